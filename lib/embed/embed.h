@@ -1,0 +1,106 @@
+/* Embedding: vertices diffuse in Omega until each lies at the weighted mean of its neighbours.
+ * Source: HEI97 sections 5-8, fig. 4; the diffusion kernel, pins, renormalization, starts, levels. */
+#ifndef LBM_EMBED_EMBED_H
+#define LBM_EMBED_EMBED_H
+
+#include "base/rng.h"
+#include "graph/graph.h"
+
+#define LBM_ORDER_LIST(X)                                                                                  \
+    X(BLOCK, "block", "random permutation of cache-sized blocks, random inside a block")                   \
+    X(PERMUTATION, "permutation", "a random permutation of all vertices each sweep")                       \
+    X(REPLACEMENT, "replacement", "random with replacement, as HEI97 fig. 4 prints it")
+
+enum lbm_order {
+#define LBM_ORDER_ENUM(id, name, text) LBM_ORDER_##id,
+    LBM_ORDER_LIST(LBM_ORDER_ENUM)
+#undef LBM_ORDER_ENUM
+    LBM_ORDER_COUNT
+};
+
+/* What a diffusion needs besides the graph. */
+struct lbm_diffusion {
+    unsigned m;            /* dimensions of Omega, 2 or 3 */
+    enum lbm_order order;
+    int wrap;              /* nonzero: Omega is the unit torus, means are taken around the vertex */
+    const uint8_t *pinned; /* [n] nonzero: does not move; NULL: all move */
+};
+
+/* One or more sweeps: n updates each, x_v = sum c_vj x_j / sum c_vj (HEI97 fig. 4 with weights).
+ * In:      g may be a patch: x has m doubles for every row and for every ghost its targets name.
+ *          Ghosts, pinned and isolated vertices do not move.
+ * In/out:  x [rows and ghosts * m]; rng.
+ * Out:     norm (may be NULL): ||Delta||_2 = sqrt(sum_i (dx^2 + dy^2)^2) of the last sweep (HEI97 eq. 2);
+ *          largest (may be NULL): the longest single displacement of the last sweep.
+ * Errors:  LBM_E_NOMEM.  Cost: O(sweeps * directions). */
+enum lbm_err lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int sweeps, double *x,
+                         struct lbm_rng *rng, double *norm, double *largest) LBM_MUST_CHECK;
+
+/* First and second moments of weighted points: what a renormalization needs; moments of parts add. */
+struct lbm_moments {
+    double work;    /* sum w */
+    double sum[3];  /* sum w x_k */
+    double prod[6]; /* sum w x_j x_k for (0,0) (1,0) (1,1) (2,0) (2,1) (2,2) */
+};
+
+void lbm_moments_add(struct lbm_moments *to, const struct lbm_moments *from);
+void lbm_moments_take(struct lbm_moments *to, const struct lbm_graph *g, unsigned m, const double *x);
+
+/* An affine map x -> matrix (x - centre) + shift, row-major m by m. */
+struct lbm_affine {
+    unsigned m;
+    double matrix[9];
+    double centre[3];
+    double shift[3];
+};
+
+void lbm_affine_identity(struct lbm_affine *a, unsigned m);
+void lbm_affine_apply(const struct lbm_affine *a, const double *x, double *out);
+
+/* Renormalize (HEI97 fig. 4): the map that centres, decorrelates (Gram-Schmidt, in axis order) and scales
+ * so that the image has mean 1/2 and variance 1/12 on every axis, as a uniform density on the unit box has.
+ * The diffusion commutes with it, so it may be applied late.
+ * Errors: LBM_E_STATE if the points lie in a hyperplane (then *out is untouched). */
+enum lbm_err lbm_moments_whiten(const struct lbm_moments *moments, unsigned m, struct lbm_affine *out)
+    LBM_MUST_CHECK;
+
+/* Pins of a planar guest: its longest face (libplanarity) spread evenly over the perimeter of the unit
+ * square; a lattice's own perimeter stays in proportion (corners of degree 2 go to the corners).
+ * Out:     pinned [n] 0 or 1; x [2n] set for the pinned vertices only; *n_pinned, 0 if the guest is not
+ *          planar, is disconnected, or has no face with at least 4 vertices.
+ * Errors:  LBM_E_NOMEM.  Cost: O(n). */
+enum lbm_err lbm_pin_outer_face(const struct lbm_graph *g, uint8_t *pinned, double *x, uint32_t *n_pinned)
+    LBM_MUST_CHECK;
+
+/* Starts of HEI97 figs 6 and 7: every vertex that is not pinned at the centre, or uniform at random.
+ * Without pins the centre start is blurred by 1e-3, or it would be a fixed point. */
+void lbm_start_centre(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng);
+void lbm_start_random(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng);
+
+/* A hierarchy of coarser graphs. levels[0] is a view of the input (borrowed, not freed). */
+struct lbm_levels {
+    uint32_t n;                 /* levels, >= 1 */
+    struct lbm_graph *graph;    /* [n] */
+    uint32_t **parent;          /* [n - 1] parent[l][v] = vertex of level l + 1 */
+};
+
+/* Coarsen by heavy-edge handshake matching, rating w_e^2/(w_u w_v), leaves two-hop, clusters of at most
+ * max_work, until at most `target` vertices or until a level shrinks by less than 5 %.
+ * In: part [n] or NULL: only vertices of equal part are matched (V-cycles need no messages).
+ *     Vertices with different pins (graph->pin) are never matched.
+ * Errors: LBM_E_NOMEM. Coarse pins are carried; coarse work is the sum. */
+enum lbm_err lbm_levels_build(const struct lbm_graph *g, const uint32_t *part, uint32_t target,
+                              uint64_t max_work, struct lbm_rng *rng, struct lbm_levels *out) LBM_MUST_CHECK;
+void lbm_levels_free(struct lbm_levels *levels);
+
+/* Coordinates of a coarse graph without pins: 30 farthest-point BFS pivots, double-centred squared
+ * distances, top m eigenvectors, then `sweeps` renormalized Laplacian sweeps (DESIGN 3.1).
+ * Disconnected guests are chained for the embedding only.  Out: x [n * m], mean 1/2 and variance 1/12. */
+enum lbm_err lbm_embed_pivots(const struct lbm_graph *g, unsigned m, int pivots, int sweeps,
+                              struct lbm_rng *rng, double *x) LBM_MUST_CHECK;
+
+/* Carry coordinates from coarse to fine: x_fine[v] = x_coarse[parent[v]]. */
+void lbm_embed_interpolate(const uint32_t *parent, uint32_t n_fine, unsigned m, const double *x_coarse,
+                           double *x_fine);
+
+#endif

@@ -1,0 +1,35 @@
+/* Files as bytes: whole reads with size limits, .gz, standard input, atomic writes. The one place below
+ * the programs that touches the file system for graphs and hosts. */
+#ifndef LBM_FILE_FILE_H
+#define LBM_FILE_FILE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "graph/graph.h"
+#include "graph/read.h"
+#include "host/host.h"
+
+/* Read a whole file; "-" is standard input; gzip is recognised by content and inflated.
+ * Out: *text owned by the caller (free), terminated, *len without the terminator.
+ * Errors: LBM_E_NOTFOUND, LBM_E_IO (a directory, unreadable, truncated gzip), LBM_E_LIMIT, LBM_E_NOMEM. */
+enum lbm_err lbm_file_read(const char *path, char **text, size_t *len, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Write atomically: a temporary file beside it, fsync, rename; "-" is standard output; a path that ends
+ * in .gz is compressed. On error the old file is unchanged. */
+enum lbm_err lbm_file_write(const char *path, const char *text, size_t len, struct lbm_diag *diag)
+    LBM_MUST_CHECK;
+
+/* Read a guest graph. format LBM_FORMAT_COUNT: by suffix, METIS if there is none. */
+enum lbm_err lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_graph *out,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Host graph of any spec of DESIGN section 7 but "live", with the suffix @cap=FILE. */
+enum lbm_err lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Read a mapping: one host id a line (part), or a Scotch .map, recognised by its count line and pairs.
+ * In: n vertices, n_hosts. Out: part [n] owned by the caller. Every vertex exactly once. */
+enum lbm_err lbm_file_map(const char *path, uint32_t n, uint32_t n_hosts, uint32_t **part,
+                          struct lbm_diag *diag) LBM_MUST_CHECK;
+
+#endif

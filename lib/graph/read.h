@@ -1,0 +1,38 @@
+/* Readers: bytes to a validated guest graph. Every reader names file:line of what it refuses. */
+#ifndef LBM_GRAPH_READ_H
+#define LBM_GRAPH_READ_H
+
+#include "graph/graph.h"
+
+/* name, suffixes (first is the writer's), text */
+#define LBM_GRAPH_FORMAT_LIST(X)                                                                           \
+    X(METIS, "metis", ".graph .chaco .metis", "METIS/Chaco graph, every fmt digit, one constraint")        \
+    X(SCOTCH, "scotch", ".grf .src", "Scotch source graph")                                                \
+    X(MATRIX_MARKET, "mtx", ".mtx", "Matrix Market coordinate matrix, symmetric or symmetrized")           \
+    X(GRAPHML, "graphml", ".graphml .xml", "GraphML with weight, x, y, host, pinned")                      \
+    X(EDGES, "edges", ".tsv .edges .el .txt", "edge list: u v [weight] a line, ids from 0")
+
+enum lbm_graph_format {
+#define LBM_GRAPH_FORMAT_ENUM(id, name, suffixes, text) LBM_FORMAT_##id,
+    LBM_GRAPH_FORMAT_LIST(LBM_GRAPH_FORMAT_ENUM)
+#undef LBM_GRAPH_FORMAT_ENUM
+    LBM_FORMAT_COUNT
+};
+
+const char *lbm_graph_format_name(enum lbm_graph_format format);
+
+/* Find a format by its name ("metis"), or by a file's suffix (a final ".gz" is ignored).
+ * Returns LBM_FORMAT_COUNT if there is none. */
+enum lbm_graph_format lbm_graph_format_by_name(const char *name);
+enum lbm_graph_format lbm_graph_format_by_path(const char *path);
+
+/* Parse and validate. CR LF line ends are accepted.
+ * In:      name for messages (the file's path); text [len], not necessarily terminated.
+ * Out:     *out owned by the caller.
+ * Errors:  LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT, LBM_E_UNSUPPORTED, LBM_E_NOMEM; *out untouched and
+ *          diag names file:line, what is wrong and what to do.  Memory is bounded by the length of the
+ *          text, not by what its header claims. */
+enum lbm_err lbm_graph_parse(enum lbm_graph_format format, const char *name, const char *text, size_t len,
+                             struct lbm_graph *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,100 @@
+/* The host graph: capacities, links, routing distances, sites.
+ *
+ * Owns: struct lbm_hosts, the generators of named topologies, routing, sites, edge colouring.
+ * Never: performs I/O. igraph is called from mds.c alone. */
+#ifndef LBM_HOST_HOST_H
+#define LBM_HOST_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/limits.h"
+
+#define LBM_TOPOLOGY_LIST(X)                                                                               \
+    X(CHAIN, "chain", "chain:N", "N hosts in a row")                                                       \
+    X(RING, "ring", "ring:N", "N hosts in a circle")                                                       \
+    X(MESH, "mesh", "mesh:AxB[xC]", "grid, host id = x + y*A + z*A*B")                                      \
+    X(TORUS, "torus", "torus:AxB[xC]", "grid with wrap-around links")                                      \
+    X(HYPERCUBE, "hypercube", "hypercube:D", "2^D hosts, links between ids that differ in one bit")        \
+    X(STAR, "star", "star:N", "host 0 linked to the N-1 others")                                           \
+    X(COMPLETE, "complete", "complete:N", "every pair linked")                                             \
+    X(TREE, "tree", "tree:D,K", "complete K-ary tree of depth D; every node is a host")                    \
+    X(HIER, "hier", "hier:4:8:8/1:10:100", "hierarchy, innermost group first, and the cost of each level") \
+    X(FILE, "file", "file:PATH", "METIS with costs and capacities, Scotch .tgt, Slurm topology.conf, GraphML")
+
+enum lbm_topology {
+#define LBM_TOPOLOGY_ENUM(id, name, form, text) LBM_TOPOLOGY_##id,
+    LBM_TOPOLOGY_LIST(LBM_TOPOLOGY_ENUM)
+#undef LBM_TOPOLOGY_ENUM
+    LBM_TOPOLOGY_COUNT
+};
+
+/* A host graph H. Links are stored in both directions, neighbours sorted by id.
+ * hier: and tleaf targets have no physical links between groups; their link list then is every pair at
+ * the least distance within each group, so that it is connected, and dist is given, not routed. */
+struct lbm_hosts {
+    uint32_t n;               /* hosts */
+    enum lbm_topology topology;
+    uint32_t dims[3];         /* chain, ring, mesh, torus: extents; hypercube: dims[0] = dimension */
+    uint32_t *offset;         /* [n + 1] */
+    uint32_t *target;         /* [offset[n]] */
+    uint32_t *cost;           /* [offset[n]] link cost >= 1 */
+    double *capacity;         /* [n] relative speed s_p > 0 */
+    uint32_t *dist;           /* [n * n] routing distance d_pq, row-major, symmetric, 0 on the diagonal */
+    unsigned m;               /* dimensions of Omega: 2 or 3 */
+    double *site;             /* [n * m] site of each host in the unit box [0,1]^m */
+    char **name;              /* [n] names from the input, or NULL: the ids */
+};
+
+static inline uint32_t
+lbm_dist(const struct lbm_hosts *h, uint32_t p, uint32_t q)
+{
+    return h->dist[(size_t)p * h->n + q];
+}
+
+/* Build the host graph named by a spec that needs no file ("mesh:4x4").
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT; diag shows the right form. "file:" and "live" are the
+ * caller's: read the file, then lbm_hosts_parse. */
+enum lbm_err lbm_hosts_generate(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag)
+    LBM_MUST_CHECK;
+
+/* Parse a host graph from the text of a file; its format is recognised from name and content.
+ * METIS: edge weight = cost, vertex weight = capacity. Unconnected graphs are refused, naming two hosts. */
+enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len, struct lbm_hosts *out,
+                             struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Replace capacities by the numbers in text (one a host, white space between). */
+enum lbm_err lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, const char *text, size_t len,
+                                        struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* One link, for graphs made from members or files. */
+struct lbm_link {
+    uint32_t p, q;
+    uint32_t cost;
+};
+
+/* Build from explicit links; validates (connected, positive, no duplicate), routes by Dijkstra.
+ * In: capacity [n] or NULL (all 1); site [n * m] in any scale, or NULL: stress majorization chooses. */
+enum lbm_err lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links,
+                             const double *capacity, unsigned m, const double *site, struct lbm_hosts *out,
+                             struct lbm_diag *diag) LBM_MUST_CHECK;
+
+void lbm_hosts_free(struct lbm_hosts *h);
+
+/* Largest hop count (links, not costs) between two hosts: XL95's diameter for termination. */
+uint32_t lbm_hosts_diameter_hops(const struct lbm_hosts *h);
+
+/* Map sites of any scale into the unit box [0,1]^m: a full grid of k distinct values along an axis goes
+ * to the cell centres (i + 1/2)/k, as HEI97's squares want; otherwise each axis is centred and scaled to
+ * the variance of a uniform density, 1/12, and clamped into the box. In place; site [n * m]. */
+void lbm_sites_fit(double *site, uint32_t n, unsigned m);
+
+/* Proper edge colouring of H: links of one colour share no host, so GDE exchanges them at once.
+ * Closed form for chain, ring, mesh, torus, hypercube; Koenig (Delta colours) if bipartite; else
+ * Misra-Gries (Delta + 1).
+ * Out: colour [offset[n]] by link direction, both directions equal.  Returns the number of colours, or 0
+ * if memory is short. */
+uint32_t lbm_hosts_colour(const struct lbm_hosts *h, uint32_t *colour);
+
+#endif

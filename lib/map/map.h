@@ -1,0 +1,104 @@
+/* Mappings and their quality; the plan pipeline; refinement between neighbours.
+ * Source: DESIGN section 3.5, HEI97 eq. (1) and section 9. */
+#ifndef LBM_MAP_MAP_H
+#define LBM_MAP_MAP_H
+
+#include "base/rng.h"
+#include "graph/graph.h"
+#include "host/host.h"
+
+/* What a mapping costs; field names are those of `lbctl eval --json`. */
+struct lbm_quality {
+    double imbalance;           /* max_p L_p / T_p - 1 */
+    uint64_t hop_bytes;         /* J: sum over edges, each once, of c_ij d(F(i), F(j)) */
+    uint64_t cut;               /* sum of c_ij with F(i) != F(j) */
+    double dilation_mean;       /* J / sum of c_ij */
+    uint32_t dilation_max;
+    uint64_t comm_volume_total; /* sum over vertices of the foreign hosts among its neighbours */
+    uint64_t comm_volume_max;   /* largest such sum of one host */
+    uint32_t empty_hosts;
+};
+
+/* In: part [n], each < h->n. Errors: LBM_E_RANGE naming the vertex, LBM_E_NOMEM. */
+enum lbm_err lbm_map_evaluate(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
+                              struct lbm_quality *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+uint64_t lbm_map_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part);
+
+/* Out: load [h->n], work units. */
+void lbm_map_loads(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part, uint64_t *load);
+
+/* Largest load each host may carry: max(floor((1 + eps) T_p), T_p rounded up, plus one vertex where the
+ * slack is less than one). Out: limit [h->n]. */
+void lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps, uint64_t *limit);
+
+/* Gain in J of moving v from its host to q: sum over neighbours of c (d(p, .) - d(q, .)). */
+int64_t lbm_map_gain(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part, uint32_t v,
+                     uint32_t q);
+
+/* One Fiduccia-Mattheyses session between hosts a and b, third hosts included in every gain.
+ * The same code serves the plan (whole graph), the daemon (own vertices, the partner's band, ghosts) and
+ * the simulator. */
+struct lbm_pair {
+    const struct lbm_graph *g;     /* graph or patch; rows are the vertices that may move */
+    const struct lbm_hosts *h;
+    uint32_t *part;                /* [rows and ghosts] host of each; changed for moved rows */
+    const uint8_t *fixed;          /* [rows] nonzero: stays; NULL: all may move */
+    uint32_t a, b;
+    const uint32_t *member;        /* [n_members] rows now on a or b that may move */
+    uint32_t n_members;
+    uint64_t load[2];              /* present loads of a and b, work units */
+    uint64_t limit[2];             /* bounds; an overloaded side is forced to give */
+    uint64_t shift;                /* work that should leave a for b first (GDE's share); 0: none */
+    uint32_t patience;             /* moves without gain before giving up (100) */
+};
+
+/* Out: load updated; *gain = decrease of J (may be negative if balance forced it); *moved [n_members]
+ *      rows that changed host, *n_moved of them.  Returns to the best prefix: least violation, then most
+ *      gain, then better balance.  With shift > 0 the shifted work is part of the prefix that is kept.
+ * Errors: LBM_E_NOMEM, part and loads unchanged. */
+enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,
+                             uint32_t *n_moved) LBM_MUST_CHECK;
+
+#define LBM_METHOD_LIST(X)                                                                                 \
+    X(LBMAP, "lbmap", "levels, embedding, balanced power diagram, flow, pair refinement")                  \
+    X(HEIRICH, "heirich", "HEI97 alone: pins, diffusion, equal regions, fig. 9 balancing")
+
+enum lbm_method {
+#define LBM_METHOD_ENUM(id, name, text) LBM_METHOD_##id,
+    LBM_METHOD_LIST(LBM_METHOD_ENUM)
+#undef LBM_METHOD_ENUM
+    LBM_METHOD_COUNT
+};
+
+struct lbm_plan_options {
+    enum lbm_method method;
+    double imbalance;      /* bound, 0.03 = 3 % */
+    uint64_t seed;
+    /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
+    int (*stop)(void *arg);
+    /* Told what runs, done in [0, 1]. NULL: silent. */
+    void (*progress)(void *arg, const char *stage, double done);
+    void *arg;
+};
+
+void lbm_plan_defaults(struct lbm_plan_options *options);
+
+/* A plan: the mapping and the geometry behind it. */
+struct lbm_plan {
+    uint32_t n;
+    uint32_t *part;     /* [n] host of each vertex */
+    unsigned m;
+    double *x;          /* [n * m] coordinates in the unit box */
+    double *weight;     /* [hosts] power weights of the regions */
+};
+
+/* Map g onto h. Works for 1 and 2 hosts, more hosts than vertices, no edges, disconnected guests; pinned
+ * vertices (g->pin) stay. Deterministic: same input and seed, same bytes.
+ * Errors: LBM_E_RANGE (a pin names no host), LBM_E_NOMEM. */
+enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
+                           const struct lbm_plan_options *options, struct lbm_plan *out,
+                           struct lbm_diag *diag) LBM_MUST_CHECK;
+void lbm_plan_free(struct lbm_plan *plan);
+
+#endif
