@@ -1,0 +1,151 @@
+/* What a node asks to be stored, and what it gets back when it starts again.
+ *
+ * Owns: the operations of PROTOCOL section 2 as plain data. lib/store turns them into statements; the
+ * simulator has its own. One struct lbm_persist is one transaction. */
+#ifndef LBM_NODE_PERSIST_H
+#define LBM_NODE_PERSIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "graph/graph.h"
+
+/* Stages of a vertex record, in the order of rank within an epoch (PROTOCOL section 2): rank = (epoch,
+ * stage) never decreases for one (host, vertex). */
+#define LBM_STAGE_LIST(X)                                                                                  \
+    X(NONE, "none")                                                                                        \
+    X(OWN, "own")                                                                                          \
+    X(OUT, "out")                                                                                          \
+    X(REF, "refused")                                                                                      \
+    X(MOV, "moved")
+
+enum lbm_stage {
+#define LBM_STAGE_ENUM(id, name) LBM_STAGE_##id,
+    LBM_STAGE_LIST(LBM_STAGE_ENUM)
+#undef LBM_STAGE_ENUM
+    LBM_STAGE_COUNT
+};
+
+/* One neighbour in a record. host: where it was last known to be, a hint; LBM_NONE if unknown. */
+struct lbm_half {
+    uint32_t to;
+    uint32_t weight;
+    uint32_t host;
+};
+
+/* The record of one vertex on this host. Rows in stage MOV and REF keep no adjacency (degree 0). */
+struct lbm_row {
+    uint64_t job;
+    uint32_t vertex;
+    uint64_t epoch;
+    enum lbm_stage stage;
+    uint32_t peer;             /* OUT, MOV: to whom; OWN: whom the plan wants it to go to; else LBM_NONE */
+    uint64_t peer_incarnation;
+    uint32_t work;
+    uint32_t pin;
+    int anchored;              /* nonzero: does not move in Omega */
+    double position[3];
+    uint32_t degree;
+    struct lbm_half *half;     /* [degree], owned by whoever owns the row */
+};
+
+/* A job as its host knows it, beyond what the control log says. */
+#define LBM_JOB_STATE_LIST(X)                                                                              \
+    X(PENDING, "pending")   /* stored here, not yet in the log */                                          \
+    X(SUBMITTED, "submitted") /* in the log; the home has yet to plan */                                   \
+    X(PLACED, "placed")     /* planned, vertices on their way or there */
+
+enum lbm_job_state {
+#define LBM_JOB_STATE_ENUM(id, name) LBM_JOB_##id,
+    LBM_JOB_STATE_LIST(LBM_JOB_STATE_ENUM)
+#undef LBM_JOB_STATE_ENUM
+    LBM_JOB_STATE_COUNT
+};
+
+#define LBM_PERSIST_LIST(X)                                                                                \
+    X(SELF, "identity: cluster and incarnation")                                                           \
+    X(LOG, "one entry of the control log")                                                                 \
+    X(JOB, "job's local state; command is the packed JOB_CREATE")                                          \
+    X(JOB_DELETE, "job and all its rows")                                                                  \
+    X(ROW, "a vertex record; a lower rank than the stored one is a bug and refused")                       \
+    X(GUEST, "every vertex of a graph as OWN(1)")                                                          \
+    X(PLAN, "positions, anchors and wishes (peer of OWN rows) of a whole guest")                           \
+    X(POSITIONS, "positions of some rows, soft")
+
+enum lbm_persist_kind {
+#define LBM_PERSIST_ENUM(id, text) LBM_PERSIST_##id,
+    LBM_PERSIST_LIST(LBM_PERSIST_ENUM)
+#undef LBM_PERSIST_ENUM
+    LBM_PERSIST_COUNT
+};
+
+struct lbm_persist_op {
+    enum lbm_persist_kind kind;
+    uint64_t job;              /* JOB.. POSITIONS */
+    union {
+        struct {
+            uint64_t cluster;
+            uint32_t host;
+            uint64_t incarnation;
+        } self;
+        struct {
+            uint64_t index;
+            uint8_t *command;  /* owned */
+            size_t len;
+        } log;
+        struct {
+            enum lbm_job_state state;
+            uint8_t *command;  /* owned */
+            size_t len;
+        } state;
+        struct lbm_row row;    /* owns row.half */
+        struct {
+            const struct lbm_graph *graph; /* borrowed until the operation is reported done */
+        } guest;
+        struct {               /* [n] each, owned; anchored and host may be NULL */
+            uint32_t n;
+            unsigned m;
+            uint32_t *vertex;  /* NULL: 0 .. n-1 */
+            double *position;  /* [n * m] */
+            uint8_t *anchored;
+            uint32_t *host;
+        } plan;                /* also POSITIONS */
+    } as;
+};
+
+/* One transaction. ids grow by one; transactions take effect in order of their ids. */
+struct lbm_persist {
+    uint64_t id;
+    LBM_VEC(struct lbm_persist_op) ops;
+};
+
+void lbm_persist_free(struct lbm_persist *persist); /* the struct and all it owns */
+
+struct lbm_recovered_job {
+    uint64_t job;
+    enum lbm_job_state state;
+    uint8_t *command;
+    size_t len;
+};
+
+struct lbm_recovered_entry {
+    uint64_t index;
+    uint8_t *command;
+    size_t len;
+};
+
+/* Everything a database holds, for a node that starts. */
+struct lbm_recovered {
+    int known;                 /* nonzero: self is set */
+    uint64_t cluster;
+    uint32_t host;
+    uint64_t incarnation;
+    LBM_VEC(struct lbm_recovered_entry) log; /* by index, from 1 */
+    LBM_VEC(struct lbm_recovered_job) jobs;
+    LBM_VEC(struct lbm_row) rows;            /* by job, vertex */
+};
+
+void lbm_recovered_free(struct lbm_recovered *recovered);
+
+#endif

@@ -1,0 +1,54 @@
+/* Frames and messages: bytes to validated structs and back.
+ *
+ * Owns: the schema (peer.proto, control.proto), framing, and the validation of all that arrives: after
+ * a successful decode every column of a message has its row's length, every count is within the
+ * limits of base/limits.h, every number is finite, every string is bounded UTF-8 without control characters.
+ * Never: performs I/O. */
+#ifndef LBM_WIRE_WIRE_H
+#define LBM_WIRE_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "wire/control.pb-c.h"
+#include "wire/peer.pb-c.h"
+
+#define LBM_PROTOCOL_VERSION 1
+
+/* A frame is a 4-byte little-endian length of what follows (1 .. LBM_FRAME_BYTES_MAX), then the packed
+ * message. */
+enum { LBM_FRAME_HEADER = 4 };
+
+/* Read the length from a header. Errors: LBM_E_LIMIT (0 or above the limit). */
+enum lbm_err lbm_frame_length(const uint8_t header[LBM_FRAME_HEADER], uint32_t *length) LBM_MUST_CHECK;
+
+/* Pack a message with its frame header. Out: *frame owned by the caller (free).
+ * Errors: LBM_E_LIMIT (larger than a frame may be), LBM_E_NOMEM. */
+enum lbm_err lbm_wire_pack_peer(const Lbm__Peer *message, uint8_t **frame, size_t *len) LBM_MUST_CHECK;
+enum lbm_err lbm_wire_pack_request(const Lbm__Request *message, uint8_t **frame, size_t *len) LBM_MUST_CHECK;
+enum lbm_err lbm_wire_pack_response(const Lbm__Response *message, uint8_t **frame, size_t *len)
+    LBM_MUST_CHECK;
+
+/* Unpack and validate the bytes after a frame header. Out: *message owned by the caller; free with the
+ * generated lbm__..._free_unpacked(message, NULL).
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT with the field named in diag, LBM_E_NOMEM. */
+enum lbm_err lbm_wire_unpack_peer(const uint8_t *bytes, size_t len, Lbm__Peer **message,
+                                  struct lbm_diag *diag) LBM_MUST_CHECK;
+enum lbm_err lbm_wire_unpack_request(const uint8_t *bytes, size_t len, Lbm__Request **message,
+                                     struct lbm_diag *diag) LBM_MUST_CHECK;
+enum lbm_err lbm_wire_unpack_response(const uint8_t *bytes, size_t len, Lbm__Response **message,
+                                      struct lbm_diag *diag) LBM_MUST_CHECK;
+enum lbm_err lbm_wire_unpack_command(const uint8_t *bytes, size_t len, Lbm__Command **message,
+                                     struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Rows of a Records, so that code reads r->vertex[i] with its slice of neighbours. dims: 2 or 3. */
+static inline size_t
+lbm_records_count(const Lbm__Records *r)
+{
+    return r != NULL ? r->n_vertex : 0;
+}
+
+#endif
