@@ -120,7 +120,7 @@ struct lbm_persist {
     LBM_VEC(struct lbm_persist_op) ops;
 };
 
-void lbm_persist_free(struct lbm_persist *persist); /* the struct and all it owns */
+void lbm_persist_free(struct lbm_persist *persist); /* the struct and all it owns; NULL is allowed */
 
 struct lbm_recovered_job {
     uint64_t job;
@@ -146,6 +146,6 @@ struct lbm_recovered {
     LBM_VEC(struct lbm_row) rows;            /* by job, vertex */
 };
 
-void lbm_recovered_free(struct lbm_recovered *recovered);
+void lbm_recovered_free(struct lbm_recovered *recovered); /* the struct and all it owns; NULL is allowed */
 
 #endif

@@ -1,0 +1,50 @@
+/* The database of one host: what a node asks to be stored (node/persist.h), durably, in SQLite.
+ *
+ * Owns: the schema and its migrations, transactions, checksums, the lock that keeps a second daemon out.
+ * The byte layout is in docs/formats.md, section "Database".
+ * Never: decides what is stored; retries a failed write.
+ *
+ * One thread at a time uses a store. Readers of other processes (sqlite3, tests/owners.sh) may look while
+ * it is open. */
+#ifndef LBM_STORE_STORE_H
+#define LBM_STORE_STORE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "node/persist.h"
+
+struct lbm_store;
+
+/* Open the database at path, creating it if there is none, and bring its schema to this version.
+ * The lock is the file path + "-lock", held until lbm_store_close or the end of the process.
+ * Out:     *out owned by the caller: lbm_store_close.
+ * Errors:  LBM_E_BUSY another process has it; LBM_E_CORRUPT damaged or not a database of lbmapd;
+ *          LBM_E_VERSION written by a newer lbmap; LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. The file is kept as
+ *          it is in every case.
+ * Cost:    O(size): every page is checked (PRAGMA quick_check). */
+enum lbm_err lbm_store_open(const char *path, struct lbm_store **out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Read everything that is stored. Every row is verified against its checksum.
+ * Out:     *out owned by the caller: lbm_recovered_free.
+ * Errors:  LBM_E_CORRUPT naming the row; LBM_E_IO, LBM_E_NOMEM. */
+enum lbm_err lbm_store_load(struct lbm_store *store, struct lbm_recovered **out,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Carry out n transactions in order of their ids and make them durable by one commit: all or nothing.
+ * In:      persists [n], borrowed, ids ascending.
+ * Errors:  LBM_E_STATE a record's rank or the log would go back; LBM_E_RANGE an operation that cannot be
+ *          stored (a position that is not finite): nothing of this call is stored, the store stays usable.
+ *          LBM_E_IO, LBM_E_CORRUPT, LBM_E_BUSY, LBM_E_NOMEM: whether it is stored is known only after the
+ *          database has been opened again; until then every call fails. The caller exits. */
+enum lbm_err lbm_store_apply(struct lbm_store *store, const struct lbm_persist *const *persists, size_t n,
+                             struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Close, folding the write-ahead log into the file, and release the lock. NULL is allowed. */
+void lbm_store_close(struct lbm_store *store);
+
+/* Verify a database without changing it, also one in use: identity, schema version, pages, and every row.
+ * Errors:  LBM_E_NOTFOUND, else as lbm_store_open and lbm_store_load. */
+enum lbm_err lbm_store_check(const char *path, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+#endif
