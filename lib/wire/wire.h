@@ -18,6 +18,10 @@
 
 #define LBM_PROTOCOL_VERSION 1
 
+/* Limits of the schema alone; the others are in base/limits.h. */
+#define LBM_ROWS_MAX 65536                /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */
+#define LBM_COMMAND_BYTES_MAX (64u << 10) /* a Join that is linked to LBM_HOSTS_MAX hosts: 5 bytes a link */
+
 /* A frame is a 4-byte little-endian length of what follows (1 .. LBM_FRAME_BYTES_MAX), then the packed
  * message. */
 enum { LBM_FRAME_HEADER = 4 };
@@ -26,14 +30,14 @@ enum { LBM_FRAME_HEADER = 4 };
 enum lbm_err lbm_frame_length(const uint8_t header[LBM_FRAME_HEADER], uint32_t *length) LBM_MUST_CHECK;
 
 /* Pack a message with its frame header. Out: *frame owned by the caller (free).
- * Errors: LBM_E_LIMIT (larger than a frame may be), LBM_E_NOMEM. */
+ * Errors: LBM_E_LIMIT (empty, or larger than a frame may be), LBM_E_NOMEM. */
 enum lbm_err lbm_wire_pack_peer(const Lbm__Peer *message, uint8_t **frame, size_t *len) LBM_MUST_CHECK;
 enum lbm_err lbm_wire_pack_request(const Lbm__Request *message, uint8_t **frame, size_t *len) LBM_MUST_CHECK;
-enum lbm_err lbm_wire_pack_response(const Lbm__Response *message, uint8_t **frame, size_t *len)
-    LBM_MUST_CHECK;
+enum lbm_err lbm_wire_pack_response(const Lbm__Response *message, uint8_t **frame,
+                                    size_t *len) LBM_MUST_CHECK;
 
-/* Unpack and validate the bytes after a frame header. Out: *message owned by the caller; free with the
- * generated lbm__..._free_unpacked(message, NULL).
+/* Unpack and validate the bytes after a frame header, within 16 KiB + 16 len bytes of memory.
+ * Out: *message owned by the caller; free with the generated lbm__..._free_unpacked(message, NULL).
  * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT with the field named in diag, LBM_E_NOMEM. */
 enum lbm_err lbm_wire_unpack_peer(const uint8_t *bytes, size_t len, Lbm__Peer **message,
                                   struct lbm_diag *diag) LBM_MUST_CHECK;

@@ -1,0 +1,198 @@
+#include "wire/rules.h"
+
+/* ---- vertices ----------------------------------------------------------------------------------- */
+
+/* The columns of a Records; `maybe` is OR_EMPTY where a column may be left out as a whole. */
+#define RECORDS(rows_max, maybe)                                                                             \
+    {"vertex", UP_TO(rows_max), VERTEX}, {"epoch", SAME("vertex"), EPOCH},                                   \
+        {"work", SAME("vertex"), WEIGHT, maybe}, {"pin", SAME("vertex"), HOST_OR_NONE, maybe},               \
+        {"anchored", SAME("vertex"), FLAG, maybe}, {"position", POINTS("vertex"), maybe},                    \
+        {"degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX), maybe},                                            \
+        {"neighbour", SUM("degree"), VERTEX, maybe}, {"weight", SAME("neighbour"), WEIGHT, maybe},           \
+    {                                                                                                        \
+        "neighbour_host", SAME("neighbour"), HOST_OR_NONE, maybe                                             \
+    }
+#define COMPLETE .or_empty = 0
+
+static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE)};
+static const struct lbm_wire_table batch_table = TABLE(batch_rules, lbm__records__descriptor);
+
+static const struct lbm_wire_rule band_rules[] = {RECORDS(LBM_ROWS_MAX, COMPLETE)};
+static const struct lbm_wire_table band_table = TABLE(band_rules, lbm__records__descriptor);
+
+static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY)};
+const struct lbm_wire_table lbm_wire_map_records_table = TABLE(map_rules, lbm__records__descriptor);
+
+static const struct lbm_wire_rule ghosts_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX}, {"epoch", SAME("vertex"), EPOCH},
+    {"work", SAME("vertex"), WEIGHT},        {"toward", SAME("vertex"), VERTEX},
+    {"position", POINTS("vertex")},
+};
+static const struct lbm_wire_table ghosts_table = TABLE(ghosts_rules, lbm__ghosts__descriptor);
+
+static const struct lbm_wire_rule moved_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"epoch", SAME("vertex")},
+    {"host", SAME("vertex"), HOST},
+};
+static const struct lbm_wire_table moved_table = TABLE(moved_rules, lbm__moved__descriptor);
+
+static const struct lbm_wire_rule offer_rules[] = {{"records", .nested = &batch_table, .required = 1}};
+static const struct lbm_wire_table offer_table = TABLE(offer_rules, lbm__offer__descriptor);
+
+static const struct lbm_wire_rule answer_rules[] = {
+    {"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX},
+    {"epoch", SAME("vertex"), EPOCH},
+    {"refused", SAME("vertex"), FLAG},
+};
+static const struct lbm_wire_table answer_table = TABLE(answer_rules, lbm__answer__descriptor);
+
+static const struct lbm_wire_rule fin_rules[] = {
+    {"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX},
+    {"epoch", SAME("vertex"), EPOCH},
+};
+static const struct lbm_wire_table fin_table = TABLE(fin_rules, lbm__fin__descriptor);
+
+/* ---- exchange sessions -------------------------------------------------------------------------- */
+
+static const struct lbm_wire_table pair_open_table = TABLE_WITHOUT_RULES(lbm__pair_open__descriptor);
+
+static const struct lbm_wire_rule pair_accept_rules[] = {{"band", .nested = &band_table}};
+static const struct lbm_wire_table pair_accept_table = TABLE(pair_accept_rules, lbm__pair_accept__descriptor);
+
+static const struct lbm_wire_rule pair_plan_rules[] = {
+    {"give", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"give_epoch", SAME("give"), EPOCH},
+    {"take", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"take_epoch", SAME("take"), EPOCH},
+};
+static const struct lbm_wire_table pair_plan_table = TABLE(pair_plan_rules, lbm__pair_plan__descriptor);
+
+static const struct lbm_wire_rule pair_notice_rules[] = {{"kind", SMALL_ENUM}};
+static const struct lbm_wire_table pair_notice_table = TABLE(pair_notice_rules, lbm__pair_notice__descriptor);
+
+/* ---- renormalization, collecting a mapping -------------------------------------------------------- */
+
+/* For m = 2 and 3: 1 + m + m (m + 1) / 2 moments; m m + 2 m numbers of an affine map, or none. */
+static const struct lbm_wire_rule stats_rules[] = {{"moments", ONE_OF(6, 10, 10)}};
+static const struct lbm_wire_table stats_table = TABLE(stats_rules, lbm__stats__descriptor);
+
+static const struct lbm_wire_rule frame_rules[] = {
+    {"affine", ONE_OF(0, 8, 15)},
+    {"host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"weight", SAME("host")},
+    {"fixed", FLAG},
+};
+static const struct lbm_wire_table frame_table = TABLE(frame_rules, lbm__frame__descriptor);
+
+static const struct lbm_wire_rule map_query_rules[] = {
+    {"positions", FLAG},
+    {"edges", FLAG},
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+};
+static const struct lbm_wire_table map_query_table = TABLE(map_query_rules, lbm__map_query__descriptor);
+
+static const struct lbm_wire_rule map_part_rules[] = {
+    {"last", FLAG},
+    {"records", .nested = &lbm_wire_map_records_table},
+};
+static const struct lbm_wire_table map_part_table = TABLE(map_part_rules, lbm__map_part__descriptor);
+
+/* ---- control log -------------------------------------------------------------------------------- */
+
+static const struct lbm_wire_rule found_rules[] = {
+    {"cluster", IN(1, UINT64_MAX)},
+    {"name", NAME},
+    {"founder", HOST},
+    {"dimensions", IN(2, LBM_DIMENSIONS_MAX)},
+};
+static const struct lbm_wire_table found_table = TABLE(found_rules, lbm__found__descriptor);
+
+static const struct lbm_wire_rule join_rules[] = {
+    {"host", HOST},
+    {"name", NAME},
+    {"address", ADDRESS},
+    {"capacity", CAPACITY},
+    {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"link_cost", SAME("link_host"), COST},
+};
+static const struct lbm_wire_table join_table = TABLE(join_rules, lbm__join__descriptor);
+
+static const struct lbm_wire_rule activate_rules[] = {{"host", HOST}, {"site", ONE_OF(2, 3, 3)}};
+static const struct lbm_wire_table activate_table = TABLE(activate_rules, lbm__activate__descriptor);
+
+static const struct lbm_wire_rule job_create_rules[] = {
+    {"name", NAME},   {"home", HOST},        {"vertices", VERTICES},
+    {"edges", EDGES}, {"start", SMALL_ENUM}, {"imbalance", IMBALANCE},
+};
+static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lbm__job_create__descriptor);
+
+static const struct lbm_wire_table job_delete_table = TABLE_WITHOUT_RULES(lbm__job_delete__descriptor);
+
+static const struct lbm_wire_rule command_rules[] = {
+    {"found", .nested = &found_table},           {"join", .nested = &join_table},
+    {"activate", .nested = &activate_table},     {"job_create", .nested = &job_create_table},
+    {"job_delete", .nested = &job_delete_table},
+};
+const struct lbm_wire_table lbm_wire_command_table = {
+    .type = &lbm__command__descriptor,
+    .rules = command_rules,
+    .n_rules = sizeof command_rules / sizeof *command_rules,
+    .body_required = 1,
+};
+
+static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__log_fetch__descriptor);
+
+static const struct lbm_wire_rule log_entries_rules[] = {{"command", UP_TO(LBM_ROWS_MAX), COMMAND}};
+static const struct lbm_wire_table log_entries_table = TABLE(log_entries_rules, lbm__log_entries__descriptor);
+
+static const struct lbm_wire_rule log_append_rules[] = {{"command", COMMAND}};
+static const struct lbm_wire_table log_append_table = TABLE(log_append_rules, lbm__log_append__descriptor);
+
+static const struct lbm_wire_rule log_result_rules[] = {{"accepted", FLAG}};
+static const struct lbm_wire_table log_result_table = TABLE(log_result_rules, lbm__log_result__descriptor);
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+
+static const struct lbm_wire_rule hello_rules[] = {{"name", NAME}, {"address", ADDRESS}};
+static const struct lbm_wire_table hello_table = TABLE(hello_rules, lbm__hello__descriptor);
+
+static const struct lbm_wire_rule job_pulse_rules[] = {
+    {"phase", SMALL_ENUM},
+    {"vertices", VERTICES},
+    {"ready", FLAG},
+};
+static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm__job_pulse__descriptor);
+
+static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &job_pulse_table}};
+static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
+
+static const struct lbm_wire_rule peer_rules[] = {
+    {"src", HOST},
+    {"dst", HOST},
+    {"hello", .nested = &hello_table},
+    {"ping", .nested = &ping_table},
+    {"log_fetch", .nested = &log_fetch_table},
+    {"log_entries", .nested = &log_entries_table},
+    {"log_append", .nested = &log_append_table},
+    {"log_result", .nested = &log_result_table},
+    {"ghosts", .nested = &ghosts_table},
+    {"moved", .nested = &moved_table},
+    {"offer", .nested = &offer_table},
+    {"answer", .nested = &answer_table},
+    {"fin", .nested = &fin_table},
+    {"pair_open", .nested = &pair_open_table},
+    {"pair_accept", .nested = &pair_accept_table},
+    {"pair_plan", .nested = &pair_plan_table},
+    {"pair_notice", .nested = &pair_notice_table},
+    {"stats", .nested = &stats_table},
+    {"frame", .nested = &frame_table},
+    {"map_query", .nested = &map_query_table},
+    {"map_part", .nested = &map_part_table},
+};
+const struct lbm_wire_table lbm_wire_peer_table = {
+    .type = &lbm__peer__descriptor,
+    .rules = peer_rules,
+    .n_rules = sizeof peer_rules / sizeof *peer_rules,
+    .body_required = 1,
+};
