@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# The documents hold together: every relative link leads to a file, every heading a link names exists, the
+# options and commands of the scripts that README.md names are there, and no text is left unfinished.
+set -u
+
+top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+
+# Words that say something was left for later; split, so that this file does not contain them.
+unfinished="TO""DO|FIX""ME|X""XX|lorem ip""sum|to be writ""ten|coming so""on"
+# Paths of one machine.
+local_paths='(^|[^a-z.])/(home|root|work|tmp/b-)[a-z/-]*'
+
+documents() {
+    (cd "$1" && find . -name '*.md' -not -path './build*' -not -path './.git/*' | sort)
+}
+
+# The anchors that a reader's renderer makes of the headings of file $1.
+anchors() {
+    sed -nE 's/^#+ +//p' "$1" | tr 'A-Z' 'a-z' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+check_links() {
+    local document line link path target
+    documents "$1" | while read -r document; do
+        grep -noE '\]\([^)]+\)' "$1/$document" | while IFS=: read -r line link; do
+            link=${link#](}
+            link=${link%)}
+            case $link in http://* | https://* | mailto:*) continue ;; esac
+            path=${link%%#*}
+            target=$1/$(dirname "$document")/$path
+            [ -n "$path" ] || target=$1/$document
+            if [ ! -e "$target" ]; then
+                echo "$document:$line: $link leads nowhere"
+            elif [ "$link" != "$path" ] && ! anchors "$target" | grep -qxF -e "${link#*#}"; then
+                echo "$document:$line: $link names no heading"
+            fi
+        done
+    done
+}
+
+check_words() {
+    local document
+    documents "$1" | while read -r document; do
+        grep -nE "$unfinished" "$1/$document" | sed "s|^|$document: unfinished: |"
+        grep -nE "$local_paths" "$1/$document" | sed "s|^|$document: path of one machine: |"
+    done
+}
+
+# Decisions are numbered without a gap and listed in the architecture.
+check_decisions() {
+    local file number=0
+    for file in "$1"/docs/adr/[0-9]*.md; do
+        [ -e "$file" ] || break
+        number=$((number + 1))
+        case $(basename "$file") in
+            "$(printf '%04d' "$number")"-*) ;;
+            *) echo "docs/adr: $(basename "$file") is out of number, expected $number" ;;
+        esac
+        grep -qF "$(basename "$file")" "$1/docs/architecture.md" ||
+            echo "docs/architecture.md does not name $(basename "$file")"
+    done
+}
+
+check() {
+    check_links "$1"
+    check_words "$1"
+    check_decisions "$1"
+}
+
+expect() { # text of a document that must be refused
+    printf '%s\n' "$1" >"$scratch/a.md"
+    [ -n "$(check "$scratch")" ] || { echo "self-test: not found: $1"; exit 99; }
+}
+
+printf '# One\n\n[two](b.md#a-heading) and [itself](#one)\n' >"$scratch/a.md"
+printf '## A heading\n' >"$scratch/b.md"
+found=$(check "$scratch")
+[ -z "$found" ] || { printf 'self-test: good documents are refused:\n%s\n' "$found"; exit 99; }
+expect '[gone](gone.md)'
+expect '[gone](b.md#another-heading)'
+expect "$(sed 's/|.*//' <<<"$unfinished")"
+expect 'see /home/somebody/notes'
+
+found=$(check "$top")
+if [ -n "$found" ]; then
+    printf '%s\n' "$found"
+    exit 1
+fi
+echo "$(documents "$top" | wc -l) documents hold together"
