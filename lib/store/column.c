@@ -1,0 +1,188 @@
+/* Rows to columns and back. The layout is in docs/formats.md, section "Database". */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/check.h"
+#include "store/internal.h"
+
+enum {
+    HALF_BYTES = 12, /* to, weight, host */
+    CRC_BYTES = 4,
+    COLUMNS_MAX = 9, /* that a checksum covers */
+};
+
+static void
+put_le(uint8_t *at, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint64_t
+get_le(const uint8_t *at, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = bytes; i-- > 0;)
+        value = value << 8 | at[i];
+    return value;
+}
+
+uint32_t
+lbm_store_crc(const uint64_t *columns, size_t n, const void *blob, size_t len)
+{
+    uint8_t head[8 * COLUMNS_MAX];
+    LBM_ASSERT(n <= COLUMNS_MAX);
+    for (size_t i = 0; i < n; i++)
+        put_le(head + 8 * i, columns[i], 8);
+    uint32_t crc = (uint32_t)crc32_z(0, head, 8 * n);
+    return len != 0 ? (uint32_t)crc32_z(crc, blob, len) : crc;
+}
+
+/* ---- position ----------------------------------------------------------------------------------- */
+
+enum lbm_err
+lbm_store_encode_position(struct lbm_buf *out, uint64_t job, uint32_t v, const double position[3],
+                          struct lbm_diag *diag)
+{
+    uint8_t bytes[3 * 8 + CRC_BYTES];
+    uint64_t bits[3];
+    memcpy(bits, position, sizeof bits);
+    int m = bits[2] != 0 ? 3 : 2;
+    for (int i = 0; i < m; i++) {
+        if (!isfinite(position[i]))
+            return lbm_diag_set(diag, LBM_E_RANGE, NULL, 0,
+                                "job %" PRIx64 " vertex %" PRIu32 " has a position that is not finite", job,
+                                v);
+        put_le(bytes + 8 * i, bits[i], 8);
+    }
+    put_le(bytes + 8 * m, lbm_store_crc((uint64_t[]){job, v}, 2, bytes, 8 * (size_t)m), CRC_BYTES);
+    out->len = 0;
+    lbm_buf_put(out, bytes, 8 * (size_t)m + CRC_BYTES);
+    return out->failed ? lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "no memory for a row") : LBM_OK;
+}
+
+/* Returns nonzero if the blob is a position of this row. */
+static int
+decode_position(const uint8_t *bytes, size_t len, struct lbm_row *row)
+{
+    if (len != 2 * 8 + CRC_BYTES && len != 3 * 8 + CRC_BYTES)
+        return 0;
+    size_t m = len / 8;
+    if (get_le(bytes + 8 * m, CRC_BYTES) !=
+        lbm_store_crc((uint64_t[]){row->job, row->vertex}, 2, bytes, 8 * m))
+        return 0;
+    for (size_t i = 0; i < m; i++) {
+        uint64_t bits = get_le(bytes + 8 * i, 8);
+        memcpy(&row->position[i], &bits, sizeof bits);
+        if (!isfinite(row->position[i]))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+/* The columns before crc, in the order of the schema. */
+static void
+row_columns(const struct lbm_row *row, uint64_t columns[COLUMNS_MAX])
+{
+    const uint64_t values[COLUMNS_MAX] = {row->job,   row->vertex, row->epoch,
+                                          row->stage, row->peer,   row->peer_incarnation,
+                                          row->work,  row->pin,    row->anchored != 0};
+    memcpy(columns, values, sizeof values);
+}
+
+static enum lbm_err
+encode_adjacency(struct lbm_buf *out, const struct lbm_row *row)
+{
+    size_t len = (size_t)row->degree * HALF_BYTES;
+    if (lbm_reserve(&out->at, &out->capacity, len, 1) != LBM_OK)
+        return LBM_E_NOMEM;
+    uint8_t *at = (uint8_t *)out->at;
+    for (uint32_t i = 0; i < row->degree; i++, at += HALF_BYTES) {
+        put_le(at, row->half[i].to, 4);
+        put_le(at + 4, row->half[i].weight, 4);
+        put_le(at + 8, row->half[i].host, 4);
+    }
+    out->len = len;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_store_bind_row(struct lbm_store *store, const struct lbm_row *row, struct lbm_diag *diag)
+{
+    if (row->stage <= LBM_STAGE_NONE || row->stage >= LBM_STAGE_COUNT || row->epoch < 1 ||
+        row->epoch > INT64_MAX)
+        return lbm_diag_set(diag, LBM_E_RANGE, store->path, 0,
+                            "job %" PRIx64 " vertex %" PRIu32 ": no record has epoch %" PRIu64
+                            " and stage %d",
+                            row->job, row->vertex, row->epoch, (int)row->stage);
+    enum lbm_err err =
+        lbm_store_encode_position(&store->position, row->job, row->vertex, row->position, diag);
+    if (err != LBM_OK)
+        return err;
+    if (encode_adjacency(&store->adjacency, row) != LBM_OK)
+        return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for a row");
+    uint64_t columns[COLUMNS_MAX];
+    row_columns(row, columns);
+    sqlite3_stmt *put = store->statement[LBM_SQL_ROW_PUT];
+    int result = SQLITE_OK, at = 1;
+    for (int i = 0; i < COLUMNS_MAX; i++)
+        result |= sqlite3_bind_int64(put, at++, (int64_t)columns[i]);
+    const void *adjacency = store->adjacency.at != NULL ? store->adjacency.at : "";
+    result |=
+        sqlite3_bind_int64(put, at++, lbm_store_crc(columns, COLUMNS_MAX, adjacency, store->adjacency.len));
+    result |= sqlite3_bind_blob(put, at++, store->position.at, (int)store->position.len, SQLITE_STATIC);
+    result |= sqlite3_bind_blob(put, at++, adjacency, (int)store->adjacency.len, SQLITE_STATIC);
+    return result == SQLITE_OK ? LBM_OK : lbm_store_error(store->db, store->path, diag, "binding a row");
+}
+
+static struct lbm_half *
+decode_adjacency(const uint8_t *bytes, uint32_t degree)
+{
+    struct lbm_half *half = lbm_alloc(degree, sizeof *half);
+    for (uint32_t i = 0; half != NULL && i < degree; i++, bytes += HALF_BYTES)
+        half[i] = (struct lbm_half){.to = (uint32_t)get_le(bytes, 4),
+                                    .weight = (uint32_t)get_le(bytes + 4, 4),
+                                    .host = (uint32_t)get_le(bytes + 8, 4)};
+    return half;
+}
+
+enum lbm_err
+lbm_store_read_row(const struct lbm_store *store, sqlite3_stmt *statement, struct lbm_row *row,
+                   struct lbm_diag *diag)
+{
+    uint64_t columns[COLUMNS_MAX], again[COLUMNS_MAX];
+    for (int i = 0; i < COLUMNS_MAX; i++)
+        columns[i] = (uint64_t)sqlite3_column_int64(statement, i);
+    struct lbm_row read = {.job = columns[0],
+                           .vertex = (uint32_t)columns[1],
+                           .epoch = columns[2],
+                           .stage = (enum lbm_stage)columns[3],
+                           .peer = (uint32_t)columns[4],
+                           .peer_incarnation = columns[5],
+                           .work = (uint32_t)columns[6],
+                           .pin = (uint32_t)columns[7],
+                           .anchored = columns[8] != 0};
+    const uint8_t *position = sqlite3_column_blob(statement, COLUMNS_MAX + 1);
+    size_t position_len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 1);
+    const uint8_t *adjacency = sqlite3_column_blob(statement, COLUMNS_MAX + 2);
+    size_t len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 2);
+    row_columns(&read, again); /* a value wider than its field would come back changed */
+    uint64_t crc = (uint64_t)sqlite3_column_int64(statement, COLUMNS_MAX);
+    int sound = memcmp(columns, again, sizeof columns) == 0 && read.stage > LBM_STAGE_NONE &&
+                read.stage < LBM_STAGE_COUNT && len % HALF_BYTES == 0 &&
+                crc == lbm_store_crc(columns, COLUMNS_MAX, adjacency, len) &&
+                decode_position(position, position_len, &read);
+    if (!sound)
+        return lbm_store_damaged(store->path, diag, "damaged: record of job %" PRIx64 " vertex %" PRIu64,
+                                 columns[0], columns[1]);
+    read.degree = (uint32_t)(len / HALF_BYTES);
+    if (read.degree != 0 && (read.half = decode_adjacency(adjacency, read.degree)) == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its rows");
+    *row = read;
+    return LBM_OK;
+}

@@ -1,0 +1,142 @@
+/* What the files of lib/store share: the open database, its statements, errors, the column encodings.
+ * Internal to lib/store; tests use it to inject migrations. */
+#ifndef LBM_STORE_INTERNAL_H
+#define LBM_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+/* "lbmp", in the header of every database of ours. */
+#define LBM_STORE_APPLICATION_ID 0x6c626d70
+
+/* Every statement of normal work, prepared when the database is opened: a schema that does not fit is found
+ * then. ?1.. are bound in the order of the columns. */
+#define LBM_SQL_LIST(X)                                                                                      \
+    X(BEGIN, "BEGIN IMMEDIATE")                                                                              \
+    X(COMMIT, "COMMIT")                                                                                      \
+    X(SELF_PUT,                                                                                              \
+      "INSERT OR REPLACE INTO self(id, cluster, host, incarnation, crc) VALUES(1, ?1, ?2, ?3, ?4)")          \
+    X(SELF_GET, "SELECT cluster, host, incarnation, crc FROM self")                                          \
+    X(LOG_LAST, "SELECT ifnull(max(idx), 0) FROM log")                                                       \
+    X(LOG_PUT, "INSERT INTO log(idx, command, crc) VALUES(?1, ?2, ?3)")                                      \
+    X(LOG_GET, "SELECT idx, command, crc FROM log ORDER BY idx")                                             \
+    X(JOB_PUT, "INSERT OR REPLACE INTO job(job, state, command, crc) VALUES(?1, ?2, ?3, ?4)")                \
+    X(JOB_GET, "SELECT job, state, command, crc FROM job WHERE job BETWEEN ?1 AND ?2 ORDER BY job")          \
+    X(JOB_DELETE, "DELETE FROM job WHERE job = ?1")                                                          \
+    X(JOB_DELETE_ROWS, "DELETE FROM vertex WHERE job = ?1")                                                  \
+    X(ROW_PUT,                                                                                               \
+      "INSERT INTO vertex(job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, crc, position," \
+      " adjacency) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"                                \
+      " ON CONFLICT(job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5, peer_incarnation = ?6,"         \
+      " work = ?7, pin = ?8, anchored = ?9, crc = ?10, position = ?11, adjacency = ?12"                      \
+      " WHERE (epoch, stage) <= (?3, ?4)")                                                                   \
+    X(ROW_ALL,                                                                                               \
+      "SELECT job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, crc, position, adjacency"   \
+      " FROM vertex WHERE job BETWEEN ?1 AND ?2 ORDER BY job, v")                                            \
+    X(ROW_GET,                                                                                               \
+      "SELECT job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, crc, position, adjacency"   \
+      " FROM vertex WHERE job = ?1 AND v = ?2")                                                              \
+    X(ROW_POSITION, "UPDATE vertex SET position = ?3 WHERE job = ?1 AND v = ?2")
+
+enum lbm_sql {
+#define LBM_SQL_ENUM(id, text) LBM_SQL_##id,
+    LBM_SQL_LIST(LBM_SQL_ENUM)
+#undef LBM_SQL_ENUM
+        LBM_SQL_COUNT
+};
+
+struct lbm_store {
+    sqlite3 *db;
+    char *path;
+    int lock;         /* descriptor of the lock file, or -1 */
+    int failed;       /* nonzero: what is stored is unknown until the database is opened again */
+    int wal_pages;    /* in the write-ahead log after the last commit */
+    uint64_t last_id; /* of the last transaction applied */
+    sqlite3_stmt *statement[LBM_SQL_COUNT];
+    struct lbm_buf position, adjacency; /* of the row being encoded */
+};
+
+/* ---- sql.c -------------------------------------------------------------------------------------- */
+
+/* The error of the last call on db as ours; text says what was being done. */
+enum lbm_err lbm_store_error(sqlite3 *db, const char *path, struct lbm_diag *diag, const char *doing);
+
+/* "this file is damaged: why"; the reader is told that it is kept and what to do. */
+enum lbm_err lbm_store_damaged(const char *path, struct lbm_diag *diag, const char *fmt, ...)
+    LBM_PRINTF(3, 4);
+
+/* Run a statement that returns no row, or the first column of its only row in *value (may be NULL). */
+enum lbm_err lbm_store_exec(sqlite3 *db, const char *sql, int64_t *value, const char *path,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Bind n whole numbers to ?1 .. ?n of a statement. */
+enum lbm_err lbm_store_bind(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Step a prepared statement to its end and reset it. */
+enum lbm_err lbm_store_run(struct lbm_store *store, enum lbm_sql id, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Open the file without changing it, and verify its identity and pages. Out: *version of the schema, 0:
+ * empty file. flags: of sqlite3_open_v2. store->db is the caller's also on errors. */
+enum lbm_err lbm_store_connect(struct lbm_store *store, int flags, int *version,
+                               struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Prepare all statements. Errors: LBM_E_CORRUPT the schema is not what its version says. */
+enum lbm_err lbm_store_prepare(struct lbm_store *store, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- store.c ------------------------------------------------------------------------------------ */
+
+/* A store that has nothing open; lbm_store_close frees it. NULL: no memory, diag says so. */
+struct lbm_store *lbm_store_alloc(const char *path, struct lbm_diag *diag);
+
+/* ---- schema.c ----------------------------------------------------------------------------------- */
+
+/* The statements that lead from schema version i to i + 1. */
+struct lbm_store_step {
+    const char *sql;
+};
+
+extern const struct lbm_store_step lbm_store_steps[];
+extern const int lbm_store_version; /* number of steps: the version this program writes */
+
+/* Carry out steps[from .. to), all or none, in one transaction. */
+enum lbm_err lbm_store_migrate(sqlite3 *db, const struct lbm_store_step *steps, int from, int to,
+                               const char *path, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- column.c ----------------------------------------------------------------------------------- */
+
+/* crc32 of n columns, 8 bytes each, little-endian, then a blob. */
+uint32_t lbm_store_crc(const uint64_t *columns, size_t n, const void *blob, size_t len);
+
+/* Encode a position: 2 or 3 doubles, little-endian, and the crc of job, v and them.
+ * Errors: LBM_E_RANGE not finite; LBM_E_NOMEM. */
+enum lbm_err lbm_store_encode_position(struct lbm_buf *out, uint64_t job, uint32_t v,
+                                       const double position[3], struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Bind a row to ROW_PUT, with its checksums. The blobs stay in store's buffers until the next row.
+ * Errors: LBM_E_RANGE, LBM_E_NOMEM. */
+enum lbm_err lbm_store_bind_row(struct lbm_store *store, const struct lbm_row *row,
+                                struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Read the row a statement stands on (the columns of ROW_ALL). Out: row->half owned by the caller.
+ * Errors: LBM_E_CORRUPT, LBM_E_NOMEM. */
+enum lbm_err lbm_store_read_row(const struct lbm_store *store, sqlite3_stmt *statement, struct lbm_row *row,
+                                struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- load.c ------------------------------------------------------------------------------------- */
+
+/* Read and verify everything; without keep_rows the rows are verified and dropped.
+ * Out, errors: as lbm_store_load. */
+enum lbm_err lbm_store_read(struct lbm_store *store, int keep_rows, struct lbm_recovered **out,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- apply.c, apply_rows.c ------------------------------------------------------------------------ */
+
+/* Carry out one operation inside a transaction. Errors: as lbm_store_apply. */
+typedef enum lbm_err lbm_store_op_fn(struct lbm_store *store, const struct lbm_persist_op *op,
+                                     struct lbm_diag *diag);
+
+lbm_store_op_fn lbm_store_apply_row, lbm_store_apply_guest, lbm_store_apply_plan, lbm_store_apply_positions;
+
+#endif

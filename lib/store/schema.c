@@ -1,0 +1,54 @@
+/* The schema as steps from each version to the next. A step that has been released is never changed:
+ * databases written by it exist. The meaning of every column is in docs/formats.md, "Database". */
+#include <stdio.h>
+
+#include "base/check.h"
+#include "store/internal.h"
+
+const struct lbm_store_step lbm_store_steps[] = {
+    {"CREATE TABLE self("
+     " id INTEGER PRIMARY KEY CHECK(id = 1), cluster INTEGER NOT NULL, host INTEGER NOT NULL,"
+     " incarnation INTEGER NOT NULL, crc INTEGER NOT NULL) STRICT;"
+     "CREATE TABLE log("
+     " idx INTEGER PRIMARY KEY, command BLOB NOT NULL, crc INTEGER NOT NULL) STRICT;"
+     "CREATE TABLE job("
+     " job INTEGER PRIMARY KEY, state INTEGER NOT NULL, command BLOB NOT NULL, crc INTEGER NOT NULL) STRICT;"
+     "CREATE TABLE vertex("
+     " job INTEGER NOT NULL, v INTEGER NOT NULL, epoch INTEGER NOT NULL, stage INTEGER NOT NULL,"
+     " peer INTEGER NOT NULL, peer_incarnation INTEGER NOT NULL, work INTEGER NOT NULL, pin INTEGER NOT NULL,"
+     " anchored INTEGER NOT NULL, crc INTEGER NOT NULL, position BLOB NOT NULL, adjacency BLOB NOT NULL,"
+     " PRIMARY KEY(job, v)) STRICT, WITHOUT ROWID;"},
+};
+
+const int lbm_store_version = sizeof lbm_store_steps / sizeof *lbm_store_steps;
+
+static enum lbm_err
+run_steps(sqlite3 *db, const struct lbm_store_step *steps, int from, int to, const char *path,
+          struct lbm_diag *diag)
+{
+    for (int i = from; i < to; i++)
+        if (sqlite3_exec(db, steps[i].sql, NULL, NULL, NULL) != SQLITE_OK)
+            return lbm_store_error(db, path, diag, "migrating its schema");
+    char identity[96];
+    snprintf(identity, sizeof identity, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             LBM_STORE_APPLICATION_ID, to);
+    if (sqlite3_exec(db, identity, NULL, NULL, NULL) != SQLITE_OK)
+        return lbm_store_error(db, path, diag, "setting its schema version");
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_store_migrate(sqlite3 *db, const struct lbm_store_step *steps, int from, int to, const char *path,
+                  struct lbm_diag *diag)
+{
+    LBM_ASSERT(from >= 0 && from < to);
+    enum lbm_err err = lbm_store_exec(db, "BEGIN EXCLUSIVE", NULL, path, diag);
+    if (err != LBM_OK)
+        return err;
+    err = run_steps(db, steps, from, to, path, diag);
+    if (err == LBM_OK)
+        err = lbm_store_exec(db, "COMMIT", NULL, path, diag);
+    if (!sqlite3_get_autocommit(db) && sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK)
+        return lbm_store_error(db, path, diag, "undoing a migration");
+    return err;
+}

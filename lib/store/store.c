@@ -1,0 +1,162 @@
+/* Opening and closing: the lock, the checks before anything is changed, migration. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "store/internal.h"
+
+static enum lbm_err
+system_error(const char *path, struct lbm_diag *diag, const char *doing)
+{
+    int denied = errno == EACCES || errno == EPERM || errno == EROFS;
+    return lbm_diag_set(diag, denied ? LBM_E_DENIED : LBM_E_IO, path, 0, "%s: %s; %s", doing, strerror(errno),
+                        denied ? "give the daemon's user write access to the file and its directory"
+                               : "name a file in a directory that exists, on a disk that works");
+}
+
+/* Who holds the lock wrote its process id into it. */
+static enum lbm_err
+refuse_busy(const char *path, int lock, struct lbm_diag *diag)
+{
+    char owner[24];
+    ssize_t len = pread(lock, owner, sizeof owner - 1, 0);
+    owner[len > 0 ? len : 0] = '\0';
+    owner[strcspn(owner, "\n")] = '\0';
+    return lbm_diag_set(diag, LBM_E_BUSY, path, 0,
+                        "in use by process %s: one daemon a database; stop that one, or give this one a "
+                        "directory of its own",
+                        owner[0] != '\0' ? owner : "(unknown)");
+}
+
+/* Take the lock. It is a file of its own, so that readers of the database are not kept out; it stays after
+ * the end, since removing it would let two daemons lock two files of one name. */
+static enum lbm_err
+take_lock(struct lbm_store *store, struct lbm_diag *diag)
+{
+    struct lbm_buf path = {0};
+    lbm_buf_printf(&path, "%s-lock", store->path);
+    if (path.failed) {
+        lbm_buf_free(&path);
+        return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its name");
+    }
+    store->lock = open(path.at, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    enum lbm_err err = LBM_OK;
+    if (store->lock < 0)
+        err = system_error(path.at, diag, "creating its lock");
+    else if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
+        err = errno == EWOULDBLOCK ? refuse_busy(store->path, store->lock, diag)
+                                   : system_error(path.at, diag, "locking");
+    else if (ftruncate(store->lock, 0) != 0 || dprintf(store->lock, "%ld\n", (long)getpid()) < 0)
+        err = system_error(path.at, diag, "writing its lock");
+    lbm_buf_free(&path);
+    return err;
+}
+
+/* The database is created here, for its user alone: SQLite would leave it to the umask. */
+static enum lbm_err
+create_file(const char *path, struct lbm_diag *diag)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+        return system_error(path, diag, "creating");
+    close(file);
+    return LBM_OK;
+}
+
+static enum lbm_err
+refuse_other_files(const char *path, struct lbm_diag *diag)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+        return LBM_OK;
+    return lbm_diag_set(diag, LBM_E_IO, path, 0, "%s; name a file",
+                        S_ISDIR(status.st_mode) ? "a directory" : "not an ordinary file");
+}
+
+static int
+note_wal(void *context, sqlite3 *db, const char *schema, int pages)
+{
+    (void)db, (void)schema;
+    struct lbm_store *store = context;
+    store->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+static enum lbm_err
+open_steps(struct lbm_store *store, struct lbm_diag *diag)
+{
+    int version = 0;
+    enum lbm_err err = refuse_other_files(store->path, diag);
+    if (err == LBM_OK)
+        err = take_lock(store, diag);
+    if (err == LBM_OK)
+        err = create_file(store->path, diag);
+    if (err == LBM_OK)
+        err = lbm_store_connect(store, SQLITE_OPEN_READWRITE, &version, diag);
+    if (err == LBM_OK && version < lbm_store_version)
+        err = lbm_store_migrate(store->db, lbm_store_steps, version, lbm_store_version, store->path, diag);
+    if (err == LBM_OK)
+        err = lbm_store_exec(store->db, "PRAGMA journal_mode = WAL", NULL, store->path, diag);
+    if (err == LBM_OK)
+        err = lbm_store_prepare(store, diag);
+    if (err != LBM_OK)
+        return err;
+    sqlite3_wal_hook(store->db, note_wal, store);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    return LBM_OK;
+}
+
+struct lbm_store *
+lbm_store_alloc(const char *path, struct lbm_diag *diag)
+{
+    struct lbm_store *store = lbm_alloc(1, sizeof *store);
+    if (store != NULL) {
+        store->lock = -1;
+        store->path = lbm_copy(path, strlen(path) + 1, 1);
+    }
+    if (store != NULL && store->path != NULL)
+        return store;
+    free(store);
+    (void)lbm_diag_set(diag, LBM_E_NOMEM, path, 0, "no memory to open it");
+    return NULL;
+}
+
+enum lbm_err
+lbm_store_open(const char *path, struct lbm_store **out, struct lbm_diag *diag)
+{
+    struct lbm_store *store = lbm_store_alloc(path, diag);
+    if (store == NULL)
+        return LBM_E_NOMEM;
+    enum lbm_err err = open_steps(store, diag);
+    if (err != LBM_OK) {
+        lbm_store_close(store);
+        return err;
+    }
+    *out = store;
+    return LBM_OK;
+}
+
+void
+lbm_store_close(struct lbm_store *store)
+{
+    if (store == NULL)
+        return;
+    for (int i = 0; i < LBM_SQL_COUNT; i++)
+        sqlite3_finalize(store->statement[i]);
+    int result = sqlite3_close(store->db);
+    LBM_ASSERT(result == SQLITE_OK);
+    if (store->lock >= 0)
+        close(store->lock); /* after the last write */
+    lbm_buf_free(&store->position);
+    lbm_buf_free(&store->adjacency);
+    free(store->path);
+    free(store);
+}
