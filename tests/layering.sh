@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The arrows of the architecture (docs/architecture.md): who may include whom, which system and foreign
-# headers belong where, and what the pure libraries import. Before it judges the tree it judges itself:
+# headers belong where, what the pure libraries import, and what liblbmap brings along. Before it judges the tree it judges itself:
 # every kind of violation is planted in a scratch tree and must be found.
 set -u
 
@@ -41,7 +41,7 @@ libconfig                           daemon
 planarity/                          lib/embed
 libqhull_r/                         lib/space lib/graph
 cairo                               client
-zlib                                lib/file
+zlib                                lib/file lib/store
 jansson                             client daemon
 protobuf-c/                         lib/wire
 time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client
@@ -154,6 +154,18 @@ check_imports() {
     done
 }
 
+# The shared library at $1 exports lbmap_ alone and brings neither igraph nor SQLite into an application.
+check_library() {
+    if [ ! -e "$1" ]; then
+        echo "$1: has not been built"
+        return
+    fi
+    nm -D --defined-only "$1" | awk '$3 !~ /^lbmap_/ { print "liblbmap exports " $3 }'
+    readelf -d "$1" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' |
+        grep -vE '^(libc|libprotobuf-c|libasan|libubsan|libclang_rt[a-z._0-9-]*|libgcov|libm|libgcc_s)\.so' |
+        sed 's/^/liblbmap needs /'
+}
+
 # ---- self-test: plant each violation, expect it to be found, and a clean tree to pass -------------------
 
 plant() { # file, text
@@ -219,13 +231,25 @@ void lbm_say(int n); void lbm_say(int n) { printf("%d\n", n); }'
     plant lib/host/two.c 'int igraph_b(void); int lbm_two(void); int lbm_two(void) { return igraph_b(); }'
     build_scratch || return 1
     expect 'igraph in two files' check_imports "$scratch" || return 1
+
+    plant api.c 'int sqlite_like(void); int lbmap_one(void); int lbmap_one(void) { return 1; }
+int sqlite_like(void) { return 2; }'
+    (cd "$scratch" && ${CC:-cc} -shared -fPIC -o api.so api.c) || return 1
+    expect 'an export that is not ours' check_library "$scratch/api.so" || return 1
+    plant api.c 'double cos(double); double lbmap_one(double x); double lbmap_one(double x) { return cos(x); }'
+    (cd "$scratch" && ${CC:-cc} -shared -fPIC -o api.so api.c) || return 1
+    [ -z "$(check_library "$scratch/api.so")" ] || { echo 'self-test: a good library is refused'; return 1; }
+    (cd "$scratch" && ${CC:-cc} -shared -fPIC -o other.so api.c && ${CC:-cc} -shared -fPIC \
+        -Wl,--no-as-needed -o api.so api.c ./other.so) || return 1
+    expect 'a library that is not wanted' check_library "$scratch/api.so" || return 1
 }
 
 if ! self_test; then
     exit 99
 fi
 
-violations=$(check_modules "$top"; check_includes "$top"; check_imports "$objects")
+violations=$(check_modules "$top"; check_includes "$top"; check_imports "$objects"
+    check_library "$objects/.libs/liblbmap.so")
 if [ -n "$violations" ]; then
     printf '%s\n' "$violations"
     exit 1
