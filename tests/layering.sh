@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The arrows of the architecture (docs/architecture.md): who may include whom, which system and foreign
-# headers belong where, what the pure libraries import, and what liblbmap brings along. Before it judges the tree it judges itself:
-# every kind of violation is planted in a scratch tree and must be found.
+# headers belong where, what the pure libraries import, and what liblbmap brings along. Before it judges
+# the tree it judges itself: every kind of violation is planted in a scratch tree and must be found.
 set -u
 
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
