@@ -7,29 +7,29 @@
 
 #include <stdint.h>
 
-#define LBM_ERR_LIST(X)                                                          \
-    X(OK, "done")                                                                \
-    X(E_NOMEM, "out of memory")                                                  \
-    X(E_RANGE, "value out of range")                                             \
-    X(E_SYNTAX, "malformed input")                                               \
-    X(E_LIMIT, "limit exceeded")                                                 \
-    X(E_IO, "input or output failed")                                            \
-    X(E_EXISTS, "already exists")                                                \
-    X(E_NOTFOUND, "not found")                                                   \
-    X(E_STATE, "not possible in the present state")                              \
-    X(E_CORRUPT, "stored data is damaged")                                       \
-    X(E_VERSION, "version not supported")                                        \
-    X(E_DENIED, "permission denied")                                             \
-    X(E_UNSUPPORTED, "not supported")                                            \
-    X(E_UNREACHABLE, "not reachable")                                            \
-    X(E_TIMEOUT, "timed out")                                                    \
+#define LBM_ERR_LIST(X)                                                                                      \
+    X(OK, "done")                                                                                            \
+    X(E_NOMEM, "out of memory")                                                                              \
+    X(E_RANGE, "value out of range")                                                                         \
+    X(E_SYNTAX, "malformed input")                                                                           \
+    X(E_LIMIT, "limit exceeded")                                                                             \
+    X(E_IO, "input or output failed")                                                                        \
+    X(E_EXISTS, "already exists")                                                                            \
+    X(E_NOTFOUND, "not found")                                                                               \
+    X(E_STATE, "not possible in the present state")                                                          \
+    X(E_CORRUPT, "stored data is damaged")                                                                   \
+    X(E_VERSION, "version not supported")                                                                    \
+    X(E_DENIED, "permission denied")                                                                         \
+    X(E_UNSUPPORTED, "not supported")                                                                        \
+    X(E_UNREACHABLE, "not reachable")                                                                        \
+    X(E_TIMEOUT, "timed out")                                                                                \
     X(E_BUSY, "busy")
 
 enum lbm_err {
 #define LBM_ERR_ENUM(name, text) LBM_##name,
     LBM_ERR_LIST(LBM_ERR_ENUM)
 #undef LBM_ERR_ENUM
-    LBM_ERR_COUNT
+        LBM_ERR_COUNT
 };
 
 #define LBM_MUST_CHECK __attribute__((warn_unused_result))

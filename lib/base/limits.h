@@ -6,23 +6,25 @@
 
 /* Guest. Vertex ids are 32-bit and the top value means "none". */
 #define LBM_NONE UINT32_MAX
-#define LBM_VERTICES_MAX UINT32_C(1000000000)     /* 10^9: two orders above what one host's memory holds */
+#define LBM_VERTICES_MAX UINT32_C(1000000000) /* 10^9: two orders above what one host's memory holds */
 #define LBM_EDGE_DIRECTIONS_MAX UINT64_C(16000000000)
-#define LBM_WEIGHT_MAX UINT32_C(2147483647)       /* vertex and edge weights: fits METIS's and Scotch's 32-bit idx */
+#define LBM_WEIGHT_MAX                                                                                       \
+    UINT32_C(2147483647) /* vertex and edge weights: fits METIS's and Scotch's 32-bit idx */
 
 /* Host graph. The distance matrix is dense: 4 bytes per pair, 256 MiB at the limit. */
 #define LBM_HOSTS_MAX 8192
-#define LBM_LINK_COST_MAX UINT32_C(1000000)       /* a routing distance then fits 32 bits with 8192 hops to spare */
-#define LBM_DIMENSIONS_MAX 3                      /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
+#define LBM_LINK_COST_MAX UINT32_C(1000000) /* a routing distance then fits 32 bits with 8192 hops to spare  \
+                                             */
+#define LBM_DIMENSIONS_MAX 3                /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */
 #define LBM_FRAME_BYTES_MAX (4u << 20)
-#define LBM_BATCH_VERTICES_MAX 256                /* PROTOCOL section 3 */
-#define LBM_BATCH_BYTES_MAX (1u << 20)            /* PROTOCOL section 3 */
-#define LBM_NAME_MAX 63                           /* host and job names: a DNS label */
-#define LBM_ADDRESS_MAX 255                       /* host:port, a DNS name */
-#define LBM_DEGREE_MAX 60000                      /* of a vertex in a job: its record must fit one batch */
-#define LBM_JOBS_MAX 64                           /* live jobs in a cluster */
-#define LBM_CLIENTS_MAX 64                        /* control connections of one daemon */
+#define LBM_BATCH_VERTICES_MAX 256     /* PROTOCOL section 3 */
+#define LBM_BATCH_BYTES_MAX (1u << 20) /* PROTOCOL section 3 */
+#define LBM_NAME_MAX 63                /* host and job names: a DNS label */
+#define LBM_ADDRESS_MAX 255            /* host:port, a DNS name */
+#define LBM_DEGREE_MAX 60000           /* of a vertex in a job: its record must fit one batch */
+#define LBM_JOBS_MAX 64                /* live jobs in a cluster */
+#define LBM_CLIENTS_MAX 64             /* control connections of one daemon */
 
 #endif

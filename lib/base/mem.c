@@ -46,7 +46,8 @@ buf_room(struct lbm_buf *buf, size_t extra)
 {
     if (buf->failed)
         return 0;
-    if (extra >= SIZE_MAX - buf->len || lbm_reserve(&buf->at, &buf->capacity, buf->len + extra + 1, 1) != LBM_OK) {
+    if (extra >= SIZE_MAX - buf->len ||
+        lbm_reserve(&buf->at, &buf->capacity, buf->len + extra + 1, 1) != LBM_OK) {
         buf->failed = 1;
         return 0;
     }

@@ -19,18 +19,18 @@ void *lbm_copy(const void *from, size_t count, size_t size);
 enum lbm_err lbm_reserve(void *array_pointer, size_t *capacity, size_t need, size_t size) LBM_MUST_CHECK;
 
 /* A growable array: LBM_VEC(uint32_t) ids = {0}; lbm_vec_push(&ids, 7); ids.at[0]; free(ids.at). */
-#define LBM_VEC(type)                                                                                      \
-    struct {                                                                                               \
-        type *at;                                                                                          \
-        size_t n;                                                                                          \
-        size_t capacity;                                                                                   \
+#define LBM_VEC(type)                                                                                        \
+    struct {                                                                                                 \
+        type *at;                                                                                            \
+        size_t n;                                                                                            \
+        size_t capacity;                                                                                     \
     }
 
 /* Make room for `extra` more elements. Value: enum lbm_err. */
 #define lbm_vec_reserve(v, extra) lbm_reserve(&(v)->at, &(v)->capacity, (v)->n + (extra), sizeof *(v)->at)
 
 /* Append one element. Value: enum lbm_err. */
-#define lbm_vec_push(v, value)                                                                             \
+#define lbm_vec_push(v, value)                                                                               \
     (lbm_vec_reserve((v), 1) == LBM_OK ? ((v)->at[(v)->n++] = (value), LBM_OK) : LBM_E_NOMEM)
 
 #define lbm_vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->capacity = 0)

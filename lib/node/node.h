@@ -12,31 +12,31 @@
 #include "wire/wire.h"
 
 /* How the vertices of a job start (HEI97 figs 6 and 7). */
-#define LBM_START_LIST(X)                                                                                  \
-    X(PLAN, "plan", "the submitting host plans, vertices go where the plan says")                          \
-    X(CENTRE, "centre", "all vertices at the centre of Omega, all diffusion distributed")                  \
+#define LBM_START_LIST(X)                                                                                    \
+    X(PLAN, "plan", "the submitting host plans, vertices go where the plan says")                            \
+    X(CENTRE, "centre", "all vertices at the centre of Omega, all diffusion distributed")                    \
     X(RANDOM, "random", "vertices at random places of Omega, all diffusion distributed")
 
 enum lbm_start {
 #define LBM_START_ENUM(id, name, text) LBM_START_##id,
     LBM_START_LIST(LBM_START_ENUM)
 #undef LBM_START_ENUM
-    LBM_START_COUNT
+        LBM_START_COUNT
 };
 
 /* Life of a job on one host (DESIGN section 5), least advanced first. */
-#define LBM_PHASE_LIST(X)                                                                                  \
-    X(SUBMITTED, "SUBMITTED", "validated and stored, being planned")                                       \
-    X(PLACED, "PLACED", "vertices are being handed to their regions")                                      \
-    X(MAPPING, "MAPPING", "coordinates diffuse, ownership follows regions")                                \
-    X(BALANCING, "BALANCING", "exchange sessions between neighbours")                                      \
+#define LBM_PHASE_LIST(X)                                                                                    \
+    X(SUBMITTED, "SUBMITTED", "validated and stored, being planned")                                         \
+    X(PLACED, "PLACED", "vertices are being handed to their regions")                                        \
+    X(MAPPING, "MAPPING", "coordinates diffuse, ownership follows regions")                                  \
+    X(BALANCING, "BALANCING", "exchange sessions between neighbours")                                        \
     X(SETTLED, "SETTLED", "all stable, within the bound, no session gained")
 
 enum lbm_phase {
 #define LBM_PHASE_ENUM(id, name, text) LBM_PHASE_##id,
     LBM_PHASE_LIST(LBM_PHASE_ENUM)
 #undef LBM_PHASE_ENUM
-    LBM_PHASE_COUNT
+        LBM_PHASE_COUNT
 };
 
 const char *lbm_start_name(enum lbm_start start);
@@ -49,80 +49,81 @@ struct lbm_node_link {
 
 /* Who this node is. All strings are copied. */
 struct lbm_node_config {
-    uint32_t host;             /* id, < LBM_HOSTS_MAX */
+    uint32_t host; /* id, < LBM_HOSTS_MAX */
     const char *name;
-    const char *address;       /* host:port others reach it at */
+    const char *address; /* host:port others reach it at */
     double capacity;
     const struct lbm_node_link *links;
     size_t n_links;
-    unsigned m;                /* dimensions of Omega; the founder's counts */
-    const double *site;        /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
-    int founder;               /* nonzero: holds the control log */
-    const char *cluster_name;  /* founder only */
-    uint32_t founder_host;     /* else: whom to ask */
+    unsigned m;               /* dimensions of Omega; the founder's counts */
+    const double *site;       /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
+    int founder;              /* nonzero: holds the control log */
+    const char *cluster_name; /* founder only */
+    uint32_t founder_host;    /* else: whom to ask */
     const char *founder_address;
-    uint64_t seed;             /* of the node's own random stream; the shell draws it */
-    const char *version;       /* of the program, for status */
+    uint32_t vertices_max; /* refuse offers beyond so many vertices; 0: no limit */
+    uint64_t seed;         /* of the node's own random stream; the shell draws it */
+    const char *version;   /* of the program, for status */
 };
 
-#define LBM_EVENT_LIST(X)                                                                                  \
-    X(START, "start")           /* once, first */                                                          \
-    X(TIMER, "timer")           /* the deadline has come */                                                \
-    X(PEER_UP, "peer up")       /* a connection to a dialled host stands */                                \
-    X(PEER_DOWN, "peer down")                                                                              \
-    X(MESSAGE, "message")                                                                                  \
-    X(PERSISTED, "persisted")   /* all transactions up to this id are durable */                           \
-    X(PLANNED, "planned")       /* a computation asked for by LBM_EFFECT_PLAN has ended */                 \
-    X(REQUEST, "request")       /* from a client */                                                        \
+#define LBM_EVENT_LIST(X)                                                                                    \
+    X(START, "start")     /* once, first */                                                                  \
+    X(TIMER, "timer")     /* the deadline has come */                                                        \
+    X(PEER_UP, "peer up") /* a connection to a dialled host stands */                                        \
+    X(PEER_DOWN, "peer down")                                                                                \
+    X(MESSAGE, "message")                                                                                    \
+    X(PERSISTED, "persisted") /* all transactions up to this id are durable */                               \
+    X(PLANNED, "planned")     /* a computation asked for by LBM_EFFECT_PLAN has ended */                     \
+    X(REQUEST, "request")     /* from a client */                                                            \
     X(CLIENT_GONE, "client gone")
 
 enum lbm_event_kind {
 #define LBM_EVENT_ENUM(id, text) LBM_EVENT_##id,
     LBM_EVENT_LIST(LBM_EVENT_ENUM)
 #undef LBM_EVENT_ENUM
-    LBM_EVENT_COUNT
+        LBM_EVENT_COUNT
 };
 
 struct lbm_event {
     enum lbm_event_kind kind;
-    int64_t now_us;            /* CLOCK_BOOTTIME of the shell; never goes back */
+    int64_t now_us; /* CLOCK_BOOTTIME of the shell; never goes back */
     union {
-        struct lbm_recovered *recovered;   /* START; the node takes what it keeps, the shell frees the rest */
-        uint32_t peer;                     /* PEER_UP, PEER_DOWN: host id */
+        struct lbm_recovered *recovered; /* START; the node takes what it keeps, the shell frees the rest */
+        uint32_t peer;                   /* PEER_UP, PEER_DOWN: host id */
         struct {
-            const Lbm__Peer *message;      /* borrowed, validated */
+            const Lbm__Peer *message; /* borrowed, validated */
             size_t bytes;
         } received;
-        uint64_t persisted;                /* id */
+        uint64_t persisted; /* id */
         struct {
             uint64_t job;
             enum lbm_err err;
-            struct lbm_plan *plan;         /* owned by the node from here; NULL on error */
-            uint8_t *anchored;             /* [n] or NULL: nothing anchored; owned by the node from here */
+            struct lbm_plan *plan; /* owned by the node from here; NULL on error */
+            uint8_t *anchored;     /* [n] or NULL: nothing anchored; owned by the node from here */
         } planned;
         struct {
-            uint64_t client;               /* one connection */
+            uint64_t client; /* one connection */
             uint32_t uid;
-            int admin;                     /* nonzero: may change things */
-            const Lbm__Request *request;   /* borrowed, validated */
+            int admin;                   /* nonzero: may change things */
+            const Lbm__Request *request; /* borrowed, validated */
         } request;
-        uint64_t client;                   /* CLIENT_GONE */
+        uint64_t client; /* CLIENT_GONE */
     } as;
 };
 
-#define LBM_EFFECT_LIST(X)                                                                                 \
-    X(PERSIST, "persist")                                                                                  \
-    X(SEND, "send")                                                                                        \
-    X(REPLY, "reply")                                                                                      \
-    X(DIAL, "dial")             /* keep a connection to this host, from now on, at this address */        \
-    X(PLAN, "plan")             /* compute, in a thread of its own; PLANNED brings the result */          \
-    X(NOTE, "note")             /* something an operator may want to read */
+#define LBM_EFFECT_LIST(X)                                                                                   \
+    X(PERSIST, "persist")                                                                                    \
+    X(SEND, "send")                                                                                          \
+    X(REPLY, "reply")                                                                                        \
+    X(DIAL, "dial") /* keep a connection to this host, from now on, at this address */                       \
+    X(PLAN, "plan") /* compute, in a thread of its own; PLANNED brings the result */                         \
+    X(NOTE, "note") /* something an operator may want to read */
 
 enum lbm_effect_kind {
 #define LBM_EFFECT_ENUM(id, text) LBM_EFFECT_##id,
     LBM_EFFECT_LIST(LBM_EFFECT_ENUM)
 #undef LBM_EFFECT_ENUM
-    LBM_EFFECT_COUNT
+        LBM_EFFECT_COUNT
 };
 
 enum lbm_note_level { LBM_NOTE_ERROR, LBM_NOTE_WARNING, LBM_NOTE_INFO, LBM_NOTE_DEBUG };
@@ -140,25 +141,25 @@ struct lbm_plan_task {
 
 struct lbm_effect {
     enum lbm_effect_kind kind;
-    uint64_t after;            /* SEND, REPLY: only once this transaction is durable; 0: at once */
+    uint64_t after; /* SEND, REPLY: only once this transaction is durable; 0: at once */
     union {
-        struct lbm_persist *persist;   /* owned by the shell: lbm_persist_free */
+        struct lbm_persist *persist; /* owned by the shell: lbm_persist_free */
         struct {
             uint32_t host;
-            uint8_t *frame;            /* owned by the shell: free */
+            uint8_t *frame; /* owned by the shell: free */
             size_t len;
-            int lossy;                 /* nonzero: may be dropped when the queue is long */
+            int lossy; /* nonzero: may be dropped when the queue is long */
         } send;
         struct {
             uint64_t client;
-            uint8_t *frame;            /* owned by the shell: free */
+            uint8_t *frame; /* owned by the shell: free */
             size_t len;
         } reply;
         struct {
             uint32_t host;
             char address[LBM_ADDRESS_MAX + 1];
         } dial;
-        struct lbm_plan_task *plan;    /* owned by the shell: free */
+        struct lbm_plan_task *plan; /* owned by the shell: free */
         struct {
             enum lbm_note_level level;
             char text[256];
@@ -191,7 +192,7 @@ int64_t lbm_node_deadline(const struct lbm_node *node);
 
 /* Carry out a plan task. Pure; may run in any thread.
  * Out: *plan and *anchored (may stay NULL) owned by the caller. */
-enum lbm_err lbm_node_plan(const struct lbm_plan_task *task, struct lbm_plan **plan, uint8_t **anchored)
-    LBM_MUST_CHECK;
+enum lbm_err lbm_node_plan(const struct lbm_plan_task *task, struct lbm_plan **plan,
+                           uint8_t **anchored) LBM_MUST_CHECK;
 
 #endif

@@ -13,18 +13,18 @@
 
 /* Stages of a vertex record, in the order of rank within an epoch (PROTOCOL section 2): rank = (epoch,
  * stage) never decreases for one (host, vertex). */
-#define LBM_STAGE_LIST(X)                                                                                  \
-    X(NONE, "none")                                                                                        \
-    X(OWN, "own")                                                                                          \
-    X(OUT, "out")                                                                                          \
-    X(REF, "refused")                                                                                      \
+#define LBM_STAGE_LIST(X)                                                                                    \
+    X(NONE, "none")                                                                                          \
+    X(OWN, "own")                                                                                            \
+    X(OUT, "out")                                                                                            \
+    X(REF, "refused")                                                                                        \
     X(MOV, "moved")
 
 enum lbm_stage {
 #define LBM_STAGE_ENUM(id, name) LBM_STAGE_##id,
     LBM_STAGE_LIST(LBM_STAGE_ENUM)
 #undef LBM_STAGE_ENUM
-    LBM_STAGE_COUNT
+        LBM_STAGE_COUNT
 };
 
 /* One neighbour in a record. host: where it was last known to be, a hint; LBM_NONE if unknown. */
@@ -40,49 +40,49 @@ struct lbm_row {
     uint32_t vertex;
     uint64_t epoch;
     enum lbm_stage stage;
-    uint32_t peer;             /* OUT, MOV: to whom; OWN: whom the plan wants it to go to; else LBM_NONE */
+    uint32_t peer; /* OUT, MOV: to whom; OWN: whom the plan wants it to go to; else LBM_NONE */
     uint64_t peer_incarnation;
     uint32_t work;
     uint32_t pin;
-    int anchored;              /* nonzero: does not move in Omega */
+    int anchored; /* nonzero: does not move in Omega */
     double position[3];
     uint32_t degree;
-    struct lbm_half *half;     /* [degree], owned by whoever owns the row */
+    struct lbm_half *half; /* [degree], owned by whoever owns the row */
 };
 
 /* A job as its host knows it, beyond what the control log says. */
-#define LBM_JOB_STATE_LIST(X)                                                                              \
-    X(PENDING, "pending")   /* stored here, not yet in the log */                                          \
-    X(SUBMITTED, "submitted") /* in the log; the home has yet to plan */                                   \
-    X(PLACED, "placed")     /* planned, vertices on their way or there */
+#define LBM_JOB_STATE_LIST(X)                                                                                \
+    X(PENDING, "pending")     /* stored here, not yet in the log */                                          \
+    X(SUBMITTED, "submitted") /* in the log; the home has yet to plan */                                     \
+    X(PLACED, "placed")       /* planned, vertices on their way or there */
 
 enum lbm_job_state {
 #define LBM_JOB_STATE_ENUM(id, name) LBM_JOB_##id,
     LBM_JOB_STATE_LIST(LBM_JOB_STATE_ENUM)
 #undef LBM_JOB_STATE_ENUM
-    LBM_JOB_STATE_COUNT
+        LBM_JOB_STATE_COUNT
 };
 
-#define LBM_PERSIST_LIST(X)                                                                                \
-    X(SELF, "identity: cluster and incarnation")                                                           \
-    X(LOG, "one entry of the control log")                                                                 \
-    X(JOB, "job's local state; command is the packed JOB_CREATE")                                          \
-    X(JOB_DELETE, "job and all its rows")                                                                  \
-    X(ROW, "a vertex record; a lower rank than the stored one is a bug and refused")                       \
-    X(GUEST, "every vertex of a graph as OWN(1)")                                                          \
-    X(PLAN, "positions, anchors and wishes (peer of OWN rows) of a whole guest")                           \
+#define LBM_PERSIST_LIST(X)                                                                                  \
+    X(SELF, "identity: cluster and incarnation")                                                             \
+    X(LOG, "one entry of the control log")                                                                   \
+    X(JOB, "job's local state; command is the packed JOB_CREATE")                                            \
+    X(JOB_DELETE, "job and all its rows")                                                                    \
+    X(ROW, "a vertex record; a lower rank than the stored one is a bug and refused")                         \
+    X(GUEST, "every vertex of a graph as OWN(1)")                                                            \
+    X(PLAN, "positions, anchors and wishes (peer of OWN rows) of a whole guest")                             \
     X(POSITIONS, "positions of some rows, soft")
 
 enum lbm_persist_kind {
 #define LBM_PERSIST_ENUM(id, text) LBM_PERSIST_##id,
     LBM_PERSIST_LIST(LBM_PERSIST_ENUM)
 #undef LBM_PERSIST_ENUM
-    LBM_PERSIST_COUNT
+        LBM_PERSIST_COUNT
 };
 
 struct lbm_persist_op {
     enum lbm_persist_kind kind;
-    uint64_t job;              /* JOB.. POSITIONS */
+    uint64_t job; /* JOB.. POSITIONS */
     union {
         struct {
             uint64_t cluster;
@@ -91,26 +91,26 @@ struct lbm_persist_op {
         } self;
         struct {
             uint64_t index;
-            uint8_t *command;  /* owned */
+            uint8_t *command; /* owned */
             size_t len;
         } log;
         struct {
             enum lbm_job_state state;
-            uint8_t *command;  /* owned */
+            uint8_t *command; /* owned */
             size_t len;
         } state;
-        struct lbm_row row;    /* owns row.half */
+        struct lbm_row row; /* owns row.half */
         struct {
             const struct lbm_graph *graph; /* borrowed until the operation is reported done */
         } guest;
-        struct {               /* [n] each, owned; anchored and host may be NULL */
+        struct { /* [n] each, owned; anchored and host may be NULL */
             uint32_t n;
             unsigned m;
-            uint32_t *vertex;  /* NULL: 0 .. n-1 */
-            double *position;  /* [n * m] */
+            uint32_t *vertex; /* NULL: 0 .. n-1 */
+            double *position; /* [n * m] */
             uint8_t *anchored;
             uint32_t *host;
-        } plan;                /* also POSITIONS */
+        } plan; /* also POSITIONS */
     } as;
 };
 
@@ -137,13 +137,13 @@ struct lbm_recovered_entry {
 
 /* Everything a database holds, for a node that starts. */
 struct lbm_recovered {
-    int known;                 /* nonzero: self is set */
+    int known; /* nonzero: self is set */
     uint64_t cluster;
     uint32_t host;
     uint64_t incarnation;
     LBM_VEC(struct lbm_recovered_entry) log; /* by index, from 1 */
     LBM_VEC(struct lbm_recovered_job) jobs;
-    LBM_VEC(struct lbm_row) rows;            /* by job, vertex */
+    LBM_VEC(struct lbm_row) rows; /* by job, vertex */
 };
 
 void lbm_recovered_free(struct lbm_recovered *recovered); /* the struct and all it owns; NULL is allowed */

@@ -1,0 +1,298 @@
+/* Answers that need every host: a mapping, or the places of some vertices. Parts go to the client as they
+ * come; hosts that stay silent are named at the end instead of being waited for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* One part: far below a frame whatever the degrees. */
+enum { PART_ROWS_MAX = 8192, PART_HALVES_MAX = 131072 };
+
+typedef void (*part_sink)(struct lbm_node *node, void *arg, Lbm__Records *records, int last);
+
+/* Give every vertex held here (OWN or OUT), or those listed, to the sink part by part. */
+static void
+for_each_part(struct lbm_node *node, struct job *job, int edges, const uint32_t *only, size_t n_only,
+              part_sink sink, void *arg)
+{
+    struct columns columns;
+    columns_init(&columns);
+    lbm_shard_write_back(&job->shard);
+    size_t n = n_only != 0 ? n_only : job->shard.vertices.n;
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        const struct lbm_vertex *vertex =
+            n_only != 0 ? lbm_shard_vertex(&job->shard, only[i]) : &job->shard.vertices.at[i];
+        if (vertex == NULL || (vertex->stage != LBM_STAGE_OWN && vertex->stage != LBM_STAGE_OUT))
+            continue;
+        columns_add(node, &columns, job, vertex, vertex->epoch, edges);
+        unsigned m = job->shard.m;
+        if (node->failed == LBM_OK)
+            mapping_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
+        if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX) {
+            columns_message(&columns);
+            sink(node, arg, &columns.message, 0);
+            columns_free(&columns);
+            columns_init(&columns);
+        }
+    }
+    columns_message(&columns);
+    if (node->failed == LBM_OK)
+        sink(node, arg, &columns.message, 1);
+    columns_free(&columns);
+}
+
+/* ---- the asked host ----------------------------------------------------------------------------------- */
+
+struct query_reply {
+    uint32_t to;
+    uint64_t job, query;
+};
+
+static void
+send_part(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
+{
+    const struct query_reply *to = arg;
+    Lbm__MapPart part = LBM__MAP_PART__INIT;
+    part.job = to->job;
+    part.query = to->query;
+    part.last = last != 0;
+    part.records = records;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_MAP_PART;
+    message.map_part = &part;
+    send_peer(node, to->to, &message);
+}
+
+void
+on_map_query(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__MapQuery *query = message->map_query;
+    struct query_reply to = {message->src, query->job, query->query};
+    struct job *job = job_of(node, query->job);
+    Lbm__Records none = LBM__RECORDS__INIT;
+    if (job == NULL)
+        send_part(node, &to, &none, 1);
+    else
+        for_each_part(node, job, query->edges != 0, query->vertex, query->n_vertex, send_part, &to);
+}
+
+/* ---- the asking host ---------------------------------------------------------------------------------- */
+
+static void
+collection_free(struct lbm_node *node, size_t at)
+{
+    struct collection *collection = node->collections.at[at];
+    lbm_vec_free(&collection->awaited);
+    lbm_vec_free(&collection->vertex);
+    lbm_vec_free(&collection->place);
+    lbm_vec_free(&collection->epoch);
+    free(collection);
+    node->collections.at[at] = node->collections.at[--node->collections.n];
+}
+
+void
+collect_gone(struct lbm_node *node, uint64_t client)
+{
+    for (size_t i = node->collections.n; i-- > 0;)
+        if (node->collections.at[i]->client == client)
+            collection_free(node, i);
+}
+
+/* Rows of one host: on to the client, or into the places asked for (the highest epoch wins). */
+static void
+take_part(struct lbm_node *node, struct collection *collection, uint32_t host, Lbm__Records *records)
+{
+    if (!collection->locate) {
+        const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+        Lbm__MapReply map = LBM__MAP_REPLY__INIT;
+        map.host = host;
+        map.vertices = entry != NULL ? entry->vertices : 0;
+        map.dimensions = node->view.m;
+        map.records = records;
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        response.what_case = LBM__RESPONSE__WHAT_MAP;
+        response.map = &map;
+        if (records->n_vertex != 0)
+            reply(node, collection->client, collection->request, 0, &response);
+        return;
+    }
+    for (size_t i = 0; i < records->n_vertex; i++)
+        for (size_t k = 0; k < collection->vertex.n; k++)
+            if (collection->vertex.at[k] == records->vertex[i] &&
+                records->epoch[i] >= collection->epoch.at[k]) {
+                collection->place.at[k] = host;
+                collection->epoch.at[k] = records->epoch[i];
+            }
+}
+
+static void
+finish(struct lbm_node *node, size_t at)
+{
+    struct collection *collection = node->collections.at[at];
+    const struct job *job = job_of(node, collection->job);
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    Lbm__MapReply map = LBM__MAP_REPLY__INIT;
+    Lbm__LocateReply locate = LBM__LOCATE_REPLY__INIT;
+    if (collection->locate) {
+        locate.n_vertex = locate.n_host = locate.n_epoch = collection->vertex.n;
+        locate.vertex = collection->vertex.at;
+        locate.host = collection->place.at;
+        locate.epoch = collection->epoch.at;
+        response.what_case = LBM__RESPONSE__WHAT_LOCATE;
+        response.locate = &locate;
+    } else {
+        const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+        map.host = node->host;
+        map.vertices = entry != NULL ? entry->vertices : 0;
+        map.dimensions = node->view.m;
+        map.n_missing = collection->awaited.n;
+        map.missing = collection->awaited.at;
+        if (job != NULL) {
+            map.n_region_host = map.n_region_weight = job->region_host.n;
+            map.region_host = job->region_host.at;
+            map.region_weight = job->region_weight.at;
+        }
+        response.what_case = LBM__RESPONSE__WHAT_MAP;
+        response.map = &map;
+    }
+    reply(node, collection->client, collection->request, 1, &response);
+    collection_free(node, at);
+}
+
+void
+on_map_part(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__MapPart *part = message->map_part;
+    for (size_t i = 0; i < node->collections.n; i++) {
+        struct collection *collection = node->collections.at[i];
+        if (collection->query != part->query || collection->job != part->job)
+            continue;
+        if (part->records != NULL)
+            take_part(node, collection, message->src, part->records);
+        for (size_t k = 0; part->last && k < collection->awaited.n; k++)
+            if (collection->awaited.at[k] == message->src)
+                collection->awaited.at[k] = collection->awaited.at[--collection->awaited.n];
+        collection->deadline_us = node->now_us + COLLECT_US; /* as long as parts keep coming */
+        if (collection->awaited.n == 0)
+            finish(node, i);
+        return;
+    }
+}
+
+static void
+take_own(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
+{
+    (void)last;
+    take_part(node, arg, node->host, records);
+}
+
+/* Ask everybody. Members that are silent are asked too, since an answer costs nothing, but not waited
+ * for longer than the others. */
+static void
+ask_all(struct lbm_node *node, struct collection *collection, int edges)
+{
+    Lbm__MapQuery query = LBM__MAP_QUERY__INIT;
+    query.job = collection->job;
+    query.query = collection->query;
+    query.positions = 1;
+    query.edges = edges != 0;
+    query.n_vertex = collection->vertex.n;
+    query.vertex = collection->vertex.at;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_MAP_QUERY;
+    message.map_query = &query;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE)
+            continue;
+        send_peer(node, member->host, &message);
+        if (lbm_vec_push(&collection->awaited, member->host) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+}
+
+static struct collection *
+begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, name);
+    if (entry == NULL) {
+        reply_error(node, client, request, LBM_E_NOTFOUND, "there is no job named %s; lbctl jobs lists them",
+                    name);
+        return NULL;
+    }
+    struct collection *collection = lbm_alloc(1, sizeof *collection);
+    if (collection == NULL || lbm_vec_push(&node->collections, collection) != LBM_OK) {
+        free(collection);
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    collection->query = ++node->query;
+    collection->client = client;
+    collection->request = request;
+    collection->job = entry->job;
+    collection->deadline_us = node->now_us + COLLECT_US;
+    return collection;
+}
+
+static void
+run(struct lbm_node *node, struct collection *collection, int edges)
+{
+    struct job *job = job_of(node, collection->job);
+    ask_all(node, collection, edges);
+    if (job != NULL && node->failed == LBM_OK)
+        for_each_part(node, job, edges, collection->vertex.at, collection->vertex.n, take_own, collection);
+    if (collection->awaited.n == 0)
+        finish(node, node->collections.n - 1);
+}
+
+void
+collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map)
+{
+    struct collection *collection = begin(node, client, request, map->job);
+    if (collection != NULL)
+        run(node, collection, map->edges != 0);
+}
+
+void
+collect_locate(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LocateRequest *locate)
+{
+    struct collection *collection = begin(node, client, request, locate->job);
+    if (collection == NULL)
+        return;
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+    collection->locate = 1;
+    for (size_t i = 0; i < locate->n_vertex; i++) {
+        if (locate->vertex[i] >= entry->vertices) {
+            reply_error(node, client, request, LBM_E_RANGE, "vertex %u: the guest has vertices 0 to %u",
+                        locate->vertex[i], entry->vertices - 1);
+            collection_free(node, node->collections.n - 1);
+            return;
+        }
+        if (lbm_vec_push(&collection->vertex, locate->vertex[i]) != LBM_OK ||
+            lbm_vec_push(&collection->place, LBM_NONE) != LBM_OK ||
+            lbm_vec_push(&collection->epoch, 0) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (collection->vertex.n == 0)
+        finish(node, node->collections.n - 1);
+    else
+        run(node, collection, 0);
+}
+
+void
+collect_timer(struct lbm_node *node)
+{
+    for (size_t i = node->collections.n; i-- > 0;)
+        if (node->now_us >= node->collections.at[i]->deadline_us)
+            finish(node, i);
+}
+
+int64_t
+collect_deadline(const struct lbm_node *node)
+{
+    int64_t when = INT64_MAX;
+    for (size_t i = 0; i < node->collections.n; i++)
+        if (node->collections.at[i]->deadline_us < when)
+            when = node->collections.at[i]->deadline_us;
+    return when;
+}

@@ -1,0 +1,326 @@
+/* What one exchange session moves: the share of generalized dimension exchange where a side is over its
+ * limit (XL95), and pair refinement of the boundary, settled together (DESIGN sections 3.5 and 6). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* Numbers in view->hosts by host id; ids without a number get LBM_NONE. Owned by the caller. */
+static uint32_t *
+number_table(const struct lbm_node *node)
+{
+    uint32_t *number = lbm_alloc(LBM_HOSTS_MAX, sizeof *number);
+    if (number == NULL)
+        return NULL;
+    memset(number, 0xff, LBM_HOSTS_MAX * sizeof *number);
+    for (uint32_t p = 0; p < node->view.hosts.n; p++)
+        number[lbm_view_host(&node->view, p)] = p;
+    return number;
+}
+
+static uint32_t
+number_of(const uint32_t *number, uint32_t host, uint32_t otherwise)
+{
+    return host < LBM_HOSTS_MAX && number[host] != LBM_NONE ? number[host] : otherwise;
+}
+
+/* ---- the band ------------------------------------------------------------------------------------------ */
+
+/* Does some neighbour of a row pull it from self towards the partner? */
+static int
+is_pulled(const struct lbm_node *node, const struct lbm_shard *shard, const uint32_t *number, uint32_t row,
+          uint32_t self, uint32_t partner)
+{
+    const struct lbm_patch *patch = &shard->patch;
+    for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
+        if (patch->g.target[e] < patch->g.n)
+            continue;
+        uint32_t host = shard->ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]].host;
+        uint32_t r = number_of(number, host, self);
+        if (lbm_dist(&node->view.hosts, self, r) > lbm_dist(&node->view.hosts, partner, r))
+            return 1;
+    }
+    return 0;
+}
+
+/* The row nearest to the partner's site, for hosts that share no boundary. */
+static uint32_t
+nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner)
+{
+    const struct lbm_patch *patch = &job->shard.patch;
+    unsigned m = job->shard.m;
+    double least = 0;
+    uint32_t best = LBM_NONE;
+    for (uint32_t row = 0; row < patch->g.n; row++) {
+        double x[LBM_DIMENSIONS_MAX];
+        mapping_place(job, &patch->x[(size_t)row * m], x);
+        double d2 = lbm_space_distance2(x, &node->view.hosts.site[(size_t)partner * m], m, 0);
+        if (best == LBM_NONE || d2 < least) {
+            least = d2;
+            best = row;
+        }
+    }
+    return best;
+}
+
+/* Rows enough that the surplus of this host can leave by them and refinement has room on both sides. */
+static size_t
+band_size(const struct lbm_node *node, const struct job *job, size_t n_seeds)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    double target = job_target(node, entry, node->host);
+    double surplus = (double)job->shard.load - target;
+    double mean = job->shard.n_own != 0 ? (double)job->shard.load / job->shard.n_own : 1;
+    size_t want = 8 * n_seeds + 16 + (surplus > 0 ? (size_t)(surplus / mean) : 0);
+    return want < BAND_VERTICES_MAX ? want : BAND_VERTICES_MAX;
+}
+
+enum lbm_err
+exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slot_list *band)
+{
+    struct lbm_shard *shard = &job->shard;
+    if (lbm_shard_patch(shard) != LBM_OK)
+        return LBM_E_NOMEM;
+    lbm_shard_write_back(shard);
+    const struct lbm_patch *patch = &shard->patch;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    uint32_t partner = lbm_view_number(&node->view, partner_host);
+    uint32_t *number = number_table(node);
+    uint8_t *seen = lbm_alloc(patch->g.n, 1);
+    slot_list rows = {0};
+    enum lbm_err err = number == NULL || seen == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (uint32_t row = 0; err == LBM_OK && row < patch->g.n && rows.n < BAND_VERTICES_MAX; row++)
+        if (is_pulled(node, shard, number, row, self, partner)) {
+            seen[row] = 1;
+            err = lbm_vec_push(&rows, row);
+        }
+    if (err == LBM_OK && rows.n == 0 && patch->g.n != 0) {
+        uint32_t row = nearest_row(node, job, partner);
+        seen[row] = 1;
+        err = lbm_vec_push(&rows, row);
+    }
+    /* Breadth first from the seeds. */
+    size_t want = band_size(node, job, rows.n);
+    for (size_t i = 0; err == LBM_OK && i < rows.n && rows.n < want; i++)
+        for (uint64_t e = patch->g.offset[rows.at[i]]; e < patch->g.offset[rows.at[i] + 1] && rows.n < want;
+             e++) {
+            uint32_t next = patch->g.target[e];
+            if (next >= patch->g.n || seen[next])
+                continue;
+            seen[next] = 1;
+            if ((err = lbm_vec_push(&rows, next)) != LBM_OK)
+                break;
+        }
+    uint64_t halves = 0;
+    for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
+        uint32_t slot = patch->vertex[rows.at[i]];
+        halves += shard->vertices.at[slot].degree;
+        if (shard->vertices.at[slot].pin == LBM_NONE)
+            err = lbm_vec_push(band, slot);
+    }
+    lbm_vec_free(&rows);
+    free(seen);
+    free(number);
+    return err;
+}
+
+/* ---- the two sides as one patch ------------------------------------------------------------------------ */
+
+/* Rows 0 .. n_own-1 are this host's, then the partner's band, then whatever else they touch. */
+struct joint {
+    struct lbm_graph g;
+    LBM_VEC(uint32_t) part; /* host number of each row and ghost */
+    uint32_t n_own;
+    struct lbm_idmap other; /* ids of band rows and ghosts to indices */
+};
+
+static void
+joint_free(struct joint *joint)
+{
+    lbm_graph_free(&joint->g);
+    lbm_vec_free(&joint->part);
+    lbm_idmap_free(&joint->other);
+}
+
+/* Index of a vertex in the joint patch, as a ghost at `where` if it is not there yet; LBM_NONE: memory. */
+static uint32_t
+joint_index(struct joint *joint, const struct lbm_shard *shard, uint32_t id, uint32_t where)
+{
+    const struct lbm_vertex *own = lbm_shard_vertex(shard, id);
+    if (own != NULL && own->row != LBM_NONE)
+        return own->row;
+    uint32_t at = lbm_idmap_get(&joint->other, id);
+    if (at != LBM_NONE)
+        return at;
+    at = (uint32_t)joint->part.n;
+    if (lbm_vec_push(&joint->part, where) != LBM_OK || lbm_idmap_put(&joint->other, id, at) != LBM_OK)
+        return LBM_NONE;
+    return at;
+}
+
+static enum lbm_err
+joint_alloc(struct joint *joint, const struct lbm_shard *shard, const Lbm__Records *band)
+{
+    joint->n_own = shard->patch.g.n;
+    joint->g.n = joint->n_own + (uint32_t)band->n_vertex;
+    uint64_t directions = lbm_graph_directions(&shard->patch.g) + band->n_neighbour;
+    joint->g.offset = lbm_alloc((size_t)joint->g.n + 1, sizeof *joint->g.offset);
+    joint->g.target = lbm_alloc(directions, sizeof *joint->g.target);
+    joint->g.weight = lbm_alloc(directions, sizeof *joint->g.weight);
+    joint->g.work = lbm_alloc(joint->g.n, sizeof *joint->g.work);
+    int short_of = joint->g.offset == NULL || joint->g.target == NULL || joint->g.weight == NULL ||
+                   joint->g.work == NULL || lbm_vec_reserve(&joint->part, joint->g.n) != LBM_OK;
+    return short_of ? LBM_E_NOMEM : LBM_OK;
+}
+
+static enum lbm_err
+joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *band, uint32_t partner,
+            struct joint *joint)
+{
+    const struct lbm_patch *patch = &shard->patch;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    uint32_t *number = number_table(node);
+    enum lbm_err err = number == NULL ? LBM_E_NOMEM : joint_alloc(joint, shard, band);
+    for (uint32_t row = 0; err == LBM_OK && row < joint->n_own; row++)
+        err = lbm_vec_push(&joint->part, self);
+    for (size_t i = 0; err == LBM_OK && i < band->n_vertex; i++) {
+        err = lbm_vec_push(&joint->part, partner);
+        if (err == LBM_OK)
+            err = lbm_idmap_put(&joint->other, band->vertex[i], (uint32_t)joint->part.n - 1);
+    }
+    uint64_t at = 0;
+    for (uint32_t row = 0; err == LBM_OK && row < joint->n_own; row++) {
+        const struct lbm_vertex *vertex = &shard->vertices.at[patch->vertex[row]];
+        joint->g.work[row] = vertex->work;
+        for (uint32_t k = 0; k < vertex->degree; k++) {
+            uint32_t where = number_of(number, lbm_shard_where(shard, vertex->half[k].to), self);
+            uint32_t to = joint_index(joint, shard, vertex->half[k].to, where);
+            err = to == LBM_NONE ? LBM_E_NOMEM : err;
+            joint->g.target[at] = to;
+            joint->g.weight[at++] = vertex->half[k].weight;
+        }
+        joint->g.offset[row + 1] = at;
+    }
+    size_t half = 0;
+    for (size_t i = 0; err == LBM_OK && i < band->n_vertex; i++) {
+        joint->g.work[joint->n_own + i] = band->work[i];
+        for (uint32_t k = 0; k < band->degree[i]; k++, half++) {
+            uint32_t where = number_of(number, band->neighbour_host[half], partner);
+            uint32_t to = joint_index(joint, shard, band->neighbour[half], where);
+            err = to == LBM_NONE ? LBM_E_NOMEM : err;
+            joint->g.target[at] = to;
+            joint->g.weight[at++] = band->weight[half];
+        }
+        joint->g.offset[joint->n_own + i + 1] = at;
+    }
+    free(number);
+    return err;
+}
+
+/* ---- the decision ---------------------------------------------------------------------------------------
+ */
+
+/* What must leave the side that is over its limit: GDE's half of the difference; where the exchange has
+ * nothing to level (difference of at most one unit) one vertex goes on towards the nearest host with room. */
+static int64_t
+due_share(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+          uint32_t partner, const Lbm__PairAccept *accept)
+{
+    uint64_t own = job->shard.load, theirs = accept->load;
+    uint64_t own_limit = job_limit(node, entry, node->host), their_limit = job_limit(node, entry, partner);
+    if (own <= own_limit && theirs <= their_limit)
+        return 0;
+    int64_t share = lbm_gde_share(own, job_target(node, entry, node->host), theirs,
+                                  job_target(node, entry, partner), 1, 2);
+    if (share != 0)
+        return share;
+    int64_t one = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
+    if (own > own_limit && accept->slack_hops < job->session.slack_hops)
+        return one;
+    if (theirs > their_limit && job->session.slack_hops < accept->slack_hops)
+        return -one;
+    return 0;
+}
+
+/* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. */
+static int64_t
+least_gain(const struct job *job, const struct lbm_job_entry *entry)
+{
+    uint64_t sweeps = job->session.sweep - job->session.woken;
+    double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 1;
+    return sweeps <= PATIENT_SWEEPS ? 1 : 1 + (int64_t)(mean * (double)(sweeps - PATIENT_SWEEPS) / 4);
+}
+
+static uint64_t
+excess(uint64_t load, uint64_t limit)
+{
+    return load > limit ? load - limit : 0;
+}
+
+static enum lbm_err
+list_moves(const struct joint *joint, const struct lbm_shard *shard, const Lbm__Records *band,
+           const uint32_t *moved, uint32_t n_moved, struct exchange *out)
+{
+    enum lbm_err err = LBM_OK;
+    for (uint32_t i = 0; i < n_moved && err == LBM_OK; i++)
+        err = moved[i] < joint->n_own
+                  ? lbm_vec_push(&out->give, shard->vertices.at[shard->patch.vertex[moved[i]]].id)
+                  : lbm_vec_push(&out->take, band->vertex[moved[i] - joint->n_own]);
+    return err;
+}
+
+enum lbm_err
+exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, const Lbm__PairAccept *accept,
+                struct exchange *out)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    const Lbm__Records *band = accept->band;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    uint32_t partner = lbm_view_number(&node->view, partner_host);
+    struct lbm_shard *shard = &job->shard;
+    slot_list own_band = {0};
+    struct joint joint = {0};
+    uint32_t *member = NULL, *moved = NULL;
+    enum lbm_err err = exchange_band(node, job, partner_host, &own_band);
+    if (err == LBM_OK)
+        err = joint_build(node, shard, band, partner, &joint);
+    uint32_t n_members = (uint32_t)(own_band.n + band->n_vertex);
+    if (err == LBM_OK) {
+        member = lbm_alloc(n_members, sizeof *member);
+        moved = lbm_alloc(n_members, sizeof *moved);
+        err = member == NULL || moved == NULL ? LBM_E_NOMEM : LBM_OK;
+    }
+    if (err == LBM_OK) {
+        for (size_t i = 0; i < own_band.n; i++)
+            member[i] = shard->vertices.at[own_band.at[i]].row;
+        for (uint32_t i = 0; i < band->n_vertex; i++)
+            member[own_band.n + i] = joint.n_own + i;
+        int64_t share = due_share(node, job, entry, partner_host, accept);
+        int swap = share < 0; /* the pair's first side is the one that gives */
+        uint64_t load[2] = {shard->load, accept->load};
+        uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner_host)};
+        uint64_t before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
+        struct lbm_pair pair = {.g = &joint.g,
+                                .h = &node->view.hosts,
+                                .part = joint.part.at,
+                                .a = swap ? partner : self,
+                                .b = swap ? self : partner,
+                                .member = member,
+                                .n_members = n_members,
+                                .load = {load[swap], load[!swap]},
+                                .limit = {limit[swap], limit[!swap]},
+                                .shift = (uint64_t)(share < 0 ? -share : share),
+                                .patience = 100};
+        int64_t gain = 0;
+        uint32_t n_moved = 0;
+        err = lbm_pair_refine(&pair, &node->rng, &gain, moved, &n_moved);
+        uint64_t after = excess(pair.load[0], pair.limit[0]) + excess(pair.load[1], pair.limit[1]);
+        if (err == LBM_OK && (share != 0 || after < before || gain >= least_gain(job, entry)))
+            err = list_moves(&joint, shard, band, moved, n_moved, out);
+    }
+    free(member);
+    free(moved);
+    joint_free(&joint);
+    lbm_vec_free(&own_band);
+    return err;
+}

@@ -1,0 +1,178 @@
+/* Ghosts: what hosts must know of one another's boundary vertices. Stale, late, lost and repeated
+ * batches are harmless (HEI97 section 7): the newest epoch and stamp win, changes are told when they
+ * happen, and everything is told again from time to time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* Rows of one message: about 40 bytes each. */
+enum { GHOST_ROWS_MAX = 16384 };
+
+struct batch {
+    uint32_t host;
+    LBM_VEC(uint32_t) vertex, work, toward;
+    LBM_VEC(uint64_t) epoch;
+    LBM_VEC(double) position;
+};
+
+static void
+send_batch(struct lbm_node *node, const struct job *job, struct batch *batch)
+{
+    Lbm__Ghosts ghosts = LBM__GHOSTS__INIT;
+    ghosts.job = job->id;
+    ghosts.stamp = (uint64_t)node->now_us;
+    ghosts.n_vertex = ghosts.n_epoch = ghosts.n_work = ghosts.n_toward = batch->vertex.n;
+    ghosts.vertex = batch->vertex.at;
+    ghosts.epoch = batch->epoch.at;
+    ghosts.work = batch->work.at;
+    ghosts.toward = batch->toward.at;
+    ghosts.n_position = batch->position.n;
+    ghosts.position = batch->position.at;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_GHOSTS;
+    message.ghosts = &ghosts;
+    if (batch->vertex.n != 0)
+        send_soft(node, batch->host, &message);
+    batch->vertex.n = batch->work.n = batch->toward.n = batch->epoch.n = batch->position.n = 0;
+}
+
+static void
+add_row(struct lbm_node *node, const struct job *job, struct batch *batch, uint32_t row, uint32_t toward)
+{
+    const struct lbm_patch *patch = &job->shard.patch;
+    const struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
+    if (batch->vertex.n == GHOST_ROWS_MAX)
+        send_batch(node, job, batch);
+    enum lbm_err err = lbm_vec_push(&batch->vertex, vertex->id);
+    err |= lbm_vec_push(&batch->epoch, vertex->epoch);
+    err |= lbm_vec_push(&batch->work, vertex->work);
+    err |= lbm_vec_push(&batch->toward, toward);
+    for (unsigned k = 0; k < job->shard.m; k++)
+        err |= lbm_vec_push(&batch->position, patch->x[(size_t)row * job->shard.m + k]);
+    if (err != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+typedef LBM_VEC(struct batch) batch_list;
+
+static struct batch *
+batch_for(struct lbm_node *node, batch_list *batches, struct lbm_idmap *by_host, uint32_t host)
+{
+    uint32_t at = lbm_idmap_get(by_host, host);
+    if (at != LBM_NONE)
+        return &batches->at[at];
+    struct batch batch = {.host = host};
+    if (lbm_vec_push(batches, batch) != LBM_OK ||
+        lbm_idmap_put(by_host, host, (uint32_t)batches->n - 1) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    return &batches->at[batches->n - 1];
+}
+
+void
+ghosts_send(struct lbm_node *node, struct job *job)
+{
+    job->ghosts_us = node->now_us;
+    job->ghosts_due = 0;
+    job->ghosts_largest = 0;
+    if (lbm_shard_patch(&job->shard) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    const struct lbm_patch *patch = &job->shard.patch;
+    batch_list batches = {0};
+    struct lbm_idmap by_host = {0};
+    for (uint32_t row = 0; row < patch->g.n && node->failed == LBM_OK; row++)
+        for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
+            if (patch->g.target[e] < patch->g.n)
+                continue;
+            const struct lbm_ghost *ghost =
+                &job->shard.ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]];
+            if (ghost->host == LBM_NONE || ghost->host == node->host)
+                continue;
+            struct batch *batch = batch_for(node, &batches, &by_host, ghost->host);
+            if (batch != NULL)
+                add_row(node, job, batch, row, ghost->id);
+        }
+    for (size_t i = 0; i < batches.n; i++) {
+        struct batch *batch = &batches.at[i];
+        send_batch(node, job, batch);
+        lbm_vec_free(&batch->vertex);
+        lbm_vec_free(&batch->work);
+        lbm_vec_free(&batch->toward);
+        lbm_vec_free(&batch->epoch);
+        lbm_vec_free(&batch->position);
+    }
+    lbm_vec_free(&batches);
+    lbm_idmap_free(&by_host);
+}
+
+void
+ghosts_timer(struct lbm_node *node, struct job *job)
+{
+    if (job->phase < LBM_PHASE_MAPPING)
+        return;
+    if (node->now_us - job->ghosts_us >= (job->ghosts_due ? GHOSTS_SOON_US : GHOSTS_AGAIN_US))
+        ghosts_send(node, job);
+}
+
+static void
+send_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex, uint64_t *epoch,
+           uint32_t *host)
+{
+    Lbm__Moved moved = LBM__MOVED__INIT;
+    moved.job = job;
+    moved.n_vertex = moved.n_epoch = moved.n_host = n;
+    moved.vertex = vertex;
+    moved.epoch = epoch;
+    moved.host = host;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_MOVED;
+    message.moved = &moved;
+    send_soft(node, to, &message);
+}
+
+void
+on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Ghosts *ghosts = message->ghosts;
+    struct job *job = job_of(node, ghosts->job);
+    if (job == NULL || ghosts->n_position != ghosts->n_vertex * job->shard.m)
+        return;
+    if (lbm_shard_patch(&job->shard) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    LBM_VEC(uint32_t) vertex = {0}, host = {0};
+    LBM_VEC(uint64_t) epoch = {0};
+    for (size_t i = 0; i < ghosts->n_vertex; i++) {
+        if (lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
+                            ghosts->work[i], &ghosts->position[i * job->shard.m]))
+            job->ghosts_due = 1; /* it is somewhere new and may not know our side */
+        const struct lbm_vertex *toward = lbm_shard_vertex(&job->shard, ghosts->toward[i]);
+        if (toward == NULL || toward->stage != LBM_STAGE_MOV)
+            continue;
+        enum lbm_err err = lbm_vec_push(&vertex, toward->id);
+        err |= lbm_vec_push(&epoch, toward->epoch + 1);
+        err |= lbm_vec_push(&host, toward->peer);
+        if (err != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (vertex.n != 0 && node->failed == LBM_OK)
+        send_moved(node, ghosts->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
+    lbm_vec_free(&vertex);
+    lbm_vec_free(&host);
+    lbm_vec_free(&epoch);
+}
+
+void
+on_moved(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Moved *moved = message->moved;
+    struct job *job = job_of(node, moved->job);
+    for (size_t i = 0; job != NULL && i < moved->n_vertex; i++)
+        if (lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0, NULL))
+            job->ghosts_due = 1;
+}

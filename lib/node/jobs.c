@@ -1,0 +1,649 @@
+/* The life of a job on this host (DESIGN section 5): from the log's word to SETTLED. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+struct job *
+job_of(const struct lbm_node *node, uint64_t id)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->id == id)
+            return node->jobs.at[i];
+    return NULL;
+}
+
+struct job *
+job_add(struct lbm_node *node, uint64_t id)
+{
+    struct job *job = lbm_alloc(1, sizeof *job);
+    if (job == NULL || lbm_vec_push(&node->jobs, job) != LBM_OK) {
+        free(job);
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    job->id = id;
+    job->created_us = node->now_us;
+    job->offers_us = job->checkpoint_us = INT64_MAX;
+    unsigned m = node->view.m != 0 ? node->view.m : node->m;
+    lbm_shard_init(&job->shard, m, node->host);
+    lbm_affine_identity(&job->frame, m);
+    return job;
+}
+
+static void
+free_guest(struct job *job)
+{
+    if (job->guest != NULL)
+        lbm_graph_free(job->guest);
+    free(job->guest);
+    job->guest = NULL;
+    lbm_hosts_free(&job->plan_hosts);
+    lbm_vec_free(&job->plan_ids);
+}
+
+void
+job_free(struct job *job)
+{
+    free_guest(job);
+    lbm_shard_free(&job->shard);
+    lbm_vec_free(&job->region_host);
+    lbm_vec_free(&job->region_weight);
+    lbm_vec_free(&job->moments);
+    lbm_vec_free(&job->out);
+    lbm_vec_free(&job->pulses);
+    lbm_vec_free(&job->session.arriving);
+    lbm_vec_free(&job->session.early);
+    free(job);
+}
+
+void
+job_remove(struct lbm_node *node, uint64_t id)
+{
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        if (node->jobs.at[i]->id != id)
+            continue;
+        job_free(node->jobs.at[i]);
+        memmove(&node->jobs.at[i], &node->jobs.at[i + 1], (node->jobs.n - i - 1) * sizeof *node->jobs.at);
+        node->jobs.n--;
+        return;
+    }
+}
+
+struct pulse *
+pulse_of(struct job *job, uint32_t host)
+{
+    for (size_t i = 0; i < job->pulses.n; i++)
+        if (job->pulses.at[i].host == host)
+            return &job->pulses.at[i];
+    struct pulse pulse = {.host = host};
+    if (lbm_vec_push(&job->pulses, pulse) != LBM_OK)
+        return NULL;
+    return &job->pulses.at[job->pulses.n - 1];
+}
+
+int
+is_home(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    return entry != NULL && entry->home == node->host;
+}
+
+double
+job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
+{
+    double all = 0, own = 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->state != LBM_MEMBER_ACTIVE)
+            continue;
+        all += member->capacity;
+        if (member->host == host)
+            own = member->capacity;
+    }
+    return all > 0 ? (double)entry->work * own / all : 0;
+}
+
+uint64_t
+job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
+{
+    double target = job_target(node, entry, host);
+    uint64_t limit = (uint64_t)floor((1 + entry->imbalance) * target * (1 + 1e-12));
+    return limit < (uint64_t)ceil(target) ? (uint64_t)ceil(target) : limit;
+}
+
+/* ---- recovery and the log's word ------------------------------------------------------------------ */
+
+static void
+recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
+{
+    struct job *job = job_add(node, recovered->job);
+    if (job == NULL)
+        return;
+    job->stored = recovered->state;
+    if (recovered->state != LBM_JOB_PENDING)
+        return;
+    /* Whether the append got through is not known: repeat it; the log takes it once. */
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    enum lbm_err err = lbm_wire_unpack_command(recovered->command, recovered->len, &command, &diag);
+    if (err != LBM_OK) {
+        note(node, LBM_NOTE_ERROR, "stored job cannot be read: %.200s", diag.text);
+        fail(node, LBM_E_CORRUPT);
+        return;
+    }
+    log_append(node, command);
+    lbm__command__free_unpacked(command, NULL);
+}
+
+void
+jobs_start(struct lbm_node *node, struct lbm_recovered *recovered)
+{
+    for (size_t i = 0; i < recovered->jobs.n && node->failed == LBM_OK; i++)
+        recover_job(node, &recovered->jobs.at[i]);
+    struct job *job = NULL;
+    for (size_t i = 0; i < recovered->rows.n && node->failed == LBM_OK; i++) {
+        struct lbm_row *row = &recovered->rows.at[i];
+        if (job == NULL || job->id != row->job)
+            job = job_of(node, row->job);
+        if (job == NULL) {
+            note(node, LBM_NOTE_ERROR, "stored vertex %" PRIu32 " belongs to no stored job", row->vertex);
+            fail(node, LBM_E_CORRUPT);
+        } else if (lbm_shard_put(&job->shard, row) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+        } else if (job->shard.vertices.at[job->shard.vertices.n - 1].stage == LBM_STAGE_OUT) {
+            /* Whatever was out is offered again. */
+            job->offers_us = node->now_us;
+            if (lbm_vec_push(&job->out, (uint32_t)job->shard.vertices.n - 1) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        }
+    }
+}
+
+static void
+store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB, .job = job->id};
+    op.as.state.state = job->stored = state;
+    persist(node, op);
+}
+
+static void
+answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const char *text)
+{
+    if (job->client == 0)
+        return;
+    if (code != LBM_OK) {
+        reply_error(node, job->client, job->client_request, code, "%s", text);
+    } else {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply(node, job->client, job->client_request, 1, &response);
+    }
+    job->client = 0;
+}
+
+void
+jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    struct job *job = job_of(node, entry->job);
+    int known = job != NULL;
+    if (job == NULL)
+        job = job_add(node, entry->job);
+    if (job == NULL)
+        return;
+    if (!known || job->stored == LBM_JOB_PENDING)
+        store_state(node, job, LBM_JOB_SUBMITTED);
+    job->phase =
+        entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
+    job->tick_us = node->now_us;
+    answer_submit(node, job, LBM_OK, "");
+}
+
+void
+jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why)
+{
+    struct job *job = job_of(node, create->job);
+    if (job == NULL || lbm_view_job(&node->view, create->job) != NULL)
+        return; /* not ours, or a repeated append of a job that was taken */
+    answer_submit(node, job, LBM_E_EXISTS, why);
+    jobs_deleted(node, create->job);
+}
+
+void
+jobs_deleted(struct lbm_node *node, uint64_t id)
+{
+    struct job *job = job_of(node, id);
+    if (job == NULL)
+        return;
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
+    persist(node, op);
+    if (job->planning) {
+        /* The plan's thread still reads the guest: on_planned removes what is left. */
+        job->stored = LBM_JOB_PENDING;
+        return;
+    }
+    job_remove(node, id);
+}
+
+void
+jobs_view_changed(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        struct job *job = node->jobs.at[i];
+        job->ghosts_due = 1;
+        if (job->phase >= LBM_PHASE_BALANCING) {
+            session_stop(node, job);
+            job_enter(node, job, LBM_PHASE_BALANCING);
+        }
+    }
+}
+
+/* ---- planning at home ------------------------------------------------------------------------------ */
+
+/* Pins of the guest name hosts; the plan wants their numbers. */
+static enum lbm_err
+number_pins(const struct job *job, struct lbm_graph *g)
+{
+    for (uint32_t v = 0; g->pin != NULL && v < g->n; v++) {
+        uint32_t number = 0;
+        while (g->pin[v] != LBM_NONE && number < job->plan_ids.n && job->plan_ids.at[number] != g->pin[v])
+            number++;
+        if (g->pin[v] != LBM_NONE)
+            g->pin[v] = number < job->plan_ids.n ? number : LBM_NONE;
+    }
+    return LBM_OK;
+}
+
+static void
+begin_plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct lbm_diag diag;
+    if (job->guest == NULL) { /* after a restart: the rows are the guest */
+        job->guest = lbm_alloc(1, sizeof *job->guest);
+        if (job->guest == NULL || lbm_shard_whole(&job->shard, entry->vertices, job->guest) != LBM_OK) {
+            free(job->guest);
+            job->guest = NULL;
+            fail(node, LBM_E_CORRUPT);
+            return;
+        }
+    }
+    if (lbm_view_build_hosts(&node->view, &job->plan_hosts, &diag) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t p = 0; p < job->plan_hosts.n; p++)
+        if (lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p)) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    if (number_pins(job, job->guest) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
+    effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
+    if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
+        free(effect.as.plan);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    *effect.as.plan = (struct lbm_plan_task){.job = job->id,
+                                             .start = (enum lbm_start)entry->start,
+                                             .seed = entry->seed,
+                                             .imbalance = entry->imbalance,
+                                             .graph = job->guest,
+                                             .hosts = &job->plan_hosts};
+    job->planning = 1;
+}
+
+/* The record of vertex v as the guest and the plan give it. */
+static enum lbm_err
+put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm_plan *plan,
+            const uint8_t *anchored)
+{
+    const struct lbm_graph *g = job->guest;
+    uint32_t to = job->plan_ids.at[plan->part[v]];
+    uint32_t wish = to == node->host ? LBM_NONE : to;
+    struct lbm_vertex *known = lbm_shard_vertex(&job->shard, v);
+    if (known != NULL) {
+        known->wish = wish;
+        known->anchored = anchored != NULL && anchored[v];
+        memcpy(known->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
+        for (uint32_t i = 0; i < known->degree; i++)
+            known->half[i].host = job->plan_ids.at[plan->part[known->half[i].to]];
+        return LBM_OK;
+    }
+    uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
+    uint32_t pin = g->pin != NULL && g->pin[v] != LBM_NONE ? job->plan_ids.at[g->pin[v]] : LBM_NONE;
+    struct lbm_row row = {.job = job->id,
+                          .vertex = v,
+                          .epoch = 1,
+                          .stage = LBM_STAGE_OWN,
+                          .peer = wish,
+                          .work = lbm_graph_work(g, v),
+                          .pin = pin,
+                          .anchored = anchored != NULL && anchored[v],
+                          .degree = degree,
+                          .half = lbm_alloc(degree, sizeof *row.half)};
+    if (row.half == NULL)
+        return LBM_E_NOMEM;
+    memcpy(row.position, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
+    for (uint32_t i = 0; i < degree; i++) {
+        uint64_t e = g->offset[v] + i;
+        row.half[i] = (struct lbm_half){g->target[e], lbm_graph_weight(g, e),
+                                        job->plan_ids.at[plan->part[g->target[e]]]};
+    }
+    enum lbm_err err = lbm_shard_put(&job->shard, &row);
+    free(row.half);
+    return err;
+}
+
+static void
+store_plan(struct lbm_node *node, struct job *job, const struct lbm_plan *plan, const uint8_t *anchored)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_PLAN, .job = job->id};
+    op.as.plan.n = plan->n;
+    op.as.plan.m = plan->m;
+    op.as.plan.position = lbm_copy(plan->x, (size_t)plan->n * plan->m, sizeof(double));
+    op.as.plan.anchored = anchored != NULL ? lbm_copy(anchored, plan->n, 1) : NULL;
+    op.as.plan.host = lbm_alloc(plan->n, sizeof *op.as.plan.host);
+    if (op.as.plan.position == NULL || op.as.plan.host == NULL) {
+        free(op.as.plan.position);
+        free(op.as.plan.anchored);
+        free(op.as.plan.host);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t v = 0; v < plan->n; v++) {
+        uint32_t to = job->plan_ids.at[plan->part[v]];
+        op.as.plan.host[v] = to == node->host ? LBM_NONE : to;
+    }
+    persist(node, op);
+    store_state(node, job, LBM_JOB_PLACED);
+}
+
+void
+on_planned(struct lbm_node *node, const struct lbm_event *event)
+{
+    struct lbm_plan *plan = event->as.planned.plan;
+    struct job *job = job_of(node, event->as.planned.job);
+    const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
+    if (job != NULL)
+        job->planning = 0;
+    if (job != NULL && entry == NULL) {
+        job_remove(node, job->id); /* cancelled meanwhile */
+    } else if (job != NULL && event->as.planned.err != LBM_OK) {
+        note(node, LBM_NOTE_ERROR, "planning job %s: %s", entry->name, lbm_err_text(event->as.planned.err));
+        fail(node, event->as.planned.err);
+    } else if (job != NULL) {
+        LBM_ASSERT(plan != NULL && plan->n == entry->vertices && plan->m == job->shard.m);
+        for (uint32_t v = 0; v < plan->n && node->failed == LBM_OK; v++)
+            if (put_planned(node, job, v, plan, event->as.planned.anchored) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        for (uint32_t p = 0; p < job->plan_ids.n; p++)
+            if (lbm_vec_push(&job->region_host, job->plan_ids.at[p]) != LBM_OK ||
+                lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        job->frame_seq = 1;
+        job->frame_fixed = entry->start == LBM_START_PLAN || event->as.planned.anchored != NULL;
+        job->shard.patch.valid = 0;
+        if (node->failed == LBM_OK)
+            store_plan(node, job, plan, event->as.planned.anchored);
+        free_guest(job);
+        job_enter(node, job, LBM_PHASE_PLACED);
+    }
+    if (plan != NULL)
+        lbm_plan_free(plan);
+    free(plan);
+    free(event->as.planned.anchored);
+}
+
+enum lbm_err
+lbm_node_plan(const struct lbm_plan_task *task, struct lbm_plan **plan_out, uint8_t **anchored_out)
+{
+    const struct lbm_graph *g = task->graph;
+    const struct lbm_hosts *h = task->hosts;
+    struct lbm_plan *plan = lbm_alloc(1, sizeof *plan);
+    uint8_t *anchored = NULL;
+    enum lbm_err err = plan == NULL ? LBM_E_NOMEM : LBM_OK;
+    if (err == LBM_OK && task->start == LBM_START_PLAN) {
+        struct lbm_plan_options options;
+        lbm_plan_defaults(&options);
+        options.seed = task->seed;
+        options.imbalance = task->imbalance;
+        struct lbm_diag diag;
+        err = lbm_plan_make(g, h, &options, plan, &diag);
+    } else if (err == LBM_OK) {
+        uint32_t n_pinned = 0;
+        struct lbm_rng rng;
+        lbm_rng_seed(&rng, task->seed);
+        *plan = (struct lbm_plan){.n = g->n,
+                                  .m = h->m,
+                                  .part = lbm_alloc(g->n, sizeof *plan->part),
+                                  .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x),
+                                  .weight = lbm_alloc(h->n, sizeof *plan->weight)};
+        anchored = lbm_alloc(g->n, 1);
+        if (plan->part == NULL || plan->x == NULL || plan->weight == NULL || anchored == NULL)
+            err = LBM_E_NOMEM;
+        if (err == LBM_OK && h->m == 2)
+            err = lbm_pin_outer_face(g, anchored, plan->x, &n_pinned);
+        if (err == LBM_OK) {
+            const uint8_t *pinned = n_pinned != 0 ? anchored : NULL;
+            if (task->start == LBM_START_CENTRE)
+                lbm_start_centre(g->n, h->m, pinned, plan->x, &rng);
+            else
+                lbm_start_random(g->n, h->m, pinned, plan->x, &rng);
+            struct lbm_regions regions = {.n = h->n, .m = h->m, .site = h->site, .weight = plan->weight};
+            for (uint32_t v = 0; v < g->n; v++)
+                plan->part[v] = g->pin != NULL && g->pin[v] != LBM_NONE
+                                    ? g->pin[v]
+                                    : lbm_regions_find(&regions, &plan->x[(size_t)v * h->m], NULL);
+        }
+        if (n_pinned == 0) {
+            free(anchored);
+            anchored = NULL;
+        }
+    }
+    if (err != LBM_OK) {
+        if (plan != NULL)
+            lbm_plan_free(plan);
+        free(plan);
+        free(anchored);
+        return err;
+    }
+    *plan_out = plan;
+    *anchored_out = anchored;
+    return LBM_OK;
+}
+
+/* ---- phases ---------------------------------------------------------------------------------------- */
+
+static void
+store_positions(struct lbm_node *node, struct job *job)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_POSITIONS, .job = job->id};
+    uint32_t n = job->shard.n_own, at = 0;
+    unsigned m = job->shard.m;
+    op.as.plan.n = n;
+    op.as.plan.m = m;
+    op.as.plan.vertex = lbm_alloc(n, sizeof *op.as.plan.vertex);
+    op.as.plan.position = lbm_alloc((size_t)n * m, sizeof(double));
+    if (op.as.plan.vertex == NULL || op.as.plan.position == NULL) {
+        free(op.as.plan.vertex);
+        free(op.as.plan.position);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    lbm_shard_write_back(&job->shard);
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        if (vertex->stage != LBM_STAGE_OWN)
+            continue;
+        op.as.plan.vertex[at] = vertex->id;
+        memcpy(&op.as.plan.position[(size_t)at++ * m], vertex->x, m * sizeof(double));
+    }
+    LBM_ASSERT(at == n);
+    persist(node, op);
+}
+
+void
+job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (job->phase != phase)
+        note(node, LBM_NOTE_DEBUG, "job %s: %s, %" PRIu32 " vertices here", entry != NULL ? entry->name : "?",
+             lbm_phase_name(phase), job->shard.n_own);
+    job->phase = phase;
+    job->tick_us = phase == LBM_PHASE_PLACED && !is_home(node, job) ? INT64_MAX : node->now_us;
+    node->ping_us = node->now_us; /* the others hear of it at once */
+    switch (phase) {
+    case LBM_PHASE_MAPPING:
+        job->ready = 0;
+        job->calm = 0;
+        job->sweeps = 0;
+        job->ghosts_due = 1;
+        job->checkpoint_us = node->now_us + CHECKPOINT_US;
+        break;
+    case LBM_PHASE_BALANCING:
+        job->checkpoint_us = INT64_MAX;
+        store_positions(node, job);
+        session_start(node, job);
+        break;
+    case LBM_PHASE_SETTLED:
+        store_positions(node, job);
+        break;
+    case LBM_PHASE_SUBMITTED:
+    case LBM_PHASE_PLACED:
+    case LBM_PHASE_COUNT:
+        break;
+    }
+}
+
+/* The most advanced phase heard from anybody, and from home. */
+static enum lbm_phase
+heard_phase(const struct job *job, uint32_t host)
+{
+    enum lbm_phase most = LBM_PHASE_SUBMITTED;
+    for (size_t i = 0; i < job->pulses.n; i++)
+        if ((host == LBM_NONE || job->pulses.at[i].host == host) && job->pulses.at[i].phase > most)
+            most = job->pulses.at[i].phase;
+    return most;
+}
+
+/* MAPPING ends when every member that is not silent has come to rest. */
+static int
+all_ready(const struct lbm_node *node, const struct job *job)
+{
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
+            is_silent(node, member->host, EXCLUDE_US))
+            continue;
+        int ready = 0;
+        for (size_t k = 0; k < job->pulses.n; k++)
+            if (job->pulses.at[k].host == member->host)
+                ready = job->pulses.at[k].ready || job->pulses.at[k].phase >= LBM_PHASE_BALANCING;
+        if (!ready)
+            return 0;
+    }
+    return 1;
+}
+
+static void
+waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    if (entry->home == node->host) {
+        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && node->view.routable)
+            begin_plan(node, job, entry);
+    } else if (heard_phase(job, LBM_NONE) >= LBM_PHASE_MAPPING) {
+        job_enter(node, job, LBM_PHASE_MAPPING);
+    } else if (heard_phase(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
+        job_enter(node, job, LBM_PHASE_PLACED);
+    }
+}
+
+static void
+placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    if (entry->home != node->host) {
+        waiting_timer(node, job, entry);
+        return;
+    }
+    if (node->now_us < job->tick_us)
+        return;
+    job->tick_us = node->now_us + PLACING_TICK_US;
+    uint32_t waiting = handoff_pump(node, job);
+    if (entry->start != LBM_START_PLAN || (waiting == 0 && job->shard.n_out == 0))
+        job_enter(node, job, LBM_PHASE_MAPPING);
+}
+
+static void
+job_timer(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (entry == NULL)
+        return; /* PENDING: not in the log yet */
+    handoff_timer(node, job);
+    switch (job->phase) {
+    case LBM_PHASE_SUBMITTED:
+        waiting_timer(node, job, entry);
+        break;
+    case LBM_PHASE_PLACED:
+        placed_timer(node, job, entry);
+        break;
+    case LBM_PHASE_MAPPING:
+        mapping_timer(node, job);
+        if (!job->ready || !all_ready(node, job))
+            job->ready_us = 0;
+        else if (job->ready_us == 0)
+            job->ready_us = node->now_us;
+        if (job->ready && (heard_phase(job, LBM_NONE) >= LBM_PHASE_BALANCING ||
+                           (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US)))
+            job_enter(node, job, LBM_PHASE_BALANCING);
+        break;
+    case LBM_PHASE_BALANCING:
+    case LBM_PHASE_SETTLED:
+        session_timer(node, job);
+        break;
+    case LBM_PHASE_COUNT:
+        break;
+    }
+    ghosts_timer(node, job);
+    if (node->now_us >= job->checkpoint_us) {
+        job->checkpoint_us = node->now_us + CHECKPOINT_US;
+        store_positions(node, job);
+    }
+}
+
+void
+jobs_timer(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++)
+        job_timer(node, node->jobs.at[i]);
+}
+
+static int64_t
+job_deadline(const struct job *job)
+{
+    int64_t when = job->offers_us < job->checkpoint_us ? job->offers_us : job->checkpoint_us;
+    if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
+        when = job->tick_us < when ? job->tick_us : when;
+    if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE) {
+        when = job->session.deadline_us < when ? job->session.deadline_us : when;
+        when = job->session.retry_us < when ? job->session.retry_us : when;
+    }
+    if (job->phase >= LBM_PHASE_MAPPING) {
+        int64_t ghosts_us = job->ghosts_us + (job->ghosts_due ? GHOSTS_SOON_US : GHOSTS_AGAIN_US);
+        when = ghosts_us < when ? ghosts_us : when;
+    }
+    return when;
+}
+
+int64_t
+jobs_deadline(const struct lbm_node *node)
+{
+    int64_t when = INT64_MAX;
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        int64_t own = job_deadline(node->jobs.at[i]);
+        when = own < when ? own : when;
+    }
+    return when;
+}

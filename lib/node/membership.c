@@ -1,0 +1,253 @@
+/* Who belongs to the cluster and who was heard when: joining, activation, pings, silence. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+struct peer *
+peer_of(struct lbm_node *node, uint32_t host)
+{
+    for (size_t i = 0; i < node->peers.n; i++)
+        if (node->peers.at[i].host == host)
+            return &node->peers.at[i];
+    struct peer peer = {.host = host};
+    if (lbm_vec_push(&node->peers, peer) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    return &node->peers.at[node->peers.n - 1];
+}
+
+int
+is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
+{
+    if (host == node->host)
+        return 0;
+    for (size_t i = 0; i < node->peers.n; i++)
+        if (node->peers.at[i].host == host)
+            return node->peers.at[i].heard_us == 0 || node->now_us - node->peers.at[i].heard_us > limit_us;
+    return 1;
+}
+
+static void
+send_hello(struct lbm_node *node, uint32_t host)
+{
+    Lbm__Hello hello = LBM__HELLO__INIT;
+    hello.protocol = LBM_PROTOCOL_VERSION;
+    hello.name = node->name;
+    hello.address = node->address;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_HELLO;
+    message.hello = &hello;
+    send_peer(node, host, &message);
+}
+
+/* The address to answer a host at that is not a member yet comes with its Hello. */
+void
+on_hello(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Hello *hello = message->hello;
+    if (hello->protocol != LBM_PROTOCOL_VERSION)
+        note(node, LBM_NOTE_WARNING, "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d",
+             message->src, hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
+    if (lbm_view_member(&node->view, message->src) == NULL)
+        dial(node, message->src, hello->address);
+}
+
+static uint64_t
+member_incarnation(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return self != NULL ? self->incarnation : node->incarnation;
+}
+
+static int
+same_links(const struct lbm_node *node, const struct lbm_member *self)
+{
+    if (self->n_links != node->n_links)
+        return 0;
+    for (size_t i = 0; i < node->n_links; i++)
+        if (self->links[i].q != node->links[i].q || self->links[i].cost != node->links[i].cost)
+            return 0;
+    return 1;
+}
+
+static void
+append_join(struct lbm_node *node)
+{
+    Lbm__Join join = LBM__JOIN__INIT;
+    uint32_t *host = lbm_alloc(node->n_links, sizeof *host), *cost = lbm_alloc(node->n_links, sizeof *cost);
+    if (host != NULL && cost != NULL) {
+        for (size_t i = 0; i < node->n_links; i++) {
+            host[i] = node->links[i].q;
+            cost[i] = node->links[i].cost;
+        }
+        join.host = node->host;
+        join.incarnation = node->incarnation;
+        join.name = node->name;
+        join.address = node->address;
+        join.capacity = node->capacity;
+        join.n_link_host = join.n_link_cost = node->n_links;
+        join.link_host = host;
+        join.link_cost = cost;
+        Lbm__Command command = LBM__COMMAND__INIT;
+        command.what_case = LBM__COMMAND__WHAT_JOIN;
+        command.join = &join;
+        log_append(node, &command);
+    } else {
+        fail(node, LBM_E_NOMEM);
+    }
+    free(host);
+    free(cost);
+}
+
+static void
+append_activate(struct lbm_node *node)
+{
+    double site[LBM_DIMENSIONS_MAX];
+    if (node->has_site)
+        memcpy(site, node->site, sizeof site);
+    else
+        lbm_view_site_near(&node->view, node->host, site);
+    Lbm__Activate activate = LBM__ACTIVATE__INIT;
+    activate.host = node->host;
+    activate.incarnation = node->incarnation;
+    activate.n_site = node->view.m;
+    activate.site = site;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_ACTIVATE;
+    command.activate = &activate;
+    log_append(node, &command);
+}
+
+/* Propose the next step towards membership, once the log is known in full and nothing is proposed yet. */
+static void
+advance(struct lbm_node *node)
+{
+    if (!node->caught_up || node->join_refused || node->view.index == 0 || node->appends.n != 0 ||
+        node->log_waits.n != 0)
+        return;
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    int same = self != NULL && self->capacity == node->capacity &&
+               strcmp(self->address, node->address) == 0 && strcmp(self->name, node->name) == 0 &&
+               same_links(node, self);
+    if (!same)
+        append_join(node);
+    else if (self->state == LBM_MEMBER_JOINING)
+        append_activate(node);
+}
+
+void
+membership_start(struct lbm_node *node)
+{
+    node->incarnation = member_incarnation(node);
+    if (!node->founder)
+        dial(node, node->founder_host, node->founder_address);
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (node->view.members.at[i].host != node->host)
+            dial(node, node->view.members.at[i].host, node->view.members.at[i].address);
+    node->ping_us = node->now_us;
+}
+
+void
+membership_changed(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (node->view.members.at[i].host != node->host)
+            dial(node, node->view.members.at[i].host, node->view.members.at[i].address);
+    jobs_view_changed(node);
+}
+
+static void
+fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
+{
+    lbm__job_pulse__init(pulse);
+    pulse->job = job->id;
+    pulse->phase = job->phase;
+    pulse->vertices = job->shard.n_own + job->shard.n_out;
+    pulse->load = job->shard.load;
+    pulse->sweep = job->session.sweep;
+    pulse->counter = job->session.termination.counter;
+    pulse->largest = job->largest;
+    pulse->frame = job->frame_seq;
+    pulse->moved = job->moved;
+    pulse->ready = job->ready != 0;
+}
+
+static void
+send_pings(struct lbm_node *node)
+{
+    Lbm__JobPulse pulses[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
+    Lbm__Ping ping = LBM__PING__INIT;
+    ping.seq = ++node->ping_seq;
+    ping.jobs = list;
+    for (size_t i = 0; i < node->jobs.n && ping.n_jobs < LBM_JOBS_MAX; i++) {
+        if (lbm_view_job(&node->view, node->jobs.at[i]->id) == NULL)
+            continue;
+        list[ping.n_jobs] = &pulses[ping.n_jobs];
+        fill_pulse(node->jobs.at[i], &pulses[ping.n_jobs++]);
+    }
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PING;
+    message.ping = &ping;
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (node->view.members.at[i].host != node->host)
+            send_soft(node, node->view.members.at[i].host, &message);
+}
+
+void
+on_ping(struct lbm_node *node, const Lbm__Peer *message)
+{
+    struct peer *peer = peer_of(node, message->src);
+    if (peer == NULL)
+        return;
+    peer->vertices = 0;
+    for (size_t i = 0; i < message->ping->n_jobs; i++) {
+        const Lbm__JobPulse *heard = message->ping->jobs[i];
+        struct job *job = job_of(node, heard->job);
+        struct pulse *pulse = job != NULL ? pulse_of(job, message->src) : NULL;
+        peer->vertices += heard->vertices;
+        if (pulse == NULL || heard->phase >= LBM_PHASE_COUNT)
+            continue;
+        *pulse = (struct pulse){.host = message->src,
+                                .heard_us = node->now_us,
+                                .phase = (enum lbm_phase)heard->phase,
+                                .ready = heard->ready != 0,
+                                .vertices = heard->vertices,
+                                .load = heard->load,
+                                .sweep = heard->sweep,
+                                .counter = heard->counter,
+                                .largest = heard->largest,
+                                .frame = heard->frame,
+                                .moved = heard->moved};
+        if (heard->frame < job->frame_seq)
+            mapping_send_frame(node, job, message->src);
+    }
+}
+
+void
+membership_timer(struct lbm_node *node)
+{
+    advance(node);
+    if (node->now_us < node->ping_us)
+        return;
+    node->ping_us = node->now_us + PING_US;
+    send_pings(node);
+}
+
+/* A connection that comes up says hello first; what was lost with the last one is told again. */
+void
+membership_connected(struct lbm_node *node, uint32_t host)
+{
+    struct peer *peer = peer_of(node, host);
+    if (peer != NULL)
+        peer->connected = 1;
+    send_hello(node, host);
+    if (host == node->founder_host && !node->founder) {
+        node->fetch_us = 0;
+        log_fetch(node);
+    }
+    for (size_t i = 0; i < node->jobs.n; i++)
+        node->jobs.at[i]->ghosts_due = 1;
+}

@@ -1,0 +1,262 @@
+/* The step function: checks where a message comes from, hands each event to the file that owns it, and
+ * closes the step's transaction. */
+#include "node/node.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+static char *
+copy_text(const char *text)
+{
+    return text != NULL ? lbm_copy(text, strlen(text) + 1, 1) : lbm_alloc(1, 1);
+}
+
+enum lbm_err
+lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct lbm_diag *diag)
+{
+    if (config->host >= LBM_HOSTS_MAX)
+        return lbm_diag_set(diag, LBM_E_RANGE, "host.id", 0, "%" PRIu32 " is above %d", config->host,
+                            LBM_HOSTS_MAX - 1);
+    if (!config->founder && config->founder_host == config->host)
+        return lbm_diag_set(diag, LBM_E_RANGE, "join.host", 0,
+                            "%" PRIu32 " is this host itself: name the founder, or set founder = true",
+                            config->host);
+    struct lbm_node *node = lbm_alloc(1, sizeof *node);
+    if (node == NULL)
+        return LBM_E_NOMEM;
+    node->host = config->host;
+    node->name = copy_text(config->name);
+    node->address = copy_text(config->address);
+    node->cluster_name = copy_text(config->cluster_name);
+    node->founder_address = copy_text(config->founder_address);
+    node->version = copy_text(config->version);
+    node->capacity = config->capacity;
+    node->links = lbm_alloc(config->n_links, sizeof *node->links);
+    node->n_links = config->n_links;
+    node->m = config->m == 3 ? 3 : 2;
+    node->founder = config->founder != 0;
+    node->founder_host = config->founder ? config->host : config->founder_host;
+    node->vertices_max = config->vertices_max;
+    node->has_site = config->site != NULL;
+    if (config->site != NULL)
+        memcpy(node->site, config->site, node->m * sizeof *node->site);
+    lbm_rng_seed(&node->rng, config->seed);
+    node->incarnation = 1;
+    if (node->name == NULL || node->address == NULL || node->cluster_name == NULL ||
+        node->founder_address == NULL || node->version == NULL || node->links == NULL) {
+        lbm_node_free(node);
+        return LBM_E_NOMEM;
+    }
+    for (size_t i = 0; i < config->n_links; i++)
+        node->links[i] = (struct lbm_link){config->host, config->links[i].host, config->links[i].cost};
+    *out = node;
+    return LBM_OK;
+}
+
+void
+lbm_node_free(struct lbm_node *node)
+{
+    if (node == NULL)
+        return;
+    while (node->jobs.n != 0)
+        job_remove(node, node->jobs.at[0]->id);
+    lbm_vec_free(&node->jobs);
+    while (node->uploads.n != 0)
+        submit_gone(node, node->uploads.at[0]->client);
+    lbm_vec_free(&node->uploads);
+    while (node->collections.n != 0)
+        collect_gone(node, node->collections.at[0]->client);
+    lbm_vec_free(&node->collections);
+    for (size_t i = 0; i < node->log.n; i++)
+        free(node->log.at[i].command);
+    lbm_vec_free(&node->log);
+    lbm_vec_free(&node->log_waits);
+    for (size_t i = 0; i < node->appends.n; i++)
+        free(node->appends.at[i].command);
+    lbm_vec_free(&node->appends);
+    lbm_vec_free(&node->peers);
+    lbm_view_free(&node->view);
+    if (node->open != NULL)
+        lbm_persist_free(node->open);
+    free(node->links);
+    free(node->name);
+    free(node->address);
+    free(node->cluster_name);
+    free(node->founder_address);
+    free(node->version);
+    free(node);
+}
+
+static void
+on_start(struct lbm_node *node, struct lbm_recovered *recovered)
+{
+    node->started_us = node->now_us;
+    if (recovered->known) {
+        if (recovered->host != node->host) {
+            note(node, LBM_NOTE_ERROR,
+                 "the database belongs to host %" PRIu32 ", the configuration says %" PRIu32, recovered->host,
+                 node->host);
+            fail(node, LBM_E_CORRUPT);
+            return;
+        }
+        node->incarnation = recovered->incarnation;
+    } else {
+        struct lbm_persist_op op = {.kind = LBM_PERSIST_SELF};
+        op.as.self.host = node->host;
+        op.as.self.incarnation = node->incarnation;
+        persist(node, op);
+    }
+    jobs_start(node, recovered);
+    if (node->failed == LBM_OK)
+        log_start(node, recovered);
+    if (node->failed == LBM_OK)
+        membership_start(node);
+}
+
+typedef void (*message_handler)(struct lbm_node *node, const Lbm__Peer *message);
+
+static const struct {
+    Lbm__Peer__BodyCase body;
+    int from_anyone; /* also from hosts that are no members yet */
+    message_handler handler;
+} handlers[] = {
+    {LBM__PEER__BODY_HELLO, 1, on_hello},
+    {LBM__PEER__BODY_PING, 0, on_ping},
+    {LBM__PEER__BODY_LOG_FETCH, 1, on_log_fetch},
+    {LBM__PEER__BODY_LOG_ENTRIES, 1, on_log_entries},
+    {LBM__PEER__BODY_LOG_APPEND, 1, on_log_append},
+    {LBM__PEER__BODY_LOG_RESULT, 1, on_log_result},
+    {LBM__PEER__BODY_GHOSTS, 0, on_ghosts},
+    {LBM__PEER__BODY_MOVED, 0, on_moved},
+    {LBM__PEER__BODY_OFFER, 0, on_offer},
+    {LBM__PEER__BODY_ANSWER, 0, on_answer},
+    {LBM__PEER__BODY_FIN, 0, on_fin},
+    {LBM__PEER__BODY_PAIR_OPEN, 0, on_pair_open},
+    {LBM__PEER__BODY_PAIR_ACCEPT, 0, on_pair_accept},
+    {LBM__PEER__BODY_PAIR_PLAN, 0, on_pair_plan},
+    {LBM__PEER__BODY_PAIR_NOTICE, 0, on_pair_notice},
+    {LBM__PEER__BODY_STATS, 0, on_stats},
+    {LBM__PEER__BODY_FRAME, 0, on_frame},
+    {LBM__PEER__BODY_MAP_QUERY, 0, on_map_query},
+    {LBM__PEER__BODY_MAP_PART, 0, on_map_part},
+};
+
+/* PROTOCOL section 3: drop what names the wrong destination, cluster, or an older incarnation. */
+static int
+is_acceptable(const struct lbm_node *node, const Lbm__Peer *message)
+{
+    if (message->dst != node->host || message->src == node->host || message->src >= LBM_HOSTS_MAX)
+        return 0;
+    if (message->dst_incarnation != 0 && message->dst_incarnation != node->incarnation)
+        return 0;
+    if (message->cluster != 0 && node->view.cluster != 0 && message->cluster != node->view.cluster)
+        return 0;
+    const struct lbm_member *source = lbm_view_member(&node->view, message->src);
+    return source == NULL || message->src_incarnation >= source->incarnation;
+}
+
+static void
+on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
+{
+    if (!is_acceptable(node, message))
+        return;
+    node->n_received++;
+    node->bytes_received += bytes;
+    int is_member = lbm_view_member(&node->view, message->src) != NULL;
+    if (is_member) {
+        struct peer *peer = peer_of(node, message->src);
+        if (peer != NULL)
+            peer->heard_us = node->now_us;
+    }
+    if (message->view > node->view.index)
+        log_fetch(node);
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (handlers[i].body == message->body_case && (is_member || handlers[i].from_anyone))
+            handlers[i].handler(node, message);
+}
+
+static void
+on_persisted(struct lbm_node *node, uint64_t id)
+{
+    LBM_ASSERT(id <= node->persist_id);
+    if (id > node->persisted)
+        node->persisted = id;
+    log_persisted(node);
+}
+
+static void
+on_peer_down(struct lbm_node *node, uint32_t host)
+{
+    struct peer *peer = peer_of(node, host);
+    if (peer != NULL)
+        peer->connected = 0;
+}
+
+enum lbm_err
+lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_effects *effects)
+{
+    LBM_ASSERT(event->now_us >= node->now_us);
+    node->now_us = event->now_us;
+    node->out = effects;
+    node->failed = LBM_OK;
+    switch (event->kind) {
+    case LBM_EVENT_START:
+        on_start(node, event->as.recovered);
+        break;
+    case LBM_EVENT_PEER_UP:
+        membership_connected(node, event->as.peer);
+        break;
+    case LBM_EVENT_PEER_DOWN:
+        on_peer_down(node, event->as.peer);
+        break;
+    case LBM_EVENT_MESSAGE:
+        on_message(node, event->as.received.message, event->as.received.bytes);
+        break;
+    case LBM_EVENT_PERSISTED:
+        on_persisted(node, event->as.persisted);
+        break;
+    case LBM_EVENT_PLANNED:
+        on_planned(node, event);
+        break;
+    case LBM_EVENT_REQUEST:
+        on_request(node, event);
+        break;
+    case LBM_EVENT_CLIENT_GONE:
+        submit_gone(node, event->as.client);
+        collect_gone(node, event->as.client);
+        break;
+    case LBM_EVENT_TIMER:
+    case LBM_EVENT_COUNT:
+        break;
+    }
+    /* Timers are cheap to look at, and an event may have made one due. */
+    if (node->failed == LBM_OK) {
+        log_timer(node);
+        membership_timer(node);
+        jobs_timer(node);
+        collect_timer(node);
+    }
+    persist_flush(node);
+    node->out = NULL;
+    return node->failed;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t
+lbm_node_deadline(const struct lbm_node *node)
+{
+    int64_t when = node->ping_us;
+    when = earlier(when, log_deadline(node));
+    when = earlier(when, jobs_deadline(node));
+    when = earlier(when, collect_deadline(node));
+    return when;
+}

@@ -1,0 +1,322 @@
+/* What clients may ask, one row a request; answers come from what this host knows, at once. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+struct client {
+    uint64_t id;
+    uint64_t request;
+    uint32_t uid;
+    int admin;
+};
+
+/* ---- status and hosts --------------------------------------------------------------------------------- */
+
+static uint64_t
+vertices_here(const struct lbm_node *node)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        n += node->jobs.at[i]->shard.n_own + node->jobs.at[i]->shard.n_out;
+    return n;
+}
+
+static void
+answer_status(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    (void)request;
+    Lbm__StatusReply status = LBM__STATUS_REPLY__INIT;
+    status.host = node->host;
+    status.name = node->name;
+    status.version = node->version;
+    status.cluster = node->view.cluster;
+    status.cluster_name = node->view.cluster_name;
+    status.view = node->view.index;
+    status.founder = node->founder_host;
+    status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
+    status.members = (uint32_t)node->view.members.n;
+    uint32_t *silent = lbm_alloc(node->view.members.n, sizeof *silent);
+    if (silent == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    status.silent = silent;
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (is_silent(node, node->view.members.at[i].host, SILENT_US))
+            silent[status.n_silent++] = node->view.members.at[i].host;
+    status.heard = status.members - (uint32_t)status.n_silent;
+    status.vertices = vertices_here(node);
+    status.messages_sent = node->n_sent;
+    status.messages_received = node->n_received;
+    status.bytes_sent = node->bytes_sent;
+    status.bytes_received = node->bytes_received;
+    status.handoffs = node->n_handoffs;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_STATUS;
+    response.status = &status;
+    reply(node, client->id, client->request, 1, &response);
+    free(silent);
+}
+
+static void
+fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entry)
+{
+    lbm__host_entry__init(entry);
+    entry->host = member->host;
+    entry->name = member->name;
+    entry->address = member->address;
+    static char joining[] = "JOINING", active[] = "ACTIVE";
+    entry->state = member->state == LBM_MEMBER_ACTIVE ? active : joining;
+    entry->capacity = member->capacity;
+    entry->n_site = member->state == LBM_MEMBER_ACTIVE ? node->view.m : 0;
+    entry->site = member->site;
+    entry->link_host = lbm_alloc(member->n_links, sizeof *entry->link_host);
+    entry->link_cost = lbm_alloc(member->n_links, sizeof *entry->link_cost);
+    if (entry->link_host == NULL || entry->link_cost == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    entry->n_link_host = entry->n_link_cost = member->n_links;
+    for (size_t k = 0; k < member->n_links; k++) {
+        entry->link_host[k] = member->links[k].q;
+        entry->link_cost[k] = member->links[k].cost;
+    }
+    entry->reachable = !is_silent(node, member->host, SILENT_US);
+    entry->silent_s = member->host == node->host ? 0 : -1;
+    entry->vertices = member->host == node->host ? vertices_here(node) : 0;
+    for (size_t k = 0; k < node->peers.n; k++)
+        if (node->peers.at[k].host == member->host && node->peers.at[k].heard_us != 0) {
+            entry->silent_s = (double)(node->now_us - node->peers.at[k].heard_us) / 1e6;
+            entry->vertices = node->peers.at[k].vertices;
+        }
+}
+
+static void
+answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    (void)request;
+    size_t n = node->view.members.n;
+    Lbm__HostEntry *entries = lbm_alloc(n, sizeof *entries), **list = lbm_alloc(n, sizeof *list);
+    for (size_t i = 0; entries != NULL && list != NULL && i < n; i++) {
+        fill_host(node, &node->view.members.at[i], &entries[i]);
+        list[i] = &entries[i];
+    }
+    if (entries == NULL || list == NULL)
+        fail(node, LBM_E_NOMEM);
+    Lbm__HostsReply hosts = LBM__HOSTS_REPLY__INIT;
+    hosts.n_hosts = n;
+    hosts.hosts = list;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_HOSTS;
+    response.hosts = &hosts;
+    if (node->failed == LBM_OK)
+        reply(node, client->id, client->request, 1, &response);
+    for (size_t i = 0; entries != NULL && i < n; i++) {
+        free(entries[i].link_host);
+        free(entries[i].link_cost);
+    }
+    free(entries);
+    free(list);
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------------- */
+
+/* This host's own pulse, so that sums and minima run over all hosts alike. */
+static struct pulse
+own_pulse(const struct lbm_node *node, const struct job *job)
+{
+    return (struct pulse){.host = node->host,
+                          .heard_us = node->now_us,
+                          .phase = job->phase,
+                          .vertices = job->shard.n_own + job->shard.n_out,
+                          .load = job->shard.load,
+                          .sweep = job->session.sweep,
+                          .counter = job->session.termination.counter,
+                          .largest = job->largest,
+                          .moved = job->moved};
+}
+
+static void
+fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const struct pulse *pulse,
+           Lbm__JobEntry *out, enum lbm_phase *least)
+{
+    size_t at = out->n_host++;
+    out->host[at] = pulse->host;
+    out->host_load[at] = pulse->load;
+    out->host_vertices[at] = pulse->vertices;
+    out->placed += pulse->vertices;
+    out->moved += pulse->moved;
+    out->sweep = pulse->sweep > out->sweep ? pulse->sweep : out->sweep;
+    out->counter = pulse->counter < out->counter ? pulse->counter : out->counter;
+    out->largest = pulse->largest > out->largest ? pulse->largest : out->largest;
+    double target = job_target(node, entry, pulse->host);
+    double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
+    out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
+    *least = pulse->phase < *least ? pulse->phase : *least;
+}
+
+static void
+fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
+{
+    const struct job *job = job_of(node, entry->job);
+    size_t n = node->view.members.n;
+    lbm__job_entry__init(out);
+    out->host = lbm_alloc(n, sizeof *out->host);
+    out->host_load = lbm_alloc(n, sizeof *out->host_load);
+    out->host_vertices = lbm_alloc(n, sizeof *out->host_vertices);
+    if (job == NULL || out->host == NULL || out->host_load == NULL || out->host_vertices == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    enum lbm_phase least = job->phase;
+    out->counter = UINT32_MAX;
+    out->imbalance = -1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t host = node->view.members.at[i].host;
+        struct pulse pulse = {.host = host};
+        if (host == node->host)
+            pulse = own_pulse(node, job);
+        else
+            for (size_t k = 0; k < job->pulses.n; k++)
+                if (job->pulses.at[k].host == host)
+                    pulse = job->pulses.at[k];
+        fold_pulse(node, entry, &pulse, out, &least);
+    }
+    out->n_host_load = out->n_host_vertices = out->n_host;
+    out->job = entry->job;
+    out->name = entry->name;
+    static char names[LBM_PHASE_COUNT][16];
+    strncpy(names[least], lbm_phase_name(least), sizeof names[least] - 1);
+    out->phase = names[least];
+    out->home = entry->home;
+    out->vertices = entry->vertices;
+    out->edges = entry->edges;
+    out->work = entry->work;
+    out->start = entry->start;
+    out->seed = entry->seed;
+    out->imbalance_bound = entry->imbalance;
+    out->counter_goal = node->view.diameter + 1;
+    out->owner = entry->owner;
+    out->settled = least == LBM_PHASE_SETTLED;
+    out->age_s = (double)(node->now_us - job->created_us) / 1e6;
+}
+
+static void
+answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const char *name = request->jobs->name;
+    size_t n = 0;
+    Lbm__JobEntry entries[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
+    for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++) {
+        if (name[0] != '\0' && strcmp(node->view.jobs.at[i].name, name) != 0)
+            continue;
+        list[n] = &entries[n];
+        fill_job(node, &node->view.jobs.at[i], &entries[n++]);
+    }
+    if (n == 0 && name[0] != '\0') {
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no job named %s; lbctl jobs lists them", name);
+        return;
+    }
+    Lbm__JobsReply jobs = LBM__JOBS_REPLY__INIT;
+    jobs.n_jobs = n;
+    jobs.jobs = list;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_JOBS;
+    response.jobs = &jobs;
+    if (node->failed == LBM_OK)
+        reply(node, client->id, client->request, 1, &response);
+    for (size_t i = 0; i < n; i++) {
+        free(entries[i].host);
+        free(entries[i].host_load);
+        free(entries[i].host_vertices);
+    }
+}
+
+static void
+answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->cancel->job);
+    if (entry == NULL) {
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no job named %s; lbctl jobs lists them", request->cancel->job);
+        return;
+    }
+    if (!client->admin && client->uid != entry->owner) {
+        reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32,
+                    entry->name, entry->owner);
+        return;
+    }
+    Lbm__JobDelete delete = LBM__JOB_DELETE__INIT;
+    delete.job = entry->job;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_JOB_DELETE;
+    command.job_delete = &delete;
+    log_append(node, &command);
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    reply(node, client->id, client->request, 1, &response);
+}
+
+/* ---- requests that other files answer ----------------------------------------------------------------- */
+
+static void
+answer_submit_begin(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    submit_begin(node, client->id, client->request, request->submit_begin);
+}
+
+static void
+answer_submit_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    submit_rows(node, client->id, client->request, request->submit_rows);
+}
+
+static void
+answer_submit_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    (void)request;
+    submit_end(node, client->id, client->request, client->uid);
+}
+
+static void
+answer_map(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    collect_map(node, client->id, client->request, request->map);
+}
+
+static void
+answer_locate(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    collect_locate(node, client->id, client->request, request->locate);
+}
+
+static const struct {
+    Lbm__Request__WhatCase what;
+    void (*answer)(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+} requests[] = {
+    {LBM__REQUEST__WHAT_STATUS, answer_status},
+    {LBM__REQUEST__WHAT_HOSTS, answer_hosts},
+    {LBM__REQUEST__WHAT_JOBS, answer_jobs},
+    {LBM__REQUEST__WHAT_SUBMIT_BEGIN, answer_submit_begin},
+    {LBM__REQUEST__WHAT_SUBMIT_ROWS, answer_submit_rows},
+    {LBM__REQUEST__WHAT_SUBMIT_END, answer_submit_end},
+    {LBM__REQUEST__WHAT_MAP, answer_map},
+    {LBM__REQUEST__WHAT_LOCATE, answer_locate},
+    {LBM__REQUEST__WHAT_CANCEL, answer_cancel},
+};
+
+void
+on_request(struct lbm_node *node, const struct lbm_event *event)
+{
+    const Lbm__Request *request = event->as.request.request;
+    struct client client = {event->as.request.client, request->id, event->as.request.uid,
+                            event->as.request.admin};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        if (requests[i].what == request->what_case) {
+            requests[i].answer(node, &client, request);
+            return;
+        }
+    reply_error(node, client.id, client.request, LBM_E_UNSUPPORTED, "a request this daemon does not know");
+}

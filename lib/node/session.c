@@ -1,0 +1,480 @@
+/* Exchange sessions (DESIGN section 6): every host meets its linked neighbours one after the other in the
+ * order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
+ * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is missed
+ * by a timeout counts as a disturbance. XL95's counters tell when all is stable. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+static void open_colour(struct lbm_node *node, struct job *job);
+
+/* The partner of this host at a colour, or LBM_NONE. */
+static uint32_t
+partner_at(const struct lbm_node *node, uint32_t colour)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
+        if (node->view.colour[e] == colour)
+            return lbm_view_host(&node->view, h->target[e]);
+    return LBM_NONE;
+}
+
+/* Negative, 0 or positive: where a message stands against this session's place. */
+static int
+compare_place(const struct session *s, uint64_t sweep, uint32_t colour)
+{
+    if (sweep != s->sweep)
+        return sweep < s->sweep ? -1 : 1;
+    return colour < s->colour ? -1 : colour > s->colour;
+}
+
+static void
+send_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind)
+{
+    Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
+    notice.job = job->id;
+    notice.kind = kind;
+    notice.sweep = job->session.sweep;
+    notice.colour = job->session.colour;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
+    message.pair_notice = &notice;
+    send_peer(node, host, &message);
+}
+
+static void
+send_open(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    Lbm__PairOpen open = LBM__PAIR_OPEN__INIT;
+    open.job = job->id;
+    open.sweep = s->sweep;
+    open.colour = s->colour;
+    open.load = job->shard.load;
+    open.counter = s->termination.counter;
+    open.slack_hops = s->slack_hops;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_OPEN;
+    message.pair_open = &open;
+    send_peer(node, s->partner, &message);
+    s->retry_us = INT64_MAX;
+}
+
+static struct early_open *
+early_from(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    for (size_t i = 0; i < s->early.n; i++)
+        if (s->early.at[i].host == host)
+            return &s->early.at[i];
+    struct early_open early = {.host = host};
+    if (lbm_vec_push(&s->early, early) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    return &s->early.at[s->early.n - 1];
+}
+
+/* ---- one colour after the other --------------------------------------------------------------------- */
+
+static void
+settle(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    session_stop(node, job);
+    job_enter(node, job, LBM_PHASE_SETTLED);
+    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
+        send_notice(node, job, lbm_view_host(&node->view, h->target[e]), NOTICE_SETTLED);
+}
+
+/* The sweep is over: count stability, and how far the nearest host with room is. Nonzero: go on now. */
+static int
+end_sweep(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
+    int has_room = job->shard.load + least <= job_limit(node, entry, node->host);
+    s->slack_hops = has_room ? 0 : s->slack_heard < SLACK_HOPS_MAX ? s->slack_heard + 1 : SLACK_HOPS_MAX;
+    s->slack_heard = SLACK_HOPS_MAX;
+    lbm_termination_sweep(&s->termination);
+    uint32_t met = s->n_met;
+    s->n_met = 0;
+    s->sweep++;
+    s->colour = 0;
+    if (lbm_termination_done(&s->termination, node->view.diameter)) {
+        settle(node, job);
+        return 0;
+    }
+    if (met == 0 && node->view.n_colours != 0) {
+        s->retry_us = node->now_us + SWEEP_PAUSE_US;
+        return 0;
+    }
+    return 1;
+}
+
+static void
+answer(struct lbm_node *node, struct job *job, const struct early_open *open)
+{
+    struct session *s = &job->session;
+    struct columns columns;
+    slot_list band = {0};
+    columns_init(&columns);
+    lbm_termination_hear(&s->termination, open->counter);
+    s->slack_heard = open->slack_hops < s->slack_heard ? open->slack_hops : s->slack_heard;
+    if (exchange_band(node, job, s->partner, &band) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
+        columns_add(node, &columns, job, vertex, vertex->epoch, 1);
+    }
+    columns_message(&columns);
+    Lbm__PairAccept accept = LBM__PAIR_ACCEPT__INIT;
+    accept.job = job->id;
+    accept.sweep = s->sweep;
+    accept.colour = s->colour;
+    accept.load = job->shard.load;
+    accept.counter = s->termination.counter;
+    accept.slack_hops = s->slack_hops;
+    accept.band = &columns.message;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_ACCEPT;
+    message.pair_accept = &accept;
+    if (node->failed == LBM_OK)
+        send_peer(node, s->partner, &message);
+    columns_free(&columns);
+    lbm_vec_free(&band);
+    s->n_met++;
+    s->state = SESSION_ANSWERED;
+    s->deadline_us = node->now_us + PAIR_WAIT_US;
+}
+
+/* Begin the session of the present colour, passing colours without a partner and ends of sweeps. */
+static void
+open_colour(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    s->state = SESSION_NONE;
+    s->retry_us = INT64_MAX;
+    while (node->failed == LBM_OK) {
+        if (s->colour >= node->view.n_colours) {
+            if (!end_sweep(node, job))
+                return;
+            continue;
+        }
+        s->partner = partner_at(node, s->colour);
+        if (s->partner == LBM_NONE) {
+            s->colour++;
+            continue;
+        }
+        if (is_silent(node, s->partner, EXCLUDE_US)) {
+            lbm_termination_disturb(&s->termination);
+            s->colour++;
+            continue;
+        }
+        break;
+    }
+    s->deadline_us = node->now_us + PAIR_WAIT_US;
+    if (node->host < s->partner) {
+        s->state = SESSION_OPENED;
+        send_open(node, job);
+        return;
+    }
+    s->state = SESSION_AWAITED;
+    struct early_open *early = early_from(node, s, s->partner);
+    if (early != NULL && early->set && compare_place(s, early->sweep, early->colour) == 0) {
+        early->set = 0;
+        answer(node, job, early);
+    }
+}
+
+static void
+next_colour(struct lbm_node *node, struct job *job)
+{
+    job->session.colour++;
+    open_colour(node, job);
+}
+
+/* Leave the present place for one that a partner has reached already. */
+static void
+jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
+{
+    job->session.sweep = sweep;
+    job->session.colour = colour;
+    lbm_termination_reset(&job->session.termination);
+    lbm_termination_disturb(&job->session.termination);
+    open_colour(node, job);
+}
+
+void
+session_start(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    lbm_termination_reset(&s->termination);
+    s->woken = s->sweep;
+    s->colour = 0;
+    s->n_met = 0;
+    s->slack_hops = s->slack_heard = SLACK_HOPS_MAX;
+    s->state = SESSION_NONE;
+    s->retry_us = node->now_us; /* from the timer: the caller may be inside a handler */
+}
+
+/* Forget what is under way; handoffs that have begun run to their end by themselves. */
+void
+session_stop(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    for (size_t i = 0; i < job->out.n; i++)
+        job->shard.vertices.at[job->out.at[i]].in_session = 0;
+    s->state = SESSION_NONE;
+    s->retry_us = INT64_MAX;
+    s->leaving = 0;
+    s->arriving.n = 0;
+    (void)node;
+}
+
+static void
+finish_if_over(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    if (s->state == SESSION_MOVING && s->leaving == 0 && s->arriving.n == 0)
+        next_colour(node, job);
+}
+
+void
+session_left(struct lbm_node *node, struct job *job)
+{
+    if (job->session.leaving != 0)
+        job->session.leaving--;
+    finish_if_over(node, job);
+}
+
+void
+session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
+{
+    struct session *s = &job->session;
+    for (size_t i = 0; i < s->arriving.n; i++)
+        if (s->arriving.at[i] == vertex) {
+            s->arriving.at[i] = s->arriving.at[--s->arriving.n];
+            break;
+        }
+    finish_if_over(node, job);
+}
+
+void
+session_timer(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    if (job->phase != LBM_PHASE_BALANCING || !node->view.routable ||
+        lbm_view_number(&node->view, node->host) == LBM_NONE)
+        return;
+    if (s->state == SESSION_NONE) {
+        if (node->now_us >= s->retry_us)
+            open_colour(node, job);
+    } else if (node->now_us >= s->deadline_us) {
+        uint32_t partner = s->partner;
+        int awaited = s->state == SESSION_AWAITED;
+        session_stop(node, job);
+        lbm_termination_disturb(&s->termination);
+        if (awaited)
+            send_notice(node, job, partner, NOTICE_WAKE); /* it may have settled without us */
+        next_colour(node, job);
+    } else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us) {
+        send_open(node, job);
+    }
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+void
+on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairOpen *open = message->pair_open;
+    struct job *job = job_of(node, open->job);
+    if (job == NULL || !node->view.routable || message->view != node->view.index)
+        return;
+    struct session *s = &job->session;
+    if (job->phase != LBM_PHASE_BALANCING) {
+        send_notice(node, job, message->src,
+                    job->phase == LBM_PHASE_SETTLED ? NOTICE_SETTLED : NOTICE_NOT_READY);
+        return;
+    }
+    int place = compare_place(s, open->sweep, open->colour);
+    struct early_open *early = early_from(node, s, message->src);
+    if (early == NULL)
+        return;
+    *early = (struct early_open){message->src,    1, open->sweep, open->colour, open->load, open->counter,
+                                 open->slack_hops};
+    if (place < 0) {
+        early->set = 0;
+        send_notice(node, job, message->src, NOTICE_AHEAD);
+    } else if (place == 0 && s->state == SESSION_AWAITED && s->partner == message->src) {
+        early->set = 0;
+        answer(node, job, early);
+    } else if (open->sweep > s->sweep + 1 &&
+               (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED)) {
+        jump(node, job, open->sweep, open->colour);
+    }
+}
+
+/* Hand over the vertices of a plan's list that are still ours; records them as part of the session. */
+static void
+give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const uint32_t *vertex,
+          const uint64_t *epoch)
+{
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
+        if (own == NULL || own->epoch != epoch[i] || !handoff_begin(node, job, own, to))
+            continue;
+        own->in_session = 1;
+        job->session.leaving++;
+    }
+    handoff_offer(node, job);
+}
+
+static void
+start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const uint32_t *arriving)
+{
+    struct session *s = &job->session;
+    s->arriving.n = 0;
+    for (size_t i = 0; i < n_arriving; i++)
+        if (lbm_vec_push(&s->arriving, arriving[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    s->state = SESSION_MOVING;
+    s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+    lbm_termination_disturb(&s->termination);
+}
+
+static enum lbm_err
+send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchange, const Lbm__Records *band,
+          uint64_t *give_epoch)
+{
+    uint64_t *take_epoch = lbm_alloc(exchange->take.n, sizeof *take_epoch);
+    if (take_epoch == NULL)
+        return LBM_E_NOMEM;
+    for (size_t i = 0; i < exchange->take.n; i++)
+        for (size_t k = 0; k < band->n_vertex; k++)
+            if (band->vertex[k] == exchange->take.at[i])
+                take_epoch[i] = band->epoch[k];
+    Lbm__PairPlan plan = LBM__PAIR_PLAN__INIT;
+    plan.job = job->id;
+    plan.sweep = job->session.sweep;
+    plan.colour = job->session.colour;
+    plan.n_give = plan.n_give_epoch = exchange->give.n;
+    plan.give = exchange->give.at;
+    plan.give_epoch = give_epoch;
+    plan.n_take = plan.n_take_epoch = exchange->take.n;
+    plan.take = exchange->take.at;
+    plan.take_epoch = take_epoch;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_PLAN;
+    message.pair_plan = &plan;
+    send_peer(node, job->session.partner, &message);
+    free(take_epoch);
+    return LBM_OK;
+}
+
+/* The opener decides, tells, and both sides hand over. */
+static void
+carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchange, const Lbm__Records *band)
+{
+    uint32_t partner = job->session.partner;
+    uint64_t *give_epoch = lbm_alloc(exchange->give.n, sizeof *give_epoch);
+    if (give_epoch == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (size_t i = 0; i < exchange->give.n; i++)
+        give_epoch[i] = lbm_shard_vertex(&job->shard, exchange->give.at[i])->epoch;
+    if (send_plan(node, job, exchange, band, give_epoch) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    if (exchange->give.n + exchange->take.n != 0) {
+        start_moving(node, job, exchange->take.n, exchange->take.at);
+        give_away(node, job, partner, exchange->give.n, exchange->give.at, give_epoch);
+        finish_if_over(node, job);
+    } else {
+        next_colour(node, job);
+    }
+    free(give_epoch);
+}
+
+void
+on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairAccept *accept = message->pair_accept;
+    struct job *job = job_of(node, accept->job);
+    if (job == NULL || accept->band == NULL || job->phase != LBM_PHASE_BALANCING ||
+        job->session.state != SESSION_OPENED || job->session.partner != message->src ||
+        message->view != node->view.index || compare_place(&job->session, accept->sweep, accept->colour) != 0)
+        return;
+    struct session *s = &job->session;
+    s->n_met++;
+    lbm_termination_hear(&s->termination, accept->counter);
+    s->slack_heard = accept->slack_hops < s->slack_heard ? accept->slack_hops : s->slack_heard;
+    struct exchange exchange = {0};
+    if (exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    else
+        carry_out(node, job, &exchange, accept->band);
+    lbm_vec_free(&exchange.give);
+    lbm_vec_free(&exchange.take);
+}
+
+void
+on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairPlan *plan = message->pair_plan;
+    struct job *job = job_of(node, plan->job);
+    if (job == NULL || job->phase != LBM_PHASE_BALANCING || job->session.state != SESSION_ANSWERED ||
+        job->session.partner != message->src || compare_place(&job->session, plan->sweep, plan->colour) != 0)
+        return;
+    if (plan->n_give + plan->n_take == 0) {
+        next_colour(node, job);
+        return;
+    }
+    start_moving(node, job, plan->n_give, plan->give);
+    give_away(node, job, message->src, plan->n_take, plan->take, plan->take_epoch);
+    finish_if_over(node, job);
+}
+
+void
+on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairNotice *notice = message->pair_notice;
+    struct job *job = job_of(node, notice->job);
+    if (job == NULL || job->phase < LBM_PHASE_BALANCING)
+        return;
+    struct session *s = &job->session;
+    int is_opened = s->state == SESSION_OPENED && s->partner == message->src;
+    switch ((enum lbm_notice)notice->kind) {
+    case NOTICE_NOT_READY:
+        if (is_opened)
+            s->retry_us = node->now_us + NOTICE_RETRY_US;
+        break;
+    case NOTICE_AHEAD:
+        if (is_opened && compare_place(s, notice->sweep, notice->colour) > 0)
+            jump(node, job, notice->sweep, notice->colour);
+        break;
+    case NOTICE_SETTLED:
+        /* All were stable when the sender settled. Whoever has been disturbed since must wake it. */
+        if (job->phase == LBM_PHASE_SETTLED)
+            break;
+        if (s->sweep < notice->sweep)
+            s->sweep = notice->sweep;
+        if (s->termination.counter > 0 && !s->termination.disturbed && s->state != SESSION_MOVING)
+            settle(node, job);
+        else
+            send_notice(node, job, message->src, NOTICE_WAKE);
+        break;
+    case NOTICE_WAKE:
+        if (job->phase != LBM_PHASE_SETTLED)
+            break;
+        if (s->sweep < notice->sweep)
+            s->sweep = notice->sweep;
+        job_enter(node, job, LBM_PHASE_BALANCING);
+        break;
+    }
+}

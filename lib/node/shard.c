@@ -1,0 +1,383 @@
+#include "node/shard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+void
+lbm_shard_init(struct lbm_shard *shard, unsigned m, uint32_t self)
+{
+    *shard = (struct lbm_shard){.m = m, .self = self, .work_least = LBM_NONE};
+}
+
+static void
+patch_free(struct lbm_patch *patch)
+{
+    lbm_graph_free(&patch->g);
+    free(patch->vertex);
+    free(patch->ghost);
+    free(patch->x);
+    free(patch->anchored);
+    *patch = (struct lbm_patch){0};
+}
+
+void
+lbm_shard_free(struct lbm_shard *shard)
+{
+    for (size_t i = 0; i < shard->vertices.n; i++)
+        free(shard->vertices.at[i].half);
+    lbm_vec_free(&shard->vertices);
+    lbm_idmap_free(&shard->vertex_slot);
+    lbm_vec_free(&shard->ghosts);
+    lbm_idmap_free(&shard->ghost_slot);
+    patch_free(&shard->patch);
+}
+
+struct lbm_vertex *
+lbm_shard_vertex(const struct lbm_shard *shard, uint32_t id)
+{
+    uint32_t slot = lbm_idmap_get(&shard->vertex_slot, id);
+    return slot == LBM_NONE ? NULL : &shard->vertices.at[slot];
+}
+
+struct lbm_ghost *
+lbm_shard_ghost(const struct lbm_shard *shard, uint32_t id)
+{
+    uint32_t slot = lbm_idmap_get(&shard->ghost_slot, id);
+    return slot == LBM_NONE ? NULL : &shard->ghosts.at[slot];
+}
+
+void
+lbm_shard_touch(struct lbm_shard *shard)
+{
+    if (!shard->patch.valid)
+        return;
+    lbm_shard_write_back(shard);
+    shard->patch.valid = 0;
+}
+
+/* Take a record out of the counts, or put it in. */
+static void
+account(struct lbm_shard *shard, const struct lbm_vertex *vertex, int in)
+{
+    uint32_t one = in ? 1 : UINT32_MAX; /* adds or subtracts one, modulo 2^32 */
+    if (vertex->stage == LBM_STAGE_OWN) {
+        shard->n_own += one;
+        shard->load += in ? (uint64_t)vertex->work : -(uint64_t)vertex->work;
+        if (vertex->work < shard->work_least)
+            shard->work_least = vertex->work;
+    } else if (vertex->stage == LBM_STAGE_OUT) {
+        shard->n_out += one;
+    }
+}
+
+enum lbm_err
+lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
+{
+    lbm_shard_touch(shard);
+    struct lbm_vertex *vertex = lbm_shard_vertex(shard, row->vertex);
+    if (vertex == NULL) {
+        if (lbm_vec_reserve(&shard->vertices, 1) != LBM_OK ||
+            lbm_idmap_put(&shard->vertex_slot, row->vertex, (uint32_t)shard->vertices.n) != LBM_OK)
+            return LBM_E_NOMEM;
+        vertex = &shard->vertices.at[shard->vertices.n++];
+    } else {
+        LBM_ASSERT(row->epoch > vertex->epoch ||
+                   (row->epoch == vertex->epoch && row->stage >= vertex->stage));
+        account(shard, vertex, 0);
+        free(vertex->half);
+    }
+    *vertex = (struct lbm_vertex){.id = row->vertex,
+                                  .stage = row->stage,
+                                  .epoch = row->epoch,
+                                  .peer = row->stage == LBM_STAGE_OWN ? LBM_NONE : row->peer,
+                                  .peer_incarnation = row->peer_incarnation,
+                                  .wish = row->stage == LBM_STAGE_OWN ? row->peer : LBM_NONE,
+                                  .work = row->work,
+                                  .pin = row->pin,
+                                  .anchored = row->anchored != 0,
+                                  .degree = row->degree,
+                                  .half = row->half,
+                                  .x = {row->position[0], row->position[1], row->position[2]},
+                                  .row = LBM_NONE};
+    row->half = NULL;
+    account(shard, vertex, 1);
+    return LBM_OK;
+}
+
+/* Remember where a vertex went, if it is a neighbour of what stays; the patch sorts that out. */
+static enum lbm_err
+leave_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex)
+{
+    struct lbm_ghost *ghost = lbm_shard_ghost(shard, vertex->id);
+    if (ghost == NULL) {
+        if (lbm_vec_reserve(&shard->ghosts, 1) != LBM_OK ||
+            lbm_idmap_put(&shard->ghost_slot, vertex->id, (uint32_t)shard->ghosts.n) != LBM_OK)
+            return LBM_E_NOMEM;
+        ghost = &shard->ghosts.at[shard->ghosts.n++];
+        *ghost = (struct lbm_ghost){.id = vertex->id, .at = LBM_NONE};
+    }
+    ghost->host = vertex->peer;
+    ghost->epoch = vertex->epoch + 1;
+    ghost->work = vertex->work;
+    memcpy(ghost->x, vertex->x, sizeof ghost->x);
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm_stage stage, uint64_t epoch,
+                    uint32_t peer, uint64_t peer_incarnation)
+{
+    LBM_ASSERT(epoch > vertex->epoch || (epoch == vertex->epoch && stage > vertex->stage));
+    account(shard, vertex, 0);
+    lbm_shard_touch(shard);
+    vertex->stage = stage;
+    vertex->epoch = epoch;
+    vertex->peer = peer;
+    vertex->peer_incarnation = peer_incarnation;
+    vertex->wish = LBM_NONE;
+    account(shard, vertex, 1);
+    if (stage != LBM_STAGE_MOV)
+        return LBM_OK;
+    free(vertex->half);
+    vertex->half = NULL;
+    vertex->degree = 0;
+    return leave_ghost(shard, vertex);
+}
+
+uint32_t
+lbm_shard_where(const struct lbm_shard *shard, uint32_t id)
+{
+    const struct lbm_vertex *vertex = lbm_shard_vertex(shard, id);
+    if (vertex != NULL && (vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT))
+        return shard->self;
+    const struct lbm_ghost *ghost = lbm_shard_ghost(shard, id);
+    if (ghost != NULL)
+        return ghost->host;
+    return vertex != NULL && vertex->stage == LBM_STAGE_MOV ? vertex->peer : LBM_NONE;
+}
+
+enum lbm_err
+lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vertex *vertex,
+              struct lbm_row *row)
+{
+    struct lbm_half *half = NULL;
+    if (vertex->half != NULL) {
+        half = lbm_copy(vertex->half, vertex->degree, sizeof *half);
+        if (half == NULL)
+            return LBM_E_NOMEM;
+        for (uint32_t i = 0; i < vertex->degree; i++) {
+            uint32_t host = lbm_shard_where(shard, half[i].to);
+            if (host != LBM_NONE)
+                half[i].host = host;
+        }
+    }
+    *row = (struct lbm_row){.job = job,
+                            .vertex = vertex->id,
+                            .epoch = vertex->epoch,
+                            .stage = vertex->stage,
+                            .peer = vertex->stage == LBM_STAGE_OWN ? vertex->wish : vertex->peer,
+                            .peer_incarnation = vertex->peer_incarnation,
+                            .work = vertex->work,
+                            .pin = vertex->pin,
+                            .anchored = vertex->anchored,
+                            .position = {vertex->x[0], vertex->x[1], vertex->x[2]},
+                            .degree = half != NULL ? vertex->degree : 0,
+                            .half = half};
+    return LBM_OK;
+}
+
+int
+lbm_shard_learn(struct lbm_shard *shard, uint32_t id, uint32_t host, uint64_t epoch, uint64_t stamp,
+                uint32_t work, const double *x)
+{
+    struct lbm_ghost *ghost = lbm_shard_ghost(shard, id);
+    if (ghost == NULL || epoch < ghost->epoch)
+        return 0;
+    int moved = epoch > ghost->epoch && ghost->host != host;
+    if (epoch > ghost->epoch) {
+        ghost->epoch = epoch;
+        ghost->host = host;
+    } else if (stamp <= ghost->stamp) {
+        return 0;
+    }
+    if (x != NULL) {
+        ghost->stamp = stamp;
+        ghost->work = work;
+        memcpy(ghost->x, x, shard->m * sizeof *x);
+        if (shard->patch.valid && ghost->at != LBM_NONE)
+            memcpy(&shard->patch.x[(size_t)ghost->at * shard->m], x, shard->m * sizeof *x);
+    }
+    return moved;
+}
+
+void
+lbm_shard_write_back(struct lbm_shard *shard)
+{
+    const struct lbm_patch *patch = &shard->patch;
+    for (uint32_t row = 0; patch->valid && row < patch->g.n; row++)
+        memcpy(shard->vertices.at[patch->vertex[row]].x, &patch->x[(size_t)row * shard->m],
+               shard->m * sizeof(double));
+}
+
+/* Drop ghosts that the patch no longer refers to (at == LBM_NONE), closing the gaps. */
+static enum lbm_err
+sweep_ghosts(struct lbm_shard *shard)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < shard->ghosts.n; i++)
+        if (shard->ghosts.at[i].at != LBM_NONE)
+            shard->ghosts.at[kept++] = shard->ghosts.at[i];
+    shard->ghosts.n = kept;
+    lbm_idmap_clear(&shard->ghost_slot);
+    for (size_t i = 0; i < kept; i++)
+        if (lbm_idmap_put(&shard->ghost_slot, shard->ghosts.at[i].id, (uint32_t)i) != LBM_OK)
+            return LBM_E_NOMEM;
+    return LBM_OK;
+}
+
+/* The ghost of a neighbour, created from the record's hint if it is new. */
+static struct lbm_ghost *
+need_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex, const struct lbm_half *half)
+{
+    struct lbm_ghost *ghost = lbm_shard_ghost(shard, half->to);
+    if (ghost != NULL)
+        return ghost;
+    if (lbm_vec_reserve(&shard->ghosts, 1) != LBM_OK ||
+        lbm_idmap_put(&shard->ghost_slot, half->to, (uint32_t)shard->ghosts.n) != LBM_OK)
+        return NULL;
+    ghost = &shard->ghosts.at[shard->ghosts.n++];
+    *ghost = (struct lbm_ghost){.id = half->to, .host = half->host, .at = LBM_NONE};
+    /* A vertex that is on its way out, or was here once, is known better than any hint. */
+    const struct lbm_vertex *record = lbm_shard_vertex(shard, half->to);
+    const struct lbm_vertex *place = record != NULL ? record : vertex;
+    memcpy(ghost->x, place->x, sizeof ghost->x);
+    if (record != NULL && record->stage != LBM_STAGE_REF && record->stage != LBM_STAGE_NONE) {
+        ghost->host = record->stage == LBM_STAGE_MOV ? record->peer : shard->self;
+        ghost->epoch = record->epoch + (record->stage == LBM_STAGE_MOV);
+        ghost->work = record->work;
+    }
+    return ghost;
+}
+
+/* Number rows and ghosts and count directions. */
+static enum lbm_err
+number(struct lbm_shard *shard, uint32_t *n_rows, uint64_t *directions)
+{
+    for (size_t i = 0; i < shard->ghosts.n; i++)
+        shard->ghosts.at[i].at = LBM_NONE;
+    *n_rows = 0;
+    *directions = 0;
+    for (size_t i = 0; i < shard->vertices.n; i++) {
+        struct lbm_vertex *vertex = &shard->vertices.at[i];
+        vertex->row = vertex->stage == LBM_STAGE_OWN ? (*n_rows)++ : LBM_NONE;
+        *directions += vertex->row != LBM_NONE ? vertex->degree : 0;
+    }
+    uint32_t next = *n_rows;
+    for (size_t i = 0; i < shard->vertices.n; i++) {
+        const struct lbm_vertex *vertex = &shard->vertices.at[i];
+        for (uint32_t k = 0; vertex->row != LBM_NONE && k < vertex->degree; k++) {
+            const struct lbm_vertex *other = lbm_shard_vertex(shard, vertex->half[k].to);
+            if (other != NULL && other->row != LBM_NONE)
+                continue;
+            struct lbm_ghost *ghost = need_ghost(shard, vertex, &vertex->half[k]);
+            if (ghost == NULL)
+                return LBM_E_NOMEM;
+            if (ghost->at == LBM_NONE)
+                ghost->at = next++;
+        }
+    }
+    return sweep_ghosts(shard);
+}
+
+enum lbm_err
+lbm_shard_patch(struct lbm_shard *shard)
+{
+    struct lbm_patch *patch = &shard->patch;
+    if (patch->valid)
+        return LBM_OK;
+    patch_free(patch);
+    uint32_t n_rows;
+    uint64_t directions;
+    if (number(shard, &n_rows, &directions) != LBM_OK)
+        return LBM_E_NOMEM;
+    patch->g.n = n_rows;
+    patch->n_ghosts = (uint32_t)shard->ghosts.n;
+    size_t places = (size_t)n_rows + patch->n_ghosts;
+    patch->g.offset = lbm_alloc((size_t)n_rows + 1, sizeof *patch->g.offset);
+    patch->g.target = lbm_alloc(directions, sizeof *patch->g.target);
+    patch->g.weight = lbm_alloc(directions, sizeof *patch->g.weight);
+    patch->g.work = lbm_alloc(n_rows, sizeof *patch->g.work);
+    patch->vertex = lbm_alloc(n_rows, sizeof *patch->vertex);
+    patch->ghost = lbm_alloc(patch->n_ghosts, sizeof *patch->ghost);
+    patch->x = lbm_alloc(places, shard->m * sizeof *patch->x);
+    patch->anchored = lbm_alloc(n_rows, sizeof *patch->anchored);
+    if (patch->g.offset == NULL || patch->g.target == NULL || patch->g.weight == NULL ||
+        patch->g.work == NULL || patch->vertex == NULL || patch->ghost == NULL || patch->x == NULL ||
+        patch->anchored == NULL) {
+        patch_free(patch);
+        return LBM_E_NOMEM;
+    }
+    uint64_t at = 0;
+    for (size_t i = 0; i < shard->vertices.n; i++) {
+        const struct lbm_vertex *vertex = &shard->vertices.at[i];
+        if (vertex->row == LBM_NONE)
+            continue;
+        patch->vertex[vertex->row] = (uint32_t)i;
+        patch->g.work[vertex->row] = vertex->work;
+        patch->anchored[vertex->row] = vertex->anchored;
+        memcpy(&patch->x[(size_t)vertex->row * shard->m], vertex->x, shard->m * sizeof(double));
+        for (uint32_t k = 0; k < vertex->degree; k++) {
+            const struct lbm_vertex *other = lbm_shard_vertex(shard, vertex->half[k].to);
+            patch->g.target[at] = other != NULL && other->row != LBM_NONE
+                                      ? other->row
+                                      : lbm_shard_ghost(shard, vertex->half[k].to)->at;
+            patch->g.weight[at++] = vertex->half[k].weight;
+        }
+        patch->g.offset[vertex->row + 1] = at;
+    }
+    LBM_ASSERT(at == directions);
+    for (uint32_t i = 0; i < patch->n_ghosts; i++) {
+        const struct lbm_ghost *ghost = &shard->ghosts.at[i];
+        patch->ghost[ghost->at - n_rows] = i;
+        memcpy(&patch->x[(size_t)ghost->at * shard->m], ghost->x, shard->m * sizeof(double));
+    }
+    patch->valid = 1;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_shard_whole(const struct lbm_shard *shard, uint32_t n, struct lbm_graph *out)
+{
+    if (shard->n_own != n)
+        return LBM_E_STATE;
+    struct lbm_graph g = {.n = n, .offset = lbm_alloc((size_t)n + 1, sizeof *g.offset)};
+    if (g.offset == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t v = 0; v < n; v++) {
+        const struct lbm_vertex *vertex = lbm_shard_vertex(shard, v);
+        LBM_ASSERT(vertex != NULL && vertex->stage == LBM_STAGE_OWN);
+        g.offset[v + 1] = g.offset[v] + vertex->degree;
+    }
+    g.target = lbm_alloc(g.offset[n], sizeof *g.target);
+    g.weight = lbm_alloc(g.offset[n], sizeof *g.weight);
+    g.work = lbm_alloc(n, sizeof *g.work);
+    g.pin = lbm_alloc(n, sizeof *g.pin);
+    if (g.target == NULL || g.weight == NULL || g.work == NULL || g.pin == NULL) {
+        lbm_graph_free(&g);
+        return LBM_E_NOMEM;
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        const struct lbm_vertex *vertex = lbm_shard_vertex(shard, v);
+        g.work[v] = vertex->work;
+        g.pin[v] = vertex->pin;
+        for (uint32_t k = 0; k < vertex->degree; k++) {
+            g.target[g.offset[v] + k] = vertex->half[k].to;
+            g.weight[g.offset[v] + k] = vertex->half[k].weight;
+        }
+    }
+    *out = g;
+    return LBM_OK;
+}

@@ -1,0 +1,110 @@
+/* The part of a job's guest that one host holds: vertex records, ghosts, and the patch made of both.
+ *
+ * Owns: the records of PROTOCOL section 4 in memory, what is known of neighbours elsewhere, and the
+ * compressed rows that the diffusion kernel and pair refinement work on.  Never: sends or stores. */
+#ifndef LBM_NODE_SHARD_H
+#define LBM_NODE_SHARD_H
+
+#include "base/idmap.h"
+#include "graph/graph.h"
+#include "node/persist.h"
+
+/* A vertex that this host owns or once owned. */
+struct lbm_vertex {
+    uint32_t id;
+    enum lbm_stage stage;
+    uint64_t epoch;
+    uint32_t peer; /* OUT, MOV: to whom */
+    uint64_t peer_incarnation;
+    uint32_t wish; /* OWN: host it should go to, or LBM_NONE */
+    uint32_t work;
+    uint32_t pin;       /* host it must stay on, or LBM_NONE */
+    uint8_t anchored;   /* does not move in Omega */
+    uint8_t in_session; /* OUT because of the present exchange session */
+    uint32_t degree;
+    struct lbm_half *half; /* [degree], owned; NULL in stages MOV and REF */
+    double x[3];           /* position in raw coordinates (before the frame) */
+    int64_t offered_us;    /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
+    uint32_t row;          /* of the patch, or LBM_NONE */
+};
+
+/* A neighbour elsewhere: the newest that was heard of it. */
+struct lbm_ghost {
+    uint32_t id;
+    uint32_t host;  /* where it is believed to be, or LBM_NONE */
+    uint64_t epoch; /* of that belief; 0: only a hint */
+    uint64_t stamp; /* of the position */
+    uint32_t work;  /* 0: not heard yet */
+    double x[3];
+    uint32_t at; /* index in the patch's coordinates, or LBM_NONE */
+};
+
+/* Owned vertices as rows, ghosts behind them. Valid until ownership changes. */
+struct lbm_patch {
+    int valid;
+    struct lbm_graph g; /* rows: stage OWN; targets >= g.n are ghosts */
+    uint32_t n_ghosts;
+    uint32_t *vertex;  /* [g.n] slots of vertices */
+    uint32_t *ghost;   /* [n_ghosts] slots of ghosts */
+    double *x;         /* [(g.n + n_ghosts) * m] raw coordinates */
+    uint8_t *anchored; /* [g.n] */
+};
+
+struct lbm_shard {
+    unsigned m;
+    uint32_t self; /* this host's id */
+    LBM_VEC(struct lbm_vertex) vertices;
+    struct lbm_idmap vertex_slot;
+    LBM_VEC(struct lbm_ghost) ghosts;
+    struct lbm_idmap ghost_slot;
+    struct lbm_patch patch;
+    uint32_t n_own;      /* stage OWN */
+    uint32_t n_out;      /* stage OUT */
+    uint64_t load;       /* sum of work, stage OWN */
+    uint32_t work_least; /* least work among all vertices seen; 1 if none */
+};
+
+void lbm_shard_init(struct lbm_shard *shard, unsigned m, uint32_t self);
+void lbm_shard_free(struct lbm_shard *shard);
+
+/* The record of a vertex, or NULL. Pointers stay valid until the next put. */
+struct lbm_vertex *lbm_shard_vertex(const struct lbm_shard *shard, uint32_t id);
+struct lbm_ghost *lbm_shard_ghost(const struct lbm_shard *shard, uint32_t id);
+
+/* Insert or replace the record of row->vertex; takes row->half. Errors: LBM_E_NOMEM, row untouched. */
+enum lbm_err lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row) LBM_MUST_CHECK;
+
+/* Change the stage of a record, keeping counts, loads and the patch in step. MOV and REF drop adjacency
+ * and leave a ghost behind that knows where the vertex went. */
+enum lbm_err lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm_stage stage,
+                                 uint64_t epoch, uint32_t peer, uint64_t peer_incarnation) LBM_MUST_CHECK;
+
+/* A copy of the record for storing; half is a copy too, NULL if the stage keeps none.
+ * neighbours' hosts are refreshed from what is known now. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vertex *vertex,
+                           struct lbm_row *row) LBM_MUST_CHECK;
+
+/* Where a vertex is as far as this host knows: itself, or the ghost's host, or LBM_NONE. */
+uint32_t lbm_shard_where(const struct lbm_shard *shard, uint32_t id);
+
+/* Learn of a vertex elsewhere. The higher epoch wins; at equal epochs the later stamp gives the position.
+ * x may be NULL (place only). Vertices that are not neighbours of this host's are not recorded.
+ * Returns nonzero if the place changed. */
+int lbm_shard_learn(struct lbm_shard *shard, uint32_t id, uint32_t host, uint64_t epoch, uint64_t stamp,
+                    uint32_t work, const double *x);
+
+/* Build the patch if it is not valid: rows in order of slots, ghosts for all other neighbours, created
+ * from the records' hints if unknown, those no longer needed dropped. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_shard_patch(struct lbm_shard *shard) LBM_MUST_CHECK;
+
+/* Copy the patch's coordinates back into the records (after diffusion). */
+void lbm_shard_write_back(struct lbm_shard *shard);
+
+/* The patch will have to be built again; coordinates are written back first. */
+void lbm_shard_touch(struct lbm_shard *shard);
+
+/* The whole guest as a graph, if this host owns every one of its n vertices.
+ * Errors: LBM_E_STATE (it does not), LBM_E_NOMEM. */
+enum lbm_err lbm_shard_whole(const struct lbm_shard *shard, uint32_t n, struct lbm_graph *out) LBM_MUST_CHECK;
+
+#endif
