@@ -1,0 +1,153 @@
+/* Effects of the node, carried out in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/log.h"
+#include "daemon/loop_internal.h"
+
+enum {
+    STORE_BEHIND =
+        4096, /* transactions not yet durable at which reading stops; about a second of a slow disk */
+    STORE_CAUGHT_UP = STORE_BEHIND / 2,
+};
+
+static void
+wait_for(struct loop *loop, const struct lbm_effect *effect, uint64_t connection)
+{
+    struct waiting waiting = {.effect = *effect, .connection = connection};
+    if (lbm_vec_push(&loop->waiting, waiting) != LBM_OK) {
+        free(effect->kind == LBM_EFFECT_SEND ? effect->as.send.frame : effect->as.reply.frame);
+        lbm_log(LBM_NOTE_ERROR, "out of memory");
+        loop_fail(loop);
+    }
+}
+
+static void
+deliver(struct loop *loop, const struct lbm_effect *effect, uint64_t connection)
+{
+    if (effect->kind == LBM_EFFECT_SEND)
+        lbm_outgoing_send(loop->outgoing, effect->as.send.host, connection, effect->as.send.frame,
+                          effect->as.send.len, effect->as.send.lossy);
+    else
+        lbm_control_reply(loop->control, effect->as.reply.client, effect->as.reply.frame,
+                          effect->as.reply.len);
+}
+
+static void
+pause_reading(struct loop *loop, int paused)
+{
+    if (paused == loop->paused)
+        return;
+    loop->paused = paused;
+    lbm_log(LBM_NOTE_DEBUG, paused ? "the disk is behind: reading nothing until it has caught up"
+                                   : "the disk has caught up: reading again");
+    lbm_inbound_pause(loop->inbound, paused);
+    lbm_control_pause(loop->control, paused);
+}
+
+static void
+carry_persist(struct loop *loop, struct lbm_effect *effect)
+{
+    loop->asked = effect->as.persist->id;
+    if (lbm_store_worker_push(loop->store_worker, effect->as.persist) != LBM_OK) {
+        lbm_log(LBM_NOTE_ERROR, "out of memory");
+        loop_fail(loop);
+    } else if (loop->asked - loop->durable > STORE_BEHIND) {
+        pause_reading(loop, 1);
+    }
+}
+
+static void
+carry_send(struct loop *loop, struct lbm_effect *effect)
+{
+    uint64_t connection = lbm_outgoing_connection(loop->outgoing, effect->as.send.host);
+    if (connection != 0 && effect->after > loop->durable)
+        wait_for(loop, effect, connection);
+    else
+        deliver(loop, effect, connection);
+}
+
+static void
+carry_reply(struct loop *loop, struct lbm_effect *effect)
+{
+    if (effect->after > loop->durable)
+        wait_for(loop, effect, 0);
+    else
+        deliver(loop, effect, 0);
+}
+
+static void
+carry_dial(struct loop *loop, struct lbm_effect *effect)
+{
+    struct lbm_diag diag = {0};
+    if (lbm_outgoing_dial(loop->outgoing, effect->as.dial.host, effect->as.dial.address, &diag) != LBM_OK)
+        lbm_log(LBM_NOTE_WARNING, "cannot connect to host %u: %s", effect->as.dial.host, diag.text);
+}
+
+static void
+carry_plan(struct loop *loop, struct lbm_effect *effect)
+{
+    if (lbm_plan_worker_push(loop->plan_worker, effect->as.plan) != LBM_OK) {
+        lbm_log(LBM_NOTE_ERROR, "no memory or no thread for a plan");
+        loop_fail(loop);
+    }
+}
+
+static void
+carry_note(struct loop *loop, struct lbm_effect *effect)
+{
+    (void)loop;
+    lbm_log(effect->as.note.level, "%s", effect->as.note.text);
+}
+
+static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect *) = {
+    [LBM_EFFECT_PERSIST] = carry_persist, [LBM_EFFECT_SEND] = carry_send, [LBM_EFFECT_REPLY] = carry_reply,
+    [LBM_EFFECT_DIAL] = carry_dial,       [LBM_EFFECT_PLAN] = carry_plan, [LBM_EFFECT_NOTE] = carry_note,
+};
+
+void
+carry_out(struct loop *loop)
+{
+    /* Carriers call nobody who steps the node, so the list does not change meanwhile. Each takes what its
+     * effect owns, also when it fails. */
+    for (size_t i = 0; i < loop->effects.list.n; i++)
+        carriers[loop->effects.list.at[i].kind](loop, &loop->effects.list.at[i]);
+    loop->effects.list.n = 0;
+}
+
+void
+carry_notes_only(struct loop *loop)
+{
+    for (size_t i = 0; i < loop->effects.list.n; i++)
+        if (loop->effects.list.at[i].kind == LBM_EFFECT_NOTE)
+            carry_note(loop, &loop->effects.list.at[i]);
+    lbm_effects_clear(&loop->effects);
+}
+
+void
+carry_released(struct loop *loop, uint64_t durable)
+{
+    size_t kept = 0;
+    loop->durable = durable;
+    for (size_t i = 0; i < loop->waiting.n; i++) {
+        struct waiting *waiting = &loop->waiting.at[i];
+        if (waiting->effect.after <= durable)
+            deliver(loop, &waiting->effect, waiting->connection);
+        else
+            loop->waiting.at[kept++] = *waiting;
+    }
+    loop->waiting.n = kept;
+    if (loop->asked - durable < STORE_CAUGHT_UP)
+        pause_reading(loop, 0);
+}
+
+void
+carry_drop(struct loop *loop)
+{
+    for (size_t i = 0; i < loop->waiting.n; i++) {
+        struct lbm_effect *effect = &loop->waiting.at[i].effect;
+        free(effect->kind == LBM_EFFECT_SEND ? effect->as.send.frame : effect->as.reply.frame);
+    }
+    lbm_vec_free(&loop->waiting);
+    lbm_effects_clear(&loop->effects);
+}

@@ -1,0 +1,319 @@
+#include "config.h"
+
+#include "daemon/control.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "daemon/control_socket.h"
+#include "daemon/frames.h"
+#include "daemon/listener.h"
+#include "daemon/log.h"
+
+enum fate {
+    STAYS,
+    LEAVES, /* its last answer is on the way; closed when that is out */
+    CUT,    /* closed by the reaper */
+};
+
+struct client {
+    struct lbm_control *control;
+    struct client *next;
+    uint64_t id;
+    uint32_t uid;
+    int admin;
+    enum fate fate;
+    struct lbm_frames frames;
+};
+
+struct lbm_control {
+    struct event_base *base;
+    struct lbm_listener *listener;
+    struct event *reaper; /* closes what was cut from within a call */
+    struct lbm_control_handler handler;
+    struct lbm_uids_setting admins;
+    char path[LBM_SOCKET_PATH_MAX + 1];
+    struct client *clients;
+    unsigned n_clients;
+    uint64_t last_id;
+    int paused;
+};
+
+static int
+is_admin(const struct lbm_control *control, uint32_t uid)
+{
+    if (uid == 0 || uid == geteuid())
+        return 1;
+    for (size_t i = 0; i < control->admins.n; i++)
+        if (control->admins.at[i] == uid)
+            return 1;
+    return 0;
+}
+
+static void
+close_client(struct client *client)
+{
+    struct lbm_control *control = client->control;
+    struct client **link = &control->clients;
+    uint64_t id = client->id;
+    while (*link != client)
+        link = &(*link)->next;
+    *link = client->next;
+    control->n_clients--;
+    bufferevent_free(client->frames.bev);
+    free(client);
+    control->handler.gone(control->handler.context, id);
+}
+
+static void
+cut(struct client *client)
+{
+    client->fate = CUT;
+    bufferevent_disable(client->frames.bev, EV_READ | EV_WRITE);
+    event_active(client->control->reaper, EV_TIMEOUT, 0);
+}
+
+static void
+on_reap(evutil_socket_t fd, short what, void *context)
+{
+    struct lbm_control *control = context;
+    (void)fd;
+    (void)what;
+    /* `gone` may cut further clients, which then are behind us or before us: start over each time. */
+    for (struct client *c = control->clients; c != NULL;) {
+        if (c->fate == CUT) {
+            close_client(c);
+            c = control->clients;
+        } else {
+            c = c->next;
+        }
+    }
+}
+
+static enum lbm_err
+pack_refusal(enum lbm_err code, const char *text, uint8_t **frame, size_t *len)
+{
+    char copy[LBM_DIAG_TEXT_MAX + LBM_DIAG_WHERE_MAX];
+    Lbm__Response response;
+    strncpy(copy, text, sizeof copy - 1);
+    copy[sizeof copy - 1] = '\0';
+    lbm__response__init(&response);
+    response.code = code;
+    response.text = copy;
+    response.last = 1;
+    return lbm_wire_pack_response(&response, frame, len);
+}
+
+/* Say why, and close once that has been read or has waited long enough. */
+static void
+dismiss(struct client *client, enum lbm_err code, const char *text)
+{
+    uint8_t *frame;
+    size_t len;
+    bufferevent_disable(client->frames.bev, EV_READ);
+    if (pack_refusal(code, text, &frame, &len) != LBM_OK ||
+        lbm_frames_put(client->frames.bev, frame, len, LBM_CLIENT_QUEUE_MAX) != LBM_OK)
+        cut(client);
+    else
+        client->fate = LEAVES;
+}
+
+static enum lbm_err
+on_frame(void *context, const uint8_t *bytes, size_t len)
+{
+    struct client *client = context;
+    struct lbm_control *control = client->control;
+    struct lbm_diag diag = {0};
+    Lbm__Request *request;
+    if (client->fate != STAYS)
+        return LBM_OK; /* what it had sent before it was cut */
+    enum lbm_err err = lbm_wire_unpack_request(bytes, len, &request, &diag);
+    if (err != LBM_OK) {
+        char text[LBM_DIAG_TEXT_MAX + LBM_DIAG_WHERE_MAX];
+        lbm_diag_render(&diag, text, sizeof text);
+        dismiss(client, err, text);
+        return LBM_OK;
+    }
+    control->handler.request(control->handler.context, client->id, client->uid, client->admin, request);
+    lbm__request__free_unpacked(request, NULL);
+    return LBM_OK;
+}
+
+static void
+on_read(struct bufferevent *bev, void *context)
+{
+    struct client *client = context;
+    (void)bev;
+    enum lbm_err err = lbm_frames_take(&client->frames);
+    if (err != LBM_OK && client->fate == STAYS)
+        dismiss(client, err, "not a frame of lbmap's control protocol");
+}
+
+static void
+on_written(struct bufferevent *bev, void *context)
+{
+    struct client *client = context;
+    (void)bev;
+    if (client->fate == LEAVES)
+        close_client(client);
+}
+
+static void
+on_event(struct bufferevent *bev, short what, void *context)
+{
+    struct client *client = context;
+    (void)bev;
+    if (what & BEV_EVENT_TIMEOUT)
+        lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") reads nothing: cut off", client->id,
+                client->uid);
+    close_client(client);
+}
+
+/* Refuse a connection there is no room for: one frame into an empty socket's buffer. */
+static void
+turn_away(evutil_socket_t fd)
+{
+    uint8_t *frame;
+    size_t len;
+    if (pack_refusal(LBM_E_BUSY, "too many clients are connected to lbmapd; try again", &frame, &len) ==
+        LBM_OK) {
+        ssize_t sent = send(fd, frame, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)sent; /* it is turned away with or without the reason */
+        free(frame);
+    }
+    close(fd);
+}
+
+static struct client *
+add_client(struct lbm_control *control, evutil_socket_t fd, uint32_t uid, int admin)
+{
+    struct client *client = lbm_alloc(1, sizeof *client);
+    struct bufferevent *bev = bufferevent_socket_new(control->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (client == NULL || bev == NULL) {
+        free(client);
+        if (bev != NULL)
+            bufferevent_free(bev);
+        else
+            close(fd);
+        return NULL;
+    }
+    client->control = control;
+    client->id = ++control->last_id;
+    client->uid = uid;
+    client->admin = admin;
+    client->frames = (struct lbm_frames){
+        .bev = bev, .bytes_max = LBM_FRAME_BYTES_MAX, .frame = on_frame, .context = client};
+    client->next = control->clients;
+    control->clients = client;
+    control->n_clients++;
+    return client;
+}
+
+static void
+on_accept(void *context, evutil_socket_t fd)
+{
+    struct lbm_control *control = context;
+    const struct timeval stall = {.tv_sec = LBM_CLIENT_STALL_S};
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0) {
+        close(fd);
+        return;
+    }
+    int admin = is_admin(control, peer.uid);
+    if (control->n_clients >= (admin ? LBM_CLIENTS_MAX : LBM_CLIENTS_MAX - LBM_CLIENTS_FOR_ADMINS)) {
+        turn_away(fd);
+        return;
+    }
+    struct client *client = add_client(control, fd, peer.uid, admin);
+    if (client == NULL) {
+        lbm_log(LBM_NOTE_ERROR, "out of memory for a client");
+        return;
+    }
+    lbm_frames_tune(client->frames.bev);
+    bufferevent_setcb(client->frames.bev, on_read, on_written, on_event, client);
+    bufferevent_set_timeouts(client->frames.bev, NULL, &stall);
+    bufferevent_enable(client->frames.bev, control->paused ? EV_WRITE : EV_READ | EV_WRITE);
+}
+
+void
+lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size_t len)
+{
+    struct client *client = control->clients;
+    while (client != NULL && client->id != id)
+        client = client->next;
+    if (client == NULL || client->fate != STAYS) {
+        free(frame);
+        return;
+    }
+    enum lbm_err err = lbm_frames_put(client->frames.bev, frame, len, LBM_CLIENT_QUEUE_MAX);
+    if (err == LBM_OK)
+        return;
+    lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") leaves %zu bytes unread: cut off", id,
+            client->uid, lbm_frames_queued(client->frames.bev));
+    cut(client);
+}
+
+enum lbm_err
+lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids_setting *admins,
+                const struct lbm_control_handler *handler, struct lbm_control **out, struct lbm_diag *diag)
+{
+    int fd;
+    enum lbm_err err = lbm_control_bind(path, &fd, diag);
+    if (err != LBM_OK)
+        return err;
+    struct lbm_control *control = lbm_alloc(1, sizeof *control);
+    struct event *reaper = control != NULL ? event_new(base, -1, 0, on_reap, control) : NULL;
+    if (reaper == NULL) {
+        close(fd);
+        unlink(path);
+        free(control);
+        return lbm_diag_set(diag, LBM_E_NOMEM, path, 0, "out of memory");
+    }
+    control->base = base;
+    control->reaper = reaper;
+    control->handler = *handler;
+    control->admins = *admins;
+    memcpy(control->path, path, strlen(path) + 1);
+    err = lbm_listener_new(base, fd, path, on_accept, control, &control->listener, diag);
+    if (err != LBM_OK) {
+        lbm_control_free(control);
+        return err;
+    }
+    *out = control;
+    return LBM_OK;
+}
+
+void
+lbm_control_pause(struct lbm_control *control, int paused)
+{
+    control->paused = paused;
+    for (struct client *c = control->clients; c != NULL; c = c->next) {
+        if (paused)
+            bufferevent_disable(c->frames.bev, EV_READ);
+        else if (c->fate == STAYS)
+            bufferevent_enable(c->frames.bev, EV_READ);
+    }
+}
+
+void
+lbm_control_free(struct lbm_control *control)
+{
+    if (control == NULL)
+        return;
+    while (control->clients != NULL) {
+        struct client *client = control->clients;
+        control->clients = client->next;
+        bufferevent_free(client->frames.bev);
+        free(client);
+    }
+    unlink(control->path);
+    lbm_listener_free(control->listener);
+    event_free(control->reaper);
+    free(control);
+}

@@ -1,0 +1,46 @@
+/* The Unix socket for lbctl and applications.
+ *
+ * Owns: the socket's file, every client's connection, and the bounds on both.
+ * Never: interprets a request; never ends a client from within lbm_control_reply. */
+#ifndef LBM_DAEMON_CONTROL_H
+#define LBM_DAEMON_CONTROL_H
+
+#include <event2/event.h>
+
+#include "daemon/settings.h"
+#include "wire/wire.h"
+
+enum {
+    LBM_CLIENTS_FOR_ADMINS = 8,      /* of LBM_CLIENTS_MAX: so that an admin always gets in */
+    LBM_CLIENT_QUEUE_MAX = 64 << 20, /* bytes a client may leave unread: a large mapping's parts */
+    LBM_CLIENT_STALL_S = 30,         /* a client that reads nothing for so long is cut off */
+};
+
+struct lbm_control;
+
+struct lbm_control_handler {
+    void *context;
+    /* A validated request, borrowed. client: number of the connection, never used twice. */
+    void (*request)(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request);
+    void (*gone)(void *context, uint64_t client);
+};
+
+/* Bind, with mode 0660, and listen. A socket file nobody listens at is replaced.
+ * In:      path of the socket; admins beside root and this process's user, copied
+ * Errors:  LBM_E_BUSY another process listens there; LBM_E_EXISTS something else is there; LBM_E_DENIED,
+ *          LBM_E_IO, LBM_E_NOMEM. */
+enum lbm_err lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids_setting *admins,
+                             const struct lbm_control_handler *handler, struct lbm_control **out,
+                             struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Send a packed response; takes the frame. A client that is gone gets nothing; one that does not read is
+ * cut off soon. */
+void lbm_control_reply(struct lbm_control *control, uint64_t client, uint8_t *frame, size_t len);
+
+/* Stop (nonzero) or go on (0) reading requests. */
+void lbm_control_pause(struct lbm_control *control, int paused);
+
+/* Close all, and remove the socket's file. */
+void lbm_control_free(struct lbm_control *control);
+
+#endif

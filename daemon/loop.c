@@ -1,0 +1,321 @@
+#include "daemon/loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "daemon/log.h"
+#include "daemon/loop_internal.h"
+#include "daemon/supervisor.h"
+
+void
+loop_stop(struct loop *loop, enum lbm_exit status)
+{
+    if (loop->stopping)
+        return;
+    loop->stopping = 1;
+    loop->status = status;
+    event_base_loopbreak(loop->base);
+}
+
+void
+loop_fail(struct loop *loop)
+{
+    loop_stop(loop, LBM_EXIT_FAILED);
+}
+
+/* ---- the clock -------------------------------------------------------------------------------------------
+ */
+
+/* CLOCK_BOOTTIME goes on while the machine sleeps, as others' clocks do. */
+static int64_t
+boottime_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Wake at the node's deadline. It is set to the clock's own time: nothing drifts, and a machine that wakes
+ * up late fires at once. */
+static void
+arm_timer(struct loop *loop)
+{
+    int64_t deadline_us = lbm_node_deadline(loop->node);
+    struct itimerspec spec = {0};
+    if (deadline_us == loop->armed_us)
+        return;
+    if (deadline_us != INT64_MAX) {
+        int64_t at_us = deadline_us > 0 ? deadline_us : 1; /* 0 would disarm */
+        spec.it_value.tv_sec = (time_t)(at_us / 1000000);
+        spec.it_value.tv_nsec = (long)(at_us % 1000000) * 1000;
+    }
+    int failed = timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+    LBM_ASSERT(failed == 0);
+    loop->armed_us = deadline_us;
+}
+
+/* ---- events
+ * ------------------------------------------------------------------------------------------------ */
+
+static void
+step(struct loop *loop, struct lbm_event *event)
+{
+    if (loop->stopping)
+        return;
+    int64_t now_us = boottime_us();
+    if (now_us > loop->now_us)
+        loop->now_us = now_us;
+    event->now_us = loop->now_us;
+    enum lbm_err err = lbm_node_step(loop->node, event, &loop->effects);
+    if (err != LBM_OK) {
+        carry_notes_only(loop);
+        lbm_log(LBM_NOTE_ERROR, "cannot go on: %s", lbm_err_text(err));
+        loop_fail(loop);
+        return;
+    }
+    carry_out(loop);
+    arm_timer(loop);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *context)
+{
+    struct loop *loop = context;
+    uint64_t expirations;
+    (void)what;
+    if (read(fd, &expirations, sizeof expirations) < 0)
+        return; /* set anew since it fired */
+    loop->armed_us = INT64_MAX;
+    step(loop, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
+}
+
+static void
+on_message(void *context, const Lbm__Peer *message, size_t bytes)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
+    event.as.received.message = message;
+    event.as.received.bytes = bytes;
+    step(context, &event);
+}
+
+static void
+on_up(void *context, uint32_t host)
+{
+    step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_UP, .as.peer = host});
+}
+
+static void
+on_down(void *context, uint32_t host)
+{
+    step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_DOWN, .as.peer = host});
+}
+
+static void
+on_request(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
+    event.as.request.client = client;
+    event.as.request.uid = uid;
+    event.as.request.admin = admin;
+    event.as.request.request = request;
+    step(context, &event);
+}
+
+static void
+on_gone(void *context, uint64_t client)
+{
+    step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_GONE, .as.client = client});
+}
+
+static void
+on_stored(evutil_socket_t fd, short what, void *context)
+{
+    struct loop *loop = context;
+    struct lbm_diag diag = {0};
+    uint64_t durable;
+    (void)fd;
+    (void)what;
+    if (lbm_store_worker_report(loop->store_worker, &durable, &diag) != LBM_OK) {
+        /* After a failed sync nobody knows what the disk holds: only opening it again tells. */
+        lbm_log_diag(LBM_NOTE_ERROR, &diag);
+        loop_fail(loop);
+        return;
+    }
+    if (durable == loop->durable)
+        return;
+    carry_released(loop, durable);
+    step(loop, &(struct lbm_event){.kind = LBM_EVENT_PERSISTED, .as.persisted = durable});
+}
+
+static void
+on_planned(evutil_socket_t fd, short what, void *context)
+{
+    struct loop *loop = context;
+    struct lbm_plan_result result;
+    (void)fd;
+    (void)what;
+    while (!loop->stopping && lbm_plan_worker_result(loop->plan_worker, &result)) {
+        struct lbm_event event = {.kind = LBM_EVENT_PLANNED};
+        event.as.planned.job = result.job;
+        event.as.planned.err = result.err;
+        event.as.planned.plan = result.plan;
+        event.as.planned.anchored = result.anchored;
+        step(loop, &event);
+    }
+}
+
+/* ---- signals and the watchdog -------------------------------------------------------------------------- */
+
+static void
+on_stop_signal(evutil_socket_t signal, short what, void *context)
+{
+    struct loop *loop = context;
+    (void)what;
+    lbm_log(LBM_NOTE_INFO, "stopping: %s", strsignal((int)signal));
+    lbm_supervisor_stopping();
+    loop_stop(loop, LBM_EXIT_STOPPED);
+}
+
+/* The log level is the one setting that may change while the daemon runs. */
+static void
+on_hangup(evutil_socket_t signal, short what, void *context)
+{
+    struct loop *loop = context;
+    struct lbm_settings settings;
+    struct lbm_diag diag = {0};
+    (void)signal;
+    (void)what;
+    if (lbm_settings_read(loop->config.settings_path, &settings, &diag) != LBM_OK) {
+        lbm_log_diag(LBM_NOTE_WARNING, &diag);
+        return;
+    }
+    if (!loop->config.debug)
+        lbm_log_set_level(settings.log);
+    lbm_log(LBM_NOTE_INFO, "read the log level again");
+    lbm_settings_free(&settings);
+}
+
+static void
+on_watchdog(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    (void)context;
+    lbm_supervisor_alive();
+}
+
+/* ---- the loop --------------------------------------------------------------------------------------------
+ */
+
+/* Call back when fd is readable, or the signal came, or (fd -1) every period. */
+static enum lbm_err
+watch(struct loop *loop, int fd, short what, event_callback_fn callback, uint64_t period_us,
+      struct lbm_diag *diag)
+{
+    const struct timeval period = {.tv_sec = (time_t)(period_us / 1000000),
+                                   .tv_usec = (suseconds_t)(period_us % 1000000)};
+    LBM_ASSERT(loop->n_watches < WATCHES_MAX);
+    struct event *event = event_new(loop->base, fd, (short)(what | EV_PERSIST), callback, loop);
+    if (event == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
+    loop->watches[loop->n_watches++] = event;
+    if (event_add(event, period_us != 0 ? &period : NULL) != 0)
+        return lbm_diag_set(diag, LBM_E_IO, NULL, 0, "the event loop refuses a descriptor: %s",
+                            strerror(errno));
+    return LBM_OK;
+}
+
+static enum lbm_err
+watch_all(struct loop *loop, struct lbm_diag *diag)
+{
+    const uint64_t alive_us = lbm_supervisor_alive_period_us();
+    const struct {
+        int fd;
+        short what;
+        event_callback_fn callback;
+        uint64_t period_us;
+    } watches[] = {
+        {SIGTERM, EV_SIGNAL, on_stop_signal, 0},
+        {SIGINT, EV_SIGNAL, on_stop_signal, 0},
+        {SIGHUP, EV_SIGNAL, on_hangup, 0},
+        {loop->timer_fd, EV_READ, on_timer, 0},
+        {lbm_store_worker_fd(loop->store_worker), EV_READ, on_stored, 0},
+        {lbm_plan_worker_fd(loop->plan_worker), EV_READ, on_planned, 0},
+        {-1, 0, on_watchdog, alive_us}, /* last: left out when nobody watches */
+    };
+    size_t n = sizeof watches / sizeof watches[0] - (alive_us == 0);
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; i < n && err == LBM_OK; i++)
+        err = watch(loop, watches[i].fd, watches[i].what, watches[i].callback, watches[i].period_us, diag);
+    return err;
+}
+
+static enum lbm_err
+open_base(struct loop *loop, struct lbm_diag *diag)
+{
+    loop->base = event_base_new();
+    loop->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    loop->armed_us = INT64_MAX;
+    if (loop->base == NULL || loop->timer_fd < 0)
+        return lbm_diag_set(diag, LBM_E_IO, NULL, 0, "no event loop: %s", strerror(errno));
+    return LBM_OK;
+}
+
+static void
+run(struct loop *loop, struct lbm_recovered *recovered)
+{
+    char status[LBM_ADDRESS_MAX + 64];
+    step(loop, &(struct lbm_event){.kind = LBM_EVENT_START, .as.recovered = recovered});
+    lbm_recovered_free(recovered);
+    if (loop->stopping)
+        return;
+    snprintf(status, sizeof status, "host %" PRIu32 " at %s", loop->config.settings->host.id,
+             loop->config.settings->listen);
+    lbm_log(LBM_NOTE_INFO, "ready: %s", status);
+    lbm_supervisor_ready(status);
+    if (event_base_dispatch(loop->base) < 0) {
+        lbm_log(LBM_NOTE_ERROR, "the event loop failed: %s", strerror(errno));
+        loop->status = LBM_EXIT_FAILED;
+    }
+}
+
+enum lbm_exit
+lbm_loop_run(const struct lbm_loop_config *config)
+{
+    struct loop loop = {.config = *config, .timer_fd = -1};
+    const struct lbm_inbound_handler inbound = {.context = &loop, .message = on_message};
+    const struct lbm_outgoing_handler outgoing = {.context = &loop, .up = on_up, .down = on_down};
+    const struct lbm_control_handler control = {.context = &loop, .request = on_request, .gone = on_gone};
+    struct lbm_recovered *recovered = NULL;
+    struct lbm_diag diag = {0};
+    enum lbm_err err = open_base(&loop, &diag);
+    if (err == LBM_OK)
+        err = parts_open(&loop, &inbound, &outgoing, &control, &recovered, &diag);
+    if (err == LBM_OK)
+        err = watch_all(&loop, &diag);
+    if (err == LBM_OK) {
+        run(&loop, recovered);
+    } else {
+        diag.code = err;
+        lbm_log_diag(LBM_NOTE_ERROR, &diag);
+        loop.status = err == LBM_E_BUSY ? LBM_EXIT_BUSY : LBM_EXIT_FAILED;
+        lbm_recovered_free(recovered);
+    }
+    loop.stopping = 1;
+    parts_close(&loop);
+    for (size_t i = 0; i < loop.n_watches; i++)
+        event_free(loop.watches[i]);
+    if (loop.timer_fd >= 0)
+        close(loop.timer_fd);
+    if (loop.base != NULL)
+        event_base_free(loop.base);
+    return loop.status;
+}

@@ -1,0 +1,82 @@
+/* What loop.c, carry.c and parts.c share. Nothing else includes this. */
+#ifndef LBM_DAEMON_LOOP_INTERNAL_H
+#define LBM_DAEMON_LOOP_INTERNAL_H
+
+#include "daemon/control.h"
+#include "daemon/inbound.h"
+#include "daemon/loop.h"
+#include "daemon/outgoing.h"
+#include "daemon/plan_worker.h"
+#include "daemon/store_worker.h"
+
+/* A SEND or REPLY that waits for its transaction. */
+struct waiting {
+    struct lbm_effect effect;
+    uint64_t connection; /* SEND: the one that stood when the node sent */
+};
+
+enum { WATCHES_MAX = 8 };
+
+struct loop {
+    struct lbm_loop_config config;
+    enum lbm_exit status;
+    int stopping; /* nonzero: events are not taken any more */
+
+    struct event_base *base;
+    struct event *watches[WATCHES_MAX]; /* signals, the timer, the workers, the watchdog */
+    size_t n_watches;
+    int timer_fd;     /* on CLOCK_BOOTTIME, the node's clock; -1: none */
+    int64_t armed_us; /* what timer_fd is set to */
+    int64_t now_us;   /* of the last step */
+
+    struct lbm_node *node;
+    struct lbm_store *store; /* until the worker takes it */
+    struct lbm_store_worker *store_worker;
+    struct lbm_plan_worker *plan_worker;
+    struct lbm_inbound *inbound;
+    struct lbm_outgoing *outgoing;
+    struct lbm_control *control;
+    int has_pid_file;
+
+    struct lbm_effects effects;
+    LBM_VEC(struct waiting) waiting; /* in the order the node asked for them */
+    uint64_t asked;                  /* last transaction handed to the store */
+    uint64_t durable;                /* last one reported durable */
+    int paused;                      /* the store is behind: nothing is read */
+};
+
+/* Stop the loop as failed. */
+void loop_fail(struct loop *loop);
+
+/* Stop the loop with this status. */
+void loop_stop(struct loop *loop, enum lbm_exit status);
+
+/* ---- carry.c ---------------------------------------------------------------------------------------------
+ */
+
+/* Carry out the effects of a step, in order; loop->effects is empty afterwards. */
+void carry_out(struct loop *loop);
+
+/* After a step that failed: tell its notes, drop the rest. */
+void carry_notes_only(struct loop *loop);
+
+/* Transactions up to this id are durable: let what waited for them go. */
+void carry_released(struct loop *loop, uint64_t durable);
+
+/* Drop what still waits. */
+void carry_drop(struct loop *loop);
+
+/* ---- parts.c ---------------------------------------------------------------------------------------------
+ */
+
+/* Open everything the loop drives: database, node, sockets, workers.
+ * Out:     *recovered owned by the caller. What was opened before an error is for parts_close. */
+enum lbm_err parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
+                        const struct lbm_outgoing_handler *outgoing,
+                        const struct lbm_control_handler *control, struct lbm_recovered **recovered,
+                        struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Store what the node asked for, close everything, and free the node. */
+void parts_close(struct loop *loop);
+
+#endif

@@ -1,0 +1,155 @@
+/* lbmapd: options, configuration, log; then the loop. */
+#include "config.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "daemon/settings.h"
+
+#define DEFAULT_SETTINGS LBM_SYSCONFDIR "/lbmap/lbmapd.conf"
+
+enum option_id {
+    OPTION_CONFIG = 'c',
+    OPTION_DEBUG = 'd',
+    OPTION_VERSION = 'V',
+    OPTION_HELP = 'h',
+    OPTION_CHECK = 256
+};
+
+static const struct {
+    const char *name;
+    enum option_id id;
+    const char *argument; /* NULL: none */
+    const char *text;
+} options[] = {
+    {"config", OPTION_CONFIG, "FILE", "configuration file [" DEFAULT_SETTINGS "]"},
+    {"debug", OPTION_DEBUG, NULL, "log everything, whatever the configuration says"},
+    {"check-config", OPTION_CHECK, NULL, "read the configuration, say whether it is good, and exit"},
+    {"version", OPTION_VERSION, NULL, "print the version and exit"},
+    {"help", OPTION_HELP, NULL, "print this text and exit"},
+};
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+struct arguments {
+    const char *settings_path;
+    int debug;
+    int check_only;
+    int done; /* --help or --version was answered */
+};
+
+static void
+print_help(void)
+{
+    static const char *const statuses[] = {
+#define EXIT_TEXT(id, text) text,
+        LBM_EXIT_LIST(EXIT_TEXT)
+#undef EXIT_TEXT
+    };
+    puts("usage: lbmapd [OPTION]...\n"
+         "Map task graphs onto this host and its neighbours, and keep the load balanced.\n"
+         "Runs in the foreground and logs to standard error.\n");
+    for (int i = 0; i < OPTIONS; i++) {
+        char name[32];
+        char letter[8] = "    ";
+        snprintf(name, sizeof name, "--%s%s%s", options[i].name, options[i].argument != NULL ? " " : "",
+                 options[i].argument != NULL ? options[i].argument : "");
+        if (options[i].id < 256)
+            snprintf(letter, sizeof letter, "-%c, ", (char)options[i].id);
+        printf("  %s%-16s %s\n", letter, name, options[i].text);
+    }
+    puts("\nExit status:");
+    for (int i = 0; i < LBM_EXIT_COUNT; i++)
+        printf("  %d  %s\n", i, statuses[i]);
+    puts("\nSIGTERM and SIGINT stop the daemon in order; SIGHUP makes it read the log level again.\n"
+         "See lbmapd(8) and lbmapd.conf(5).");
+}
+
+/* Value: nonzero if the arguments can be used; else getopt or this has said why not. */
+static int
+read_arguments(int argc, char **argv, struct arguments *arguments)
+{
+    struct option table[OPTIONS + 1] = {0};
+    for (int i = 0; i < OPTIONS; i++) {
+        table[i].name = options[i].name;
+        table[i].has_arg = options[i].argument != NULL ? required_argument : no_argument;
+        table[i].val = (int)options[i].id;
+    }
+    int id;
+    while ((id = getopt_long(argc, argv, "c:dVh", table, NULL)) != -1) {
+        switch (id) {
+        case OPTION_CONFIG:
+            arguments->settings_path = optarg;
+            break;
+        case OPTION_DEBUG:
+            arguments->debug = 1;
+            break;
+        case OPTION_CHECK:
+            arguments->check_only = 1;
+            break;
+        case OPTION_VERSION:
+            puts("lbmapd " PACKAGE_VERSION);
+            arguments->done = 1;
+            return 1;
+        case OPTION_HELP:
+            print_help();
+            arguments->done = 1;
+            return 1;
+        default:
+            return 0;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "lbmapd: \"%s\" is not an option\n", argv[optind]);
+        return 0;
+    }
+    return 1;
+}
+
+static void
+log_assertion(const char *expression, const char *file, int line)
+{
+    lbm_log(LBM_NOTE_ERROR, "%s:%d: internal error, please report it: %s does not hold", file, line,
+            expression);
+}
+
+static enum lbm_exit
+run(const struct arguments *arguments)
+{
+    struct lbm_settings settings;
+    struct lbm_diag diag = {0};
+    lbm_log_open(arguments->debug ? LBM_NOTE_DEBUG : LBM_NOTE_INFO);
+    if (lbm_settings_read(arguments->settings_path, &settings, &diag) != LBM_OK) {
+        lbm_log_diag(LBM_NOTE_ERROR, &diag);
+        return LBM_EXIT_INPUT;
+    }
+    enum lbm_exit status = LBM_EXIT_STOPPED;
+    if (arguments->check_only) {
+        printf("%s: good\n", arguments->settings_path);
+    } else {
+        const struct lbm_loop_config config = {
+            .settings = &settings, .settings_path = arguments->settings_path, .debug = arguments->debug};
+        if (!arguments->debug)
+            lbm_log_set_level(settings.log);
+        status = lbm_loop_run(&config);
+    }
+    lbm_settings_free(&settings);
+    return status;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct arguments arguments = {.settings_path = DEFAULT_SETTINGS};
+    lbm_assert_hook = log_assertion;
+    signal(SIGPIPE, SIG_IGN); /* a connection that breaks is an error of that connection */
+    if (!read_arguments(argc, argv, &arguments)) {
+        fputs("Try lbmapd --help.\n", stderr);
+        return LBM_EXIT_INPUT;
+    }
+    return arguments.done ? LBM_EXIT_STOPPED : (int)run(&arguments);
+}

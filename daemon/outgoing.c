@@ -1,0 +1,298 @@
+#include "daemon/outgoing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "daemon/address.h"
+#include "daemon/frames.h"
+#include "daemon/log.h"
+
+enum {
+    PAUSE_MIN_US = 50000,
+    PAUSE_MAX_US = 2000000,
+    CONNECT_WAIT_US = 5000000,
+    UNACKNOWLEDGED_MS = 10000, /* a host that acknowledges nothing for so long is gone */
+};
+
+enum state {
+    PAUSED,     /* the timer connects again */
+    CONNECTING, /* the timer gives up */
+    UP,
+    BROKEN, /* given up within a call; the timer closes, at once */
+};
+
+struct peer {
+    struct lbm_outgoing *outgoing;
+    uint32_t host;
+    char name[LBM_ADDRESS_MAX + 1];
+    struct lbm_address address;
+    enum state state;
+    int announced; /* `up` was called and `down` was not */
+    struct bufferevent *bev;
+    struct event *timer;
+    uint64_t connection; /* number of the connection that stands, or stood last */
+    int opened;          /* a frame that is not lossy was sent over it */
+    struct timeval up_since;
+    uint32_t pause_us; /* the next one */
+};
+
+struct lbm_outgoing {
+    struct event_base *base;
+    struct lbm_outgoing_handler handler;
+    struct lbm_rng rng;
+    uint64_t connections;
+    struct peer *peers[LBM_HOSTS_MAX];
+};
+
+static void
+set_timer(struct peer *peer, uint32_t us)
+{
+    const struct timeval wait = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+    event_add(peer->timer, &wait);
+}
+
+/* Pause between half and one and a half of pause_us, and pause longer next time. */
+static void
+pause_connecting(struct peer *peer)
+{
+    uint32_t us = peer->pause_us / 2 + lbm_rng_below(&peer->outgoing->rng, peer->pause_us);
+    peer->state = PAUSED;
+    peer->pause_us = peer->pause_us * 2 < PAUSE_MAX_US ? peer->pause_us * 2 : PAUSE_MAX_US;
+    set_timer(peer, us);
+}
+
+/* End the connection, or the attempt at one, tell, and plan the next. */
+static void
+close_connection(struct peer *peer, const char *why)
+{
+    struct lbm_outgoing *outgoing = peer->outgoing;
+    struct timeval now, lasted;
+    if (peer->bev != NULL)
+        bufferevent_free(peer->bev);
+    peer->bev = NULL;
+    if (peer->announced) {
+        lbm_log(LBM_NOTE_INFO, "connection to host %" PRIu32 " (%s) has ended: %s", peer->host, peer->name,
+                why);
+        /* One that is refused as soon as it stands must not be tried again at once forever. */
+        event_base_gettimeofday_cached(outgoing->base, &now);
+        evutil_timersub(&now, &peer->up_since, &lasted);
+        if (lasted.tv_sec * 1000000 + lasted.tv_usec > PAUSE_MAX_US)
+            peer->pause_us = PAUSE_MIN_US;
+    }
+    pause_connecting(peer);
+    if (peer->announced) {
+        peer->announced = 0;
+        outgoing->handler.down(outgoing->handler.context, peer->host);
+    }
+}
+
+static void
+on_event(struct bufferevent *bev, short what, void *context)
+{
+    struct peer *peer = context;
+    struct lbm_outgoing *outgoing = peer->outgoing;
+    (void)bev;
+    if (peer->state == BROKEN)
+        return; /* the timer is about to close it */
+    if (!(what & BEV_EVENT_CONNECTED)) {
+        close_connection(peer, what & BEV_EVENT_EOF ? "closed by the other end" : strerror(errno));
+        return;
+    }
+    event_del(peer->timer);
+    peer->state = UP;
+    peer->connection = ++outgoing->connections;
+    peer->opened = 0;
+    peer->announced = 1;
+    event_base_gettimeofday_cached(outgoing->base, &peer->up_since);
+    lbm_log(LBM_NOTE_DEBUG, "connected to host %" PRIu32 " (%s)", peer->host, peer->name);
+    outgoing->handler.up(outgoing->handler.context, peer->host);
+}
+
+/* The other end only receives. */
+static void
+on_read(struct bufferevent *bev, void *context)
+{
+    struct peer *peer = context;
+    (void)bev;
+    if (peer->state != BROKEN)
+        close_connection(peer, "the other end sent something: it is not lbmapd");
+}
+
+/* A socket of its own, so that options are set before connecting; -1 with errno. */
+static int
+open_socket(int family)
+{
+    const int on = 1, silence_ms = UNACKNOWLEDGED_MS;
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms) == 0)
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static void
+start_connecting(struct peer *peer)
+{
+    int fd = open_socket(peer->address.storage.ss_family);
+    if (fd >= 0)
+        peer->bev = bufferevent_socket_new(peer->outgoing->base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (peer->bev == NULL) {
+        lbm_log(LBM_NOTE_WARNING, "no socket to host %" PRIu32 ": %s", peer->host, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        pause_connecting(peer);
+        return;
+    }
+    lbm_frames_tune(peer->bev);
+    bufferevent_setwatermark(peer->bev, EV_READ, 0, 1);
+    bufferevent_setcb(peer->bev, on_read, NULL, on_event, peer);
+    bufferevent_enable(peer->bev, EV_READ | EV_WRITE);
+    peer->state = CONNECTING;
+    set_timer(peer, CONNECT_WAIT_US);
+    /* An error here is reported to on_event as well, maybe before this returns. */
+    (void)bufferevent_socket_connect(peer->bev, (const struct sockaddr *)&peer->address.storage,
+                                     (int)peer->address.len);
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *context)
+{
+    struct peer *peer = context;
+    (void)fd;
+    (void)what;
+    switch (peer->state) {
+    case PAUSED:
+        start_connecting(peer);
+        break;
+    case CONNECTING:
+        close_connection(peer, "no answer");
+        break;
+    case BROKEN:
+        close_connection(peer, "given up here");
+        break;
+    case UP:
+        break;
+    }
+}
+
+/* Give a connection up from within a call: closing it, and telling, is left to the timer. */
+static void
+give_up(struct peer *peer)
+{
+    peer->state = BROKEN;
+    set_timer(peer, 0);
+}
+
+enum lbm_err
+lbm_outgoing_new(struct event_base *base, uint64_t seed, const struct lbm_outgoing_handler *handler,
+                 struct lbm_outgoing **out, struct lbm_diag *diag)
+{
+    struct lbm_outgoing *outgoing = lbm_alloc(1, sizeof *outgoing);
+    if (outgoing == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
+    outgoing->base = base;
+    outgoing->handler = *handler;
+    lbm_rng_seed(&outgoing->rng, seed);
+    *out = outgoing;
+    return LBM_OK;
+}
+
+static struct peer *
+add_peer(struct lbm_outgoing *outgoing, uint32_t host)
+{
+    struct peer *peer = lbm_alloc(1, sizeof *peer);
+    if (peer == NULL)
+        return NULL;
+    peer->outgoing = outgoing;
+    peer->host = host;
+    peer->timer = evtimer_new(outgoing->base, on_timer, peer);
+    if (peer->timer == NULL) {
+        free(peer);
+        return NULL;
+    }
+    outgoing->peers[host] = peer;
+    return peer;
+}
+
+enum lbm_err
+lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *name, struct lbm_diag *diag)
+{
+    struct lbm_address address;
+    if (host >= LBM_HOSTS_MAX)
+        return lbm_diag_set(diag, LBM_E_RANGE, NULL, 0, "there is no host %" PRIu32, host);
+    struct peer *peer = outgoing->peers[host];
+    if (peer != NULL && strcmp(peer->name, name) == 0)
+        return LBM_OK;
+    enum lbm_err err = lbm_address_parse(name, NULL, 0, &address, diag);
+    if (err != LBM_OK)
+        return err;
+    if (peer == NULL && (peer = add_peer(outgoing, host)) == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
+    memcpy(peer->name, name, strlen(name) + 1);
+    peer->address = address;
+    peer->pause_us = PAUSE_MIN_US;
+    if (peer->state == PAUSED)
+        set_timer(peer, 0);
+    else
+        give_up(peer);
+    return LBM_OK;
+}
+
+uint64_t
+lbm_outgoing_connection(const struct lbm_outgoing *outgoing, uint32_t host)
+{
+    const struct peer *peer = host < LBM_HOSTS_MAX ? outgoing->peers[host] : NULL;
+    return peer != NULL && peer->state == UP ? peer->connection : 0;
+}
+
+void
+lbm_outgoing_send(struct lbm_outgoing *outgoing, uint32_t host, uint64_t connection, uint8_t *frame,
+                  size_t len, int lossy)
+{
+    if (connection == 0 || lbm_outgoing_connection(outgoing, host) != connection) {
+        free(frame);
+        return;
+    }
+    struct peer *peer = outgoing->peers[host];
+    if (lossy && (!peer->opened || lbm_frames_queued(peer->bev) > LBM_OUTGOING_LOSSY_MAX)) {
+        free(frame);
+        return;
+    }
+    peer->opened = 1;
+    enum lbm_err err = lbm_frames_put(peer->bev, frame, len, LBM_OUTGOING_QUEUE_MAX);
+    if (err == LBM_OK)
+        return;
+    lbm_log(LBM_NOTE_WARNING, "giving up the connection to host %" PRIu32 " with %zu bytes unsent: %s", host,
+            lbm_frames_queued(peer->bev), lbm_err_text(err));
+    give_up(peer);
+}
+
+void
+lbm_outgoing_free(struct lbm_outgoing *outgoing)
+{
+    if (outgoing == NULL)
+        return;
+    for (uint32_t host = 0; host < LBM_HOSTS_MAX; host++) {
+        struct peer *peer = outgoing->peers[host];
+        if (peer == NULL)
+            continue;
+        if (peer->bev != NULL)
+            bufferevent_free(peer->bev);
+        event_free(peer->timer);
+        free(peer);
+    }
+    free(outgoing);
+}

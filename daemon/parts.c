@@ -1,0 +1,126 @@
+/* Opening and closing of what the loop drives, in an order in which nothing is touched before it is sure
+ * that no other daemon uses it. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/loop_internal.h"
+#include "daemon/supervisor.h"
+
+static enum lbm_err
+draw_seed(uint64_t *seed, struct lbm_diag *diag)
+{
+    if (getrandom(seed, sizeof *seed, 0) == sizeof *seed)
+        return LBM_OK;
+    return lbm_diag_set(diag, LBM_E_IO, NULL, 0, "the system gives no random numbers: %s", strerror(errno));
+}
+
+static enum lbm_err
+open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
+{
+    const struct lbm_settings *s = loop->config.settings;
+    const struct lbm_node_config config = {
+        .host = s->host.id,
+        .name = s->host.name,
+        .address = s->listen,
+        .capacity = s->host.capacity,
+        .links = s->host.links.at,
+        .n_links = s->host.links.n,
+        .m = s->dimensions,
+        .site = s->host.site.n != 0 ? s->host.site.at : NULL,
+        .founder = s->founder,
+        .cluster_name = s->cluster,
+        .founder_host = s->join.host,
+        .founder_address = s->founder ? NULL : s->join.address,
+        .seed = seed,
+        .version = PACKAGE_VERSION,
+    };
+    return lbm_node_new(&config, &loop->node, diag);
+}
+
+/* The database's lock comes first: it keeps a second daemon of this host from everything else. */
+static enum lbm_err
+open_store(struct loop *loop, struct lbm_recovered **recovered, struct lbm_diag *diag)
+{
+    const struct lbm_settings *s = loop->config.settings;
+    enum lbm_err err = lbm_store_open(s->data, &loop->store, diag);
+    if (err == LBM_OK)
+        err = lbm_store_load(loop->store, recovered, diag);
+    return err;
+}
+
+static enum lbm_err
+open_sockets(struct loop *loop, uint64_t seed, const struct lbm_inbound_handler *inbound,
+             const struct lbm_outgoing_handler *outgoing, const struct lbm_control_handler *control,
+             struct lbm_diag *diag)
+{
+    const struct lbm_settings *s = loop->config.settings;
+    struct lbm_address address;
+    enum lbm_err err = lbm_address_parse(s->listen, "listen", 0, &address, diag);
+    if (err == LBM_OK)
+        err = lbm_inbound_new(loop->base, &address, s->listen, inbound, &loop->inbound, diag);
+    if (err == LBM_OK)
+        err = lbm_outgoing_new(loop->base, seed, outgoing, &loop->outgoing, diag);
+    if (err == LBM_OK)
+        err = lbm_control_new(loop->base, s->control, &s->admins, control, &loop->control, diag);
+    return err;
+}
+
+static enum lbm_err
+open_workers(struct loop *loop, struct lbm_diag *diag)
+{
+    enum lbm_err err = lbm_store_worker_start(loop->store, &loop->store_worker, diag);
+    if (err != LBM_OK)
+        return err;
+    loop->store = NULL;
+    return lbm_plan_worker_new(&loop->plan_worker, diag);
+}
+
+enum lbm_err
+parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
+           const struct lbm_outgoing_handler *outgoing, const struct lbm_control_handler *control,
+           struct lbm_recovered **recovered, struct lbm_diag *diag)
+{
+    const char *pid_file = loop->config.settings->pid_file;
+    uint64_t seed;
+    enum lbm_err err = draw_seed(&seed, diag);
+    if (err == LBM_OK)
+        err = open_store(loop, recovered, diag);
+    if (err == LBM_OK)
+        err = open_node(loop, seed, diag);
+    if (err == LBM_OK)
+        err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
+    if (err == LBM_OK)
+        err = open_workers(loop, diag);
+    if (err == LBM_OK && pid_file[0] != '\0') {
+        err = lbm_pid_file_write(pid_file, diag);
+        loop->has_pid_file = err == LBM_OK;
+    }
+    return err;
+}
+
+void
+parts_close(struct loop *loop)
+{
+    struct lbm_diag diag = {0};
+    lbm_control_free(loop->control);
+    lbm_inbound_free(loop->inbound);
+    lbm_outgoing_free(loop->outgoing);
+    carry_drop(loop);
+    if (lbm_store_worker_stop(loop->store_worker, &diag) != LBM_OK && loop->status == LBM_EXIT_STOPPED) {
+        lbm_log_diag(LBM_NOTE_ERROR, &diag);
+        loop->status = LBM_EXIT_FAILED;
+    }
+    lbm_store_close(loop->store);
+    if (loop->has_pid_file && unlink(loop->config.settings->pid_file) != 0)
+        lbm_log(LBM_NOTE_WARNING, "%s: cannot remove the pid file: %s", loop->config.settings->pid_file,
+                strerror(errno));
+    /* Exit handlers must not tear libraries down under a thread that computes. */
+    if (!lbm_plan_worker_stop(loop->plan_worker))
+        _exit((int)loop->status);
+    lbm_node_free(loop->node);
+}

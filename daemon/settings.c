@@ -1,0 +1,212 @@
+/* The table of settings, and what must hold between settings. How values are read: settings_value.c. */
+#include "daemon/settings.h"
+
+#include <errno.h>
+#include <libconfig.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "daemon/settings_value.h"
+
+enum { CONFIG_BYTES_MAX = 1 << 20 }; /* the links of 8192 hosts fit several times */
+
+#define AT(field) offsetof(struct lbm_settings, field)
+#define IN_LINK(field) offsetof(struct lbm_node_link, field)
+
+/* In the order of the manual (lbmapd.conf(5)); a group comes before what is in it. */
+const struct lbm_setting lbm_settings_table[] = {
+    {"cluster", LBM_SETTING_NAME, 0, 0, 0, NULL, "",
+     "Name of the cluster. The founder gives it; other hosts take the founder's.", AT(cluster)},
+    {"host", LBM_SETTING_GROUP, 1, 0, 0, NULL, "", "This host.", 0},
+    {"host.id", LBM_SETTING_INTEGER, 1, 0, LBM_HOSTS_MAX - 1, NULL, "",
+     "Number of this host, its own in the cluster. It belongs to the database from the first start on.",
+     AT(host.id)},
+    {"host.name", LBM_SETTING_NAME, 0, 0, 0, NULL, "",
+     "Name of this host in tables and pictures; the machine's name if absent.", AT(host.name)},
+    {"host.capacity", LBM_SETTING_NUMBER, 0, 1e-6, 1e6, "1", "",
+     "Speed relative to the other hosts: a host of capacity 2 gets twice the load of one of capacity 1.",
+     AT(host.capacity)},
+    {"host.site", LBM_SETTING_POINT, 0, 0, 0, NULL, "",
+     "Point of this host in Omega; near the hosts it is linked to if absent.", AT(host.site)},
+    {"host.links", LBM_SETTING_LINKS, 0, 0, 0, NULL, "",
+     "Hosts this one is linked to directly. A link may be written at one end or at both.", AT(host.links)},
+    {"host.links.host", LBM_SETTING_INTEGER, 1, 0, LBM_HOSTS_MAX - 1, NULL, "", "Number of the other host.",
+     IN_LINK(host)},
+    {"host.links.cost", LBM_SETTING_INTEGER, 0, 1, LBM_LINK_COST_MAX, "1", "hops",
+     "Cost of sending a unit over the link.", IN_LINK(cost)},
+    {"listen", LBM_SETTING_ADDRESS, 1, 0, 0, NULL, "",
+     "Address other hosts reach this one at. Loopback only: what hosts say is not encrypted yet.",
+     AT(listen)},
+    {"data", LBM_SETTING_PATH, 0, 0, 0, LBM_LOCALSTATEDIR "/lib/lbmap/lbmap.db", "",
+     "Database of this host. One daemon at a time uses it.", AT(data)},
+    {"control", LBM_SETTING_SOCKET, 0, 0, 0, LBM_RUNSTATEDIR "/lbmap/lbmapd.sock", "",
+     "Unix socket for lbctl and applications.", AT(control)},
+    {"founder", LBM_SETTING_BOOLEAN, 0, 0, 0, "false", "",
+     "This host founds the cluster and holds its control log. Exactly one host of a cluster does.",
+     AT(founder)},
+    {"join", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "The founder, for every other host.", 0},
+    {"join.host", LBM_SETTING_INTEGER, 1, 0, LBM_HOSTS_MAX - 1, NULL, "", "Number of the founder.",
+     AT(join.host)},
+    {"join.address", LBM_SETTING_ADDRESS, 1, 0, 0, NULL, "", "Address the founder listens at.",
+     AT(join.address)},
+    {"dimensions", LBM_SETTING_INTEGER, 0, 2, LBM_DIMENSIONS_MAX, "2", "",
+     "Dimensions of Omega. The founder's count; a site given elsewhere must have as many coordinates.",
+     AT(dimensions)},
+    {"log", LBM_SETTING_LEVEL, 0, 0, 0, "info", "",
+     "Least important messages that are logged: error, warning, info or debug. Read again on SIGHUP.",
+     AT(log)},
+    {"admins", LBM_SETTING_UIDS, 0, 0, 0, NULL, "",
+     "Users who may change things over the control socket, beside root and the daemon's own user.",
+     AT(admins)},
+    {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",
+     "File the process id is written to while the daemon runs; none if absent.", AT(pid_file)},
+};
+const size_t lbm_settings_n = sizeof lbm_settings_table / sizeof lbm_settings_table[0];
+
+const char *
+lbm_setting_kind_text(enum lbm_setting_kind kind)
+{
+    static const char *const texts[] = {
+#define KIND_TEXT(id, text) text,
+        LBM_SETTING_KIND_LIST(KIND_TEXT)
+#undef KIND_TEXT
+    };
+    return (unsigned)kind < LBM_SETTING_KIND_COUNT ? texts[kind] : "unknown";
+}
+
+static enum lbm_err
+fail_at(const config_setting_t *setting, enum lbm_err code, const char *text, struct lbm_diag *diag)
+{
+    return lbm_diag_set(diag, code, config_setting_source_file(setting), config_setting_source_line(setting),
+                        "%s", text);
+}
+
+/* Exactly one of founder and join; a founder names its cluster. */
+static enum lbm_err
+check_role(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+{
+    const config_setting_t *join = config_lookup(file, "join");
+    if (s->founder && join != NULL)
+        return fail_at(join, LBM_E_RANGE, "a founder joins nobody: remove either founder or join", diag);
+    if (!s->founder && join == NULL)
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
+                            "neither founder = true nor join = { host = ID; address = ADDRESS; } is given: "
+                            "one host founds the cluster, all others join it");
+    if (s->founder && s->cluster[0] == '\0')
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
+                            "cluster is missing: the founder names the cluster");
+    if (join != NULL && s->join.host == s->host.id)
+        return fail_at(join, LBM_E_RANGE, "join.host is this host: give the founder's number", diag);
+    return LBM_OK;
+}
+
+/* Links lead to other hosts, each once. */
+static enum lbm_err
+check_links(const config_t *file, const struct lbm_settings *s, struct lbm_diag *diag)
+{
+    unsigned char seen[LBM_HOSTS_MAX] = {0};
+    const config_setting_t *links = config_lookup(file, "host.links");
+    for (size_t i = 0; i < s->host.links.n; i++) {
+        uint32_t host = s->host.links.at[i].host;
+        const config_setting_t *entry = config_setting_get_elem(links, (unsigned)i);
+        if (host == s->host.id)
+            return fail_at(entry, LBM_E_RANGE, "a host has no link to itself", diag);
+        if (seen[host])
+            return lbm_diag_set(diag, LBM_E_EXISTS, config_setting_source_file(entry),
+                                config_setting_source_line(entry), "second link to host %u", host);
+        seen[host] = 1;
+    }
+    return LBM_OK;
+}
+
+static enum lbm_err
+check_between(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+{
+    enum lbm_err err = check_role(file, path, s, diag);
+    if (err == LBM_OK)
+        err = check_links(file, s, diag);
+    if (err != LBM_OK)
+        return err;
+    if (s->host.site.n != 0 && s->host.site.n != s->dimensions)
+        return lbm_diag_set(
+            diag, LBM_E_RANGE, path, config_setting_source_line(config_lookup(file, "host.site")),
+            "host.site has %u coordinates, but dimensions is %u", s->host.site.n, s->dimensions);
+    if (s->host.name[0] == '\0')
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
+                            "host.name is missing, and the machine's own name cannot stand in for it");
+    return LBM_OK;
+}
+
+/* The machine's name up to the first dot; left empty if it is no name of a host. */
+static void
+preset_host_name(struct lbm_settings *s)
+{
+    char name[256] = "";
+    if (gethostname(name, sizeof name - 1) != 0)
+        return;
+    name[strcspn(name, ".")] = '\0';
+    if (lbm_setting_name_valid(name))
+        memcpy(s->host.name, name, strlen(name) + 1);
+}
+
+/* libconfig's scanner ends the process when a read fails, so what cannot be read is refused before. */
+static enum lbm_err
+check_readable(const char *path, struct lbm_diag *diag)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || access(path, R_OK) != 0)
+        return lbm_diag_set(diag, errno == EACCES ? LBM_E_DENIED : LBM_E_IO, path, 0, "cannot be read: %s",
+                            strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return lbm_diag_set(diag, LBM_E_IO, path, 0, "is not a file");
+    if (st.st_size > CONFIG_BYTES_MAX)
+        return lbm_diag_set(diag, LBM_E_LIMIT, path, 0, "is larger than %d bytes: not a configuration file",
+                            CONFIG_BYTES_MAX);
+    return LBM_OK;
+}
+
+static enum lbm_err
+parse(config_t *file, const char *path, struct lbm_diag *diag)
+{
+    enum lbm_err err = check_readable(path, diag);
+    if (err != LBM_OK)
+        return err;
+    if (config_read_file(file, path) == CONFIG_TRUE)
+        return LBM_OK;
+    if (config_error_type(file) == CONFIG_ERR_FILE_IO)
+        return lbm_diag_set(diag, LBM_E_IO, path, 0, "cannot be read: %s", strerror(errno));
+    const char *where = config_error_file(file);
+    return lbm_diag_set(diag, LBM_E_SYNTAX, where != NULL ? where : path, (uint64_t)config_error_line(file),
+                        "%s", config_error_text(file));
+}
+
+enum lbm_err
+lbm_settings_read(const char *path, struct lbm_settings *out, struct lbm_diag *diag)
+{
+    struct lbm_settings s = {0};
+    config_t file;
+    config_init(&file);
+    enum lbm_err err = parse(&file, path, diag);
+    if (err == LBM_OK) {
+        lbm_settings_preset(&s);
+        preset_host_name(&s);
+        err = lbm_settings_walk(config_root_setting(&file), path, &s, diag);
+    }
+    if (err == LBM_OK)
+        err = check_between(&file, path, &s, diag);
+    config_destroy(&file);
+    if (err == LBM_OK)
+        *out = s;
+    else
+        lbm_settings_free(&s);
+    return err;
+}
+
+void
+lbm_settings_free(struct lbm_settings *settings)
+{
+    lbm_vec_free(&settings->host.links);
+}

@@ -1,0 +1,113 @@
+/* The configuration file of lbmapd: what may be in it, and what it says.
+ *
+ * Owns: the table of settings (name, kind, range, default, unit, text) and the values read by it.
+ * Never: changes anything; opens nothing but the configuration file. */
+#ifndef LBM_DAEMON_SETTINGS_H
+#define LBM_DAEMON_SETTINGS_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <sys/un.h>
+
+#include "base/err.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "node/node.h"
+
+enum {
+    LBM_SETTINGS_ADMINS_MAX = 64, /* uids; more people than that are a group's matter */
+    LBM_SOCKET_PATH_MAX = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1,
+};
+
+/* What a setting's value is. The text says how it is written, for messages and the manual. */
+#define LBM_SETTING_KIND_LIST(X)                                                                             \
+    X(GROUP, "a group { ... }")                                                                              \
+    X(INTEGER, "a whole number")                                                                             \
+    X(NUMBER, "a number")                                                                                    \
+    X(BOOLEAN, "true or false")                                                                              \
+    X(NAME, "a name in quotes: letters, digits, '.', '_' and '-'")                                           \
+    X(ADDRESS, "an address in quotes: \"127.0.0.1:7000\"")                                                   \
+    X(PATH, "a path in quotes")                                                                              \
+    X(SOCKET, "a path in quotes, short enough for a socket")                                                 \
+    X(LEVEL, "a log level in quotes")                                                                        \
+    X(POINT, "coordinates [x, y] or [x, y, z], each in 0 .. 1")                                              \
+    X(LINKS, "a list of links ( { host = ID; cost = COST; }, ... )")                                         \
+    X(UIDS, "an array of user ids [ 0, 1000 ]")
+
+enum lbm_setting_kind {
+#define LBM_SETTING_ENUM(id, text) LBM_SETTING_##id,
+    LBM_SETTING_KIND_LIST(LBM_SETTING_ENUM)
+#undef LBM_SETTING_ENUM
+        LBM_SETTING_KIND_COUNT
+};
+
+struct lbm_point_setting {
+    double at[LBM_DIMENSIONS_MAX];
+    unsigned n; /* 0: not given */
+};
+
+struct lbm_links_setting {
+    struct lbm_node_link *at;
+    size_t n, capacity;
+};
+
+struct lbm_uids_setting {
+    uint32_t at[LBM_SETTINGS_ADMINS_MAX];
+    size_t n;
+};
+
+/* What the file said. Settings that were absent have their defaults. */
+struct lbm_settings {
+    char cluster[LBM_NAME_MAX + 1];
+    struct {
+        uint32_t id;
+        char name[LBM_NAME_MAX + 1];
+        double capacity;
+        struct lbm_point_setting site;
+        struct lbm_links_setting links;
+    } host;
+    char listen[LBM_ADDRESS_MAX + 1];
+    char data[PATH_MAX];
+    char control[LBM_SOCKET_PATH_MAX + 1];
+    int founder;
+    struct {
+        uint32_t host;
+        char address[LBM_ADDRESS_MAX + 1]; /* empty: founder */
+    } join;
+    uint32_t dimensions;
+    enum lbm_note_level log;
+    struct lbm_uids_setting admins;
+    char pid_file[PATH_MAX]; /* empty: none */
+};
+
+/* One row of the table. */
+struct lbm_setting {
+    const char *name; /* "host.capacity"; entries of a list have the list's name before theirs */
+    enum lbm_setting_kind kind;
+    int required;       /* nonzero: must be given wherever the group around it is */
+    double min, max;    /* INTEGER, NUMBER */
+    const char *preset; /* default as text, or NULL: none */
+    const char *unit;   /* "" if there is none */
+    const char *text;
+    size_t offset; /* into struct lbm_settings, or into an entry of the list */
+};
+
+extern const struct lbm_setting lbm_settings_table[];
+extern const size_t lbm_settings_n;
+
+/* How a value of that kind is written. */
+const char *lbm_setting_kind_text(enum lbm_setting_kind kind);
+
+/* Read a configuration file. Relative paths in it are relative to its folder. An absent host.name is the
+ * name of the machine up to its first dot.
+ * Out:     *out owned by the caller: lbm_settings_free; untouched on error
+ * Errors:  diag names file:line and what to write instead: LBM_E_IO, LBM_E_DENIED cannot be read,
+ *          LBM_E_SYNTAX not libconfig's grammar or wrong kind, LBM_E_NOTFOUND required but missing,
+ *          LBM_E_RANGE, LBM_E_LIMIT, LBM_E_EXISTS duplicate, LBM_E_UNSUPPORTED unknown setting or not
+ *          loopback, LBM_E_NOMEM. */
+enum lbm_err lbm_settings_read(const char *path, struct lbm_settings *out,
+                               struct lbm_diag *diag) LBM_MUST_CHECK;
+
+void lbm_settings_free(struct lbm_settings *settings);
+
+#endif

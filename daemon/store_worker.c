@@ -1,0 +1,165 @@
+#include "daemon/store_worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "daemon/worker.h"
+
+struct queue {
+    struct lbm_persist **at;
+    size_t n, capacity;
+};
+
+struct lbm_store_worker {
+    struct lbm_store *store;
+    pthread_t thread;
+    int eventfd;
+
+    pthread_mutex_t lock; /* guards all below */
+    pthread_cond_t filled;
+    struct queue queued;
+    int stopping;
+    uint64_t durable;
+    enum lbm_err err;
+    struct lbm_diag diag;
+};
+
+static void
+free_all(struct queue *queue)
+{
+    for (size_t i = 0; i < queue->n; i++)
+        lbm_persist_free(queue->at[i]);
+    queue->n = 0;
+}
+
+/* Wait for work and take all of it. Value: 0 when there is none and none will come. */
+static int
+take(struct lbm_store_worker *w, struct queue *batch)
+{
+    pthread_mutex_lock(&w->lock);
+    while (w->queued.n == 0 && !w->stopping)
+        pthread_cond_wait(&w->filled, &w->lock);
+    struct queue emptied = *batch;
+    *batch = w->queued;
+    w->queued = emptied;
+    int usable = batch->n > 0 && w->err == LBM_OK;
+    pthread_mutex_unlock(&w->lock);
+    return usable;
+}
+
+static void
+report(struct lbm_store_worker *w, uint64_t durable, enum lbm_err err, const struct lbm_diag *diag)
+{
+    pthread_mutex_lock(&w->lock);
+    if (err == LBM_OK) {
+        w->durable = durable;
+    } else {
+        w->err = err;
+        w->diag = *diag;
+    }
+    pthread_mutex_unlock(&w->lock);
+    lbm_worker_ring(w->eventfd);
+}
+
+/* Group commit: while one batch is being synced the next one gathers, so a slow disk makes larger batches,
+ * not a longer queue. */
+static void *
+run(void *context)
+{
+    struct lbm_store_worker *w = context;
+    struct queue batch = {0};
+    enum lbm_err err = LBM_OK;
+    while (err == LBM_OK && take(w, &batch)) {
+        struct lbm_diag diag = {0};
+        uint64_t last = batch.at[batch.n - 1]->id;
+        err = lbm_store_apply(w->store, (const struct lbm_persist *const *)batch.at, batch.n, &diag);
+        /* Graphs inside are borrowed only until the report. */
+        free_all(&batch);
+        report(w, last, err, &diag);
+    }
+    free_all(&batch);
+    free(batch.at);
+    return NULL;
+}
+
+enum lbm_err
+lbm_store_worker_start(struct lbm_store *store, struct lbm_store_worker **out, struct lbm_diag *diag)
+{
+    struct lbm_store_worker *w = lbm_alloc(1, sizeof *w);
+    if (w == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
+    w->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (w->eventfd < 0) {
+        free(w);
+        return lbm_diag_set(diag, LBM_E_LIMIT, NULL, 0, "no eventfd: %s", strerror(errno));
+    }
+    w->store = store;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->filled, NULL);
+    enum lbm_err err = lbm_worker_start(&w->thread, "store", run, w);
+    if (err != LBM_OK) {
+        close(w->eventfd);
+        free(w);
+        return lbm_diag_set(diag, err, NULL, 0, "no thread for the database");
+    }
+    *out = w;
+    return LBM_OK;
+}
+
+int
+lbm_store_worker_fd(const struct lbm_store_worker *worker)
+{
+    return worker->eventfd;
+}
+
+enum lbm_err
+lbm_store_worker_push(struct lbm_store_worker *worker, struct lbm_persist *persist)
+{
+    pthread_mutex_lock(&worker->lock);
+    enum lbm_err err = lbm_vec_push(&worker->queued, persist);
+    pthread_cond_signal(&worker->filled);
+    pthread_mutex_unlock(&worker->lock);
+    if (err != LBM_OK)
+        lbm_persist_free(persist);
+    return err;
+}
+
+enum lbm_err
+lbm_store_worker_report(struct lbm_store_worker *worker, uint64_t *durable, struct lbm_diag *diag)
+{
+    lbm_worker_silence(worker->eventfd);
+    pthread_mutex_lock(&worker->lock);
+    enum lbm_err err = worker->err;
+    *durable = worker->durable;
+    if (err != LBM_OK)
+        *diag = worker->diag;
+    pthread_mutex_unlock(&worker->lock);
+    return err;
+}
+
+enum lbm_err
+lbm_store_worker_stop(struct lbm_store_worker *worker, struct lbm_diag *diag)
+{
+    if (worker == NULL)
+        return LBM_OK;
+    pthread_mutex_lock(&worker->lock);
+    worker->stopping = 1;
+    pthread_cond_signal(&worker->filled);
+    pthread_mutex_unlock(&worker->lock);
+    pthread_join(worker->thread, NULL);
+    enum lbm_err err = worker->err;
+    if (err != LBM_OK)
+        *diag = worker->diag;
+    lbm_store_close(worker->store);
+    free_all(&worker->queued);
+    free(worker->queued.at);
+    close(worker->eventfd);
+    pthread_mutex_destroy(&worker->lock);
+    pthread_cond_destroy(&worker->filled);
+    free(worker);
+    return err;
+}

@@ -1,0 +1,78 @@
+#include "config.h"
+
+#include "daemon/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_SYSTEMD
+
+#include <systemd/sd-daemon.h>
+
+void
+lbm_supervisor_ready(const char *status)
+{
+    sd_notifyf(0, "READY=1\nSTATUS=%s", status);
+}
+
+void
+lbm_supervisor_stopping(void)
+{
+    sd_notify(0, "STOPPING=1");
+}
+
+void
+lbm_supervisor_alive(void)
+{
+    sd_notify(0, "WATCHDOG=1");
+}
+
+uint64_t
+lbm_supervisor_alive_period_us(void)
+{
+    uint64_t limit_us = 0;
+    return sd_watchdog_enabled(0, &limit_us) > 0 ? limit_us / 2 : 0;
+}
+
+#else
+
+void
+lbm_supervisor_ready(const char *status)
+{
+    (void)status;
+}
+
+void
+lbm_supervisor_stopping(void)
+{
+}
+
+void
+lbm_supervisor_alive(void)
+{
+}
+
+uint64_t
+lbm_supervisor_alive_period_us(void)
+{
+    return 0;
+}
+
+#endif
+
+enum lbm_err
+lbm_pid_file_write(const char *path, struct lbm_diag *diag)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+    int failed = fd < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (failed)
+        return lbm_diag_set(diag, error == EACCES ? LBM_E_DENIED : LBM_E_IO, path, 0,
+                            "cannot write the pid file: %s", strerror(error));
+    return LBM_OK;
+}
