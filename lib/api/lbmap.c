@@ -15,6 +15,10 @@ LBM_ERR_LIST(SAME_ERROR)
 _Static_assert((int)LBMAP_E_BUSY + 1 == (int)LBM_ERR_COUNT, "lists of errors differ");
 _Static_assert(LBMAP_NOWHERE == LBM_NONE, "lbmap_locate passes the daemon's answer on");
 
+/* Vertices of one LocateRequest: small enough that the daemon, which answers all its clients in turn, is
+ * not busy with one of them for long. */
+enum { LOCATE_BATCH = 4096 };
+
 static enum lbmap_error
 to_public(enum lbm_err err)
 {
@@ -251,8 +255,8 @@ lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t n, uint32_t *host
     uint64_t *tokens = lbm_alloc(n, sizeof *tokens);
     if (hosts == NULL || tokens == NULL)
         err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu places", n);
-    for (size_t at = 0; err == LBM_OK && at < n; at += LBM_ROWS_MAX) {
-        size_t batch = n - at < LBM_ROWS_MAX ? n - at : LBM_ROWS_MAX;
+    for (size_t at = 0; err == LBM_OK && at < n; at += LOCATE_BATCH) {
+        size_t batch = n - at < LOCATE_BATCH ? n - at : LOCATE_BATCH;
         struct places places = {vertex + at, batch, 0, hosts + at, tokens + at};
         err = locate_batch(map, &places);
     }
