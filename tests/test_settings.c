@@ -63,7 +63,7 @@ a_full_file_is_read(void **state)
                "listen = \"[::1]:7005\";\n"
                "data = \"db/lbmap.db\"; control = \"/run/c.sock\"; pid_file = \"x.pid\";\n"
                "join = { host = 0; address = \"localhost:7000\"; };\n"
-               "dimensions = 3; log = \"debug\"; admins = [ 0, 4294967294 ];\n");
+               "dimensions = 3; log = \"debug\"; admins = [ 0L, 4294967294L ];\n");
     assert_int_equal(lbm_settings_read(path, &s, &diag), LBM_OK);
     assert_string_equal(s.cluster, "demo");
     assert_int_equal(s.host.id, 5);
