@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/internal.h"
 
@@ -124,6 +125,10 @@ check_identity(struct lbm_store *store, int *version, struct lbm_diag *diag)
     }
     int64_t application = value[0], schema = value[1], tables = value[2];
     if (application == 0 && schema == 0 && tables == 0) {
+        /* SQLite takes the first bytes of a database for none at all. */
+        struct stat status;
+        if (stat(store->path, &status) != 0 || status.st_size != 0)
+            return lbm_store_damaged(store->path, diag, "not a database of lbmapd, or cut off");
         *version = 0;
         return LBM_OK;
     }

@@ -1,0 +1,561 @@
+/* lib/store when things go wrong: other people's files, damage, crashes, failing disks, old and new schemas.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/internal.h"
+#include "store_model.h"
+
+static char *directory;
+static struct lbm_diag diag;
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    directory = model_directory();
+    diag = (struct lbm_diag){0};
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    model_remove(directory);
+    return 0;
+}
+
+static const char *
+database(void)
+{
+    return model_path(directory, "db");
+}
+
+/* ---- files as bytes ----------------------------------------------------------------------------- */
+
+struct bytes {
+    uint8_t *at;
+    size_t len;
+};
+
+static struct bytes
+read_file(const char *path)
+{
+    struct stat status;
+    int file = open(path, O_RDONLY);
+    assert_true(file >= 0 && fstat(file, &status) == 0);
+    struct bytes bytes = {malloc((size_t)status.st_size + 1), (size_t)status.st_size};
+    assert_true(bytes.at != NULL && read(file, bytes.at, bytes.len) == status.st_size);
+    close(file);
+    return bytes;
+}
+
+static void
+write_file(const char *path, const void *bytes, size_t len)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(file >= 0 && write(file, bytes, len) == (ssize_t)len);
+    close(file);
+}
+
+/* A closed database of a few pages; returns what it holds. */
+static struct lbm_recovered *
+make_database(void)
+{
+    struct lbm_rng rng;
+    lbm_rng_seed(&rng, 5);
+    const struct lbm_graph guest = {.n = 2, .offset = (uint64_t[]){0, 1, 2}, .target = (uint32_t[]){1, 0}};
+    struct lbm_recovered *expected = model_new();
+    struct lbm_store *store = NULL;
+    assert_int_equal(lbm_store_open(database(), &store, &diag), LBM_OK);
+    for (uint64_t id = 1; id <= 100; id++) {
+        struct lbm_persist *persist = model_random(&rng, id, expected, &guest);
+        enum lbm_err want = model_apply(&expected, persist);
+        assert_int_equal(model_store(store, persist, &diag), want);
+    }
+    struct lbm_persist *persist = model_persist(101);
+    model_row(persist, 5, 0, 1, LBM_STAGE_OWN, 900); /* overflow pages */
+    model_op(persist, LBM_PERSIST_SELF, 0)->as.self.cluster = UINT64_MAX;
+    assert_int_equal(model_apply(&expected, persist), LBM_OK);
+    assert_int_equal(model_store(store, persist, &diag), LBM_OK);
+    assert_true(expected->log.n > 3 && expected->jobs.n > 0);
+    lbm_store_close(store);
+    return expected;
+}
+
+/* Open and load; on LBM_OK *out is owned by the caller. */
+static enum lbm_err
+open_and_load(struct lbm_recovered **out)
+{
+    struct lbm_store *store = NULL;
+    enum lbm_err err = lbm_store_open(database(), &store, &diag);
+    if (err == LBM_OK)
+        err = lbm_store_load(store, out, &diag);
+    lbm_store_close(store);
+    return err;
+}
+
+/* Whatever was done to the file: an error that names it, or exactly what was stored. */
+static int
+assert_error_or_equal(const struct lbm_recovered *expected)
+{
+    struct lbm_recovered *recovered = NULL;
+    enum lbm_err err = open_and_load(&recovered);
+    if (err == LBM_OK) {
+        model_assert_equal(recovered, expected);
+        lbm_recovered_free(recovered);
+        return 0;
+    }
+    assert_true(err == LBM_E_CORRUPT || err == LBM_E_VERSION || err == LBM_E_DENIED || err == LBM_E_IO);
+    assert_string_equal(diag.where, database());
+    return 1;
+}
+
+static void
+flipped_bits_are_found_or_harmless(void **state)
+{
+    (void)state;
+    struct lbm_recovered *expected = make_database();
+    struct bytes whole = read_file(database());
+    struct lbm_rng rng;
+    lbm_rng_seed(&rng, 1);
+    int found = 0, tries = 3000;
+    for (int i = 0; i < tries; i++) {
+        size_t at = lbm_rng_below(&rng, (uint32_t)whole.len);
+        uint8_t bit = (uint8_t)(1u << lbm_rng_below(&rng, 8));
+        whole.at[at] ^= bit;
+        write_file(database(), whole.at, whole.len);
+        found += assert_error_or_equal(expected);
+        whole.at[at] ^= bit;
+    }
+    assert_true(found > tries / 10); /* the rest hit free space */
+    free(whole.at);
+    lbm_recovered_free(expected);
+}
+
+static void
+cut_off_file_is_found_and_kept(void **state)
+{
+    (void)state;
+    struct lbm_recovered *expected = make_database();
+    struct bytes whole = read_file(database());
+    for (size_t len = 1; len < whole.len; len += len < 200 ? 1 : 509) {
+        write_file(database(), whole.at, len);
+        int found = assert_error_or_equal(expected);
+        assert_true(found || len > whole.len - 4096); /* the last page may end in free space */
+        struct bytes after = read_file(database());
+        assert_true(!found || (after.len == len && memcmp(after.at, whole.at, len) == 0));
+        free(after.at);
+    }
+    free(whole.at);
+    lbm_recovered_free(expected);
+}
+
+static void
+zeroed_page_is_found(void **state)
+{
+    (void)state;
+    struct lbm_recovered *expected = make_database();
+    struct bytes whole = read_file(database());
+    for (size_t page = 0; page + 4096 <= whole.len; page += 4096) {
+        uint8_t *damaged = lbm_copy(whole.at, whole.len, 1);
+        memset(damaged + page, 0, 4096);
+        write_file(database(), damaged, whole.len);
+        assert_int_equal(assert_error_or_equal(expected), 1);
+        free(damaged);
+    }
+    free(whole.at);
+    lbm_recovered_free(expected);
+}
+
+/* ---- files that are not ours --------------------------------------------------------------------- */
+
+static void
+run_sql(const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(database(), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Opening and checking fail with err, say that the file is kept, and keep it. */
+static void
+assert_kept(enum lbm_err err)
+{
+    struct bytes before = read_file(database());
+    struct lbm_store *store = NULL;
+    assert_int_equal(lbm_store_open(database(), &store, &diag), err);
+    assert_null(store);
+    assert_string_equal(diag.where, database());
+    assert_non_null(strstr(diag.text, "kept as it is"));
+    assert_int_equal(lbm_store_check(database(), &diag), err);
+    struct bytes after = read_file(database());
+    assert_true(before.len == after.len && memcmp(before.at, after.at, before.len) == 0);
+    free(before.at);
+    free(after.at);
+}
+
+static void
+file_of_something_else_is_refused_and_kept(void **state)
+{
+    (void)state;
+    char text[5000];
+    memset(text, 'x', sizeof text);
+    write_file(database(), text, sizeof text);
+    assert_kept(LBM_E_CORRUPT);
+    write_file(database(), "short", 5);
+    assert_kept(LBM_E_CORRUPT);
+}
+
+static void
+database_of_something_else_is_refused_and_kept(void **state)
+{
+    (void)state;
+    run_sql("CREATE TABLE vertex(job, v)"); /* no application id */
+    assert_kept(LBM_E_CORRUPT);
+    run_sql("PRAGMA application_id = 1196444487"); /* a GeoPackage */
+    assert_kept(LBM_E_CORRUPT);
+    run_sql("PRAGMA journal_mode = WAL; PRAGMA user_version = 1");
+    assert_kept(LBM_E_CORRUPT);
+}
+
+static void
+database_of_a_newer_version_is_refused_and_kept(void **state)
+{
+    (void)state;
+    lbm_recovered_free(make_database());
+    run_sql("PRAGMA user_version = 1000");
+    assert_kept(LBM_E_VERSION);
+    assert_non_null(strstr(diag.text, "1000"));
+}
+
+static void
+schema_that_belies_its_version_is_refused(void **state)
+{
+    (void)state;
+    lbm_recovered_free(make_database());
+    run_sql("ALTER TABLE vertex RENAME COLUMN pin TO pinned");
+    assert_kept(LBM_E_CORRUPT);
+}
+
+static void
+missing_or_wrong_kinds_of_files_are_named(void **state)
+{
+    (void)state;
+    struct lbm_store *store = NULL;
+    assert_int_equal(lbm_store_open(directory, &store, &diag), LBM_E_IO);
+    assert_non_null(strstr(diag.text, "directory"));
+    char inside[256];
+    snprintf(inside, sizeof inside, "%s/none/db", directory);
+    assert_int_equal(lbm_store_open(inside, &store, &diag), LBM_E_IO);
+    assert_non_null(strstr(diag.text, "No such file"));
+    assert_int_equal(lbm_store_check(inside, &diag), LBM_E_NOTFOUND);
+    write_file(database(), "", 0);
+    assert_int_equal(lbm_store_check(database(), &diag), LBM_E_VERSION);
+    assert_int_equal(lbm_store_open(database(), &store, &diag), LBM_OK); /* an empty file is a new database */
+    lbm_store_close(store);
+}
+
+/* Root may write anywhere, so a child becomes somebody else for this. */
+static void
+directory_without_write_access_is_denied(void **state)
+{
+    (void)state;
+    assert_int_equal(chmod(directory, 0555), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(2);
+        struct lbm_store *store = NULL;
+        enum lbm_err err = lbm_store_open(database(), &store, &diag);
+        _exit(err == LBM_E_DENIED && strstr(diag.text, "write access") != NULL ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(chmod(directory, 0755), 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ---- crashes ------------------------------------------------------------------------------------ */
+
+/* Transaction id: entry id of the log, and rows id and id % 7 at epoch id. */
+static struct lbm_persist *
+numbered(uint64_t id)
+{
+    struct lbm_persist *persist = model_persist(id);
+    model_op(persist, LBM_PERSIST_LOG, 0)->as.log.index = id;
+    model_row(persist, 1, (uint32_t)id + 7, id, LBM_STAGE_OWN, 3);
+    model_row(persist, 1, (uint32_t)(id % 7), id, LBM_STAGE_OUT, 50);
+    return persist;
+}
+
+/* What is stored are the transactions 1 .. n; returns n. */
+static uint64_t
+assert_prefix(void)
+{
+    struct lbm_recovered *recovered = NULL, *expected = model_new();
+    enum lbm_err err = open_and_load(&recovered);
+    if (err != LBM_OK)
+        fail_msg("%s: %s", lbm_err_name(err), diag.text);
+    uint64_t n = recovered->log.n;
+    for (uint64_t id = 1; id <= n; id++) {
+        struct lbm_persist *persist = numbered(id);
+        assert_int_equal(model_apply(&expected, persist), LBM_OK);
+        lbm_persist_free(persist);
+    }
+    model_assert_equal(recovered, expected);
+    lbm_recovered_free(expected);
+    lbm_recovered_free(recovered);
+    return n;
+}
+
+/* Store transactions from first on for ever, saying on the pipe what is durable. */
+static _Noreturn void
+store_until_killed(uint64_t first, int report)
+{
+    struct lbm_store *store = NULL;
+    if (lbm_store_open(database(), &store, &diag) != LBM_OK)
+        _exit(1);
+    for (uint64_t id = first;; id++)
+        if (model_store(store, numbered(id), &diag) != LBM_OK || write(report, &id, sizeof id) != sizeof id)
+            _exit(1);
+}
+
+static void
+killed_at_any_time_a_prefix_remains(void **state)
+{
+    (void)state;
+    uint64_t durable = 0;
+    for (int round = 0; round < 12; round++) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            store_until_killed(durable + 1, ends[1]);
+        close(ends[1]);
+        uint64_t acknowledged = durable;
+        for (int i = 0; i < 3 + 5 * round; i++)
+            assert_int_equal(read(ends[0], &acknowledged, sizeof acknowledged), sizeof acknowledged);
+        usleep((useconds_t)(137 * round)); /* somewhere inside a later transaction */
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        while (read(ends[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged)
+            ;
+        close(ends[0]);
+        durable = assert_prefix();
+        assert_true(durable >= acknowledged);
+    }
+}
+
+/* ---- failing disks ------------------------------------------------------------------------------ */
+
+/* The default file system of SQLite with writes and syncs that fail from some call on. It has different
+ * methods for different kinds of files; each kind gets its copy here. */
+enum { KINDS = 4 };
+static struct {
+    sqlite3_vfs vfs;
+    const sqlite3_io_methods *real[KINDS];
+    sqlite3_io_methods methods[KINDS];
+    int calls_left; /* before every further call fails */
+    int late_calls; /* that were made after the first failure */
+} fault;
+
+static int
+fault_now(void)
+{
+    if (fault.calls_left > 0) {
+        fault.calls_left--;
+        return 0;
+    }
+    fault.late_calls++;
+    return 1;
+}
+
+static const sqlite3_io_methods *
+real_methods(const sqlite3_file *file)
+{
+    return fault.real[file->pMethods - fault.methods];
+}
+
+static int
+faulty_sync(sqlite3_file *file, int flags)
+{
+    return fault_now() ? SQLITE_IOERR_FSYNC : real_methods(file)->xSync(file, flags);
+}
+
+static int
+faulty_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 at)
+{
+    return fault_now() ? SQLITE_IOERR_WRITE : real_methods(file)->xWrite(file, bytes, len, at);
+}
+
+static int
+faulty_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags, int *flags_out)
+{
+    sqlite3_vfs *real = vfs->pAppData;
+    int result = real->xOpen(real, name, file, flags, flags_out);
+    if (result != SQLITE_OK)
+        return result;
+    int kind = 0;
+    while (kind < KINDS - 1 && fault.real[kind] != NULL && fault.real[kind] != file->pMethods)
+        kind++;
+    assert_true(fault.real[kind] == NULL || fault.real[kind] == file->pMethods);
+    fault.real[kind] = file->pMethods;
+    fault.methods[kind] = *file->pMethods;
+    fault.methods[kind].xSync = faulty_sync;
+    fault.methods[kind].xWrite = faulty_write;
+    file->pMethods = &fault.methods[kind];
+    return SQLITE_OK;
+}
+
+static void
+install_faults(int calls)
+{
+    sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+    fault.vfs = *real;
+    fault.vfs.zName = "faulty";
+    fault.vfs.pAppData = real;
+    fault.vfs.xOpen = faulty_open;
+    fault.calls_left = calls;
+    fault.late_calls = 0;
+    assert_int_equal(sqlite3_vfs_register(&fault.vfs, 1), SQLITE_OK);
+}
+
+static void
+remove_faults(void)
+{
+    assert_int_equal(sqlite3_vfs_unregister(&fault.vfs), SQLITE_OK);
+}
+
+/* Store from first on until the disk fails; returns the last transaction that was reported durable. */
+static uint64_t
+store_until_failure(uint64_t first)
+{
+    struct lbm_store *store = NULL;
+    uint64_t id = first;
+    enum lbm_err err = lbm_store_open(database(), &store, &diag);
+    while (err == LBM_OK)
+        err = model_store(store, numbered(id++), &diag);
+    assert_int_equal(err, LBM_E_IO);
+    if (store == NULL)
+        return first - 1;
+    int late = fault.late_calls;
+    assert_int_equal(model_store(store, numbered(id), &diag), LBM_E_IO);
+    assert_int_equal(fault.late_calls, late); /* the failed write was not tried again */
+    lbm_store_close(store);
+    return id - 2;
+}
+
+static void
+failed_write_ends_all_writing(void **state)
+{
+    (void)state;
+    uint64_t durable = 0;
+    for (int calls = 0; calls < 150; calls += 1 + calls / 8) {
+        install_faults(calls);
+        uint64_t reported = store_until_failure(durable + 1);
+        remove_faults();
+        durable = assert_prefix();
+        assert_true(durable >= reported);
+    }
+    assert_true(durable > 10);
+}
+
+/* ---- migration ---------------------------------------------------------------------------------- */
+
+static int64_t
+query(const char *sql)
+{
+    sqlite3 *db;
+    int64_t value = -1;
+    assert_int_equal(sqlite3_open_v2(database(), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    enum lbm_err err = lbm_store_exec(db, sql, &value, database(), &diag);
+    sqlite3_close(db);
+    return err == LBM_OK ? value : -1;
+}
+
+static enum lbm_err
+migrate(const struct lbm_store_step *steps, int from, int to)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(database(), &db), SQLITE_OK);
+    enum lbm_err err = lbm_store_migrate(db, steps, from, to, database(), &diag);
+    assert_true(sqlite3_get_autocommit(db));
+    sqlite3_close(db);
+    return err;
+}
+
+static void
+old_schema_is_brought_forward_with_its_rows(void **state)
+{
+    (void)state;
+    const struct lbm_store_step steps[] = {
+        lbm_store_steps[0],
+        {"ALTER TABLE vertex ADD COLUMN payload BLOB; UPDATE vertex SET payload = x'00'"},
+        {"CREATE TABLE replica(owner INTEGER PRIMARY KEY); INSERT INTO replica SELECT host FROM self"},
+    };
+    lbm_recovered_free(make_database());
+    int64_t rows = query("SELECT count(*) FROM vertex");
+    assert_int_equal(migrate(steps, 1, 3), LBM_OK);
+    assert_int_equal(query("PRAGMA user_version"), 3);
+    assert_int_equal(query("PRAGMA application_id"), LBM_STORE_APPLICATION_ID);
+    assert_int_equal(query("SELECT count(*) FROM vertex WHERE payload = x'00'"), rows);
+    assert_int_equal(query("SELECT count(*) FROM replica"), 1);
+}
+
+static void
+failed_migration_leaves_the_old_schema(void **state)
+{
+    (void)state;
+    const struct lbm_store_step steps[] = {
+        lbm_store_steps[0],
+        {"ALTER TABLE vertex ADD COLUMN payload BLOB; DELETE FROM job"},
+        {"CREATE TABLE vertex(clash)"},
+    };
+    struct lbm_recovered *expected = make_database(), *recovered = NULL;
+    assert_int_equal(migrate(steps, 1, 3), LBM_E_CORRUPT);
+    assert_int_equal(query("PRAGMA user_version"), 1);
+    assert_int_equal(query("SELECT count(payload) FROM vertex"), -1);
+    assert_int_equal(open_and_load(&recovered), LBM_OK);
+    model_assert_equal(recovered, expected);
+    lbm_recovered_free(recovered);
+    lbm_recovered_free(expected);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(flipped_bits_are_found_or_harmless),
+        TEST(cut_off_file_is_found_and_kept),
+        TEST(zeroed_page_is_found),
+        TEST(file_of_something_else_is_refused_and_kept),
+        TEST(database_of_something_else_is_refused_and_kept),
+        TEST(database_of_a_newer_version_is_refused_and_kept),
+        TEST(schema_that_belies_its_version_is_refused),
+        TEST(missing_or_wrong_kinds_of_files_are_named),
+        TEST(directory_without_write_access_is_denied),
+        TEST(killed_at_any_time_a_prefix_remains),
+        TEST(failed_write_ends_all_writing),
+        TEST(old_schema_is_brought_forward_with_its_rows),
+        TEST(failed_migration_leaves_the_old_schema),
+    };
+    return cmocka_run_group_tests_name("store damage", tests, NULL, NULL);
+}
