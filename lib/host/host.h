@@ -31,8 +31,10 @@ enum lbm_topology {
 };
 
 /* A host graph H. Links are stored in both directions, neighbours sorted by id.
- * hier: and tleaf targets have no physical links between groups; their link list then is every pair at
- * the least distance within each group, so that it is connected, and dist is given, not routed. */
+ * Hierarchies (hier:, tleaf, switches) have no physical links between hosts, their dist is given, not
+ * routed. Their links stand for it: in each group the children pairwise, the i-th host of one with the i-th
+ * of the other; in a uniform hierarchy these are the hosts that differ in one digit of their id. Targets
+ * that are matrices of distances (deco) have the links that the distances imply. */
 struct lbm_hosts {
     uint32_t n;               /* hosts */
     enum lbm_topology topology;
@@ -64,7 +66,8 @@ enum lbm_err lbm_hosts_generate(const char *spec, struct lbm_hosts *out, struct 
 enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len, struct lbm_hosts *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Replace capacities by the numbers in text (one a host, white space between). */
+/* Replace capacities by the numbers in text (one a host, white space between).
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE naming the line, LBM_E_NOMEM; capacities unchanged. */
 enum lbm_err lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, const char *text, size_t len,
                                         struct lbm_diag *diag) LBM_MUST_CHECK;
 
@@ -75,7 +78,8 @@ struct lbm_link {
 };
 
 /* Build from explicit links; validates (connected, positive, no duplicate), routes by Dijkstra.
- * In: capacity [n] or NULL (all 1); site [n * m] in any scale, or NULL: stress majorization chooses. */
+ * In: capacity [n] or NULL (all 1); site [n * m] in any scale, or NULL: stress majorization chooses.
+ * Errors: LBM_E_RANGE, LBM_E_LIMIT, LBM_E_SYNTAX (a duplicate; hosts no way leads to); LBM_E_NOMEM. */
 enum lbm_err lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links,
                              const double *capacity, unsigned m, const double *site, struct lbm_hosts *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
@@ -91,10 +95,10 @@ uint32_t lbm_hosts_diameter_hops(const struct lbm_hosts *h);
 void lbm_sites_fit(double *site, uint32_t n, unsigned m);
 
 /* Proper edge colouring of H: links of one colour share no host, so GDE exchanges them at once.
- * Closed form for chain, ring, mesh, torus, hypercube; Koenig (Delta colours) if bipartite; else
- * Misra-Gries (Delta + 1).
- * Out: colour [offset[n]] by link direction, both directions equal.  Returns the number of colours, or 0
- * if memory is short. */
+ * Closed form for chain, ring, mesh, torus (axis by axis, as XL95 orders them), hypercube and complete;
+ * Koenig (Delta colours) if bipartite; else Misra-Gries (at most Delta + 1).
+ * Out: colour [offset[n]] by link direction, both directions equal, every number below the result used.
+ * Returns the number of colours, or 0 if there are no links or memory is short. */
 uint32_t lbm_hosts_colour(const struct lbm_hosts *h, uint32_t *colour);
 
 #endif

@@ -1,0 +1,103 @@
+/* What the files of lib/host share; not for other modules. */
+#ifndef LBM_HOST_INTERNAL_H
+#define LBM_HOST_INTERNAL_H
+
+#include "base/mem.h"
+#include "host/host.h"
+
+struct lbm_link_vec {
+    struct lbm_link *at;
+    size_t n, capacity;
+};
+
+/* ---- hosts.c ------------------------------------------------------------------------------------- */
+
+/* Rows of n hosts from links that are known to be valid; capacities 1, m 2, sites and distances zero.
+ * In:      topology and name are the caller's to set.  Links may come in any order.
+ * Errors:  LBM_E_NOMEM; *out untouched. */
+enum lbm_err lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_links,
+                            struct lbm_hosts *out) LBM_MUST_CHECK;
+
+/* Change the number of dimensions before sites are set. Errors: LBM_E_NOMEM, unchanged. */
+enum lbm_err lbm_hosts_set_dimensions(struct lbm_hosts *h, unsigned m) LBM_MUST_CHECK;
+
+/* ---- routing.c ----------------------------------------------------------------------------------- */
+
+/* Hops from source along links; visits stop when every host has been reached.
+ * Out: hops [n], LBM_NONE where there is no way; order [n] hosts as visited.  Returns how many. */
+uint32_t lbm_hosts_hops(const struct lbm_hosts *h, uint32_t source, uint32_t *hops, uint32_t *order);
+
+/* Fill dist: breadth first if all links cost the same, else Dijkstra from each host.
+ * In: connected.  Errors: LBM_E_NOMEM.  Cost: O(n (n + links)), with Dijkstra a log n more. */
+enum lbm_err lbm_hosts_route(struct lbm_hosts *h) LBM_MUST_CHECK;
+
+/* The links that a matrix of distances implies: pairs no third host lies between, d(p,q) = d(p,r) + d(r,q).
+ * For the metric of a graph these are its links; always connected.
+ * In: dist [n * n] symmetric, >= 1 off the diagonal.  Errors: LBM_E_NOMEM.  Cost: up to O(n^3). */
+enum lbm_err lbm_links_of_distances(uint32_t n, const uint32_t *dist,
+                                    struct lbm_link_vec *links) LBM_MUST_CHECK;
+
+/* ---- sites.c: each fills h->site; h is routed --------------------------------------------------- */
+
+enum lbm_err lbm_sites_grid(struct lbm_hosts *h) LBM_MUST_CHECK;      /* by dims; m = 3 if all three extend */
+enum lbm_err lbm_sites_circle(struct lbm_hosts *h) LBM_MUST_CHECK;    /* ids in a circle */
+enum lbm_err lbm_sites_hypercube(struct lbm_hosts *h) LBM_MUST_CHECK; /* Gray codes, neighbours adjacent */
+enum lbm_err lbm_sites_radial(struct lbm_hosts *h) LBM_MUST_CHECK;    /* a tree rooted at host 0 */
+enum lbm_err lbm_sites_boxes(struct lbm_hosts *h) LBM_MUST_CHECK;     /* near-square boxes, all alike */
+
+/* ---- stress.c, mds.c ----------------------------------------------------------------------------- */
+
+/* Sites whose distances follow the routing distances: least stress of several starts, in h->m dimensions.
+ * Source: Gansner, Koren, North 2004, weights 1/d^2.  Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_sites_stress(struct lbm_hosts *h) LBM_MUST_CHECK;
+
+/* Classical multidimensional scaling of the routing distances among n chosen hosts.
+ * In: host [n], n >= 3.  Out: x [n * h->m].
+ * Errors: LBM_E_NOMEM; LBM_E_STATE if the eigensolver does not converge (x undefined). */
+enum lbm_err lbm_mds(const struct lbm_hosts *h, const uint32_t *host, uint32_t n, double *x) LBM_MUST_CHECK;
+
+/* ---- groups.c: hierarchies ----------------------------------------------------------------------- */
+
+enum { LBM_GROUP_LEVELS_MAX = 16 }; /* deeper than any machine; bounds the recursion over groups */
+
+/* A group of a hierarchy. Its hosts are consecutive; its children are groups (consecutive, each with a
+ * larger index than its parent) or, if n_children is 0, its hosts themselves. */
+struct lbm_group {
+    uint32_t first_host, n_hosts;
+    uint32_t first_child, n_children;
+    uint32_t depth; /* see lbm_hosts_from_groups */
+};
+
+/* Hosts of a hierarchy, group 0 being all of them.
+ * Distance of p and q: (depth(p) + depth(q)) / 2 - depth of the least group that holds both.
+ * In:      host_depth [n]; depths such that distances are integers in 1 .. LBM_LINK_COST_MAX.
+ * Links:   in each group, its children pairwise, the i-th host of one with the i-th of the other: of a
+ *          uniform hierarchy the hosts that differ in one digit.  Sites: boxes within boxes.
+ * Errors:  LBM_E_NOMEM; LBM_E_LIMIT (too many links, named in diag). */
+enum lbm_err lbm_hosts_from_groups(const char *where, const struct lbm_group *groups, uint32_t n_groups,
+                                   const uint32_t *host_depth, struct lbm_hosts *out,
+                                   struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* The uniform hierarchy of hier: and tleaf: size[l] children in a group of level l and the distance
+ * cost[l] between them, level 0 innermost.
+ * Errors: LBM_E_RANGE, LBM_E_LIMIT, LBM_E_NOMEM. */
+enum lbm_err lbm_hosts_hierarchy(const char *where, const uint32_t *size, const uint32_t *cost,
+                                 uint32_t levels, struct lbm_hosts *out,
+                                 struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- topology.c ---------------------------------------------------------------------------------- */
+
+/* Build a named topology from its numbers ("mesh", {4, 4}); used by specs and by Scotch targets.
+ * In: dims [n_dims], as many as the topology's form has.
+ * Errors: LBM_E_RANGE, LBM_E_LIMIT with the right form; LBM_E_NOMEM. */
+enum lbm_err lbm_hosts_topology(enum lbm_topology topology, const char *where, const uint32_t *dims,
+                                unsigned n_dims, struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- readers: text to hosts ---------------------------------------------------------------------- */
+
+typedef enum lbm_err lbm_hosts_reader(const char *name, const char *text, size_t len, struct lbm_hosts *out,
+                                      struct lbm_diag *diag);
+
+lbm_hosts_reader lbm_hosts_read_metis, lbm_hosts_read_scotch, lbm_hosts_read_slurm;
+
+#endif

@@ -1,0 +1,123 @@
+/* Host graphs from files: the format by name or content; METIS by the reader of guest graphs. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "graph/read.h"
+#include "graph/scan.h"
+#include "host/internal.h"
+
+/* ---- METIS: the weight of an edge is its cost, that of a vertex its capacity ---------------------- */
+
+/* lbm_hosts_build knows hosts by number alone; say which file they are of. */
+static enum lbm_err
+build(const char *name, const struct lbm_graph *g, const struct lbm_link *links, size_t n_links,
+      struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    double *capacity = lbm_alloc(g->n, sizeof *capacity);
+    if (capacity == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < g->n; p++)
+        capacity[p] = lbm_graph_work(g, p);
+    struct lbm_diag reason = {0};
+    enum lbm_err err = lbm_hosts_build(g->n, links, n_links, capacity, 2, NULL, out, &reason);
+    free(capacity);
+    if (err == LBM_OK || err == LBM_E_NOMEM)
+        return err;
+    return lbm_diag_set(diag, err, name, 0, "%s", reason.text);
+}
+
+static enum lbm_err
+hosts_of_graph(const char *name, const struct lbm_graph *g, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    if (g->n > LBM_HOSTS_MAX || lbm_graph_directions(g) / 2 > LBM_LINKS_MAX)
+        return lbm_diag_set(diag, LBM_E_LIMIT, name, 0,
+                            "%" PRIu32 " hosts and %" PRIu64 " links; at most %d and %d are possible", g->n,
+                            lbm_graph_directions(g) / 2, LBM_HOSTS_MAX, LBM_LINKS_MAX);
+    if (g->n == 0)
+        return lbm_diag_set(diag, LBM_E_RANGE, name, 0, "no hosts; there must be at least one");
+    size_t n_links = 0;
+    struct lbm_link *links = lbm_alloc(lbm_graph_directions(g) / 2, sizeof *links);
+    if (links == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < g->n; p++)
+        for (uint64_t i = g->offset[p]; i < g->offset[p + 1]; i++)
+            if (p < g->target[i])
+                links[n_links++] = (struct lbm_link){p, g->target[i], lbm_graph_weight(g, i)};
+    enum lbm_err err = build(name, g, links, n_links, out, diag);
+    free(links);
+    return err;
+}
+
+enum lbm_err
+lbm_hosts_read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out,
+                     struct lbm_diag *diag)
+{
+    struct lbm_graph g = {0};
+    enum lbm_err err = lbm_graph_parse(LBM_FORMAT_METIS, name, text, len, &g, diag);
+    if (err == LBM_OK)
+        err = hosts_of_graph(name, &g, out, diag);
+    lbm_graph_free(&g);
+    return err;
+}
+
+/* ---- which format -------------------------------------------------------------------------------- */
+
+/* The rest of the first line that is neither blank nor a comment. */
+static struct lbm_scan
+first_line(const char *name, const char *text, size_t len)
+{
+    struct lbm_scan scan;
+    lbm_scan_begin(&scan, name, text, len, NULL);
+    lbm_scan_skip_lines(&scan, "#%", 1);
+    lbm_scan_line_done(&scan);
+    return scan;
+}
+
+static int
+starts_with(const struct lbm_scan *scan, const char *word)
+{
+    return (size_t)(scan->end - scan->at) >= strlen(word) && strncasecmp(scan->at, word, strlen(word)) == 0;
+}
+
+static int
+looks_metis(const struct lbm_scan *first)
+{
+    return first->at < first->end && *first->at >= '0' && *first->at <= '9';
+}
+
+static int
+looks_slurm(const struct lbm_scan *first)
+{
+    return starts_with(first, "SwitchName");
+}
+
+/* Scotch targets begin with the name of a kind of architecture. */
+static int
+looks_scotch(const struct lbm_scan *first)
+{
+    return first->at < first->end &&
+           ((*first->at >= 'a' && *first->at <= 'z') || (*first->at >= 'A' && *first->at <= 'Z'));
+}
+
+/* In order: the first that recognises the text reads it. */
+static const struct format {
+    int (*looks)(const struct lbm_scan *first);
+    lbm_hosts_reader *read;
+} formats[] = {
+    {looks_metis, lbm_hosts_read_metis},
+    {looks_slurm, lbm_hosts_read_slurm},
+    {looks_scotch, lbm_hosts_read_scotch},
+};
+
+enum lbm_err
+lbm_hosts_parse(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    struct lbm_scan first = first_line(name, text, len);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i].looks(&first))
+            return formats[i].read(name, text, len, out, diag);
+    return lbm_diag_set(diag, LBM_E_SYNTAX, name, first.line,
+                        "no host graph; METIS, GraphML, Scotch targets and Slurm's topology.conf are read");
+}
