@@ -184,7 +184,7 @@ static void
 positions_are_soft_but_finite(void **state)
 {
     (void)state;
-    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
     struct lbm_store *store = open_store();
     struct lbm_persist *persist = model_persist(1);
     model_row(persist, 1, 0, 1, LBM_STAGE_OWN, 0);

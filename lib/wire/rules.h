@@ -29,7 +29,7 @@
 #define NAME_OR_EMPTY IN(0, LBM_NAME_MAX)
 #define ADDRESS IN(1, LBM_ADDRESS_MAX)
 #define TEXT IN(0, LBM_DIAG_WHERE_MAX + LBM_DIAG_TEXT_MAX) /* a rendered diagnosis */
-#define COMMAND IN(1, LBM_COMMAND_BYTES_MAX)
+#define COMMAND IN(4, LBM_COMMAND_BYTES_MAX) /* the shortest is a JobDelete */
 
 /* Counts. */
 #define UP_TO(n) .count = LBM_COUNT_UP_TO, .counts = {(n)}
