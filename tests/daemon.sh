@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# lbmapd as a process: options, refusals, life and death.
+set -u
+
+lbmapd=${top_builddir:?run by make check}/daemon/lbmapd
+scratch=$(mktemp -d) || exit 99
+started=()
+failed=0
+
+finish() {
+    for pid in "${started[@]}"; do
+        kill -KILL "$pid" 2>/dev/null
+    done
+    rm -rf "$scratch"
+}
+trap finish EXIT
+cd "$scratch" || exit 99
+
+ok() { printf 'ok: %s\n' "$1"; }
+bad() {
+    printf 'FAILED: %s\n' "$1"
+    failed=1
+}
+skip() { printf 'skipped: %s\n' "$1"; }
+
+# A port nobody listens at. Taken from a range below the one the system gives to connections.
+free_port() {
+    local port
+    while :; do
+        port=$((20000 + RANDOM % 10000))
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+    done
+    echo "$port"
+}
+
+# configuration NAME [LINE]...: NAME.conf of a founder, with further lines.
+configuration() {
+    local name=$1
+    shift
+    {
+        echo "cluster = \"test\"; founder = true;"
+        echo "host = { id = 0; name = \"$name\"; };"
+        echo "listen = \"127.0.0.1:${port:?}\";"
+        echo "data = \"${data:-$name.db}\"; control = \"${control:-$name.sock}\"; pid_file = \"$name.pid\";"
+        [ $# -eq 0 ] || printf '%s\n' "$@"
+    } >"$name.conf"
+}
+
+# refused STATUS TEXT COMMAND...: the command ends with that status and says that.
+refused() {
+    local status=$1 text=$2
+    shift 2
+    timeout 20 "$@" >output 2>&1 </dev/null
+    local got=$?
+    if [ "$got" -ne "$status" ]; then
+        bad "$text: exit status $got, not $status: $(cat output)"
+    elif ! grep -q -- "$text" output; then
+        bad "not told \"$text\": $(cat output)"
+    else
+        ok "$text"
+    fi
+}
+
+# await NAME TEXT: until the log of NAME says that, or its process is gone.
+await() {
+    for _ in $(seq 200); do
+        grep -q -- "$2" "$1.log" && return 0
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.05
+    done
+    grep -q -- "$2" "$1.log"
+}
+
+# start NAME: run NAME.conf and wait until it is ready; pid is its process.
+start() {
+    "$lbmapd" -c "$1.conf" 2>"$1.log" &
+    pid=$!
+    started+=("$pid")
+    await "$1" 'ready:' && return 0
+    bad "$1 does not start: $(cat "$1.log")"
+    return 1
+}
+
+# stop NAME SIGNAL: end the daemon started last, within 5 seconds, with status 0.
+stop() {
+    kill "-$2" "$pid"
+    for _ in $(seq 100); do
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.05
+    done
+    if kill -0 "$pid" 2>/dev/null; then
+        bad "SIG$2 does not stop $1"
+        kill -KILL "$pid"
+    fi
+    wait "$pid"
+    local got=$?
+    [ "$got" -eq 0 ] && ok "SIG$2 stops $1" || bad "SIG$2: exit status $got: $(cat "$1.log")"
+    [ ! -e "$1.sock" ] && [ ! -e "$1.pid" ] || bad "$1 leaves its socket or pid file behind"
+}
+
+# ---- options -----------------------------------------------------------------------------------------------
+refused 0 'usage: lbmapd' "$lbmapd" --help
+refused 0 'another process has the database' "$lbmapd" -h
+refused 0 '^lbmapd [0-9]' "$lbmapd" --version
+refused 2 'unrecognized option' "$lbmapd" --frobnicate
+refused 2 'requires an argument' "$lbmapd" --config
+refused 2 '"extra" is not an option' "$lbmapd" extra
+refused 2 'missing.conf: cannot be read' "$lbmapd" -c missing.conf
+
+# ---- configuration -----------------------------------------------------------------------------------------
+port=$(free_port)
+configuration good
+refused 0 'good.conf: good' "$lbmapd" --check-config -c good.conf
+[ ! -e good.db ] && ok "--check-config creates nothing" || bad "--check-config creates the database"
+configuration wrong 'colour = "blue";'
+refused 2 'wrong.conf:5: there is no setting colour' "$lbmapd" -c wrong.conf
+refused 2 'wrong.conf:5: there is no setting colour' "$lbmapd" --check-config --config=wrong.conf
+sed 's/127.0.0.1:/0.0.0.0:/' good.conf >everywhere.conf
+refused 2 'everywhere.conf:3: .*encryption' "$lbmapd" -c everywhere.conf
+echo 'cluster = {' >syntax.conf
+refused 2 'syntax.conf:.*syntax error' "$lbmapd" -c syntax.conf
+data=missing/x.db configuration nodata
+refused 1 'missing/x.db' "$lbmapd" -c nodata.conf
+control=missing/x.sock configuration nocontrol
+refused 1 'missing/x.sock: cannot create the control socket' "$lbmapd" -c nocontrol.conf
+
+# ---- a life ------------------------------------------------------------------------------------------------
+if start good; then
+    [ "$(stat -c %a good.sock)" = 660 ] && ok "the socket is for user and group" || bad "mode of the socket"
+    [ "$(cat good.pid)" = "$pid" ] && ok "the pid file names the process" || bad "content of the pid file"
+
+    data=good.db port=$(free_port) configuration second
+    refused 3 'good.db' "$lbmapd" -c second.conf
+    configuration third # the same port, its own database
+    refused 3 'another process listens there' "$lbmapd" -c third.conf
+    control=good.sock port=$(free_port) configuration fourth
+    refused 3 'is lbmapd running already' "$lbmapd" -c fourth.conf
+    [ -S good.sock ] && ok "the daemon keeps its socket" || bad "another daemon removed the socket"
+
+    echo 'log = "debug";' >>good.conf
+    kill -HUP "$pid"
+    await good 'read the log level again' && ok "SIGHUP reads the log level" || bad "SIGHUP: $(cat good.log)"
+    echo 'dimensions = 9;' >>good.conf
+    kill -HUP "$pid"
+    await good 'good.conf:6: dimensions' && ok "SIGHUP survives a bad file" || bad "SIGHUP, bad file: $(cat good.log)"
+    sed -i 5,6d good.conf
+    stop good TERM
+fi
+
+start good && stop good INT
+
+# ---- after a kill -------------------------------------------------------------------------------------------
+if start good; then
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null
+    [ -S good.sock ] && ok "a killed daemon leaves its socket" || bad "the killed daemon's socket is gone"
+    start good && ok "and the next one replaces it" && stop good TERM
+fi
+
+# ---- the database --------------------------------------------------------------------------------------------
+sed 's/id = 0/id = 1/' good.conf >renumbered.conf
+refused 1 'belongs to host 0' "$lbmapd" -c renumbered.conf
+cp good.db damaged.db
+printf 'overwritten by something else' | dd of=damaged.db bs=1 seek=4200 conv=notrunc status=none
+head -c 64 /dev/urandom | dd of=damaged.db bs=1 seek=0 conv=notrunc status=none
+before=$(cksum <damaged.db)
+data=damaged.db configuration damaged
+refused 1 'damaged.db' "$lbmapd" -c damaged.conf
+[ "$(cksum <damaged.db)" = "$before" ] && ok "a damaged database is kept" || bad "the damaged database was changed"
+
+# ---- without permission --------------------------------------------------------------------------------------
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir closed && chmod 500 closed
+    control=closed/x.sock configuration denied
+    refused 1 'closed/x.sock: cannot create the control socket: Permission denied' "$lbmapd" -c denied.conf
+elif command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups test -x "$lbmapd" 2>/dev/null; then
+    mkdir -m 755 closed
+    mkdir -m 777 open
+    chmod 755 .
+    data=open/x.db control=closed/x.sock configuration denied
+    refused 1 'closed/x.sock: cannot create the control socket: Permission denied' \
+        setpriv --reuid 65534 --clear-groups "$lbmapd" -c denied.conf
+else
+    skip "no permission for the socket's folder: needs setpriv and a build tree others may read"
+fi
+
+exit $failed
