@@ -1,0 +1,62 @@
+/* Parts of a drawing: the page, the map on it, the texts around. Internal to draw*.c.
+ * Page units are points of a page of PAGE_WIDTH by PAGE_HEIGHT, y downwards. */
+#ifndef LBM_CLIENT_DRAW_H
+#define LBM_CLIENT_DRAW_H
+
+#include <cairo.h>
+
+#include "client/palette.h"
+#include "client/scene.h"
+
+enum {
+    PAGE_WIDTH = 1400,
+    PAGE_HEIGHT = 1060,
+    MAP_LEFT = 36, /* the square the map is fitted into */
+    MAP_TOP = 92,
+    MAP_SIZE = 932,
+    LEGEND_LEFT = 1004,
+    LEGEND_RIGHT = PAGE_WIDTH - 36
+};
+
+struct lbm_canvas {
+    cairo_t *cr;
+    const struct lbm_scene *scene;
+    struct lbm_host_colours *colour; /* [n_hosts] */
+    double *anchor;                  /* [2 n_hosts] where a host is, in the scene's plane */
+    uint32_t *population;            /* [n_hosts] vertices of each */
+    double scale, origin[2];         /* page = origin + scale * (x, -y) */
+    double edge_width;
+    enum lbm_err err; /* LBM_OK until memory is short */
+};
+
+/* Hosts that are listed and labelled one by one; above, the legend sums up. */
+enum { LBM_HOSTS_LISTED_MAX = 36, LBM_HOSTS_LABELLED_MAX = 400, LBM_LOADS_LABELLED_MAX = 64 };
+
+void lbm_canvas_map(struct lbm_canvas *canvas);    /* draw_map.c: regions, edges, vertices, links, labels */
+void lbm_canvas_title(struct lbm_canvas *canvas);  /* draw_text.c */
+void lbm_canvas_legend(struct lbm_canvas *canvas); /* draw_text.c */
+
+/* Show text with its start (align 0), middle (0.5) or end (1) at x, base line y; smaller if it would be wider
+ * than width (0: any). What is not UTF-8 is shown as '?'. */
+void lbm_canvas_text(struct lbm_canvas *canvas, double x, double y, double align, double size, double width,
+                     const char *text);
+double lbm_canvas_text_width(struct lbm_canvas *canvas, double size, const char *text);
+
+void lbm_canvas_ink(struct lbm_canvas *canvas, struct lbm_colour colour, double alpha);
+
+/* Load relative to the target: 0.02 is 2 % too much. */
+static inline double
+lbm_scene_deviation(const struct lbm_scene *scene, uint32_t p)
+{
+    return scene->target[p] > 0.0 ? (double)scene->load[p] / scene->target[p] - 1.0 : 0.0;
+}
+
+/* Name of host p, or its id written into id. */
+const char *lbm_scene_host(const struct lbm_scene *scene, uint32_t p, char id[12]);
+
+/* Ink. */
+static const struct lbm_colour lbm_ink_text = {0.13, 0.14, 0.17}, lbm_ink_quiet = {0.42, 0.44, 0.48},
+                               lbm_ink_cut = {0.10, 0.10, 0.13}, lbm_ink_link = {0.16, 0.20, 0.30},
+                               lbm_ink_paper = {1.0, 1.0, 1.0};
+
+#endif

@@ -1,0 +1,63 @@
+/* lbctl gen: make a test graph. */
+#include "client/graph_file.h"
+#include "graph/generate.h"
+
+enum { GEN_OUTPUT, GEN_SEED, GEN_FORMAT, GEN_OPTIONS };
+
+static const struct lbm_option options[] = {
+    [GEN_OUTPUT] = {.name = "output",
+                    .letter = 'o',
+                    .type = LBM_OPTION_TEXT,
+                    .value = "FILE",
+                    .required = 1,
+                    .text = "where the graph goes, \"-\" for standard output; compressed if it ends in .gz"},
+    [GEN_SEED] = {.name = "seed",
+                  .type = LBM_OPTION_INTEGER,
+                  .value = "N",
+                  .min = 0.0,
+                  .max = LBM_OPTION_INTEGER_MAX,
+                  .fallback = "1",
+                  .text = "start of the random numbers; the same seed gives the same graph"},
+    [GEN_FORMAT] = {.name = "format",
+                    .type = LBM_OPTION_CHOICE,
+                    .value = "FORMAT",
+                    .choices = lbm_graph_formats,
+                    .text = "how it is written [by the suffix, else metis]; only graphml keeps positions"},
+};
+
+static const struct lbm_choice forms[] = {
+#define FORM(name, form, text) {form, text},
+    LBM_GENERATOR_LIST(FORM)
+#undef FORM
+        {NULL, NULL},
+};
+
+static const struct lbm_operand operands[] = {{"SPEC", 0, forms, "what to make"}};
+
+static enum lbm_status
+run_gen(const struct lbm_client *client)
+{
+    const struct lbm_option_value *value = client->value;
+    struct lbm_graph g;
+    struct lbm_diag diag;
+    if (lbm_graph_generate(client->operand[0], value[GEN_SEED].integer, &g, &diag) != LBM_OK)
+        return lbm_client_refuse(client, &diag);
+    enum lbm_graph_format format =
+        value[GEN_FORMAT].given ? (enum lbm_graph_format)value[GEN_FORMAT].integer : LBM_FORMAT_COUNT;
+    enum lbm_status status = LBM_STATUS_DONE;
+    if (lbm_graph_file_write(value[GEN_OUTPUT].text, format, &g, &diag) != LBM_OK)
+        status = lbm_client_fail(client, &diag);
+    lbm_graph_free(&g);
+    return status;
+}
+
+const struct lbm_command lbm_command_gen = {
+    .name = "gen",
+    .text = "make a test graph",
+    .help = "Makes a guest graph of a given kind and size. Every weight is 1.",
+    .options = options,
+    .n_options = GEN_OPTIONS,
+    .operands = operands,
+    .n_operands = sizeof operands / sizeof operands[0],
+    .run = run_gen,
+};

@@ -1,0 +1,103 @@
+/* Command lines by tables: one row an option, one row an operand, one parser for all commands.
+ *
+ * Owns: the grammar of arguments (--name VALUE, --name=VALUE, -n VALUE, -nVALUE, flags together as -qV, "--"
+ * ends the options) and the text of --help.
+ * Never: prints an error; the caller knows the command's name. */
+#ifndef LBM_CLIENT_OPTIONS_H
+#define LBM_CLIENT_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+enum lbm_option_type {
+    LBM_OPTION_FLAG,    /* no value */
+    LBM_OPTION_INTEGER, /* whole number, min .. max */
+    LBM_OPTION_NUMBER,  /* real number, min .. max */
+    LBM_OPTION_TEXT,    /* anything that is not empty */
+    LBM_OPTION_CHOICE   /* one of choices, exactly */
+};
+
+/* Largest bound of an integer: a double, also a JSON reader's, holds every whole number up to it. */
+#define LBM_OPTION_INTEGER_MAX 9007199254740992.0
+
+/* What a value may be, and what that means; the end of a list has no name. With type TEXT it is only
+ * shown by --help. */
+struct lbm_choice {
+    const char *name;
+    const char *text;
+};
+
+struct lbm_option {
+    const char *name; /* without the dashes */
+    char letter;      /* 0: none */
+    enum lbm_option_type type;
+    const char *value;    /* what --help calls the value, NULL for flags */
+    double min, max;      /* INTEGER, NUMBER */
+    const char *fallback; /* value if it is not given, as text; NULL: none */
+    const char *unit;     /* of a number, or NULL */
+    int required;
+    const struct lbm_choice *choices; /* or NULL */
+    const char *text;
+};
+
+struct lbm_operand {
+    const char *name;
+    int optional; /* only after those that are not */
+    const struct lbm_choice *choices;
+    const char *text;
+};
+
+/* What an option was given: text as it stands; number, integer, or the index of the choice. */
+struct lbm_option_value {
+    int given;        /* nonzero: on the command line, so not the fallback */
+    const char *text; /* NULL: neither given nor has it a fallback; borrowed from argv or the table */
+    double number;
+    uint64_t integer;
+};
+
+/* A table of options and where their values go. */
+struct lbm_option_set {
+    const struct lbm_option *option;
+    size_t n;
+    struct lbm_option_value *value; /* [n] */
+};
+
+/* Operands: what the command line holds besides options. */
+struct lbm_operands {
+    const char **at;
+    size_t n;
+    size_t max; /* room; 0: parsing ends before the first operand */
+};
+
+/* Set every value to its fallback. */
+void lbm_options_reset(const struct lbm_option_set *set);
+
+/* Parse argv[0 .. argc). An option is looked for in the sets in order.
+ * In/out:  values of the sets, reset before; an option that was given already (also by an earlier call)
+ *          is refused.
+ * Out:     operands filled from operands->n on; *used arguments read.
+ * Errors:  LBM_E_SYNTAX (unknown, given twice, value missing or not a number, too many operands),
+ * LBM_E_RANGE; diag names the option. */
+enum lbm_err lbm_options_parse(const struct lbm_option_set *sets, size_t n_sets, int argc, char *const *argv,
+                               struct lbm_operands *operands, int *used,
+                               struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Check that what is required is there. Errors: LBM_E_SYNTAX naming what is missing. */
+enum lbm_err lbm_options_complete(const struct lbm_option_set *set, const struct lbm_operand *rows,
+                                  size_t n_rows, const struct lbm_operands *operands,
+                                  struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Print the rows of a table as --help shows them. */
+void lbm_options_help(FILE *to, const struct lbm_option *options, size_t n);
+void lbm_operands_help(FILE *to, const struct lbm_operand *operands, size_t n);
+
+/* Print one row: name, then text filled to the width of the page. */
+void lbm_help_row(FILE *to, int indent, const char *name, const char *text);
+
+/* Print a paragraph filled to the width of the page. */
+void lbm_help_paragraph(FILE *to, const char *text);
+
+#endif

@@ -1,0 +1,276 @@
+/* lbctl plan: map a guest graph onto hosts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/command.h"
+#include "client/formats.h"
+#include "client/interrupt.h"
+#include "client/pins.h"
+#include "client/progress.h"
+#include "file/file.h"
+
+enum {
+    PLAN_HOSTS,
+    PLAN_IMBALANCE,
+    PLAN_SEED,
+    PLAN_TIME_LIMIT,
+    PLAN_METHOD,
+    PLAN_PIN,
+    PLAN_OUTPUT,
+    PLAN_FORMAT,
+    PLAN_DRAW,
+    PLAN_OPTIONS
+};
+
+static const struct lbm_choice methods[] = {
+#define METHOD_CHOICE(id, name, text) {name, text},
+    LBM_METHOD_LIST(METHOD_CHOICE)
+#undef METHOD_CHOICE
+        {NULL, NULL},
+};
+
+static const struct lbm_option options[] = {
+    [PLAN_HOSTS] = {.name = "hosts",
+                    .type = LBM_OPTION_TEXT,
+                    .value = "SPEC",
+                    .required = 1,
+                    .choices = lbm_host_forms,
+                    .text = "the hosts and their links"},
+    [PLAN_IMBALANCE] = {.name = "imbalance",
+                        .type = LBM_OPTION_NUMBER,
+                        .value = "EPS",
+                        .min = 0.0,
+                        .max = 1000.0,
+                        .fallback = "0.03",
+                        .text = "how far a host's load may exceed its share; 0.03 is 3 %"},
+    [PLAN_SEED] = {.name = "seed",
+                   .type = LBM_OPTION_INTEGER,
+                   .value = "N",
+                   .min = 0.0,
+                   .max = LBM_OPTION_INTEGER_MAX,
+                   .fallback = "1",
+                   .text = "start of the random numbers; the same seed gives the same mapping"},
+    [PLAN_TIME_LIMIT] = {.name = "time-limit",
+                         .type = LBM_OPTION_NUMBER,
+                         .value = "S",
+                         .min = 0.001,
+                         .max = 1e6,
+                         .unit = "seconds",
+                         .text = "stop then with the best mapping so far"},
+    [PLAN_METHOD] = {.name = "method",
+                     .type = LBM_OPTION_CHOICE,
+                     .value = "METHOD",
+                     .fallback = "lbmap",
+                     .choices = methods,
+                     .text = "how the mapping is found"},
+    [PLAN_PIN] = {.name = "pin",
+                  .type = LBM_OPTION_TEXT,
+                  .value = "FILE",
+                  .text = "vertices that must stay on a host: lines \"vertex host\""},
+    [PLAN_OUTPUT] = {.name = "output",
+                     .letter = 'o',
+                     .type = LBM_OPTION_TEXT,
+                     .value = "FILE",
+                     .text =
+                         "write the mapping there, \"-\" for standard output; compressed if it ends in .gz"},
+    [PLAN_FORMAT] = {.name = "format",
+                     .type = LBM_OPTION_CHOICE,
+                     .value = "FORMAT",
+                     .fallback = "part",
+                     .choices = lbm_map_formats,
+                     .text = "how the mapping is written"},
+    [PLAN_DRAW] = {.name = "draw",
+                   .type = LBM_OPTION_CHOICE,
+                   .value = "SPACE",
+                   .choices = lbm_draw_spaces,
+                   .text =
+                       "where svg and png put the vertices [input if the graph has positions, else omega]"},
+};
+
+static const struct lbm_operand operands[] = {
+    {"GRAPH", 0, NULL,
+     "guest graph: .graph .grf .mtx .graphml .tsv, each also as .gz; \"-\" is standard input"},
+};
+
+static const char help[] =
+    "Finds a mapping in which every host has its share of the work, within the imbalance, and vertices that "
+    "talk much "
+    "are few links apart.\n"
+    "The mapping goes to standard output and the report to standard error; with -o FILE the mapping goes to "
+    "the file and the report to standard output, as JSON with --json. With --json alone only the report is "
+    "printed. The first Ctrl-C stops with the best mapping so far, the second quits.";
+
+/* ---- the run ------------------------------------------------------------------------------------- */
+
+/* Inputs, the plan, and what stops it. */
+struct plan_run {
+    const struct lbm_client *client;
+    struct lbm_graph g;
+    struct lbm_hosts h;
+    struct lbm_plan plan;
+    struct lbm_report report;
+    struct lbm_progress progress;
+    int64_t start_ms, limit_ms; /* limit 0: none */
+    int stopped;                /* nonzero: the plan was asked to stop, and by what */
+};
+
+enum { STOPPED_BY_LIMIT = 1, STOPPED_BY_INTERRUPT };
+
+static int
+should_stop(void *arg)
+{
+    struct plan_run *run = arg;
+    if (lbm_interrupt_seen())
+        run->stopped = STOPPED_BY_INTERRUPT;
+    else if (run->limit_ms > 0 && lbm_progress_now_ms() - run->start_ms >= run->limit_ms)
+        run->stopped = STOPPED_BY_LIMIT;
+    return run->stopped;
+}
+
+static void
+show_progress(void *arg, const char *stage, double done)
+{
+    lbm_progress_show(&((struct plan_run *)arg)->progress, stage, done);
+}
+
+static enum lbm_err
+read_inputs(struct plan_run *run, struct lbm_diag *diag)
+{
+    const struct lbm_option_value *value = run->client->value;
+    enum lbm_err err = lbm_file_hosts(value[PLAN_HOSTS].text, &run->h, diag);
+    if (err == LBM_OK)
+        err = lbm_file_graph(run->client->operand[0], LBM_FORMAT_COUNT, &run->g, diag);
+    if (err == LBM_OK && value[PLAN_PIN].given)
+        err = lbm_pins_read(value[PLAN_PIN].text, &run->h, &run->g, diag);
+    if (err == LBM_OK && value[PLAN_DRAW].given && value[PLAN_DRAW].integer == LBM_DRAW_INPUT &&
+        run->g.position == NULL)
+        err =
+            lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--draw", 0,
+                         "%s has no positions of vertices; give --draw omega, or a GraphML file with x and y",
+                         run->client->operand[0]);
+    return err;
+}
+
+static enum lbm_err
+make_plan(struct plan_run *run, struct lbm_diag *diag)
+{
+    const struct lbm_option_value *value = run->client->value;
+    struct lbm_plan_options how;
+    lbm_plan_defaults(&how);
+    how.method = (enum lbm_method)value[PLAN_METHOD].integer;
+    how.imbalance = value[PLAN_IMBALANCE].number;
+    how.seed = value[PLAN_SEED].integer;
+    how.stop = should_stop;
+    how.progress = show_progress;
+    how.arg = run;
+    run->limit_ms = (int64_t)(value[PLAN_TIME_LIMIT].number * 1000.0);
+    run->start_ms = lbm_progress_now_ms();
+    lbm_interrupt_catch();
+    lbm_progress_begin(&run->progress, run->client->global[LBM_GLOBAL_QUIET].given);
+    enum lbm_err err = lbm_plan_make(&run->g, &run->h, &how, &run->plan, diag);
+    lbm_progress_end(&run->progress);
+    lbm_interrupt_release();
+    run->report.seed = how.seed;
+    run->report.time_s = (double)(lbm_progress_now_ms() - run->start_ms) / 1000.0;
+    return err;
+}
+
+static void
+make_remarks(const struct plan_run *run)
+{
+    const struct lbm_client *client = run->client;
+    if (run->stopped == STOPPED_BY_INTERRUPT)
+        lbm_client_remark(client, "interrupted; this is the best mapping so far");
+    if (run->stopped == STOPPED_BY_LIMIT)
+        lbm_client_remark(client, "the time limit is reached; this is the best mapping so far");
+    if (run->h.n > run->g.n)
+        lbm_client_remark(client, "more hosts (%u) than vertices (%u): %u hosts stay empty", run->h.n,
+                          run->g.n, run->report.quality.empty_hosts);
+    double bound = client->value[PLAN_IMBALANCE].number;
+    if (run->h.n <= run->g.n && run->report.quality.imbalance > bound)
+        lbm_client_remark(client, "imbalance %.2f %% exceeds %.2f %%", 100.0 * run->report.quality.imbalance,
+                          100.0 * bound);
+    if (run->h.name == NULL &&
+        lbm_map_format_needs_names((enum lbm_map_format)client->value[PLAN_FORMAT].integer))
+        lbm_client_remark(client, "these hosts have no names; their ids are written instead");
+}
+
+/* ---- results ------------------------------------------------------------------------------------- */
+
+static enum lbm_err
+write_mapping(const struct plan_run *run, struct lbm_diag *diag)
+{
+    const struct lbm_option_value *value = run->client->value;
+    char title[LBM_DIAG_TEXT_MAX];
+    snprintf(title, sizeof title, "%s on %s", run->client->operand[0], value[PLAN_HOSTS].text);
+    struct lbm_mapping mapping = {.title = title,
+                                  .g = &run->g,
+                                  .h = &run->h,
+                                  .plan = &run->plan,
+                                  .report = &run->report,
+                                  .space = run->g.position != NULL ? LBM_DRAW_INPUT : LBM_DRAW_OMEGA};
+    if (value[PLAN_DRAW].given)
+        mapping.space = (enum lbm_draw_space)value[PLAN_DRAW].integer;
+    struct lbm_buf text = {0};
+    enum lbm_err err =
+        lbm_mapping_write((enum lbm_map_format)value[PLAN_FORMAT].integer, &mapping, &text, diag);
+    if (err == LBM_OK)
+        err =
+            lbm_file_write(value[PLAN_OUTPUT].given ? value[PLAN_OUTPUT].text : "-", text.at, text.len, diag);
+    lbm_buf_free(&text);
+    return err;
+}
+
+/* The mapping and the report, each where the help says. */
+static enum lbm_err
+write_results(const struct plan_run *run, struct lbm_diag *diag)
+{
+    const struct lbm_client *client = run->client;
+    const struct lbm_option_value *output = &client->value[PLAN_OUTPUT];
+    int json = client->global[LBM_GLOBAL_JSON].given;
+    int to_stdout = !output->given || strcmp(output->text, "-") == 0;
+    enum lbm_err err = LBM_OK;
+    if (output->given || !json)
+        err = write_mapping(run, diag);
+    if (err != LBM_OK || (client->global[LBM_GLOBAL_QUIET].given && !json))
+        return err;
+    FILE *to = to_stdout && (output->given || !json) ? stderr : stdout;
+    err = lbm_output_record(to, lbm_report_fields, LBM_REPORT_PLAN_FIELDS, &run->report, json);
+    return err == LBM_OK ? err : lbm_diag_set(diag, err, "", 0, "no memory for the report");
+}
+
+static enum lbm_status
+plan(struct plan_run *run)
+{
+    struct lbm_diag diag;
+    if (read_inputs(run, &diag) != LBM_OK || make_plan(run, &diag) != LBM_OK ||
+        lbm_report_fill(&run->g, &run->h, run->plan.part, &run->report, &diag) != LBM_OK)
+        return lbm_client_refuse(run->client, &diag);
+    make_remarks(run);
+    if (write_results(run, &diag) != LBM_OK)
+        return lbm_client_fail(run->client, &diag);
+    return LBM_STATUS_DONE;
+}
+
+static enum lbm_status
+run_plan(const struct lbm_client *client)
+{
+    struct plan_run run = {.client = client};
+    enum lbm_status status = plan(&run);
+    lbm_plan_free(&run.plan);
+    lbm_hosts_free(&run.h);
+    lbm_graph_free(&run.g);
+    return status;
+}
+
+const struct lbm_command lbm_command_plan = {
+    .name = "plan",
+    .text = "map a guest graph onto hosts",
+    .help = help,
+    .options = options,
+    .n_options = PLAN_OPTIONS,
+    .operands = operands,
+    .n_operands = sizeof operands / sizeof operands[0],
+    .run = run_plan,
+};

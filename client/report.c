@@ -1,0 +1,29 @@
+#include "client/report.h"
+
+#define AT(field) offsetof(struct lbm_report, field)
+
+const struct lbm_field lbm_report_fields[LBM_REPORT_PLAN_FIELDS] = {
+    {"vertices", "vertices", LBM_FIELD_COUNT32, AT(vertices)},
+    {"edges", "edges", LBM_FIELD_COUNT, AT(edges)},
+    {"hosts", "hosts", LBM_FIELD_COUNT32, AT(hosts)},
+    {"imbalance", "imbalance", LBM_FIELD_PERCENT, AT(quality.imbalance)},
+    {"hop_bytes", "hop-bytes J", LBM_FIELD_COUNT, AT(quality.hop_bytes)},
+    {"cut", "cut", LBM_FIELD_COUNT, AT(quality.cut)},
+    {"dilation_mean", "dilation, mean", LBM_FIELD_RATIO, AT(quality.dilation_mean)},
+    {"dilation_max", "dilation, largest", LBM_FIELD_COUNT32, AT(quality.dilation_max)},
+    {"comm_volume_total", "volume, total", LBM_FIELD_COUNT, AT(quality.comm_volume_total)},
+    {"comm_volume_max", "volume, largest of a host", LBM_FIELD_COUNT, AT(quality.comm_volume_max)},
+    {"empty_hosts", "empty hosts", LBM_FIELD_COUNT32, AT(quality.empty_hosts)},
+    {"time_s", "time", LBM_FIELD_SECONDS, AT(time_s)},
+    {"seed", "seed", LBM_FIELD_COUNT, AT(seed)},
+};
+
+enum lbm_err
+lbm_report_fill(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
+                struct lbm_report *out, struct lbm_diag *diag)
+{
+    out->vertices = g->n;
+    out->edges = lbm_graph_directions(g) / 2;
+    out->hosts = h->n;
+    return lbm_map_evaluate(g, h, part, &out->quality, diag);
+}

@@ -1,0 +1,11 @@
+/* The forms of specs that --help shows, from the lists of the modules that read them. */
+#include "client/command.h"
+#include "host/host.h"
+
+const struct lbm_choice lbm_host_forms[] = {
+#define LBM_HOST_FORM(id, name, form, text) {form, text},
+    LBM_TOPOLOGY_LIST(LBM_HOST_FORM)
+#undef LBM_HOST_FORM
+        {"...@cap=FILE", "any of these, with the hosts' capacities from a file"},
+    {NULL, NULL},
+};
