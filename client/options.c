@@ -24,7 +24,7 @@ static enum lbm_err
 refuse_number(const struct lbm_option *option, const char *text, const char *label, enum lbm_err err,
               struct lbm_diag *diag)
 {
-    return lbm_diag_set(diag, err, label, 0, "'%s' is not %s from %.15g to %.15g%s%s", text,
+    return lbm_diag_set(diag, err, label, 0, "'%s' is not %s from %.16g to %.16g%s%s", text,
                         option->type == LBM_OPTION_INTEGER ? "a whole number" : "a number", option->min,
                         option->max, option->unit != NULL ? " " : "",
                         option->unit != NULL ? option->unit : "");

@@ -20,8 +20,8 @@ enum lbm_option_type {
     LBM_OPTION_CHOICE   /* one of choices, exactly */
 };
 
-/* Largest bound of an integer: a double, also a JSON reader's, holds every whole number up to it. */
-#define LBM_OPTION_INTEGER_MAX 9007199254740992.0
+/* Largest bound of an integer: doubles, and so readers of JSON, hold every whole number up to it. */
+#define LBM_OPTION_INTEGER_MAX 9007199254740991.0
 
 /* What a value may be, and what that means; the end of a list has no name. With type TEXT it is only
  * shown by --help. */
