@@ -147,6 +147,7 @@ main(int argc, char **argv)
     struct arguments arguments = {.settings_path = DEFAULT_SETTINGS};
     lbm_assert_hook = log_assertion;
     signal(SIGPIPE, SIG_IGN); /* a connection that breaks is an error of that connection */
+    signal(SIGXFSZ, SIG_IGN); /* a database at its limit is an error of the database */
     if (!read_arguments(argc, argv, &arguments)) {
         fputs("Try lbmapd --help.\n", stderr);
         return LBM_EXIT_INPUT;

@@ -168,6 +168,38 @@ data=damaged.db configuration damaged
 refused 1 'damaged.db' "$lbmapd" -c damaged.conf
 [ "$(cksum <damaged.db)" = "$before" ] && ok "a damaged database is kept" || bad "the damaged database was changed"
 
+# ---- a disk that is full ---------------------------------------------------------------------------------------
+# The founder may write files of 32 KiB; hosts join until its log of writes is longer.
+port=$(free_port)
+configuration full
+(
+    ulimit -f 32
+    exec "$lbmapd" -c full.conf 2>full.log
+) &
+pid=$! founder=$!
+started+=("$founder")
+founder_port=$port
+if await full 'ready:'; then
+    for i in $(seq 1 20); do
+        kill -0 "$founder" 2>/dev/null || break
+        port=$(free_port) configuration "joiner$i"
+        sed -i "1s/.*/join = { host = 0; address = \"127.0.0.1:$founder_port\"; };/; s/id = 0/id = $i/" "joiner$i.conf"
+        start "joiner$i"
+        sleep 0.7 # to join
+    done
+    kill -0 "$founder" 2>/dev/null && kill -KILL "$founder"
+    wait "$founder"
+    got=$?
+    [ "$got" -eq 1 ] && grep -q 'full.db' full.log && ok "a full disk ends the daemon" ||
+        bad "full disk: exit status $got: $(cat full.log)"
+    for joiner in "${started[@]}"; do
+        [ "$joiner" != "$founder" ] && kill "$joiner" 2>/dev/null
+    done
+    start full && ok "and it starts again when there is room" && stop full TERM
+else
+    bad "the founder does not start: $(cat full.log)"
+fi
+
 # ---- without permission --------------------------------------------------------------------------------------
 if [ "$(id -u)" -ne 0 ]; then
     mkdir closed && chmod 500 closed
