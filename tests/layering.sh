@@ -24,7 +24,7 @@ node:     base graph host space balance embed map wire
 store:    base graph node wire
 api:      base wire
 daemon:   base graph host space balance embed map file wire node store
-client:   base graph host space balance embed map file wire
+client:   base graph host space balance embed map file wire node api
 '
 
 # Modules that compute: no clock, no randomness of the machine, no file, no socket, no output, no exit.
@@ -40,6 +40,7 @@ systemd/                            daemon
 libconfig                           daemon
 planarity/                          lib/embed
 libqhull_r/                         lib/space lib/graph
+expat                               lib/graph
 cairo                               client
 zlib                                lib/file lib/store
 jansson                             client daemon
