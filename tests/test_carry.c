@@ -1,0 +1,344 @@
+/* Effects: order, and above all that nothing that depends on a transaction leaves before it is durable. What
+ * effects are carried out with is replaced by a journal of calls. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/log.h"
+#include "daemon/loop_internal.h"
+
+static struct lbm_buf journal;
+static uint64_t connection_now;
+static enum lbm_err push_result;
+static int failed;
+
+/* ---- stand-ins
+ * --------------------------------------------------------------------------------------------- */
+
+enum lbm_err
+lbm_store_worker_push(struct lbm_store_worker *worker, struct lbm_persist *persist)
+{
+    (void)worker;
+    lbm_buf_printf(&journal, "persist %d; ", (int)persist->id);
+    free(persist);
+    return push_result;
+}
+
+uint64_t
+lbm_outgoing_connection(const struct lbm_outgoing *outgoing, uint32_t host)
+{
+    (void)outgoing;
+    (void)host;
+    return connection_now;
+}
+
+void
+lbm_outgoing_send(struct lbm_outgoing *outgoing, uint32_t host, uint64_t connection, uint8_t *frame,
+                  size_t len, int lossy)
+{
+    (void)outgoing;
+    (void)len;
+    lbm_buf_printf(&journal, "send %d to %d over %d%s; ", frame[0], (int)host, (int)connection,
+                   lossy ? " lossy" : "");
+    free(frame);
+}
+
+enum lbm_err
+lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *address, struct lbm_diag *diag)
+{
+    (void)outgoing;
+    lbm_buf_printf(&journal, "dial %d at %s; ", (int)host, address);
+    return lbm_diag_set(diag, LBM_E_UNSUPPORTED, NULL, 0, "not loopback");
+}
+
+void
+lbm_control_reply(struct lbm_control *control, uint64_t client, uint8_t *frame, size_t len)
+{
+    (void)control;
+    (void)len;
+    lbm_buf_printf(&journal, "reply %d to %d; ", frame[0], (int)client);
+    free(frame);
+}
+
+void
+lbm_control_pause(struct lbm_control *control, int paused)
+{
+    (void)control;
+    lbm_buf_printf(&journal, "clients %s; ", paused ? "wait" : "go on");
+}
+
+void
+lbm_inbound_pause(struct lbm_inbound *inbound, int paused)
+{
+    (void)inbound;
+    lbm_buf_printf(&journal, "hosts %s; ", paused ? "wait" : "go on");
+}
+
+enum lbm_err
+lbm_plan_worker_push(struct lbm_plan_worker *worker, struct lbm_plan_task *task)
+{
+    (void)worker;
+    lbm_buf_printf(&journal, "plan %d; ", (int)task->job);
+    free(task);
+    return LBM_OK;
+}
+
+void
+lbm_effects_clear(struct lbm_effects *effects)
+{
+    for (size_t i = 0; i < effects->list.n; i++)
+        if (effects->list.at[i].kind == LBM_EFFECT_SEND)
+            free(effects->list.at[i].as.send.frame);
+    lbm_vec_free(&effects->list);
+}
+
+void
+loop_fail(struct loop *loop)
+{
+    (void)loop;
+    failed = 1;
+}
+
+/* ---- the node's side
+ * ------------------------------------------------------------------------------------------ */
+
+static uint8_t *
+frame_of(uint8_t mark)
+{
+    uint8_t *frame = lbm_copy(&mark, 1, 1);
+    assert_non_null(frame);
+    return frame;
+}
+
+static void
+add(struct loop *loop, struct lbm_effect effect)
+{
+    assert_int_equal(lbm_vec_push(&loop->effects.list, effect), LBM_OK);
+}
+
+static void
+add_persist(struct loop *loop, uint64_t id)
+{
+    struct lbm_effect effect = {.kind = LBM_EFFECT_PERSIST};
+    effect.as.persist = lbm_alloc(1, sizeof *effect.as.persist);
+    assert_non_null(effect.as.persist);
+    effect.as.persist->id = id;
+    add(loop, effect);
+}
+
+static void
+add_send(struct loop *loop, uint8_t mark, uint64_t after, int lossy)
+{
+    struct lbm_effect effect = {.kind = LBM_EFFECT_SEND, .after = after};
+    effect.as.send.host = 3;
+    effect.as.send.frame = frame_of(mark);
+    effect.as.send.len = 1;
+    effect.as.send.lossy = lossy;
+    add(loop, effect);
+}
+
+static void
+add_reply(struct loop *loop, uint8_t mark, uint64_t after)
+{
+    struct lbm_effect effect = {.kind = LBM_EFFECT_REPLY, .after = after};
+    effect.as.reply.client = 9;
+    effect.as.reply.frame = frame_of(mark);
+    effect.as.reply.len = 1;
+    add(loop, effect);
+}
+
+/* What was done since the last look. */
+static void
+expect(const char *what)
+{
+    assert_string_equal(journal.at != NULL ? journal.at : "", what);
+    lbm_buf_free(&journal);
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    connection_now = 1;
+    push_result = LBM_OK;
+    failed = 0;
+    lbm_log_set_level(LBM_NOTE_ERROR);
+    return 0;
+}
+
+/* ---- the tests
+ * ------------------------------------------------------------------------------------------------- */
+
+static void
+effects_are_carried_out_in_order(void **state)
+{
+    struct loop loop = {0};
+    struct lbm_effect dial = {.kind = LBM_EFFECT_DIAL}, plan = {.kind = LBM_EFFECT_PLAN};
+    (void)state;
+    dial.as.dial.host = 4;
+    strcpy(dial.as.dial.address, "127.0.0.1:7");
+    plan.as.plan = lbm_alloc(1, sizeof *plan.as.plan);
+    plan.as.plan->job = 6;
+    add(&loop, dial);
+    add_send(&loop, 1, 0, 0);
+    add_persist(&loop, 1);
+    add(&loop, plan);
+    add_send(&loop, 2, 0, 1);
+    add_reply(&loop, 3, 0);
+    carry_out(&loop);
+    expect("dial 4 at 127.0.0.1:7; send 1 to 3 over 1; persist 1; plan 6; send 2 to 3 over 1 lossy; "
+           "reply 3 to 9; ");
+    assert_int_equal(loop.effects.list.n, 0);
+    assert_false(failed);
+    carry_out(&loop);
+    expect("");
+    carry_drop(&loop);
+}
+
+static void
+what_depends_on_a_transaction_waits_for_it(void **state)
+{
+    struct loop loop = {0};
+    (void)state;
+    add_persist(&loop, 1);
+    add_send(&loop, 1, 1, 0);
+    add_reply(&loop, 2, 1);
+    add_persist(&loop, 2);
+    add_send(&loop, 3, 2, 0);
+    add_send(&loop, 4, 0, 1);
+    carry_out(&loop);
+    expect("persist 1; persist 2; send 4 to 3 over 1 lossy; ");
+    carry_released(&loop, 1);
+    expect("send 1 to 3 over 1; reply 2 to 9; ");
+    carry_released(&loop, 2);
+    expect("send 3 to 3 over 1; ");
+    add_send(&loop, 5, 2, 0); /* durable already */
+    carry_out(&loop);
+    expect("send 5 to 3 over 1; ");
+    carry_drop(&loop);
+}
+
+static void
+several_transactions_at_once_release_in_order(void **state)
+{
+    struct loop loop = {0};
+    (void)state;
+    for (uint8_t id = 1; id <= 5; id++) {
+        add_persist(&loop, id);
+        add_send(&loop, id, id, 0);
+    }
+    carry_out(&loop);
+    lbm_buf_free(&journal);
+    carry_released(&loop, 4);
+    expect("send 1 to 3 over 1; send 2 to 3 over 1; send 3 to 3 over 1; send 4 to 3 over 1; ");
+    assert_int_equal(loop.waiting.n, 1);
+    carry_drop(&loop); /* frees the fifth */
+    assert_int_equal(loop.waiting.n, 0);
+}
+
+/* A message that waited keeps to the connection it was meant for, so that a new one begins with its Hello. */
+static void
+what_waits_keeps_its_connection(void **state)
+{
+    struct loop loop = {0};
+    (void)state;
+    add_persist(&loop, 1);
+    add_send(&loop, 1, 1, 0);
+    carry_out(&loop);
+    connection_now = 2;
+    add_send(&loop, 2, 1, 0);
+    carry_out(&loop);
+    expect("persist 1; ");
+    carry_released(&loop, 1);
+    expect("send 1 to 3 over 1; send 2 to 3 over 2; ");
+    carry_drop(&loop);
+}
+
+static void
+without_a_connection_nothing_waits(void **state)
+{
+    struct loop loop = {0};
+    (void)state;
+    connection_now = 0;
+    add_persist(&loop, 1);
+    add_send(&loop, 1, 1, 0);
+    carry_out(&loop);
+    assert_int_equal(loop.waiting.n, 0);
+    expect("persist 1; send 1 to 3 over 0; ");
+    carry_drop(&loop);
+}
+
+static void
+a_slow_disk_stops_the_reading_and_no_more(void **state)
+{
+    struct loop loop = {0};
+    (void)state;
+    for (uint64_t id = 1; id <= 4096; id++)
+        add_persist(&loop, id);
+    carry_out(&loop);
+    assert_null(strstr(journal.at, "wait"));
+    add_persist(&loop, 4097);
+    add_persist(&loop, 4098);
+    lbm_buf_free(&journal);
+    carry_out(&loop);
+    expect("persist 4097; hosts wait; clients wait; persist 4098; ");
+    carry_released(&loop, 1000);
+    expect("");
+    carry_released(&loop, 3000);
+    expect("hosts go on; clients go on; ");
+    carry_released(&loop, 4098);
+    expect("");
+    carry_drop(&loop);
+}
+
+static void
+a_store_that_takes_nothing_is_a_failure(void **state)
+{
+    struct loop loop = {0};
+    (void)state;
+    lbm_log_set_level(LBM_NOTE_ERROR);
+    push_result = LBM_E_NOMEM;
+    add_persist(&loop, 1);
+    carry_out(&loop);
+    expect("persist 1; ");
+    assert_true(failed);
+    carry_drop(&loop);
+}
+
+static void
+of_a_failed_step_only_notes_remain(void **state)
+{
+    struct loop loop = {0};
+    struct lbm_effect note = {.kind = LBM_EFFECT_NOTE};
+    (void)state;
+    note.as.note.level = LBM_NOTE_DEBUG;
+    add_send(&loop, 1, 0, 0);
+    add(&loop, note);
+    carry_notes_only(&loop);
+    expect("");
+    assert_int_equal(loop.effects.list.n, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(effects_are_carried_out_in_order, set_up),
+        cmocka_unit_test_setup(what_depends_on_a_transaction_waits_for_it, set_up),
+        cmocka_unit_test_setup(several_transactions_at_once_release_in_order, set_up),
+        cmocka_unit_test_setup(what_waits_keeps_its_connection, set_up),
+        cmocka_unit_test_setup(without_a_connection_nothing_waits, set_up),
+        cmocka_unit_test_setup(a_slow_disk_stops_the_reading_and_no_more, set_up),
+        cmocka_unit_test_setup(a_store_that_takes_nothing_is_a_failure, set_up),
+        cmocka_unit_test_setup(of_a_failed_step_only_notes_remain, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
