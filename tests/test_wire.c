@@ -551,6 +551,22 @@ lengths_that_lie_are_refused(void **state)
     free(large);
 }
 
+static void
+unknown_fields_are_dropped(void **state)
+{
+    (void)state;
+    /* Request 7: locate in "j", with field 100 inside and outside. */
+    const uint8_t bytes[] = {0x08, 0x07, 0x8a, 0x01, 0x06, 0x0a, 0x01,
+                             'j',  0xa0, 0x06, 0x01, 0xa0, 0x06, 0x01};
+    Lbm__Request *request = NULL;
+    assert_int_equal(lbm_wire_unpack_request(bytes, sizeof bytes, &request, &diag), LBM_OK);
+    assert_int_equal(request->what_case, LBM__REQUEST__WHAT_LOCATE);
+    assert_string_equal(request->locate->job, "j");
+    assert_int_equal(request->base.n_unknown_fields, 0);
+    assert_int_equal(request->locate->base.n_unknown_fields, 0);
+    lbm__request__free_unpacked(request, NULL);
+}
+
 /* The densest honest messages must not meet the memory budget. */
 static void
 largest_honest_messages_are_accepted(void **state)
@@ -581,6 +597,7 @@ main(void)
         cmocka_unit_test(random_bytes_are_safe),
         cmocka_unit_test(bytes_that_unpack_to_much_more_are_refused),
         cmocka_unit_test(lengths_that_lie_are_refused),
+        cmocka_unit_test(unknown_fields_are_dropped),
         cmocka_unit_test(largest_honest_messages_are_accepted),
     };
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);

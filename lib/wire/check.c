@@ -234,21 +234,21 @@ static enum lbm_err
 check_message(struct walk *w, const struct lbm_wire_table *table, const ProtobufCMessage *message)
 {
     LBM_ASSERT(message->descriptor == table->type);
-    const struct lbm_wire_rule *rule = table->rules, *end = rule + table->n_rules;
+    size_t used = 0; /* rules, which stand in the order of the fields */
     int body = 0;
     for (unsigned i = 0; i < table->type->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &table->type->fields[i];
         struct lbm_wire_rule whole_range = {.field = field->name};
-        int ruled = rule != end && strcmp(rule->field, field->name) == 0;
-        const struct lbm_wire_rule *own = ruled ? rule++ : &whole_range;
+        int ruled = used < table->n_rules && strcmp(table->rules[used].field, field->name) == 0;
+        const struct lbm_wire_rule *rule = ruled ? &table->rules[used++] : &whole_range;
         if (oneof_unset(field, message))
             continue;
         body |= (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0;
-        enum lbm_err err = check_field(w, own, field, message);
+        enum lbm_err err = check_field(w, rule, field, message);
         if (err != LBM_OK)
             return err;
     }
-    LBM_ASSERT(rule == end);
+    LBM_ASSERT(used == table->n_rules);
     if (table->body_required && !body)
         return refuse(w, LBM_E_SYNTAX, "body", "missing, or of a kind this version does not know");
     return LBM_OK;

@@ -38,6 +38,34 @@ budget_free(void *data, void *at)
     free(at);
 }
 
+/* Forget fields that this version does not know, here and in all that is nested: they must not travel on
+ * when a part of the message is sent elsewhere. */
+static void
+drop_unknown(ProtobufCMessage *message)
+{
+    for (unsigned i = 0; i < message->n_unknown_fields; i++)
+        free(message->unknown_fields[i].data);
+    free(message->unknown_fields);
+    message->unknown_fields = NULL;
+    message->n_unknown_fields = 0;
+    for (unsigned i = 0; i < message->descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
+        if (field->type != PROTOBUF_C_TYPE_MESSAGE)
+            continue;
+        char *base = (char *)message;
+        uint32_t body = (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0
+                            ? *(uint32_t *)(base + field->quantifier_offset)
+                            : field->id;
+        int repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
+        size_t n = repeated ? *(size_t *)(base + field->quantifier_offset) : body == field->id;
+        ProtobufCMessage **nested = (ProtobufCMessage **)(base + field->offset);
+        nested = repeated ? *(ProtobufCMessage ***)nested : nested;
+        for (size_t k = 0; k < n; k++)
+            if (nested[k] != NULL)
+                drop_unknown(nested[k]);
+    }
+}
+
 /* Out: *message owned by the caller, freed with the generated function and no allocator. */
 static enum lbm_err
 unpack(const struct lbm_wire_table *table, const char *name, const uint8_t *bytes, size_t len,
@@ -56,6 +84,7 @@ unpack(const struct lbm_wire_table *table, const char *name, const uint8_t *byte
                             len, BYTES_PER_BYTE_MAX);
     if (unpacked == NULL)
         return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "%zu bytes that are not such a message", len);
+    drop_unknown(unpacked);
     enum lbm_err err = lbm_wire_check(table, name, unpacked, diag);
     if (err != LBM_OK) {
         protobuf_c_message_free_unpacked(unpacked, NULL);
