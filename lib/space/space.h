@@ -27,7 +27,8 @@ double lbm_space_distance2(const double *x, const double *y, unsigned m, int wra
  * margin (may be NULL) gets the second least value minus the least: 0 on a border, squared length. */
 uint32_t lbm_regions_find(const struct lbm_regions *r, const double *x, double *margin);
 
-/* Least distance between two sites, the delta of the weight adaptation; 1 if n < 2. */
+/* Least distance between two different sites, the delta of the weight adaptation; 1 if there are none.
+ * Cost: O(n^2). */
 double lbm_regions_least_distance(const struct lbm_regions *r);
 
 /* Adaptive weights: a balanced power diagram. a_p += g_p/2 delta^2 clamp((T_p - L_p)/T_p, -1, 1); the
@@ -38,6 +39,7 @@ double lbm_regions_adapt(double load, double target, double delta, double *gain,
 
 /* Assign n_points points [n_points * m] with work (NULL: 1 each) to regions whose loads come within
  * tolerance of capacity shares, by at most `rounds` adaptations; keeps the best assignment seen.
+ * In:  capacity [n] > 0.
  * Out: weight [n] final weights, host [n_points].  Returns the imbalance reached, < 0 if out of memory. */
 double lbm_regions_balance(uint32_t n, unsigned m, int wrap, const double *site, const double *capacity,
                            uint32_t n_points, const double *point, const uint32_t *work, double tolerance,
@@ -49,13 +51,13 @@ struct lbm_polygon {
     double (*corner)[2];
 };
 
-/* The cell of host p clipped to the unit square (m = 2, wrap = 0): half-plane clipping against all other
- * sites up to 1,000 hosts; above, only against neighbours from qhull's lifted hull. May be empty (n = 0).
- * Errors: LBM_E_NOMEM, LBM_E_UNSUPPORTED (m = 3 or wrap).  The caller frees with lbm_polygon_free. */
+/* The cell of host p clipped to the unit square (m = 2, wrap = 0). May be empty (n = 0).
+ * Errors: LBM_E_NOMEM, LBM_E_UNSUPPORTED (m = 3 or wrap).  The caller frees with lbm_polygon_free.
+ * Cost: O(n) for one cell. */
 enum lbm_err lbm_regions_cell(const struct lbm_regions *r, uint32_t p, struct lbm_polygon *out) LBM_MUST_CHECK;
 
-/* On the torus (m = 2): the cell is returned in the plane around its site and may reach beyond the unit
- * square; areas still add up to 1. */
+/* The same on the unit torus (m = 2, sites in the unit square; wrap is not looked at): the cell lies around
+ * its site and may reach beyond the unit square; areas still add up to 1. */
 enum lbm_err lbm_regions_cell_torus(const struct lbm_regions *r, uint32_t p, struct lbm_polygon *out)
     LBM_MUST_CHECK;
 
