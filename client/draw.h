@@ -33,6 +33,7 @@ struct lbm_canvas {
 enum { LBM_HOSTS_LISTED_MAX = 36, LBM_HOSTS_LABELLED_MAX = 400, LBM_LOADS_LABELLED_MAX = 64 };
 
 void lbm_canvas_map(struct lbm_canvas *canvas);    /* draw_map.c: regions, edges, vertices, links, labels */
+void lbm_canvas_faces(struct lbm_canvas *canvas);  /* draw_faces.c: areas, where there are no regions */
 void lbm_canvas_title(struct lbm_canvas *canvas);  /* draw_text.c */
 void lbm_canvas_legend(struct lbm_canvas *canvas); /* draw_text.c */
 
@@ -43,6 +44,19 @@ void lbm_canvas_text(struct lbm_canvas *canvas, double x, double y, double align
 double lbm_canvas_text_width(struct lbm_canvas *canvas, double size, const char *text);
 
 void lbm_canvas_ink(struct lbm_canvas *canvas, struct lbm_colour colour, double alpha);
+
+/* A point of the scene on the page. */
+static inline double
+lbm_canvas_x(const struct lbm_canvas *canvas, const double *point)
+{
+    return canvas->origin[0] + canvas->scale * point[0];
+}
+
+static inline double
+lbm_canvas_y(const struct lbm_canvas *canvas, const double *point)
+{
+    return canvas->origin[1] - canvas->scale * point[1];
+}
 
 /* Load relative to the target: 0.02 is 2 % too much. */
 static inline double

@@ -12,18 +12,6 @@ enum { DOTS_MAX = 4000 };
 /* A path is stroked after so many lines: a rasterizer's time grows faster than its path. */
 enum { LINES_PER_STROKE = 512 };
 
-static double
-page_x(const struct lbm_canvas *canvas, const double *point)
-{
-    return canvas->origin[0] + canvas->scale * point[0];
-}
-
-static double
-page_y(const struct lbm_canvas *canvas, const double *point)
-{
-    return canvas->origin[1] - canvas->scale * point[1];
-}
-
 void
 lbm_canvas_ink(struct lbm_canvas *canvas, struct lbm_colour colour, double alpha)
 {
@@ -36,7 +24,8 @@ static void
 trace_cell(struct lbm_canvas *canvas, const struct lbm_polygon *cell)
 {
     for (uint32_t i = 0; i < cell->n; i++)
-        cairo_line_to(canvas->cr, page_x(canvas, cell->corner[i]), page_y(canvas, cell->corner[i]));
+        cairo_line_to(canvas->cr, lbm_canvas_x(canvas, cell->corner[i]),
+                      lbm_canvas_y(canvas, cell->corner[i]));
     cairo_close_path(canvas->cr);
 }
 
@@ -100,8 +89,8 @@ stroke_edges(struct lbm_canvas *canvas, const size_t *edges, size_t n)
     for (size_t i = 0; i < n; i++) {
         const double *a = scene->x + 2 * (size_t)scene->edge[2 * edges[i]];
         const double *b = scene->x + 2 * (size_t)scene->edge[2 * edges[i] + 1];
-        cairo_move_to(canvas->cr, page_x(canvas, a), page_y(canvas, a));
-        cairo_line_to(canvas->cr, page_x(canvas, b), page_y(canvas, b));
+        cairo_move_to(canvas->cr, lbm_canvas_x(canvas, a), lbm_canvas_y(canvas, a));
+        cairo_line_to(canvas->cr, lbm_canvas_x(canvas, b), lbm_canvas_y(canvas, b));
         if ((i + 1) % LINES_PER_STROKE == 0)
             cairo_stroke(canvas->cr);
     }
@@ -138,7 +127,7 @@ draw_vertices(struct lbm_canvas *canvas)
     double radius = fmin(5.5, fmax(1.0, 0.13 * MAP_SIZE / sqrt((double)scene->n + 1.0)));
     for (uint32_t v = 0; v < scene->n; v++) {
         const double *x = scene->x + 2 * (size_t)v;
-        cairo_arc(canvas->cr, page_x(canvas, x), page_y(canvas, x), radius, 0.0, 2.0 * M_PI);
+        cairo_arc(canvas->cr, lbm_canvas_x(canvas, x), lbm_canvas_y(canvas, x), radius, 0.0, 2.0 * M_PI);
         lbm_canvas_ink(canvas, canvas->colour[scene->part[v]].strong, 1.0);
         cairo_fill_preserve(canvas->cr);
         lbm_canvas_ink(canvas, lbm_ink_paper, 0.9);
@@ -162,8 +151,8 @@ draw_links(struct lbm_canvas *canvas)
     for (size_t l = 0; l < scene->n_links; l++) {
         const double *a = canvas->anchor + 2 * (size_t)scene->link[2 * l];
         const double *b = canvas->anchor + 2 * (size_t)scene->link[2 * l + 1];
-        cairo_move_to(canvas->cr, page_x(canvas, a), page_y(canvas, a));
-        cairo_line_to(canvas->cr, page_x(canvas, b), page_y(canvas, b));
+        cairo_move_to(canvas->cr, lbm_canvas_x(canvas, a), lbm_canvas_y(canvas, a));
+        cairo_line_to(canvas->cr, lbm_canvas_x(canvas, b), lbm_canvas_y(canvas, b));
         cairo_stroke(canvas->cr);
     }
     cairo_set_dash(canvas->cr, NULL, 0, 0.0);
@@ -202,8 +191,8 @@ draw_label(struct lbm_canvas *canvas, uint32_t p, double size)
         snprintf(text, sizeof text, "%.60s  %+.1f %%", name, 100.0 * lbm_scene_deviation(scene, p));
     else
         snprintf(text, sizeof text, "%.60s", name);
-    double x = page_x(canvas, canvas->anchor + 2 * (size_t)p);
-    double y = page_y(canvas, canvas->anchor + 2 * (size_t)p);
+    double x = lbm_canvas_x(canvas, canvas->anchor + 2 * (size_t)p);
+    double y = lbm_canvas_y(canvas, canvas->anchor + 2 * (size_t)p);
     cairo_text_extents_t extents;
     double width = lbm_canvas_text_width(canvas, size, text);
     cairo_text_extents(canvas->cr, "0", &extents);
@@ -230,6 +219,8 @@ lbm_canvas_map(struct lbm_canvas *canvas)
     const struct lbm_scene *scene = canvas->scene;
     if (scene->weight != NULL && scene->site != NULL)
         draw_regions(canvas);
+    else
+        lbm_canvas_faces(canvas);
     if (canvas->err == LBM_OK)
         draw_edges(canvas);
     if (scene->n <= DOTS_MAX)

@@ -3,7 +3,7 @@
 
 #include "client/options.h"
 
-enum { PAGE = 100, TEXT_COLUMN = 26, CHOICE_INDENT = 8 };
+enum { PAGE = 79, TEXT_COLUMN = 26, CHOICE_INDENT = 8 };
 
 /* Print words from column `at` on, broken before the page's edge; further lines begin at `indent`. */
 static void

@@ -54,14 +54,18 @@ likeness(int i, int j)
     return exp(-12.0 * (hue * hue + shade * shade));
 }
 
-/* The candidate least like those of hosts before p, nearer ones counting more. */
+/* The candidate least like those of hosts before p, nearer ones counting more; one that is used already
+ * only if all are. spacing2: squared distance of hosts if they were spread evenly. */
 static int
-least_alike(uint32_t p, const double *anchor, const int *chosen, double alike[CANDIDATES][CANDIDATES])
+least_alike(uint32_t p, const double *anchor, double spacing2, const int *chosen,
+            double alike[CANDIDATES][CANDIDATES])
 {
+    static const double used = 8.0;
     double dislike[CANDIDATES] = {0.0};
     for (uint32_t q = 0; q < p; q++) {
         double dx = anchor[2 * p] - anchor[2 * q], dy = anchor[2 * p + 1] - anchor[2 * q + 1];
-        double near = 1.0 / (dx * dx + dy * dy + 1e-9);
+        double near = spacing2 / (dx * dx + dy * dy + 0.01 * spacing2);
+        dislike[chosen[q]] += used;
         for (int k = 0; k < CANDIDATES; k++)
             dislike[k] += alike[k][chosen[q]] * near;
     }
@@ -72,15 +76,29 @@ least_alike(uint32_t p, const double *anchor, const int *chosen, double alike[CA
     return best;
 }
 
+/* Squared distance of n points spread evenly over the box of the anchors; not 0. */
+static double
+even_spacing2(uint32_t n, const double *anchor)
+{
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        low[i % 2] = fmin(low[i % 2], anchor[i]);
+        high[i % 2] = fmax(high[i % 2], anchor[i]);
+    }
+    double extent = fmax(high[0] - low[0], high[1] - low[1]);
+    return extent > 0.0 ? extent * extent / n : 1.0;
+}
+
 static void
 choose(uint32_t n, const double *anchor, int *chosen)
 {
+    double spacing2 = even_spacing2(n, anchor);
     double alike[CANDIDATES][CANDIDATES];
     for (int i = 0; i < CANDIDATES; i++)
         for (int j = 0; j < CANDIDATES; j++)
             alike[i][j] = likeness(i, j);
     for (uint32_t p = 0; p < n; p++)
-        chosen[p] = least_alike(p, anchor, chosen, alike);
+        chosen[p] = least_alike(p, anchor, spacing2, chosen, alike);
 }
 
 void
