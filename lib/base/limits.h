@@ -11,6 +11,9 @@
 #define LBM_WEIGHT_MAX                                                                                       \
     UINT32_C(2147483647) /* vertex and edge weights: fits METIS's and Scotch's 32-bit idx */
 
+/* Text of one file, unpacked: METIS text of the largest guest whose rows fit 64 GiB; a gzip bomb ends here. */
+#define LBM_FILE_BYTES_MAX (UINT64_C(16) << 30)
+
 /* Host graph. The distance matrix is dense: 4 bytes per pair, 256 MiB at the limit. */
 #define LBM_HOSTS_MAX 8192
 #define LBM_LINK_COST_MAX UINT32_C(500000) /* a routing distance of 8191 hops then fits 32 bits */

@@ -10,13 +10,15 @@
 #include "graph/read.h"
 #include "host/host.h"
 
-/* Read a whole file; "-" is standard input; gzip is recognised by content and inflated.
+/* Read a whole text; "-" is standard input; gzip is recognised by content and inflated.
  * Out: *text owned by the caller (free), terminated, *len without the terminator.
- * Errors: LBM_E_NOTFOUND, LBM_E_IO (a directory, unreadable, truncated gzip), LBM_E_LIMIT, LBM_E_NOMEM. */
+ * Errors: LBM_E_NOTFOUND, LBM_E_DENIED, LBM_E_IO (a directory, unreadable, truncated or damaged gzip),
+ *         LBM_E_SYNTAX (a byte 0: not a text), LBM_E_LIMIT (more than LBM_FILE_BYTES_MAX), LBM_E_NOMEM. */
 enum lbm_err lbm_file_read(const char *path, char **text, size_t *len, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Write atomically: a temporary file beside it, fsync, rename; "-" is standard output; a path that ends
- * in .gz is compressed. On error the old file is unchanged. */
+ * in .gz is compressed. On error the old file is unchanged. Its mode is kept, a symbolic link stays one;
+ * pipes and devices are written through.  Errors: LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. */
 enum lbm_err lbm_file_write(const char *path, const char *text, size_t len, struct lbm_diag *diag)
     LBM_MUST_CHECK;
 

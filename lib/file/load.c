@@ -1,0 +1,185 @@
+/* Graphs, hosts and mappings from files. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "file/file.h"
+#include "graph/scan.h"
+
+enum lbm_err
+lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_graph *out, struct lbm_diag *diag)
+{
+    char *text;
+    size_t len;
+    if (format == LBM_FORMAT_COUNT)
+        format = lbm_graph_format_by_path(path);
+    if (format == LBM_FORMAT_COUNT)
+        format = LBM_FORMAT_METIS;
+    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
+    if (err != LBM_OK)
+        return err;
+    err = lbm_graph_parse(format, path, text, len, out, diag);
+    free(text);
+    return err;
+}
+
+static enum lbm_err
+read_hosts(const char *path, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    char *text;
+    size_t len;
+    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
+    if (err != LBM_OK)
+        return err;
+    err = lbm_hosts_parse(path, text, len, out, diag);
+    free(text);
+    return err;
+}
+
+static enum lbm_err
+read_capacities(const char *path, struct lbm_hosts *h, struct lbm_diag *diag)
+{
+    char *text;
+    size_t len;
+    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
+    if (err != LBM_OK)
+        return err;
+    err = lbm_hosts_parse_capacities(h, path, text, len, diag);
+    free(text);
+    return err;
+}
+
+enum lbm_err
+lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    static const char capacity_mark[] = "@cap=", file_mark[] = "file:";
+    const char *mark = strstr(spec, capacity_mark);
+    char *base = mark != NULL ? strndup(spec, (size_t)(mark - spec)) : strdup(spec);
+    if (base == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, spec, 0, "no memory for the hosts");
+    struct lbm_hosts hosts = {0};
+    enum lbm_err err;
+    if (strcmp(base, "live") == 0)
+        err = lbm_diag_set(diag, LBM_E_UNSUPPORTED, spec, 0,
+                           "the hosts of a running cluster are not in a file");
+    else if (strncmp(base, file_mark, sizeof file_mark - 1) == 0)
+        err = read_hosts(base + sizeof file_mark - 1, &hosts, diag);
+    else
+        err = lbm_hosts_generate(base, &hosts, diag);
+    free(base);
+    if (err != LBM_OK)
+        return err;
+    if (mark != NULL)
+        err = read_capacities(mark + sizeof capacity_mark - 1, &hosts, diag);
+    if (err == LBM_OK)
+        *out = hosts;
+    else
+        lbm_hosts_free(&hosts);
+    return err;
+}
+
+/* ---- mappings ------------------------------------------------------------------------------------- */
+
+static const char comment_marks[] = "#%";
+
+/* One host a line, in the order of the vertices. */
+static enum lbm_err
+read_part(struct lbm_scan *s, uint32_t n, const struct lbm_field *host, uint32_t *part)
+{
+    for (uint32_t v = 0; v < n; v++) {
+        if (lbm_scan_skip_lines(s, comment_marks, 1))
+            return lbm_scan_refuse(
+                s, LBM_E_SYNTAX,
+                "the mapping ends after %" PRIu32 " of %" PRIu32 " vertices: is it of another graph?", v, n);
+        enum lbm_err err = lbm_scan_u32(s, host, &part[v]);
+        if (err == LBM_OK)
+            err = lbm_scan_expect_line_end(s, "a host");
+        if (err != LBM_OK)
+            return err;
+        lbm_scan_next_line(s);
+    }
+    return lbm_scan_expect_text_end(s, comment_marks, "the last vertex");
+}
+
+/* Pairs "vertex host" in any order. Vertices count from 0 or from 1, whichever leaves none out.
+ * In/out: part [n + 1], all LBM_NONE. */
+static enum lbm_err
+read_pairs(struct lbm_scan *s, uint32_t n, const struct lbm_field *host, uint32_t *part)
+{
+    const struct lbm_field vertex = {"vertex", 0, n, ""};
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t v = 0;
+        if (lbm_scan_skip_lines(s, comment_marks, 1))
+            return lbm_scan_refuse(s, LBM_E_SYNTAX,
+                                   "the mapping ends after %" PRIu32 " of %" PRIu32 " vertices", k, n);
+        enum lbm_err err = lbm_scan_u32(s, &vertex, &v);
+        if (err == LBM_OK && part[v] != LBM_NONE)
+            return lbm_scan_refuse(s, LBM_E_SYNTAX, "vertex %" PRIu32 " is mapped twice", v);
+        if (err == LBM_OK)
+            err = lbm_scan_u32(s, host, &part[v]);
+        if (err == LBM_OK)
+            err = lbm_scan_expect_line_end(s, "a vertex and its host");
+        if (err != LBM_OK)
+            return err;
+        lbm_scan_next_line(s);
+    }
+    uint32_t missing = 0;
+    while (part[missing] != LBM_NONE) /* n of the n + 1 numbers are there */
+        missing++;
+    if (missing != 0 && missing != n)
+        return lbm_scan_refuse(s, LBM_E_SYNTAX, "vertex %" PRIu32 " is not mapped", missing);
+    if (missing == 0)
+        memmove(part, part + 1, n * sizeof *part);
+    return lbm_scan_expect_text_end(s, comment_marks, "the last vertex");
+}
+
+/* Nonzero if the text is a Scotch mapping: a line with nothing but the count n, then a line with two numbers
+ * (or none, if n is 0). In out: the scanner stands at the first line; for a Scotch mapping, then behind it.
+ */
+static int
+is_scotch(struct lbm_scan *s, uint32_t n)
+{
+    const struct lbm_field any = {"number", 0, UINT32_MAX, ""};
+    struct lbm_scan probe = *s;
+    uint32_t count, number;
+    probe.diag = NULL;
+    if (lbm_scan_skip_lines(&probe, comment_marks, 1) || lbm_scan_u32(&probe, &any, &count) != LBM_OK ||
+        count != n || !lbm_scan_line_done(&probe))
+        return 0;
+    lbm_scan_next_line(&probe);
+    struct lbm_scan second = probe;
+    int ended = lbm_scan_skip_lines(&second, comment_marks, 1);
+    if (n == 0 ? !ended
+               : ended || lbm_scan_u32(&second, &any, &number) != LBM_OK || lbm_scan_line_done(&second))
+        return 0;
+    probe.diag = s->diag;
+    *s = probe;
+    return 1;
+}
+
+enum lbm_err
+lbm_file_map(const char *path, uint32_t n, uint32_t n_hosts, uint32_t **part, struct lbm_diag *diag)
+{
+    char *text;
+    size_t len;
+    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
+    if (err != LBM_OK)
+        return err;
+    uint32_t *hosts = lbm_alloc((size_t)n + 1, sizeof *hosts);
+    if (hosts == NULL) {
+        free(text);
+        return lbm_diag_set(diag, LBM_E_NOMEM, path, 0, "no memory for %" PRIu32 " vertices", n);
+    }
+    memset(hosts, 0xff, ((size_t)n + 1) * sizeof *hosts); /* LBM_NONE */
+    const struct lbm_field host = {"host", 0, n_hosts > 0 ? n_hosts - 1 : 0, "hosts are numbered from 0"};
+    struct lbm_scan scan;
+    lbm_scan_begin(&scan, path, text, len, diag);
+    err = is_scotch(&scan, n) ? read_pairs(&scan, n, &host, hosts) : read_part(&scan, n, &host, hosts);
+    free(text);
+    if (err == LBM_OK)
+        *part = hosts;
+    else
+        free(hosts);
+    return err;
+}

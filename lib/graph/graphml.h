@@ -1,0 +1,74 @@
+/* A GraphML document between its XML (read_graphml.c), its data (graphml_data.c) and the graph
+ * (graphml_build.c): vertices have names, edges are pairs of names, and an edge may come before its ends. */
+#ifndef LBM_GRAPH_GRAPHML_H
+#define LBM_GRAPH_GRAPHML_H
+
+#include "base/mem.h"
+#include "graph/graph.h"
+#include "graph/scan.h"
+
+struct lbm_graphml_node {
+    size_t name; /* offset in names */
+    double x, y;
+    uint64_t line;
+    uint32_t work;
+    uint32_t host;
+    uint8_t has_x, has_y, has_host, pinned;
+};
+
+struct lbm_graphml_edge {
+    size_t source, target; /* offsets in names */
+    uint64_t line;
+    uint32_t weight;
+};
+
+enum {
+    LBM_GRAPHML_KEYS_MAX = 256, /* a data element looks for its key among them one by one */
+    LBM_GRAPHML_TEXT_MAX = 64   /* a number with all its digits; ids of keys */
+};
+
+struct lbm_graphml;
+
+/* Set something of the last node or edge from a text, which the scanner stands at the beginning of.
+ * Errors: told in text->diag. */
+typedef enum lbm_err lbm_graphml_setter(struct lbm_graphml *doc, struct lbm_scan *text);
+
+/* What data of one key mean; NULL: nothing to us. */
+struct lbm_graphml_key {
+    char id[LBM_GRAPHML_TEXT_MAX];
+    lbm_graphml_setter *node, *edge;
+    char preset[LBM_GRAPHML_TEXT_MAX]; /* the text of <default>; empty: none */
+};
+
+struct lbm_graphml {
+    struct lbm_graphml_key keys[LBM_GRAPHML_KEYS_MAX];
+    unsigned n_keys;
+    struct lbm_buf names; /* terminated strings, one after the other */
+    LBM_VEC(struct lbm_graphml_node) nodes;
+    LBM_VEC(struct lbm_graphml_edge) edges;
+};
+
+/* Add a key. In: name, domain: attr.name and for, or NULL.
+ * Errors: LBM_E_LIMIT, LBM_E_SYNTAX; told at scan's line. */
+enum lbm_err lbm_graphml_add_key(struct lbm_graphml *doc, const struct lbm_scan *scan, const char *id,
+                                 const char *domain, const char *name) LBM_MUST_CHECK;
+
+/* The key of this id, or NULL. */
+const struct lbm_graphml_key *lbm_graphml_find_key(const struct lbm_graphml *doc, const char *id);
+
+/* Give a text to the last node or edge. Errors: told at scan's line. */
+enum lbm_err lbm_graphml_apply(struct lbm_graphml *doc, const struct lbm_scan *scan, lbm_graphml_setter *set,
+                               const char *text, size_t len) LBM_MUST_CHECK;
+
+/* Give the defaults of all keys to the last node, or else to the last edge. */
+enum lbm_err lbm_graphml_apply_defaults(struct lbm_graphml *doc, const struct lbm_scan *scan,
+                                        int node) LBM_MUST_CHECK;
+
+/* Resolve the names and build the graph; vertices are numbered in the order of the nodes.
+ * Errors: told in scan->diag (its line is not used). */
+enum lbm_err lbm_graphml_build(const struct lbm_graphml *doc, const struct lbm_scan *scan,
+                               struct lbm_graph *out) LBM_MUST_CHECK;
+
+void lbm_graphml_free(struct lbm_graphml *doc);
+
+#endif

@@ -1,0 +1,307 @@
+/* GraphML by expat: nodes, edges and the data of both that mean something to a mapping.
+ * Source: graphml.graphdrawing.org, structure and attributes layers. Elements and data of other tools are
+ * skipped; what would change the meaning (hyperedges, nested graphs, entities) is refused. */
+#include <expat.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/graphml.h"
+#include "graph/readers.h"
+
+enum { CHUNK_BYTES = 1 << 20 }; /* expat counts bytes in int */
+
+/* Where in the document we are: inside which element. */
+enum place { OUTSIDE, GRAPHML, KEY, DEFAULT, GRAPH, NODE, EDGE, NODE_DATA, EDGE_DATA };
+
+struct reader {
+    XML_Parser xml;
+    struct lbm_scan scan; /* name, line and diag for refusals; expat reads the text */
+    struct lbm_graphml doc;
+    unsigned n_graphs;
+    enum place place;
+    unsigned skipped;        /* depth inside an element that means nothing to us */
+    lbm_graphml_setter *set; /* of the text being read, or NULL */
+    char text[LBM_GRAPHML_TEXT_MAX];
+    size_t text_len; /* if LBM_GRAPHML_TEXT_MAX, the text is too long */
+    enum lbm_err err;
+};
+
+static enum lbm_err
+refuse(struct reader *r, enum lbm_err err, const char *text)
+{
+    return lbm_scan_refuse(&r->scan, err, "%s", text);
+}
+
+static const char *
+attribute(const char **attributes, const char *name)
+{
+    for (; attributes[0] != NULL; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
+            return attributes[1];
+    return NULL;
+}
+
+static enum lbm_err
+open_key(struct reader *r, const char **attributes)
+{
+    return lbm_graphml_add_key(&r->doc, &r->scan, attribute(attributes, "id"), attribute(attributes, "for"),
+                               attribute(attributes, "attr.name"));
+}
+
+static void
+begin_text(struct reader *r, lbm_graphml_setter *set)
+{
+    r->set = set;
+    r->text_len = 0;
+}
+
+static enum lbm_err
+open_default(struct reader *r, const char **attributes)
+{
+    (void)attributes;
+    const struct lbm_graphml_key *key = &r->doc.keys[r->doc.n_keys - 1];
+    begin_text(r, key->node != NULL ? key->node : key->edge);
+    return LBM_OK;
+}
+
+static enum lbm_err
+close_default(struct reader *r)
+{
+    if (r->set == NULL)
+        return LBM_OK;
+    r->set = NULL;
+    if (r->text_len == LBM_GRAPHML_TEXT_MAX)
+        return refuse(r, LBM_E_SYNTAX, "this default is too long for a number");
+    struct lbm_graphml_key *key = &r->doc.keys[r->doc.n_keys - 1];
+    memcpy(key->preset, r->text, r->text_len);
+    key->preset[r->text_len] = '\0';
+    return LBM_OK;
+}
+
+static enum lbm_err
+open_graph(struct reader *r, const char **attributes)
+{
+    (void)attributes;
+    return r->n_graphs++ == 0 ? LBM_OK
+                              : refuse(r, LBM_E_UNSUPPORTED, "a second graph: keep one graph in a file");
+}
+
+static enum lbm_err
+open_subgraph(struct reader *r, const char **attributes)
+{
+    (void)attributes;
+    return refuse(r, LBM_E_UNSUPPORTED, "nested graphs are not supported: flatten them");
+}
+
+static enum lbm_err
+open_hyperedge(struct reader *r, const char **attributes)
+{
+    (void)attributes;
+    return refuse(r, LBM_E_UNSUPPORTED, "hyperedges are not supported: replace each by edges");
+}
+
+/* Keep a name and return its offset. */
+static size_t
+keep(struct reader *r, const char *name)
+{
+    size_t offset = r->doc.names.len;
+    lbm_buf_put(&r->doc.names, name, strlen(name) + 1);
+    return offset;
+}
+
+static enum lbm_err
+open_node(struct reader *r, const char **attributes)
+{
+    const char *id = attribute(attributes, "id");
+    if (id == NULL)
+        return refuse(r, LBM_E_SYNTAX, "a node needs an id");
+    if (r->doc.nodes.n >= LBM_VERTICES_MAX)
+        return lbm_scan_refuse(&r->scan, LBM_E_LIMIT, "more than %" PRIu32 " nodes", LBM_VERTICES_MAX);
+    struct lbm_graphml_node node = {.name = keep(r, id), .line = r->scan.line, .work = 1};
+    if (r->doc.names.failed || lbm_vec_push(&r->doc.nodes, node) != LBM_OK)
+        return refuse(r, LBM_E_NOMEM, "no memory for the nodes");
+    return lbm_graphml_apply_defaults(&r->doc, &r->scan, 1);
+}
+
+static enum lbm_err
+open_edge(struct reader *r, const char **attributes)
+{
+    const char *source = attribute(attributes, "source"), *target = attribute(attributes, "target");
+    if (source == NULL || target == NULL)
+        return refuse(r, LBM_E_SYNTAX, "an edge needs a source and a target");
+    struct lbm_graphml_edge edge = {.line = r->scan.line, .weight = 1};
+    edge.source = keep(r, source);
+    edge.target = keep(r, target);
+    if (r->doc.names.failed || lbm_vec_push(&r->doc.edges, edge) != LBM_OK)
+        return refuse(r, LBM_E_NOMEM, "no memory for the edges");
+    return lbm_graphml_apply_defaults(&r->doc, &r->scan, 0);
+}
+
+static enum lbm_err
+open_data(struct reader *r, const char **attributes)
+{
+    const char *id = attribute(attributes, "key");
+    const struct lbm_graphml_key *key = id != NULL ? lbm_graphml_find_key(&r->doc, id) : NULL;
+    if (key == NULL)
+        return refuse(r, LBM_E_SYNTAX, "data must name a key that is declared before the graph");
+    begin_text(r, r->place == NODE_DATA ? key->node : key->edge);
+    return LBM_OK;
+}
+
+static enum lbm_err
+close_data(struct reader *r)
+{
+    lbm_graphml_setter *set = r->set;
+    r->set = NULL;
+    if (set == NULL)
+        return LBM_OK;
+    if (r->text_len == LBM_GRAPHML_TEXT_MAX)
+        return refuse(r, LBM_E_SYNTAX, "this value is too long for a number");
+    return lbm_graphml_apply(&r->doc, &r->scan, set, r->text, r->text_len);
+}
+
+/* Which element may stand where, where that leads, and what it does. */
+static const struct element {
+    const char *name;
+    enum place in, to;
+    enum lbm_err (*open)(struct reader *r, const char **attributes);
+    enum lbm_err (*close)(struct reader *r);
+} elements[] = {
+    {"graphml", OUTSIDE, GRAPHML, NULL, NULL},
+    {"key", GRAPHML, KEY, open_key, NULL},
+    {"default", KEY, DEFAULT, open_default, close_default},
+    {"graph", GRAPHML, GRAPH, open_graph, NULL},
+    {"node", GRAPH, NODE, open_node, NULL},
+    {"edge", GRAPH, EDGE, open_edge, NULL},
+    {"data", NODE, NODE_DATA, open_data, close_data},
+    {"data", EDGE, EDGE_DATA, open_data, close_data},
+    {"graph", NODE, GRAPH, open_subgraph, NULL},
+    {"graph", EDGE, GRAPH, open_subgraph, NULL},
+    {"hyperedge", GRAPH, EDGE, open_hyperedge, NULL},
+};
+
+enum { ELEMENTS = sizeof elements / sizeof elements[0] };
+
+/* Nonzero if the element means nothing, or if the parser was stopped: expat still tells some ends then. */
+static int
+deaf(const struct reader *r)
+{
+    return r->skipped > 0 || r->err != LBM_OK;
+}
+
+static void
+stop_on_error(struct reader *r, enum lbm_err err)
+{
+    r->err = err;
+    if (err != LBM_OK)
+        XML_StopParser(r->xml, XML_FALSE);
+}
+
+static void
+on_start(void *arg, const char *name, const char **attributes)
+{
+    struct reader *r = arg;
+    if (deaf(r)) {
+        r->skipped++;
+        return;
+    }
+    r->scan.line = XML_GetCurrentLineNumber(r->xml);
+    for (int i = 0; i < ELEMENTS; i++) {
+        if (elements[i].in != r->place || strcmp(elements[i].name, name) != 0)
+            continue;
+        r->place = elements[i].to;
+        stop_on_error(r, elements[i].open != NULL ? elements[i].open(r, attributes) : LBM_OK);
+        return;
+    }
+    if (r->place == OUTSIDE)
+        stop_on_error(r, refuse(r, LBM_E_SYNTAX, "not GraphML: the outermost element must be graphml"));
+    r->skipped = 1;
+}
+
+static void
+on_end(void *arg, const char *name)
+{
+    struct reader *r = arg;
+    (void)name; /* expat has matched it with the start */
+    if (deaf(r)) {
+        r->skipped -= r->skipped > 0;
+        return;
+    }
+    int i = 0;
+    while (elements[i].to != r->place)
+        i++;
+    stop_on_error(r, elements[i].close != NULL ? elements[i].close(r) : LBM_OK);
+    r->place = elements[i].in;
+}
+
+static void
+on_text(void *arg, const char *text, int len)
+{
+    struct reader *r = arg;
+    if (deaf(r) || r->set == NULL)
+        return;
+    size_t room = LBM_GRAPHML_TEXT_MAX - r->text_len, taken = (size_t)len < room ? (size_t)len : room;
+    memcpy(r->text + r->text_len, text, taken);
+    r->text_len += taken;
+}
+
+/* Entities can make a small file large, and no writer of graphs needs them. */
+static void
+on_entity(void *arg, const char *name, int parameter, const char *text, int len, const char *base,
+          const char *system, const char *public, const char *notation)
+{
+    (void)name, (void)parameter, (void)text, (void)len, (void)base, (void)system, (void)public,
+        (void)notation;
+    struct reader *r = arg;
+    r->scan.line = XML_GetCurrentLineNumber(r->xml);
+    stop_on_error(r, refuse(r, LBM_E_UNSUPPORTED, "entity declarations are not supported"));
+}
+
+static enum lbm_err
+parse_document(struct reader *r)
+{
+    XML_SetUserData(r->xml, r);
+    XML_SetElementHandler(r->xml, on_start, on_end);
+    XML_SetCharacterDataHandler(r->xml, on_text);
+    XML_SetEntityDeclHandler(r->xml, on_entity);
+    const char *at = r->scan.at;
+    for (int last = 0; !last;) {
+        size_t left = (size_t)(r->scan.end - at), len = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+        last = len == left;
+        enum XML_Status status = XML_Parse(r->xml, at, (int)len, last);
+        if (r->err != LBM_OK)
+            return r->err;
+        if (status != XML_STATUS_OK) {
+            enum XML_Error error = XML_GetErrorCode(r->xml);
+            r->scan.line = XML_GetCurrentLineNumber(r->xml);
+            return refuse(r, error == XML_ERROR_NO_MEMORY ? LBM_E_NOMEM : LBM_E_SYNTAX,
+                          XML_ErrorString(error));
+        }
+        at += len;
+    }
+    return r->n_graphs > 0 ? LBM_OK : refuse(r, LBM_E_SYNTAX, "there is no graph element");
+}
+
+enum lbm_err
+lbm_read_graphml(struct lbm_scan *s, struct lbm_graph *out)
+{
+    struct reader *r = lbm_alloc(1, sizeof *r);
+    enum lbm_err err = LBM_E_NOMEM;
+    if (r != NULL) {
+        r->scan = *s;
+        r->xml = XML_ParserCreate(NULL);
+    }
+    if (r == NULL || r->xml == NULL)
+        err = lbm_scan_refuse(s, LBM_E_NOMEM, "no memory for an XML parser");
+    else
+        err = parse_document(r);
+    if (err == LBM_OK)
+        err = lbm_graphml_build(&r->doc, s, out);
+    if (r != NULL) {
+        XML_ParserFree(r->xml);
+        lbm_graphml_free(&r->doc);
+    }
+    free(r);
+    return err;
+}
