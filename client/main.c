@@ -10,7 +10,10 @@
 #include "client/command.h"
 
 const struct lbm_command *const lbm_commands[] = {
-    &lbm_command_plan, &lbm_command_eval, &lbm_command_gen, &lbm_command_convert, NULL,
+    &lbm_command_plan,   &lbm_command_eval,   &lbm_command_gen,  &lbm_command_convert,
+    &lbm_command_cluster, &lbm_command_status, &lbm_command_hosts, &lbm_command_jobs,
+    &lbm_command_submit, &lbm_command_wait,   &lbm_command_map,  &lbm_command_locate,
+    &lbm_command_plot,   &lbm_command_cancel, NULL,
 };
 
 static const struct lbm_option global_options[] = {

@@ -221,7 +221,7 @@ try_append(struct lbm_node *node)
     node->append_us = node->now_us;
     Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
     append.token = first->token;
-    append.index = node->view.index + 1;
+    append.index = last_index(node) + 1;
     append.command = (ProtobufCBinaryData){first->len, first->command};
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_APPEND;
@@ -344,5 +344,7 @@ on_log_result(struct lbm_node *node, const Lbm__Peer *message)
     if (result->last > last_index(node)) {
         node->fetch_us = 0;
         log_fetch(node);
+    } else {
+        node->append_us = 0; /* what was missing has come meanwhile: try again now */
     }
 }

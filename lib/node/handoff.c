@@ -130,7 +130,8 @@ handoff_pump(struct lbm_node *node, struct job *job)
     }
     uint32_t waiting = 0, begun = 0;
     size_t looked = 0;
-    for (; looked < n && begun < total && node->failed == LBM_OK; looked++) {
+    /* Without any room this only counts who waits. */
+    for (; looked < n && (begun < total || total == 0) && node->failed == LBM_OK; looked++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[(job->pump_at + looked) % n];
         if (vertex->stage != LBM_STAGE_OWN || vertex->wish == LBM_NONE || vertex->wish == node->host)
             continue;

@@ -1,0 +1,644 @@
+/* lbctl cluster: a whole cluster on this machine, real daemons, one folder a host:
+ *   DIR/cluster.json    who belongs to it
+ *   DIR/hN/lbmapd.conf, lbmap.db, lbmapd.sock, lbmapd.pid, lbmapd.log */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/daemon.h"
+#include "client/process.h"
+#include "client/progress.h"
+#include "client/table.h"
+#include "file/file.h"
+
+enum { CLUSTER_HOSTS, CLUSTER_DIR, CLUSTER_DAEMON, CLUSTER_LINK, CLUSTER_SIGNAL, CLUSTER_OPTIONS };
+
+enum { READY_MS = 30000, STOP_MS = 10000 };
+
+static const struct lbm_choice signals[] = {
+    {"KILL", "end it at once, as a crash would"},
+    {"TERM", "let it end in order"},
+    {"STOP", "freeze it"},
+    {"CONT", "let a frozen one go on"},
+    {NULL, NULL},
+};
+
+static const int signal_numbers[] = {SIGKILL, SIGTERM, SIGSTOP, SIGCONT};
+
+static const struct lbm_option cluster_options[CLUSTER_OPTIONS] = {
+    [CLUSTER_HOSTS] =
+        {.name = "hosts",
+         .letter = 'H',
+         .type = LBM_OPTION_TEXT,
+         .value = "SPEC",
+         .choices = lbm_host_forms,
+         .text = "up: host graph of the new cluster, one daemon a host; without it, start again what "
+                 "DIR holds and is not running"},
+    [CLUSTER_DIR] = {.name = "dir",
+                     .letter = 'd',
+                     .type = LBM_OPTION_TEXT,
+                     .value = "DIR",
+                     .required = 1,
+                     .text = "folder of the cluster; its name must be short, sockets go there"},
+    [CLUSTER_DAEMON] = {.name = "daemon",
+                        .type = LBM_OPTION_TEXT,
+                        .value = "FILE",
+                        .text = "up, add: the daemon to run; the one beside lbctl, or in PATH, if absent"},
+    [CLUSTER_LINK] = {.name = "link",
+                      .type = LBM_OPTION_TEXT,
+                      .value = "HOST[:COST],...",
+                      .text = "add: hosts the new one is linked to"},
+    [CLUSTER_SIGNAL] = {.name = "signal",
+                        .type = LBM_OPTION_CHOICE,
+                        .value = "SIGNAL",
+                        .fallback = "KILL",
+                        .choices = signals,
+                        .text = "kill: what the daemon gets"},
+};
+
+static const struct lbm_choice actions[] = {
+    {"up", "start a cluster, or what of it is not running, and wait until all hosts are active"},
+    {"down", "stop all its daemons in order; the folder stays"},
+    {"status", "show every daemon: process, whether it answers, whom it hears"},
+    {"kill", "send a signal to the daemon of HOST"},
+    {"add", "start one more host, linked as --link says"},
+    {NULL, NULL},
+};
+
+static const struct lbm_operand cluster_operands[] = {
+    {.name = "ACTION", .choices = actions, .text = "what to do:"},
+    {.name = "HOST", .optional = 1, .text = "kill: id of the host"},
+};
+
+/* ---- what a folder holds ---------------------------------------------------------------------------------
+ */
+
+struct place {
+    uint32_t id;
+    char name[LBM_NAME_MAX + 1];
+    char address[64];
+};
+
+struct cluster {
+    char dir[PATH_MAX]; /* absolute */
+    LBM_VEC(struct place) places;
+};
+
+/* DIR/NAME/FILE. Folders are short enough: open_dir checked. */
+static const char *
+path_of(const struct cluster *cluster, const struct place *place, const char *file, char path[PATH_MAX + 128])
+{
+    snprintf(path, PATH_MAX + 128, "%s/%s/%s", cluster->dir, place->name, file);
+    return path;
+}
+
+static pid_t
+process_of(const struct cluster *cluster, const struct place *place)
+{
+    char pid_file[PATH_MAX + 128], config[PATH_MAX + 128];
+    return lbm_process_find(path_of(cluster, place, "lbmapd.pid", pid_file),
+                            path_of(cluster, place, "lbmapd.conf", config));
+}
+
+/* The absolute name of the folder, made if it is wanted and absent. */
+static enum lbm_status
+open_dir(const struct lbm_client *client, struct cluster *cluster, int make)
+{
+    const char *dir = client->value[CLUSTER_DIR].text;
+    struct lbm_diag diag;
+    if (make && mkdir(dir, 0777) != 0 && errno != EEXIST) {
+        lbm_diag_set(&diag, LBM_E_IO, dir, 0, "cannot be made: %s", strerror(errno));
+        return lbm_client_refuse(client, &diag);
+    }
+    if (realpath(dir, cluster->dir) == NULL) {
+        lbm_diag_set(&diag, LBM_E_NOTFOUND, dir, 0, "%s", strerror(errno));
+        return lbm_client_refuse(client, &diag);
+    }
+    if (strlen(cluster->dir) > 80) {
+        lbm_diag_set(&diag, LBM_E_RANGE, cluster->dir, 0,
+                     "is too long: a socket's whole path must be below 108 bytes; choose a shorter folder");
+        return lbm_client_refuse(client, &diag);
+    }
+    return LBM_STATUS_DONE;
+}
+
+static enum lbm_status
+load(const struct lbm_client *client, struct cluster *cluster)
+{
+    char path[PATH_MAX + 32];
+    struct lbm_diag diag;
+    json_error_t error;
+    size_t i;
+    json_t *host;
+    snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
+    json_t *root = json_load_file(path, 0, &error), *hosts = json_object_get(root, "hosts");
+    if (!json_is_array(hosts)) {
+        json_decref(root);
+        lbm_diag_set(&diag, LBM_E_NOTFOUND, path, 0,
+                     "there is no cluster here; start one with lbctl cluster up --hosts");
+        return lbm_client_refuse(client, &diag);
+    }
+    json_array_foreach(hosts, i, host)
+    {
+        struct place place = {.id = (uint32_t)json_integer_value(json_object_get(host, "id"))};
+        const char *name = json_string_value(json_object_get(host, "name"));
+        const char *address = json_string_value(json_object_get(host, "address"));
+        if (name == NULL || address == NULL || strchr(name, '/') != NULL) {
+            json_decref(root);
+            lbm_diag_set(&diag, LBM_E_SYNTAX, path, 0, "host %zu has no usable name or address", i);
+            return lbm_client_refuse(client, &diag);
+        }
+        snprintf(place.name, sizeof place.name, "%s", name);
+        snprintf(place.address, sizeof place.address, "%s", address);
+        if (lbm_vec_push(&cluster->places, place) != LBM_OK) {
+            json_decref(root);
+            return LBM_STATUS_FAILED;
+        }
+    }
+    json_decref(root);
+    return LBM_STATUS_DONE;
+}
+
+static enum lbm_status
+save(const struct lbm_client *client, const struct cluster *cluster)
+{
+    char path[PATH_MAX + 32];
+    struct lbm_diag diag;
+    json_t *hosts = json_array();
+    for (size_t i = 0; i < cluster->places.n; i++) {
+        const struct place *place = &cluster->places.at[i];
+        json_array_append_new(hosts, json_pack("{s:i, s:s, s:s}", "id", (int)place->id, "name", place->name,
+                                               "address", place->address));
+    }
+    json_t *root = json_pack("{s:o}", "hosts", hosts);
+    char *text = json_dumps(root, JSON_INDENT(1));
+    json_decref(root);
+    snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
+    enum lbm_err err = text != NULL ? lbm_file_write(path, text, strlen(text), &diag) : LBM_E_NOMEM;
+    free(text);
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_client_fail(client, &diag);
+}
+
+/* ---- up and add ------------------------------------------------------------------------------------------
+ */
+
+struct config_text {
+    const struct place *founder;
+    double capacity;
+    const double *site; /* [m] or NULL */
+    unsigned m;
+    const struct lbm_link *links; /* p is this host */
+    size_t n_links;
+};
+
+static enum lbm_status
+write_config(const struct lbm_client *client, const struct cluster *cluster, const struct place *place,
+             const struct config_text *config)
+{
+    char path[PATH_MAX + 128];
+    struct lbm_buf text = {0};
+    struct lbm_diag diag;
+    snprintf(path, sizeof path, "%s/%s", cluster->dir, place->name);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        lbm_diag_set(&diag, LBM_E_IO, path, 0, "cannot be made: %s", strerror(errno));
+        return lbm_client_fail(client, &diag);
+    }
+    lbm_buf_printf(&text, "host = {\n    id = %" PRIu32 ";\n    name = \"%s\";\n    capacity = %.17g;\n",
+                   place->id, place->name, config->capacity);
+    for (unsigned k = 0; config->site != NULL && k < config->m; k++)
+        lbm_buf_printf(&text, "%s%.17g", k == 0 ? "    site = [ " : ", ", config->site[k]);
+    if (config->site != NULL)
+        lbm_buf_printf(&text, " ];\n");
+    lbm_buf_printf(&text, "    links = (");
+    for (size_t i = 0; i < config->n_links; i++)
+        lbm_buf_printf(&text, "%s { host = %" PRIu32 "; cost = %" PRIu32 "; }", i != 0 ? "," : "",
+                       config->links[i].q, config->links[i].cost);
+    lbm_buf_printf(&text, " );\n};\n");
+    if (config->founder == place)
+        lbm_buf_printf(&text, "cluster = \"local\";\nfounder = true;\n");
+    else
+        lbm_buf_printf(&text, "join = { host = %" PRIu32 "; address = \"%s\"; };\n", config->founder->id,
+                       config->founder->address);
+    lbm_buf_printf(&text,
+                   "dimensions = %u;\nlisten = \"%s\";\ndata = \"lbmap.db\";\ncontrol = \"lbmapd.sock\";\n"
+                   "pid_file = \"lbmapd.pid\";\n",
+                   config->m, place->address);
+    enum lbm_err err =
+        text.failed ? LBM_E_NOMEM
+                    : lbm_file_write(path_of(cluster, place, "lbmapd.conf", path), text.at, text.len, &diag);
+    lbm_buf_free(&text);
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_client_fail(client, &diag);
+}
+
+static enum lbm_status
+start(const struct lbm_client *client, const struct cluster *cluster, const struct place *place)
+{
+    char program[PATH_MAX], config[PATH_MAX + 128], log[PATH_MAX + 128];
+    struct lbm_diag diag;
+    pid_t pid;
+    if (client->value[CLUSTER_DAEMON].given)
+        snprintf(program, sizeof program, "%s", client->value[CLUSTER_DAEMON].text);
+    else
+        lbm_process_daemon_path(program, sizeof program);
+    if (lbm_process_start(program, path_of(cluster, place, "lbmapd.conf", config),
+                          path_of(cluster, place, "lbmapd.log", log), &pid, &diag) != LBM_OK)
+        return lbm_client_fail(client, &diag);
+    return LBM_STATUS_DONE;
+}
+
+struct heard {
+    uint32_t active, heard;
+    uint64_t vertices;
+};
+
+static enum lbm_err
+take_heard(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    struct heard *heard = arg;
+    (void)handle;
+    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
+        heard->active += strcmp(part->hosts->hosts[i]->state, "ACTIVE") == 0;
+        heard->heard += part->hosts->hosts[i]->reachable;
+        if (part->hosts->hosts[i]->silent_s == 0)
+            heard->vertices = part->hosts->hosts[i]->vertices;
+    }
+    return LBM_OK;
+}
+
+/* Ask one daemon, quietly. Nonzero if it answered in time. */
+static int
+ask_heard(const struct lbm_client *client, const struct cluster *cluster, const struct place *place,
+          struct heard *heard)
+{
+    char path[PATH_MAX + 128];
+    struct lbm_daemon daemon;
+    *heard = (struct heard){0};
+    if (lbm_daemon_open(&daemon, client, path_of(cluster, place, "lbmapd.sock", path), 1000, 1) !=
+        LBM_STATUS_DONE)
+        return 0;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    int answered = lbm_api_call(&daemon.handle, &request, take_heard, heard) == LBM_OK;
+    lbm_daemon_close(&daemon);
+    return answered;
+}
+
+static void
+pause_ms(long ms)
+{
+    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+/* Wait until every daemon sees every host active and hears it. */
+static enum lbm_status
+wait_ready(const struct lbm_client *client, const struct cluster *cluster)
+{
+    struct lbm_progress progress;
+    struct lbm_diag diag;
+    int64_t end_ms = lbm_progress_now_ms() + READY_MS;
+    uint32_t n = (uint32_t)cluster->places.n, ready = 0;
+    lbm_progress_begin(&progress, client->global[LBM_GLOBAL_QUIET].given);
+    for (uint32_t at = 0; ready < n && lbm_progress_now_ms() < end_ms;) {
+        const struct place *place = &cluster->places.at[at];
+        struct heard heard;
+        if (ask_heard(client, cluster, place, &heard) && heard.active == n && heard.heard == n) {
+            ready++;
+            at++;
+            lbm_progress_show(&progress, "starting", (double)ready / n);
+        } else {
+            pause_ms(50);
+        }
+    }
+    lbm_progress_end(&progress);
+    if (ready == n)
+        return LBM_STATUS_DONE;
+    const struct place *late = &cluster->places.at[ready];
+    int dead = !lbm_process_alive(process_of(cluster, late), NULL);
+    lbm_diag_set(&diag, LBM_E_TIMEOUT, late->name, 0, "%s; see %.200s/%s/lbmapd.log",
+                 dead ? "its daemon has ended" : "does not see all hosts active yet", cluster->dir,
+                 late->name);
+    (void)lbm_client_fail(client, &diag);
+    return dead ? LBM_STATUS_FAILED : LBM_STATUS_TIMED_OUT;
+}
+
+static const struct lbm_column place_columns[] = {
+    {"host", "id", LBM_COLUMN_COUNT},
+    {"name", "name", LBM_COLUMN_TEXT},
+    {"pid", "pid", LBM_COLUMN_COUNT},
+    {"process", "process", LBM_COLUMN_TEXT},
+    {"answers_text", "answers", LBM_COLUMN_TEXT},
+    {"heard", "hears", LBM_COLUMN_COUNT},
+    {"vertices", "vertices", LBM_COLUMN_COUNT},
+    {"address", "address", LBM_COLUMN_TEXT},
+    {"socket", "talk to it with", LBM_COLUMN_TEXT},
+};
+
+/* Print a row for every host. Returns how many do not answer. */
+static uint32_t
+print_places(const struct lbm_client *client, const struct cluster *cluster)
+{
+    json_t *rows = json_array();
+    uint32_t n_mute = 0;
+    int json = client->global[LBM_GLOBAL_JSON].given;
+    for (size_t i = 0; i < cluster->places.n; i++) {
+        const struct place *place = &cluster->places.at[i];
+        char path[PATH_MAX + 128], talk[PATH_MAX + 160];
+        struct heard heard = {0};
+        int stopped = 0;
+        pid_t pid = process_of(cluster, place);
+        int alive = lbm_process_alive(pid, &stopped);
+        int answers = alive && ask_heard(client, cluster, place, &heard);
+        n_mute += !answers;
+        path_of(cluster, place, "lbmapd.sock", path);
+        snprintf(talk, sizeof talk, "%s%s", json ? "" : "lbctl -s ", path);
+        json_t *row = json_pack("{s:i, s:s, s:i, s:s, s:b, s:i, s:I, s:s, s:s}", "host", (int)place->id,
+                                "name", place->name, "pid", alive ? (int)pid : 0, "process",
+                                stopped ? "STOPPED"
+                                : alive ? "running"
+                                        : "none",
+                                "answers", answers, "heard", (int)heard.heard, "vertices",
+                                (json_int_t)heard.vertices, "address", place->address, "socket", talk);
+        if (!json)
+            json_object_set_new(row, "answers_text", json_string(answers ? "yes" : "NO"));
+        json_array_append_new(rows, row);
+    }
+    if ((json || !client->global[LBM_GLOBAL_QUIET].given) &&
+        lbm_table_print(stdout, place_columns, sizeof place_columns / sizeof *place_columns, rows, json) !=
+            LBM_OK)
+        n_mute = UINT32_MAX;
+    json_decref(rows);
+    return n_mute;
+}
+
+/* Folders and configurations of a new cluster. */
+static enum lbm_status
+lay_out(const struct lbm_client *client, struct cluster *cluster)
+{
+    struct lbm_hosts h;
+    struct lbm_diag diag;
+    if (lbm_file_hosts(client->value[CLUSTER_HOSTS].text, &h, &diag) != LBM_OK)
+        return lbm_client_refuse(client, &diag);
+    uint16_t *port = lbm_alloc(h.n, sizeof *port);
+    enum lbm_status status = LBM_STATUS_DONE;
+    if (port == NULL || lbm_process_free_ports(h.n, port, &diag) != LBM_OK)
+        status = lbm_client_fail(client, &diag);
+    for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h.n; p++) {
+        struct place place = {.id = p};
+        snprintf(place.name, sizeof place.name, "h%" PRIu32, p);
+        snprintf(place.address, sizeof place.address, "127.0.0.1:%u", port[p]);
+        if (lbm_vec_push(&cluster->places, place) != LBM_OK)
+            status = LBM_STATUS_FAILED;
+    }
+    for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h.n; p++) {
+        LBM_VEC(struct lbm_link) links = {0};
+        for (uint32_t e = h.offset[p]; e < h.offset[p + 1]; e++) {
+            struct lbm_link link = {p, h.target[e], h.cost[e]};
+            if (lbm_vec_push(&links, link) != LBM_OK)
+                status = LBM_STATUS_FAILED;
+        }
+        struct config_text config = {.founder = &cluster->places.at[0],
+                                     .capacity = h.capacity[p],
+                                     .site = &h.site[(size_t)p * h.m],
+                                     .m = h.m,
+                                     .links = links.at,
+                                     .n_links = links.n};
+        if (status == LBM_STATUS_DONE)
+            status = write_config(client, cluster, &cluster->places.at[p], &config);
+        lbm_vec_free(&links);
+    }
+    free(port);
+    lbm_hosts_free(&h);
+    return status == LBM_STATUS_DONE ? save(client, cluster) : status;
+}
+
+static int
+exists(const struct cluster *cluster)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
+    return access(path, F_OK) == 0;
+}
+
+static enum lbm_status
+run_up(const struct lbm_client *client, struct cluster *cluster)
+{
+    struct lbm_diag diag;
+    int new = client->value[CLUSTER_HOSTS].given;
+    enum lbm_status status = open_dir(client, cluster, new);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    if (new &&exists(cluster)) {
+        lbm_diag_set(
+            &diag, LBM_E_EXISTS, cluster->dir, 0,
+            "holds a cluster already; leave out --hosts to start it again, or choose another folder");
+        return lbm_client_refuse(client, &diag);
+    }
+    status = new ? lay_out(client, cluster) : load(client, cluster);
+    for (size_t i = 0; status == LBM_STATUS_DONE && i < cluster->places.n; i++)
+        if (!lbm_process_alive(process_of(cluster, &cluster->places.at[i]), NULL))
+            status = start(client, cluster, &cluster->places.at[i]);
+    if (status == LBM_STATUS_DONE)
+        status = wait_ready(client, cluster);
+    if (status == LBM_STATUS_DONE)
+        (void)print_places(client, cluster);
+    return status;
+}
+
+/* HOST[:COST],... as links of the new host. */
+static enum lbm_status
+parse_links(const struct lbm_client *client, const struct cluster *cluster, uint32_t self,
+            struct lbm_link *links, size_t max, size_t *n)
+{
+    const char *at = client->value[CLUSTER_LINK].text;
+    struct lbm_diag diag;
+    *n = 0;
+    while (at != NULL && *at != '\0') {
+        char *end;
+        unsigned long host = strtoul(at, &end, 10), cost = 1;
+        int good = end != at && *n < max;
+        if (good && *end == ':') {
+            at = end + 1;
+            cost = strtoul(at, &end, 10);
+            good = end != at && cost >= 1 && cost <= LBM_LINK_COST_MAX;
+        }
+        int known = 0;
+        for (size_t i = 0; i < cluster->places.n; i++)
+            known |= cluster->places.at[i].id == host;
+        if (!good || !known || (*end != ',' && *end != '\0')) {
+            lbm_diag_set(&diag, LBM_E_SYNTAX, "--link", 0, "%s: give hosts of the cluster as HOST[:COST],...",
+                         client->value[CLUSTER_LINK].text);
+            return lbm_client_refuse(client, &diag);
+        }
+        links[(*n)++] = (struct lbm_link){self, (uint32_t)host, (uint32_t)cost};
+        at = *end == ',' ? end + 1 : end;
+    }
+    if (*n == 0) {
+        lbm_diag_set(&diag, LBM_E_SYNTAX, "--link", 0, "is needed: to which hosts is the new one linked?");
+        return lbm_client_refuse(client, &diag);
+    }
+    return LBM_STATUS_DONE;
+}
+
+static enum lbm_status
+run_add(const struct lbm_client *client, struct cluster *cluster)
+{
+    enum { LINKS_MAX = 64 };
+    struct lbm_link links[LINKS_MAX];
+    struct lbm_diag diag;
+    uint16_t port;
+    enum lbm_status status = open_dir(client, cluster, 0);
+    if (status == LBM_STATUS_DONE)
+        status = load(client, cluster);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    struct place place = {0};
+    for (size_t i = 0; i < cluster->places.n; i++)
+        place.id = cluster->places.at[i].id >= place.id ? cluster->places.at[i].id + 1 : place.id;
+    struct config_text config = {.capacity = 1, .m = 2, .links = links};
+    status = parse_links(client, cluster, place.id, links, LINKS_MAX, &config.n_links);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    if (lbm_process_free_ports(1, &port, &diag) != LBM_OK)
+        return lbm_client_fail(client, &diag);
+    snprintf(place.name, sizeof place.name, "h%" PRIu32, place.id);
+    snprintf(place.address, sizeof place.address, "127.0.0.1:%u", port);
+    if (lbm_vec_push(&cluster->places, place) != LBM_OK)
+        return LBM_STATUS_FAILED;
+    config.founder = &cluster->places.at[0];
+    const struct place *added = &cluster->places.at[cluster->places.n - 1];
+    status = write_config(client, cluster, added, &config);
+    if (status == LBM_STATUS_DONE)
+        status = save(client, cluster);
+    if (status == LBM_STATUS_DONE)
+        status = start(client, cluster, added);
+    if (status == LBM_STATUS_DONE)
+        status = wait_ready(client, cluster);
+    if (status == LBM_STATUS_DONE)
+        (void)print_places(client, cluster);
+    return status;
+}
+
+/* ---- down, status, kill -----------------------------------------------------------------------------------
+ */
+
+static enum lbm_status
+run_down(const struct lbm_client *client, struct cluster *cluster)
+{
+    struct lbm_diag diag;
+    enum lbm_status status = open_dir(client, cluster, 0);
+    if (status == LBM_STATUS_DONE)
+        status = load(client, cluster);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    for (size_t i = 0; i < cluster->places.n; i++) {
+        pid_t pid = process_of(cluster, &cluster->places.at[i]);
+        if (pid != 0) {
+            kill(pid, SIGTERM);
+            kill(pid, SIGCONT); /* a frozen one must hear it */
+        }
+    }
+    int64_t end_ms = lbm_progress_now_ms() + STOP_MS;
+    uint32_t killed = 0;
+    for (size_t i = 0; i < cluster->places.n;) {
+        pid_t pid = process_of(cluster, &cluster->places.at[i]);
+        if (!lbm_process_alive(pid, NULL)) {
+            i++;
+        } else if (lbm_progress_now_ms() >= end_ms) {
+            kill(pid, SIGKILL);
+            killed++;
+            i++;
+        } else {
+            pause_ms(20);
+        }
+    }
+    if (killed == 0)
+        return LBM_STATUS_DONE;
+    lbm_diag_set(&diag, LBM_E_TIMEOUT, cluster->dir, 0,
+                 "%" PRIu32 " daemons did not end in %d s and were killed", killed, STOP_MS / 1000);
+    return lbm_client_fail(client, &diag);
+}
+
+static enum lbm_status
+run_status(const struct lbm_client *client, struct cluster *cluster)
+{
+    enum lbm_status status = open_dir(client, cluster, 0);
+    if (status == LBM_STATUS_DONE)
+        status = load(client, cluster);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    return print_places(client, cluster) == 0 ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
+}
+
+static enum lbm_status
+run_kill(const struct lbm_client *client, struct cluster *cluster)
+{
+    struct lbm_diag diag;
+    enum lbm_status status = open_dir(client, cluster, 0);
+    if (status == LBM_STATUS_DONE)
+        status = load(client, cluster);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    const char *text = client->n_operands > 1 ? client->operand[1] : "";
+    char *end;
+    unsigned long id = strtoul(text, &end, 10);
+    for (size_t i = 0; *text != '\0' && *end == '\0' && i < cluster->places.n; i++) {
+        const struct place *place = &cluster->places.at[i];
+        pid_t pid = place->id == id ? process_of(cluster, place) : 0;
+        if (place->id != id)
+            continue;
+        if (!lbm_process_alive(pid, NULL)) {
+            lbm_diag_set(&diag, LBM_E_STATE, place->name, 0, "its daemon does not run");
+            return lbm_client_fail(client, &diag);
+        }
+        int number = signal_numbers[client->value[CLUSTER_SIGNAL].integer];
+        if (kill(pid, number) == 0)
+            return LBM_STATUS_DONE;
+        lbm_diag_set(&diag, LBM_E_DENIED, place->name, 0, "%s", strerror(errno));
+        return lbm_client_fail(client, &diag);
+    }
+    lbm_diag_set(&diag, LBM_E_SYNTAX, "HOST", 0, "%s is no host of this cluster; give its id",
+                 *text != '\0' ? text : "(nothing)");
+    return lbm_client_refuse(client, &diag);
+}
+
+static enum lbm_status
+run_cluster(const struct lbm_client *client)
+{
+    static const struct {
+        const char *name;
+        enum lbm_status (*run)(const struct lbm_client *client, struct cluster *cluster);
+    } runs[] = {
+        {"up", run_up}, {"down", run_down}, {"status", run_status}, {"kill", run_kill}, {"add", run_add}};
+    struct cluster cluster = {0};
+    struct lbm_diag diag;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        if (strcmp(client->operand[0], runs[i].name) == 0) {
+            enum lbm_status status = runs[i].run(client, &cluster);
+            lbm_vec_free(&cluster.places);
+            return status;
+        }
+    lbm_diag_set(&diag, LBM_E_SYNTAX, client->operand[0], 0, "is not up, down, status, kill or add");
+    return lbm_client_refuse(client, &diag);
+}
+
+const struct lbm_command lbm_command_cluster = {
+    .name = "cluster",
+    .text = "run a whole cluster on this machine",
+    .help = "Starts, stops and shows real daemons with real sockets and databases, one folder a host below "
+            "DIR. Only "
+            "processes that run with a configuration of DIR are ever signalled.",
+    .options = cluster_options,
+    .n_options = CLUSTER_OPTIONS,
+    .operands = cluster_operands,
+    .n_operands = sizeof cluster_operands / sizeof *cluster_operands,
+    .run = run_cluster,
+};

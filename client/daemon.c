@@ -1,0 +1,324 @@
+#include "client/daemon.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum lbm_status
+lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_client *client, const char *path,
+                unsigned timeout_ms, int quiet)
+{
+    struct lbm_diag diag;
+    *daemon = (struct lbm_daemon){.client = client,
+                                  .socket = path != NULL ? path : client->global[LBM_GLOBAL_SOCKET].text,
+                                  .handle = {.fd = -1, .timeout_ms = timeout_ms}};
+    enum lbm_err err = lbm_api_connect(&daemon->handle, daemon->socket);
+    if (err == LBM_OK)
+        return LBM_STATUS_DONE;
+    if (err == LBM_E_RANGE)
+        lbm_diag_set(&diag, err, daemon->socket, 0, "this path is empty or too long for a Unix socket");
+    else if (err == LBM_E_DENIED)
+        lbm_diag_set(&diag, err, daemon->socket, 0,
+                     "permission denied: join the daemon's group, or ask as its user");
+    else
+        lbm_diag_set(&diag, err, daemon->socket, 0,
+                     "no daemon listens there; start lbmapd, or name its socket with -s");
+    if (!quiet)
+        (void)lbm_client_fail(client, &diag);
+    return err == LBM_E_RANGE    ? LBM_STATUS_USAGE
+           : err == LBM_E_DENIED ? LBM_STATUS_FAILED
+                                 : LBM_STATUS_UNREACHABLE;
+}
+
+void
+lbm_daemon_close(struct lbm_daemon *daemon)
+{
+    lbm_api_disconnect(&daemon->handle);
+}
+
+enum lbm_status
+lbm_daemon_explain(struct lbm_daemon *daemon, enum lbm_err err)
+{
+    struct lbm_diag diag;
+    int lost = daemon->handle.fd < 0;
+    lbm_diag_set(&diag, err, lost ? daemon->socket : "", 0, "%s", daemon->handle.message);
+    enum lbm_status status = lbm_client_fail(daemon->client, &diag);
+    if (err == LBM_E_TIMEOUT)
+        return LBM_STATUS_TIMED_OUT;
+    return lost ? LBM_STATUS_UNREACHABLE : status;
+}
+
+enum lbm_status
+lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part take, void *arg)
+{
+    enum lbm_err err = lbm_api_call(&daemon->handle, request, take, arg);
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_daemon_explain(daemon, err);
+}
+
+/* ---- the host graph ---------------------------------------------------------------------------------- */
+
+struct host_list {
+    LBM_VEC(uint32_t) id;
+    LBM_VEC(double) capacity;
+    LBM_VEC(double) site;
+    LBM_VEC(struct lbm_link) link; /* by id, then by number */
+    LBM_VEC(char *) name;
+    unsigned m;
+};
+
+static void
+host_list_free(struct host_list *list)
+{
+    for (size_t i = 0; i < list->name.n; i++)
+        free(list->name.at[i]);
+    lbm_vec_free(&list->name);
+    lbm_vec_free(&list->capacity);
+    lbm_vec_free(&list->site);
+    lbm_vec_free(&list->link);
+}
+
+static enum lbm_err
+take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    struct host_list *list = arg;
+    enum lbm_err err = LBM_OK;
+    (void)handle;
+    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
+        const Lbm__HostEntry *host = part->hosts->hosts[i];
+        if (strcmp(host->state, "ACTIVE") != 0)
+            continue;
+        list->m = (unsigned)host->n_site;
+        err |= lbm_vec_push(&list->id, host->host);
+        err |= lbm_vec_push(&list->capacity, host->capacity);
+        err |= lbm_vec_push(&list->name, strdup(host->name));
+        for (size_t k = 0; k < host->n_site; k++)
+            err |= lbm_vec_push(&list->site, host->site[k]);
+        for (size_t k = 0; k < host->n_link_host; k++) {
+            struct lbm_link link = {host->host, host->link_host[k], host->link_cost[k]};
+            err |= lbm_vec_push(&list->link, link);
+        }
+    }
+    return err == LBM_OK ? LBM_OK : LBM_E_NOMEM;
+}
+
+static uint32_t
+number_of(const uint32_t *ids, uint32_t n, uint32_t id)
+{
+    uint32_t number = 0;
+    while (number < n && ids[number] != id)
+        number++;
+    return number < n ? number : LBM_NONE;
+}
+
+static int
+by_ends_then_cost(const void *a, const void *b)
+{
+    const struct lbm_link *x = a, *y = b;
+    if (x->p != y->p || x->q != y->q)
+        return x->p != y->p ? (x->p < y->p ? -1 : 1) : (x->q < y->q ? -1 : 1);
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Links by number, each once, the cheaper where both ends declare it. */
+static void
+number_links(struct host_list *list)
+{
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < list->link.n; i++) {
+        uint32_t p = number_of(list->id.at, (uint32_t)list->id.n, list->link.at[i].p);
+        uint32_t q = number_of(list->id.at, (uint32_t)list->id.n, list->link.at[i].q);
+        if (p == LBM_NONE || q == LBM_NONE || p == q)
+            continue;
+        list->link.at[n++] = (struct lbm_link){p < q ? p : q, p < q ? q : p, list->link.at[i].cost};
+    }
+    if (n != 0)
+        qsort(list->link.at, n, sizeof *list->link.at, by_ends_then_cost);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || list->link.at[kept - 1].p != list->link.at[i].p ||
+            list->link.at[kept - 1].q != list->link.at[i].q)
+            list->link.at[kept++] = list->link.at[i];
+    list->link.n = kept;
+}
+
+enum lbm_status
+lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids)
+{
+    struct host_list list = {0};
+    struct lbm_diag diag;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    enum lbm_status status = lbm_daemon_ask(daemon, &request, take_hosts, &list);
+    if (status == LBM_STATUS_DONE) {
+        number_links(&list);
+        enum lbm_err err = list.id.n == 0 ? lbm_diag_set(&diag, LBM_E_STATE, "", 0, "no host is active yet")
+                                          : lbm_hosts_build((uint32_t)list.id.n, list.link.at, list.link.n,
+                                                            list.capacity.at, list.m, list.site.at, h, &diag);
+        if (err == LBM_OK) {
+            memcpy(h->site, list.site.at, list.site.n * sizeof(double));
+            h->name = list.name.at; /* taken */
+            memset(&list.name, 0, sizeof list.name);
+            *ids = list.id.at;
+        } else {
+            status = lbm_client_fail(daemon->client, &diag);
+        }
+    }
+    if (status != LBM_STATUS_DONE)
+        lbm_vec_free(&list.id);
+    host_list_free(&list);
+    return status;
+}
+
+/* ---- a job's mapping ------------------------------------------------------------------------------------
+ */
+
+struct gathering {
+    struct lbm_job_map *map;
+    const struct lbm_hosts *h;
+    const uint32_t *ids;
+    int with_edges;
+    LBM_VEC(struct lbm_edge) edges;
+};
+
+void
+lbm_job_map_free(struct lbm_job_map *map)
+{
+    lbm_graph_free(&map->g);
+    lbm_plan_free(&map->plan);
+    free(map->epoch);
+}
+
+static enum lbm_err
+begin_map(struct gathering *gathering, const Lbm__MapReply *reply)
+{
+    struct lbm_job_map *map = gathering->map;
+    uint32_t n = reply->vertices;
+    map->plan.m = reply->dimensions;
+    map->g.n = map->plan.n = n;
+    map->plan.part = lbm_alloc(n, sizeof *map->plan.part);
+    map->epoch = lbm_alloc(n, sizeof *map->epoch);
+    map->plan.x = lbm_alloc((size_t)n * map->plan.m, sizeof *map->plan.x);
+    map->g.work = lbm_alloc(n, sizeof *map->g.work);
+    map->plan.weight = lbm_alloc(gathering->h->n, sizeof *map->plan.weight);
+    if (map->plan.part == NULL || map->epoch == NULL || map->plan.x == NULL || map->g.work == NULL ||
+        map->plan.weight == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t v = 0; v < n; v++) {
+        map->plan.part[v] = LBM_NONE;
+        map->g.work[v] = 1;
+    }
+    return LBM_OK;
+}
+
+/* Two hosts may answer for a vertex that moves meanwhile: the higher epoch is right. */
+static enum lbm_err
+take_rows(struct gathering *gathering, uint32_t host, const Lbm__Records *r)
+{
+    struct lbm_job_map *map = gathering->map;
+    size_t half = 0;
+    for (size_t i = 0; i < r->n_vertex; half += r->n_degree != 0 ? r->degree[i] : 0, i++) {
+        uint32_t v = r->vertex[i];
+        if (v >= map->g.n || r->epoch[i] < map->epoch[v])
+            continue;
+        int again = map->epoch[v] != 0;
+        map->epoch[v] = r->epoch[i];
+        map->plan.part[v] = number_of(gathering->ids, gathering->h->n, host);
+        map->g.work[v] = r->n_work != 0 ? r->work[i] : 1;
+        if (r->n_position == r->n_vertex * map->plan.m)
+            memcpy(&map->plan.x[(size_t)v * map->plan.m], &r->position[i * map->plan.m],
+                   map->plan.m * sizeof(double));
+        for (uint32_t k = 0; r->n_degree != 0 && !again && k < r->degree[i]; k++) {
+            struct lbm_edge edge = {v, r->neighbour[half + k], r->weight[half + k]};
+            if (edge.v < map->g.n && lbm_vec_push(&gathering->edges, edge) != LBM_OK)
+                return LBM_E_NOMEM;
+        }
+    }
+    return LBM_OK;
+}
+
+static enum lbm_err
+take_map(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    struct gathering *gathering = arg;
+    const Lbm__MapReply *reply = part->map;
+    (void)handle;
+    if (reply == NULL)
+        return LBM_OK;
+    enum lbm_err err = gathering->map->plan.part == NULL ? begin_map(gathering, reply) : LBM_OK;
+    if (err == LBM_OK && reply->records != NULL)
+        err = take_rows(gathering, reply->host, reply->records);
+    for (size_t i = 0; err == LBM_OK && i < reply->n_region_host; i++) {
+        uint32_t number = number_of(gathering->ids, gathering->h->n, reply->region_host[i]);
+        if (number != LBM_NONE)
+            gathering->map->plan.weight[number] = reply->region_weight[i];
+    }
+    for (size_t i = 0; i < reply->n_missing; i++)
+        if (gathering->map->n_missing++ < sizeof gathering->map->missing / sizeof *gathering->map->missing)
+            gathering->map->missing[gathering->map->n_missing - 1] = reply->missing[i];
+    return err;
+}
+
+static enum lbm_status
+join_edges(struct lbm_daemon *daemon, struct gathering *gathering)
+{
+    struct lbm_job_map *map = gathering->map;
+    struct lbm_graph whole;
+    struct lbm_diag diag = {0};
+    if (lbm_graph_build(map->g.n, gathering->edges.at, gathering->edges.n, LBM_MERGE_KEEP, &whole, &diag) !=
+        LBM_OK)
+        return lbm_client_fail(daemon->client, &diag);
+    whole.work = map->g.work;
+    map->g = whole;
+    return LBM_STATUS_DONE;
+}
+
+enum lbm_status
+lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int with_edges, const struct lbm_hosts *h,
+               const uint32_t *ids, struct lbm_job_map *out)
+{
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", job);
+    *out = (struct lbm_job_map){0};
+    struct gathering gathering = {.map = out, .h = h, .ids = ids, .with_edges = with_edges};
+    Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
+    map.job = name;
+    map.positions = 1;
+    map.edges = with_edges != 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_MAP;
+    request.map = &map;
+    enum lbm_status status = lbm_daemon_ask(daemon, &request, take_map, &gathering);
+    if (status == LBM_STATUS_DONE && with_edges)
+        status = join_edges(daemon, &gathering);
+    for (uint32_t v = 0; status == LBM_STATUS_DONE && v < out->g.n; v++)
+        out->n_lost += out->plan.part[v] == LBM_NONE;
+    lbm_vec_free(&gathering.edges);
+    if (status != LBM_STATUS_DONE) {
+        lbm_job_map_free(out);
+        *out = (struct lbm_job_map){0};
+    }
+    return status;
+}
+
+enum lbm_status
+lbm_job_map_check(const struct lbm_client *client, const struct lbm_job_map *map)
+{
+    struct lbm_diag diag;
+    if (map->n_lost == 0)
+        return LBM_STATUS_DONE;
+    if (map->n_missing != 0)
+        lbm_diag_set(&diag, LBM_E_UNREACHABLE, "", 0,
+                     "%" PRIu32 " of %" PRIu32 " vertices are on hosts that did not answer (%" PRIu32
+                     " hosts, the first is %" PRIu32 "); see lbctl hosts",
+                     map->n_lost, map->g.n, map->n_missing, map->missing[0]);
+    else
+        lbm_diag_set(&diag, LBM_E_BUSY, "", 0,
+                     "%" PRIu32 " of %" PRIu32
+                     " vertices are on their way between hosts; ask again in a moment",
+                     map->n_lost, map->g.n);
+    return lbm_client_fail(client, &diag);
+}

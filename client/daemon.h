@@ -1,0 +1,58 @@
+/* Talking to a daemon: a connection, questions, and what an operator is told when there is no answer.
+ *
+ * Owns: the mapping of failures to exit statuses; guests and mappings on the control socket.
+ * The connection itself is the application library's (lib/api/call.h). */
+#ifndef LBM_CLIENT_DAEMON_H
+#define LBM_CLIENT_DAEMON_H
+
+#include "api/call.h"
+#include "client/command.h"
+#include "graph/graph.h"
+#include "host/host.h"
+#include "map/map.h"
+
+enum { LBM_DAEMON_TIMEOUT_MS = 10000 };
+
+struct lbm_daemon {
+    const struct lbm_client *client;
+    const char *socket;
+    struct lbmap handle;
+};
+
+/* Connect to the daemon at path (NULL: the --socket of the command line).
+ * Returns LBM_STATUS_DONE, or the status after its message was printed (unless quiet is set). */
+enum lbm_status lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_client *client, const char *path,
+                                unsigned timeout_ms, int quiet);
+void lbm_daemon_close(struct lbm_daemon *daemon);
+
+/* Ask; parts of the answer go to take (may be NULL). Prints why it failed.
+ * Status: DONE, FAILED (the daemon refused), UNREACHABLE (it went away), TIMED_OUT. */
+enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part take,
+                               void *arg);
+
+/* Print why the last call on the handle failed, and return the status for err. */
+enum lbm_status lbm_daemon_explain(struct lbm_daemon *daemon, enum lbm_err err);
+
+/* The members as a host graph. ids [h->n] host ids in order; owned by the caller.
+ * Only ACTIVE members count; status FAILED with a message if they are not connected. */
+enum lbm_status lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids);
+
+/* A job's mapping gathered from all hosts. */
+struct lbm_job_map {
+    struct lbm_graph g;   /* with edges, if asked for; else only n */
+    struct lbm_plan plan; /* part: number of the host in lbm_daemon_hosts, LBM_NONE: nobody answered for it */
+    uint64_t *epoch;      /* [n] */
+    uint32_t n_lost;      /* vertices with part LBM_NONE */
+    uint32_t n_missing;   /* hosts that did not answer */
+    uint32_t missing[16]; /* their ids, the first of them */
+};
+
+/* Errors are printed. h and ids as from lbm_daemon_hosts. */
+enum lbm_status lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int with_edges,
+                               const struct lbm_hosts *h, const uint32_t *ids, struct lbm_job_map *out);
+void lbm_job_map_free(struct lbm_job_map *map);
+
+/* If the mapping is not complete, say what is missing and return FAILED. */
+enum lbm_status lbm_job_map_check(const struct lbm_client *client, const struct lbm_job_map *map);
+
+#endif

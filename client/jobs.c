@@ -1,0 +1,290 @@
+/* lbctl jobs, wait, cancel: what jobs there are and how far they have come. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/daemon.h"
+#include "client/output.h"
+#include "client/progress.h"
+#include "client/report.h"
+#include "client/table.h"
+#include "node/node.h"
+
+static const struct lbm_column job_columns[] = {
+    {"name", "job", LBM_COLUMN_TEXT},
+    {"phase", "phase", LBM_COLUMN_TEXT},
+    {"vertices", "vertices", LBM_COLUMN_COUNT},
+    {"edges", "edges", LBM_COLUMN_COUNT},
+    {"home", "home", LBM_COLUMN_COUNT},
+    {"start", "start", LBM_COLUMN_TEXT},
+    {"imbalance", "imbalance", LBM_COLUMN_PERCENT},
+    {"moved", "handoffs", LBM_COLUMN_COUNT},
+    {"sweep", "sweep", LBM_COLUMN_COUNT},
+    {"age_s", "age", LBM_COLUMN_SECONDS},
+};
+
+static json_t *
+job_object(const Lbm__JobEntry *job)
+{
+    static const char *const starts[] = {
+#define START_NAME(id, name, text) name,
+        LBM_START_LIST(START_NAME)
+#undef START_NAME
+    };
+    json_t *hosts = json_array();
+    for (size_t i = 0; i < job->n_host; i++)
+        json_array_append_new(hosts, json_pack("{s:i, s:I, s:I}", "host", (int)job->host[i], "load",
+                                               (json_int_t)job->host_load[i], "vertices",
+                                               (json_int_t)job->host_vertices[i]));
+    return json_pack(
+        "{s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
+        "s:f, s:o}",
+        "name", job->name, "phase", job->phase, "settled", (int)job->settled, "vertices",
+        (json_int_t)job->vertices, "edges", (json_int_t)job->edges, "work", (json_int_t)job->work, "home",
+        (int)job->home, "start", job->start < LBM_START_COUNT ? starts[job->start] : "?", "seed",
+        (json_int_t)job->seed, "imbalance_bound", job->imbalance_bound, "imbalance", job->imbalance, "placed",
+        (json_int_t)job->placed, "moved", (json_int_t)job->moved, "sweep", (json_int_t)job->sweep, "counter",
+        (int)job->counter, "counter_goal", (int)job->counter_goal, "largest", job->largest, "owner",
+        (int)job->owner, "age_s", job->age_s, "hosts", hosts);
+}
+
+static enum lbm_err
+take_jobs(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    json_t *rows = arg;
+    (void)handle;
+    for (size_t i = 0; part->jobs != NULL && i < part->jobs->n_jobs; i++)
+        if (json_array_append_new(rows, job_object(part->jobs->jobs[i])) != 0)
+            return LBM_E_NOMEM;
+    return LBM_OK;
+}
+
+/* Ask for one job or, with an empty name, all; rows is emptied first. */
+static enum lbm_status
+ask_jobs(struct lbm_daemon *daemon, const char *job, json_t *rows)
+{
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", job);
+    json_array_clear(rows);
+    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
+    jobs.name = name;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_JOBS;
+    request.jobs = &jobs;
+    return lbm_daemon_ask(daemon, &request, take_jobs, rows);
+}
+
+static enum lbm_status
+run_jobs(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    json_t *rows = json_array();
+    status = ask_jobs(&daemon, client->n_operands != 0 ? client->operand[0] : "", rows);
+    if (status == LBM_STATUS_DONE &&
+        lbm_table_print(stdout, job_columns, sizeof job_columns / sizeof *job_columns, rows,
+                        client->global[LBM_GLOBAL_JSON].given) != LBM_OK)
+        status = LBM_STATUS_FAILED;
+    json_decref(rows);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+static const struct lbm_operand jobs_operands[] = {{.name = "JOB", .optional = 1, .text = "only this job"}};
+
+const struct lbm_command lbm_command_jobs = {
+    .name = "jobs",
+    .text = "list the jobs of the cluster",
+    .help =
+        "One line a job: its phase is that of the host that is least far. With --json also the load of every "
+        "host, as last heard.",
+    .operands = jobs_operands,
+    .n_operands = 1,
+    .run = run_jobs,
+};
+
+/* ---- wait ---------------------------------------------------------------------------------------------- */
+
+enum { WAIT_TIMEOUT, WAIT_OPTIONS };
+
+static const struct lbm_option wait_options[WAIT_OPTIONS] = {
+    [WAIT_TIMEOUT] = {.name = "timeout",
+                      .type = LBM_OPTION_NUMBER,
+                      .value = "S",
+                      .min = 0.1,
+                      .max = 1e6,
+                      .fallback = "600",
+                      .unit = "seconds",
+                      .text = "give up after this time, with exit status 4"},
+};
+
+/* How far a job is, in [0, 1], for a bar: a phase counts a quarter, inside it what can be counted. */
+static double
+job_progress(const json_t *job)
+{
+    const char *phase = json_string_value(json_object_get(job, "phase"));
+    double counter = json_number_value(json_object_get(job, "counter"));
+    double goal = json_number_value(json_object_get(job, "counter_goal"));
+    int at = 0;
+    while (at < LBM_PHASE_COUNT && strcmp(phase, lbm_phase_name((enum lbm_phase)at)) != 0)
+        at++;
+    double inside = at == LBM_PHASE_BALANCING && goal > 0 ? counter / goal : 0;
+    return at >= LBM_PHASE_SETTLED ? 1 : 0.25 * at + 0.25 * (inside < 1 ? inside : 1);
+}
+
+static const struct lbm_column load_columns[] = {
+    {"host", "id", LBM_COLUMN_COUNT},
+    {"name", "host", LBM_COLUMN_TEXT},
+    {"vertices", "vertices", LBM_COLUMN_COUNT},
+    {"load", "load", LBM_COLUMN_COUNT},
+    {"share", "of its share", LBM_COLUMN_PERCENT},
+};
+
+/* Per host load and the figures of the mapping as it is now, measured from the owners themselves. */
+static enum lbm_status
+print_settled(const struct lbm_client *client, struct lbm_daemon *daemon, const char *job)
+{
+    struct lbm_hosts h = {0};
+    uint32_t *ids = NULL;
+    struct lbm_job_map map = {0};
+    struct lbm_report report = {0};
+    struct lbm_diag diag = {0};
+    enum lbm_status status = lbm_daemon_hosts(daemon, &h, &ids);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    status = lbm_daemon_map(daemon, job, 1, &h, ids, &map);
+    if (status == LBM_STATUS_DONE)
+        status = lbm_job_map_check(client, &map);
+    if (status == LBM_STATUS_DONE && lbm_report_fill(&map.g, &h, map.plan.part, &report, &diag) != LBM_OK)
+        status = lbm_client_fail(client, &diag);
+    uint64_t *load = lbm_alloc(h.n, sizeof *load);
+    uint32_t *count = lbm_alloc(h.n, sizeof *count);
+    if (load == NULL || count == NULL)
+        status = LBM_STATUS_FAILED;
+    if (status == LBM_STATUS_DONE) {
+        double capacity = 0, work = (double)lbm_graph_total_work(&map.g);
+        lbm_map_loads(&map.g, h.n, map.plan.part, load);
+        for (uint32_t v = 0; v < map.g.n; v++)
+            count[map.plan.part[v]]++;
+        for (uint32_t p = 0; p < h.n; p++)
+            capacity += h.capacity[p];
+        json_t *rows = json_array();
+        for (uint32_t p = 0; p < h.n; p++)
+            json_array_append_new(rows, json_pack("{s:i, s:s, s:I, s:I, s:f}", "host", (int)ids[p], "name",
+                                                  h.name[p], "vertices", (json_int_t)count[p], "load",
+                                                  (json_int_t)load[p], "share",
+                                                  (double)load[p] / (work * h.capacity[p] / capacity)));
+        if (client->global[LBM_GLOBAL_JSON].given) {
+            json_t *object = lbm_output_object(lbm_report_fields, LBM_REPORT_EVAL_FIELDS - 1, &report);
+            json_object_set(object, "per_host", rows);
+            json_dumpf(object, stdout, LBM_JSON_FLAGS | JSON_INDENT(2));
+            printf("\n");
+            json_decref(object);
+        } else if (!client->global[LBM_GLOBAL_QUIET].given) {
+            if (lbm_table_print(stdout, load_columns, sizeof load_columns / sizeof *load_columns, rows, 0) !=
+                LBM_OK)
+                status = LBM_STATUS_FAILED;
+            printf("\n");
+            if (lbm_output_record(stdout, lbm_report_fields, LBM_REPORT_EVAL_FIELDS - 1, &report, 0) !=
+                LBM_OK)
+                status = LBM_STATUS_FAILED;
+        }
+        json_decref(rows);
+    }
+    free(load);
+    free(count);
+    lbm_job_map_free(&map);
+    lbm_hosts_free(&h);
+    free(ids);
+    return status;
+}
+
+static enum lbm_status
+run_wait(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    json_t *rows = json_array();
+    struct lbm_progress progress;
+    lbm_progress_begin(&progress, client->global[LBM_GLOBAL_QUIET].given);
+    int64_t end_ms = lbm_progress_now_ms() + (int64_t)(client->value[WAIT_TIMEOUT].number * 1000);
+    for (;;) {
+        status = ask_jobs(&daemon, client->operand[0], rows);
+        const json_t *job = json_array_get(rows, 0);
+        if (status != LBM_STATUS_DONE || job == NULL)
+            break;
+        if (json_is_true(json_object_get(job, "settled")))
+            break;
+        lbm_progress_show(&progress, json_string_value(json_object_get(job, "phase")), job_progress(job));
+        if (lbm_progress_now_ms() >= end_ms) {
+            struct lbm_diag diag;
+            lbm_diag_set(&diag, LBM_E_TIMEOUT, client->operand[0], 0,
+                         "not settled within %g s: it is %s, imbalance %.2f %%",
+                         client->value[WAIT_TIMEOUT].number, json_string_value(json_object_get(job, "phase")),
+                         100 * json_number_value(json_object_get(job, "imbalance")));
+            lbm_progress_end(&progress);
+            (void)lbm_client_fail(client, &diag);
+            status = LBM_STATUS_TIMED_OUT;
+            break;
+        }
+        struct timespec pause = {0, 200000000};
+        nanosleep(&pause, NULL);
+    }
+    lbm_progress_end(&progress);
+    if (status == LBM_STATUS_DONE)
+        status = print_settled(client, &daemon, client->operand[0]);
+    json_decref(rows);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+static const struct lbm_operand job_operand[] = {{.name = "JOB", .text = "name of the job"}};
+
+const struct lbm_command lbm_command_wait = {
+    .name = "wait",
+    .text = "wait until a job has settled, then show its loads and figures",
+    .help =
+        "Shows progress while the job is placed, mapped and balanced; when every host says that it has "
+        "settled, "
+        "collects the mapping from its owners and prints each host's load, imbalance, J, cut and dilation.",
+    .options = wait_options,
+    .n_options = WAIT_OPTIONS,
+    .operands = job_operand,
+    .n_operands = 1,
+    .run = run_wait,
+};
+
+/* ---- cancel -------------------------------------------------------------------------------------------- */
+
+static enum lbm_status
+run_cancel(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", client->operand[0]);
+    Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
+    cancel.job = name;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_CANCEL;
+    request.cancel = &cancel;
+    status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+const struct lbm_command lbm_command_cancel = {
+    .name = "cancel",
+    .text = "end a job and forget its vertices",
+    .help = "The job's owner and administrators may. Every host drops what it holds of the job.",
+    .operands = job_operand,
+    .n_operands = 1,
+    .run = run_cancel,
+};

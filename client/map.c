@@ -1,0 +1,318 @@
+/* lbctl map, locate, plot: where the vertices of a job are, gathered from their owners. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "client/daemon.h"
+#include "client/formats.h"
+#include "client/progress.h"
+#include "client/table.h"
+#include "file/file.h"
+
+static const struct lbm_operand job_operand[] = {{.name = "JOB", .text = "name of the job"}};
+
+/* Gather the mapping of the job and write it in a format. */
+static enum lbm_status
+write_map(const struct lbm_client *client, struct lbm_daemon *daemon, const char *job,
+          enum lbm_map_format format, const char *path)
+{
+    struct lbm_hosts h = {0};
+    uint32_t *ids = NULL;
+    struct lbm_job_map map = {0};
+    struct lbm_report report = {0};
+    struct lbm_buf out = {0};
+    struct lbm_diag diag = {0};
+    enum lbm_status status = lbm_daemon_hosts(daemon, &h, &ids);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    status = lbm_daemon_map(daemon, job, 1, &h, ids, &map);
+    if (status == LBM_STATUS_DONE)
+        status = lbm_job_map_check(client, &map);
+    if (status == LBM_STATUS_DONE) {
+        struct lbm_mapping mapping = {.title = job,
+                                      .g = &map.g,
+                                      .h = &h,
+                                      .plan = &map.plan,
+                                      .report = &report,
+                                      .space = LBM_DRAW_OMEGA};
+        if (lbm_report_fill(&map.g, &h, map.plan.part, &report, &diag) != LBM_OK ||
+            lbm_mapping_write(format, &mapping, &out, &diag) != LBM_OK ||
+            lbm_file_write(path, out.at, out.len, &diag) != LBM_OK)
+            status = lbm_client_fail(client, &diag);
+    }
+    lbm_buf_free(&out);
+    lbm_job_map_free(&map);
+    lbm_hosts_free(&h);
+    free(ids);
+    return status;
+}
+
+/* ---- map ----------------------------------------------------------------------------------------------- */
+
+enum { MAP_OUTPUT, MAP_FORMAT, MAP_OPTIONS };
+
+static const struct lbm_option map_options[MAP_OPTIONS] = {
+    [MAP_OUTPUT] = {.name = "output",
+                    .letter = 'o',
+                    .type = LBM_OPTION_TEXT,
+                    .value = "FILE",
+                    .fallback = "-",
+                    .text = "where to write it; - is standard output"},
+    [MAP_FORMAT] = {.name = "format",
+                    .letter = 'f',
+                    .type = LBM_OPTION_CHOICE,
+                    .value = "FORMAT",
+                    .fallback = "part",
+                    .choices = lbm_map_formats,
+                    .text = "how to write it:"},
+};
+
+static enum lbm_status
+run_map(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    enum lbm_map_format format = client->global[LBM_GLOBAL_JSON].given
+                                     ? LBM_MAP_FORMAT_JSON
+                                     : (enum lbm_map_format)client->value[MAP_FORMAT].integer;
+    status = write_map(client, &daemon, client->operand[0], format, client->value[MAP_OUTPUT].text);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+const struct lbm_command lbm_command_map = {
+    .name = "map",
+    .text = "write the mapping of a job as its hosts hold it now",
+    .help = "Collects from every host which vertices it owns. Hosts are numbered in the order of their ids, "
+            "which is "
+            "the id itself unless ids are missing.",
+    .options = map_options,
+    .n_options = MAP_OPTIONS,
+    .operands = job_operand,
+    .n_operands = 1,
+    .run = run_map,
+};
+
+/* ---- locate -------------------------------------------------------------------------------------------- */
+
+static const struct lbm_column locate_columns[] = {
+    {"vertex", "vertex", LBM_COLUMN_COUNT},
+    {"host", "host", LBM_COLUMN_COUNT},
+    {"epoch", "epoch", LBM_COLUMN_COUNT},
+};
+
+static enum lbm_err
+take_places(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    json_t *rows = arg;
+    const Lbm__LocateReply *reply = part->locate;
+    (void)handle;
+    for (size_t i = 0; reply != NULL && i < reply->n_vertex; i++) {
+        json_t *host = reply->host[i] != LBM_NONE ? json_integer(reply->host[i]) : json_null();
+        json_array_append_new(rows, json_pack("{s:I, s:o, s:I}", "vertex", (json_int_t)reply->vertex[i],
+                                              "host", host, "epoch", (json_int_t)reply->epoch[i]));
+    }
+    return LBM_OK;
+}
+
+static enum lbm_status
+run_locate(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    struct lbm_diag diag;
+    char name[LBM_NAME_MAX + 1];
+    uint32_t vertex[LBM_OPERANDS_MAX];
+    snprintf(name, sizeof name, "%s", client->operand[0]);
+    Lbm__LocateRequest locate = LBM__LOCATE_REQUEST__INIT;
+    locate.job = name;
+    locate.vertex = vertex;
+    for (size_t i = 1; i < client->n_operands; i++) {
+        char *end;
+        errno = 0;
+        unsigned long value = strtoul(client->operand[i], &end, 10);
+        if (*end != '\0' || end == client->operand[i] || errno != 0 || value >= LBM_VERTICES_MAX ||
+            client->operand[i][0] == '-') {
+            lbm_diag_set(&diag, LBM_E_SYNTAX, client->operand[i], 0,
+                         "is not a vertex: give its number, from 0");
+            return lbm_client_refuse(client, &diag);
+        }
+        vertex[locate.n_vertex++] = (uint32_t)value;
+    }
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    json_t *rows = json_array();
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_LOCATE;
+    request.locate = &locate;
+    status = lbm_daemon_ask(&daemon, &request, take_places, rows);
+    if (status == LBM_STATUS_DONE &&
+        lbm_table_print(stdout, locate_columns, sizeof locate_columns / sizeof *locate_columns, rows,
+                        client->global[LBM_GLOBAL_JSON].given) != LBM_OK)
+        status = LBM_STATUS_FAILED;
+    json_decref(rows);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+static const struct lbm_operand locate_operands[] = {
+    {.name = "JOB", .text = "name of the job"},
+    {.name = "VERTEX", .text = "number of a vertex, from 0"},
+#define MORE                                                                                                 \
+    {                                                                                                        \
+        .name = "VERTEX", .optional = 1, .text = "more of them"                                              \
+    }
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+    MORE,
+#undef MORE
+};
+
+const struct lbm_command lbm_command_locate = {
+    .name = "locate",
+    .text = "show which hosts own some vertices",
+    .help = "Asks all hosts; the epoch counts how often the vertex changed hands.",
+    .operands = locate_operands,
+    .n_operands = sizeof locate_operands / sizeof *locate_operands,
+    .run = run_locate,
+};
+
+/* ---- plot ---------------------------------------------------------------------------------------------- */
+
+enum { PLOT_OUTPUT, PLOT_FRAMES, PLOT_EVERY, PLOT_TIMEOUT, PLOT_OPTIONS };
+
+static const struct lbm_option plot_options[PLOT_OPTIONS] = {
+    [PLOT_OUTPUT] = {.name = "output",
+                     .letter = 'o',
+                     .type = LBM_OPTION_TEXT,
+                     .value = "FILE",
+                     .text = "picture to write, .svg or .png"},
+    [PLOT_FRAMES] = {.name = "frames",
+                     .type = LBM_OPTION_TEXT,
+                     .value = "DIR",
+                     .text = "write numbered pictures into this folder until the job has settled"},
+    [PLOT_EVERY] = {.name = "every",
+                    .type = LBM_OPTION_NUMBER,
+                    .value = "S",
+                    .min = 0.01,
+                    .max = 3600,
+                    .fallback = "0.25",
+                    .unit = "seconds",
+                    .text = "time between frames"},
+    [PLOT_TIMEOUT] = {.name = "timeout",
+                      .type = LBM_OPTION_NUMBER,
+                      .value = "S",
+                      .min = 0.1,
+                      .max = 1e6,
+                      .fallback = "600",
+                      .unit = "seconds",
+                      .text = "stop the frames after this time, with exit status 4"},
+};
+
+static enum lbm_err
+take_settled(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    int *settled = arg;
+    (void)handle;
+    *settled = part->jobs != NULL && part->jobs->n_jobs == 1 && part->jobs->jobs[0]->settled;
+    return LBM_OK;
+}
+
+static enum lbm_status
+ask_settled(struct lbm_daemon *daemon, const char *job, int *settled)
+{
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", job);
+    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
+    jobs.name = name;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_JOBS;
+    request.jobs = &jobs;
+    return lbm_daemon_ask(daemon, &request, take_settled, settled);
+}
+
+/* One picture after the other; moments in which the mapping is not complete are passed over. */
+static enum lbm_status
+plot_frames(const struct lbm_client *client, struct lbm_daemon *daemon)
+{
+    const char *job = client->operand[0], *dir = client->value[PLOT_FRAMES].text;
+    struct lbm_diag diag;
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
+        lbm_diag_set(&diag, LBM_E_IO, dir, 0, "cannot be made: %s", strerror(errno));
+        return lbm_client_refuse(client, &diag);
+    }
+    double every = client->value[PLOT_EVERY].number;
+    int64_t end_ms = lbm_progress_now_ms() + (int64_t)(1000 * client->value[PLOT_TIMEOUT].number);
+    unsigned frame = 0;
+    for (int settled = 0; !settled;) {
+        char path[4096];
+        enum lbm_status status = ask_settled(daemon, job, &settled);
+        if (status != LBM_STATUS_DONE)
+            return status;
+        snprintf(path, sizeof path, "%s/frame-%04u.svg", dir, frame);
+        if (write_map(client, daemon, job, LBM_MAP_FORMAT_SVG, path) == LBM_STATUS_DONE)
+            frame++;
+        else if (settled)
+            return LBM_STATUS_FAILED;
+        if (!settled && lbm_progress_now_ms() >= end_ms) {
+            lbm_diag_set(&diag, LBM_E_TIMEOUT, job, 0, "not settled within %g s",
+                         client->value[PLOT_TIMEOUT].number);
+            (void)lbm_client_fail(client, &diag);
+            return LBM_STATUS_TIMED_OUT;
+        }
+        struct timespec pause = {(time_t)every, (long)((every - (double)(time_t)every) * 1e9)};
+        if (!settled)
+            nanosleep(&pause, NULL);
+    }
+    lbm_client_remark(client, "%u frames in %s", frame, dir);
+    return LBM_STATUS_DONE;
+}
+
+static enum lbm_status
+run_plot(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    struct lbm_diag diag;
+    const char *path = client->value[PLOT_OUTPUT].text;
+    size_t len = path != NULL ? strlen(path) : 0;
+    int png = len > 4 && strcmp(path + len - 4, ".png") == 0,
+        svg = len > 4 && strcmp(path + len - 4, ".svg") == 0;
+    if ((path == NULL) == !client->value[PLOT_FRAMES].given) {
+        lbm_diag_set(&diag, LBM_E_SYNTAX, "", 0, "give either --output FILE or --frames DIR");
+        return lbm_client_refuse(client, &diag);
+    }
+    if (path != NULL && !png && !svg) {
+        lbm_diag_set(&diag, LBM_E_SYNTAX, path, 0, "a picture's name ends in .svg or .png");
+        return lbm_client_refuse(client, &diag);
+    }
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    status = path != NULL ? write_map(client, &daemon, client->operand[0],
+                                      png ? LBM_MAP_FORMAT_PNG : LBM_MAP_FORMAT_SVG, path)
+                          : plot_frames(client, &daemon);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+const struct lbm_command lbm_command_plot = {
+    .name = "plot",
+    .text = "draw a job in Omega: regions, vertices, edges, loads",
+    .help = "Draws the job as its hosts hold it now, or with --frames again and again until it has settled "
+            "(HEI97 "
+            "figs 6 and 7 for a job that starts at the centre or at random places).",
+    .options = plot_options,
+    .n_options = PLOT_OPTIONS,
+    .operands = job_operand,
+    .n_operands = 1,
+    .run = run_plot,
+};

@@ -1,0 +1,140 @@
+#include "config.h"
+
+#include "client/process.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child: detach, redirect, execute. What fails is told through the pipe, which exec closes. */
+static _Noreturn void
+become_daemon(const char *program, const char *config, const char *log, int report)
+{
+    int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (in >= 0 && out >= 0 && setsid() >= 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
+        execlp(program, program, "-c", config, (char *)NULL);
+    int error = errno;
+    if (write(report, &error, sizeof error) != sizeof error)
+        _exit(126);
+    _exit(127);
+}
+
+enum lbm_err
+lbm_process_start(const char *program, const char *config, const char *log, pid_t *pid, struct lbm_diag *diag)
+{
+    int report[2], error = 0;
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return lbm_diag_set(diag, LBM_E_IO, program, 0, "cannot be started: %s", strerror(errno));
+    *pid = fork();
+    if (*pid == 0)
+        become_daemon(program, config, log, report[1]);
+    int fork_error = errno;
+    close(report[1]);
+    if (*pid < 0) {
+        close(report[0]);
+        return lbm_diag_set(diag, LBM_E_IO, program, 0, "cannot be started: %s", strerror(fork_error));
+    }
+    ssize_t n = read(report[0], &error, sizeof error);
+    close(report[0]);
+    if (n != sizeof error)
+        return LBM_OK;
+    waitpid(*pid, NULL, 0);
+    return lbm_diag_set(diag, LBM_E_IO, program, 0, "cannot be started: %s", strerror(error));
+}
+
+/* Up to size - 1 bytes of a small file, terminated; -1 if it cannot be read. */
+static ssize_t
+read_small(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, text, size - 1);
+    close(fd);
+    if (n >= 0)
+        text[n] = '\0';
+    return n;
+}
+
+pid_t
+lbm_process_find(const char *pid_file, const char *config)
+{
+    char text[4096], path[64];
+    if (read_small(pid_file, text, sizeof text) <= 0)
+        return 0;
+    long pid = strtol(text, NULL, 10);
+    if (pid <= 1)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", pid);
+    ssize_t n = read_small(path, text, sizeof text);
+    for (ssize_t at = 0; at < n; at += (ssize_t)strlen(text + at) + 1)
+        if (strcmp(text + at, config) == 0)
+            return (pid_t)pid;
+    return 0;
+}
+
+int
+lbm_process_alive(pid_t pid, int *stopped)
+{
+    char text[1024], path[64];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    if (stopped != NULL)
+        *stopped = 0;
+    if (pid <= 1 || read_small(path, text, sizeof text) <= 0)
+        return 0;
+    const char *name_end = strrchr(text, ')');
+    char state = name_end != NULL && name_end[1] == ' ' ? name_end[2] : '?';
+    if (stopped != NULL)
+        *stopped = state == 'T';
+    return state != 'Z' && state != 'X';
+}
+
+void
+lbm_process_daemon_path(char *path, size_t size)
+{
+    static const char *const places[] = {"lbmapd", "../sbin/lbmapd", "../daemon/lbmapd"};
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    for (size_t i = 0; slash != NULL && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, size, "%.*s/%s", (int)(slash - self), self, places[i]);
+        if (access(path, X_OK) == 0)
+            return;
+    }
+    snprintf(path, size, "lbmapd");
+}
+
+enum lbm_err
+lbm_process_free_ports(uint32_t n, uint16_t *port, struct lbm_diag *diag)
+{
+    int *fd = malloc((n != 0 ? n : 1) * sizeof *fd);
+    enum lbm_err err = fd == NULL ? LBM_E_NOMEM : LBM_OK;
+    uint32_t opened = 0;
+    for (; err == LBM_OK && opened < n; opened++) {
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+        socklen_t len = sizeof address;
+        fd[opened] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd[opened] < 0)
+            err = lbm_diag_set(diag, LBM_E_IO, "127.0.0.1", 0, "no free port: %s", strerror(errno));
+        else if (bind(fd[opened], (struct sockaddr *)&address, sizeof address) != 0 ||
+                 getsockname(fd[opened], (struct sockaddr *)&address, &len) != 0)
+            err = lbm_diag_set(diag, LBM_E_IO, "127.0.0.1", 0, "no free port: %s", strerror(errno));
+        else
+            port[opened] = ntohs(address.sin_port);
+    }
+    for (uint32_t i = 0; fd != NULL && i < opened; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+    free(fd);
+    return err;
+}

@@ -1,0 +1,168 @@
+/* lbctl status, lbctl hosts: how the cluster stands, as one daemon sees it. */
+#include <stdlib.h>
+
+#include "client/daemon.h"
+#include "client/table.h"
+
+/* ---- status -------------------------------------------------------------------------------------------- */
+
+static const struct lbm_column status_columns[] = {
+    {"name", "host", LBM_COLUMN_TEXT},
+    {"host", "id", LBM_COLUMN_COUNT},
+    {"cluster_name", "cluster", LBM_COLUMN_TEXT},
+    {"version", "version", LBM_COLUMN_TEXT},
+    {"uptime_s", "up for", LBM_COLUMN_SECONDS},
+    {"view", "view", LBM_COLUMN_COUNT},
+    {"founder", "founder", LBM_COLUMN_COUNT},
+    {"members", "members", LBM_COLUMN_COUNT},
+    {"heard", "members heard", LBM_COLUMN_COUNT},
+    {"silent_text", "silent", LBM_COLUMN_TEXT},
+    {"vertices", "vertices here", LBM_COLUMN_COUNT},
+    {"handoffs", "vertices handed over", LBM_COLUMN_COUNT},
+    {"messages_sent", "messages sent", LBM_COLUMN_COUNT},
+    {"messages_received", "messages received", LBM_COLUMN_COUNT},
+    {"bytes_sent", "bytes sent", LBM_COLUMN_COUNT},
+    {"bytes_received", "bytes received", LBM_COLUMN_COUNT},
+};
+
+static enum lbm_err
+take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    json_t **object = arg;
+    const Lbm__StatusReply *s = part->status;
+    (void)handle;
+    if (s == NULL)
+        return LBM_OK;
+    json_t *silent = json_array();
+    char text[256] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < s->n_silent; i++) {
+        json_array_append_new(silent, json_integer(s->silent[i]));
+        if (len < sizeof text - 16)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%shost %u", i != 0 ? ", " : "",
+                                    s->silent[i]);
+    }
+    *object = json_pack(
+        "{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
+        (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
+        "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "founder", (int)s->founder, "uptime_s",
+        s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "silent", silent, "vertices",
+        (json_int_t)s->vertices, "handoffs", (json_int_t)s->handoffs, "messages_sent",
+        (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received, "bytes_sent",
+        (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
+    if (*object != NULL && text[0] != '\0')
+        json_object_set_new(*object, "silent_text", json_string(text));
+    return *object != NULL ? LBM_OK : LBM_E_NOMEM;
+}
+
+static enum lbm_status
+run_status(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    json_t *object = NULL;
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    status = lbm_daemon_ask(&daemon, &request, take_status, &object);
+    if (status == LBM_STATUS_DONE && object != NULL) {
+        int json = client->global[LBM_GLOBAL_JSON].given;
+        if (json)
+            json_object_del(object, "silent_text");
+        if (lbm_table_print_object(stdout, status_columns, sizeof status_columns / sizeof *status_columns,
+                                   object, json) != LBM_OK)
+            status = LBM_STATUS_FAILED;
+    }
+    json_decref(object);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+const struct lbm_command lbm_command_status = {
+    .name = "status",
+    .text = "show how a daemon and its cluster stand",
+    .help = "Asks the daemon at --socket and answers at once from what it knows: members it has not heard "
+            "from for "
+            "1.6 seconds are named as silent.",
+    .run = run_status,
+};
+
+/* ---- hosts --------------------------------------------------------------------------------------------- */
+
+static const struct lbm_column host_columns[] = {
+    {"host", "id", LBM_COLUMN_COUNT},           {"name", "name", LBM_COLUMN_TEXT},
+    {"state", "state", LBM_COLUMN_TEXT},        {"reachable_text", "heard", LBM_COLUMN_TEXT},
+    {"silent_s", "silent", LBM_COLUMN_SECONDS}, {"capacity", "capacity", LBM_COLUMN_RATIO},
+    {"vertices", "vertices", LBM_COLUMN_COUNT}, {"links_text", "links", LBM_COLUMN_TEXT},
+    {"address", "address", LBM_COLUMN_TEXT},
+};
+
+static json_t *
+host_object(const Lbm__HostEntry *h)
+{
+    json_t *links = json_array(), *site = json_array();
+    char text[64] = "";
+    size_t len = 0;
+    for (size_t k = 0; k < h->n_link_host; k++) {
+        json_array_append_new(
+            links, json_pack("{s:i, s:i}", "host", (int)h->link_host[k], "cost", (int)h->link_cost[k]));
+        if (len < sizeof text - 12)
+            len +=
+                (size_t)snprintf(text + len, sizeof text - len, "%s%u", k != 0 ? " " : "", h->link_host[k]);
+    }
+    for (size_t k = 0; k < h->n_site; k++)
+        json_array_append_new(site, json_real(h->site[k]));
+    return json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:I, s:o, s:s, s:o}", "host", (int)h->host,
+                     "name", h->name, "address", h->address, "state", h->state, "reachable",
+                     (int)h->reachable, "reachable_text", h->reachable ? "yes" : "NO", "silent_s",
+                     h->silent_s, "capacity", h->capacity, "vertices", (json_int_t)h->vertices, "links",
+                     links, "links_text", text, "site", site);
+}
+
+static enum lbm_err
+take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    json_t *rows = arg;
+    (void)handle;
+    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++)
+        if (json_array_append_new(rows, host_object(part->hosts->hosts[i])) != 0)
+            return LBM_E_NOMEM;
+    return LBM_OK;
+}
+
+static enum lbm_status
+run_hosts(const struct lbm_client *client)
+{
+    struct lbm_daemon daemon;
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    json_t *rows = json_array();
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    status = lbm_daemon_ask(&daemon, &request, take_hosts, rows);
+    int json = client->global[LBM_GLOBAL_JSON].given;
+    for (size_t i = 0; json && i < json_array_size(rows); i++) {
+        json_object_del(json_array_get(rows, i), "links_text");
+        json_object_del(json_array_get(rows, i), "reachable_text");
+    }
+    if (status == LBM_STATUS_DONE &&
+        lbm_table_print(stdout, host_columns, sizeof host_columns / sizeof *host_columns, rows, json) !=
+            LBM_OK)
+        status = LBM_STATUS_FAILED;
+    json_decref(rows);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+const struct lbm_command lbm_command_hosts = {
+    .name = "hosts",
+    .text = "list the hosts of the cluster",
+    .help = "One line a host: state, whether and when it was last heard, capacity, vertices, links.",
+    .run = run_hosts,
+};

@@ -1,0 +1,190 @@
+/* lbctl submit: a guest to a daemon, in bounded pieces. The daemon checks it again: it trusts nobody. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "client/daemon.h"
+#include "client/pins.h"
+#include "file/file.h"
+#include "node/node.h"
+
+enum { SUBMIT_NAME, SUBMIT_START, SUBMIT_SEED, SUBMIT_IMBALANCE, SUBMIT_PIN, SUBMIT_OPTIONS };
+
+static const struct lbm_choice starts[] = {
+#define START_CHOICE(id, name, text) {name, text},
+    LBM_START_LIST(START_CHOICE)
+#undef START_CHOICE
+        {NULL, NULL},
+};
+
+static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
+    [SUBMIT_NAME] = {.name = "name",
+                     .letter = 'n',
+                     .type = LBM_OPTION_TEXT,
+                     .value = "NAME",
+                     .text = "name of the job; the file's name without its suffixes if absent"},
+    [SUBMIT_START] = {.name = "start",
+                      .type = LBM_OPTION_CHOICE,
+                      .value = "START",
+                      .fallback = "plan",
+                      .choices = starts,
+                      .text = "how its vertices start:"},
+    [SUBMIT_SEED] = {.name = "seed",
+                     .type = LBM_OPTION_INTEGER,
+                     .value = "N",
+                     .max = LBM_OPTION_INTEGER_MAX,
+                     .fallback = "1",
+                     .text = "of all random choices of the plan"},
+    [SUBMIT_IMBALANCE] = {.name = "imbalance",
+                          .type = LBM_OPTION_NUMBER,
+                          .value = "X",
+                          .max = 1000,
+                          .fallback = "0.03",
+                          .text = "load above its share that a host may carry: 0.03 is 3 %"},
+    [SUBMIT_PIN] = {.name = "pin",
+                    .type = LBM_OPTION_TEXT,
+                    .value = "FILE",
+                    .text = "vertices that must stay on a host: lines \"vertex host\""},
+};
+
+static const struct lbm_operand submit_operands[] = {
+    {.name = "GRAPH", .text = "guest graph; - is standard input"}};
+
+/* The file's name without folder and suffixes, cut to a job name; "job" for standard input. */
+static void
+default_name(const char *path, char name[LBM_NAME_MAX + 1])
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(name, LBM_NAME_MAX + 1, "%s", strcmp(path, "-") == 0 ? "job" : slash != NULL ? slash + 1 : path);
+    char *dot = strchr(name, '.');
+    if (dot != NULL && dot != name)
+        *dot = '\0';
+}
+
+static enum lbm_status
+send_begin(struct lbm_daemon *daemon, const struct lbm_client *client, const struct lbm_graph *g, char *name)
+{
+    Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
+    begin.name = name;
+    begin.vertices = g->n;
+    begin.edges = lbm_graph_directions(g) / 2;
+    begin.start = (uint32_t)client->value[SUBMIT_START].integer;
+    begin.seed = client->value[SUBMIT_SEED].integer;
+    begin.imbalance = client->value[SUBMIT_IMBALANCE].number;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
+    request.submit_begin = &begin;
+    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+}
+
+/* Rows from `from` on, as many as one message may hold; *next is the first row after them. */
+static enum lbm_status
+send_rows(struct lbm_daemon *daemon, const struct lbm_graph *g, uint32_t from, uint32_t *next)
+{
+    enum { ROWS_MAX = 8192, NEIGHBOURS_MAX = 100000 };
+    uint32_t degree[ROWS_MAX], n = 0;
+    uint64_t first = g->offset[from];
+    while (n < ROWS_MAX && from + n < g->n && (n == 0 || g->offset[from + n + 1] - first <= NEIGHBOURS_MAX)) {
+        degree[n] = (uint32_t)(g->offset[from + n + 1] - g->offset[from + n]);
+        n++;
+    }
+    Lbm__SubmitRows rows = LBM__SUBMIT_ROWS__INIT;
+    rows.n_degree = n;
+    rows.degree = degree;
+    rows.n_work = g->work != NULL ? n : 0;
+    rows.work = g->work != NULL ? g->work + from : NULL;
+    rows.n_pin = g->pin != NULL ? n : 0;
+    rows.pin = g->pin != NULL ? g->pin + from : NULL;
+    rows.n_neighbour = g->offset[from + n] - first;
+    rows.neighbour = g->target + first;
+    rows.n_weight = g->weight != NULL ? rows.n_neighbour : 0;
+    rows.weight = g->weight != NULL ? g->weight + first : NULL;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_ROWS;
+    request.submit_rows = &rows;
+    *next = from + n;
+    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+}
+
+static enum lbm_status
+send_guest(struct lbm_daemon *daemon, const struct lbm_client *client, const struct lbm_graph *g, char *name)
+{
+    enum lbm_status status = send_begin(daemon, client, g, name);
+    for (uint32_t at = 0; status == LBM_STATUS_DONE && at < g->n;)
+        status = send_rows(daemon, g, at, &at);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
+    request.submit_end = &empty;
+    return lbm_daemon_ask(daemon, &request, NULL, NULL);
+}
+
+/* The pins of the file name hosts of the cluster by id or name; the daemon wants ids. */
+static enum lbm_status
+read_pins(struct lbm_daemon *daemon, const struct lbm_client *client, struct lbm_graph *g)
+{
+    struct lbm_hosts h = {0};
+    struct lbm_diag diag;
+    uint32_t *ids = NULL;
+    enum lbm_status status = lbm_daemon_hosts(daemon, &h, &ids);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    if (lbm_pins_read(client->value[SUBMIT_PIN].text, &h, g, &diag) != LBM_OK)
+        status = lbm_client_refuse(client, &diag);
+    for (uint32_t v = 0; status == LBM_STATUS_DONE && g->pin != NULL && v < g->n; v++)
+        if (g->pin[v] != LBM_NONE)
+            g->pin[v] = ids[g->pin[v]];
+    lbm_hosts_free(&h);
+    free(ids);
+    return status;
+}
+
+static enum lbm_status
+run_submit(const struct lbm_client *client)
+{
+    struct lbm_graph g;
+    struct lbm_diag diag;
+    struct lbm_daemon daemon;
+    char name[LBM_NAME_MAX + 1];
+    if (lbm_file_graph(client->operand[0], LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
+        return lbm_client_refuse(client, &diag);
+    default_name(client->operand[0], name);
+    if (client->value[SUBMIT_NAME].given) {
+        if (strlen(client->value[SUBMIT_NAME].text) > LBM_NAME_MAX) {
+            lbm_diag_set(&diag, LBM_E_RANGE, "--name", 0, "a name has at most %d characters", LBM_NAME_MAX);
+            lbm_graph_free(&g);
+            return lbm_client_refuse(client, &diag);
+        }
+        snprintf(name, sizeof name, "%s", client->value[SUBMIT_NAME].text);
+    }
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 6 * LBM_DAEMON_TIMEOUT_MS, 0);
+    if (status == LBM_STATUS_DONE && client->value[SUBMIT_PIN].given)
+        status = read_pins(&daemon, client, &g);
+    if (status == LBM_STATUS_DONE)
+        status = send_guest(&daemon, client, &g, name);
+    if (status == LBM_STATUS_DONE && client->global[LBM_GLOBAL_JSON].given)
+        printf("{\"job\": \"%s\", \"vertices\": %" PRIu32 ", \"edges\": %" PRIu64 "}\n", name, g.n,
+               lbm_graph_directions(&g) / 2);
+    else if (status == LBM_STATUS_DONE && !client->global[LBM_GLOBAL_QUIET].given)
+        printf("job %s: %" PRIu32 " vertices, %" PRIu64 " edges; follow it with lbctl wait %s\n", name, g.n,
+               lbm_graph_directions(&g) / 2, name);
+    lbm_daemon_close(&daemon);
+    lbm_graph_free(&g);
+    return status;
+}
+
+const struct lbm_command lbm_command_submit = {
+    .name = "submit",
+    .text = "give a guest graph to the cluster",
+    .help = "Reads and checks the graph, sends it to the daemon at --socket, which checks it again, stores "
+            "it and "
+            "makes a job of it. Returns when the cluster's log has taken the job; lbctl wait follows it.",
+    .options = submit_options,
+    .n_options = SUBMIT_OPTIONS,
+    .operands = submit_operands,
+    .n_operands = 1,
+    .run = run_submit,
+};

@@ -1,0 +1,103 @@
+#include "client/table.h"
+
+#include <string.h>
+
+#include "client/output.h"
+
+enum { CELL_MAX = 80, LABEL_WIDTH = 22 };
+
+static void
+render(const struct lbm_column *column, const json_t *row, char cell[CELL_MAX])
+{
+    const json_t *value = json_object_get(row, column->key);
+    cell[0] = '\0';
+    if (value == NULL || json_is_null(value))
+        return;
+    switch (column->type) {
+    case LBM_COLUMN_TEXT:
+        snprintf(cell, CELL_MAX, "%s", json_is_string(value) ? json_string_value(value) : "");
+        break;
+    case LBM_COLUMN_COUNT:
+        snprintf(cell, CELL_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        break;
+    case LBM_COLUMN_RATIO:
+        snprintf(cell, CELL_MAX, "%.4g", json_number_value(value));
+        break;
+    case LBM_COLUMN_PERCENT:
+        snprintf(cell, CELL_MAX, "%.2f %%", 100 * json_number_value(value));
+        break;
+    case LBM_COLUMN_SECONDS:
+        if (json_number_value(value) < 0)
+            snprintf(cell, CELL_MAX, "never");
+        else
+            snprintf(cell, CELL_MAX, "%.1f s", json_number_value(value));
+        break;
+    }
+}
+
+static size_t
+width_of(const struct lbm_column *column, const json_t *rows)
+{
+    size_t width = strlen(column->label), i;
+    const json_t *row;
+    char cell[CELL_MAX];
+    json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+    {
+        render(column, row, cell);
+        width = strlen(cell) > width ? strlen(cell) : width;
+    }
+    return width;
+}
+
+static void
+print_cell(FILE *to, const struct lbm_column *column, size_t width, const char *text, int last)
+{
+    if (column->type == LBM_COLUMN_TEXT)
+        fprintf(to, "%-*s", last ? 0 : (int)width, text);
+    else
+        fprintf(to, "%*s", (int)width, text);
+    fputs(last ? "\n" : "  ", to);
+}
+
+enum lbm_err
+lbm_table_print(FILE *to, const struct lbm_column *columns, size_t n, const json_t *rows, int json)
+{
+    enum { COLUMNS_MAX = 24 };
+    size_t width[COLUMNS_MAX], i;
+    const json_t *row;
+    char cell[CELL_MAX];
+    if (json) {
+        int failed = json_dumpf(rows, to, LBM_JSON_FLAGS | JSON_INDENT(2));
+        fputc('\n', to);
+        return failed ? LBM_E_NOMEM : LBM_OK;
+    }
+    for (size_t c = 0; c < n; c++) {
+        width[c] = width_of(&columns[c], rows);
+        print_cell(to, &columns[c], width[c], columns[c].label, c + 1 == n);
+    }
+    json_array_foreach((json_t *)(uintptr_t)rows, i, row)
+    {
+        for (size_t c = 0; c < n; c++) {
+            render(&columns[c], row, cell);
+            print_cell(to, &columns[c], width[c], cell, c + 1 == n);
+        }
+    }
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_table_print_object(FILE *to, const struct lbm_column *columns, size_t n, const json_t *object, int json)
+{
+    char cell[CELL_MAX];
+    if (json) {
+        int failed = json_dumpf(object, to, LBM_JSON_FLAGS | JSON_INDENT(2));
+        fputc('\n', to);
+        return failed ? LBM_E_NOMEM : LBM_OK;
+    }
+    for (size_t c = 0; c < n; c++) {
+        render(&columns[c], object, cell);
+        if (cell[0] != '\0')
+            fprintf(to, "%-*s%s\n", LABEL_WIDTH, columns[c].label, cell);
+    }
+    return LBM_OK;
+}

@@ -1,0 +1,62 @@
+/* A whole cluster of nodes in one process and in virtual time, for tests: the same node core as the
+ * daemon's, a network that delays, loses and repeats, disks that keep exactly what was synced, crashes at
+ * any moment. The same seed gives the same run. */
+#ifndef LBM_TESTS_CLUSTER_H
+#define LBM_TESTS_CLUSTER_H
+
+#include "base/rng.h"
+#include "node/node.h"
+
+struct cluster_options {
+    uint64_t seed;
+    int64_t delay_least_us, delay_most_us; /* of a message; connections keep order */
+    int64_t sync_us;                       /* a transaction takes up to this */
+    double lose_soft;                      /* probability that a lossy message is lost */
+    double repeat_soft;                    /* probability that a lossy message comes twice, late */
+    uint32_t vertices_max;                 /* of every host, 0: no limit */
+    uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
+};
+
+struct cluster;
+
+/* One host per host of the graph, same ids, links, sites; host 0 founds. */
+struct cluster *cluster_new(const struct lbm_hosts *h, const struct cluster_options *options);
+void cluster_free(struct cluster *cluster);
+
+/* Run until the virtual time has passed, or until done() says so. Returns nonzero if it did. */
+int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster *cluster, void *arg),
+                void *arg);
+int64_t cluster_now(const struct cluster *cluster);
+
+/* Lose everything not synced; start again from the disk. */
+void cluster_crash(struct cluster *cluster, uint32_t host);
+void cluster_restart(struct cluster *cluster, uint32_t host);
+int cluster_is_up(const struct cluster *cluster, uint32_t host);
+/* Stop and continue a process: events wait meanwhile. */
+void cluster_stop(struct cluster *cluster, uint32_t host);
+void cluster_continue(struct cluster *cluster, uint32_t host);
+
+/* Send a request as uid; the replies to it collect until the next request of that host. */
+void cluster_request(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+/* The i-th reply since, or NULL. */
+const Lbm__Response *cluster_reply(struct cluster *cluster, uint32_t host, size_t i);
+/* Ask and wait (virtual seconds) for the last reply. NULL: none came. */
+const Lbm__Response *cluster_ask(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+
+/* Submit a graph to a host and wait for the log's word. Returns the code of the last reply. */
+enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *name,
+                            const struct lbm_graph *g, enum lbm_start start);
+
+/* Owners as the disks say: part[v] = the host whose row is OWN, LBM_NONE if none; *doubles counts vertices
+ * with more than one OWN row, *out those with an OUT row whose successor does not exist. */
+void cluster_owners(const struct cluster *cluster, uint32_t n, uint32_t *part, uint32_t *doubles,
+                    uint32_t *none);
+
+/* Nonzero if every host that is up says the job has settled. */
+int cluster_settled(struct cluster *cluster, const char *name);
+
+/* Every note of level info and above, every message and commit, one line each, if tracing is on. */
+void cluster_trace(struct cluster *cluster, int on);
+const char *cluster_trace_text(const struct cluster *cluster);
+
+#endif

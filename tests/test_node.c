@@ -1,0 +1,344 @@
+/* The node core in virtual time: whole clusters, no socket, no disk, no clock. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cluster.h"
+#include "graph/generate.h"
+
+static const struct cluster_options calm = {
+    .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};
+
+struct scene {
+    struct lbm_hosts h;
+    struct lbm_graph g;
+    struct cluster *cluster;
+};
+
+static int
+all_active(struct cluster *cluster, void *arg)
+{
+    struct lbm_hosts *h = arg;
+    for (uint32_t p = 0; p < h->n; p++) {
+        Lbm__Empty empty = LBM__EMPTY__INIT;
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_HOSTS;
+        request.hosts = &empty;
+        cluster_request(cluster, p, 0, &request);
+        const Lbm__Response *response = cluster_reply(cluster, p, 0);
+        if (response->hosts->n_hosts != h->n)
+            return 0;
+        for (size_t i = 0; i < h->n; i++)
+            if (strcmp(response->hosts->hosts[i]->state, "ACTIVE") != 0)
+                return 0;
+    }
+    return 1;
+}
+
+static void
+scene_new(struct scene *scene, const char *hosts, const char *guest, const struct cluster_options *options)
+{
+    struct lbm_diag diag;
+    *scene = (struct scene){0};
+    assert_int_equal(lbm_hosts_generate(hosts, &scene->h, &diag), LBM_OK);
+    assert_int_equal(lbm_graph_generate(guest, 1, &scene->g, &diag), LBM_OK);
+    scene->cluster = cluster_new(&scene->h, options);
+    assert_true(cluster_run(scene->cluster, 20000000, all_active, &scene->h));
+}
+
+static void
+scene_free(struct scene *scene)
+{
+    cluster_free(scene->cluster);
+    lbm_hosts_free(&scene->h);
+    lbm_graph_free(&scene->g);
+}
+
+static int
+is_settled(struct cluster *cluster, void *arg)
+{
+    return cluster_settled(cluster, arg);
+}
+
+static void
+expect_settled(struct scene *scene, const char *name, int seconds)
+{
+    char copy[64];
+    snprintf(copy, sizeof copy, "%s", name);
+    assert_true(cluster_run(scene->cluster, (int64_t)seconds * 1000000, is_settled, copy));
+}
+
+/* Every vertex has exactly one owner on the disks; returns J and the largest load. */
+static uint64_t
+expect_one_owner(struct scene *scene, uint64_t *most)
+{
+    uint32_t *part = calloc(scene->g.n, sizeof *part), doubles, none;
+    uint64_t *load = calloc(scene->h.n, sizeof *load);
+    cluster_owners(scene->cluster, scene->g.n, part, &doubles, &none);
+    assert_int_equal(doubles, 0);
+    assert_int_equal(none, 0);
+    lbm_map_loads(&scene->g, scene->h.n, part, load);
+    *most = 0;
+    for (uint32_t p = 0; p < scene->h.n; p++)
+        *most = load[p] > *most ? load[p] : *most;
+    uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, part);
+    free(part);
+    free(load);
+    return hop_bytes;
+}
+
+static void
+hosts_found_join_and_activate(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "mesh:3x3", "lattice:4x4", &calm);
+    assert_true(cluster_now(scene.cluster) < 5000000);
+    scene_free(&scene);
+}
+
+static void
+a_single_host_settles_with_everything(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "chain:1", "lattice:8x8", &calm);
+    uint64_t most;
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    expect_settled(&scene, "job", 30);
+    assert_int_equal(expect_one_owner(&scene, &most), 0);
+    assert_int_equal(most, 64);
+    scene_free(&scene);
+}
+
+static void
+a_planned_job_settles_with_the_plans_quality(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "mesh:4x4", "lattice:32x32", &calm);
+    uint64_t most;
+    assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    expect_settled(&scene, "job", 60);
+    assert_in_range(expect_one_owner(&scene, &most), 192, 211);
+    assert_in_range(most, 64, 65);
+    scene_free(&scene);
+}
+
+/* HEI97 figs 6 and 7: 64 vertices on every host, J within 1.10 of the 192 of perfect squares. */
+static void
+expect_model_problem(enum lbm_start start)
+{
+    struct scene scene;
+    scene_new(&scene, "mesh:4x4", "lattice:32x32", &calm);
+    uint64_t most;
+    assert_int_equal(cluster_submit(scene.cluster, 3, "job", &scene.g, start), LBM_OK);
+    expect_settled(&scene, "job", 120);
+    assert_in_range(expect_one_owner(&scene, &most), 192, 211);
+    assert_int_equal(most, 64);
+    scene_free(&scene);
+}
+
+static void
+the_model_problem_settles_from_the_centre(void **state)
+{
+    (void)state;
+    expect_model_problem(LBM_START_CENTRE);
+}
+
+static void
+the_model_problem_settles_from_random_places(void **state)
+{
+    (void)state;
+    expect_model_problem(LBM_START_RANDOM);
+}
+
+static void
+lost_and_repeated_ghosts_do_not_break_it(void **state)
+{
+    (void)state;
+    struct cluster_options bad = calm;
+    bad.lose_soft = 0.3;
+    bad.repeat_soft = 0.3;
+    bad.delay_most_us = 20000;
+    struct scene scene;
+    scene_new(&scene, "mesh:2x2", "lattice:16x16", &bad);
+    uint64_t most;
+    assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_CENTRE), LBM_OK);
+    expect_settled(&scene, "job", 120);
+    assert_in_range(expect_one_owner(&scene, &most), 32, 40);
+    assert_in_range(most, 64, 65);
+    scene_free(&scene);
+}
+
+static void
+guests_without_pins_are_renormalized(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "mesh:2x2", "lattice:8x8x4", &calm);
+    uint64_t most;
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+    expect_settled(&scene, "job", 120);
+    expect_one_owner(&scene, &most);
+    assert_in_range(most, 64, 65);
+    scene_free(&scene);
+}
+
+/* Crash and restart random hosts at random moments; nothing may be lost or owned twice. */
+static void
+crashes_lose_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct cluster_options options = calm;
+        options.seed = seed;
+        options.sync_us = 8000;
+        struct scene scene;
+        scene_new(&scene, "mesh:3x2", "lattice:18x18", &options);
+        struct lbm_rng rng;
+        lbm_rng_seed(&rng, seed);
+        assert_int_equal(cluster_submit(scene.cluster, (uint32_t)seed % 6, "job", &scene.g,
+                                        seed % 2 ? LBM_START_PLAN : LBM_START_CENTRE),
+                         LBM_OK);
+        for (int i = 0; i < 12; i++) {
+            cluster_run(scene.cluster, lbm_rng_below(&rng, 300000), NULL, NULL);
+            uint32_t host = lbm_rng_below(&rng, scene.h.n);
+            cluster_crash(scene.cluster, host);
+            cluster_run(scene.cluster, lbm_rng_below(&rng, 400000), NULL, NULL);
+            if (!cluster_is_up(scene.cluster, host))
+                cluster_restart(scene.cluster, host);
+        }
+        uint64_t most;
+        expect_settled(&scene, "job", 180);
+        expect_one_owner(&scene, &most);
+        assert_in_range(most, 54, 56);
+        scene_free(&scene);
+    }
+}
+
+static void
+a_stopped_host_is_named_and_the_others_go_on(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "mesh:2x2", "lattice:16x16", &calm);
+    uint64_t most;
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    cluster_run(scene.cluster, 300000, NULL, NULL);
+    cluster_stop(scene.cluster, 3);
+    cluster_run(scene.cluster, 3000000, NULL, NULL);
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    const Lbm__Response *response = cluster_ask(scene.cluster, 0, 0, &request);
+    assert_non_null(response);
+    assert_int_equal(response->status->n_silent, 1);
+    assert_int_equal(response->status->silent[0], 3);
+    cluster_continue(scene.cluster, 3);
+    expect_settled(&scene, "job", 60);
+    expect_one_owner(&scene, &most);
+    assert_in_range(most, 64, 65);
+    scene_free(&scene);
+}
+
+static void
+a_refused_vertex_stays_with_its_owner(void **state)
+{
+    (void)state;
+    struct cluster_options options = calm;
+    options.vertices_max = 20;
+    options.limited_host = 1;
+    struct scene scene;
+    scene_new(&scene, "chain:2", "lattice:8x8", &options);
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    cluster_run(scene.cluster, 20000000, NULL, NULL);
+    uint32_t part[64], doubles, none, on_limited = 0;
+    cluster_owners(scene.cluster, 64, part, &doubles, &none);
+    assert_int_equal(doubles + none, 0);
+    for (int v = 0; v < 64; v++)
+        on_limited += part[v] == 1;
+    assert_int_equal(on_limited, 20);
+    scene_free(&scene);
+}
+
+static void
+a_name_is_taken_once_and_free_after_cancel(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "chain:2", "lattice:4x4", &calm);
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_E_STATE);
+    expect_settled(&scene, "job", 30);
+    char name[] = "job";
+    Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
+    cancel.job = name;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_CANCEL;
+    request.cancel = &cancel;
+    assert_int_equal(cluster_ask(scene.cluster, 1, 1234, &request)->code, LBM_E_DENIED);
+    assert_int_equal(cluster_ask(scene.cluster, 1, 0, &request)->code, LBM_OK);
+    cluster_run(scene.cluster, 2000000, NULL, NULL);
+    uint32_t part[16], doubles, none;
+    cluster_owners(scene.cluster, 16, part, &doubles, &none);
+    assert_int_equal(none, 16);
+    assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    expect_settled(&scene, "job", 30);
+    scene_free(&scene);
+}
+
+static void
+the_same_seed_gives_the_same_run(void **state)
+{
+    (void)state;
+    char *first = NULL;
+    for (int run = 0; run < 2; run++) {
+        struct lbm_hosts h;
+        struct lbm_graph g;
+        struct lbm_diag diag;
+        assert_int_equal(lbm_hosts_generate("ring:3", &h, &diag), LBM_OK);
+        assert_int_equal(lbm_graph_generate("lattice:6x6", 1, &g, &diag), LBM_OK);
+        struct cluster *cluster = cluster_new(&h, &calm);
+        cluster_trace(cluster, 1);
+        assert_true(cluster_run(cluster, 20000000, all_active, &h));
+        assert_int_equal(cluster_submit(cluster, 0, "job", &g, LBM_START_PLAN), LBM_OK);
+        char name[] = "job";
+        assert_true(cluster_run(cluster, 60000000, is_settled, name));
+        if (run == 0)
+            first = strdup(cluster_trace_text(cluster));
+        else
+            assert_string_equal(first, cluster_trace_text(cluster));
+        cluster_free(cluster);
+        lbm_hosts_free(&h);
+        lbm_graph_free(&g);
+    }
+    free(first);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hosts_found_join_and_activate),
+        cmocka_unit_test(a_single_host_settles_with_everything),
+        cmocka_unit_test(a_planned_job_settles_with_the_plans_quality),
+        cmocka_unit_test(the_model_problem_settles_from_the_centre),
+        cmocka_unit_test(the_model_problem_settles_from_random_places),
+        cmocka_unit_test(lost_and_repeated_ghosts_do_not_break_it),
+        cmocka_unit_test(guests_without_pins_are_renormalized),
+        cmocka_unit_test(crashes_lose_nothing),
+        cmocka_unit_test(a_stopped_host_is_named_and_the_others_go_on),
+        cmocka_unit_test(a_refused_vertex_stays_with_its_owner),
+        cmocka_unit_test(a_name_is_taken_once_and_free_after_cancel),
+        cmocka_unit_test(the_same_seed_gives_the_same_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
