@@ -151,6 +151,8 @@ lbm_store_close(struct lbm_store *store)
         return;
     for (int i = 0; i < LBM_SQL_COUNT; i++)
         sqlite3_finalize(store->statement[i]);
+    if (store->failed) /* closing must not write again what could not be written */
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     int result = sqlite3_close(store->db);
     LBM_ASSERT(result == SQLITE_OK);
     if (store->lock >= 0)

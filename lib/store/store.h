@@ -40,7 +40,8 @@ enum lbm_err lbm_store_load(struct lbm_store *store, struct lbm_recovered **out,
 enum lbm_err lbm_store_apply(struct lbm_store *store, const struct lbm_persist *const *persists, size_t n,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Close, folding the write-ahead log into the file, and release the lock. NULL is allowed. */
+/* Close, folding the write-ahead log into the file unless a write has failed, and release the lock. NULL is
+ * allowed. */
 void lbm_store_close(struct lbm_store *store);
 
 /* Verify a database without changing it, also one in use: identity, schema version, pages, and every row.
