@@ -9,71 +9,95 @@
 
 /* What a mapping costs; field names are those of `lbctl eval --json`. */
 struct lbm_quality {
-    double imbalance;           /* max_p L_p / T_p - 1 */
-    uint64_t hop_bytes;         /* J: sum over edges, each once, of c_ij d(F(i), F(j)) */
-    uint64_t cut;               /* sum of c_ij with F(i) != F(j) */
-    double dilation_mean;       /* J / sum of c_ij */
+    double imbalance;     /* max_p L_p / T_p - 1 */
+    uint64_t hop_bytes;   /* J: sum over edges, each once, of c_ij d(F(i), F(j)) */
+    uint64_t cut;         /* sum of c_ij with F(i) != F(j) */
+    double dilation_mean; /* J / sum of c_ij */
     uint32_t dilation_max;
     uint64_t comm_volume_total; /* sum over vertices of the foreign hosts among its neighbours */
     uint64_t comm_volume_max;   /* largest such sum of one host */
     uint32_t empty_hosts;
 };
 
-/* In: part [n], each < h->n. Errors: LBM_E_RANGE naming the vertex, LBM_E_NOMEM. */
+/* Measure a mapping.
+ * In:      part [n], each < h->n.
+ * Errors:  LBM_E_RANGE naming the vertex, LBM_E_LIMIT a sum exceeds 64 bits, LBM_E_NOMEM; *out untouched.
+ * Cost:    O(n + m). */
 enum lbm_err lbm_map_evaluate(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
                               struct lbm_quality *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* J alone, of a graph that lbm_map_check_sums accepts. */
 uint64_t lbm_map_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part);
+
+/* Whether J and every gain of g on h fit 63 bits, whatever the mapping: bandwidths times largest distance.
+ * Errors: LBM_E_LIMIT. */
+enum lbm_err lbm_map_check_sums(const struct lbm_graph *g, const struct lbm_hosts *h,
+                                struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Out: load [h->n], work units. */
 void lbm_map_loads(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part, uint64_t *load);
 
-/* Largest load each host may carry: max(floor((1 + eps) T_p), T_p rounded up, plus one vertex where the
- * slack is less than one). Out: limit [h->n]. */
+/* Largest load each host may carry: (1 + eps) T_p, or T_p and one vertex of mean weight where that is more
+ * (a single move must always fit somewhere), rounded down, at least T_p rounded up. Out: limit [h->n]. */
 void lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps, uint64_t *limit);
+
+/* Work over the limits, summed over the hosts: 0 if the mapping is balanced within the bound. */
+uint64_t lbm_map_excess(uint32_t n_hosts, const uint64_t *load, const uint64_t *limit);
 
 /* Gain in J of moving v from its host to q: sum over neighbours of c (d(p, .) - d(q, .)). */
 int64_t lbm_map_gain(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part, uint32_t v,
                      uint32_t q);
 
+/* Memory that sessions over one graph or patch share, so that each costs in proportion to its members only.
+ */
+struct lbm_pair_workspace;
+struct lbm_pair_workspace *lbm_pair_workspace_new(uint32_t rows); /* NULL if memory is short */
+void lbm_pair_workspace_free(struct lbm_pair_workspace *ws);
+
 /* One Fiduccia-Mattheyses session between hosts a and b, third hosts included in every gain.
  * The same code serves the plan (whole graph), the daemon (own vertices, the partner's band, ghosts) and
  * the simulator. */
 struct lbm_pair {
-    const struct lbm_graph *g;     /* graph or patch; rows are the vertices that may move */
+    const struct lbm_graph *g; /* graph or patch; rows are the vertices that may move */
     const struct lbm_hosts *h;
-    uint32_t *part;                /* [rows and ghosts] host of each; changed for moved rows */
-    const uint8_t *fixed;          /* [rows] nonzero: stays; NULL: all may move */
+    uint32_t *part;       /* [rows and ghosts] host of each; changed for moved rows */
+    const uint8_t *fixed; /* [rows] nonzero: stays; NULL: all may move */
     uint32_t a, b;
-    const uint32_t *member;        /* [n_members] rows now on a or b that may move */
+    const uint32_t *member; /* [n_members] rows now on a or b that may move */
     uint32_t n_members;
-    uint64_t load[2];              /* present loads of a and b, work units */
-    uint64_t limit[2];             /* bounds; an overloaded side is forced to give */
-    uint64_t shift;                /* work that should leave a for b first (GDE's share); 0: none */
-    uint32_t patience;             /* moves without gain before giving up (100) */
+    uint64_t load[2];                     /* present loads of a and b, work units */
+    uint64_t limit[2];                    /* bounds; an overloaded side is forced to give */
+    uint64_t shift;                       /* work that should leave a for b first (GDE's share); 0: none */
+    uint32_t patience;                    /* moves without gain before giving up (100); 0: shift only */
+    struct lbm_pair_workspace *workspace; /* for at least g->n rows; NULL: a temporary one */
 };
 
-/* Out: load updated; *gain = decrease of J (may be negative if balance forced it); *moved [n_members]
+/* Refine the boundary of a pair. A row may move if it has a neighbour nearer to the other side, or loses
+ * nothing by it; for the shift alone any member of a may, once no such row is left.
+ * Source:  Fiduccia & Mattheyses 1982, with the gain of HEI97 eq. (1)'s objective.
+ * Out: load updated; *gain = decrease of J (may be negative if balance forced it); *moved [n_members]
  *      rows that changed host, *n_moved of them.  Returns to the best prefix: least violation, then most
- *      gain, then better balance.  With shift > 0 the shifted work is part of the prefix that is kept.
- * Errors: LBM_E_NOMEM, part and loads unchanged. */
+ *      gain, then better balance.  With shift > 0 the shifted work is part of the prefix that is kept,
+ *      and a ends no heavier than the shift left it (or its limit, if that is more).
+ * Errors: LBM_E_NOMEM, part and loads unchanged.
+ * Cost: O(k log k), k directions of the members. */
 enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,
                              uint32_t *n_moved) LBM_MUST_CHECK;
 
-#define LBM_METHOD_LIST(X)                                                                                 \
-    X(LBMAP, "lbmap", "levels, embedding, balanced power diagram, flow, pair refinement")                  \
+#define LBM_METHOD_LIST(X)                                                                                   \
+    X(LBMAP, "lbmap", "levels, embedding, balanced power diagram, flow, pair refinement")                    \
     X(HEIRICH, "heirich", "HEI97 alone: pins, diffusion, equal regions, fig. 9 balancing")
 
 enum lbm_method {
 #define LBM_METHOD_ENUM(id, name, text) LBM_METHOD_##id,
     LBM_METHOD_LIST(LBM_METHOD_ENUM)
 #undef LBM_METHOD_ENUM
-    LBM_METHOD_COUNT
+        LBM_METHOD_COUNT
 };
 
 struct lbm_plan_options {
     enum lbm_method method;
-    double imbalance;      /* bound, 0.03 = 3 % */
+    double imbalance; /* bound, 0.03 = 3 % */
     uint64_t seed;
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
@@ -87,10 +111,10 @@ void lbm_plan_defaults(struct lbm_plan_options *options);
 /* A plan: the mapping and the geometry behind it. */
 struct lbm_plan {
     uint32_t n;
-    uint32_t *part;     /* [n] host of each vertex */
+    uint32_t *part; /* [n] host of each vertex */
     unsigned m;
-    double *x;          /* [n * m] coordinates in the unit box */
-    double *weight;     /* [hosts] power weights of the regions */
+    double *x;      /* [n * m] coordinates in the unit box */
+    double *weight; /* [hosts] power weights of the regions */
 };
 
 /* Map g onto h. Works for 1 and 2 hosts, more hosts than vertices, no edges, disconnected guests; pinned

@@ -1,0 +1,135 @@
+/* What the stages of a plan share. For the files of lib/map only. */
+#ifndef LBM_MAP_INTERNAL_H
+#define LBM_MAP_INTERNAL_H
+
+#include "embed/embed.h"
+#include "map/map.h"
+
+/* A mapping that stages work on. Borrows everything. */
+struct mapping {
+    const struct lbm_graph *g;
+    const struct lbm_hosts *h;
+    const uint64_t *limit;                  /* [hosts] work units */
+    uint32_t *part;                         /* [n] changed in place; pinned vertices keep theirs */
+    const struct lbm_plan_options *options; /* whom to ask whether to stop; NULL: nobody */
+};
+
+/* What decides between two mappings: balance within the limits, then J. */
+struct merit {
+    uint64_t excess;
+    uint64_t hop_bytes;
+};
+
+/* Out: load [hosts], scratch that then holds the loads. */
+struct merit mapping_merit(const struct mapping *m, uint64_t *load);
+int merit_less(const struct merit *a, const struct merit *b); /* a is strictly better */
+
+static inline int
+mapping_stopped(const struct mapping *m)
+{
+    return m->options != NULL && m->options->stop != NULL && m->options->stop(m->options->arg);
+}
+
+static inline int
+mapping_pinned(const struct mapping *m, uint32_t v)
+{
+    return m->g->pin != NULL && m->g->pin[v] != LBM_NONE;
+}
+
+/* The best few mappings of one guest, best first. */
+struct pool {
+    uint32_t n_vertices, n, room;
+    uint32_t *part;      /* [room * n_vertices] */
+    uint32_t *slot;      /* [room] place in part of the i-th best */
+    struct merit *merit; /* [room] by slot */
+};
+
+enum lbm_err pool_init(struct pool *pool, uint32_t n_vertices, uint32_t room) LBM_MUST_CHECK;
+void pool_offer(struct pool *pool, const uint32_t *part,
+                struct merit merit); /* copies if it is good enough */
+static inline const uint32_t *
+pool_part(const struct pool *pool, uint32_t i)
+{
+    return &pool->part[(size_t)pool->slot[i] * pool->n_vertices];
+}
+void pool_free(struct pool *pool);
+
+/* The vertices of each host that may move: lists that change in constant time. */
+struct residents {
+    uint32_t n_hosts;
+    struct resident_list {
+        uint32_t *at;
+        size_t n, capacity;
+    } * list;        /* [hosts] */
+    uint32_t *place; /* [n] of each vertex in its list; LBM_NONE: pinned */
+};
+
+enum lbm_err residents_init(struct residents *r, const struct mapping *m) LBM_MUST_CHECK;
+/* Errors: LBM_E_NOMEM, unchanged. */
+enum lbm_err residents_move(struct residents *r, uint32_t v, uint32_t from, uint32_t to) LBM_MUST_CHECK;
+void residents_free(struct residents *r);
+
+/* The quotient graph: hosts joined by the bandwidth between their vertices. Neighbours sorted by id. */
+struct quotient {
+    uint32_t n;
+    uint64_t *offset; /* [n + 1] */
+    uint32_t *target; /* [offset[n]] */
+    uint64_t *weight; /* [offset[n]] */
+};
+
+enum lbm_err quotient_build(struct quotient *q, const struct lbm_graph *g, uint32_t n_hosts,
+                            const uint32_t *part) LBM_MUST_CHECK;
+void quotient_free(struct quotient *q);
+
+/* Potential of H whose differences over link costs are the l2-optimal flow.
+ * In: surplus [hosts] load - target, sums to 0.  Out: phi [hosts].  Errors: LBM_E_NOMEM. */
+enum lbm_err map_potential(const struct lbm_hosts *h, const double *surplus, double *phi) LBM_MUST_CHECK;
+
+/* Balance by the l2-optimal flow on H: the potential of the loads, then best-gain moves along each link;
+ * what is left over (weights that do not fit a link's flow) goes wherever it fits best.
+ * Out: no host over its limit, unless the weights cannot be packed so.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_flow(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
+
+/* Pair sessions over linked hosts and hosts that share edges of G, in random order; after the first round
+ * only pairs of which a host changed.  Never worse in (excess, J).  Errors: LBM_E_NOMEM. */
+enum lbm_err map_refine(const struct mapping *m, int rounds, uint32_t patience,
+                        struct lbm_rng *rng) LBM_MUST_CHECK;
+
+/* Exchange whole parts between hosts while J falls and the limits hold.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_swap(const struct mapping *m) LBM_MUST_CHECK;
+
+/* Coarsen inside hosts to about `target` vertices, refine upwards, keep the result if it is not worse.
+ * Out: *better nonzero if it is better.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng,
+                        int *better) LBM_MUST_CHECK;
+
+/* part of a fine level from that of the next coarser one */
+void map_prolong(const uint32_t *parent, uint32_t n_fine, const uint32_t *coarse, uint32_t *fine);
+
+/* Angle by which the plane coordinates x [2n] must turn so that the work they carry fills an upright box
+ * best: the least fourth moment along the axes, as of a square against its diagonal. */
+double map_box_angle(const struct lbm_graph *g, const double *x);
+
+/* Isometries about the centre of Omega. matrix: [4] or [9], row-major. */
+void map_isometry_plane(double angle, int mirrored, double *matrix);
+void map_isometry_space(struct lbm_rng *rng, double *matrix);
+void map_isometry_apply(const double *matrix, unsigned m, uint32_t n, const double *x, double *out);
+
+/* Lay coordinates over the sites in several ways, balance the power diagram of each, refine a little, and
+ * offer what comes out to the pool.
+ * In: x [n * m] mean 1/2 and variance 1/12; m->part is scratch.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_start_regions(const struct mapping *m, const double *x, struct lbm_rng *rng,
+                               struct pool *pool) LBM_MUST_CHECK;
+
+/* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
+ * what no plane drawing shows (trees, circuits).  Out: m->part.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_start_halving(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
+
+/* Coordinates of all vertices and weights of the regions for a finished mapping: the embedding of the
+ * coarsest level, interpolated and smoothed, laid over the sites and pulled towards the regions of the
+ * mapping. In:   x [n * m] holds the coordinates of the coarsest level first. Out:  x in the unit box; weight
+ * [hosts].  Errors: LBM_E_NOMEM. */
+enum lbm_err map_geometry(const struct mapping *m, const struct lbm_levels *levels, struct lbm_rng *rng,
+                          double *x, double *weight) LBM_MUST_CHECK;
+
+#endif

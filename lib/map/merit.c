@@ -1,0 +1,14 @@
+#include "map/internal.h"
+
+struct merit
+mapping_merit(const struct mapping *m, uint64_t *load)
+{
+    lbm_map_loads(m->g, m->h->n, m->part, load);
+    return (struct merit){lbm_map_excess(m->h->n, load, m->limit), lbm_map_hop_bytes(m->g, m->h, m->part)};
+}
+
+int
+merit_less(const struct merit *a, const struct merit *b)
+{
+    return a->excess != b->excess ? a->excess < b->excess : a->hop_bytes < b->hop_bytes;
+}

@@ -1,0 +1,313 @@
+/* Fiduccia-Mattheyses refinement of one pair of hosts, third hosts included in every gain.
+ * Source: Fiduccia & Mattheyses 1982 (moves one at a time, each row once, back to the best prefix);
+ * DESIGN 3.5.  Touches the members and their neighbours, nothing else of the graph or the patch. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "map/gain_queue.h"
+#include "map/map.h"
+
+struct lbm_pair_workspace {
+    uint32_t rows;
+    uint32_t session;         /* number of the session that runs */
+    uint32_t *member_of;      /* [rows] session in which the row is a member that has not moved */
+    int64_t *gain;            /* [rows] of members: decrease of J by moving to the other side */
+    uint32_t *place;          /* [rows] in its queue */
+    struct gain_entry *entry; /* [entries] memory of both queues */
+    size_t entries;
+};
+
+/* What a session would return to: the better of two such states is kept. */
+struct standing {
+    uint64_t excess;
+    int64_t gain;
+    double fullest;
+};
+
+struct session {
+    struct lbm_pair *pair;
+    struct lbm_pair_workspace *ws;
+    struct lbm_rng *rng;
+    struct gain_queue queue[2]; /* rows of each side that may move to the other */
+    uint32_t side[2];           /* the two hosts */
+    uint64_t limit[2];
+    int64_t gain;
+    uint32_t *moved; /* in order */
+    uint32_t n_moved;
+};
+
+struct lbm_pair_workspace *
+lbm_pair_workspace_new(uint32_t rows)
+{
+    struct lbm_pair_workspace *ws = lbm_alloc(1, sizeof *ws);
+    if (ws == NULL)
+        return NULL;
+    ws->rows = rows;
+    ws->member_of = lbm_alloc(rows, sizeof *ws->member_of);
+    ws->gain = lbm_alloc(rows, sizeof *ws->gain);
+    ws->place = lbm_alloc(rows, sizeof *ws->place);
+    if (ws->member_of == NULL || ws->gain == NULL || ws->place == NULL) {
+        lbm_pair_workspace_free(ws);
+        return NULL;
+    }
+    for (uint32_t v = 0; v < rows; v++)
+        ws->place[v] = LBM_NONE;
+    return ws;
+}
+
+void
+lbm_pair_workspace_free(struct lbm_pair_workspace *ws)
+{
+    if (ws == NULL)
+        return;
+    free(ws->member_of);
+    free(ws->gain);
+    free(ws->place);
+    free(ws->entry);
+    free(ws);
+}
+
+static int
+is_member(const struct session *s, uint32_t v)
+{
+    return v < s->pair->g->n && s->ws->member_of[v] == s->ws->session;
+}
+
+static int
+side_of(const struct session *s, uint32_t v)
+{
+    return s->pair->part[v] == s->side[1];
+}
+
+/* Load in units of its limit, which may be 0 for a host that is to be emptied. */
+static double
+fullness(const struct session *s, int side, uint64_t load)
+{
+    if (s->limit[side] == 0)
+        return load == 0 ? 0 : HUGE_VAL;
+    return (double)load / (double)s->limit[side];
+}
+
+static struct standing
+stand(const struct session *s)
+{
+    double a = fullness(s, 0, s->pair->load[0]), b = fullness(s, 1, s->pair->load[1]);
+    return (struct standing){lbm_map_excess(2, s->pair->load, s->limit), s->gain, a > b ? a : b};
+}
+
+/* Value: > 0 if a is better for its balance or its gain, 0 if only equal in both but fuller or not. */
+static int
+improves(const struct standing *a, const struct standing *b)
+{
+    return a->excess != b->excess ? a->excess < b->excess : a->gain > b->gain;
+}
+
+static int
+evens(const struct standing *a, const struct standing *b)
+{
+    return a->excess == b->excess && a->gain == b->gain && a->fullest < b->fullest;
+}
+
+/* Gain of a row, and whether one of its neighbours is nearer to the other side or nothing is lost. */
+static int
+attracted(struct session *s, uint32_t v)
+{
+    const struct lbm_pair *pair = s->pair;
+    const struct lbm_graph *g = pair->g;
+    int from = side_of(s, v), nearer = 0;
+    const uint32_t *here = &pair->h->dist[(size_t)s->side[from] * pair->h->n];
+    const uint32_t *there = &pair->h->dist[(size_t)s->side[!from] * pair->h->n];
+    int64_t gain = 0;
+    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+        uint32_t r = pair->part[g->target[e]];
+        gain += (int64_t)lbm_graph_weight(g, e) * ((int64_t)here[r] - (int64_t)there[r]);
+        nearer |= there[r] < here[r];
+    }
+    s->ws->gain[v] = gain;
+    return nearer || gain >= 0;
+}
+
+static void
+enqueue(struct session *s, uint32_t v)
+{
+    gain_queue_put(&s->queue[side_of(s, v)], v, s->ws->gain[v], (uint32_t)(lbm_rng_next(s->rng) >> 32));
+}
+
+/* Fill the queues with the members that have not moved. */
+static void
+gather(struct session *s)
+{
+    gain_queue_clear(&s->queue[0]);
+    gain_queue_clear(&s->queue[1]);
+    for (uint32_t i = 0; i < s->pair->n_members; i++) {
+        uint32_t v = s->pair->member[i];
+        if (is_member(s, v) && attracted(s, v))
+            enqueue(s, v);
+    }
+}
+
+static void
+move(struct session *s, uint32_t v, int from)
+{
+    uint64_t work = lbm_graph_work(s->pair->g, v);
+    s->pair->part[v] = s->side[!from];
+    s->pair->load[from] -= work;
+    s->pair->load[!from] += work;
+}
+
+/* Move v, lock it, and bring the gains of its neighbours up to date. */
+static void
+advance(struct session *s, uint32_t v)
+{
+    const struct lbm_graph *g = s->pair->g;
+    int from = side_of(s, v);
+    int64_t twice = 2 * (int64_t)lbm_dist(s->pair->h, s->side[0], s->side[1]);
+    s->ws->member_of[v] = 0;
+    s->gain += s->ws->gain[v];
+    s->moved[s->n_moved++] = v;
+    move(s, v, from);
+    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+        uint32_t u = g->target[e];
+        if (!is_member(s, u))
+            continue;
+        /* Followers gain both ways: no longer apart, and not apart after the move. */
+        s->ws->gain[u] += (side_of(s, u) == from ? twice : -twice) * (int64_t)lbm_graph_weight(g, e);
+        enqueue(s, u);
+    }
+}
+
+/* A row may move where it fits, or from a fuller side to one that stays less full than that was. */
+static int
+fits(const struct session *s, uint32_t v, int from)
+{
+    uint64_t load = s->pair->load[!from] + lbm_graph_work(s->pair->g, v);
+    return load <= s->limit[!from] || fullness(s, !from, load) < fullness(s, from, s->pair->load[from]);
+}
+
+/* The next row to move: from an overloaded side that is the fuller; else the larger gain.
+ * Value: LBM_NONE if none may move. */
+static uint32_t
+choose(struct session *s)
+{
+    struct gain_queue *queue = s->queue;
+    for (int i = 0; i < 2; i++)
+        while (queue[i].n > 0 && !fits(s, queue[i].at[0].row, i))
+            gain_queue_pop(&queue[i]);
+    if (queue[0].n == 0 && queue[1].n == 0)
+        return LBM_NONE;
+    double full[2] = {fullness(s, 0, s->pair->load[0]), fullness(s, 1, s->pair->load[1])};
+    int fuller = full[1] > full[0], from;
+    if (queue[0].n == 0 || queue[1].n == 0)
+        from = queue[0].n == 0;
+    else if (full[fuller] > 1 || queue[0].at[0].gain == queue[1].at[0].gain)
+        from = fuller;
+    else
+        from = queue[1].at[0].gain > queue[0].at[0].gain;
+    return gain_queue_pop(&queue[from]);
+}
+
+/* Move the pair's shift from a to b by best gain; rows that would overshoot by more than what is missing
+ * stay. */
+static void
+shift(struct session *s)
+{
+    uint64_t missing = s->pair->shift;
+    int every = 0; /* all members of a were offered */
+    while (missing > 0) {
+        if (s->queue[0].n == 0 && every)
+            break;
+        if (s->queue[0].n == 0) {
+            for (uint32_t i = 0; i < s->pair->n_members; i++)
+                if (is_member(s, s->pair->member[i]) && side_of(s, s->pair->member[i]) == 0)
+                    enqueue(s, s->pair->member[i]);
+            every = 1;
+            continue;
+        }
+        uint32_t v = gain_queue_pop(&s->queue[0]);
+        uint64_t work = lbm_graph_work(s->pair->g, v);
+        if ((work > missing && work - missing > missing) || !fits(s, v, 0))
+            continue;
+        advance(s, v);
+        missing -= work < missing ? work : missing;
+    }
+    if (s->limit[0] > s->pair->load[0])
+        s->limit[0] = s->pair->load[0];
+}
+
+/* Move rows until `patience` moves in a row did not improve, then return to the best prefix. */
+static void
+refine(struct session *s)
+{
+    struct standing best = stand(s);
+    uint32_t kept = s->n_moved, v;
+    for (uint32_t misses = 0; misses < s->pair->patience && (v = choose(s)) != LBM_NONE;) {
+        advance(s, v);
+        struct standing now = stand(s);
+        int better = improves(&now, &best);
+        misses = better ? 0 : misses + 1;
+        if (better || evens(&now, &best)) {
+            best = now;
+            kept = s->n_moved;
+        }
+    }
+    while (s->n_moved > kept) {
+        v = s->moved[--s->n_moved];
+        move(s, v, side_of(s, v));
+    }
+    s->gain = best.gain;
+}
+
+static enum lbm_err
+workspace_open(struct lbm_pair_workspace *ws, const struct lbm_pair *pair)
+{
+    LBM_ASSERT(ws->rows >= pair->g->n);
+    enum lbm_err err = lbm_reserve(&ws->entry, &ws->entries, 2 * (size_t)pair->n_members, sizeof *ws->entry);
+    if (err != LBM_OK)
+        return err;
+    if (++ws->session == 0) { /* the numbers are used up: forget the old ones */
+        for (uint32_t v = 0; v < ws->rows; v++)
+            ws->member_of[v] = 0;
+        ws->session = 1;
+    }
+    for (uint32_t i = 0; i < pair->n_members; i++) {
+        uint32_t v = pair->member[i];
+        LBM_ASSERT(v < pair->g->n && (pair->part[v] == pair->a || pair->part[v] == pair->b));
+        if (pair->fixed == NULL || !pair->fixed[v])
+            ws->member_of[v] = ws->session;
+    }
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+{
+    LBM_ASSERT(pair->a != pair->b && pair->a < pair->h->n && pair->b < pair->h->n);
+    struct lbm_pair_workspace *ws = pair->workspace;
+    if (ws == NULL && (ws = lbm_pair_workspace_new(pair->g->n)) == NULL)
+        return LBM_E_NOMEM;
+    enum lbm_err err = workspace_open(ws, pair);
+    if (err == LBM_OK) {
+        struct session s = {.pair = pair,
+                            .ws = ws,
+                            .rng = rng,
+                            .queue = {{ws->entry, 0, ws->place}, {ws->entry + pair->n_members, 0, ws->place}},
+                            .side = {pair->a, pair->b},
+                            .limit = {pair->limit[0], pair->limit[1]},
+                            .moved = moved};
+        gather(&s);
+        if (pair->shift > 0) {
+            shift(&s);
+            gather(&s); /* rows that were passed over may move again */
+        }
+        refine(&s);
+        gain_queue_clear(&s.queue[0]);
+        gain_queue_clear(&s.queue[1]);
+        *gain = s.gain;
+        *n_moved = s.n_moved;
+    }
+    if (pair->workspace == NULL)
+        lbm_pair_workspace_free(ws);
+    return err;
+}

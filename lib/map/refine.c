@@ -1,0 +1,160 @@
+/* Rounds of pair sessions over the whole guest. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "map/internal.h"
+
+struct host_pair {
+    uint32_t a, b;
+};
+
+struct refiner {
+    const struct mapping *m;
+    struct lbm_rng *rng;
+    uint32_t patience;
+    struct residents residents;
+    struct lbm_pair_workspace *ws;
+    uint64_t *load;   /* [hosts] */
+    uint8_t *active;  /* [hosts] changed in the last round */
+    uint8_t *changed; /* [hosts] in this round */
+    uint32_t *member; /* [n] */
+    uint32_t *moved;  /* [n] */
+    uint32_t *listed; /* [hosts] host + 1 whose pair with this one is listed */
+    LBM_VEC(struct host_pair) pairs;
+};
+
+static enum lbm_err
+list_pair(struct refiner *r, uint32_t p, uint32_t q)
+{
+    if (q <= p || r->listed[q] == p + 1 || !(r->active[p] || r->active[q]))
+        return LBM_OK;
+    r->listed[q] = p + 1;
+    return lbm_vec_push(&r->pairs, ((struct host_pair){p, q}));
+}
+
+/* Pairs of this round: a link of H or edges of G join them, and one of them changed. */
+static enum lbm_err
+list_pairs(struct refiner *r)
+{
+    const struct lbm_hosts *h = r->m->h;
+    struct quotient quotient;
+    enum lbm_err err = quotient_build(&quotient, r->m->g, h->n, r->m->part);
+    if (err != LBM_OK)
+        return err;
+    r->pairs.n = 0;
+    memset(r->listed, 0, h->n * sizeof *r->listed);
+    for (uint32_t p = 0; p < h->n && err == LBM_OK; p++) {
+        for (uint32_t e = h->offset[p]; e < h->offset[p + 1] && err == LBM_OK; e++)
+            err = list_pair(r, p, h->target[e]);
+        for (uint64_t e = quotient.offset[p]; e < quotient.offset[p + 1] && err == LBM_OK; e++)
+            err = list_pair(r, p, quotient.target[e]);
+    }
+    quotient_free(&quotient);
+    for (size_t i = r->pairs.n; i > 1; i--) {
+        size_t j = lbm_rng_below(r->rng, (uint32_t)i);
+        struct host_pair pair = r->pairs.at[i - 1];
+        r->pairs.at[i - 1] = r->pairs.at[j];
+        r->pairs.at[j] = pair;
+    }
+    return err;
+}
+
+/* One session. */
+static enum lbm_err
+settle(struct refiner *r, struct host_pair hosts)
+{
+    const struct mapping *m = r->m;
+    const struct resident_list *a = &r->residents.list[hosts.a], *b = &r->residents.list[hosts.b];
+    if (a->n != 0)
+        memcpy(r->member, a->at, a->n * sizeof *a->at);
+    if (b->n != 0)
+        memcpy(r->member + a->n, b->at, b->n * sizeof *b->at);
+    struct lbm_pair pair = {.g = m->g,
+                            .h = m->h,
+                            .part = m->part,
+                            .a = hosts.a,
+                            .b = hosts.b,
+                            .member = r->member,
+                            .n_members = (uint32_t)(a->n + b->n),
+                            .load = {r->load[hosts.a], r->load[hosts.b]},
+                            .limit = {m->limit[hosts.a], m->limit[hosts.b]},
+                            .patience = r->patience,
+                            .workspace = r->ws};
+    uint64_t before = lbm_map_excess(2, pair.load, pair.limit);
+    int64_t gain;
+    uint32_t n_moved;
+    enum lbm_err err = lbm_pair_refine(&pair, r->rng, &gain, r->moved, &n_moved);
+    if (err != LBM_OK)
+        return err;
+    r->load[hosts.a] = pair.load[0];
+    r->load[hosts.b] = pair.load[1];
+    if (gain != 0 || lbm_map_excess(2, pair.load, pair.limit) < before)
+        r->changed[hosts.a] = r->changed[hosts.b] = 1;
+    for (uint32_t i = 0; i < n_moved && err == LBM_OK; i++) {
+        uint32_t to = m->part[r->moved[i]];
+        err = residents_move(&r->residents, r->moved[i], to == hosts.a ? hosts.b : hosts.a, to);
+    }
+    return err;
+}
+
+/* Value: LBM_OK; *any nonzero if a session improved something. */
+static enum lbm_err
+run_round(struct refiner *r, int *any)
+{
+    uint32_t n = r->m->h->n;
+    enum lbm_err err = list_pairs(r);
+    memset(r->changed, 0, n);
+    for (size_t i = 0; i < r->pairs.n && err == LBM_OK; i++)
+        err = settle(r, r->pairs.at[i]);
+    *any = 0;
+    for (uint32_t p = 0; p < n; p++)
+        *any |= r->changed[p];
+    memcpy(r->active, r->changed, n);
+    return err;
+}
+
+static enum lbm_err
+refiner_open(struct refiner *r, const struct mapping *m)
+{
+    uint32_t n = m->h->n;
+    r->ws = lbm_pair_workspace_new(m->g->n);
+    r->load = lbm_alloc(n, sizeof *r->load);
+    r->active = lbm_alloc(n, 1);
+    r->changed = lbm_alloc(n, 1);
+    r->listed = lbm_alloc(n, sizeof *r->listed);
+    r->member = lbm_alloc(m->g->n, sizeof *r->member);
+    r->moved = lbm_alloc(m->g->n, sizeof *r->moved);
+    if (r->ws == NULL || r->load == NULL || r->active == NULL || r->changed == NULL || r->listed == NULL ||
+        r->member == NULL || r->moved == NULL)
+        return LBM_E_NOMEM;
+    memset(r->active, 1, n);
+    lbm_map_loads(m->g, n, m->part, r->load);
+    return residents_init(&r->residents, m);
+}
+
+static void
+refiner_close(struct refiner *r)
+{
+    lbm_pair_workspace_free(r->ws);
+    residents_free(&r->residents);
+    free(r->load);
+    free(r->active);
+    free(r->changed);
+    free(r->listed);
+    free(r->member);
+    free(r->moved);
+    lbm_vec_free(&r->pairs);
+}
+
+enum lbm_err
+map_refine(const struct mapping *m, int rounds, uint32_t patience, struct lbm_rng *rng)
+{
+    struct refiner r = {.m = m, .rng = rng, .patience = patience};
+    enum lbm_err err = refiner_open(&r, m);
+    int any = m->h->n > 1;
+    for (int round = 0; round < rounds && any && err == LBM_OK && !mapping_stopped(m); round++)
+        err = run_round(&r, &any);
+    refiner_close(&r);
+    return err;
+}

@@ -1,0 +1,67 @@
+/* Isometries of Omega about its centre: how the guest's coordinates are laid over the sites. */
+#include <math.h>
+#include <string.h>
+
+#include "map/internal.h"
+
+static const double PI = 3.14159265358979323846;
+
+double
+map_box_angle(const struct lbm_graph *g, const double *x)
+{
+    double re = 0, im = 0;
+    for (uint32_t v = 0; v < g->n; v++) {
+        double a = x[2 * (size_t)v] - 0.5, b = x[2 * (size_t)v + 1] - 0.5, w = lbm_graph_work(g, v);
+        double re2 = a * a - b * b, im2 = 2 * a * b; /* (a + ib)^2, then its square */
+        re += w * (re2 * re2 - im2 * im2);
+        im += w * 2 * re2 * im2;
+    }
+    return (PI - atan2(im, re)) / 4;
+}
+
+void
+map_isometry_plane(double angle, int mirrored, double *matrix)
+{
+    double c = cos(angle), s = sin(angle), sign = mirrored ? -1 : 1;
+    matrix[0] = c * sign;
+    matrix[1] = -s;
+    matrix[2] = s * sign;
+    matrix[3] = c;
+}
+
+/* Gram-Schmidt of random axes: near enough to uniform over the rotations and reflections of space. */
+void
+map_isometry_space(struct lbm_rng *rng, double *matrix)
+{
+    for (int i = 0; i < 9; i++)
+        matrix[i] = lbm_rng_unit(rng) + lbm_rng_unit(rng) + lbm_rng_unit(rng) - 1.5;
+    for (int i = 0; i < 3; i++) {
+        double *row = &matrix[3 * i], length = 0;
+        for (int j = 0; j < i; j++) {
+            const double *axis = &matrix[3 * j];
+            double along = row[0] * axis[0] + row[1] * axis[1] + row[2] * axis[2];
+            for (int k = 0; k < 3; k++)
+                row[k] -= along * axis[k];
+        }
+        length = sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
+        if (length < 1e-9) { /* parallel axes: as good as impossible, and then any basis will do */
+            memset(matrix, 0, 9 * sizeof *matrix);
+            matrix[0] = matrix[4] = matrix[8] = 1;
+            return;
+        }
+        for (int k = 0; k < 3; k++)
+            row[k] /= length;
+    }
+}
+
+void
+map_isometry_apply(const double *matrix, unsigned m, uint32_t n, const double *x, double *out)
+{
+    for (uint32_t v = 0; v < n; v++)
+        for (unsigned r = 0; r < m; r++) {
+            double sum = 0.5;
+            for (unsigned c = 0; c < m; c++)
+                sum += matrix[r * m + c] * (x[(size_t)v * m + c] - 0.5);
+            out[(size_t)v * m + r] = sum;
+        }
+}
