@@ -77,6 +77,7 @@ parse_line(struct pins *pins, char *line)
     return LBM_OK;
 }
 
+/* Text without null bytes, which lbm_file_read has seen to. */
 static enum lbm_err
 parse_text(struct pins *pins, char *text, size_t len)
 {
@@ -85,8 +86,6 @@ parse_text(struct pins *pins, char *text, size_t len)
         char *newline = memchr(line, '\n', (size_t)(end - line));
         char *stop = newline != NULL ? newline : end;
         pins->line++;
-        if (memchr(line, '\0', (size_t)(stop - line)) != NULL)
-            return lbm_diag_set(pins->diag, LBM_E_SYNTAX, pins->path, pins->line, "this is not a text file");
         *stop = '\0';
         enum lbm_err err = parse_line(pins, line);
         if (err != LBM_OK)
