@@ -36,7 +36,7 @@ fit(struct lbm_canvas *canvas)
 {
     const struct lbm_scene *scene = canvas->scene;
     static const double corners[2][2] = {{0.0, 0.0}, {1.0, 1.0}};
-    struct box box = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    struct box box = {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}};
     for (uint32_t v = 0; v < scene->n; v++)
         widen(&box, scene->x + 2 * (size_t)v);
     for (uint32_t p = 0; scene->site != NULL && p < scene->n_hosts; p++)

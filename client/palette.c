@@ -80,7 +80,7 @@ least_alike(uint32_t p, const double *anchor, double spacing2, const int *chosen
 static double
 even_spacing2(uint32_t n, const double *anchor)
 {
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    double low[2] = {HUGE_VAL, HUGE_VAL}, high[2] = {-HUGE_VAL, -HUGE_VAL};
     for (uint32_t i = 0; i < 2 * n; i++) {
         low[i % 2] = fmin(low[i % 2], anchor[i]);
         high[i % 2] = fmax(high[i % 2], anchor[i]);
