@@ -4,16 +4,15 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "harnesses.h"
 #include "wire/wire.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
+static int
 take_request(const uint8_t *data, size_t size)
 {
     Lbm__Request *message = NULL, *again = NULL;
     if (lbm_wire_unpack_request(data, size, &message, NULL) != LBM_OK)
-        return;
+        return 0;
     uint8_t *frame = NULL;
     size_t len = 0;
     enum lbm_err err = lbm_wire_pack_request(message, &frame, &len);
@@ -23,14 +22,15 @@ take_request(const uint8_t *data, size_t size)
     lbm__request__free_unpacked(message, NULL);
     lbm__request__free_unpacked(again, NULL);
     free(frame);
+    return 1;
 }
 
-static void
+static int
 take_response(const uint8_t *data, size_t size)
 {
     Lbm__Response *message = NULL, *again = NULL;
     if (size == 0 || lbm_wire_unpack_response(data, size, &message, NULL) != LBM_OK)
-        return;
+        return 0;
     uint8_t *frame = NULL;
     size_t len = 0;
     enum lbm_err err = lbm_wire_pack_response(message, &frame, &len);
@@ -43,12 +43,12 @@ take_response(const uint8_t *data, size_t size)
     }
     lbm__response__free_unpacked(message, NULL);
     free(frame);
+    return 1;
 }
 
 int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+fuzz_wire_control(const uint8_t *data, size_t size)
 {
-    take_request(data, size);
-    take_response(data, size);
-    return 0;
+    int is_request = take_request(data, size);
+    return take_response(data, size) || is_request;
 }

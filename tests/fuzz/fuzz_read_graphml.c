@@ -1,0 +1,7 @@
+#include "read.h"
+
+int
+fuzz_read_graphml(const uint8_t *data, size_t size)
+{
+    return fuzz_read(LBM_FORMAT_GRAPHML, data, size);
+}

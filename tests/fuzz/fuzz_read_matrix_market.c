@@ -1,0 +1,7 @@
+#include "read.h"
+
+int
+fuzz_read_matrix_market(const uint8_t *data, size_t size)
+{
+    return fuzz_read(LBM_FORMAT_MATRIX_MARKET, data, size);
+}

@@ -1,0 +1,7 @@
+#include "read.h"
+
+int
+fuzz_read_metis(const uint8_t *data, size_t size)
+{
+    return fuzz_read(LBM_FORMAT_METIS, data, size);
+}
