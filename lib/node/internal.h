@@ -118,6 +118,9 @@ struct session {
     int64_t deadline_us;
     int64_t retry_us;           /* ask again, or INT64_MAX */
     uint32_t n_met;             /* partners met in this sweep */
+    uint32_t n_silent;          /* partners passed over in this sweep: nothing was heard from them */
+    int was_silent;             /* there were some in the sweep before */
+    int moved;                  /* something moved in this sweep */
     uint32_t leaving;           /* our vertices not yet MOV */
     LBM_VEC(uint32_t) arriving; /* vertices whose FIN is awaited */
     struct lbm_termination termination;

@@ -101,15 +101,20 @@ end_sweep(struct lbm_node *node, struct job *job)
     s->slack_hops = has_room ? 0 : s->slack_heard < SLACK_HOPS_MAX ? s->slack_heard + 1 : SLACK_HOPS_MAX;
     s->slack_heard = SLACK_HOPS_MAX;
     lbm_termination_sweep(&s->termination);
-    uint32_t met = s->n_met;
-    s->n_met = 0;
+    /* With somebody missing nothing can settle; while nothing moves either there is no hurry. */
+    int pause = node->view.n_colours != 0 && (s->n_met == 0 || (s->n_silent != 0 && !s->moved));
+    if (s->was_silent && s->n_silent == 0)
+        s->woken = s->sweep; /* who was missing is back: gains count from the start again */
+    s->was_silent = s->n_silent != 0;
+    s->n_met = s->n_silent = 0;
+    s->moved = 0;
     s->sweep++;
     s->colour = 0;
     if (lbm_termination_done(&s->termination, node->view.diameter)) {
         settle(node, job);
         return 0;
     }
-    if (met == 0 && node->view.n_colours != 0) {
+    if (pause) {
         s->retry_us = node->now_us + SWEEP_PAUSE_US;
         return 0;
     }
@@ -172,6 +177,7 @@ open_colour(struct lbm_node *node, struct job *job)
         }
         if (is_silent(node, s->partner, EXCLUDE_US)) {
             lbm_termination_disturb(&s->termination);
+            s->n_silent++;
             s->colour++;
             continue;
         }
@@ -216,7 +222,7 @@ session_start(struct lbm_node *node, struct job *job)
     lbm_termination_reset(&s->termination);
     s->woken = s->sweep;
     s->colour = 0;
-    s->n_met = 0;
+    s->n_met = s->n_silent = 0;
     s->slack_hops = s->slack_heard = SLACK_HOPS_MAX;
     s->state = SESSION_NONE;
     s->retry_us = node->now_us; /* from the timer: the caller may be inside a handler */
@@ -344,6 +350,7 @@ start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const ui
         if (lbm_vec_push(&s->arriving, arriving[i]) != LBM_OK)
             fail(node, LBM_E_NOMEM);
     s->state = SESSION_MOVING;
+    s->moved = 1;
     s->deadline_us = node->now_us + PAIR_HANDOFF_US;
     lbm_termination_disturb(&s->termination);
 }
