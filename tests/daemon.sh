@@ -3,6 +3,7 @@
 set -u
 
 lbmapd=${top_builddir:?run by make check}/daemon/lbmapd
+lbctl=$top_builddir/client/lbctl
 scratch=$(mktemp -d) || exit 99
 started=()
 failed=0
@@ -128,6 +129,9 @@ refused 1 'missing/x.sock: cannot create the control socket' "$lbmapd" -c nocont
 if start good; then
     [ "$(stat -c %a good.sock)" = 660 ] && ok "the socket is for user and group" || bad "mode of the socket"
     [ "$(cat good.pid)" = "$pid" ] && ok "the pid file names the process" || bad "content of the pid file"
+
+    "$lbctl" -s good.sock status >output 2>&1 && grep -q 'good' output && ok "lbctl asks for its status" ||
+        bad "lbctl status: $(cat output)"
 
     data=good.db port=$(free_port) configuration second
     refused 3 'good.db' "$lbmapd" -c second.conf
