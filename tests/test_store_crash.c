@@ -134,6 +134,7 @@ static struct {
     sqlite3_io_methods methods[KINDS];
     int calls_left; /* before every further call fails */
     int late_calls; /* that were made after the first failure */
+    int syncs;
 } fault;
 
 static int
@@ -156,6 +157,7 @@ real_methods(const sqlite3_file *file)
 static int
 faulty_sync(sqlite3_file *file, int flags)
 {
+    fault.syncs++;
     return fault_now() ? SQLITE_IOERR_FSYNC : real_methods(file)->xSync(file, flags);
 }
 
@@ -237,11 +239,28 @@ failed_write_ends_all_writing(void **state)
     assert_true(durable > 10);
 }
 
+static void
+every_commit_reaches_the_disk(void **state)
+{
+    (void)state;
+    install_faults(1 << 30); /* none: only the syncs are counted */
+    struct lbm_store *store = NULL;
+    assert_int_equal(lbm_store_open(database(), &store, &diag), LBM_OK);
+    for (uint64_t id = 1; id <= 10; id++) {
+        int before = fault.syncs;
+        assert_int_equal(model_store(store, numbered(id), &diag), LBM_OK);
+        assert_true(fault.syncs > before);
+    }
+    lbm_store_close(store);
+    remove_faults();
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(killed_at_any_time_a_prefix_remains, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_commit_reaches_the_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failed_write_ends_all_writing, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("store crash", tests, NULL, NULL);

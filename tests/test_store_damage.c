@@ -231,6 +231,16 @@ database_of_something_else_is_refused_and_kept(void **state)
 }
 
 static void
+application_id_alone_tells_whose_a_database_is(void **state)
+{
+    (void)state;
+    lbm_recovered_free(make_database());
+    run_sql("PRAGMA application_id = 1");
+    assert_kept(LBM_E_CORRUPT);
+    assert_non_null(strstr(diag.text, "application id 1"));
+}
+
+static void
 database_of_a_newer_version_is_refused_and_kept(void **state)
 {
     (void)state;
@@ -360,6 +370,7 @@ main(void)
         TEST(zeroed_page_is_found),
         TEST(file_of_something_else_is_refused_and_kept),
         TEST(database_of_something_else_is_refused_and_kept),
+        TEST(application_id_alone_tells_whose_a_database_is),
         TEST(database_of_a_newer_version_is_refused_and_kept),
         TEST(schema_that_belies_its_version_is_refused),
         TEST(missing_or_wrong_kinds_of_files_are_named),

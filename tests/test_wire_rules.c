@@ -163,7 +163,8 @@ break_string(const struct lbm_wire_table *table, const struct lbm_wire_rule *rul
              const ProtobufCFieldDescriptor *field, ProtobufCMessage *message, char **last)
 {
     static const char *const dirty[] = {
-        "a\x01",    "\x7f", "\n", "\xff", "\xc3", "\xc0\x80", "\xc2\x85", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "a\x01",    "\x7f",         "\n",       "\xff",         "\xc3",
+        "\xc1\x81", "\xe0\x81\x81", "\xc2\x85", "\xed\xa0\x80", "\xf4\x90\x80\x80",
         "\xe2\x82", "\x80"};
     char *kept = *last, text[2048];
     for (size_t i = 0; i < sizeof dirty / sizeof *dirty; i++) {
