@@ -61,8 +61,11 @@ lbm_dist(const struct lbm_hosts *h, uint32_t p, uint32_t q)
 enum lbm_err lbm_hosts_generate(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag)
     LBM_MUST_CHECK;
 
-/* Parse a host graph from the text of a file; its format is recognised from name and content.
- * METIS: edge weight = cost, vertex weight = capacity. Unconnected graphs are refused, naming two hosts. */
+/* Parse a host graph from the text of a file; its format is recognised by its content; name is for messages.
+ * METIS, GraphML: edge weight = cost, vertex weight = capacity; GraphML: positions = sites. Unconnected graphs
+ * are refused, naming two hosts.
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT, LBM_E_UNSUPPORTED, LBM_E_NOMEM; diag names the file, and the
+ * line where there is one. */
 enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len, struct lbm_hosts *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 

@@ -98,6 +98,6 @@ enum lbm_err lbm_hosts_topology(enum lbm_topology topology, const char *where, c
 typedef enum lbm_err lbm_hosts_reader(const char *name, const char *text, size_t len, struct lbm_hosts *out,
                                       struct lbm_diag *diag);
 
-lbm_hosts_reader lbm_hosts_read_metis, lbm_hosts_read_scotch, lbm_hosts_read_slurm;
+lbm_hosts_reader lbm_hosts_read_scotch, lbm_hosts_read_slurm;
 
 #endif

@@ -1,4 +1,4 @@
-/* Host graphs from files: the format by name or content; METIS by the reader of guest graphs. */
+/* Host graphs from files: the format by content; METIS and GraphML by the readers of guest graphs. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "graph/scan.h"
 #include "host/internal.h"
 
-/* ---- METIS: the weight of an edge is its cost, that of a vertex its capacity ---------------------- */
+/* ---- graphs: the weight of an edge is its cost, that of a vertex its capacity, positions are sites -- */
 
 /* lbm_hosts_build knows hosts by number alone; say which file they are of. */
 static enum lbm_err
@@ -21,7 +21,7 @@ build(const char *name, const struct lbm_graph *g, const struct lbm_link *links,
     for (uint32_t p = 0; p < g->n; p++)
         capacity[p] = lbm_graph_work(g, p);
     struct lbm_diag reason = {0};
-    enum lbm_err err = lbm_hosts_build(g->n, links, n_links, capacity, 2, NULL, out, &reason);
+    enum lbm_err err = lbm_hosts_build(g->n, links, n_links, capacity, 2, g->position, out, &reason);
     free(capacity);
     if (err == LBM_OK || err == LBM_E_NOMEM)
         return err;
@@ -50,16 +50,29 @@ hosts_of_graph(const char *name, const struct lbm_graph *g, struct lbm_hosts *ou
     return err;
 }
 
-enum lbm_err
-lbm_hosts_read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out,
-                     struct lbm_diag *diag)
+static enum lbm_err
+read_graph(enum lbm_graph_format format, const char *name, const char *text, size_t len,
+           struct lbm_hosts *out, struct lbm_diag *diag)
 {
     struct lbm_graph g = {0};
-    enum lbm_err err = lbm_graph_parse(LBM_FORMAT_METIS, name, text, len, &g, diag);
-    if (err == LBM_OK)
-        err = hosts_of_graph(name, &g, out, diag);
+    enum lbm_err err = lbm_graph_parse(format, name, text, len, &g, diag);
+    if (err != LBM_OK)
+        return err;
+    err = hosts_of_graph(name, &g, out, diag);
     lbm_graph_free(&g);
     return err;
+}
+
+static enum lbm_err
+read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    return read_graph(LBM_FORMAT_METIS, name, text, len, out, diag);
+}
+
+static enum lbm_err
+read_graphml(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    return read_graph(LBM_FORMAT_GRAPHML, name, text, len, out, diag);
 }
 
 /* ---- which format -------------------------------------------------------------------------------- */
@@ -88,6 +101,12 @@ looks_metis(const struct lbm_scan *first)
 }
 
 static int
+looks_graphml(const struct lbm_scan *first)
+{
+    return starts_with(first, "<");
+}
+
+static int
 looks_slurm(const struct lbm_scan *first)
 {
     return starts_with(first, "SwitchName");
@@ -106,7 +125,8 @@ static const struct format {
     int (*looks)(const struct lbm_scan *first);
     lbm_hosts_reader *read;
 } formats[] = {
-    {looks_metis, lbm_hosts_read_metis},
+    {looks_metis, read_metis},
+    {looks_graphml, read_graphml},
     {looks_slurm, lbm_hosts_read_slurm},
     {looks_scotch, lbm_hosts_read_scotch},
 };
