@@ -89,13 +89,13 @@ lbm_graph_parse(enum lbm_graph_format format, const char *name, const char *text
 {
     LBM_ASSERT((unsigned)format < LBM_FORMAT_COUNT);
     if (len == 0)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "the file is empty, a %s graph was expected",
-                            formats[format].name);
+        return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0,
+                            "the file is empty, a graph in format %s was expected", formats[format].name);
     size_t probe = len < BINARY_PROBE ? len : BINARY_PROBE;
     size_t binary = binary_at(text, probe);
     if (binary < probe)
         return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0,
-                            "not a text: byte %zu is 0x%02x, a %s graph was expected", binary,
+                            "not a text: byte %zu is 0x%02x, a graph in format %s was expected", binary,
                             (unsigned char)text[binary], formats[format].name);
     struct lbm_scan scan;
     lbm_scan_begin(&scan, name, text, len, diag);

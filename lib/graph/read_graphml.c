@@ -275,8 +275,8 @@ parse_document(struct reader *r)
         if (status != XML_STATUS_OK) {
             enum XML_Error error = XML_GetErrorCode(r->xml);
             r->scan.line = XML_GetCurrentLineNumber(r->xml);
-            return refuse(r, error == XML_ERROR_NO_MEMORY ? LBM_E_NOMEM : LBM_E_SYNTAX,
-                          XML_ErrorString(error));
+            enum lbm_err err = error == XML_ERROR_NO_MEMORY ? LBM_E_NOMEM : LBM_E_SYNTAX;
+            return lbm_scan_refuse(&r->scan, err, "not well-formed XML: %s", XML_ErrorString(error));
         }
         at += len;
     }

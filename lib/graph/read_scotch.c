@@ -27,7 +27,7 @@ static enum lbm_err
 next(struct lbm_scan *s, const struct lbm_field *field, uint64_t *value)
 {
     if (lbm_scan_text_done(s))
-        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the file ends where a %s should be", field->what);
+        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the file ends before the %s", field->what);
     return lbm_scan_u64(s, field, value);
 }
 

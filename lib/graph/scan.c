@@ -14,9 +14,9 @@ enum { REAL_TEXT_MAX = 64 }; /* longest number worth reading: 17 digits and an e
 
 const struct lbm_field lbm_field_work = {
     "vertex weight", 1, LBM_WEIGHT_MAX,
-    "scale and round real weights; give 1 to a vertex that costs nothing"};
+    "scale and round real numbers, give 1 to a vertex that costs nothing"};
 const struct lbm_field lbm_field_weight = {"edge weight", 1, LBM_WEIGHT_MAX,
-                                           "scale and round real weights; leave out an edge without traffic"};
+                                           "scale and round real numbers, leave out an edge without traffic"};
 
 void
 lbm_scan_begin(struct lbm_scan *s, const char *name, const char *text, size_t len, struct lbm_diag *diag)
@@ -109,16 +109,18 @@ lbm_scan_token(const struct lbm_scan *s, char *out, size_t out_size)
 enum lbm_err
 lbm_scan_bad_field(const struct lbm_scan *s, const struct lbm_field *field)
 {
-    char token[32];
-    const char *separator = field->hint[0] != '\0' ? "; " : "";
+    char token[32], range[64];
     lbm_scan_token(s, token, sizeof token);
     if (token[0] == '\0')
-        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the line ends where a %s should be%s%s", field->what,
-                               separator, field->hint);
-    int digits = strspn(token + (token[0] == '-'), "0123456789.") == strlen(token + (token[0] == '-'));
-    return lbm_scan_refuse(s, digits ? LBM_E_RANGE : LBM_E_SYNTAX,
-                           "%s must be an integer from %" PRIu64 " to %" PRIu64 ", not \"%s\"%s%s",
-                           field->what, field->min, field->max, token, separator, field->hint);
+        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the line ends before the %s", field->what);
+    if (field->min == field->max)
+        snprintf(range, sizeof range, "%" PRIu64, field->min);
+    else
+        snprintf(range, sizeof range, "an integer from %" PRIu64 " to %" PRIu64, field->min, field->max);
+    const char *number = token + (token[0] == '-');
+    int numeric = number[strspn(number, "0123456789.")] == '\0';
+    return lbm_scan_refuse(s, numeric ? LBM_E_RANGE : LBM_E_SYNTAX, "%s must be %s, not \"%s\"%s%s",
+                           field->what, range, token, field->hint[0] != '\0' ? ": " : "", field->hint);
 }
 
 enum lbm_err
@@ -126,7 +128,7 @@ lbm_scan_real(struct lbm_scan *s, const char *what, double *value)
 {
     char text[REAL_TEXT_MAX], token[32];
     if (lbm_scan_line_done(s))
-        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the line ends where a %s should be", what);
+        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the line ends before the %s", what);
     size_t len = 0;
     while (s->at + len < s->end && len < sizeof text && strchr("0123456789+-.eE", s->at[len]) != NULL &&
            s->at[len] != '\0')
