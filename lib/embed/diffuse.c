@@ -1,174 +1,244 @@
-/* The diffusion kernel (HEI97 fig. 4): x_v becomes the weighted mean of its neighbours, one vertex after the
- * other in a random order. Speed is memory: blocks of consecutive vertices fit the cache with their rows,
- * and one short permutation serves all blocks of a sweep, each block entering it at another place. */
+/* The diffusion kernel: one body, compiled for every combination of dimension, weights, torus and norm, so
+ * that the inner loop over neighbours holds no decision; and the fetching that keeps it from waiting.
+ * Source: HEI97 fig. 4; deviation: edges have weights, and a sweep visits every vertex once by default. */
 #include <math.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "base/check.h"
-#include "base/mem.h"
 #include "embed/embed.h"
+#include "embed/order.h"
 
-enum {
-    BLOCK = 2048,        /* vertices: 32 KiB of points, and about as much of rows */
-    DEGREES_MAX = 64,    /* reciprocals kept in a table */
-};
+/* Degrees whose reciprocal is looked up: a division would take longer than the rest of an update. */
+enum { RECIPROCALS = 64 };
 
 /* What the sweeps of one call share. */
 struct kernel {
     const struct lbm_graph *g;
-    const struct lbm_diffusion *how;
+    unsigned m;
     double *x;
-    double reciprocal[DEGREES_MAX];
-    double norm4;    /* sum of |displacement|^4: HEI97 eq. (2) squares Delta_i = dx^2 + dy^2 */
-    double largest2; /* largest squared displacement */
+    double sum4;     /* sum of |displacement|^4: HEI97 eq. (2) squares Delta_i = dx^2 + dy^2 */
+    double largest2; /* greatest |displacement|^2 */
+    double reciprocal[RECIPROCALS];
 };
 
-/* One update. m, weighted, wrap and measured are constants at every call, so each call compiles to its own
- * loop. */
-static inline void
-update(struct kernel *k, uint32_t v, unsigned m, int weighted, int wrap, int measured)
+/* The nearest whole number: doubles from 2^52 on have no fraction left. A call of rint() takes longer. */
+static inline double
+nearest(double d)
 {
-    const struct lbm_graph *g = k->g;
-    uint64_t from = g->offset[v], to = g->offset[v + 1];
-    double *restrict xv = &k->x[(size_t)v * m];
-    double sum[LBM_DIMENSIONS_MAX] = {0}, weights = 0;
-    if (from == to || (k->how->pinned != NULL && k->how->pinned[v]))
-        return;
-    for (uint64_t e = from; e < to; e++) {
-        const double *xu = &k->x[(size_t)g->target[e] * m];
-        double w = weighted ? g->weight[e] : 1.0;
-        if (weighted)
-            weights += w;
-        for (unsigned i = 0; i < m; i++) {
-            double d = wrap ? xu[i] - xv[i] : xu[i];
-            if (wrap)
-                d -= rint(d);
-            sum[i] += weighted ? w * d : d;
+    return (d + 0x1.8p52) - 0x1.8p52;
+}
+
+/* The shorter way around a circle of length 1, for any difference of coordinates. */
+static inline double
+around(double d)
+{
+    return d - nearest(d);
+}
+
+/* The same point of the circle in [0, 1). */
+static inline double
+into_unit(double x)
+{
+    double d = x - nearest(x);
+    d = d < 0 ? d + 1 : d;
+    return d < 1 ? d : 0; /* a tiny negative d was rounded up to 1 */
+}
+
+/* Move every vertex of a batch to the mean of its neighbours. The last four arguments are constants in
+ * every call, which is what keeps the loops short. */
+static inline __attribute__((always_inline)) void
+update(struct kernel *kernel, const uint32_t *batch, uint32_t count, unsigned m, int weighted, int wrap,
+       int measured)
+{
+    const uint64_t *offset = kernel->g->offset;
+    const uint32_t *target = kernel->g->target, *weight = kernel->g->weight;
+    double *x = kernel->x;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t begin = offset[batch[i]], end = offset[batch[i] + 1], degree = end - begin;
+        double *at = x + (size_t)batch[i] * m;
+        double sum[LBM_DIMENSIONS_MAX] = {0}, total = 0;
+        if (degree == 0)
+            continue;
+        for (uint64_t e = begin; e < end; e++) {
+            const double *near = x + (size_t)target[e] * m;
+            double c = weighted ? weight[e] : 1;
+            total += weighted ? c : 0;
+            for (unsigned k = 0; k < m; k++) {
+                double d = wrap ? around(near[k] - at[k]) : near[k];
+                sum[k] += weighted ? c * d : d;
+            }
         }
-    }
-    uint64_t degree = to - from;
-    double scale = weighted ? 1.0 / weights : degree < DEGREES_MAX ? k->reciprocal[degree] : 1.0 / (double)degree;
-    double moved2 = 0;
-    for (unsigned i = 0; i < m; i++) {
-        double next = sum[i] * scale;
-        if (wrap) {
-            next += xv[i];
-            next -= floor(next);
+        double scale = weighted               ? 1 / total
+                       : degree < RECIPROCALS ? kernel->reciprocal[degree]
+                                              : 1 / (double)degree;
+        double moved2 = 0;
+        for (unsigned k = 0; k < m; k++) {
+            double mean = sum[k] * scale, d = wrap ? mean : mean - at[k];
+            moved2 += measured ? d * d : 0;
+            at[k] = wrap ? into_unit(at[k] + mean) : mean;
         }
         if (measured) {
-            double d = next - xv[i];
-            if (wrap)
-                d -= rint(d);
-            moved2 += d * d;
+            kernel->sum4 += moved2 * moved2;
+            kernel->largest2 = moved2 > kernel->largest2 ? moved2 : kernel->largest2;
         }
-        xv[i] = next;
-    }
-    if (measured) {
-        k->norm4 += moved2 * moved2;
-        k->largest2 = moved2 > k->largest2 ? moved2 : k->largest2;
     }
 }
 
-/* Update order[0 .. n) shifted by base, for every constant of update(). */
-#define RUN(m_, weighted_, wrap_, measured_)                                                                 \
-    do {                                                                                                     \
-        for (uint32_t i = 0; i < n; i++)                                                                     \
-            update(k, base + order[i], m_, weighted_, wrap_, measured_);                                     \
-        return;                                                                                              \
-    } while (0)
+typedef void update_fn(struct kernel *kernel, const uint32_t *batch, uint32_t count);
 
-static void
-update_all(struct kernel *k, uint32_t base, const uint32_t *order, uint32_t n, int measured)
+/* name, m, weighted, wrap, measured */
+#define UPDATES(X)                                                                                           \
+    X(update_2, 2, 0, 0, 0)                                                                                  \
+    X(update_2n, 2, 0, 0, 1)                                                                                 \
+    X(update_2t, 2, 0, 1, 0)                                                                                 \
+    X(update_2tn, 2, 0, 1, 1)                                                                                \
+    X(update_2w, 2, 1, 0, 0)                                                                                 \
+    X(update_2wn, 2, 1, 0, 1)                                                                                \
+    X(update_2wt, 2, 1, 1, 0)                                                                                \
+    X(update_2wtn, 2, 1, 1, 1)                                                                               \
+    X(update_3, 3, 0, 0, 0)                                                                                  \
+    X(update_3n, 3, 0, 0, 1)                                                                                 \
+    X(update_3t, 3, 0, 1, 0)                                                                                 \
+    X(update_3tn, 3, 0, 1, 1)                                                                                \
+    X(update_3w, 3, 1, 0, 0)                                                                                 \
+    X(update_3wn, 3, 1, 0, 1)                                                                                \
+    X(update_3wt, 3, 1, 1, 0)                                                                                \
+    X(update_3wtn, 3, 1, 1, 1)
+
+#define UPDATE_BODY(name, m, weighted, wrap, measured)                                                       \
+    static void name(struct kernel *kernel, const uint32_t *batch, uint32_t count)                           \
+    {                                                                                                        \
+        update(kernel, batch, count, m, weighted, wrap, measured);                                           \
+    }
+UPDATES(UPDATE_BODY)
+#undef UPDATE_BODY
+
+static update_fn *const updates[2][2][2][2] = {
+#define UPDATE_ROW(name, m, weighted, wrap, measured) [(m)-2][weighted][wrap][measured] = name,
+    UPDATES(UPDATE_ROW)
+#undef UPDATE_ROW
+};
+
+/* ---- fetching ahead --------------------------------------------------------------------------------- */
+
+/* Inside a block the order is random, so no processor foresees what a large guest's next block needs. While
+ * a batch is computed, a slice at a time, rows and coordinates of the block after the next are fetched, and
+ * the neighbours of the next block, whose rows are there by now. */
+enum {
+    SLICE = 64,     /* vertices computed between two fetches */
+    LINE = 64,      /* bytes of a cache line */
+    STRIDE = 3,     /* neighbours of vertices nearby share lines: one direction in so many is enough */
+    DEGREE_MAX = 32 /* mean degree up to which the rows of three blocks fit the cache */
+};
+
+/* gcc takes a function that only prefetches for one without effect and drops its calls, unless inlined. */
+#define FETCHING static inline __attribute__((always_inline)) void
+
+/* The rows of a block; n is 0 if there is nothing to fetch. */
+struct rows {
+    uint32_t first, n;
+    uint64_t begin, end; /* directions */
+};
+
+static struct rows
+rows_coming(const struct kernel *kernel, const struct lbm_sweep_order *order, uint32_t distance)
 {
-    int weighted = k->g->weight != NULL, three = k->how->m == 3;
-    if (k->how->wrap) {
-        if (three)
-            RUN(3, weighted, 1, 1);
-        RUN(2, weighted, 1, 1);
-    }
-    switch (4 * three + 2 * weighted + measured) {
-    case 0:
-        RUN(2, 0, 0, 0);
-    case 1:
-        RUN(2, 0, 0, 1);
-    case 2:
-        RUN(2, 1, 0, 0);
-    case 3:
-        RUN(2, 1, 0, 1);
-    case 4:
-        RUN(3, 0, 0, 0);
-    case 5:
-        RUN(3, 0, 0, 1);
-    case 6:
-        RUN(3, 1, 0, 0);
-    default:
-        RUN(3, 1, 0, 1);
-    }
+    struct rows rows = {0};
+    uint32_t first = 0, n = lbm_order_coming(order, distance, &first);
+    if (n == 0)
+        return rows;
+    rows = (struct rows){first, n, kernel->g->offset[first], kernel->g->offset[first + n]};
+    if (rows.end - rows.begin > (uint64_t)DEGREE_MAX * n)
+        rows = (struct rows){0};
+    return rows;
 }
 
-/* Blocks in random order; inside a block the shared permutation, entered at a random place. */
-static void
-sweep_blocks(struct kernel *k, struct lbm_rng *rng, uint32_t *blocks, uint32_t n_blocks, uint32_t *order,
-             int measured)
+/* Fetch the lines of one slice in `slices` of an array's part. */
+FETCHING
+fetch(const void *part, size_t size, size_t slice, size_t slices)
 {
-    uint32_t n = k->g->n, shared[BLOCK];
-    for (uint32_t i = 0; i < BLOCK; i++)
-        shared[i] = i;
-    lbm_rng_shuffle(rng, shared, BLOCK);
-    lbm_rng_shuffle(rng, blocks, n_blocks);
-    for (uint32_t b = 0; b < n_blocks; b++) {
-        uint32_t base = blocks[b] * BLOCK, size = n - base < BLOCK ? n - base : BLOCK, kept = 0;
-        uint32_t enter = lbm_rng_below(rng, BLOCK);
-        for (uint32_t i = 0; i < BLOCK; i++) {
-            uint32_t v = shared[(i + enter) & (BLOCK - 1)];
-            order[kept] = v;
-            kept += v < size;
+    const char *bytes = part;
+    for (size_t i = size * slice / slices; i < size * (slice + 1) / slices; i += LINE)
+        __builtin_prefetch(bytes + i);
+}
+
+FETCHING
+fetch_rows(const struct kernel *kernel, const struct rows *rows, size_t slice, size_t slices)
+{
+    const struct lbm_graph *g = kernel->g;
+    size_t directions = rows->end - rows->begin;
+    fetch(g->offset + rows->first, rows->n * sizeof *g->offset, slice, slices);
+    fetch(g->target + rows->begin, directions * sizeof *g->target, slice, slices);
+    if (g->weight != NULL)
+        fetch(g->weight + rows->begin, directions * sizeof *g->weight, slice, slices);
+    fetch(kernel->x + (size_t)rows->first * kernel->m, rows->n * kernel->m * sizeof *kernel->x, slice,
+          slices);
+}
+
+FETCHING
+fetch_neighbours(const struct kernel *kernel, const struct rows *rows, size_t slice, size_t slices)
+{
+    uint64_t directions = rows->end - rows->begin, end = rows->begin + directions * (slice + 1) / slices;
+    for (uint64_t e = rows->begin + directions * slice / slices; e < end; e += STRIDE)
+        __builtin_prefetch(kernel->x + (size_t)kernel->g->target[e] * kernel->m);
+}
+
+/* ---- sweeps ----------------------------------------------------------------------------------------- */
+
+/* Leave out the vertices that may not move. Returns how many are left. */
+static uint32_t
+drop_pinned(uint32_t *batch, uint32_t count, const uint8_t *pinned)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t v = batch[i];
+        batch[left] = v;
+        left += pinned[v] == 0;
+    }
+    return left;
+}
+
+static void
+sweep(struct kernel *kernel, struct lbm_sweep_order *order, const uint8_t *pinned, update_fn *move,
+      struct lbm_rng *rng)
+{
+    lbm_order_shuffle(order, rng);
+    for (uint32_t count; (count = lbm_order_next(order, rng)) != 0;) {
+        struct rows next = rows_coming(kernel, order, 1), after = rows_coming(kernel, order, 2);
+        if (pinned != NULL)
+            count = drop_pinned(order->batch, count, pinned);
+        uint32_t slices = (count + SLICE - 1) / SLICE;
+        for (uint32_t slice = 0; slice < slices; slice++) {
+            uint32_t done = slice * SLICE;
+            fetch_rows(kernel, &after, slice, slices);
+            fetch_neighbours(kernel, &next, slice, slices);
+            move(kernel, order->batch + done, count - done < SLICE ? count - done : SLICE);
         }
-        update_all(k, base, order, size, measured);
-    }
-}
-
-static void
-sweep_replacement(struct kernel *k, struct lbm_rng *rng, int measured)
-{
-    for (uint32_t i = 0; i < k->g->n; i++) {
-        uint32_t v = lbm_rng_below(rng, k->g->n);
-        update_all(k, v, &(uint32_t){0}, 1, measured);
     }
 }
 
 enum lbm_err
-lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int sweeps, double *x, struct lbm_rng *rng,
-            double *norm, double *largest)
+lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int sweeps, double *x,
+            struct lbm_rng *rng, double *norm, double *largest)
 {
     LBM_ASSERT(how->m == 2 || how->m == 3);
-    LBM_ASSERT((BLOCK & (BLOCK - 1)) == 0);
-    struct kernel k = {.g = g, .how = how, .x = x};
-    uint32_t n_blocks = (g->n + BLOCK - 1) / BLOCK;
-    size_t n_order = how->order == LBM_ORDER_PERMUTATION ? g->n : n_blocks + BLOCK + 1;
-    uint32_t *order = lbm_alloc(n_order, sizeof *order);
-    if (order == NULL)
-        return LBM_E_NOMEM;
-    for (uint32_t i = 1; i < DEGREES_MAX; i++)
-        k.reciprocal[i] = 1.0 / i;
-    uint32_t listed = how->order == LBM_ORDER_PERMUTATION ? g->n : n_blocks;
-    for (uint32_t i = 0; i < listed; i++)
-        order[i] = i;
-    for (int s = 0; s < sweeps && g->n != 0; s++) {
-        int measured = s + 1 == sweeps && (norm != NULL || largest != NULL);
-        if (how->order == LBM_ORDER_BLOCK) {
-            sweep_blocks(&k, rng, order, n_blocks, order + n_blocks, measured);
-        } else if (how->order == LBM_ORDER_PERMUTATION) {
-            lbm_rng_shuffle(rng, order, g->n);
-            update_all(&k, 0, order, g->n, measured);
-        } else {
-            sweep_replacement(&k, rng, measured);
-        }
+    LBM_ASSERT(sweeps >= 0);
+    struct lbm_sweep_order order;
+    enum lbm_err err = lbm_order_open(&order, how->order, g->n);
+    if (err != LBM_OK)
+        return err;
+    struct kernel kernel = {.g = g, .m = how->m, .x = x};
+    for (int degree = 1; degree < RECIPROCALS; degree++)
+        kernel.reciprocal[degree] = 1.0 / degree;
+    update_fn *const *moves = updates[how->m - 2][g->weight != NULL][how->wrap != 0];
+    for (int i = 0; i < sweeps; i++) {
+        int measured = i == sweeps - 1 && (norm != NULL || largest != NULL);
+        sweep(&kernel, &order, how->pinned, moves[measured], rng);
     }
     if (norm != NULL)
-        *norm = sqrt(k.norm4);
+        *norm = sqrt(kernel.sum4);
     if (largest != NULL)
-        *largest = sqrt(k.largest2);
-    free(order);
+        *largest = sqrt(kernel.largest2);
+    lbm_order_close(&order);
     return LBM_OK;
 }

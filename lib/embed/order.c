@@ -30,16 +30,14 @@ fill_block(struct lbm_sweep_order *order, struct lbm_rng *rng)
 {
     (void)rng;
     uint32_t first = order->unit[order->next++] * LBM_ORDER_BLOCK_VERTICES;
-    uint32_t size = least(order->n, LBM_ORDER_BLOCK_VERTICES);
-    if (order->n - first >= size) {
-        for (uint32_t i = 0; i < size; i++)
-            order->batch[i] = first + order->inside[i];
-        return size;
+    uint32_t size = least(order->n, LBM_ORDER_BLOCK_VERTICES), rest = order->n - first;
+    const uint32_t *restrict inside = order->inside;
+    uint32_t *restrict batch = order->batch;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        batch[count] = first + inside[i];
+        count += inside[i] < rest; /* the last block may be short */
     }
-    uint32_t count = 0; /* the last block is short: leave out what lies beyond it */
-    for (uint32_t i = 0; i < size; i++)
-        if (order->inside[i] < order->n - first)
-            order->batch[count++] = first + order->inside[i];
     return count;
 }
 
@@ -139,4 +137,14 @@ lbm_order_next(struct lbm_sweep_order *order, struct lbm_rng *rng)
     LBM_ASSERT(count > 0 && count <= order->left);
     order->left -= count;
     return count;
+}
+
+uint32_t
+lbm_order_coming(const struct lbm_sweep_order *order, uint32_t distance, uint32_t *first)
+{
+    LBM_ASSERT(distance >= 1);
+    if (order->order != LBM_ORDER_BLOCK || distance > order->n_units - order->next)
+        return 0;
+    *first = order->unit[order->next + distance - 1] * LBM_ORDER_BLOCK_VERTICES;
+    return least(order->n - *first, LBM_ORDER_BLOCK_VERTICES);
 }

@@ -6,8 +6,8 @@
 
 #include "embed/embed.h"
 
-/* Vertices of a block. Its coordinates, rows and neighbours (about 100 bytes a vertex of a mesh) stay within
- * a quarter of the second-level caches of today (1 MiB), and its own permutation within the first level. */
+/* Vertices of a block: three of them (the one at work and the two coming) with rows, coordinates and
+ * neighbours, about 80 bytes a vertex of a mesh, fill half a second-level cache of 1 MiB. */
 enum { LBM_ORDER_BLOCK_VERTICES = 2048 };
 
 struct lbm_sweep_order {
@@ -31,5 +31,10 @@ void lbm_order_shuffle(struct lbm_sweep_order *order, struct lbm_rng *rng);
 /* Hand out the next vertices of the sweep in order->batch; the caller may overwrite them.
  * Returns how many, 0 at the end of the sweep, which is after n vertices in any order. */
 uint32_t lbm_order_next(struct lbm_sweep_order *order, struct lbm_rng *rng);
+
+/* The vertices *first .. *first + count of the batch that comes `distance` >= 1 after the present one, so
+ * that they can be fetched from memory meanwhile.
+ * Returns count; 0 if the sweep ends before, or if a batch of this order is no range. */
+uint32_t lbm_order_coming(const struct lbm_sweep_order *order, uint32_t distance, uint32_t *first);
 
 #endif
