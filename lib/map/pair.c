@@ -209,7 +209,7 @@ choose(struct session *s)
 }
 
 /* Move the pair's shift from a to b by best gain; rows that would overshoot by more than what is missing
- * stay. */
+ * stay. Whether b has room is the caller's business: it may be a stop on the way. */
 static void
 shift(struct session *s)
 {
@@ -227,7 +227,7 @@ shift(struct session *s)
         }
         uint32_t v = gain_queue_pop(&s->queue[0]);
         uint64_t work = lbm_graph_work(s->pair->g, v);
-        if ((work > missing && work - missing > missing) || !fits(s, v, 0))
+        if (work > missing && work - missing > missing)
             continue;
         advance(s, v);
         missing -= work < missing ? work : missing;
