@@ -217,7 +217,7 @@ static const struct {
     {"chain:8193", LBM_E_LIMIT, "8192"},
     {"hypercube:14", LBM_E_LIMIT, "hypercube:D"},
     {"hypercube:99", LBM_E_LIMIT, "hypercube:D"},
-    {"complete:4097", LBM_E_LIMIT, "8388608 links"},
+    {"complete:2049", LBM_E_LIMIT, "2097152 links"},
     {"star:0", LBM_E_RANGE, "star:N"},
     {"tree:3", LBM_E_SYNTAX, "tree:D,K"},
     {"tree:3x2", LBM_E_SYNTAX, "tree:D,K"},
@@ -578,7 +578,7 @@ static const struct {
     {2, 1, {{0, 1, 1}}, 0, 0, LBM_E_RANGE, "capacity of host 1"},
     {2, 1, {{0, 1, 1}}, -1, 0, LBM_E_RANGE, "capacity of host 1"},
     {2, 1, {{0, 1, 1}}, (double)NAN, 0, LBM_E_RANGE, "capacity of host 1"},
-    {2, 1, {{0, 1, 1}}, (double)INFINITY, 0, LBM_E_RANGE, "capacity of host 1"},
+    {2, 1, {{0, 1, 1}}, HUGE_VAL, 0, LBM_E_RANGE, "capacity of host 1"},
     {2, 1, {{0, 1, 1}}, 1, (double)NAN, LBM_E_RANGE, "site of host 1"},
 };
 

@@ -117,7 +117,7 @@ a_point_belongs_to_the_least_power_and_the_margin_is_the_gap_to_the_next(void **
         unsigned m = 2 + (unsigned)run % 2;
         struct lbm_regions r = random_regions(&rng, 2 + (uint32_t)run, m, run / 2 % 2, 0.1);
         for (int i = 0; i < 50; i++) {
-            double x[3], least = (double)INFINITY, second = (double)INFINITY, margin;
+            double x[3], least = HUGE_VAL, second = HUGE_VAL, margin;
             uint32_t holder = 0;
             for (unsigned k = 0; k < m; k++)
                 x[k] = lbm_rng_unit(&rng);

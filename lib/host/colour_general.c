@@ -125,31 +125,51 @@ fan_rotate(const struct palette *palette, uint32_t p, const struct fan *fan, uin
     set(palette, p, fan->host[last], d);
 }
 
+/* A colour that both lack, or LBM_NONE. */
+static uint32_t
+common_free(const struct palette *palette, uint32_t p, uint32_t q)
+{
+    for (uint32_t c = 0; c < palette->width; c++)
+        if (is_free(palette, p, c) && is_free(palette, q, c))
+            return c;
+    return LBM_NONE;
+}
+
+/* The fan cannot grow: give p the colour d that its last host lacks by flipping p's path of d and c. That
+ * leaves a part of the fan whole whose last host lacks d: the part before the link that was d, unless the
+ * path ended there, else all of it.  Returns the index of that host. */
+static uint32_t
+free_by_flip(const struct palette *palette, uint32_t p, struct fan *fan, uint32_t d)
+{
+    uint32_t c = least_free(palette, p), last = 0;
+    flip(palette, p, d, c);
+    for (uint32_t i = 1; i < fan->n; i++)
+        if (fan->colour[i] == d)
+            fan->colour[i] = c;
+    while (!is_free(palette, fan->host[last], d)) {
+        last++;
+        LBM_ASSERT(last < fan->n);
+    }
+    return last;
+}
+
 static void
 colour_by_fan(const struct palette *palette, uint32_t p, uint32_t q, struct fan *fan)
 {
     fan->n = 1;
     fan->host[0] = (uint16_t)q;
     fan->member[q] = 1;
-    while (fan_extend(palette, p, fan))
-        ;
-    for (uint32_t i = 0; i < fan->n; i++)
-        fan->member[fan->host[i]] = 0;
-    uint32_t c = least_free(palette, p), d = least_free(palette, fan->host[fan->n - 1]);
-    if (c != d && !is_free(palette, p, d)) {
-        flip(palette, p, d, c);
-        for (uint32_t i = 1; i < fan->n; i++)
-            if (fan->colour[i] == d)
-                fan->colour[i] = c;
-    }
-    /* The flip left a part of the fan whole whose last host lacks d: the part before the link that was d,
-     * unless the path ended there, else all of it. */
-    uint32_t last = 0;
-    while (!is_free(palette, fan->host[last], d)) {
-        last++;
-        LBM_ASSERT(last < fan->n);
+    uint32_t d = common_free(palette, p, q);
+    while (d == LBM_NONE && fan_extend(palette, p, fan))
+        d = common_free(palette, p, fan->host[fan->n - 1]);
+    uint32_t last = fan->n - 1;
+    if (d == LBM_NONE) {
+        d = least_free(palette, fan->host[last]);
+        last = free_by_flip(palette, p, fan, d);
     }
     fan_rotate(palette, p, fan, last, d);
+    for (uint32_t i = 0; i < fan->n; i++)
+        fan->member[fan->host[i]] = 0;
 }
 
 static enum lbm_err

@@ -69,7 +69,7 @@ static double
 majorize(const struct lbm_hosts *h, const uint32_t *host, uint32_t n, double still, double *x)
 {
     unsigned m = h->m;
-    double moved = INFINITY;
+    double moved = HUGE_VAL;
     for (int sweep = 0; sweep < SWEEPS_MAX && moved > still * still * n; sweep++) {
         moved = 0.0;
         for (uint32_t i = 0; i < n; i++) {
@@ -99,7 +99,7 @@ place(const struct lbm_hosts *h, const uint32_t *host, uint32_t n, double *x)
     double *start = lbm_alloc(coordinates, sizeof *start);
     if (start == NULL)
         return LBM_E_NOMEM;
-    double distance = mean_distance(h, host, n), best = INFINITY;
+    double distance = mean_distance(h, host, n), best = HUGE_VAL;
     enum lbm_err err = n >= 3 ? lbm_mds(h, host, n, start) : LBM_E_STATE;
     if (err == LBM_OK) {
         best = majorize(h, host, n, settled * distance, start);

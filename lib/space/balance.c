@@ -51,7 +51,7 @@ assign_all(struct balance *b)
 static void
 assign_again(struct balance *b)
 {
-    double most = -(double)INFINITY, weight_most = -(double)INFINITY;
+    double most = -HUGE_VAL, weight_most = -HUGE_VAL;
     for (uint32_t p = 0; p < b->regions.n; p++) {
         most = fmax(most, b->change[p]);
         weight_most = fmax(weight_most, b->weight[p]);
@@ -115,7 +115,7 @@ spacing(const struct lbm_regions *r)
     double sum = 0.0;
     uint32_t n = 0;
     for (uint32_t p = 0; p < r->n; p++) {
-        double nearest = (double)INFINITY;
+        double nearest = HUGE_VAL;
         for (uint32_t q = 0; q < r->n; q++) {
             double d = lbm_metric2(&r->site[(size_t)p * r->m], &r->site[(size_t)q * r->m], r->m, r->wrap);
             nearest = d < nearest && d > 0.0 ? d : nearest;
@@ -131,7 +131,7 @@ spacing(const struct lbm_regions *r)
 static double
 run(struct balance *b, double tolerance, int rounds, double *weight, uint32_t *host)
 {
-    double delta = spacing(&b->regions), best = (double)INFINITY;
+    double delta = spacing(&b->regions), best = HUGE_VAL;
     assign_all(b);
     for (int round = 0;; round++) {
         double now = imbalance(b);

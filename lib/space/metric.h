@@ -38,7 +38,7 @@ LBM_INLINE struct lbm_winner
 lbm_scan_regions(const struct lbm_regions *r, const double *x, unsigned m, int wrap)
 {
     uint32_t region = 0;
-    double least = lbm_power(r, 0, x, m, wrap), second = (double)INFINITY;
+    double least = lbm_power(r, 0, x, m, wrap), second = HUGE_VAL;
     for (uint32_t p = 1; p < r->n; p++) {
         double power = lbm_power(r, p, x, m, wrap);
         if (power < least) {

@@ -72,7 +72,7 @@ search(const struct lbm_near *near, const struct lbm_regions *r, const double *x
     const uint32_t *region = &near->region[(size_t)p * near->listed];
     const double *away = &near->away[(size_t)p * near->listed];
     double to_site = sqrt(lbm_metric2(x, &r->site[(size_t)p * m], m, wrap));
-    double least = lbm_power(r, p, x, m, wrap), second = (double)INFINITY;
+    double least = lbm_power(r, p, x, m, wrap), second = HUGE_VAL;
     uint32_t winner = p;
     for (uint32_t i = 0; i < near->listed; i++) {
         double gap = away[i] - to_site;

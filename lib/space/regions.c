@@ -23,7 +23,7 @@ lbm_regions_find(const struct lbm_regions *r, const double *x, double *margin)
 double
 lbm_regions_least_distance(const struct lbm_regions *r)
 {
-    double least = (double)INFINITY;
+    double least = HUGE_VAL;
     for (uint32_t p = 0; p < r->n; p++)
         for (uint32_t q = 0; q < p; q++) {
             double d = lbm_metric2(&r->site[(size_t)p * r->m], &r->site[(size_t)q * r->m], r->m, r->wrap);
