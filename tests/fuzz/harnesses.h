@@ -12,8 +12,11 @@
 #include <stdint.h>
 
 #define FUZZ_HARNESS_LIST(X)                                                                                 \
+    X(hosts_capacities)                                                                                      \
+    X(hosts_spec)                                                                                            \
     X(read_edges)                                                                                            \
     X(read_graphml)                                                                                          \
+    X(read_hosts)                                                                                            \
     X(read_matrix_market)                                                                                    \
     X(read_metis)                                                                                            \
     X(read_scotch)                                                                                           \
