@@ -51,6 +51,9 @@ read_header(struct lbm_scan *s, struct header *header)
         err = next(s, &field_vertices, &header->rows.n);
     if (err == LBM_OK)
         err = next(s, &field_arcs, &header->rows.directions);
+    if (err == LBM_OK && header->rows.directions % 2 != 0)
+        return lbm_scan_refuse(s, LBM_E_SYNTAX, "%" PRIu64 " arcs cannot be: each edge counts twice",
+                               header->rows.directions);
     if (err == LBM_OK)
         err = next(s, &field_base, &base);
     if (err == LBM_OK)
@@ -59,9 +62,6 @@ read_header(struct lbm_scan *s, struct header *header)
         return err;
     if (flags % 10 > 1 || flags / 10 % 10 > 1)
         return lbm_scan_refuse(s, LBM_E_RANGE, "flag %" PRIu64 ": %s", flags, field_flags.hint);
-    if (header->rows.directions % 2 != 0)
-        return lbm_scan_refuse(s, LBM_E_SYNTAX, "%" PRIu64 " arcs cannot be: each edge counts twice",
-                               header->rows.directions);
     header->rows.base = (uint32_t)base;
     header->rows.has_work = flags % 10 != 0;
     header->rows.has_weight = flags / 10 % 10 != 0;
