@@ -103,6 +103,12 @@ enum lbm_err map_swap(const struct mapping *m) LBM_MUST_CHECK;
 enum lbm_err map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng,
                         int *better) LBM_MUST_CHECK;
 
+/* Largest work of a cluster when about `target` vertices shall remain. */
+uint64_t map_cluster_work(const struct lbm_graph *g, uint32_t target);
+
+/* part of a coarse level from the next finer one, of which all children of a vertex agree */
+void map_restrict(const uint32_t *parent, uint32_t n_fine, const uint32_t *fine, uint32_t *coarse);
+
 /* part of a fine level from that of the next coarser one */
 void map_prolong(const uint32_t *parent, uint32_t n_fine, const uint32_t *coarse, uint32_t *fine);
 
@@ -120,6 +126,17 @@ void map_isometry_apply(const double *matrix, unsigned m, uint32_t n, const doub
  * In: x [n * m] mean 1/2 and variance 1/12; m->part is scratch.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_start_regions(const struct mapping *m, const double *x, struct lbm_rng *rng,
                                struct pool *pool) LBM_MUST_CHECK;
+
+/* Where the diffusion of HEI97 comes to rest: every vertex that is not pinned at the mean of its neighbours.
+ * In: pinned [n], at least one, g connected; x [n * dimensions] of the pinned vertices, and a guess of the
+ * others. Out: x.  Errors: LBM_E_NOMEM.  Cost: O(n^1.5) for meshes. */
+enum lbm_err map_harmonic(const struct mapping *m, const uint8_t *pinned, unsigned dimensions,
+                          double *x) LBM_MUST_CHECK;
+
+/* Pin the outer face of a planar guest, let the others come to rest, cut into regions.
+ * Out: m->part; *applies zero (and part scratch) if the guest is not planar or Omega not a plane.
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err map_start_face(const struct mapping *m, struct lbm_rng *rng, int *applies) LBM_MUST_CHECK;
 
 /* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
  * what no plane drawing shows (trees, circuits).  Out: m->part.  Errors: LBM_E_NOMEM. */

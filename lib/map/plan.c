@@ -26,10 +26,11 @@ struct run {
     const struct lbm_hosts *h;
     const struct lbm_plan_options *options;
     uint64_t *limit;
-    uint64_t *load;
+    uint64_t *load; /* scratch */
+    uint32_t *work; /* [n] scratch */
     struct lbm_levels levels;
     struct lbm_rng rng;
-    struct lbm_plan *plan;
+    struct lbm_plan *plan; /* part is scratch until the end; x holds the coarsest level's coordinates */
 };
 
 static void
@@ -40,51 +41,78 @@ tell(const struct run *run, const char *stage, double done)
 }
 
 static struct mapping
-mapping_of(const struct run *run, const struct lbm_graph *g, uint32_t *part)
+mapping_of(const struct run *run, const struct lbm_graph *g)
 {
-    return (struct mapping){.g = g, .h = run->h, .limit = run->limit, .part = part, .options = run->options};
+    return (struct mapping){
+        .g = g, .h = run->h, .limit = run->limit, .part = run->plan->part, .options = run->options};
 }
 
+/* ---- starts: each makes a mapping of the guest in run->plan->part ------------------------------------- */
+
+/* Regions of the coarsest level, the finalists refined in full, the best of them brought down. */
 static enum lbm_err
-start(struct run *run, uint32_t *part, const double *x)
+start_regions(struct run *run, int *applies)
 {
     const struct lbm_graph *top = &run->levels.graph[run->levels.n - 1];
-    struct pool pool = {0}, finalists = {0};
+    uint32_t *part = run->plan->part;
+    struct pool pool = {0}, best = {0};
+    struct mapping m = mapping_of(run, top);
     enum lbm_err err = pool_init(&pool, top->n, FINALISTS);
     if (err == LBM_OK)
-        err = pool_init(&finalists, top->n, 1);
-    struct mapping m = mapping_of(run, top, part);
+        err = pool_init(&best, top->n, 1);
     if (err == LBM_OK)
-        err = map_start_regions(&m, x, &run->rng, &pool);
+        err = map_start_regions(&m, run->plan->x, &run->rng, &pool);
     for (uint32_t i = 0; i < pool.n && err == LBM_OK; i++) {
         memcpy(part, pool_part(&pool, i), top->n * sizeof *part);
         err = map_refine(&m, ROUNDS, PATIENCE, &run->rng);
-        pool_offer(&finalists, part, mapping_merit(&m, run->load));
+        pool_offer(&best, part, mapping_merit(&m, run->load));
     }
     if (err == LBM_OK)
-        memcpy(part, pool_part(&finalists, 0), top->n * sizeof *part);
+        memcpy(part, pool_part(&best, 0), top->n * sizeof *part);
     pool_free(&pool);
-    pool_free(&finalists);
-    return err;
-}
-
-static enum lbm_err
-climb(struct run *run, uint32_t *part, uint32_t *work)
-{
-    enum lbm_err err = LBM_OK;
+    pool_free(&best);
     for (uint32_t l = run->levels.n - 1; l-- > 0 && err == LBM_OK;) {
-        struct mapping m = mapping_of(run, &run->levels.graph[l], part);
-        map_prolong(run->levels.parent[l], m.g->n, part, work);
-        memcpy(part, work, m.g->n * sizeof *part);
+        m = mapping_of(run, &run->levels.graph[l]);
+        map_prolong(run->levels.parent[l], m.g->n, part, run->work);
+        memcpy(part, run->work, m.g->n * sizeof *part);
         err = map_refine(&m, ROUNDS, PATIENCE, &run->rng);
     }
+    *applies = 1;
     return err;
 }
 
 static enum lbm_err
-polish(struct run *run, uint32_t *part)
+start_face(struct run *run, int *applies)
 {
-    struct mapping m = mapping_of(run, run->g, part);
+    struct mapping m = mapping_of(run, run->g);
+    return map_start_face(&m, &run->rng, applies);
+}
+
+static enum lbm_err
+start_halving(struct run *run, int *applies)
+{
+    struct mapping m = mapping_of(run, run->g);
+    *applies = 1;
+    return map_start_halving(&m, &run->rng);
+}
+
+static const struct start {
+    const char *name;
+    enum lbm_err (*make)(struct run *run, int *applies);
+} starts[] = {
+    {"regions", start_regions},
+    {"outer face", start_face},
+    {"halving", start_halving},
+};
+
+enum { STARTS = sizeof starts / sizeof *starts };
+
+/* ---- the best of them --------------------------------------------------------------------------------- */
+
+static enum lbm_err
+polish(struct run *run)
+{
+    struct mapping m = mapping_of(run, run->g);
     enum lbm_err err = map_flow(&m, &run->rng);
     if (err == LBM_OK)
         err = map_swap(&m);
@@ -98,6 +126,29 @@ polish(struct run *run, uint32_t *part)
     return err;
 }
 
+/* Run all starts. Out: run->plan->part. Stopped early, at least the first has been made. */
+static enum lbm_err
+choose(struct run *run)
+{
+    struct mapping m = mapping_of(run, run->g);
+    struct pool best = {0};
+    enum lbm_err err = pool_init(&best, run->g->n, 1);
+    for (unsigned i = 0; i < STARTS && err == LBM_OK && !(best.n > 0 && mapping_stopped(&m)); i++) {
+        int applies;
+        lbm_rng_stream(&run->rng, run->options->seed, i + 1); /* no start depends on those before it */
+        tell(run, starts[i].name, 0.1 + 0.8 * i / STARTS);
+        err = starts[i].make(run, &applies);
+        if (err == LBM_OK && applies)
+            err = polish(run);
+        if (err == LBM_OK && applies)
+            pool_offer(&best, run->plan->part, mapping_merit(&m, run->load));
+    }
+    if (err == LBM_OK)
+        memcpy(run->plan->part, pool_part(&best, 0), run->g->n * sizeof *run->plan->part);
+    pool_free(&best);
+    return err;
+}
+
 void
 lbm_plan_defaults(struct lbm_plan_options *options)
 {
@@ -108,32 +159,22 @@ lbm_plan_defaults(struct lbm_plan_options *options)
 static enum lbm_err
 make(struct run *run)
 {
+    const struct lbm_graph *g = run->g;
     uint32_t target = COARSE_PER_HOST * run->h->n > COARSE_MIN ? COARSE_PER_HOST * run->h->n : COARSE_MIN;
-    uint64_t cluster = lbm_graph_total_work(run->g) / target * 3 / 2;
-    uint32_t *part = run->plan->part, *work = lbm_alloc(run->g->n, sizeof *work);
-    double *x = run->plan->x;
-    enum lbm_err err = work == NULL ? LBM_E_NOMEM : LBM_OK;
+    tell(run, "levels", 0);
+    enum lbm_err err =
+        lbm_levels_build(g, NULL, target, map_cluster_work(g, target), &run->rng, &run->levels);
     if (err == LBM_OK)
-        err = lbm_levels_build(run->g, NULL, target, cluster > 2 ? cluster : 2, &run->rng, &run->levels);
+        err = lbm_embed_pivots(&run->levels.graph[run->levels.n - 1], run->h->m, PIVOTS, SWEEPS, &run->rng,
+                               run->plan->x);
     if (err == LBM_OK)
-        err =
-            lbm_embed_pivots(&run->levels.graph[run->levels.n - 1], run->h->m, PIVOTS, SWEEPS, &run->rng, x);
-    tell(run, "start", 0.1);
-    if (err == LBM_OK)
-        err = start(run, part, x);
-    tell(run, "levels", 0.4);
-    if (err == LBM_OK)
-        err = climb(run, part, work);
-    tell(run, "V-cycles", 0.6);
-    if (err == LBM_OK)
-        err = polish(run, part);
-    tell(run, "regions", 0.9);
+        err = choose(run);
+    tell(run, "geometry", 0.9);
     if (err == LBM_OK) {
-        struct mapping m = mapping_of(run, run->g, part);
-        err = map_geometry(&m, &run->levels, &run->rng, x, run->plan->weight);
+        struct mapping m = mapping_of(run, g);
+        err = map_geometry(&m, &run->levels, &run->rng, run->plan->x, run->plan->weight);
     }
-    tell(run, "regions", 1.0);
-    free(work);
+    tell(run, "geometry", 1);
     return err;
 }
 
@@ -167,17 +208,20 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
                       .options = options,
                       .limit = lbm_alloc(h->n, sizeof *run.limit),
                       .load = lbm_alloc(h->n, sizeof *run.load),
+                      .work = lbm_alloc(g->n, sizeof *run.work),
                       .plan = &plan};
-    if (plan.part == NULL || plan.x == NULL || plan.weight == NULL || run.limit == NULL || run.load == NULL)
+    if (plan.part == NULL || plan.x == NULL || plan.weight == NULL || run.limit == NULL || run.load == NULL ||
+        run.work == NULL)
         err = LBM_E_NOMEM;
     if (err == LBM_OK && g->n != 0) {
-        lbm_rng_seed(&run.rng, options->seed);
+        lbm_rng_stream(&run.rng, options->seed, 0);
         lbm_map_limits(g, h, options->imbalance, run.limit);
         err = make(&run);
     }
     lbm_levels_free(&run.levels);
     free(run.limit);
     free(run.load);
+    free(run.work);
     if (err != LBM_OK) {
         lbm_plan_free(&plan);
         return lbm_diag_set(diag, err, NULL, 0, "planning: %s", lbm_err_text(err));

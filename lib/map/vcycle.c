@@ -13,21 +13,6 @@ enum {
     PATIENCE = 100,
 };
 
-/* part of a coarse level: that of any child, all have the same */
-static void
-restrict_part(const uint32_t *parent, uint32_t n_fine, const uint32_t *fine, uint32_t *coarse)
-{
-    for (uint32_t v = 0; v < n_fine; v++)
-        coarse[parent[v]] = fine[v];
-}
-
-void
-map_prolong(const uint32_t *parent, uint32_t n_fine, const uint32_t *coarse, uint32_t *fine)
-{
-    for (uint32_t v = 0; v < n_fine; v++)
-        fine[v] = coarse[parent[v]];
-}
-
 /* Refine upwards; part is that of the finest level, work [n] scratch. Out: part. */
 static enum lbm_err
 climb(const struct mapping *m, const struct lbm_levels *levels, uint32_t *part, uint32_t *work,
@@ -35,7 +20,7 @@ climb(const struct mapping *m, const struct lbm_levels *levels, uint32_t *part, 
 {
     uint32_t top = levels->n - 1;
     for (uint32_t l = 0; l < top; l++) {
-        restrict_part(levels->parent[l], levels->graph[l].n, part, work);
+        map_restrict(levels->parent[l], levels->graph[l].n, part, work);
         memcpy(part, work, levels->graph[l + 1].n * sizeof *part);
     }
     enum lbm_err err = LBM_OK;
@@ -72,13 +57,12 @@ map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng, int *b
 {
     LBM_ASSERT(target > 0);
     struct lbm_levels levels = {0};
-    uint64_t cluster = lbm_graph_total_work(m->g) / target * 3 / 2;
     uint32_t *part = lbm_copy(m->part, m->g->n, sizeof *part), *work = lbm_alloc(m->g->n, sizeof *work);
     uint64_t *load = lbm_alloc(m->h->n, sizeof *load);
     enum lbm_err err = part == NULL || work == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
     *better = 0;
     if (err == LBM_OK)
-        err = lbm_levels_build(m->g, m->part, target, cluster > 2 ? cluster : 2, rng, &levels);
+        err = lbm_levels_build(m->g, m->part, target, map_cluster_work(m->g, target), rng, &levels);
     if (err == LBM_OK)
         err = climb(m, &levels, part, work, rng);
     if (err == LBM_OK)
