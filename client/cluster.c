@@ -83,6 +83,7 @@ struct place {
     uint32_t id;
     char name[LBM_NAME_MAX + 1];
     char address[64];
+    pid_t started; /* by this command; 0: it ran before, or does not run */
 };
 
 struct cluster {
@@ -212,9 +213,9 @@ write_config(const struct lbm_client *client, const struct cluster *cluster, con
     lbm_buf_printf(&text, "host = {\n    id = %" PRIu32 ";\n    name = \"%s\";\n    capacity = %.17g;\n",
                    place->id, place->name, config->capacity);
     for (unsigned k = 0; config->site != NULL && k < config->m; k++)
-        lbm_buf_printf(&text, "%s%.17g", k == 0 ? "    site = [ " : ", ", config->site[k]);
+        lbm_buf_printf(&text, "%s%.17g", k == 0 ? "    site = ( " : ", ", config->site[k]);
     if (config->site != NULL)
-        lbm_buf_printf(&text, " ];\n");
+        lbm_buf_printf(&text, " );\n");
     lbm_buf_printf(&text, "    links = (");
     for (size_t i = 0; i < config->n_links; i++)
         lbm_buf_printf(&text, "%s { host = %" PRIu32 "; cost = %" PRIu32 "; }", i != 0 ? "," : "",
@@ -237,17 +238,16 @@ write_config(const struct lbm_client *client, const struct cluster *cluster, con
 }
 
 static enum lbm_status
-start(const struct lbm_client *client, const struct cluster *cluster, const struct place *place)
+start(const struct lbm_client *client, const struct cluster *cluster, struct place *place)
 {
     char program[PATH_MAX], config[PATH_MAX + 128], log[PATH_MAX + 128];
     struct lbm_diag diag;
-    pid_t pid;
     if (client->value[CLUSTER_DAEMON].given)
         snprintf(program, sizeof program, "%s", client->value[CLUSTER_DAEMON].text);
     else
         lbm_process_daemon_path(program, sizeof program);
     if (lbm_process_start(program, path_of(cluster, place, "lbmapd.conf", config),
-                          path_of(cluster, place, "lbmapd.log", log), &pid, &diag) != LBM_OK)
+                          path_of(cluster, place, "lbmapd.log", log), &place->started, &diag) != LBM_OK)
         return lbm_client_fail(client, &diag);
     return LBM_STATUS_DONE;
 }
@@ -298,6 +298,16 @@ pause_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
+/* The first daemon this command started that has ended already, or NULL. */
+static const struct place *
+first_dead(const struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->places.n; i++)
+        if (cluster->places.at[i].started != 0 && !lbm_process_alive(cluster->places.at[i].started, NULL))
+            return &cluster->places.at[i];
+    return NULL;
+}
+
 /* Wait until every daemon sees every host active and hears it. */
 static enum lbm_status
 wait_ready(const struct lbm_client *client, const struct cluster *cluster)
@@ -306,28 +316,29 @@ wait_ready(const struct lbm_client *client, const struct cluster *cluster)
     struct lbm_diag diag;
     int64_t end_ms = lbm_progress_now_ms() + READY_MS;
     uint32_t n = (uint32_t)cluster->places.n, ready = 0;
+    const struct place *dead = NULL;
     lbm_progress_begin(&progress, client->global[LBM_GLOBAL_QUIET].given);
-    for (uint32_t at = 0; ready < n && lbm_progress_now_ms() < end_ms;) {
-        const struct place *place = &cluster->places.at[at];
+    while (ready < n && dead == NULL && lbm_progress_now_ms() < end_ms) {
         struct heard heard;
-        if (ask_heard(client, cluster, place, &heard) && heard.active == n && heard.heard == n) {
+        if (ask_heard(client, cluster, &cluster->places.at[ready], &heard) && heard.active == n &&
+            heard.heard == n) {
             ready++;
-            at++;
             lbm_progress_show(&progress, "starting", (double)ready / n);
         } else {
+            dead = first_dead(cluster);
             pause_ms(50);
         }
     }
     lbm_progress_end(&progress);
     if (ready == n)
         return LBM_STATUS_DONE;
-    const struct place *late = &cluster->places.at[ready];
-    int dead = !lbm_process_alive(process_of(cluster, late), NULL);
-    lbm_diag_set(&diag, LBM_E_TIMEOUT, late->name, 0, "%s; see %.200s/%s/lbmapd.log",
-                 dead ? "its daemon has ended" : "does not see all hosts active yet", cluster->dir,
+    const struct place *late = dead != NULL ? dead : &cluster->places.at[ready];
+    lbm_diag_set(&diag, dead != NULL ? LBM_E_STATE : LBM_E_TIMEOUT, late->name, 0,
+                 "%s; see %.200s/%s/lbmapd.log",
+                 dead != NULL ? "its daemon has ended" : "does not see all hosts active yet", cluster->dir,
                  late->name);
     (void)lbm_client_fail(client, &diag);
-    return dead ? LBM_STATUS_FAILED : LBM_STATUS_TIMED_OUT;
+    return dead != NULL ? LBM_STATUS_FAILED : LBM_STATUS_TIMED_OUT;
 }
 
 static const struct lbm_column place_columns[] = {
@@ -514,7 +525,7 @@ run_add(const struct lbm_client *client, struct cluster *cluster)
     if (lbm_vec_push(&cluster->places, place) != LBM_OK)
         return LBM_STATUS_FAILED;
     config.founder = &cluster->places.at[0];
-    const struct place *added = &cluster->places.at[cluster->places.n - 1];
+    struct place *added = &cluster->places.at[cluster->places.n - 1];
     status = write_config(client, cluster, added, &config);
     if (status == LBM_STATUS_DONE)
         status = save(client, cluster);

@@ -37,10 +37,12 @@ job_object(const Lbm__JobEntry *job)
         json_array_append_new(hosts, json_pack("{s:i, s:I, s:I}", "host", (int)job->host[i], "load",
                                                (json_int_t)job->host_load[i], "vertices",
                                                (json_int_t)job->host_vertices[i]));
+    char id[24];
+    snprintf(id, sizeof id, "0x%016" PRIx64, job->job);
     return json_pack(
-        "{s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
+        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
         "s:f, s:o}",
-        "name", job->name, "phase", job->phase, "settled", (int)job->settled, "vertices",
+        "name", job->name, "id", id, "phase", job->phase, "settled", (int)job->settled, "vertices",
         (json_int_t)job->vertices, "edges", (json_int_t)job->edges, "work", (json_int_t)job->work, "home",
         (int)job->home, "start", job->start < LBM_START_COUNT ? starts[job->start] : "?", "seed",
         (json_int_t)job->seed, "imbalance_bound", job->imbalance_bound, "imbalance", job->imbalance, "placed",

@@ -527,7 +527,7 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
         c->machine[p].channel_us = lbm_alloc(h->n, sizeof(int64_t));
         c->machine[p].dialled = lbm_alloc(h->n, 1);
     }
-    for (uint32_t p = 0; p < h->n; p++)
+    for (uint32_t p = 0; p + options->late < h->n; p++)
         cluster_restart(c, p);
     return c;
 }

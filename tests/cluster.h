@@ -14,6 +14,7 @@ struct cluster_options {
     double lose_soft;                      /* probability that a lossy message is lost */
     double repeat_soft;                    /* probability that a lossy message comes twice, late */
     uint32_t vertices_max;                 /* of every host, 0: no limit */
+    uint32_t late;                         /* the last so many hosts are not started */
     uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
 };
 

@@ -26,15 +26,20 @@ all_active(struct cluster *cluster, void *arg)
 {
     struct lbm_hosts *h = arg;
     for (uint32_t p = 0; p < h->n; p++) {
+        if (!cluster_is_up(cluster, p))
+            continue;
         Lbm__Empty empty = LBM__EMPTY__INIT;
         Lbm__Request request = LBM__REQUEST__INIT;
         request.what_case = LBM__REQUEST__WHAT_HOSTS;
         request.hosts = &empty;
         cluster_request(cluster, p, 0, &request);
         const Lbm__Response *response = cluster_reply(cluster, p, 0);
-        if (response->hosts->n_hosts != h->n)
+        uint32_t n_up = 0;
+        for (uint32_t q = 0; q < h->n; q++)
+            n_up += (uint32_t)cluster_is_up(cluster, q);
+        if (response->hosts->n_hosts != n_up)
             return 0;
-        for (size_t i = 0; i < h->n; i++)
+        for (size_t i = 0; i < n_up; i++)
             if (strcmp(response->hosts->hosts[i]->state, "ACTIVE") != 0)
                 return 0;
     }
@@ -249,6 +254,27 @@ a_stopped_host_is_named_and_the_others_go_on(void **state)
     scene_free(&scene);
 }
 
+/* HEI97 section 10: a new host takes its share by exchange with the hosts it is linked to. */
+static void
+a_host_that_joins_takes_its_share(void **state)
+{
+    (void)state;
+    struct cluster_options options = calm;
+    options.late = 1;
+    struct scene scene;
+    scene_new(&scene, "mesh:5x3", "lattice:30x30", &options);
+    uint64_t most;
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    expect_settled(&scene, "job", 60);
+    cluster_restart(scene.cluster, 14);
+    assert_true(cluster_run(scene.cluster, 20000000, all_active, &scene.h));
+    cluster_run(scene.cluster, 2000000, NULL, NULL);
+    expect_settled(&scene, "job", 60);
+    expect_one_owner(&scene, &most);
+    assert_in_range(most, 60, 62);
+    scene_free(&scene);
+}
+
 static void
 a_refused_vertex_stays_with_its_owner(void **state)
 {
@@ -336,6 +362,7 @@ main(void)
         cmocka_unit_test(guests_without_pins_are_renormalized),
         cmocka_unit_test(crashes_lose_nothing),
         cmocka_unit_test(a_stopped_host_is_named_and_the_others_go_on),
+        cmocka_unit_test(a_host_that_joins_takes_its_share),
         cmocka_unit_test(a_refused_vertex_stays_with_its_owner),
         cmocka_unit_test(a_name_is_taken_once_and_free_after_cancel),
         cmocka_unit_test(the_same_seed_gives_the_same_run),

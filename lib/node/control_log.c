@@ -8,8 +8,8 @@
 
 #include "node/internal.h"
 
-/* Entries of one LogEntries message: well under a frame, since a command is at most a few kilobytes. */
-enum { ENTRIES_BATCH = 256 };
+/* Bounds of one LogEntries message: far below a frame, though one entry may have LBM_COMMAND_BYTES_MAX. */
+enum { ENTRIES_BATCH = 256, ENTRIES_BYTES = 1 << 20 };
 
 static uint64_t
 last_index(const struct lbm_node *node)
@@ -119,12 +119,15 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
 static void
 push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
 {
-    uint64_t last = node->view.index;
-    for (uint64_t at = from; at <= last || at == from; at += ENTRIES_BATCH) {
+    uint64_t last = node->view.index, at = from;
+    do {
         ProtobufCBinaryData data[ENTRIES_BATCH];
-        size_t n = 0;
-        for (uint64_t index = at; index <= last && n < ENTRIES_BATCH; index++, n++)
-            data[n] = (ProtobufCBinaryData){node->log.at[index - 1].len, node->log.at[index - 1].command};
+        size_t n = 0, bytes = 0;
+        while (at + n <= last && n < ENTRIES_BATCH && bytes < ENTRIES_BYTES) {
+            const struct lbm_recovered_entry *entry = &node->log.at[at + n - 1];
+            data[n++] = (ProtobufCBinaryData){entry->len, entry->command};
+            bytes += entry->len;
+        }
         Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
         entries.from = at;
         entries.n_command = n;
@@ -134,7 +137,8 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
         message.log_entries = &entries;
         send_peer(node, host, &message);
-    }
+        at += n;
+    } while (at <= last);
 }
 
 static void
