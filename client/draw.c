@@ -47,9 +47,10 @@ fit(struct lbm_canvas *canvas)
     canvas->scale = MAP_SIZE / (extent > 0.0 ? extent : 1.0);
     canvas->origin[0] = MAP_LEFT + MAP_SIZE / 2.0 - canvas->scale * (box.low[0] + box.high[0]) / 2.0;
     canvas->origin[1] = MAP_TOP + MAP_SIZE / 2.0 + canvas->scale * (box.low[1] + box.high[1]) / 2.0;
-    /* Lines thin enough that the mesh stays a mesh: a share of the distance between vertices. */
-    double spacing = MAP_SIZE / sqrt((double)scene->n + 1.0);
-    canvas->edge_width = fmin(1.3, fmax(0.22, 0.06 * spacing));
+    canvas->left = MAP_LEFT;
+    canvas->top = MAP_TOP;
+    canvas->size = MAP_SIZE;
+    canvas->edge_width = lbm_canvas_edge_width(MAP_SIZE / sqrt((double)scene->n + 1.0));
 }
 
 /* Where each host is: its site, else the middle of its vertices, else the middle of the map. */
@@ -81,9 +82,13 @@ draw_page(struct lbm_canvas *canvas)
     cairo_paint(canvas->cr);
     cairo_set_line_cap(canvas->cr, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(canvas->cr, CAIRO_LINE_JOIN_ROUND);
+    if (canvas->scene->site == NULL)
+        lbm_canvas_find_crowd(canvas);
     lbm_canvas_map(canvas);
+    lbm_canvas_labels(canvas);
     lbm_canvas_title(canvas);
     lbm_canvas_legend(canvas);
+    lbm_canvas_inset(canvas);
 }
 
 static cairo_status_t

@@ -24,18 +24,43 @@ struct lbm_canvas {
     struct lbm_host_colours *colour; /* [n_hosts] */
     double *anchor;                  /* [2 n_hosts] where a host is, in the scene's plane */
     uint32_t *population;            /* [n_hosts] vertices of each */
+    double left, top, size;          /* square of the page it is drawn into */
     double scale, origin[2];         /* page = origin + scale * (x, -y) */
     double edge_width;
+    double crowd[2],
+        crowd_side;   /* middle and side of what an inset shows, in the scene's plane; side 0: none */
+    int short_labels; /* nonzero: names of hosts alone */
     enum lbm_err err; /* LBM_OK until memory is short */
 };
 
 /* Hosts that are listed and labelled one by one; above, the legend sums up. */
-enum { LBM_HOSTS_LISTED_MAX = 36, LBM_HOSTS_LABELLED_MAX = 400, LBM_LOADS_LABELLED_MAX = 64 };
+enum {
+    LBM_HOSTS_LISTED_MAX = 36,
+    LBM_HOSTS_LISTED_BESIDE_INSET_MAX = 17,
+    LBM_HOSTS_LABELLED_MAX = 400,
+    LBM_LOADS_LABELLED_MAX = 64
+};
 
-void lbm_canvas_map(struct lbm_canvas *canvas);    /* draw_map.c: regions, edges, vertices, links, labels */
-void lbm_canvas_faces(struct lbm_canvas *canvas);  /* draw_faces.c: areas, where there are no regions */
-void lbm_canvas_title(struct lbm_canvas *canvas);  /* draw_text.c */
-void lbm_canvas_legend(struct lbm_canvas *canvas); /* draw_text.c */
+/* draw_map.c: regions, edges, vertices, links; what is wholly outside of the square is left out. */
+void lbm_canvas_map(struct lbm_canvas *canvas);
+
+/* draw_faces.c: areas, where there are no regions. */
+void lbm_canvas_faces(struct lbm_canvas *canvas);
+
+/* draw_labels.c: names of hosts and their loads, none over another. */
+void lbm_canvas_labels(struct lbm_canvas *canvas);
+
+/* draw_inset.c: find where the vertices crowd, if there is room to show it magnified; show it. */
+void lbm_canvas_find_crowd(struct lbm_canvas *canvas);
+void lbm_canvas_inset(struct lbm_canvas *canvas);
+
+/* draw_text.c. */
+void lbm_canvas_title(struct lbm_canvas *canvas);
+void lbm_canvas_legend(struct lbm_canvas *canvas);
+
+/* Width of lines between vertices, for `spacing` page units between them: a share, so that a mesh stays one.
+ */
+double lbm_canvas_edge_width(double spacing);
 
 /* Show text with its start (align 0), middle (0.5) or end (1) at x, base line y; smaller if it would be wider
  * than width (0: any). What is not UTF-8 is shown as '?'. */
@@ -56,6 +81,17 @@ static inline double
 lbm_canvas_y(const struct lbm_canvas *canvas, const double *point)
 {
     return canvas->origin[1] - canvas->scale * point[1];
+}
+
+/* Nonzero if a and b, and so the line between them, lie beyond one side of the canvas's square. */
+static inline int
+lbm_canvas_misses(const struct lbm_canvas *canvas, const double *a, const double *b)
+{
+    double right = canvas->left + canvas->size, bottom = canvas->top + canvas->size;
+    double ax = lbm_canvas_x(canvas, a), ay = lbm_canvas_y(canvas, a);
+    double bx = lbm_canvas_x(canvas, b), by = lbm_canvas_y(canvas, b);
+    return (ax < canvas->left && bx < canvas->left) || (ax > right && bx > right) ||
+           (ay < canvas->top && by < canvas->top) || (ay > bottom && by > bottom);
 }
 
 /* Load relative to the target: 0.02 is 2 % too much. */

@@ -74,6 +74,8 @@ trace(struct lbm_canvas *canvas, const uint32_t *corner)
     const double *x = canvas->scene->x;
     const double *a = x + 2 * (size_t)corner[0], *b = x + 2 * (size_t)corner[1],
                  *c = x + 2 * (size_t)corner[2];
+    if (lbm_canvas_misses(canvas, a, b) && lbm_canvas_misses(canvas, b, c) && lbm_canvas_misses(canvas, c, a))
+        return;
     if ((b[0] - a[0]) * (c[1] - a[1]) < (b[1] - a[1]) * (c[0] - a[0])) {
         const double *swap = b;
         b = c;

@@ -1,4 +1,4 @@
-/* The map: regions, edges coloured by host, cut edges, vertices, links between sites, labels of hosts. */
+/* The map: regions, edges coloured by host, cut edges, vertices, links between sites. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,12 @@ void
 lbm_canvas_ink(struct lbm_canvas *canvas, struct lbm_colour colour, double alpha)
 {
     cairo_set_source_rgba(canvas->cr, colour.r, colour.g, colour.b, alpha);
+}
+
+double
+lbm_canvas_edge_width(double spacing)
+{
+    return fmin(1.3, fmax(0.22, 0.06 * spacing));
 }
 
 /* ---- regions ------------------------------------------------------------------------------------- */
@@ -86,12 +92,15 @@ static void
 stroke_edges(struct lbm_canvas *canvas, const size_t *edges, size_t n)
 {
     const struct lbm_scene *scene = canvas->scene;
+    size_t traced = 0;
     for (size_t i = 0; i < n; i++) {
         const double *a = scene->x + 2 * (size_t)scene->edge[2 * edges[i]];
         const double *b = scene->x + 2 * (size_t)scene->edge[2 * edges[i] + 1];
+        if (lbm_canvas_misses(canvas, a, b))
+            continue;
         cairo_move_to(canvas->cr, lbm_canvas_x(canvas, a), lbm_canvas_y(canvas, a));
         cairo_line_to(canvas->cr, lbm_canvas_x(canvas, b), lbm_canvas_y(canvas, b));
-        if ((i + 1) % LINES_PER_STROKE == 0)
+        if (++traced % LINES_PER_STROKE == 0)
             cairo_stroke(canvas->cr);
     }
     cairo_stroke(canvas->cr);
@@ -127,6 +136,8 @@ draw_vertices(struct lbm_canvas *canvas)
     double radius = fmin(5.5, fmax(1.0, 0.13 * MAP_SIZE / sqrt((double)scene->n + 1.0)));
     for (uint32_t v = 0; v < scene->n; v++) {
         const double *x = scene->x + 2 * (size_t)v;
+        if (lbm_canvas_misses(canvas, x, x))
+            continue;
         cairo_arc(canvas->cr, lbm_canvas_x(canvas, x), lbm_canvas_y(canvas, x), radius, 0.0, 2.0 * M_PI);
         lbm_canvas_ink(canvas, canvas->colour[scene->part[v]].strong, 1.0);
         cairo_fill_preserve(canvas->cr);
@@ -158,61 +169,6 @@ draw_links(struct lbm_canvas *canvas)
     cairo_set_dash(canvas->cr, NULL, 0, 0.0);
 }
 
-const char *
-lbm_scene_host(const struct lbm_scene *scene, uint32_t p, char id[12])
-{
-    if (scene->name != NULL)
-        return scene->name[p];
-    snprintf(id, 12, "%u", p);
-    return id;
-}
-
-static void
-draw_plate(struct lbm_canvas *canvas, double x, double y, double width, double height)
-{
-    double radius = 0.28 * height, left = x - width / 2.0, top = y - height / 2.0;
-    cairo_new_sub_path(canvas->cr);
-    cairo_arc(canvas->cr, left + width - radius, top + radius, radius, -M_PI_2, 0.0);
-    cairo_arc(canvas->cr, left + width - radius, top + height - radius, radius, 0.0, M_PI_2);
-    cairo_arc(canvas->cr, left + radius, top + height - radius, radius, M_PI_2, M_PI);
-    cairo_arc(canvas->cr, left + radius, top + radius, radius, M_PI, 1.5 * M_PI);
-    cairo_close_path(canvas->cr);
-    lbm_canvas_ink(canvas, lbm_ink_paper, 0.82);
-    cairo_fill(canvas->cr);
-}
-
-static void
-draw_label(struct lbm_canvas *canvas, uint32_t p, double size)
-{
-    const struct lbm_scene *scene = canvas->scene;
-    char id[12], text[160];
-    const char *name = lbm_scene_host(scene, p, id);
-    if (scene->n_hosts <= LBM_LOADS_LABELLED_MAX)
-        snprintf(text, sizeof text, "%.60s  %+.1f %%", name, 100.0 * lbm_scene_deviation(scene, p));
-    else
-        snprintf(text, sizeof text, "%.60s", name);
-    double x = lbm_canvas_x(canvas, canvas->anchor + 2 * (size_t)p);
-    double y = lbm_canvas_y(canvas, canvas->anchor + 2 * (size_t)p);
-    cairo_text_extents_t extents;
-    double width = lbm_canvas_text_width(canvas, size, text);
-    cairo_text_extents(canvas->cr, "0", &extents);
-    draw_plate(canvas, x, y, width + 0.9 * size, 1.55 * size);
-    lbm_canvas_ink(canvas, lbm_ink_text, 1.0);
-    lbm_canvas_text(canvas, x, y + extents.height / 2.0, 0.5, size, 0.0, text);
-}
-
-static void
-draw_labels(struct lbm_canvas *canvas)
-{
-    const struct lbm_scene *scene = canvas->scene;
-    double size = fmin(15.0, fmax(6.0, 0.11 * MAP_SIZE / sqrt((double)scene->n_hosts)));
-    cairo_select_font_face(canvas->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-    /* A host without site and without vertices has no place to be labelled at. */
-    for (uint32_t p = 0; p < scene->n_hosts; p++)
-        if (scene->site != NULL || canvas->population[p] > 0)
-            draw_label(canvas, p, size);
-}
-
 void
 lbm_canvas_map(struct lbm_canvas *canvas)
 {
@@ -227,6 +183,4 @@ lbm_canvas_map(struct lbm_canvas *canvas)
         draw_vertices(canvas);
     if (scene->link != NULL)
         draw_links(canvas);
-    if (scene->n_hosts <= LBM_HOSTS_LABELLED_MAX)
-        draw_labels(canvas);
 }

@@ -51,6 +51,8 @@ lbm_map_write_json(const struct lbm_mapping *mapping, struct lbm_buf *out, struc
     int complete = json_array_size(names) == mapping->h->n && json_array_size(loads) == mapping->h->n &&
                    json_array_size(part) == mapping->g->n;
     json_t *object = lbm_output_object(lbm_report_fields, LBM_REPORT_PLAN_FIELDS, mapping->report);
+    /* A mapping is the same whenever it is made. */
+    (void)json_object_del(object, "time_s");
     int failed = json_object_set_new(object, "host_names", names) != 0;
     failed |= json_object_set_new(object, "load", loads) != 0;
     failed |= json_object_set_new(object, "part", part) != 0;

@@ -54,13 +54,12 @@ likeness(int i, int j)
     return exp(-12.0 * (hue * hue + shade * shade));
 }
 
-/* The candidate least like those of hosts before p, nearer ones counting more; one that is used already
- * only if all are. spacing2: squared distance of hosts if they were spread evenly. */
+/* The candidate least like those of hosts before p, nearer ones counting more. spacing2: squared
+ * distance of hosts if they were spread evenly; used: how bad it is to use a colour again anywhere. */
 static int
-least_alike(uint32_t p, const double *anchor, double spacing2, const int *chosen,
+least_alike(uint32_t p, const double *anchor, double spacing2, double used, const int *chosen,
             double alike[CANDIDATES][CANDIDATES])
 {
-    static const double used = 8.0;
     double dislike[CANDIDATES] = {0.0};
     for (uint32_t q = 0; q < p; q++) {
         double dx = anchor[2 * p] - anchor[2 * q], dy = anchor[2 * p + 1] - anchor[2 * q + 1];
@@ -93,12 +92,13 @@ static void
 choose(uint32_t n, const double *anchor, int *chosen)
 {
     double spacing2 = even_spacing2(n, anchor);
+    double used = n <= CANDIDATES ? 8.0 : 0.02;
     double alike[CANDIDATES][CANDIDATES];
     for (int i = 0; i < CANDIDATES; i++)
         for (int j = 0; j < CANDIDATES; j++)
             alike[i][j] = likeness(i, j);
     for (uint32_t p = 0; p < n; p++)
-        chosen[p] = least_alike(p, anchor, spacing2, chosen, alike);
+        chosen[p] = least_alike(p, anchor, spacing2, used, chosen, alike);
 }
 
 void

@@ -198,12 +198,28 @@ make_remarks(const struct plan_run *run)
 
 /* ---- results ------------------------------------------------------------------------------------- */
 
+/* What follows the last slash. */
+static const char *
+base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void
+make_title(const char *graph, const char *hosts, char *title, size_t title_size)
+{
+    int is_file = strncmp(hosts, "file:", 5) == 0;
+    snprintf(title, title_size, "%s on %s", strcmp(graph, "-") == 0 ? "standard input" : base_name(graph),
+             is_file ? base_name(hosts + 5) : hosts);
+}
+
 static enum lbm_err
 write_mapping(const struct plan_run *run, struct lbm_diag *diag)
 {
     const struct lbm_option_value *value = run->client->value;
     char title[LBM_DIAG_TEXT_MAX];
-    snprintf(title, sizeof title, "%s on %s", run->client->operand[0], value[PLAN_HOSTS].text);
+    make_title(run->client->operand[0], value[PLAN_HOSTS].text, title, sizeof title);
     struct lbm_mapping mapping = {.title = title,
                                   .g = &run->g,
                                   .h = &run->h,
