@@ -183,8 +183,7 @@ comments_blank_lines_and_line_ends_do_not_matter(void **state)
         "4 2\n2\n1\n4\n3\n",
         "4 2\r\n2\r\n1\r\n4\r\n3\r\n",
         "%c\n%c\n4   2  \n%\n 2\t\n% 9 9 9\n1\n4\n3",
-        "\xEF\xBB\xBF"
-        "4 2\n2\n1\n4\n3\n\n\n%\n\r\n",
+        "\357\273\2774 2\n2\n1\n4\n3\n\n\n%\n\r\n",
     };
     struct lbm_graph first = parse(METIS, texts[0]);
     for (int i = 1; i < 4; i++) {
