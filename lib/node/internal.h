@@ -6,6 +6,7 @@
  *   control_log.c the local engine: append, follow, serve
  *   jobs.c       life of a job on this host
  *   submit.c     a guest from a client to a job
+ *   planning.c   plans at the job's home
  *   handoff.c    PROTOCOL section 4: offers, answers, retries
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
@@ -337,13 +338,19 @@ void jobs_deleted(struct lbm_node *node, uint64_t id);
 void jobs_view_changed(struct lbm_node *node);
 void jobs_timer(struct lbm_node *node);
 int64_t jobs_deadline(const struct lbm_node *node);
-void on_planned(struct lbm_node *node, const struct lbm_event *event);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
+void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
+void job_free_guest(struct job *job);
 struct pulse *pulse_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
 int is_home(const struct lbm_node *node, const struct job *job);
 /* Target load T_p of this host and its limit, work units. */
 double job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
 uint64_t job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
+
+/* ---- planning.c ------------------------------------------------------------------------------------- */
+
+void plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void on_planned(struct lbm_node *node, const struct lbm_event *event);
 
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
 

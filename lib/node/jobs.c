@@ -33,8 +33,8 @@ job_add(struct lbm_node *node, uint64_t id)
     return job;
 }
 
-static void
-free_guest(struct job *job)
+void
+job_free_guest(struct job *job)
 {
     if (job->guest != NULL)
         lbm_graph_free(job->guest);
@@ -47,7 +47,7 @@ free_guest(struct job *job)
 void
 job_free(struct job *job)
 {
-    free_guest(job);
+    job_free_guest(job);
     lbm_shard_free(&job->shard);
     lbm_vec_free(&job->region_host);
     lbm_vec_free(&job->region_weight);
@@ -162,8 +162,8 @@ jobs_start(struct lbm_node *node, struct lbm_recovered *recovered)
     }
 }
 
-static void
-store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state)
+void
+job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB, .job = job->id};
     op.as.state.state = job->stored = state;
@@ -194,7 +194,7 @@ jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
     if (job == NULL)
         return;
     if (!known || job->stored == LBM_JOB_PENDING)
-        store_state(node, job, LBM_JOB_SUBMITTED);
+        job_store_state(node, job, LBM_JOB_SUBMITTED);
     job->phase =
         entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
     job->tick_us = node->now_us;
@@ -238,220 +238,6 @@ jobs_view_changed(struct lbm_node *node)
             job_enter(node, job, LBM_PHASE_BALANCING);
         }
     }
-}
-
-/* ---- planning at home ------------------------------------------------------------------------------ */
-
-/* Pins of the guest name hosts; the plan wants their numbers. */
-static enum lbm_err
-number_pins(const struct job *job, struct lbm_graph *g)
-{
-    for (uint32_t v = 0; g->pin != NULL && v < g->n; v++) {
-        uint32_t number = 0;
-        while (g->pin[v] != LBM_NONE && number < job->plan_ids.n && job->plan_ids.at[number] != g->pin[v])
-            number++;
-        if (g->pin[v] != LBM_NONE)
-            g->pin[v] = number < job->plan_ids.n ? number : LBM_NONE;
-    }
-    return LBM_OK;
-}
-
-static void
-begin_plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
-{
-    struct lbm_diag diag;
-    if (job->guest == NULL) { /* after a restart: the rows are the guest */
-        job->guest = lbm_alloc(1, sizeof *job->guest);
-        if (job->guest == NULL || lbm_shard_whole(&job->shard, entry->vertices, job->guest) != LBM_OK) {
-            free(job->guest);
-            job->guest = NULL;
-            fail(node, LBM_E_CORRUPT);
-            return;
-        }
-    }
-    if (lbm_view_build_hosts(&node->view, &job->plan_hosts, &diag) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
-        return;
-    }
-    for (uint32_t p = 0; p < job->plan_hosts.n; p++)
-        if (lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p)) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
-    if (number_pins(job, job->guest) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
-    struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
-    effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
-    if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
-        free(effect.as.plan);
-        fail(node, LBM_E_NOMEM);
-        return;
-    }
-    *effect.as.plan = (struct lbm_plan_task){.job = job->id,
-                                             .start = (enum lbm_start)entry->start,
-                                             .seed = entry->seed,
-                                             .imbalance = entry->imbalance,
-                                             .graph = job->guest,
-                                             .hosts = &job->plan_hosts};
-    job->planning = 1;
-}
-
-/* The record of vertex v as the guest and the plan give it. */
-static enum lbm_err
-put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm_plan *plan,
-            const uint8_t *anchored)
-{
-    const struct lbm_graph *g = job->guest;
-    uint32_t to = job->plan_ids.at[plan->part[v]];
-    uint32_t wish = to == node->host ? LBM_NONE : to;
-    struct lbm_vertex *known = lbm_shard_vertex(&job->shard, v);
-    if (known != NULL) {
-        known->wish = wish;
-        known->anchored = anchored != NULL && anchored[v];
-        memcpy(known->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
-        for (uint32_t i = 0; i < known->degree; i++)
-            known->half[i].host = job->plan_ids.at[plan->part[known->half[i].to]];
-        return LBM_OK;
-    }
-    uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
-    uint32_t pin = g->pin != NULL && g->pin[v] != LBM_NONE ? job->plan_ids.at[g->pin[v]] : LBM_NONE;
-    struct lbm_row row = {.job = job->id,
-                          .vertex = v,
-                          .epoch = 1,
-                          .stage = LBM_STAGE_OWN,
-                          .peer = wish,
-                          .work = lbm_graph_work(g, v),
-                          .pin = pin,
-                          .anchored = anchored != NULL && anchored[v],
-                          .degree = degree,
-                          .half = lbm_alloc(degree, sizeof *row.half)};
-    if (row.half == NULL)
-        return LBM_E_NOMEM;
-    memcpy(row.position, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
-    for (uint32_t i = 0; i < degree; i++) {
-        uint64_t e = g->offset[v] + i;
-        row.half[i] = (struct lbm_half){g->target[e], lbm_graph_weight(g, e),
-                                        job->plan_ids.at[plan->part[g->target[e]]]};
-    }
-    enum lbm_err err = lbm_shard_put(&job->shard, &row);
-    free(row.half);
-    return err;
-}
-
-static void
-store_plan(struct lbm_node *node, struct job *job, const struct lbm_plan *plan, const uint8_t *anchored)
-{
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_PLAN, .job = job->id};
-    op.as.plan.n = plan->n;
-    op.as.plan.m = plan->m;
-    op.as.plan.position = lbm_copy(plan->x, (size_t)plan->n * plan->m, sizeof(double));
-    op.as.plan.anchored = anchored != NULL ? lbm_copy(anchored, plan->n, 1) : NULL;
-    op.as.plan.host = lbm_alloc(plan->n, sizeof *op.as.plan.host);
-    if (op.as.plan.position == NULL || op.as.plan.host == NULL) {
-        free(op.as.plan.position);
-        free(op.as.plan.anchored);
-        free(op.as.plan.host);
-        fail(node, LBM_E_NOMEM);
-        return;
-    }
-    for (uint32_t v = 0; v < plan->n; v++) {
-        uint32_t to = job->plan_ids.at[plan->part[v]];
-        op.as.plan.host[v] = to == node->host ? LBM_NONE : to;
-    }
-    persist(node, op);
-    store_state(node, job, LBM_JOB_PLACED);
-}
-
-void
-on_planned(struct lbm_node *node, const struct lbm_event *event)
-{
-    struct lbm_plan *plan = event->as.planned.plan;
-    struct job *job = job_of(node, event->as.planned.job);
-    const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
-    if (job != NULL)
-        job->planning = 0;
-    if (job != NULL && entry == NULL) {
-        job_remove(node, job->id); /* cancelled meanwhile */
-    } else if (job != NULL && event->as.planned.err != LBM_OK) {
-        note(node, LBM_NOTE_ERROR, "planning job %s: %s", entry->name, lbm_err_text(event->as.planned.err));
-        fail(node, event->as.planned.err);
-    } else if (job != NULL) {
-        LBM_ASSERT(plan != NULL && plan->n == entry->vertices && plan->m == job->shard.m);
-        for (uint32_t v = 0; v < plan->n && node->failed == LBM_OK; v++)
-            if (put_planned(node, job, v, plan, event->as.planned.anchored) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
-        for (uint32_t p = 0; p < job->plan_ids.n; p++)
-            if (lbm_vec_push(&job->region_host, job->plan_ids.at[p]) != LBM_OK ||
-                lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
-        job->frame_seq = 1;
-        job->frame_fixed = entry->start == LBM_START_PLAN || event->as.planned.anchored != NULL;
-        job->shard.patch.valid = 0;
-        if (node->failed == LBM_OK)
-            store_plan(node, job, plan, event->as.planned.anchored);
-        free_guest(job);
-        job_enter(node, job, LBM_PHASE_PLACED);
-    }
-    if (plan != NULL)
-        lbm_plan_free(plan);
-    free(plan);
-    free(event->as.planned.anchored);
-}
-
-enum lbm_err
-lbm_node_plan(const struct lbm_plan_task *task, struct lbm_plan **plan_out, uint8_t **anchored_out)
-{
-    const struct lbm_graph *g = task->graph;
-    const struct lbm_hosts *h = task->hosts;
-    struct lbm_plan *plan = lbm_alloc(1, sizeof *plan);
-    uint8_t *anchored = NULL;
-    enum lbm_err err = plan == NULL ? LBM_E_NOMEM : LBM_OK;
-    if (err == LBM_OK && task->start == LBM_START_PLAN) {
-        struct lbm_plan_options options;
-        lbm_plan_defaults(&options);
-        options.seed = task->seed;
-        options.imbalance = task->imbalance;
-        struct lbm_diag diag;
-        err = lbm_plan_make(g, h, &options, plan, &diag);
-    } else if (err == LBM_OK) {
-        uint32_t n_pinned = 0;
-        struct lbm_rng rng;
-        lbm_rng_seed(&rng, task->seed);
-        *plan = (struct lbm_plan){.n = g->n,
-                                  .m = h->m,
-                                  .part = lbm_alloc(g->n, sizeof *plan->part),
-                                  .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x),
-                                  .weight = lbm_alloc(h->n, sizeof *plan->weight)};
-        anchored = lbm_alloc(g->n, 1);
-        if (plan->part == NULL || plan->x == NULL || plan->weight == NULL || anchored == NULL)
-            err = LBM_E_NOMEM;
-        if (err == LBM_OK && h->m == 2)
-            err = lbm_pin_outer_face(g, anchored, plan->x, &n_pinned);
-        if (err == LBM_OK) {
-            const uint8_t *pinned = n_pinned != 0 ? anchored : NULL;
-            if (task->start == LBM_START_CENTRE)
-                lbm_start_centre(g->n, h->m, pinned, plan->x, &rng);
-            else
-                lbm_start_random(g->n, h->m, pinned, plan->x, &rng);
-            struct lbm_regions regions = {.n = h->n, .m = h->m, .site = h->site, .weight = plan->weight};
-            for (uint32_t v = 0; v < g->n; v++)
-                plan->part[v] = g->pin != NULL && g->pin[v] != LBM_NONE
-                                    ? g->pin[v]
-                                    : lbm_regions_find(&regions, &plan->x[(size_t)v * h->m], NULL);
-        }
-        if (n_pinned == 0) {
-            free(anchored);
-            anchored = NULL;
-        }
-    }
-    if (err != LBM_OK) {
-        if (plan != NULL)
-            lbm_plan_free(plan);
-        free(plan);
-        free(anchored);
-        return err;
-    }
-    *plan_out = plan;
-    *anchored_out = anchored;
-    return LBM_OK;
 }
 
 /* ---- phases ---------------------------------------------------------------------------------------- */
@@ -552,7 +338,7 @@ waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 {
     if (entry->home == node->host) {
         if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && node->view.routable)
-            begin_plan(node, job, entry);
+            plan_begin(node, job, entry);
     } else if (heard_phase(job, LBM_NONE) >= LBM_PHASE_MAPPING) {
         job_enter(node, job, LBM_PHASE_MAPPING);
     } else if (heard_phase(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {

@@ -1,0 +1,227 @@
+/* Planning at the job's home: the plan is an effect, computed elsewhere; its result becomes records with
+ * positions and wishes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* Pins of the guest name hosts; the plan wants their numbers. */
+static void
+number_pins(const struct job *job, struct lbm_graph *g)
+{
+    for (uint32_t v = 0; g->pin != NULL && v < g->n; v++) {
+        uint32_t number = 0;
+        while (g->pin[v] != LBM_NONE && number < job->plan_ids.n && job->plan_ids.at[number] != g->pin[v])
+            number++;
+        if (g->pin[v] != LBM_NONE)
+            g->pin[v] = number < job->plan_ids.n ? number : LBM_NONE;
+    }
+}
+
+void
+plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct lbm_diag diag;
+    if (job->guest == NULL) { /* after a restart: the rows are the guest */
+        job->guest = lbm_alloc(1, sizeof *job->guest);
+        if (job->guest == NULL || lbm_shard_whole(&job->shard, entry->vertices, job->guest) != LBM_OK) {
+            free(job->guest);
+            job->guest = NULL;
+            fail(node, LBM_E_CORRUPT);
+            return;
+        }
+    }
+    if (lbm_view_build_hosts(&node->view, &job->plan_hosts, &diag) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t p = 0; p < job->plan_hosts.n; p++)
+        if (lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p)) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    number_pins(job, job->guest);
+    struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
+    effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
+    if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
+        free(effect.as.plan);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    *effect.as.plan = (struct lbm_plan_task){.job = job->id,
+                                             .start = (enum lbm_start)entry->start,
+                                             .seed = entry->seed,
+                                             .imbalance = entry->imbalance,
+                                             .graph = job->guest,
+                                             .hosts = &job->plan_hosts};
+    job->planning = 1;
+}
+
+/* The record of vertex v as the guest and the plan give it. */
+static enum lbm_err
+put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm_plan *plan,
+            const uint8_t *anchored)
+{
+    const struct lbm_graph *g = job->guest;
+    uint32_t to = job->plan_ids.at[plan->part[v]];
+    uint32_t wish = to == node->host ? LBM_NONE : to;
+    struct lbm_vertex *known = lbm_shard_vertex(&job->shard, v);
+    if (known != NULL) {
+        known->wish = wish;
+        known->anchored = anchored != NULL && anchored[v];
+        memcpy(known->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
+        for (uint32_t i = 0; i < known->degree; i++)
+            known->half[i].host = job->plan_ids.at[plan->part[known->half[i].to]];
+        return LBM_OK;
+    }
+    uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
+    uint32_t pin = g->pin != NULL && g->pin[v] != LBM_NONE ? job->plan_ids.at[g->pin[v]] : LBM_NONE;
+    struct lbm_row row = {.job = job->id,
+                          .vertex = v,
+                          .epoch = 1,
+                          .stage = LBM_STAGE_OWN,
+                          .peer = wish,
+                          .work = lbm_graph_work(g, v),
+                          .pin = pin,
+                          .anchored = anchored != NULL && anchored[v],
+                          .degree = degree,
+                          .half = lbm_alloc(degree, sizeof *row.half)};
+    if (row.half == NULL)
+        return LBM_E_NOMEM;
+    memcpy(row.position, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
+    for (uint32_t i = 0; i < degree; i++) {
+        uint64_t e = g->offset[v] + i;
+        row.half[i] = (struct lbm_half){g->target[e], lbm_graph_weight(g, e),
+                                        job->plan_ids.at[plan->part[g->target[e]]]};
+    }
+    enum lbm_err err = lbm_shard_put(&job->shard, &row);
+    free(row.half);
+    return err;
+}
+
+static void
+store_plan(struct lbm_node *node, struct job *job, const struct lbm_plan *plan, const uint8_t *anchored)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_PLAN, .job = job->id};
+    op.as.plan.n = plan->n;
+    op.as.plan.m = plan->m;
+    op.as.plan.position = lbm_copy(plan->x, (size_t)plan->n * plan->m, sizeof(double));
+    op.as.plan.anchored = anchored != NULL ? lbm_copy(anchored, plan->n, 1) : NULL;
+    op.as.plan.host = lbm_alloc(plan->n, sizeof *op.as.plan.host);
+    if (op.as.plan.position == NULL || op.as.plan.host == NULL) {
+        free(op.as.plan.position);
+        free(op.as.plan.anchored);
+        free(op.as.plan.host);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t v = 0; v < plan->n; v++) {
+        uint32_t to = job->plan_ids.at[plan->part[v]];
+        op.as.plan.host[v] = to == node->host ? LBM_NONE : to;
+    }
+    persist(node, op);
+    job_store_state(node, job, LBM_JOB_PLACED);
+}
+
+void
+on_planned(struct lbm_node *node, const struct lbm_event *event)
+{
+    struct lbm_plan *plan = event->as.planned.plan;
+    struct job *job = job_of(node, event->as.planned.job);
+    const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
+    if (job != NULL)
+        job->planning = 0;
+    if (job != NULL && entry == NULL) {
+        job_remove(node, job->id); /* cancelled meanwhile */
+    } else if (job != NULL && event->as.planned.err != LBM_OK) {
+        note(node, LBM_NOTE_ERROR, "planning job %s: %s", entry->name, lbm_err_text(event->as.planned.err));
+        fail(node, event->as.planned.err);
+    } else if (job != NULL) {
+        LBM_ASSERT(plan != NULL && plan->n == entry->vertices && plan->m == job->shard.m);
+        for (uint32_t v = 0; v < plan->n && node->failed == LBM_OK; v++)
+            if (put_planned(node, job, v, plan, event->as.planned.anchored) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        for (uint32_t p = 0; p < job->plan_ids.n; p++)
+            if (lbm_vec_push(&job->region_host, job->plan_ids.at[p]) != LBM_OK ||
+                lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        job->frame_seq = 1;
+        job->frame_fixed = entry->start == LBM_START_PLAN || event->as.planned.anchored != NULL;
+        job->shard.patch.valid = 0;
+        if (node->failed == LBM_OK)
+            store_plan(node, job, plan, event->as.planned.anchored);
+        job_free_guest(job);
+        job_enter(node, job, LBM_PHASE_PLACED);
+    }
+    if (plan != NULL)
+        lbm_plan_free(plan);
+    free(plan);
+    free(event->as.planned.anchored);
+}
+
+/* The whole pipeline. */
+static enum lbm_err
+plan_whole(const struct lbm_plan_task *task, struct lbm_plan *plan)
+{
+    struct lbm_plan_options options;
+    struct lbm_diag diag;
+    lbm_plan_defaults(&options);
+    options.seed = task->seed;
+    options.imbalance = task->imbalance;
+    return lbm_plan_make(task->graph, task->hosts, &options, plan, &diag);
+}
+
+/* Pins and first coordinates only; each vertex goes to the host of its region.
+ * Out: anchored [n], of which *n_pinned are set. */
+static enum lbm_err
+plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anchored, uint32_t *n_pinned)
+{
+    const struct lbm_graph *g = task->graph;
+    const struct lbm_hosts *h = task->hosts;
+    struct lbm_rng rng;
+    *plan = (struct lbm_plan){.n = g->n,
+                              .m = h->m,
+                              .part = lbm_alloc(g->n, sizeof *plan->part),
+                              .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x),
+                              .weight = lbm_alloc(h->n, sizeof *plan->weight)};
+    *n_pinned = 0;
+    if (plan->part == NULL || plan->x == NULL || plan->weight == NULL)
+        return LBM_E_NOMEM;
+    enum lbm_err err = h->m == 2 ? lbm_pin_outer_face(g, anchored, plan->x, n_pinned) : LBM_OK;
+    if (err != LBM_OK)
+        return err;
+    lbm_rng_seed(&rng, task->seed);
+    const uint8_t *pinned = *n_pinned != 0 ? anchored : NULL;
+    if (task->start == LBM_START_CENTRE)
+        lbm_start_centre(g->n, h->m, pinned, plan->x, &rng);
+    else
+        lbm_start_random(g->n, h->m, pinned, plan->x, &rng);
+    struct lbm_regions regions = {.n = h->n, .m = h->m, .site = h->site, .weight = plan->weight};
+    for (uint32_t v = 0; v < g->n; v++)
+        plan->part[v] = g->pin != NULL && g->pin[v] != LBM_NONE
+                            ? g->pin[v]
+                            : lbm_regions_find(&regions, &plan->x[(size_t)v * h->m], NULL);
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_node_plan(const struct lbm_plan_task *task, struct lbm_plan **plan_out, uint8_t **anchored_out)
+{
+    struct lbm_plan *plan = lbm_alloc(1, sizeof *plan);
+    uint8_t *anchored = lbm_alloc(task->graph->n, 1);
+    uint32_t n_pinned = 0;
+    enum lbm_err err = plan == NULL || anchored == NULL ? LBM_E_NOMEM
+                       : task->start == LBM_START_PLAN  ? plan_whole(task, plan)
+                                                        : plan_start(task, plan, anchored, &n_pinned);
+    if (err != LBM_OK || n_pinned == 0) {
+        free(anchored);
+        anchored = NULL;
+    }
+    if (err != LBM_OK) {
+        if (plan != NULL)
+            lbm_plan_free(plan);
+        free(plan);
+        return err;
+    }
+    *plan_out = plan;
+    *anchored_out = anchored;
+    return LBM_OK;
+}
