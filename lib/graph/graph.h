@@ -57,10 +57,12 @@ struct lbm_edge {
 
 /* Build a graph from undirected edges in any order, each given once or in both directions.
  * In:      n vertices; edges [m], each u != v < n, weight >= 1.
- * merge:   duplicates: sum (weights add), keep (equal copies collapse; unequal are an error), reject.
- * Out:     *out owned by the caller; work, position and pin are NULL and may be set by the caller.
- * Errors:  LBM_E_RANGE, LBM_E_SYNTAX (duplicate), LBM_E_NOMEM; *out untouched.
- * Cost:    O(n + m). */
+ * merge:   what a second edge between the same two vertices does, in either direction: sum (weights add),
+ *          keep (equal copies collapse; unequal are an error), reject.
+ * Out:     *out owned by the caller; weight is NULL if all are 1; work, position and pin are NULL and may be
+ *          set by the caller.
+ * Errors:  LBM_E_RANGE (also a sum above LBM_WEIGHT_MAX), LBM_E_SYNTAX (duplicate), LBM_E_NOMEM; *out untouched.
+ * Cost:    O(n + m log of the largest degree). */
 enum lbm_merge { LBM_MERGE_SUM, LBM_MERGE_KEEP, LBM_MERGE_REJECT };
 enum lbm_err lbm_graph_build(uint32_t n, const struct lbm_edge *edges, size_t m, enum lbm_merge merge,
                              struct lbm_graph *out, struct lbm_diag *diag) LBM_MUST_CHECK;

@@ -1,7 +1,6 @@
 /* The table of formats, and what all readers have in common. */
 #include "graph/read.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

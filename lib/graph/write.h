@@ -1,11 +1,12 @@
-/* Writers: a guest graph to text in any format of read.h; reading it back gives the same graph. */
+/* Writers: a guest graph to text in any format of read.h; reading it back gives the same graph, as far as the
+ * format can hold it: positions and pins need GraphML, vertex weights that, METIS or Scotch (docs/formats.md). */
 #ifndef LBM_GRAPH_WRITE_H
 #define LBM_GRAPH_WRITE_H
 
 #include "base/mem.h"
 #include "graph/read.h"
 
-/* Append the text of g to out. Formats that cannot hold positions or pins leave them out.
+/* Append the text of g to out. What the format cannot hold is left out.
  * Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_graph_write(enum lbm_graph_format format, const struct lbm_graph *g, struct lbm_buf *out)
     LBM_MUST_CHECK;
