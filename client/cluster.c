@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "client/cluster_dir.h"
 #include "client/daemon.h"
 #include "client/process.h"
 #include "client/progress.h"
@@ -76,178 +77,21 @@ static const struct lbm_operand cluster_operands[] = {
     {.name = "HOST", .optional = 1, .text = "kill: id of the host"},
 };
 
-/* ---- what a folder holds ---------------------------------------------------------------------------------
- */
-
-struct place {
-    uint32_t id;
-    char name[LBM_NAME_MAX + 1];
-    char address[64];
-    pid_t started; /* by this command; 0: it ran before, or does not run */
-};
-
-struct cluster {
-    char dir[PATH_MAX]; /* absolute */
-    LBM_VEC(struct place) places;
-};
-
-/* DIR/NAME/FILE. Folders are short enough: open_dir checked. */
-static const char *
-path_of(const struct cluster *cluster, const struct place *place, const char *file, char path[PATH_MAX + 128])
-{
-    snprintf(path, PATH_MAX + 128, "%s/%s/%s", cluster->dir, place->name, file);
-    return path;
-}
-
-static pid_t
-process_of(const struct cluster *cluster, const struct place *place)
-{
-    char pid_file[PATH_MAX + 128], config[PATH_MAX + 128];
-    return lbm_process_find(path_of(cluster, place, "lbmapd.pid", pid_file),
-                            path_of(cluster, place, "lbmapd.conf", config));
-}
-
-/* The absolute name of the folder, made if it is wanted and absent. */
-static enum lbm_status
-open_dir(const struct lbm_client *client, struct cluster *cluster, int make)
-{
-    const char *dir = client->value[CLUSTER_DIR].text;
-    struct lbm_diag diag;
-    if (make && mkdir(dir, 0777) != 0 && errno != EEXIST) {
-        lbm_diag_set(&diag, LBM_E_IO, dir, 0, "cannot be made: %s", strerror(errno));
-        return lbm_client_refuse(client, &diag);
-    }
-    if (realpath(dir, cluster->dir) == NULL) {
-        lbm_diag_set(&diag, LBM_E_NOTFOUND, dir, 0, "%s", strerror(errno));
-        return lbm_client_refuse(client, &diag);
-    }
-    if (strlen(cluster->dir) > 80) {
-        lbm_diag_set(&diag, LBM_E_RANGE, cluster->dir, 0,
-                     "is too long: a socket's whole path must be below 108 bytes; choose a shorter folder");
-        return lbm_client_refuse(client, &diag);
-    }
-    return LBM_STATUS_DONE;
-}
-
-static enum lbm_status
-load(const struct lbm_client *client, struct cluster *cluster)
-{
-    char path[PATH_MAX + 32];
-    struct lbm_diag diag;
-    json_error_t error;
-    size_t i;
-    json_t *host;
-    snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
-    json_t *root = json_load_file(path, 0, &error), *hosts = json_object_get(root, "hosts");
-    if (!json_is_array(hosts)) {
-        json_decref(root);
-        lbm_diag_set(&diag, LBM_E_NOTFOUND, path, 0,
-                     "there is no cluster here; start one with lbctl cluster up --hosts");
-        return lbm_client_refuse(client, &diag);
-    }
-    json_array_foreach(hosts, i, host)
-    {
-        struct place place = {.id = (uint32_t)json_integer_value(json_object_get(host, "id"))};
-        const char *name = json_string_value(json_object_get(host, "name"));
-        const char *address = json_string_value(json_object_get(host, "address"));
-        if (name == NULL || address == NULL || strchr(name, '/') != NULL) {
-            json_decref(root);
-            lbm_diag_set(&diag, LBM_E_SYNTAX, path, 0, "host %zu has no usable name or address", i);
-            return lbm_client_refuse(client, &diag);
-        }
-        snprintf(place.name, sizeof place.name, "%s", name);
-        snprintf(place.address, sizeof place.address, "%s", address);
-        if (lbm_vec_push(&cluster->places, place) != LBM_OK) {
-            json_decref(root);
-            return LBM_STATUS_FAILED;
-        }
-    }
-    json_decref(root);
-    return LBM_STATUS_DONE;
-}
-
-static enum lbm_status
-save(const struct lbm_client *client, const struct cluster *cluster)
-{
-    char path[PATH_MAX + 32];
-    struct lbm_diag diag;
-    json_t *hosts = json_array();
-    for (size_t i = 0; i < cluster->places.n; i++) {
-        const struct place *place = &cluster->places.at[i];
-        json_array_append_new(hosts, json_pack("{s:i, s:s, s:s}", "id", (int)place->id, "name", place->name,
-                                               "address", place->address));
-    }
-    json_t *root = json_pack("{s:o}", "hosts", hosts);
-    char *text = json_dumps(root, JSON_INDENT(1));
-    json_decref(root);
-    snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
-    enum lbm_err err = text != NULL ? lbm_file_write(path, text, strlen(text), &diag) : LBM_E_NOMEM;
-    free(text);
-    return err == LBM_OK ? LBM_STATUS_DONE : lbm_client_fail(client, &diag);
-}
-
 /* ---- up and add ------------------------------------------------------------------------------------------
  */
 
-struct config_text {
-    const struct place *founder;
-    double capacity;
-    const double *site; /* [m] or NULL */
-    unsigned m;
-    const struct lbm_link *links; /* p is this host */
-    size_t n_links;
-};
-
 static enum lbm_status
-write_config(const struct lbm_client *client, const struct cluster *cluster, const struct place *place,
-             const struct config_text *config)
+start(const struct lbm_client *client, const struct lbm_cluster *cluster, struct lbm_place *place)
 {
-    char path[PATH_MAX + 128];
-    struct lbm_buf text = {0};
-    struct lbm_diag diag;
-    snprintf(path, sizeof path, "%s/%s", cluster->dir, place->name);
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-        lbm_diag_set(&diag, LBM_E_IO, path, 0, "cannot be made: %s", strerror(errno));
-        return lbm_client_fail(client, &diag);
-    }
-    lbm_buf_printf(&text, "host = {\n    id = %" PRIu32 ";\n    name = \"%s\";\n    capacity = %.17g;\n",
-                   place->id, place->name, config->capacity);
-    for (unsigned k = 0; config->site != NULL && k < config->m; k++)
-        lbm_buf_printf(&text, "%s%.17g", k == 0 ? "    site = ( " : ", ", config->site[k]);
-    if (config->site != NULL)
-        lbm_buf_printf(&text, " );\n");
-    lbm_buf_printf(&text, "    links = (");
-    for (size_t i = 0; i < config->n_links; i++)
-        lbm_buf_printf(&text, "%s { host = %" PRIu32 "; cost = %" PRIu32 "; }", i != 0 ? "," : "",
-                       config->links[i].q, config->links[i].cost);
-    lbm_buf_printf(&text, " );\n};\n");
-    if (config->founder == place)
-        lbm_buf_printf(&text, "cluster = \"local\";\nfounder = true;\n");
-    else
-        lbm_buf_printf(&text, "join = { host = %" PRIu32 "; address = \"%s\"; };\n", config->founder->id,
-                       config->founder->address);
-    lbm_buf_printf(&text,
-                   "dimensions = %u;\nlisten = \"%s\";\ndata = \"lbmap.db\";\ncontrol = \"lbmapd.sock\";\n"
-                   "pid_file = \"lbmapd.pid\";\n",
-                   config->m, place->address);
-    enum lbm_err err =
-        text.failed ? LBM_E_NOMEM
-                    : lbm_file_write(path_of(cluster, place, "lbmapd.conf", path), text.at, text.len, &diag);
-    lbm_buf_free(&text);
-    return err == LBM_OK ? LBM_STATUS_DONE : lbm_client_fail(client, &diag);
-}
-
-static enum lbm_status
-start(const struct lbm_client *client, const struct cluster *cluster, struct place *place)
-{
-    char program[PATH_MAX], config[PATH_MAX + 128], log[PATH_MAX + 128];
+    char program[PATH_MAX], config[LBM_CLUSTER_PATH_MAX], log[LBM_CLUSTER_PATH_MAX];
     struct lbm_diag diag;
     if (client->value[CLUSTER_DAEMON].given)
         snprintf(program, sizeof program, "%s", client->value[CLUSTER_DAEMON].text);
     else
         lbm_process_daemon_path(program, sizeof program);
-    if (lbm_process_start(program, path_of(cluster, place, "lbmapd.conf", config),
-                          path_of(cluster, place, "lbmapd.log", log), &place->started, &diag) != LBM_OK)
+    if (lbm_process_start(program, lbm_cluster_path(cluster, place, "lbmapd.conf", config),
+                          lbm_cluster_path(cluster, place, "lbmapd.log", log), &place->started,
+                          &diag) != LBM_OK)
         return lbm_client_fail(client, &diag);
     return LBM_STATUS_DONE;
 }
@@ -273,13 +117,13 @@ take_heard(struct lbmap *handle, const Lbm__Response *part, void *arg)
 
 /* Ask one daemon, quietly. Nonzero if it answered in time. */
 static int
-ask_heard(const struct lbm_client *client, const struct cluster *cluster, const struct place *place,
+ask_heard(const struct lbm_client *client, const struct lbm_cluster *cluster, const struct lbm_place *place,
           struct heard *heard)
 {
-    char path[PATH_MAX + 128];
+    char path[LBM_CLUSTER_PATH_MAX];
     struct lbm_daemon daemon;
     *heard = (struct heard){0};
-    if (lbm_daemon_open(&daemon, client, path_of(cluster, place, "lbmapd.sock", path), 1000, 1) !=
+    if (lbm_daemon_open(&daemon, client, lbm_cluster_path(cluster, place, "lbmapd.sock", path), 1000, 1) !=
         LBM_STATUS_DONE)
         return 0;
     Lbm__Empty empty = LBM__EMPTY__INIT;
@@ -299,8 +143,8 @@ pause_ms(long ms)
 }
 
 /* The first daemon this command started that has ended already, or NULL. */
-static const struct place *
-first_dead(const struct cluster *cluster)
+static const struct lbm_place *
+first_dead(const struct lbm_cluster *cluster)
 {
     for (size_t i = 0; i < cluster->places.n; i++)
         if (cluster->places.at[i].started != 0 && !lbm_process_alive(cluster->places.at[i].started, NULL))
@@ -310,13 +154,13 @@ first_dead(const struct cluster *cluster)
 
 /* Wait until every daemon sees every host active and hears it. */
 static enum lbm_status
-wait_ready(const struct lbm_client *client, const struct cluster *cluster)
+wait_ready(const struct lbm_client *client, const struct lbm_cluster *cluster)
 {
     struct lbm_progress progress;
     struct lbm_diag diag;
     int64_t end_ms = lbm_progress_now_ms() + READY_MS;
     uint32_t n = (uint32_t)cluster->places.n, ready = 0;
-    const struct place *dead = NULL;
+    const struct lbm_place *dead = NULL;
     lbm_progress_begin(&progress, client->global[LBM_GLOBAL_QUIET].given);
     while (ready < n && dead == NULL && lbm_progress_now_ms() < end_ms) {
         struct heard heard;
@@ -332,7 +176,7 @@ wait_ready(const struct lbm_client *client, const struct cluster *cluster)
     lbm_progress_end(&progress);
     if (ready == n)
         return LBM_STATUS_DONE;
-    const struct place *late = dead != NULL ? dead : &cluster->places.at[ready];
+    const struct lbm_place *late = dead != NULL ? dead : &cluster->places.at[ready];
     lbm_diag_set(&diag, dead != NULL ? LBM_E_STATE : LBM_E_TIMEOUT, late->name, 0,
                  "%s; see %.200s/%s/lbmapd.log",
                  dead != NULL ? "its daemon has ended" : "does not see all hosts active yet", cluster->dir,
@@ -355,21 +199,21 @@ static const struct lbm_column place_columns[] = {
 
 /* Print a row for every host. Returns how many do not answer. */
 static uint32_t
-print_places(const struct lbm_client *client, const struct cluster *cluster)
+print_places(const struct lbm_client *client, const struct lbm_cluster *cluster)
 {
     json_t *rows = json_array();
     uint32_t n_mute = 0;
     int json = client->global[LBM_GLOBAL_JSON].given;
     for (size_t i = 0; i < cluster->places.n; i++) {
-        const struct place *place = &cluster->places.at[i];
-        char path[PATH_MAX + 128], talk[PATH_MAX + 160];
+        const struct lbm_place *place = &cluster->places.at[i];
+        char path[LBM_CLUSTER_PATH_MAX], talk[LBM_CLUSTER_PATH_MAX + 32];
         struct heard heard = {0};
         int stopped = 0;
-        pid_t pid = process_of(cluster, place);
+        pid_t pid = lbm_cluster_process(cluster, place);
         int alive = lbm_process_alive(pid, &stopped);
         int answers = alive && ask_heard(client, cluster, place, &heard);
         n_mute += !answers;
-        path_of(cluster, place, "lbmapd.sock", path);
+        lbm_cluster_path(cluster, place, "lbmapd.sock", path);
         snprintf(talk, sizeof talk, "%s%s", json ? "" : "lbctl -s ", path);
         json_t *row = json_pack("{s:i, s:s, s:i, s:s, s:b, s:i, s:I, s:s, s:s}", "host", (int)place->id,
                                 "name", place->name, "pid", alive ? (int)pid : 0, "process",
@@ -392,7 +236,7 @@ print_places(const struct lbm_client *client, const struct cluster *cluster)
 
 /* Folders and configurations of a new cluster. */
 static enum lbm_status
-lay_out(const struct lbm_client *client, struct cluster *cluster)
+lay_out(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
     struct lbm_hosts h;
     struct lbm_diag diag;
@@ -403,7 +247,7 @@ lay_out(const struct lbm_client *client, struct cluster *cluster)
     if (port == NULL || lbm_process_free_ports(h.n, port, &diag) != LBM_OK)
         status = lbm_client_fail(client, &diag);
     for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h.n; p++) {
-        struct place place = {.id = p};
+        struct lbm_place place = {.id = p};
         snprintf(place.name, sizeof place.name, "h%" PRIu32, p);
         snprintf(place.address, sizeof place.address, "127.0.0.1:%u", port[p]);
         if (lbm_vec_push(&cluster->places, place) != LBM_OK)
@@ -416,23 +260,23 @@ lay_out(const struct lbm_client *client, struct cluster *cluster)
             if (lbm_vec_push(&links, link) != LBM_OK)
                 status = LBM_STATUS_FAILED;
         }
-        struct config_text config = {.founder = &cluster->places.at[0],
-                                     .capacity = h.capacity[p],
-                                     .site = &h.site[(size_t)p * h.m],
-                                     .m = h.m,
-                                     .links = links.at,
-                                     .n_links = links.n};
+        struct lbm_place_config config = {.founder = &cluster->places.at[0],
+                                          .capacity = h.capacity[p],
+                                          .site = &h.site[(size_t)p * h.m],
+                                          .m = h.m,
+                                          .links = links.at,
+                                          .n_links = links.n};
         if (status == LBM_STATUS_DONE)
-            status = write_config(client, cluster, &cluster->places.at[p], &config);
+            status = lbm_cluster_configure(client, cluster, &cluster->places.at[p], &config);
         lbm_vec_free(&links);
     }
     free(port);
     lbm_hosts_free(&h);
-    return status == LBM_STATUS_DONE ? save(client, cluster) : status;
+    return status == LBM_STATUS_DONE ? lbm_cluster_save(client, cluster) : status;
 }
 
 static int
-exists(const struct cluster *cluster)
+exists(const struct lbm_cluster *cluster)
 {
     char path[PATH_MAX + 32];
     snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
@@ -440,11 +284,11 @@ exists(const struct cluster *cluster)
 }
 
 static enum lbm_status
-run_up(const struct lbm_client *client, struct cluster *cluster)
+run_up(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
     struct lbm_diag diag;
     int new = client->value[CLUSTER_HOSTS].given;
-    enum lbm_status status = open_dir(client, cluster, new);
+    enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, new);
     if (status != LBM_STATUS_DONE)
         return status;
     if (new &&exists(cluster)) {
@@ -453,9 +297,9 @@ run_up(const struct lbm_client *client, struct cluster *cluster)
             "holds a cluster already; leave out --hosts to start it again, or choose another folder");
         return lbm_client_refuse(client, &diag);
     }
-    status = new ? lay_out(client, cluster) : load(client, cluster);
+    status = new ? lay_out(client, cluster) : lbm_cluster_load(client, cluster);
     for (size_t i = 0; status == LBM_STATUS_DONE && i < cluster->places.n; i++)
-        if (!lbm_process_alive(process_of(cluster, &cluster->places.at[i]), NULL))
+        if (!lbm_process_alive(lbm_cluster_process(cluster, &cluster->places.at[i]), NULL))
             status = start(client, cluster, &cluster->places.at[i]);
     if (status == LBM_STATUS_DONE)
         status = wait_ready(client, cluster);
@@ -466,7 +310,7 @@ run_up(const struct lbm_client *client, struct cluster *cluster)
 
 /* HOST[:COST],... as links of the new host. */
 static enum lbm_status
-parse_links(const struct lbm_client *client, const struct cluster *cluster, uint32_t self,
+parse_links(const struct lbm_client *client, const struct lbm_cluster *cluster, uint32_t self,
             struct lbm_link *links, size_t max, size_t *n)
 {
     const char *at = client->value[CLUSTER_LINK].text;
@@ -500,21 +344,21 @@ parse_links(const struct lbm_client *client, const struct cluster *cluster, uint
 }
 
 static enum lbm_status
-run_add(const struct lbm_client *client, struct cluster *cluster)
+run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
     enum { LINKS_MAX = 64 };
     struct lbm_link links[LINKS_MAX];
     struct lbm_diag diag;
     uint16_t port;
-    enum lbm_status status = open_dir(client, cluster, 0);
+    enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
     if (status == LBM_STATUS_DONE)
-        status = load(client, cluster);
+        status = lbm_cluster_load(client, cluster);
     if (status != LBM_STATUS_DONE)
         return status;
-    struct place place = {0};
+    struct lbm_place place = {0};
     for (size_t i = 0; i < cluster->places.n; i++)
         place.id = cluster->places.at[i].id >= place.id ? cluster->places.at[i].id + 1 : place.id;
-    struct config_text config = {.capacity = 1, .m = 2, .links = links};
+    struct lbm_place_config config = {.capacity = 1, .m = 2, .links = links};
     status = parse_links(client, cluster, place.id, links, LINKS_MAX, &config.n_links);
     if (status != LBM_STATUS_DONE)
         return status;
@@ -525,10 +369,10 @@ run_add(const struct lbm_client *client, struct cluster *cluster)
     if (lbm_vec_push(&cluster->places, place) != LBM_OK)
         return LBM_STATUS_FAILED;
     config.founder = &cluster->places.at[0];
-    struct place *added = &cluster->places.at[cluster->places.n - 1];
-    status = write_config(client, cluster, added, &config);
+    struct lbm_place *added = &cluster->places.at[cluster->places.n - 1];
+    status = lbm_cluster_configure(client, cluster, added, &config);
     if (status == LBM_STATUS_DONE)
-        status = save(client, cluster);
+        status = lbm_cluster_save(client, cluster);
     if (status == LBM_STATUS_DONE)
         status = start(client, cluster, added);
     if (status == LBM_STATUS_DONE)
@@ -542,16 +386,16 @@ run_add(const struct lbm_client *client, struct cluster *cluster)
  */
 
 static enum lbm_status
-run_down(const struct lbm_client *client, struct cluster *cluster)
+run_down(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
     struct lbm_diag diag;
-    enum lbm_status status = open_dir(client, cluster, 0);
+    enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
     if (status == LBM_STATUS_DONE)
-        status = load(client, cluster);
+        status = lbm_cluster_load(client, cluster);
     if (status != LBM_STATUS_DONE)
         return status;
     for (size_t i = 0; i < cluster->places.n; i++) {
-        pid_t pid = process_of(cluster, &cluster->places.at[i]);
+        pid_t pid = lbm_cluster_process(cluster, &cluster->places.at[i]);
         if (pid != 0) {
             kill(pid, SIGTERM);
             kill(pid, SIGCONT); /* a frozen one must hear it */
@@ -560,7 +404,7 @@ run_down(const struct lbm_client *client, struct cluster *cluster)
     int64_t end_ms = lbm_progress_now_ms() + STOP_MS;
     uint32_t killed = 0;
     for (size_t i = 0; i < cluster->places.n;) {
-        pid_t pid = process_of(cluster, &cluster->places.at[i]);
+        pid_t pid = lbm_cluster_process(cluster, &cluster->places.at[i]);
         if (!lbm_process_alive(pid, NULL)) {
             i++;
         } else if (lbm_progress_now_ms() >= end_ms) {
@@ -579,31 +423,31 @@ run_down(const struct lbm_client *client, struct cluster *cluster)
 }
 
 static enum lbm_status
-run_status(const struct lbm_client *client, struct cluster *cluster)
+run_status(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
-    enum lbm_status status = open_dir(client, cluster, 0);
+    enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
     if (status == LBM_STATUS_DONE)
-        status = load(client, cluster);
+        status = lbm_cluster_load(client, cluster);
     if (status != LBM_STATUS_DONE)
         return status;
     return print_places(client, cluster) == 0 ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
 }
 
 static enum lbm_status
-run_kill(const struct lbm_client *client, struct cluster *cluster)
+run_kill(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
     struct lbm_diag diag;
-    enum lbm_status status = open_dir(client, cluster, 0);
+    enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
     if (status == LBM_STATUS_DONE)
-        status = load(client, cluster);
+        status = lbm_cluster_load(client, cluster);
     if (status != LBM_STATUS_DONE)
         return status;
     const char *text = client->n_operands > 1 ? client->operand[1] : "";
     char *end;
     unsigned long id = strtoul(text, &end, 10);
     for (size_t i = 0; *text != '\0' && *end == '\0' && i < cluster->places.n; i++) {
-        const struct place *place = &cluster->places.at[i];
-        pid_t pid = place->id == id ? process_of(cluster, place) : 0;
+        const struct lbm_place *place = &cluster->places.at[i];
+        pid_t pid = place->id == id ? lbm_cluster_process(cluster, place) : 0;
         if (place->id != id)
             continue;
         if (!lbm_process_alive(pid, NULL)) {
@@ -626,10 +470,10 @@ run_cluster(const struct lbm_client *client)
 {
     static const struct {
         const char *name;
-        enum lbm_status (*run)(const struct lbm_client *client, struct cluster *cluster);
+        enum lbm_status (*run)(const struct lbm_client *client, struct lbm_cluster *cluster);
     } runs[] = {
         {"up", run_up}, {"down", run_down}, {"status", run_status}, {"kill", run_kill}, {"add", run_add}};
-    struct cluster cluster = {0};
+    struct lbm_cluster cluster = {0};
     struct lbm_diag diag;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         if (strcmp(client->operand[0], runs[i].name) == 0) {
