@@ -80,6 +80,8 @@ void
 lbm_operands_help(FILE *to, const struct lbm_operand *operands, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (i > 0 && strcmp(operands[i].name, operands[i - 1].name) == 0)
+            continue;
         lbm_help_row(to, 2, operands[i].name, operands[i].text);
         print_choices(to, operands[i].choices);
     }

@@ -10,10 +10,9 @@
 #include "client/command.h"
 
 const struct lbm_command *const lbm_commands[] = {
-    &lbm_command_plan,   &lbm_command_eval,   &lbm_command_gen,  &lbm_command_convert,
-    &lbm_command_cluster, &lbm_command_status, &lbm_command_hosts, &lbm_command_jobs,
-    &lbm_command_submit, &lbm_command_wait,   &lbm_command_map,  &lbm_command_locate,
-    &lbm_command_plot,   &lbm_command_cancel, NULL,
+    &lbm_command_plan,   &lbm_command_eval,   &lbm_command_gen,  &lbm_command_convert, &lbm_command_cluster,
+    &lbm_command_status, &lbm_command_hosts,  &lbm_command_jobs, &lbm_command_submit,  &lbm_command_wait,
+    &lbm_command_map,    &lbm_command_locate, &lbm_command_plot, &lbm_command_cancel,  NULL,
 };
 
 static const struct lbm_option global_options[] = {
@@ -58,8 +57,12 @@ static void
 print_usage(const struct lbm_command *c)
 {
     printf("usage: lbctl %s", c->name);
+    /* The last rows may have one name: an operand that may be repeated. */
     for (size_t i = 0; i < c->n_operands; i++)
-        printf(c->operands[i].optional ? " [%s]" : " %s", c->operands[i].name);
+        if (i == 0 || strcmp(c->operands[i].name, c->operands[i - 1].name) != 0)
+            printf(c->operands[i].optional ? " [%s]" : " %s", c->operands[i].name);
+        else if (i + 1 == c->n_operands)
+            printf(" ...");
     for (size_t i = 0; i < c->n_options; i++)
         if (c->options[i].required)
             printf(" --%s %s", c->options[i].name, c->options[i].value);
