@@ -6,23 +6,24 @@
 #include "base/rng.h"
 #include "graph/graph.h"
 
-#define LBM_ORDER_LIST(X)                                                                                  \
-    X(BLOCK, "block", "random permutation of cache-sized blocks, random inside a block")                   \
-    X(PERMUTATION, "permutation", "a random permutation of all vertices each sweep")                       \
+#define LBM_ORDER_LIST(X)                                                                                    \
+    X(BLOCK, "block", "random permutation of cache-sized blocks, random inside a block")                     \
+    X(PERMUTATION, "permutation", "a random permutation of all vertices each sweep")                         \
     X(REPLACEMENT, "replacement", "random with replacement, as HEI97 fig. 4 prints it")
 
 enum lbm_order {
 #define LBM_ORDER_ENUM(id, name, text) LBM_ORDER_##id,
     LBM_ORDER_LIST(LBM_ORDER_ENUM)
 #undef LBM_ORDER_ENUM
-    LBM_ORDER_COUNT
+        LBM_ORDER_COUNT
 };
 
 /* What a diffusion needs besides the graph. */
 struct lbm_diffusion {
-    unsigned m;            /* dimensions of Omega, 2 or 3 */
+    unsigned m; /* dimensions of Omega, 2 or 3 */
     enum lbm_order order;
-    int wrap;              /* nonzero: Omega is the unit torus, means are taken around the vertex */
+    int wrap;              /* nonzero: Omega is the unit torus, means are taken around the vertex and
+                              results lie in [0, 1) */
     const uint8_t *pinned; /* [n] nonzero: does not move; NULL: all move */
 };
 
@@ -32,6 +33,7 @@ struct lbm_diffusion {
  * In/out:  x [rows and ghosts * m]; rng.
  * Out:     norm (may be NULL): ||Delta||_2 = sqrt(sum_i (dx^2 + dy^2)^2) of the last sweep (HEI97 eq. 2);
  *          largest (may be NULL): the longest single displacement of the last sweep.
+ *          In the order with replacement a vertex counts as often as it was drawn.
  * Errors:  LBM_E_NOMEM.  Cost: O(sweeps * directions). */
 enum lbm_err lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int sweeps, double *x,
                          struct lbm_rng *rng, double *norm, double *largest) LBM_MUST_CHECK;
@@ -43,6 +45,7 @@ struct lbm_moments {
     double prod[6]; /* sum w x_j x_k for (0,0) (1,0) (1,1) (2,0) (2,1) (2,2) */
 };
 
+/* Add moments, or those of the rows of a graph or patch at x [n * m], weighted with their work. */
 void lbm_moments_add(struct lbm_moments *to, const struct lbm_moments *from);
 void lbm_moments_take(struct lbm_moments *to, const struct lbm_graph *g, unsigned m, const double *x);
 
@@ -55,22 +58,25 @@ struct lbm_affine {
 };
 
 void lbm_affine_identity(struct lbm_affine *a, unsigned m);
+/* Map one point; out may be x. */
 void lbm_affine_apply(const struct lbm_affine *a, const double *x, double *out);
 
 /* Renormalize (HEI97 fig. 4): the map that centres, decorrelates (Gram-Schmidt, in axis order) and scales
  * so that the image has mean 1/2 and variance 1/12 on every axis, as a uniform density on the unit box has.
  * The diffusion commutes with it, so it may be applied late.
- * Errors: LBM_E_STATE if the points lie in a hyperplane (then *out is untouched). */
-enum lbm_err lbm_moments_whiten(const struct lbm_moments *moments, unsigned m, struct lbm_affine *out)
-    LBM_MUST_CHECK;
+ * Errors: LBM_E_STATE if the points lie in a hyperplane, as far as rounding can tell. */
+enum lbm_err lbm_moments_whiten(const struct lbm_moments *moments, unsigned m,
+                                struct lbm_affine *out) LBM_MUST_CHECK;
 
-/* Pins of a planar guest: its longest face (libplanarity) spread evenly over the perimeter of the unit
- * square; a lattice's own perimeter stays in proportion (corners of degree 2 go to the corners).
+/* Pins of a planar guest: the face with the most vertices (libplanarity) spread evenly over the perimeter
+ * of the unit square; a lattice's perimeter exactly, its corners on those of the square. The lowest vertex
+ * or corner comes to (0, 0), the lower one of those beside it along the first axis.
  * Out:     pinned [n] 0 or 1; x [2n] set for the pinned vertices only; *n_pinned, 0 if the guest is not
- *          planar, is disconnected, or has no face with at least 4 vertices.
- * Errors:  LBM_E_NOMEM.  Cost: O(n). */
-enum lbm_err lbm_pin_outer_face(const struct lbm_graph *g, uint8_t *pinned, double *x, uint32_t *n_pinned)
-    LBM_MUST_CHECK;
+ *          planar, is disconnected, has no face with at least 4 vertices, or has all its vertices on that
+ *          face (a tree, a ring): nothing would be left to diffuse.
+ * Errors:  LBM_E_NOMEM.  Cost: O(n), some 200 bytes a vertex while it runs. */
+enum lbm_err lbm_pin_outer_face(const struct lbm_graph *g, uint8_t *pinned, double *x,
+                                uint32_t *n_pinned) LBM_MUST_CHECK;
 
 /* Starts of HEI97 figs 6 and 7: every vertex that is not pinned at the centre, or uniform at random.
  * Without pins the centre start is blurred by 1e-3, or it would be a fixed point. */
@@ -79,23 +85,30 @@ void lbm_start_random(uint32_t n, unsigned m, const uint8_t *pinned, double *x, 
 
 /* A hierarchy of coarser graphs. levels[0] is a view of the input (borrowed, not freed). */
 struct lbm_levels {
-    uint32_t n;                 /* levels, >= 1 */
-    struct lbm_graph *graph;    /* [n] */
-    uint32_t **parent;          /* [n - 1] parent[l][v] = vertex of level l + 1 */
+    uint32_t n;              /* levels, >= 1 */
+    struct lbm_graph *graph; /* [n] */
+    uint32_t **parent;       /* [n - 1] parent[l][v] = vertex of level l + 1 */
 };
 
-/* Coarsen by heavy-edge handshake matching, rating w_e^2/(w_u w_v), leaves two-hop, clusters of at most
- * max_work, until at most `target` vertices or until a level shrinks by less than 5 %.
+/* Coarsen a whole graph by heavy-edge matching: in random order each vertex takes its best free neighbour,
+ * rating w_e^2/(w_u w_v); what is left alone is paired two hops apart, isolated vertices with each other.
+ * Until at most `target` vertices are left or a level shrinks by less than 5 %. Total work stays, and so does
+ * the cut of every partition of a level, unless an edge weight would pass LBM_WEIGHT_MAX: it stays there.
  * In: part [n] or NULL: only vertices of equal part are matched (V-cycles need no messages).
- *     Vertices with different pins (graph->pin) are never matched.
- * Errors: LBM_E_NOMEM. Coarse pins are carried; coarse work is the sum. */
+ *     max_work: bound of a coarse vertex. Vertices with different pins (graph->pin) are never matched.
+ * Out: *out, freed by the caller with lbm_levels_free before g. Coarse graphs have work and weight, and pin
+ *     if g has.
+ * Errors: LBM_E_NOMEM.  Cost: O(n + m). */
 enum lbm_err lbm_levels_build(const struct lbm_graph *g, const uint32_t *part, uint32_t target,
                               uint64_t max_work, struct lbm_rng *rng, struct lbm_levels *out) LBM_MUST_CHECK;
 void lbm_levels_free(struct lbm_levels *levels);
 
 /* Coordinates of a coarse graph without pins: 30 farthest-point BFS pivots, double-centred squared
  * distances, top m eigenvectors, then `sweeps` renormalized Laplacian sweeps (DESIGN 3.1).
- * Disconnected guests are chained for the embedding only.  Out: x [n * m], mean 1/2 and variance 1/12. */
+ * Disconnected guests are chained for the embedding only.
+ * Out: x [n * m], mean 1/2 and variance 1/12 on each axis; n <= m points cannot have that and are put on the
+ *      diagonal.
+ * Errors: LBM_E_NOMEM.  Cost: O(pivots (edges + pivots n) + sweeps edges). */
 enum lbm_err lbm_embed_pivots(const struct lbm_graph *g, unsigned m, int pivots, int sweeps,
                               struct lbm_rng *rng, double *x) LBM_MUST_CHECK;
 

@@ -1,246 +1,100 @@
-/* Levels: heavy-edge matching by the rating w_e^2 / (w_u w_v), leaves of one neighbour matched two hops
- * apart, contraction. Deterministic from the random stream. */
+/* Levels: coarsen until few vertices are left, or until it no longer helps. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "base/mem.h"
+#include "embed/coarsen.h"
 #include "embed/embed.h"
 
-/* What may be matched: equal part, equal pin, not too heavy together. */
-struct matching {
-    const struct lbm_graph *g;
-    const uint32_t *part;
-    uint64_t max_work;
-    uint32_t *order; /* [n] */
-    uint32_t *mate;  /* [n] LBM_NONE: not matched yet */
-};
+/* A level must have at most so many of its finer level's vertices. */
+static const double SHRINK = 0.95;
 
-static int
-fits(const struct matching *m, uint32_t u, uint32_t v)
+/* Parts of the coarse vertices. */
+static uint32_t *
+carry_part(const uint32_t *part, const uint32_t *parent, uint32_t n, uint32_t n_coarse)
 {
-    if (m->part != NULL && m->part[u] != m->part[v])
-        return 0;
-    if (m->g->pin != NULL && m->g->pin[u] != m->g->pin[v])
-        return 0;
-    return (uint64_t)lbm_graph_work(m->g, u) + lbm_graph_work(m->g, v) <= m->max_work;
+    uint32_t *coarse = lbm_alloc(n_coarse, sizeof *coarse);
+    for (uint32_t v = 0; coarse != NULL && v < n; v++)
+        coarse[parent[v]] = part[v];
+    return coarse;
 }
 
-static void
-match_edges(struct matching *m, struct lbm_rng *rng)
-{
-    const struct lbm_graph *g = m->g;
-    for (uint32_t i = 0; i < g->n; i++) {
-        uint32_t v = m->order[i], best = v;
-        double most = -1;
-        if (m->mate[v] != LBM_NONE)
-            continue;
-        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
-            uint32_t u = g->target[e];
-            if (m->mate[u] != LBM_NONE || !fits(m, u, v))
-                continue;
-            double w = lbm_graph_weight(g, e);
-            double rating = w * w / ((double)lbm_graph_work(g, u) * lbm_graph_work(g, v));
-            rating *= 1 + 1e-3 * lbm_rng_unit(rng); /* ties by chance */
-            if (rating > most) {
-                most = rating;
-                best = u;
-            }
-        }
-        m->mate[v] = best;
-        m->mate[best] = v;
-    }
-}
-
-/* Vertices left alone are paired through their heaviest neighbour: stars and trees shrink too.
- * waiting [n] is scratch: the lone vertex that waits at a neighbour. */
-static void
-match_leaves(struct matching *m, uint32_t *waiting)
-{
-    const struct lbm_graph *g = m->g;
-    memset(waiting, 0xff, g->n * sizeof *waiting);
-    for (uint32_t i = 0; i < g->n; i++) {
-        uint32_t v = m->order[i], hub = LBM_NONE, most = 0;
-        if (m->mate[v] != v)
-            continue;
-        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
-            if (lbm_graph_weight(g, e) > most) {
-                most = lbm_graph_weight(g, e);
-                hub = g->target[e];
-            }
-        if (hub == LBM_NONE)
-            continue;
-        uint32_t u = waiting[hub];
-        if (u != LBM_NONE && m->mate[u] == u && fits(m, u, v)) {
-            m->mate[u] = v;
-            m->mate[v] = u;
-            waiting[hub] = LBM_NONE;
-        } else {
-            waiting[hub] = v;
-        }
-    }
-}
-
-/* ---- contraction -------------------------------------------------------------------------------------- */
-
-/* Number coarse vertices in order of their first fine vertex. */
-static uint32_t
-number(const struct matching *m, uint32_t *parent)
-{
-    uint32_t n = 0;
-    for (uint32_t v = 0; v < m->g->n; v++)
-        parent[v] = m->mate[v] < v ? parent[m->mate[v]] : n++;
-    return n;
-}
-
-static int
-by_target(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sort one coarse row by target. Rows are short: insertion, and qsort for the rare long ones. */
+/* One level up.
+ * In/out:  *part of g's vertices, replaced by the coarse ones'; NULL stays NULL.
+ * Out:     coarse and *parent, owned by the caller; *parent NULL if g does not shrink enough.
+ * Errors:  LBM_E_NOMEM, nothing changed. */
 static enum lbm_err
-sort_row(uint32_t *target, uint32_t *weight, size_t n)
+coarsen(const struct lbm_graph *g, uint64_t max_work, struct lbm_rng *rng, uint32_t **part,
+        struct lbm_graph *coarse, uint32_t **parent)
 {
-    if (n <= 48) {
-        for (size_t i = 1; i < n; i++) {
-            uint32_t t = target[i], w = weight[i];
-            size_t k = i;
-            for (; k > 0 && target[k - 1] > t; k--) {
-                target[k] = target[k - 1];
-                weight[k] = weight[k - 1];
-            }
-            target[k] = t;
-            weight[k] = w;
-        }
-        return LBM_OK;
-    }
-    uint64_t *both = lbm_alloc(n, sizeof *both);
-    if (both == NULL)
-        return LBM_E_NOMEM;
-    for (size_t i = 0; i < n; i++)
-        both[i] = (uint64_t)target[i] << 32 | weight[i];
-    qsort(both, n, sizeof *both, by_target);
-    for (size_t i = 0; i < n; i++) {
-        target[i] = (uint32_t)(both[i] >> 32);
-        weight[i] = (uint32_t)both[i];
-    }
-    free(both);
-    return LBM_OK;
-}
-
-/* Add the row of fine vertex v to the coarse row that starts at `start`. place[u] is where target u stands. */
-static uint64_t
-add_row(const struct lbm_graph *g, const uint32_t *parent, uint32_t v, uint64_t start, uint64_t at,
-        struct lbm_graph *coarse, uint64_t *place)
-{
-    uint32_t self = parent[v];
-    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
-        uint32_t u = parent[g->target[e]];
-        uint64_t w = lbm_graph_weight(g, e);
-        if (u == self)
-            continue;
-        uint64_t known = place[u];
-        if (known >= start && known < at && coarse->target[known] == u) {
-            w += coarse->weight[known];
-            coarse->weight[known] = w < LBM_WEIGHT_MAX ? (uint32_t)w : LBM_WEIGHT_MAX;
-        } else {
-            coarse->target[at] = u;
-            coarse->weight[at] = (uint32_t)w;
-            place[u] = at++;
-        }
-    }
-    return at;
-}
-
-static enum lbm_err
-contract(const struct matching *m, const uint32_t *parent, uint32_t n, struct lbm_graph *out)
-{
-    const struct lbm_graph *g = m->g;
-    uint64_t directions = lbm_graph_directions(g);
-    struct lbm_graph c = {.n = n,
-                          .offset = lbm_alloc((size_t)n + 1, sizeof *c.offset),
-                          .target = malloc((directions + 1) * sizeof *c.target),
-                          .weight = malloc((directions + 1) * sizeof *c.weight),
-                          .work = lbm_alloc(n, sizeof *c.work),
-                          .pin = g->pin != NULL ? lbm_alloc(n, sizeof *c.pin) : NULL};
-    uint64_t *place = lbm_alloc(n, sizeof *place), at = 0;
-    enum lbm_err err = c.offset == NULL || c.target == NULL || c.weight == NULL || c.work == NULL ||
-                               place == NULL || (g->pin != NULL && c.pin == NULL)
-                           ? LBM_E_NOMEM
-                           : LBM_OK;
-    for (uint32_t v = 0; err == LBM_OK && v < g->n; v++) {
-        if (m->mate[v] < v)
-            continue; /* comes with its mate */
-        uint32_t self = parent[v];
-        uint64_t start = at;
-        at = add_row(g, parent, v, start, at, &c, place);
-        c.work[self] = lbm_graph_work(g, v);
-        if (m->mate[v] != v) {
-            at = add_row(g, parent, m->mate[v], start, at, &c, place);
-            c.work[self] += lbm_graph_work(g, m->mate[v]);
-        }
-        if (c.pin != NULL)
-            c.pin[self] = g->pin[v];
-        c.offset[self + 1] = at;
-        err = sort_row(&c.target[start], &c.weight[start], at - start);
-    }
-    free(place);
-    if (err != LBM_OK) {
-        lbm_graph_free(&c);
+    uint32_t *mate = lbm_alloc(g->n, sizeof *mate), *up = lbm_alloc(g->n, sizeof *up), *coarse_part = NULL;
+    enum lbm_err err = mate == NULL || up == NULL ? LBM_E_NOMEM : LBM_OK;
+    *parent = NULL;
+    if (err == LBM_OK)
+        err = lbm_matching_find(g, *part, max_work, rng, mate);
+    uint32_t n = err == LBM_OK ? lbm_matching_number(g->n, mate, up) : 0;
+    if (err != LBM_OK || n > SHRINK * g->n) {
+        free(mate);
+        free(up);
         return err;
     }
-    uint32_t *target = realloc(c.target, (at + 1) * sizeof *target);
-    uint32_t *weight = realloc(c.weight, (at + 1) * sizeof *weight);
-    c.target = target != NULL ? target : c.target;
-    c.weight = weight != NULL ? weight : c.weight;
-    *out = c;
+    if (*part != NULL && (coarse_part = carry_part(*part, up, g->n, n)) == NULL)
+        err = LBM_E_NOMEM;
+    if (err == LBM_OK)
+        err = lbm_matching_contract(g, mate, up, n, coarse);
+    free(mate);
+    if (err != LBM_OK) {
+        free(up);
+        free(coarse_part);
+        return err;
+    }
+    free(*part);
+    *part = coarse_part;
+    *parent = up;
     return LBM_OK;
 }
 
-/* One level up. Out: coarse, parent [n] and, if part is not NULL, *coarse_part, all owned by the caller.
- * A level that shrinks by less than 5 % is not kept: *out_n is 0. */
+/* Room for one more level. */
 static enum lbm_err
-coarsen(const struct lbm_graph *g, const uint32_t *part, uint64_t max_work, struct lbm_rng *rng,
-        struct lbm_graph *coarse, uint32_t **parent_out, uint32_t **coarse_part, int *shrunk)
+grow(struct lbm_levels *levels)
 {
-    struct matching m = {.g = g, .part = part, .max_work = max_work < LBM_WEIGHT_MAX ? max_work : LBM_WEIGHT_MAX};
-    uint32_t *parent = lbm_alloc(g->n, sizeof *parent), *scratch = lbm_alloc(g->n, sizeof *scratch);
-    m.order = lbm_alloc(g->n, sizeof *m.order);
-    m.mate = lbm_alloc(g->n, sizeof *m.mate);
-    enum lbm_err err = parent == NULL || scratch == NULL || m.order == NULL || m.mate == NULL ? LBM_E_NOMEM : LBM_OK;
-    *shrunk = 0;
-    if (err == LBM_OK) {
-        for (uint32_t v = 0; v < g->n; v++)
-            m.order[v] = v;
-        lbm_rng_shuffle(rng, m.order, g->n);
-        memset(m.mate, 0xff, g->n * sizeof *m.mate);
-        match_edges(&m, rng);
-        match_leaves(&m, scratch);
-        uint32_t n = number(&m, parent);
-        *shrunk = n <= 0.95 * g->n;
-        if (*shrunk)
-            err = contract(&m, parent, n, coarse);
-        if (err == LBM_OK && *shrunk && part != NULL) {
-            *coarse_part = lbm_alloc(n, sizeof **coarse_part);
-            for (uint32_t v = 0; *coarse_part != NULL && v < g->n; v++)
-                (*coarse_part)[parent[v]] = part[v];
-            if (*coarse_part == NULL) {
-                lbm_graph_free(coarse);
-                err = LBM_E_NOMEM;
-            }
-        }
+    struct lbm_graph *graph = reallocarray(levels->graph, (size_t)levels->n + 1, sizeof *graph);
+    if (graph == NULL)
+        return LBM_E_NOMEM;
+    levels->graph = graph;
+    uint32_t **parent = reallocarray(levels->parent, (size_t)levels->n + 1, sizeof *parent);
+    if (parent == NULL)
+        return LBM_E_NOMEM;
+    levels->parent = parent;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_levels_build(const struct lbm_graph *g, const uint32_t *part, uint32_t target, uint64_t max_work,
+                 struct lbm_rng *rng, struct lbm_levels *out)
+{
+    struct lbm_levels levels = {0};
+    uint32_t *own_part = part != NULL ? lbm_copy(part, g->n, sizeof *part) : NULL;
+    enum lbm_err err = part != NULL && own_part == NULL ? LBM_E_NOMEM : grow(&levels);
+    if (err == LBM_OK)
+        levels.graph[levels.n++] = *g;
+    while (err == LBM_OK && levels.graph[levels.n - 1].n > target) {
+        err = grow(&levels);
+        uint32_t last = levels.n - 1, *parent = NULL;
+        if (err == LBM_OK)
+            err = coarsen(&levels.graph[last], max_work, rng, &own_part, &levels.graph[last + 1], &parent);
+        if (parent == NULL)
+            break;
+        levels.parent[last] = parent;
+        levels.n++;
     }
-    free(scratch);
-    free(m.order);
-    free(m.mate);
-    if (err == LBM_OK && *shrunk)
-        *parent_out = parent;
-    else
-        free(parent);
-    return err;
+    free(own_part);
+    if (err != LBM_OK) {
+        lbm_levels_free(&levels);
+        return err;
+    }
+    *out = levels;
+    return LBM_OK;
 }
 
 void
@@ -255,40 +109,10 @@ lbm_levels_free(struct lbm_levels *levels)
     *levels = (struct lbm_levels){0};
 }
 
-enum lbm_err
-lbm_levels_build(const struct lbm_graph *g, const uint32_t *part, uint32_t target, uint64_t max_work,
-                 struct lbm_rng *rng, struct lbm_levels *out)
+void
+lbm_embed_interpolate(const uint32_t *parent, uint32_t n_fine, unsigned m, const double *x_coarse,
+                      double *x_fine)
 {
-    enum { LEVELS_MAX = 512 }; /* 0.95^512 of 10^9 is less than one vertex */
-    struct lbm_levels levels = {.n = 1,
-                                .graph = lbm_alloc(LEVELS_MAX, sizeof *levels.graph),
-                                .parent = lbm_alloc(LEVELS_MAX, sizeof *levels.parent)};
-    uint32_t *own_part = NULL;
-    if (levels.graph == NULL || levels.parent == NULL) {
-        free(levels.graph);
-        free(levels.parent);
-        return LBM_E_NOMEM;
-    }
-    levels.graph[0] = *g;
-    enum lbm_err err = LBM_OK;
-    int shrunk = 1;
-    while (err == LBM_OK && shrunk && levels.graph[levels.n - 1].n > target && levels.n < LEVELS_MAX) {
-        uint32_t *next = NULL;
-        err = coarsen(&levels.graph[levels.n - 1], part, max_work, rng, &levels.graph[levels.n],
-                      &levels.parent[levels.n - 1], &next, &shrunk);
-        if (err != LBM_OK || !shrunk)
-            break;
-        levels.n++;
-        if (part != NULL) {
-            free(own_part);
-            part = own_part = next;
-        }
-    }
-    free(own_part);
-    if (err != LBM_OK) {
-        lbm_levels_free(&levels);
-        return err;
-    }
-    *out = levels;
-    return LBM_OK;
+    for (uint32_t v = 0; v < n_fine; v++)
+        memcpy(&x_fine[(size_t)v * m], &x_coarse[(size_t)parent[v] * m], m * sizeof *x_fine);
 }

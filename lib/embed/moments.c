@@ -1,7 +1,8 @@
-/* Moments, affine maps and the renormalization of HEI97 fig. 4; starts of figs 6 and 7. */
+/* Moments, affine maps and the renormalization of HEI97 fig. 4. */
 #include <math.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "embed/embed.h"
 
 void
@@ -50,43 +51,61 @@ lbm_affine_apply(const struct lbm_affine *a, const double *x, double *out)
     memcpy(out, y, a->m * sizeof *y);
 }
 
+/* Lower Cholesky factor of the covariance, in place; only the lower triangle of c is read.
+ * scale2 [m] second moment of each axis about the origin, which bounds the rounding in c.
+ * Returns 0 if what is left of an axis is rounding. */
+static int
+factorize(double c[3][3], const double *scale2, unsigned m)
+{
+    const double rounding = 1e-12; /* sums of 10^6 terms keep 12 digits and more */
+    for (unsigned i = 0; i < m; i++) {
+        double variance = c[i][i];
+        for (unsigned j = 0; j < i; j++) {
+            for (unsigned k = 0; k < j; k++)
+                c[i][j] -= c[i][k] * c[j][k];
+            c[i][j] /= c[j][j];
+            c[i][i] -= c[i][j] * c[i][j];
+        }
+        if (!(c[i][i] > rounding * variance) || !(c[i][i] > rounding * scale2[i]))
+            return 0;
+        c[i][i] = sqrt(c[i][i]);
+    }
+    return 1;
+}
+
+/* Inverse of a lower triangular matrix; out is zero above the diagonal. */
+static void
+invert(double c[3][3], unsigned m, double out[3][3])
+{
+    for (unsigned i = 0; i < m; i++) {
+        out[i][i] = 1 / c[i][i];
+        for (unsigned j = 0; j < i; j++) {
+            for (unsigned k = j; k < i; k++)
+                out[i][j] -= c[i][k] * out[k][j];
+            out[i][j] /= c[i][i];
+        }
+    }
+}
+
 /* Gram-Schmidt in axis order is the inverse of the Cholesky factor of the covariance. */
 enum lbm_err
 lbm_moments_whiten(const struct lbm_moments *moments, unsigned m, struct lbm_affine *out)
 {
-    double mean[3], c[3][3], inverse[3][3] = {{0}};
+    LBM_ASSERT(m >= 1 && m <= 3);
     const double deviation = sqrt(1.0 / 12.0);
+    double mean[3], scale2[3], c[3][3], inverse[3][3] = {{0}};
     unsigned at = 0;
     if (!(moments->work > 0))
         return LBM_E_STATE;
-    for (unsigned i = 0; i < m; i++)
+    for (unsigned i = 0; i < m; i++) {
         mean[i] = moments->sum[i] / moments->work;
-    for (unsigned i = 0; i < m; i++)
         for (unsigned j = 0; j <= i; j++)
             c[i][j] = moments->prod[at++] / moments->work - mean[i] * mean[j];
-    for (unsigned i = 0; i < m; i++) {
-        double variance = c[i][i];
-        for (unsigned j = 0; j <= i; j++) {
-            double s = c[i][j];
-            for (unsigned k = 0; k < j; k++)
-                s -= c[i][k] * c[j][k];
-            if (j < i)
-                c[i][j] = s / c[j][j];
-            else if (s > 1e-12 * variance && s > 0)
-                c[i][i] = sqrt(s);
-            else
-                return LBM_E_STATE; /* what is left of this axis is rounding */
-        }
+        scale2[i] = c[i][i] + mean[i] * mean[i];
     }
-    for (unsigned i = 0; i < m; i++) {
-        inverse[i][i] = 1 / c[i][i];
-        for (unsigned j = 0; j < i; j++) {
-            double s = 0;
-            for (unsigned k = j; k < i; k++)
-                s -= c[i][k] * inverse[k][j];
-            inverse[i][j] = s / c[i][i];
-        }
-    }
+    if (!factorize(c, scale2, m))
+        return LBM_E_STATE;
+    invert(c, m, inverse);
     *out = (struct lbm_affine){.m = m};
     for (unsigned i = 0; i < m; i++) {
         out->centre[i] = mean[i];
@@ -95,31 +114,4 @@ lbm_moments_whiten(const struct lbm_moments *moments, unsigned m, struct lbm_aff
             out->matrix[i * m + j] = deviation * inverse[i][j];
     }
     return LBM_OK;
-}
-
-void
-lbm_start_centre(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng)
-{
-    for (uint32_t v = 0; v < n; v++)
-        for (unsigned i = 0; i < m; i++)
-            if (pinned == NULL)
-                x[(size_t)v * m + i] = 0.5 + 1e-3 * (lbm_rng_unit(rng) - 0.5);
-            else if (!pinned[v])
-                x[(size_t)v * m + i] = 0.5;
-}
-
-void
-lbm_start_random(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng)
-{
-    for (uint32_t v = 0; v < n; v++)
-        for (unsigned i = 0; i < m; i++)
-            if (pinned == NULL || !pinned[v])
-                x[(size_t)v * m + i] = lbm_rng_unit(rng);
-}
-
-void
-lbm_embed_interpolate(const uint32_t *parent, uint32_t n_fine, unsigned m, const double *x_coarse, double *x_fine)
-{
-    for (uint32_t v = 0; v < n_fine; v++)
-        memcpy(&x_fine[(size_t)v * m], &x_coarse[(size_t)parent[v] * m], m * sizeof(double));
 }

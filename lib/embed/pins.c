@@ -1,156 +1,244 @@
 /* Pins of a planar guest: a planar embedding from libplanarity, its longest face, spread over the perimeter
- * of the unit square (HEI97 figs 1 and 2: extremal vertices, properly ordered). */
+ * of the unit square (HEI97 figs 1 and 2: extremal vertices, properly ordered).
+ * Owns: every call of libplanarity, whose macros work on a variable named as they like. */
 #include <planarity/graph.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "embed/embed.h"
 
-/* The guest as libplanarity's graph (vertices from 1), embedded in the plane; NULL if it cannot be.
- * Errors: LBM_E_NOMEM. */
-static enum lbm_err
-embed_plane(const struct lbm_graph *g, graphP *out)
+/* libplanarity counts arcs in int and its stack takes two entries for each. */
+enum { DIRECTIONS_MAX = INT32_MAX / 4 };
+
+/* ---- the plane -------------------------------------------------------------------------------------- */
+
+/* The guest as libplanarity's graph; NULL if memory is short. */
+static graphP
+copy_graph(const struct lbm_graph *g)
 {
     graphP plane = gp_New();
-    uint64_t directions = lbm_graph_directions(g);
-    int first = gp_GetFirstVertex(plane);
-    *out = NULL;
     if (plane == NULL)
-        return LBM_E_NOMEM;
-    int ok = gp_InitGraph(plane, (int)g->n) == OK && gp_EnsureArcCapacity(plane, (int)directions) == OK;
+        return NULL;
+    const int first = gp_GetFirstVertex(plane);
+    /* Told before its size, the capacity in arcs is taken as it is; the library's own guess is 6 n. */
+    int ok = gp_EnsureArcCapacity(plane, (int)lbm_graph_directions(g)) == OK &&
+             gp_InitGraph(plane, (int)g->n) == OK;
     for (uint32_t v = 0; ok && v < g->n; v++)
         for (uint64_t e = g->offset[v]; ok && e < g->offset[v + 1]; e++)
             if (v < g->target[e])
                 ok = gp_AddEdge(plane, (int)v + first, 0, (int)g->target[e] + first, 0) == OK;
-    if (!ok) {
+    if (!ok)
         gp_Free(&plane);
-        return LBM_E_NOMEM;
-    }
-    int result = gp_Embed(plane, EMBEDFLAGS_PLANAR);
-    if (result == OK && gp_SortVertices(plane) == OK) {
-        *out = plane;
-        return LBM_OK;
-    }
-    gp_Free(&plane);
-    return result == NONEMBEDDABLE ? LBM_OK : LBM_E_NOMEM;
+    return plane;
 }
 
-/* Walk the face to the one side of arc `start`: vertices in order into face (NULL: only count). */
-static uint32_t
-walk_face(graphP plane, int start, uint8_t *seen, uint32_t *face)
+/* Embed the guest in the plane. Out: *out NULL if it is not planar; else freed by the caller. */
+static enum lbm_err
+embed_plane(const struct lbm_graph *g, graphP *out)
 {
-    int first = gp_GetFirstVertex(plane), arc = start;
+    graphP plane = copy_graph(g);
+    *out = NULL;
+    if (plane == NULL)
+        return LBM_E_NOMEM;
+    int result = gp_Embed(plane, EMBEDFLAGS_PLANAR);
+    /* The embedder renumbers vertices in depth-first order; this brings back ours. */
+    if (result == OK && gp_SortVertices(plane) != OK)
+        result = NOTOK;
+    if (result == OK)
+        *out = plane;
+    else
+        gp_Free(&plane);
+    return result == NOTOK ? LBM_E_NOMEM : LBM_OK;
+}
+
+/* Walk the face on one side of arc `start`. A vertex met again (a cut vertex) counts once.
+ * In/out: walked [arcs], 1 for those met; stamp [n], `mark` for vertices met.
+ * Out:    face (NULL: none): vertices in order.  Returns how many. */
+static uint32_t
+walk_face(graphP plane, int start, uint8_t *walked, uint32_t *stamp, uint32_t mark, uint32_t *face)
+{
+    const int first = gp_GetFirstVertex(plane);
     uint32_t n = 0;
+    int arc = start;
     do {
-        seen[arc] = 1;
-        if (face != NULL)
-            face[n] = (uint32_t)(gp_GetNeighbor(plane, arc) - first);
-        n++;
+        uint32_t v = (uint32_t)(gp_GetNeighbor(plane, arc) - first);
+        walked[arc] = 1;
+        if (stamp[v] != mark) {
+            stamp[v] = mark;
+            if (face != NULL)
+                face[n] = v;
+            n++;
+        }
         arc = gp_GetNextArcCircular(plane, gp_GetTwinArc(plane, arc));
     } while (arc != start);
     return n;
 }
 
-/* Longest face as a cycle of vertices; a vertex the walk meets again (a cut vertex) is listed once.
- * Out: *face owned by the caller. */
+/* The face with the most vertices. Out: face [n], *n_face of them. Errors: LBM_E_NOMEM. */
 static enum lbm_err
-longest_face(graphP plane, uint32_t n_vertices, uint64_t directions, uint32_t **face, uint32_t *n_face)
+longest_face(graphP plane, const struct lbm_graph *g, uint32_t *face, uint32_t *n_face)
 {
-    size_t arcs = directions + 8;
-    uint8_t *seen = lbm_alloc(arcs, 1), *listed = lbm_alloc(n_vertices, 1);
-    uint32_t most = 0;
-    int best = 0, first = gp_GetFirstVertex(plane);
-    *face = NULL;
-    *n_face = 0;
-    if (seen == NULL || listed == NULL) {
-        free(seen);
-        free(listed);
+    uint8_t *walked = lbm_alloc((size_t)gp_EdgeIndexBound(plane), sizeof *walked);
+    uint32_t *stamp = lbm_alloc(g->n, sizeof *stamp), mark = 0, most = 0;
+    int best = 0;
+    if (walked == NULL || stamp == NULL) {
+        free(walked);
+        free(stamp);
         return LBM_E_NOMEM;
     }
-    for (int v = first; v < first + (int)n_vertices; v++)
+    for (int v = gp_GetFirstVertex(plane); gp_VertexInRange(plane, v); v++)
         for (int arc = gp_GetFirstArc(plane, v); gp_IsArc(arc); arc = gp_GetNextArc(plane, arc)) {
-            uint32_t n = seen[arc] ? 0 : walk_face(plane, arc, seen, NULL);
+            uint32_t n = walked[arc] ? 0 : walk_face(plane, arc, walked, stamp, ++mark, NULL);
             if (n > most) {
                 most = n;
                 best = arc;
             }
         }
-    if (most != 0)
-        *face = lbm_alloc(most, sizeof **face);
-    if (*face != NULL) {
-        uint32_t walked = walk_face(plane, best, seen, *face), kept = 0;
-        for (uint32_t i = 0; i < walked; i++) {
-            if (!listed[(*face)[i]])
-                (*face)[kept++] = (*face)[i];
-            listed[(*face)[kept != 0 ? kept - 1 : 0]] = 1;
-        }
-        *n_face = kept;
-    }
-    free(seen);
-    free(listed);
-    return most != 0 && *face == NULL ? LBM_E_NOMEM : LBM_OK;
+    *n_face = most != 0 ? walk_face(plane, best, walked, stamp, ++mark, face) : 0;
+    free(walked);
+    free(stamp);
+    return LBM_OK;
 }
 
-/* Point of the perimeter of the unit square at t in [0, 4), corners at whole numbers. */
-static void
-perimeter(double t, double *x)
+/* ---- the perimeter ---------------------------------------------------------------------------------- */
+
+/* A face as a cycle with a first vertex and a sense. */
+struct cycle {
+    const uint32_t *vertex; /* [n] */
+    uint32_t n;
+    uint32_t first;
+    int backward;
+};
+
+static uint32_t
+vertex_at(const struct cycle *c, uint32_t i)
 {
-    double s = t < 1 ? t : t < 2 ? t - 1 : t < 3 ? 3 - t : 4 - t;
-    x[0] = t < 1 ? s : t < 2 ? 1 : t < 3 ? s : 0;
-    x[1] = t < 1 ? 0 : t < 2 ? s : t < 3 ? 1 : s;
+    uint32_t step = i % c->n;
+    return c->vertex[(c->first + (c->backward ? c->n - step : step)) % c->n];
 }
 
-/* Where the four corners of the square go on the face: its four vertices of degree 2 if there are just
- * four, as on a lattice; else quarters of its length. */
-static void
-choose_corners(const struct lbm_graph *g, const uint32_t *face, uint32_t n, uint32_t corner[5])
+/* Find the corners of a lattice: the only vertices of degree 2, opposite sides equally long.
+ * Out: corner [5] positions on the cycle, the last one n beyond the first.  Returns 0 if it is no lattice. */
+static int
+lattice_corners(const struct lbm_graph *g, const struct cycle *c, uint32_t corner[5])
 {
     uint32_t found = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (g->offset[face[i] + 1] - g->offset[face[i]] == 2) {
-            if (found < 4)
-                corner[found] = i;
-            found++;
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t v = vertex_at(c, i);
+        if (g->offset[v + 1] - g->offset[v] != 2)
+            continue;
+        if (found == 4)
+            return 0;
+        corner[found++] = i;
+    }
+    corner[4] = corner[0] + c->n;
+    return found == 4 && corner[1] - corner[0] == corner[3] - corner[2] &&
+           corner[2] - corner[1] == corner[4] - corner[3];
+}
+
+/* Where the corners of the square go: to those of a lattice, else to quarters of the cycle. */
+static void
+choose_corners(const struct lbm_graph *g, const struct cycle *c, uint32_t corner[5])
+{
+    if (lattice_corners(g, c, corner))
+        return;
+    for (uint32_t k = 0; k <= 4; k++)
+        corner[k] = (uint32_t)((uint64_t)k * c->n / 4);
+}
+
+/* Position of the lowest of the vertices at n positions. */
+static uint32_t
+lowest(const struct cycle *c, const uint32_t *position, uint32_t n)
+{
+    uint32_t best = position != NULL ? position[0] : 0;
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t at = position != NULL ? position[i] : i;
+        best = vertex_at(c, at) < vertex_at(c, best) ? at : best;
+    }
+    return best;
+}
+
+/* Begin at the lowest vertex and turn to the lower one beside it, of a lattice to the lower corner, so that
+ * the drawing does not depend on how the face was walked. */
+static void
+orient(const struct lbm_graph *g, struct cycle *c)
+{
+    uint32_t corner[5], before = c->n - 1, after = 1;
+    if (lattice_corners(g, c, corner)) {
+        c->first = lowest(c, corner, 4);
+        lattice_corners(g, c, corner);
+        before = corner[3];
+        after = corner[1];
+    } else {
+        c->first = lowest(c, NULL, c->n);
+    }
+    c->backward = vertex_at(c, before) < vertex_at(c, after);
+}
+
+/* Point of the perimeter of the unit square: `along` [0, 1) of a side, counter-clockwise. */
+static void
+perimeter(uint32_t side, double along, double *x)
+{
+    const double point[4][2] = {{along, 0}, {1, along}, {1 - along, 1}, {0, 1 - along}};
+    x[0] = point[side][0];
+    x[1] = point[side][1];
+}
+
+static void
+place(const struct lbm_graph *g, struct cycle *c, uint8_t *pinned, double *x)
+{
+    uint32_t corner[5];
+    orient(g, c);
+    choose_corners(g, c, corner);
+    for (uint32_t side = 0; side < 4; side++) {
+        uint32_t length = corner[side + 1] - corner[side];
+        for (uint32_t i = 0; i < length; i++) {
+            uint32_t v = vertex_at(c, corner[side] + i);
+            perimeter(side, (double)i / length, x + 2 * (size_t)v);
+            pinned[v] = 1;
         }
-    for (uint32_t k = 0; found != 4 && k < 4; k++)
-        corner[k] = (uint32_t)((uint64_t)k * n / 4);
-    corner[4] = corner[0] + n;
+    }
+}
+
+/* ---- the pins --------------------------------------------------------------------------------------- */
+
+/* Whether it is worth asking for an embedding: few enough edges, and connected. */
+static enum lbm_err
+may_be_pinned(const struct lbm_graph *g, int *may)
+{
+    uint64_t directions = lbm_graph_directions(g);
+    *may = 0;
+    /* A planar graph has at most 3 n - 6 edges. */
+    if (g->n < 4 || directions > 6 * (uint64_t)g->n - 12 || directions > DIRECTIONS_MAX ||
+        g->n > DIRECTIONS_MAX)
+        return LBM_OK;
+    uint32_t *component = lbm_alloc(g->n, sizeof *component);
+    uint32_t n_components = component != NULL ? lbm_graph_components(g, component) : 0;
+    free(component);
+    *may = n_components == 1;
+    return n_components == 0 ? LBM_E_NOMEM : LBM_OK;
 }
 
 enum lbm_err
 lbm_pin_outer_face(const struct lbm_graph *g, uint8_t *pinned, double *x, uint32_t *n_pinned)
 {
     graphP plane = NULL;
-    uint32_t *face = NULL, n = 0, corner[5];
-    uint64_t directions = lbm_graph_directions(g);
-    *n_pinned = 0;
-    for (uint32_t v = 0; v < g->n; v++)
-        pinned[v] = 0;
-    /* A planar graph has at most 3n - 6 edges; libplanarity counts in int. */
-    if (g->n < 4 || directions > 6 * (uint64_t)g->n - 12 || directions > INT32_MAX / 2)
-        return LBM_OK;
-    uint32_t *component = lbm_alloc(g->n, sizeof *component);
-    if (component == NULL)
-        return LBM_E_NOMEM;
-    uint32_t n_components = lbm_graph_components(g, component);
-    free(component);
-    if (n_components != 1)
-        return n_components == 0 ? LBM_E_NOMEM : LBM_OK;
-    enum lbm_err err = embed_plane(g, &plane);
-    if (err == LBM_OK && plane != NULL)
-        err = longest_face(plane, g->n, directions, &face, &n);
-    if (err == LBM_OK && n >= 4) {
-        choose_corners(g, face, n, corner);
-        for (uint32_t k = 0; k < 4; k++)
-            for (uint32_t i = corner[k]; i < corner[k + 1]; i++) {
-                uint32_t v = face[i % n];
-                perimeter(k + (double)(i - corner[k]) / (corner[k + 1] - corner[k]), &x[2 * (size_t)v]);
-                pinned[v] = 1;
-            }
-        *n_pinned = n;
-    }
-    free(face);
+    int may = 0;
+    enum lbm_err err = may_be_pinned(g, &may);
+    if (err == LBM_OK && may)
+        err = embed_plane(g, &plane);
+    uint32_t n = 0, *face = plane != NULL ? lbm_alloc(g->n, sizeof *face) : NULL;
+    if (plane != NULL)
+        err = face != NULL ? longest_face(plane, g, face, &n) : LBM_E_NOMEM;
     if (plane != NULL)
         gp_Free(&plane);
+    if (err == LBM_OK) {
+        for (uint32_t v = 0; v < g->n; v++)
+            pinned[v] = 0;
+        *n_pinned = n >= 4 && n < g->n ? n : 0;
+        if (*n_pinned != 0)
+            place(g, &(struct cycle){.vertex = face, .n = n}, pinned, x);
+    }
+    free(face);
     return err;
 }

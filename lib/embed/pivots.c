@@ -4,48 +4,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/mem.h"
 #include "embed/embed.h"
 
-enum { POWER_ROUNDS = 300 };
+enum {
+    POWER_ROUNDS = 300, /* of the power method: the axes need not be exact, sweeps follow */
+    SHAKES_MAX = 8      /* one is enough unless x is not finite */
+};
 
-/* A connected graph with the same vertices: components chained to the first by edges of weight 1, for the
- * embedding only. Out: owned by the caller; *linked 0 if g was connected already (out untouched). */
+/* ---- one component ---------------------------------------------------------------------------------- */
+
+/* List all edges of g, and for each component but the first one edge of weight 1 from its lowest vertex to a
+ * random vertex of those before it. Components are numbered in order of their lowest vertices, so every
+ * lower vertex belongs to an earlier one. */
+static void
+chain_edges(const struct lbm_graph *g, const uint32_t *component, struct lbm_rng *rng, struct lbm_edge *edges)
+{
+    uint32_t seen = 0;
+    size_t n = 0;
+    for (uint32_t v = 0; v < g->n; v++) {
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+            if (v < g->target[e])
+                edges[n++] = (struct lbm_edge){v, g->target[e], lbm_graph_weight(g, e)};
+        if (component[v] < seen)
+            continue;
+        if (seen++ != 0)
+            edges[n++] = (struct lbm_edge){v, lbm_rng_below(rng, v), 1};
+    }
+}
+
+/* A connected graph with the vertices of g, for the embedding only: weights as in g, no pins.
+ * Out: *out owned by the caller, untouched if g is connected. */
 static enum lbm_err
-chain_components(const struct lbm_graph *g, struct lbm_rng *rng, struct lbm_graph *out, int *linked)
+connect(const struct lbm_graph *g, struct lbm_rng *rng, struct lbm_graph *out)
 {
     uint32_t *component = lbm_alloc(g->n, sizeof *component);
     uint32_t n_components = component != NULL ? lbm_graph_components(g, component) : 0;
-    LBM_VEC(struct lbm_edge) edges = {0};
-    enum lbm_err err = n_components == 0 ? LBM_E_NOMEM : LBM_OK;
-    *linked = n_components > 1;
-    for (uint32_t v = 0; err == LBM_OK && *linked && v < g->n; v++)
-        for (uint64_t e = g->offset[v]; err == LBM_OK && e < g->offset[v + 1]; e++)
-            if (v < g->target[e])
-                err = lbm_vec_push(&edges, ((struct lbm_edge){v, g->target[e], lbm_graph_weight(g, e)}));
-    /* Vertices come in order of their component's number; a new one is linked to one seen before. */
-    uint32_t seen = 0;
-    for (uint32_t v = 0; err == LBM_OK && *linked && v < g->n; v++) {
-        if (component[v] < seen)
-            continue;
-        if (seen != 0)
-            err = lbm_vec_push(&edges, ((struct lbm_edge){v, lbm_rng_below(rng, v), 1}));
-        seen = component[v] + 1;
+    if (n_components <= 1) {
+        free(component);
+        return n_components == 0 ? LBM_E_NOMEM : LBM_OK;
     }
-    if (err == LBM_OK && *linked) {
-        err = lbm_graph_build(g->n, edges.at, edges.n, LBM_MERGE_SUM, out, NULL);
-        if (err == LBM_OK && g->work != NULL) {
-            out->work = lbm_copy(g->work, g->n, sizeof *g->work);
-            if (out->work == NULL) {
-                lbm_graph_free(out);
-                err = LBM_E_NOMEM;
-            }
-        }
+    struct lbm_graph whole = {0};
+    size_t n_edges = (size_t)(lbm_graph_directions(g) / 2) + n_components - 1;
+    struct lbm_edge *edges = lbm_alloc(n_edges, sizeof *edges);
+    enum lbm_err err = edges == NULL ? LBM_E_NOMEM : LBM_OK;
+    if (err == LBM_OK) {
+        chain_edges(g, component, rng, edges);
+        err = lbm_graph_build(g->n, edges, n_edges, LBM_MERGE_REJECT, &whole, NULL);
     }
-    lbm_vec_free(&edges);
+    if (err == LBM_OK && g->work != NULL && (whole.work = lbm_copy(g->work, g->n, sizeof *g->work)) == NULL) {
+        lbm_graph_free(&whole);
+        err = LBM_E_NOMEM;
+    }
+    if (err == LBM_OK)
+        *out = whole;
+    free(edges);
     free(component);
     return err;
 }
+
+/* ---- pivots ----------------------------------------------------------------------------------------- */
 
 /* Hop distances from a source; queue [n] is scratch. Returns the farthest vertex. */
 static uint32_t
@@ -93,25 +112,24 @@ pivot_columns(const struct lbm_graph *g, uint32_t k, struct lbm_rng *rng, double
     return err;
 }
 
-/* Subtract the means of rows, then the work-weighted means of columns. */
+/* Subtract the means of rows, then the work-weighted means of columns. mean [k] is scratch. */
 static void
-double_centre(const struct lbm_graph *g, uint32_t k, double *column)
+double_centre(const struct lbm_graph *g, uint32_t k, double *column, double *mean)
 {
     double total = (double)lbm_graph_total_work(g);
+    memset(mean, 0, k * sizeof *mean);
     for (uint32_t v = 0; v < g->n; v++) {
-        double mean = 0;
+        double *row = &column[(size_t)v * k], sum = 0;
         for (uint32_t i = 0; i < k; i++)
-            mean += column[(size_t)v * k + i] / k;
+            sum += row[i];
+        for (uint32_t i = 0; i < k; i++) {
+            row[i] -= sum / k;
+            mean[i] += lbm_graph_work(g, v) / total * row[i];
+        }
+    }
+    for (uint32_t v = 0; v < g->n; v++)
         for (uint32_t i = 0; i < k; i++)
-            column[(size_t)v * k + i] -= mean;
-    }
-    for (uint32_t i = 0; i < k; i++) {
-        double mean = 0;
-        for (uint32_t v = 0; v < g->n; v++)
-            mean += lbm_graph_work(g, v) * column[(size_t)v * k + i];
-        for (uint32_t v = 0; v < g->n; v++)
-            column[(size_t)v * k + i] -= mean / total;
-    }
+            column[(size_t)v * k + i] -= mean[i];
 }
 
 static double
@@ -145,7 +163,8 @@ main_axis(const double *s, uint32_t k, unsigned which, double *axis, double *scr
 }
 
 static enum lbm_err
-project(const struct lbm_graph *g, unsigned m, uint32_t k, const double *column, struct lbm_rng *rng, double *x)
+project(const struct lbm_graph *g, unsigned m, uint32_t k, const double *column, struct lbm_rng *rng,
+        double *x)
 {
     double *s = lbm_alloc((size_t)k * k, sizeof *s), *axis = lbm_alloc((size_t)m * k, sizeof *axis);
     double *scratch = lbm_alloc(k, sizeof *scratch);
@@ -171,12 +190,26 @@ project(const struct lbm_graph *g, unsigned m, uint32_t k, const double *column,
     return err;
 }
 
-/* Renormalize in place. Points that lie in a hyperplane (a path, two vertices) are shaken out of it. */
+/* ---- coordinates ------------------------------------------------------------------------------------ */
+
+/* Move every coordinate by up to 1/2000 of the extent of all, out of the hyperplane they lie in. */
+static void
+shake(size_t n, double *x, struct lbm_rng *rng)
+{
+    double extent = 0;
+    for (size_t i = 0; i < n; i++)
+        extent = fabs(x[i]) > extent ? fabs(x[i]) : extent;
+    for (size_t i = 0; i < n; i++)
+        x[i] += 1e-3 * (extent > 0 ? extent : 1) * (lbm_rng_unit(rng) - 0.5);
+}
+
+/* Renormalize in place. A path lies on a line, and the leaves of a star fall on one point: they are shaken
+ * until they span the space, which takes more than m points. */
 static void
 renormalize(const struct lbm_graph *g, unsigned m, double *x, struct lbm_rng *rng)
 {
     struct lbm_affine map;
-    for (int tries = 0; tries < 8; tries++) {
+    for (int tries = 0; tries < SHAKES_MAX; tries++) {
         struct lbm_moments moments = {0};
         lbm_moments_take(&moments, g, m, x);
         if (lbm_moments_whiten(&moments, m, &map) == LBM_OK) {
@@ -184,46 +217,49 @@ renormalize(const struct lbm_graph *g, unsigned m, double *x, struct lbm_rng *rn
                 lbm_affine_apply(&map, &x[(size_t)v * m], &x[(size_t)v * m]);
             return;
         }
-        double size = 1e-300;
-        for (size_t i = 0; i < (size_t)g->n * m; i++)
-            size = fabs(x[i]) > size ? fabs(x[i]) : size;
-        for (size_t i = 0; i < (size_t)g->n * m; i++)
-            x[i] += 1e-3 * (size > 1e-100 ? size : 1) * (lbm_rng_unit(rng) - 0.5);
+        shake((size_t)g->n * m, x, rng);
     }
     lbm_start_random(g->n, m, NULL, x, rng);
 }
 
-enum lbm_err
-lbm_embed_pivots(const struct lbm_graph *g, unsigned m, int pivots, int sweeps, struct lbm_rng *rng, double *x)
+static enum lbm_err
+place_by_pivots(const struct lbm_graph *g, unsigned m, uint32_t k, struct lbm_rng *rng, double *x)
 {
-    struct lbm_graph chained;
-    int linked = 0;
-    if (g->n < 2) {
-        for (unsigned i = 0; g->n == 1 && i < m; i++)
-            x[i] = 0.5;
-        return LBM_OK;
-    }
-    enum lbm_err err = chain_components(g, rng, &chained, &linked);
-    if (err != LBM_OK)
-        return err;
-    const struct lbm_graph *whole = linked ? &chained : g;
-    uint32_t k = (uint32_t)pivots < g->n ? (uint32_t)pivots : g->n;
-    double *column = lbm_alloc((size_t)g->n * k, sizeof *column);
-    err = column == NULL ? LBM_E_NOMEM : pivot_columns(whole, k, rng, column);
+    double *column = lbm_alloc((size_t)g->n * k, sizeof *column), *mean = lbm_alloc(k, sizeof *mean);
+    enum lbm_err err = column == NULL || mean == NULL ? LBM_E_NOMEM : pivot_columns(g, k, rng, column);
     if (err == LBM_OK) {
-        double_centre(whole, k, column);
-        err = project(whole, m, k, column, rng, x);
+        double_centre(g, k, column, mean);
+        err = project(g, m, k, column, rng, x);
     }
     free(column);
-    struct lbm_diffusion how = {.m = m, .order = LBM_ORDER_PERMUTATION};
+    free(mean);
+    return err;
+}
+
+enum lbm_err
+lbm_embed_pivots(const struct lbm_graph *g, unsigned m, int pivots, int sweeps, struct lbm_rng *rng,
+                 double *x)
+{
+    LBM_ASSERT(pivots >= 1 && sweeps >= 0);
+    struct lbm_graph chained = {0};
+    const struct lbm_diffusion how = {.m = m, .order = LBM_ORDER_BLOCK};
+    if (g->n <= m) { /* too few points to span the space: on its diagonal */
+        for (size_t i = 0; i < (size_t)g->n * m; i++)
+            x[i] = ((double)(i / m) + 0.5) / g->n;
+        return LBM_OK;
+    }
+    enum lbm_err err = connect(g, rng, &chained);
+    if (err != LBM_OK)
+        return err;
+    const struct lbm_graph *whole = chained.n != 0 ? &chained : g;
+    err = place_by_pivots(whole, m, (uint32_t)pivots < g->n ? (uint32_t)pivots : g->n, rng, x);
     if (err == LBM_OK)
         renormalize(whole, m, x, rng);
-    for (int s = 0; err == LBM_OK && s < sweeps; s++) {
+    for (int i = 0; err == LBM_OK && i < sweeps; i++) {
         err = lbm_diffuse(whole, &how, 1, x, rng, NULL, NULL);
         if (err == LBM_OK)
             renormalize(whole, m, x, rng);
     }
-    if (linked)
-        lbm_graph_free(&chained);
+    lbm_graph_free(&chained);
     return err;
 }
