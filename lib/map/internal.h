@@ -14,6 +14,13 @@ struct mapping {
     const struct lbm_plan_options *options; /* whom to ask whether to stop; NULL: nobody */
 };
 
+/* The methods of a plan. In: g not empty; plan's arrays allocated.  Out: plan.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
+                                 const struct lbm_plan_options *options,
+                                 struct lbm_plan *plan) LBM_MUST_CHECK;
+enum lbm_err map_plan_heirich(const struct lbm_graph *g, const struct lbm_hosts *h,
+                              const struct lbm_plan_options *options, struct lbm_plan *plan) LBM_MUST_CHECK;
+
 /* What decides between two mappings: balance within the limits, then J. */
 struct merit {
     uint64_t excess;
@@ -99,9 +106,8 @@ enum lbm_err map_refine(const struct mapping *m, int rounds, uint32_t patience,
 enum lbm_err map_swap(const struct mapping *m) LBM_MUST_CHECK;
 
 /* Coarsen inside hosts to about `target` vertices, refine upwards, keep the result if it is not worse.
- * Out: *better nonzero if it is better.  Errors: LBM_E_NOMEM. */
-enum lbm_err map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng,
-                        int *better) LBM_MUST_CHECK;
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Largest work of a cluster when about `target` vertices shall remain. */
 uint64_t map_cluster_work(const struct lbm_graph *g, uint32_t target);

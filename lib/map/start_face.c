@@ -9,8 +9,7 @@
 #include "space/space.h"
 
 enum {
-    VERTICES_MAX = 200000, /* the planar embedding and the system are solved on the guest itself */
-    BALANCE_ROUNDS = 150,
+    BALANCE_ROUNDS = 60,
 };
 
 static const double PI = 3.14159265358979323846;
@@ -46,7 +45,7 @@ cut(const struct mapping *m, const double *x, uint32_t *best)
         double matrix[4];
         map_isometry_plane(i / 2 * PI / 2, i % 2, matrix);
         map_isometry_apply(matrix, 2, n, x, y);
-        if (lbm_regions_balance(h->n, 2, 0, h->site, h->capacity, n, y, m->g->work, 0.0, BALANCE_ROUNDS,
+        if (lbm_regions_balance(h->n, 2, 0, h->site, h->capacity, n, y, m->g->work, 0.01, BALANCE_ROUNDS,
                                 weight, m->part) < 0)
             err = LBM_E_NOMEM;
         uint64_t bytes = err == LBM_OK ? lbm_map_hop_bytes(m->g, h, m->part) : least;
@@ -65,7 +64,7 @@ map_start_face(const struct mapping *m, struct lbm_rng *rng, int *applies)
 {
     uint32_t n = m->g->n;
     *applies = 0;
-    if (m->h->m != 2 || n > VERTICES_MAX)
+    if (m->h->m != 2)
         return LBM_OK;
     double *x = lbm_alloc(2 * (size_t)n, sizeof *x);
     uint32_t *best = lbm_alloc(n, sizeof *best);

@@ -42,31 +42,29 @@ climb(const struct mapping *m, const struct lbm_levels *levels, uint32_t *part, 
 
 /* Keep `part` if it is not worse. */
 static void
-keep_best(const struct mapping *m, uint32_t *part, uint64_t *load, int *better)
+keep_best(const struct mapping *m, uint32_t *part, uint64_t *load)
 {
     struct mapping candidate = *m;
     candidate.part = part;
     struct merit old = mapping_merit(m, load), new = mapping_merit(&candidate, load);
-    *better = merit_less(&new, &old);
-    if (!merit_less(&old, &new) && m->g->n != 0)
+    if (!merit_less(&old, &new))
         memcpy(m->part, part, m->g->n * sizeof *part);
 }
 
 enum lbm_err
-map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng, int *better)
+map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng)
 {
-    LBM_ASSERT(target > 0);
+    LBM_ASSERT(target > 0 && m->g->n > 0);
     struct lbm_levels levels = {0};
     uint32_t *part = lbm_copy(m->part, m->g->n, sizeof *part), *work = lbm_alloc(m->g->n, sizeof *work);
     uint64_t *load = lbm_alloc(m->h->n, sizeof *load);
     enum lbm_err err = part == NULL || work == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
-    *better = 0;
     if (err == LBM_OK)
         err = lbm_levels_build(m->g, m->part, target, map_cluster_work(m->g, target), rng, &levels);
     if (err == LBM_OK)
         err = climb(m, &levels, part, work, rng);
     if (err == LBM_OK)
-        keep_best(m, part, load, better);
+        keep_best(m, part, load);
     lbm_levels_free(&levels);
     free(part);
     free(work);
