@@ -84,7 +84,7 @@ metis_weights_are_costs_and_capacities(void **state)
 }
 
 static void
-graphml_positions_are_sites(void **state)
+graphml_positions_are_sites_and_ids_are_names(void **state)
 {
     (void)state;
     struct lbm_hosts h = parse(
@@ -101,7 +101,20 @@ graphml_positions_are_sites(void **state)
     assert_int_equal(lbm_dist(&h, 0, 1), 7);
     assert_true(h.capacity[0] == 5.0 && h.capacity[1] == 1.0);
     assert_true(fabs(h.site[0] - 0.75) < 1e-15 && fabs(h.site[2] - 0.25) < 1e-15);
+    assert_string_equal(h.name[0], "a");
+    assert_string_equal(h.name[1], "b");
     lbm_hosts_free(&h);
+}
+
+static void
+graphml_ids_that_no_launcher_would_understand_are_refused(void **state)
+{
+    (void)state;
+    refused("<graphml><graph edgedefault=\"undirected\"><node id=\"two words\"/></graph></graphml>",
+            LBM_E_SYNTAX, 0, "host 0");
+    refused("<graphml><graph edgedefault=\"undirected\"><node id=\"a\"/><node id=\"b&#9;\"/>"
+            "<edge source=\"a\" target=\"b&#9;\"/></graph></graphml>",
+            LBM_E_SYNTAX, 0, "host 1");
 }
 
 static void
@@ -439,7 +452,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(metis_weights_are_costs_and_capacities),
-        cmocka_unit_test(graphml_positions_are_sites),
+        cmocka_unit_test(graphml_positions_are_sites_and_ids_are_names),
+        cmocka_unit_test(graphml_ids_that_no_launcher_would_understand_are_refused),
         cmocka_unit_test(wrong_graphs_are_refused_naming_file_and_line),
         cmocka_unit_test(more_hosts_than_possible_are_refused),
         cmocka_unit_test(scotch_targets_have_the_distances_scotch_prints),

@@ -283,8 +283,24 @@ parse_document(struct reader *r)
     return r->n_graphs > 0 ? LBM_OK : refuse(r, LBM_E_SYNTAX, "there is no graph element");
 }
 
+static enum lbm_err
+tell_names(const struct lbm_graphml *doc, struct lbm_buf *names)
+{
+    for (size_t i = 0; i < doc->nodes.n; i++) {
+        const char *name = doc->names.at + doc->nodes.at[i].name;
+        lbm_buf_put(names, name, strlen(name) + 1);
+    }
+    return names->failed ? LBM_E_NOMEM : LBM_OK;
+}
+
 enum lbm_err
 lbm_read_graphml(struct lbm_scan *s, struct lbm_graph *out)
+{
+    return lbm_read_graphml_named(s, out, NULL);
+}
+
+enum lbm_err
+lbm_read_graphml_named(struct lbm_scan *s, struct lbm_graph *out, struct lbm_buf *names)
 {
     struct reader *r = lbm_alloc(1, sizeof *r);
     enum lbm_err err = LBM_E_NOMEM;
@@ -296,6 +312,8 @@ lbm_read_graphml(struct lbm_scan *s, struct lbm_graph *out)
         err = lbm_scan_refuse(s, LBM_E_NOMEM, "no memory for an XML parser");
     else
         err = parse_document(r);
+    if (err == LBM_OK && names != NULL)
+        err = tell_names(&r->doc, names);
     if (err == LBM_OK)
         err = lbm_graphml_build(&r->doc, s, out);
     if (r != NULL) {

@@ -2,6 +2,7 @@
 #ifndef LBM_GRAPH_READERS_H
 #define LBM_GRAPH_READERS_H
 
+#include "base/mem.h"
 #include "graph/graph.h"
 #include "graph/scan.h"
 
@@ -14,5 +15,10 @@ lbm_reader lbm_read_scotch;
 lbm_reader lbm_read_matrix_market;
 lbm_reader lbm_read_graphml;
 lbm_reader lbm_read_edges;
+
+/* The same as lbm_read_graphml, and the names of the vertices (their ids in the file) in order, each
+ * terminated. names: may be NULL; appended to, also if the graph is refused after all. */
+enum lbm_err lbm_read_graphml_named(struct lbm_scan *s, struct lbm_graph *out, struct lbm_buf *names)
+    LBM_MUST_CHECK;
 
 #endif

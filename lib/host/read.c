@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "graph/read.h"
+#include "graph/readers.h"
 #include "graph/scan.h"
 #include "host/internal.h"
 
@@ -51,28 +52,68 @@ hosts_of_graph(const char *name, const struct lbm_graph *g, struct lbm_hosts *ou
 }
 
 static enum lbm_err
-read_graph(enum lbm_graph_format format, const char *name, const char *text, size_t len,
-           struct lbm_hosts *out, struct lbm_diag *diag)
+read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
 {
     struct lbm_graph g = {0};
-    enum lbm_err err = lbm_graph_parse(format, name, text, len, &g, diag);
-    if (err != LBM_OK)
-        return err;
-    err = hosts_of_graph(name, &g, out, diag);
+    enum lbm_err err = lbm_graph_parse(LBM_FORMAT_METIS, name, text, len, &g, diag);
+    if (err == LBM_OK)
+        err = hosts_of_graph(name, &g, out, diag);
     lbm_graph_free(&g);
     return err;
 }
 
-static enum lbm_err
-read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
+/* Launchers are told these names: one word each. */
+static int
+is_host_name(const char *name)
 {
-    return read_graph(LBM_FORMAT_METIS, name, text, len, out, diag);
+    size_t len = strlen(name);
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)name[i] <= ' ' || name[i] == '\x7f')
+            return 0;
+    return len >= 1 && len <= LBM_NAME_MAX;
+}
+
+/* In: names, as many terminated strings as there are hosts. */
+static enum lbm_err
+name_hosts(const char *where, const char *names, struct lbm_hosts *h, struct lbm_diag *diag)
+{
+    h->name = lbm_alloc(h->n, sizeof *h->name);
+    if (h->name == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < h->n; p++) {
+        if (!is_host_name(names))
+            return lbm_diag_set(diag, LBM_E_SYNTAX, where, 0,
+                                "the id of host %" PRIu32
+                                " is no name of a host: 1 .. %d characters, no blanks",
+                                p, LBM_NAME_MAX);
+        h->name[p] = lbm_copy(names, strlen(names) + 1, 1);
+        if (h->name[p] == NULL)
+            return LBM_E_NOMEM;
+        names += strlen(names) + 1;
+    }
+    return LBM_OK;
 }
 
 static enum lbm_err
 read_graphml(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
 {
-    return read_graph(LBM_FORMAT_GRAPHML, name, text, len, out, diag);
+    struct lbm_graph g = {0};
+    struct lbm_buf names = {0};
+    struct lbm_scan scan;
+    struct lbm_hosts h = {0};
+    lbm_scan_begin(&scan, name, text, len, diag);
+    enum lbm_err err = lbm_read_graphml_named(&scan, &g, &names);
+    if (err == LBM_OK)
+        err = hosts_of_graph(name, &g, &h, diag);
+    if (err == LBM_OK)
+        err = name_hosts(name, names.at, &h, diag);
+    if (err == LBM_OK)
+        *out = h;
+    else
+        lbm_hosts_free(&h);
+    lbm_graph_free(&g);
+    lbm_buf_free(&names);
+    return err;
 }
 
 /* ---- which format -------------------------------------------------------------------------------- */
