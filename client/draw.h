@@ -44,7 +44,7 @@ enum {
 /* draw_map.c: regions, edges, vertices, links; what is wholly outside of the square is left out. */
 void lbm_canvas_map(struct lbm_canvas *canvas);
 
-/* draw_faces.c: areas, where there are no regions. */
+/* draw_faces.c: areas, in drawings at the guest's own positions. */
 void lbm_canvas_faces(struct lbm_canvas *canvas);
 
 /* draw_labels.c: names of hosts and their loads, none over another. */
@@ -83,15 +83,17 @@ lbm_canvas_y(const struct lbm_canvas *canvas, const double *point)
     return canvas->origin[1] - canvas->scale * point[1];
 }
 
-/* Nonzero if a and b, and so the line between them, lie beyond one side of the canvas's square. */
+/* Nonzero if a and b, and so the line between them, lie beyond one side of the canvas's square (or a point
+ * of the page more: what the square was fitted to may be rounded out of it). */
 static inline int
 lbm_canvas_misses(const struct lbm_canvas *canvas, const double *a, const double *b)
 {
-    double right = canvas->left + canvas->size, bottom = canvas->top + canvas->size;
+    double left = canvas->left - 1.0, right = canvas->left + canvas->size + 1.0;
+    double top = canvas->top - 1.0, bottom = canvas->top + canvas->size + 1.0;
     double ax = lbm_canvas_x(canvas, a), ay = lbm_canvas_y(canvas, a);
     double bx = lbm_canvas_x(canvas, b), by = lbm_canvas_y(canvas, b);
-    return (ax < canvas->left && bx < canvas->left) || (ax > right && bx > right) ||
-           (ay < canvas->top && by < canvas->top) || (ay > bottom && by > bottom);
+    return (ax < left && bx < left) || (ax > right && bx > right) || (ay < top && by < top) ||
+           (ay > bottom && by > bottom);
 }
 
 /* Load relative to the target: 0.02 is 2 % too much. */

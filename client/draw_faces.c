@@ -1,5 +1,6 @@
-/* Triangles of the guest whose corners are on one host, filled in its colour: in a drawing without regions
- * they show the part of each host as an area. Guests with more triangles than meshes have get none. */
+/* Triangles of the guest whose corners are on one host, filled in its colour: where the guest's own positions
+ * are drawn they show the part of each host as an area. Guests with more triangles than meshes have get none.
+ */
 #include <stdlib.h>
 
 #include "client/draw.h"

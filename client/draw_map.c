@@ -173,10 +173,11 @@ void
 lbm_canvas_map(struct lbm_canvas *canvas)
 {
     const struct lbm_scene *scene = canvas->scene;
-    if (scene->weight != NULL && scene->site != NULL)
-        draw_regions(canvas);
-    else
+    /* In a picture of three dimensions areas would hide one another. */
+    if (scene->site == NULL)
         lbm_canvas_faces(canvas);
+    else if (scene->weight != NULL)
+        draw_regions(canvas);
     if (canvas->err == LBM_OK)
         draw_edges(canvas);
     if (scene->n <= DOTS_MAX)
