@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "space/near.h"
 #include "space/space.h"
 
 /* ---- helpers ------------------------------------------------------------------------------------- */
@@ -484,6 +485,32 @@ balance_of_many_regions_finds_what_a_scan_of_all_finds(void **state)
     }
 }
 
+/* Every corner of a grid's squares is a tie of four regions. */
+static void
+a_search_among_neighbours_breaks_ties_as_a_scan_does(void **state)
+{
+    (void)state;
+    enum { SIDE = 16 };
+    double site[2 * SIDE * SIDE], weight[SIDE * SIDE] = {0};
+    for (int p = 0; p < SIDE * SIDE; p++) {
+        site[2 * p] = (p % SIDE + 0.5) / SIDE;
+        site[2 * p + 1] = (p / SIDE + 0.5) / SIDE;
+    }
+    struct lbm_regions r = {SIDE * SIDE, 2, 0, site, weight};
+    struct lbm_near near;
+    assert_int_equal(lbm_near_build(&r, &near), LBM_OK);
+    assert_true(near.listed > 0);
+    for (int corner = 0; corner <= SIDE * (SIDE + 2); corner++) {
+        double x[2] = {corner % (SIDE + 1) / (double)SIDE, corner / (SIDE + 1) / (double)SIDE};
+        uint32_t holder = lbm_regions_find(&r, x, NULL);
+        for (uint32_t p = 0; p < r.n; p += 5) {
+            struct lbm_winner winner = lbm_near_find(&near, &r, x, p, 0.0);
+            assert_int_equal(winner.region, holder);
+        }
+    }
+    lbm_near_free(&near);
+}
+
 static void
 balance_never_makes_an_assignment_worse(void **state)
 {
@@ -541,6 +568,7 @@ main(void)
         cmocka_unit_test(balance_reaches_its_tolerance_on_grid_sites),
         cmocka_unit_test(balance_reaches_its_tolerance_on_random_sites_in_both_dimensions),
         cmocka_unit_test(balance_of_many_regions_finds_what_a_scan_of_all_finds),
+        cmocka_unit_test(a_search_among_neighbours_breaks_ties_as_a_scan_does),
         cmocka_unit_test(balance_never_makes_an_assignment_worse),
         cmocka_unit_test(balance_stands_no_points_one_region_and_sites_at_one_place),
     };
