@@ -9,6 +9,9 @@ enum {
     NEAR_LISTED = 64, /* five rings of a grid; a search that runs off the list scans all */
 };
 
+/* Powers of the unit box are right to this; on a line with two sites the bound is sharp. */
+static const double rounding = 1e-12;
+
 /* Insert into the sorted list of p, dropping the farthest if it is full. */
 static void
 insert(uint32_t *region, double *away, uint32_t n, uint32_t q, double d)
@@ -76,7 +79,7 @@ search(const struct lbm_near *near, const struct lbm_regions *r, const double *x
     uint32_t winner = p;
     for (uint32_t i = 0; i < near->listed; i++) {
         double gap = away[i] - to_site;
-        if (gap > 0.0 && gap * gap - weight_most > second)
+        if (gap > 0.0 && gap * gap - weight_most > second + rounding)
             return (struct lbm_winner){winner, least, second - least};
         uint32_t q = region[i];
         double power = lbm_power(r, q, x, m, wrap);
