@@ -17,7 +17,7 @@
 /* Host graph. The distance matrix is dense: 4 bytes per pair, 256 MiB at the limit. */
 #define LBM_HOSTS_MAX 8192
 #define LBM_LINK_COST_MAX UINT32_C(500000) /* a routing distance of 8191 hops then fits 32 bits */
-#define LBM_LINKS_MAX 2097152            /* links: all of complete:2048; 32 MiB of rows, colours in seconds */
+#define LBM_LINKS_MAX 2097152              /* links: all of complete:2048; 32 MiB of rows, colours in seconds */
 #define LBM_DIMENSIONS_MAX 3               /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */
