@@ -1,4 +1,5 @@
 /* Coordinates and region weights that go with a finished mapping. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +9,11 @@
 
 enum {
     SWEEPS_LEVEL = 2, /* after each interpolation */
-    PULLS = 12,       /* towards the hosts' sites, each followed by a sweep */
-    BALANCE_ROUNDS = 60,
+    FILLS = 8,        /* of the regions, each after a sweep */
+    BALANCE_ROUNDS = 100,
+    SAMPLES_HOST = 100, /* points of Omega that measure a region */
+    SAMPLES_MAX = 20000,
 };
-
-static const double PULL = 0.25;
 
 /* Bring coarse coordinates down to the guest. x [n * m] holds those of the coarsest level first. */
 static enum lbm_err
@@ -64,25 +65,85 @@ lay_over_sites(const struct mapping *m, double *x)
         lbm_affine_apply(&fit, &x[(size_t)v * h->m], &x[(size_t)v * h->m]);
 }
 
-/* What the drawing does not know, refinement's moves, is told by pulling each vertex towards its host's site
- * while it diffuses. */
+/* Moments of each host's region, whose share of Omega is the host's share of capacity, measured on a grid of
+ * points.
+ * Out: weight [n] power weights of the regions; region [n]. */
 static enum lbm_err
-pull_to_sites(const struct mapping *m, struct lbm_rng *rng, double *x)
+measure_regions(const struct lbm_hosts *h, double *weight, struct lbm_moments *region)
+{
+    uint32_t want = h->n < SAMPLES_MAX / SAMPLES_HOST ? h->n * SAMPLES_HOST : SAMPLES_MAX, side = 1, n = 1;
+    while (pow(side, h->m) < want)
+        side++;
+    for (unsigned k = 0; k < h->m; k++)
+        n *= side;
+    double *point = lbm_alloc((size_t)n * h->m, sizeof *point);
+    uint32_t *host = lbm_alloc(n, sizeof *host);
+    enum lbm_err err = point == NULL || host == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (uint32_t i = 0; err == LBM_OK && i < n; i++)
+        for (uint32_t k = 0, rest = i; k < h->m; k++, rest /= side)
+            point[(size_t)i * h->m + k] = (rest % side + 0.5) / side;
+    if (err == LBM_OK && lbm_regions_balance(h->n, h->m, 0, h->site, h->capacity, n, point, NULL, 0.01,
+                                             BALANCE_ROUNDS, weight, host) < 0)
+        err = LBM_E_NOMEM;
+    struct lbm_graph one = {.n = 1};
+    for (uint32_t i = 0; err == LBM_OK && i < n; i++)
+        lbm_moments_take(&region[host[i]], &one, h->m, &point[(size_t)i * h->m]);
+    free(point);
+    free(host);
+    return err;
+}
+
+/* y -> the point of the region that lies as y lies among the renormalized points: the inverse of the
+ * renormalization `whiten` of the region's own points, a lower triangle. */
+static void
+unwhiten(const struct lbm_affine *whiten, const double *y, double *out)
+{
+    unsigned m = whiten->m;
+    double x[LBM_DIMENSIONS_MAX];
+    for (unsigned r = 0; r < m; r++) {
+        double rest = y[r] - whiten->shift[r];
+        for (unsigned c = 0; c < r; c++)
+            rest -= whiten->matrix[r * m + c] * x[c];
+        x[r] = rest / whiten->matrix[r * m + r];
+    }
+    for (unsigned r = 0; r < m; r++) {
+        double at = x[r] + whiten->centre[r];
+        out[r] = at < 0 ? 0 : at > 1 ? 1 : at;
+    }
+}
+
+/* The spreading of one host's vertices over its region. */
+struct spread {
+    int possible;           /* the host has vertices enough, and not on a line */
+    struct lbm_moments own; /* of its vertices */
+    struct lbm_affine from; /* renormalizes them */
+    struct lbm_affine to;   /* renormalizes the region */
+};
+
+/* An affine map for each host gives its vertices the mean and covariance of its region; those of hosts that
+ * have too few for that go to the site. */
+static void
+fill_regions(const struct mapping *m, const struct lbm_moments *region, struct spread *spread, double *x)
 {
     const struct lbm_hosts *h = m->h;
-    struct lbm_diffusion how = {.m = h->m, .order = LBM_ORDER_BLOCK};
-    enum lbm_err err = LBM_OK;
-    for (int pull = 0; pull < PULLS && err == LBM_OK; pull++) {
-        for (uint32_t v = 0; v < m->g->n; v++)
-            for (unsigned k = 0; k < h->m; k++) {
-                double *at = &x[(size_t)v * h->m + k];
-                *at += PULL * (h->site[(size_t)m->part[v] * h->m + k] - *at);
-            }
-        err = lbm_diffuse(m->g, &how, 1, x, rng, NULL, NULL);
+    struct lbm_graph one = {.n = 1};
+    for (uint32_t p = 0; p < h->n; p++)
+        spread[p].own = (struct lbm_moments){0};
+    for (uint32_t v = 0; v < m->g->n; v++)
+        lbm_moments_take(&spread[m->part[v]].own, &one, h->m, &x[(size_t)v * h->m]);
+    for (uint32_t p = 0; p < h->n; p++)
+        spread[p].possible = lbm_moments_whiten(&spread[p].own, h->m, &spread[p].from) == LBM_OK &&
+                             lbm_moments_whiten(&region[p], h->m, &spread[p].to) == LBM_OK;
+    for (uint32_t v = 0; v < m->g->n; v++) {
+        const struct spread *s = &spread[m->part[v]];
+        double *at = &x[(size_t)v * h->m];
+        if (s->possible) {
+            lbm_affine_apply(&s->from, at, at);
+            unwhiten(&s->to, at, at);
+        } else {
+            memcpy(at, &h->site[(size_t)m->part[v] * h->m], h->m * sizeof *at);
+        }
     }
-    for (size_t i = 0; i < (size_t)m->g->n * h->m; i++)
-        x[i] = x[i] < 0 ? 0 : x[i] > 1 ? 1 : x[i];
-    return err;
 }
 
 enum lbm_err
@@ -90,15 +151,20 @@ map_geometry(const struct mapping *m, const struct lbm_levels *levels, struct lb
              double *weight)
 {
     const struct lbm_hosts *h = m->h;
-    uint32_t *region = lbm_alloc(m->g->n, sizeof *region);
-    enum lbm_err err = region == NULL ? LBM_E_NOMEM : interpolate(levels, h->m, rng, x);
-    if (err == LBM_OK) {
+    struct lbm_diffusion how = {.m = h->m, .order = LBM_ORDER_BLOCK};
+    struct lbm_moments *region = lbm_alloc(h->n, sizeof *region);
+    struct spread *spread = lbm_alloc(h->n, sizeof *spread);
+    enum lbm_err err = region == NULL || spread == NULL ? LBM_E_NOMEM : measure_regions(h, weight, region);
+    if (err == LBM_OK)
+        err = interpolate(levels, h->m, rng, x);
+    if (err == LBM_OK)
         lay_over_sites(m, x);
-        err = pull_to_sites(m, rng, x);
+    for (int i = 0; err == LBM_OK && i < FILLS; i++) {
+        fill_regions(m, region, spread, x);
+        if (i + 1 < FILLS)
+            err = lbm_diffuse(m->g, &how, 1, x, rng, NULL, NULL);
     }
-    if (err == LBM_OK && lbm_regions_balance(h->n, h->m, 0, h->site, h->capacity, m->g->n, x, m->g->work,
-                                             0.03, BALANCE_ROUNDS, weight, region) < 0)
-        err = LBM_E_NOMEM;
     free(region);
+    free(spread);
     return err;
 }
