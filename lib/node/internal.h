@@ -53,7 +53,7 @@ enum {
     HANDOFF_BATCHES = 2,       /* in flight to one host */
     MAPPING_SWEEPS = 2,        /* a tick */
     MAPPING_SWEEPS_MAX = 4000, /* then BALANCING starts with what there is */
-    PLAN_SWEEPS = 10,          /* smoothing of planned coordinates */
+    PLAN_SWEEPS = 4,             /* smoothing of planned coordinates */
     BAND_VERTICES_MAX = 4096,  /* of one PAIR_ACCEPT */
     BAND_HALVES_MAX = 65536,
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
