@@ -59,14 +59,13 @@ factorize(double c[3][3], const double *scale2, unsigned m)
 {
     const double rounding = 1e-12; /* sums of 10^6 terms keep 12 digits and more */
     for (unsigned i = 0; i < m; i++) {
-        double variance = c[i][i];
         for (unsigned j = 0; j < i; j++) {
             for (unsigned k = 0; k < j; k++)
                 c[i][j] -= c[i][k] * c[j][k];
             c[i][j] /= c[j][j];
             c[i][i] -= c[i][j] * c[i][j];
         }
-        if (!(c[i][i] > rounding * variance) || !(c[i][i] > rounding * scale2[i]))
+        if (!(c[i][i] > rounding * scale2[i]))
             return 0;
         c[i][i] = sqrt(c[i][i]);
     }
