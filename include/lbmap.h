@@ -94,11 +94,10 @@ uint32_t lbmap_host(const struct lbmap *map);
 /* Number of vertices of the attached job, 0 if none is: their ids are 0 .. vertices - 1. */
 uint32_t lbmap_vertices(const struct lbmap *map);
 
-/* The vertices that this host owns now, by id. A vertex that is being handed over belongs to neither host
- * for a moment.
+/* The vertices that this host owns now, by id; no other host is asked. A vertex that is being handed over
+ * belongs to neither host for a moment.
  * Out:     *vertices [*n], owned by the caller (free), not NULL even if *n is 0.
- * Errors:  LBMAP_E_STATE no job is attached, LBMAP_E_NOTFOUND it is gone by now; outputs untouched.
- * Cost:    the daemon collects the mapping from all hosts. */
+ * Errors:  LBMAP_E_STATE no job is attached, LBMAP_E_NOTFOUND it is gone by now; outputs untouched. */
 enum lbmap_error lbmap_owned(struct lbmap *map, struct lbmap_vertex **vertices, size_t *n);
 
 /* Where vertices are: host[i] is the owner of vertex[i], or LBMAP_NOWHERE.

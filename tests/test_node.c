@@ -349,6 +349,86 @@ the_same_seed_gives_the_same_run(void **state)
     free(first);
 }
 
+/* Add to claims [n] what every host says it owns at this moment. Returns how many claims there are. */
+static uint32_t
+count_claims(struct scene *scene, uint32_t *claims)
+{
+    uint32_t all = 0;
+    char name[] = "job";
+    for (uint32_t p = 0; p < scene->h.n; p++) {
+        Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
+        Lbm__Request request = LBM__REQUEST__INIT;
+        const Lbm__Response *part;
+        map.job = name;
+        map.owned = 1;
+        request.what_case = LBM__REQUEST__WHAT_MAP;
+        request.map = &map;
+        cluster_request(scene->cluster, p, 0, &request);
+        for (size_t i = 0; (part = cluster_reply(scene->cluster, p, i)) != NULL; i++) {
+            assert_int_equal(part->code, LBM_OK);
+            assert_int_equal(part->map->host, p);
+            assert_int_equal(part->last, cluster_reply(scene->cluster, p, i + 1) == NULL);
+            for (size_t k = 0; part->map->records != NULL && k < part->map->records->n_vertex; k++, all++)
+                claims[part->map->records->vertex[k]]++;
+        }
+    }
+    return all;
+}
+
+/* Asked all at the same moment, while vertices are under way and when all has settled. */
+static void
+no_two_hosts_say_that_they_own_a_vertex(void **state)
+{
+    (void)state;
+    struct scene scene;
+    uint32_t least = UINT32_MAX, all = 0;
+    char name[] = "job";
+    scene_new(&scene, "mesh:3x3", "lattice:30x30", &calm);
+    assert_int_equal(cluster_submit(scene.cluster, 4, name, &scene.g, LBM_START_CENTRE), LBM_OK);
+    for (int settled = 0, round = 0; !settled; round++) {
+        uint32_t *claims = calloc(scene.g.n, sizeof *claims);
+        settled = cluster_run(scene.cluster, 1000 + 37 * round, is_settled, name);
+        all = count_claims(&scene, claims);
+        least = all < least ? all : least;
+        for (uint32_t v = 0; v < scene.g.n; v++)
+            assert_in_range(claims[v], 0, 1);
+        free(claims);
+        assert_true(round < 3000);
+    }
+    assert_int_equal(all, scene.g.n);
+    assert_true(least < scene.g.n); /* or no moment with a vertex under way was seen */
+    scene_free(&scene);
+}
+
+static void
+places_are_in_the_order_of_the_question(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char name[] = "job";
+    uint32_t vertex[] = {63, 0, 63, 17, 0, 63}, part[64], doubles, none;
+    scene_new(&scene, "mesh:2x2", "lattice:8x8", &calm);
+    assert_int_equal(cluster_submit(scene.cluster, 0, name, &scene.g, LBM_START_PLAN), LBM_OK);
+    expect_settled(&scene, name, 60);
+    cluster_owners(scene.cluster, scene.g.n, part, &doubles, &none);
+    Lbm__LocateRequest locate = LBM__LOCATE_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    locate.job = name;
+    locate.vertex = vertex;
+    locate.n_vertex = sizeof vertex / sizeof *vertex;
+    request.what_case = LBM__REQUEST__WHAT_LOCATE;
+    request.locate = &locate;
+    const Lbm__Response *response = cluster_ask(scene.cluster, 2, 0, &request);
+    assert_non_null(response);
+    assert_int_equal(response->locate->n_vertex, locate.n_vertex);
+    for (size_t i = 0; i < locate.n_vertex; i++) {
+        assert_int_equal(response->locate->vertex[i], vertex[i]);
+        assert_int_equal(response->locate->host[i], part[vertex[i]]);
+        assert_true(response->locate->epoch[i] > 0);
+    }
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -365,6 +445,8 @@ main(void)
         cmocka_unit_test(a_host_that_joins_takes_its_share),
         cmocka_unit_test(a_refused_vertex_stays_with_its_owner),
         cmocka_unit_test(a_name_is_taken_once_and_free_after_cancel),
+        cmocka_unit_test(no_two_hosts_say_that_they_own_a_vertex),
+        cmocka_unit_test(places_are_in_the_order_of_the_question),
         cmocka_unit_test(the_same_seed_gives_the_same_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

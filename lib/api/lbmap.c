@@ -17,7 +17,7 @@ _Static_assert(LBMAP_NOWHERE == LBM_NONE, "lbmap_locate passes the daemon's answ
 
 /* Vertices of one LocateRequest: small enough that the daemon, which answers all its clients in turn, is
  * not busy with one of them for long. */
-enum { LOCATE_BATCH = 4096 };
+enum { LOCATE_BATCH = 16384 };
 
 static enum lbmap_error
 to_public(enum lbm_err err)
@@ -180,6 +180,7 @@ lbmap_owned(struct lbmap *map, struct lbmap_vertex **vertices, size_t *n)
     Lbm__MapRequest query;
     lbm__map_request__init(&query);
     query.job = map->job;
+    query.owned = 1;
     request.what_case = LBM__REQUEST__WHAT_MAP;
     request.map = &query;
     if (lbm_vec_reserve(&list, 1) != LBM_OK)

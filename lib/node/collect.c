@@ -1,4 +1,5 @@
-/* Answers that need every host: a mapping, or the places of some vertices. Parts go to the client as they
+/* Answers that need every host: a mapping, or the places of some vertices; and what this host alone owns,
+ * which has the same form. Parts go to the client as they
  * come; hosts that stay silent are named at the end instead of being waited for. */
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +11,35 @@ enum { PART_ROWS_MAX = 8192, PART_HALVES_MAX = 131072 };
 
 typedef void (*part_sink)(struct lbm_node *node, void *arg, Lbm__Records *records, int last);
 
-/* Give every vertex held here (OWN or OUT), or those listed, to the sink part by part. */
+/* Which of the vertices held here are wanted, and what of them. */
+struct wanted {
+    int edges;            /* with adjacency */
+    int owned;            /* OWN alone; else OUT too: on its way, and here until the target has it */
+    const uint32_t *only; /* [n_only]; all if n_only is 0 */
+    size_t n_only;
+};
+
+static int
+is_wanted(const struct wanted *wanted, const struct lbm_vertex *vertex)
+{
+    return vertex != NULL &&
+           (vertex->stage == LBM_STAGE_OWN || (vertex->stage == LBM_STAGE_OUT && !wanted->owned));
+}
+
+/* Give the wanted vertices to the sink part by part. */
 static void
-for_each_part(struct lbm_node *node, struct job *job, int edges, const uint32_t *only, size_t n_only,
-              part_sink sink, void *arg)
+for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wanted, part_sink sink, void *arg)
 {
     struct columns columns;
     columns_init(&columns);
     lbm_shard_write_back(&job->shard);
-    size_t n = n_only != 0 ? n_only : job->shard.vertices.n;
+    size_t n = wanted->n_only != 0 ? wanted->n_only : job->shard.vertices.n;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex =
-            n_only != 0 ? lbm_shard_vertex(&job->shard, only[i]) : &job->shard.vertices.at[i];
-        if (vertex == NULL || (vertex->stage != LBM_STAGE_OWN && vertex->stage != LBM_STAGE_OUT))
+            wanted->n_only != 0 ? lbm_shard_vertex(&job->shard, wanted->only[i]) : &job->shard.vertices.at[i];
+        if (!is_wanted(wanted, vertex))
             continue;
-        columns_add(node, &columns, job, vertex, vertex->epoch, edges);
+        columns_add(node, &columns, job, vertex, vertex->epoch, wanted->edges);
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
             mapping_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
@@ -69,11 +84,12 @@ on_map_query(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__MapQuery *query = message->map_query;
     struct query_reply to = {message->src, query->job, query->query};
     struct job *job = job_of(node, query->job);
+    struct wanted wanted = {.edges = query->edges != 0, .only = query->vertex, .n_only = query->n_vertex};
     Lbm__Records none = LBM__RECORDS__INIT;
     if (job == NULL)
         send_part(node, &to, &none, 1);
     else
-        for_each_part(node, job, query->edges != 0, query->vertex, query->n_vertex, send_part, &to);
+        for_each_part(node, job, &wanted, send_part, &to);
 }
 
 /* ---- the asking host ---------------------------------------------------------------------------------- */
@@ -84,6 +100,7 @@ collection_free(struct lbm_node *node, size_t at)
     struct collection *collection = node->collections.at[at];
     lbm_vec_free(&collection->awaited);
     lbm_vec_free(&collection->vertex);
+    lbm_idmap_free(&collection->first);
     lbm_vec_free(&collection->place);
     lbm_vec_free(&collection->epoch);
     free(collection);
@@ -116,13 +133,24 @@ take_part(struct lbm_node *node, struct collection *collection, uint32_t host, L
             reply(node, collection->client, collection->request, 0, &response);
         return;
     }
-    for (size_t i = 0; i < records->n_vertex; i++)
-        for (size_t k = 0; k < collection->vertex.n; k++)
-            if (collection->vertex.at[k] == records->vertex[i] &&
-                records->epoch[i] >= collection->epoch.at[k]) {
-                collection->place.at[k] = host;
-                collection->epoch.at[k] = records->epoch[i];
-            }
+    for (size_t i = 0; i < records->n_vertex; i++) {
+        uint32_t k = lbm_idmap_get(&collection->first, records->vertex[i]);
+        if (k != LBM_NONE && records->epoch[i] >= collection->epoch.at[k]) {
+            collection->place.at[k] = host;
+            collection->epoch.at[k] = records->epoch[i];
+        }
+    }
+}
+
+/* A vertex that was asked for again has the place of its first mention. */
+static void
+repeat_places(struct collection *collection)
+{
+    for (size_t k = 0; k < collection->vertex.n; k++) {
+        uint32_t first = lbm_idmap_get(&collection->first, collection->vertex.at[k]);
+        collection->place.at[k] = collection->place.at[first];
+        collection->epoch.at[k] = collection->epoch.at[first];
+    }
 }
 
 static void
@@ -134,6 +162,7 @@ finish(struct lbm_node *node, size_t at)
     Lbm__MapReply map = LBM__MAP_REPLY__INIT;
     Lbm__LocateReply locate = LBM__LOCATE_REPLY__INIT;
     if (collection->locate) {
+        repeat_places(collection);
         locate.n_vertex = locate.n_host = locate.n_epoch = collection->vertex.n;
         locate.vertex = collection->vertex.at;
         locate.host = collection->place.at;
@@ -235,12 +264,13 @@ begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name
 }
 
 static void
-run(struct lbm_node *node, struct collection *collection, int edges)
+run(struct lbm_node *node, struct collection *collection, const struct wanted *wanted)
 {
     struct job *job = job_of(node, collection->job);
-    ask_all(node, collection, edges);
+    if (!wanted->owned)
+        ask_all(node, collection, wanted->edges);
     if (job != NULL && node->failed == LBM_OK)
-        for_each_part(node, job, edges, collection->vertex.at, collection->vertex.n, take_own, collection);
+        for_each_part(node, job, wanted, take_own, collection);
     if (collection->awaited.n == 0)
         finish(node, node->collections.n - 1);
 }
@@ -249,8 +279,9 @@ void
 collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map)
 {
     struct collection *collection = begin(node, client, request, map->job);
+    struct wanted wanted = {.edges = map->edges != 0, .owned = map->owned != 0};
     if (collection != NULL)
-        run(node, collection, map->edges != 0);
+        run(node, collection, &wanted);
 }
 
 void
@@ -270,13 +301,18 @@ collect_locate(struct lbm_node *node, uint64_t client, uint64_t request, const L
         }
         if (lbm_vec_push(&collection->vertex, locate->vertex[i]) != LBM_OK ||
             lbm_vec_push(&collection->place, LBM_NONE) != LBM_OK ||
-            lbm_vec_push(&collection->epoch, 0) != LBM_OK)
+            lbm_vec_push(&collection->epoch, 0) != LBM_OK ||
+            (lbm_idmap_get(&collection->first, locate->vertex[i]) == LBM_NONE &&
+             lbm_idmap_put(&collection->first, locate->vertex[i], (uint32_t)i) != LBM_OK)) {
             fail(node, LBM_E_NOMEM);
+            return;
+        }
     }
+    struct wanted wanted = {.only = collection->vertex.at, .n_only = collection->vertex.n};
     if (collection->vertex.n == 0)
         finish(node, node->collections.n - 1);
     else
-        run(node, collection, 0);
+        run(node, collection, &wanted);
 }
 
 void

@@ -36,24 +36,25 @@ enum {
     OFFER_RETRY_US = 1000000,
     MAPPING_TICK_US = 10000,
     PLACING_TICK_US = 5000,
-    FOLLOW_US = 100000,        /* ownership follows regions this often */
-    STATS_US = 300000,         /* moments to the job's home */
-    READY_US = 700000,         /* all ready for longer than a ping takes */
-    REFUSED_US = 5000000,      /* before a refused vertex is offered again */
-    GHOSTS_SOON_US = 5000,     /* changes within this time travel together */
-    GHOSTS_AGAIN_US = 2000000, /* repeat unchanged ghosts: heals what a broken connection lost */
-    PAIR_WAIT_US = 1500000,    /* for the partner of a colour */
-    PAIR_HANDOFF_US = 5000000, /* for the handoffs of a session */
-    NOTICE_RETRY_US = 50000,   /* before asking a partner again that was not there yet */
-    COLLECT_US = 1500000,      /* for the parts of a mapping */
-    CHECKPOINT_US = 5000000,   /* positions to disk while they change */
+    FOLLOW_US = 100000,          /* ownership follows regions this often */
+    STATS_US = 300000,           /* moments to the job's home */
+    READY_US = 700000,           /* all ready for longer than a ping takes */
+    REFUSED_US = 5000000,        /* before a refused vertex is offered again */
+    GHOSTS_SOON_US = 5000,       /* changes within this time travel together */
+    GHOSTS_AGAIN_US = 2000000,   /* repeat unchanged ghosts: heals what a broken connection lost */
+    PAIR_WAIT_US = 700000,       /* for the partner of a colour, before asking again */
+    PAIR_PATIENCE_US = 10000000, /* the same, if it is alive */
+    PAIR_HANDOFF_US = 3000000,   /* for the handoffs of a session */
+    NOTICE_RETRY_US = 50000,     /* before asking a partner again that was not there yet */
+    COLLECT_US = 1500000,        /* for the parts of a mapping */
+    CHECKPOINT_US = 5000000,     /* positions to disk while they change */
 };
 
 enum {
     HANDOFF_BATCHES = 2,       /* in flight to one host */
     MAPPING_SWEEPS = 2,        /* a tick */
     MAPPING_SWEEPS_MAX = 4000, /* then BALANCING starts with what there is */
-    PLAN_SWEEPS = 4,             /* smoothing of planned coordinates */
+    PLAN_SWEEPS = 4,           /* smoothing of planned coordinates */
     BAND_VERTICES_MAX = 4096,  /* of one PAIR_ACCEPT */
     BAND_HALVES_MAX = 65536,
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
@@ -100,10 +101,11 @@ enum lbm_notice {
     NOTICE_SETTLED,   /* the sender knows that all are stable */
 };
 
-/* An open from a partner that came before we reached its sweep and colour. */
+/* Where a partner is, if it is further than we are; its open, if it sent one. */
 struct early_open {
     uint32_t host;
     int set;
+    int is_open; /* 0: only its place is known */
     uint64_t sweep;
     uint32_t colour;
     uint64_t load;
@@ -116,6 +118,7 @@ struct session {
     uint64_t sweep;
     uint32_t colour;
     uint32_t partner; /* host id */
+    int64_t begun_us;
     int64_t deadline_us;
     int64_t retry_us;           /* ask again, or INT64_MAX */
     uint32_t n_met;             /* partners met in this sweep */
@@ -228,6 +231,7 @@ struct collection {
     LBM_VEC(uint32_t) awaited; /* hosts */
     int locate;                /* nonzero: answer places of these vertices */
     LBM_VEC(uint32_t) vertex;
+    struct lbm_idmap first;    /* vertex: where it is first in the list above */
     LBM_VEC(uint32_t) place;
     LBM_VEC(uint64_t) epoch;
 };

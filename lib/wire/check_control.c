@@ -23,7 +23,8 @@ static const struct lbm_wire_rule submit_rows_rules[] = {
 };
 static const struct lbm_wire_table submit_rows_table = TABLE(submit_rows_rules, lbm__submit_rows__descriptor);
 
-static const struct lbm_wire_rule map_request_rules[] = {{"job", NAME}, {"positions", FLAG}, {"edges", FLAG}};
+static const struct lbm_wire_rule map_request_rules[] = {
+    {"job", NAME}, {"positions", FLAG}, {"edges", FLAG}, {"owned", FLAG}};
 static const struct lbm_wire_table map_request_table = TABLE(map_request_rules, lbm__map_request__descriptor);
 
 static const struct lbm_wire_rule locate_request_rules[] = {
