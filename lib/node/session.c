@@ -9,6 +9,7 @@
 #include "node/internal.h"
 
 static void open_colour(struct lbm_node *node, struct job *job);
+static void notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice kind);
 
 /* The partner of this host at a colour, or LBM_NONE. */
 static uint32_t
@@ -82,12 +83,9 @@ early_from(struct lbm_node *node, struct session *s, uint32_t host)
 static void
 settle(struct lbm_node *node, struct job *job)
 {
-    const struct lbm_hosts *h = &node->view.hosts;
-    uint32_t self = lbm_view_number(&node->view, node->host);
     session_stop(node, job);
     job_enter(node, job, LBM_PHASE_SETTLED);
-    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
-        send_notice(node, job, lbm_view_host(&node->view, h->target[e]), NOTICE_SETTLED);
+    notify_neighbours(node, job, NOTICE_SETTLED);
 }
 
 /* The sweep is over: count stability, and how far the nearest host with room is. Nonzero: go on now. */
@@ -154,7 +152,19 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     lbm_vec_free(&band);
     s->n_met++;
     s->state = SESSION_ANSWERED;
-    s->deadline_us = node->now_us + PAIR_WAIT_US;
+    s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+}
+
+/* Nonzero if the partner of this colour cannot be met: it is silent, or known to be further already. */
+static int
+is_missed(struct lbm_node *node, struct session *s)
+{
+    if (is_silent(node, s->partner, SILENT_US)) {
+        s->n_silent++;
+        return 1;
+    }
+    const struct early_open *early = early_from(node, s, s->partner);
+    return early != NULL && early->set && compare_place(s, early->sweep, early->colour) > 0;
 }
 
 /* Begin the session of the present colour, passing colours without a partner and ends of sweeps. */
@@ -164,25 +174,18 @@ open_colour(struct lbm_node *node, struct job *job)
     struct session *s = &job->session;
     s->state = SESSION_NONE;
     s->retry_us = INT64_MAX;
-    while (node->failed == LBM_OK) {
-        if (s->colour >= node->view.n_colours) {
+    for (;; s->colour++) {
+        while (s->colour >= node->view.n_colours)
             if (!end_sweep(node, job))
                 return;
-            continue;
-        }
         s->partner = partner_at(node, s->colour);
-        if (s->partner == LBM_NONE) {
-            s->colour++;
+        if (s->partner == LBM_NONE)
             continue;
-        }
-        if (is_silent(node, s->partner, EXCLUDE_US)) {
-            lbm_termination_disturb(&s->termination);
-            s->n_silent++;
-            s->colour++;
-            continue;
-        }
-        break;
+        if (!is_missed(node, s))
+            break;
+        lbm_termination_disturb(&s->termination);
     }
+    s->begun_us = node->now_us;
     s->deadline_us = node->now_us + PAIR_WAIT_US;
     if (node->host < s->partner) {
         s->state = SESSION_OPENED;
@@ -191,7 +194,7 @@ open_colour(struct lbm_node *node, struct job *job)
     }
     s->state = SESSION_AWAITED;
     struct early_open *early = early_from(node, s, s->partner);
-    if (early != NULL && early->set && compare_place(s, early->sweep, early->colour) == 0) {
+    if (early != NULL && early->set && early->is_open && compare_place(s, early->sweep, early->colour) == 0) {
         early->set = 0;
         answer(node, job, early);
     }
@@ -204,7 +207,17 @@ next_colour(struct lbm_node *node, struct job *job)
     open_colour(node, job);
 }
 
-/* Leave the present place for one that a partner has reached already. */
+static void
+notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice kind)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
+        send_notice(node, job, lbm_view_host(&node->view, h->target[e]), kind);
+}
+
+/* Leave the present place for one that a partner has reached already. The other partners hear of it, so
+ * that none waits for a meeting that was passed over. */
 static void
 jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
 {
@@ -212,6 +225,7 @@ jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
     job->session.colour = colour;
     lbm_termination_reset(&job->session.termination);
     lbm_termination_disturb(&job->session.termination);
+    notify_neighbours(node, job, NOTICE_AHEAD);
     open_colour(node, job);
 }
 
@@ -270,6 +284,27 @@ session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
     finish_if_over(node, job);
 }
 
+/* The partner is late. One that is alive is asked again and waited for, since it may itself wait for
+ * somebody: only the neighbours of a dead host pass it over, the others keep in step. */
+static void
+late(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    int waits = (s->state == SESSION_OPENED || s->state == SESSION_AWAITED) &&
+                !is_silent(node, s->partner, SILENT_US) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
+    if (waits) {
+        s->deadline_us = node->now_us + PAIR_WAIT_US;
+        if (s->state == SESSION_OPENED)
+            send_open(node, job);
+        else
+            send_notice(node, job, s->partner, NOTICE_WAKE); /* it may have settled without us */
+        return;
+    }
+    session_stop(node, job);
+    lbm_termination_disturb(&s->termination);
+    next_colour(node, job);
+}
+
 void
 session_timer(struct lbm_node *node, struct job *job)
 {
@@ -281,13 +316,7 @@ session_timer(struct lbm_node *node, struct job *job)
         if (node->now_us >= s->retry_us)
             open_colour(node, job);
     } else if (node->now_us >= s->deadline_us) {
-        uint32_t partner = s->partner;
-        int awaited = s->state == SESSION_AWAITED;
-        session_stop(node, job);
-        lbm_termination_disturb(&s->termination);
-        if (awaited)
-            send_notice(node, job, partner, NOTICE_WAKE); /* it may have settled without us */
-        next_colour(node, job);
+        late(node, job);
     } else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us) {
         send_open(node, job);
     }
@@ -312,8 +341,14 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     struct early_open *early = early_from(node, s, message->src);
     if (early == NULL)
         return;
-    *early = (struct early_open){message->src,    1, open->sweep, open->colour, open->load, open->counter,
-                                 open->slack_hops};
+    *early = (struct early_open){.host = message->src,
+                                 .set = 1,
+                                 .is_open = 1,
+                                 .sweep = open->sweep,
+                                 .colour = open->colour,
+                                 .load = open->load,
+                                 .counter = open->counter,
+                                 .slack_hops = open->slack_hops};
     if (place < 0) {
         early->set = 0;
         send_notice(node, job, message->src, NOTICE_AHEAD);
@@ -447,6 +482,24 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
     finish_if_over(node, job);
 }
 
+/* A partner is further than this host, or was passed over: follow it if it is the one waited for, else
+ * remember. */
+static void
+on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
+{
+    struct session *s = &job->session;
+    if (compare_place(s, notice->sweep, notice->colour) <= 0)
+        return;
+    if ((s->state == SESSION_OPENED || s->state == SESSION_AWAITED) && s->partner == from) {
+        jump(node, job, notice->sweep, notice->colour);
+        return;
+    }
+    struct early_open *early = early_from(node, s, from);
+    if (early != NULL && (!early->set || compare_place(s, early->sweep, early->colour) <= 0))
+        *early =
+            (struct early_open){.host = from, .set = 1, .sweep = notice->sweep, .colour = notice->colour};
+}
+
 void
 on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -462,8 +515,7 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
             s->retry_us = node->now_us + NOTICE_RETRY_US;
         break;
     case NOTICE_AHEAD:
-        if (is_opened && compare_place(s, notice->sweep, notice->colour) > 0)
-            jump(node, job, notice->sweep, notice->colour);
+        on_ahead(node, job, message->src, notice);
         break;
     case NOTICE_SETTLED:
         /* All were stable when the sender settled. Whoever has been disturbed since must wake it. */
@@ -477,11 +529,13 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
             send_notice(node, job, message->src, NOTICE_WAKE);
         break;
     case NOTICE_WAKE:
-        if (job->phase != LBM_PHASE_SETTLED)
-            break;
-        if (s->sweep < notice->sweep)
-            s->sweep = notice->sweep;
-        job_enter(node, job, LBM_PHASE_BALANCING);
+        if (job->phase == LBM_PHASE_SETTLED) {
+            if (s->sweep < notice->sweep)
+                s->sweep = notice->sweep;
+            job_enter(node, job, LBM_PHASE_BALANCING);
+        } else if (compare_place(s, notice->sweep, notice->colour) < 0) {
+            send_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
+        }
         break;
     }
 }
