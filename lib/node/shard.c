@@ -121,6 +121,7 @@ leave_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex)
     }
     ghost->host = vertex->peer;
     ghost->epoch = vertex->epoch + 1;
+    ghost->stamp = 0;
     ghost->work = vertex->work;
     memcpy(ghost->x, vertex->x, sizeof ghost->x);
     return LBM_OK;
@@ -200,6 +201,7 @@ lbm_shard_learn(struct lbm_shard *shard, uint32_t id, uint32_t host, uint64_t ep
     if (epoch > ghost->epoch) {
         ghost->epoch = epoch;
         ghost->host = host;
+        ghost->stamp = 0; /* stamps of another owner come from another clock */
     } else if (stamp <= ghost->stamp) {
         return 0;
     }
