@@ -109,12 +109,20 @@ ghosts_send(struct lbm_node *node, struct job *job)
     lbm_idmap_free(&by_host);
 }
 
+int64_t
+ghosts_deadline(const struct job *job)
+{
+    if (job->ghosts_due)
+        return job->ghosts_us + GHOSTS_SOON_US;
+    return job->ghosts_us + (job->phase == LBM_PHASE_SETTLED ? GHOSTS_SETTLED_US : GHOSTS_AGAIN_US);
+}
+
 void
 ghosts_timer(struct lbm_node *node, struct job *job)
 {
     if (job->phase < LBM_PHASE_MAPPING)
         return;
-    if (node->now_us - job->ghosts_us >= (job->ghosts_due ? GHOSTS_SOON_US : GHOSTS_AGAIN_US))
+    if (node->now_us >= ghosts_deadline(job))
         ghosts_send(node, job);
 }
 

@@ -36,18 +36,19 @@ enum {
     OFFER_RETRY_US = 1000000,
     MAPPING_TICK_US = 10000,
     PLACING_TICK_US = 5000,
-    FOLLOW_US = 100000,          /* ownership follows regions this often */
-    STATS_US = 300000,           /* moments to the job's home */
-    READY_US = 700000,           /* all ready for longer than a ping takes */
-    REFUSED_US = 5000000,        /* before a refused vertex is offered again */
-    GHOSTS_SOON_US = 5000,       /* changes within this time travel together */
-    GHOSTS_AGAIN_US = 2000000,   /* repeat unchanged ghosts: heals what a broken connection lost */
-    PAIR_WAIT_US = 700000,       /* for the partner of a colour, before asking again */
-    PAIR_PATIENCE_US = 10000000, /* the same, if it is alive */
-    PAIR_HANDOFF_US = 3000000,   /* for the handoffs of a session */
-    NOTICE_RETRY_US = 50000,     /* before asking a partner again that was not there yet */
-    COLLECT_US = 1500000,        /* for the parts of a mapping */
-    CHECKPOINT_US = 5000000,     /* positions to disk while they change */
+    FOLLOW_US = 100000,           /* ownership follows regions this often */
+    STATS_US = 300000,            /* moments to the job's home */
+    READY_US = 700000,            /* all ready for longer than a ping takes */
+    REFUSED_US = 5000000,         /* before a refused vertex is offered again */
+    GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
+    GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
+    GHOSTS_SETTLED_US = 10000000, /* the same once a job has settled */
+    PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
+    PAIR_PATIENCE_US = 10000000,  /* the same, if it is alive */
+    PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
+    NOTICE_RETRY_US = 50000,      /* before asking a partner again that was not there yet */
+    COLLECT_US = 1500000,         /* for the parts of a mapping */
+    CHECKPOINT_US = 5000000,      /* positions to disk while they change */
 };
 
 enum {
@@ -231,7 +232,7 @@ struct collection {
     LBM_VEC(uint32_t) awaited; /* hosts */
     int locate;                /* nonzero: answer places of these vertices */
     LBM_VEC(uint32_t) vertex;
-    struct lbm_idmap first;    /* vertex: where it is first in the list above */
+    struct lbm_idmap first; /* vertex: where it is first in the list above */
     LBM_VEC(uint32_t) place;
     LBM_VEC(uint64_t) epoch;
 };
@@ -374,6 +375,7 @@ void on_fin(struct lbm_node *node, const Lbm__Peer *message);
 
 void ghosts_send(struct lbm_node *node, struct job *job);
 void ghosts_timer(struct lbm_node *node, struct job *job);
+int64_t ghosts_deadline(const struct job *job);
 void on_ghosts(struct lbm_node *node, const Lbm__Peer *message);
 void on_moved(struct lbm_node *node, const Lbm__Peer *message);
 

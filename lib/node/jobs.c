@@ -106,12 +106,15 @@ job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint3
     return all > 0 ? (double)entry->work * own / all : 0;
 }
 
+/* As lbm_map_limits has it for a plan, so that what is planned within the bound stays. */
 uint64_t
 job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
     double target = job_target(node, entry, host);
-    uint64_t limit = (uint64_t)floor((1 + entry->imbalance) * target * (1 + 1e-12));
-    return limit < (uint64_t)ceil(target) ? (uint64_t)ceil(target) : limit;
+    double vertex = entry->vertices != 0 ? ceil((double)entry->work / entry->vertices) : 0;
+    double slack = entry->imbalance * target > vertex ? entry->imbalance * target : vertex;
+    double bound = floor((target + slack) * (1 + 1e-12)), least = ceil(target * (1 - 1e-12));
+    return (uint64_t)(bound > least ? bound : least);
 }
 
 /* ---- recovery and the log's word ------------------------------------------------------------------ */
@@ -417,7 +420,7 @@ job_deadline(const struct job *job)
         when = job->session.retry_us < when ? job->session.retry_us : when;
     }
     if (job->phase >= LBM_PHASE_MAPPING) {
-        int64_t ghosts_us = job->ghosts_us + (job->ghosts_due ? GHOSTS_SOON_US : GHOSTS_AGAIN_US);
+        int64_t ghosts_us = ghosts_deadline(job);
         when = ghosts_us < when ? ghosts_us : when;
     }
     return when;
