@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The example of liblbmap (docs/examples/owned.c) on real daemons: together the hosts own every vertex once,
+# as lbctl map says; a host answers for itself while another is dead.
+. "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
+owned=$top_builddir/docs/examples/owned
+
+start mesh:2x2
+expect "a mesh" "$lbctl" -q gen airfoil:3000 -o "$scratch/mesh.graph"
+expect "submit" ask 0 submit "$scratch/mesh.graph" --name mesh
+expect "it settles" ask 0 wait mesh --timeout 60
+expect "map is written" ask 0 map mesh -o "$scratch/mesh.part"
+vertices=$(wc -l <"$scratch/mesh.part")
+
+for host in 0 1 2 3; do
+    "$owned" mesh "$dir/h$host/lbmapd.sock" 2>"$scratch/told" >"$scratch/mine" </dev/null
+    awk -v host="$host" '{ print $1, host }' "$scratch/mine" >>"$scratch/owners"
+    if grep -qx "host $host owns $(wc -l <"$scratch/mine") of $vertices vertices" "$scratch/told"; then
+        ok "host $host says how many it owns"
+    else
+        bad "host $host: $(cat "$scratch/told")"
+    fi
+    place=$(head -n 1 "$scratch/mesh.part")
+    grep -qx "vertex 0 is on host $place" "$scratch/told" && ok "and where vertex 0 is" || bad "not host $place"
+    awk '$2 < 1 { exit 1 }' "$scratch/mine" && ok "tokens are positive" || bad "a token is not positive"
+done
+if sort -n "$scratch/owners" | cmp -s - <(awk '{ print NR - 1, $1 }' "$scratch/mesh.part"); then
+    ok "together they own what lbctl map says"
+else
+    bad "owners differ: $(sort -n "$scratch/owners" | diff - <(awk '{ print NR - 1, $1 }' "$scratch/mesh.part") | head -n 5)"
+fi
+
+refused 1 "there is no job named nothing" "$owned" nothing "$dir/h1/lbmapd.sock"
+refused 1 "cannot reach the daemon: not reachable" "$owned" mesh "$scratch/none.sock"
+refused 2 "usage" "$owned"
+expect "host 3 dies" "$lbctl" -q cluster kill 3 --dir "$dir"
+refused 1 "cannot reach the daemon" "$owned" mesh "$dir/h3/lbmapd.sock"
+expect "host 1 still says what it owns" "$owned" mesh "$dir/h1/lbmapd.sock"
+
+exit "$failed"
