@@ -58,6 +58,19 @@ lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part ta
     return err == LBM_OK ? LBM_STATUS_DONE : lbm_daemon_explain(daemon, err);
 }
 
+enum lbm_status
+lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_part take, void *arg)
+{
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", job);
+    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
+    jobs.name = name;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_JOBS;
+    request.jobs = &jobs;
+    return lbm_daemon_ask(daemon, &request, take, arg);
+}
+
 /* ---- the host graph ---------------------------------------------------------------------------------- */
 
 struct host_list {

@@ -30,6 +30,9 @@ void lbm_daemon_close(struct lbm_daemon *daemon);
 enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part take,
                                void *arg);
 
+/* Ask for one job by name, or with an empty name for all. */
+enum lbm_status lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_part take, void *arg);
+
 /* Print why the last call on the handle failed, and return the status for err. */
 enum lbm_status lbm_daemon_explain(struct lbm_daemon *daemon, enum lbm_err err);
 

@@ -27,11 +27,6 @@ static const struct lbm_column job_columns[] = {
 static json_t *
 job_object(const Lbm__JobEntry *job)
 {
-    static const char *const starts[] = {
-#define START_NAME(id, name, text) name,
-        LBM_START_LIST(START_NAME)
-#undef START_NAME
-    };
     json_t *hosts = json_array();
     for (size_t i = 0; i < job->n_host; i++)
         json_array_append_new(hosts, json_pack("{s:i, s:I, s:I}", "host", (int)job->host[i], "load",
@@ -44,8 +39,8 @@ job_object(const Lbm__JobEntry *job)
         "s:f, s:o}",
         "name", job->name, "id", id, "phase", job->phase, "settled", (int)job->settled, "vertices",
         (json_int_t)job->vertices, "edges", (json_int_t)job->edges, "work", (json_int_t)job->work, "home",
-        (int)job->home, "start", job->start < LBM_START_COUNT ? starts[job->start] : "?", "seed",
-        (json_int_t)job->seed, "imbalance_bound", job->imbalance_bound, "imbalance", job->imbalance, "placed",
+        (int)job->home, "start", lbm_start_name((enum lbm_start)job->start), "seed", (json_int_t)job->seed,
+        "imbalance_bound", job->imbalance_bound, "imbalance", job->imbalance, "placed",
         (json_int_t)job->placed, "moved", (json_int_t)job->moved, "sweep", (json_int_t)job->sweep, "counter",
         (int)job->counter, "counter_goal", (int)job->counter_goal, "largest", job->largest, "owner",
         (int)job->owner, "age_s", job->age_s, "hosts", hosts);
@@ -66,15 +61,8 @@ take_jobs(struct lbmap *handle, const Lbm__Response *part, void *arg)
 static enum lbm_status
 ask_jobs(struct lbm_daemon *daemon, const char *job, json_t *rows)
 {
-    char name[LBM_NAME_MAX + 1];
-    snprintf(name, sizeof name, "%s", job);
     json_array_clear(rows);
-    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
-    jobs.name = name;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_JOBS;
-    request.jobs = &jobs;
-    return lbm_daemon_ask(daemon, &request, take_jobs, rows);
+    return lbm_daemon_jobs(daemon, job, take_jobs, rows);
 }
 
 static enum lbm_status

@@ -227,19 +227,6 @@ take_settled(struct lbmap *handle, const Lbm__Response *part, void *arg)
     return LBM_OK;
 }
 
-static enum lbm_status
-ask_settled(struct lbm_daemon *daemon, const char *job, int *settled)
-{
-    char name[LBM_NAME_MAX + 1];
-    snprintf(name, sizeof name, "%s", job);
-    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
-    jobs.name = name;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_JOBS;
-    request.jobs = &jobs;
-    return lbm_daemon_ask(daemon, &request, take_settled, settled);
-}
-
 /* One picture after the other; moments in which the mapping is not complete are passed over. */
 static enum lbm_status
 plot_frames(const struct lbm_client *client, struct lbm_daemon *daemon)
@@ -255,7 +242,7 @@ plot_frames(const struct lbm_client *client, struct lbm_daemon *daemon)
     unsigned frame = 0;
     for (int settled = 0; !settled;) {
         char path[4096];
-        enum lbm_status status = ask_settled(daemon, job, &settled);
+        enum lbm_status status = lbm_daemon_jobs(daemon, job, take_settled, &settled);
         if (status != LBM_STATUS_DONE)
             return status;
         snprintf(path, sizeof path, "%s/frame-%04u.svg", dir, frame);

@@ -152,7 +152,6 @@ struct job {
 
     /* home, before and during planning */
     struct lbm_graph *guest; /* whole guest; freed when the plan is stored */
-    uint64_t guest_persist;  /* transaction that stores it */
     struct lbm_hosts plan_hosts;
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
     int planning;
@@ -264,7 +263,6 @@ struct lbm_node {
 
     struct lbm_view view;
     LBM_VEC(struct lbm_recovered_entry) log; /* every entry known, by index - 1; may be ahead of the view */
-    uint64_t log_stored;                     /* entries whose storing was asked for */
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;

@@ -210,7 +210,6 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     struct lbm_persist_op guest = {.kind = LBM_PERSIST_GUEST, .job = job->id};
     guest.as.guest.graph = job->guest;
     persist(node, guest);
-    job->guest_persist = node->persist_id;
     persist_flush(node);
     /* The append leaves only after this transaction is durable, as every send does. */
     log_append(node, &command);
