@@ -56,7 +56,6 @@ planted() {
 
 planted configure.ac 's/libqhull-dev/libother-dev/'
 planted scripts/deps 's/libigraph-dev//'
-planted scripts/deps 's/uthash-dev/uthash-dev libother-dev/'
 planted README.md '/`libcairo2-dev`/d'
 
 disagreements=$(compare "$top")
