@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documents hold together: every relative link leads to a file, every heading a link names exists, the
-# options and commands of the scripts that README.md names are there, and no text is left unfinished.
+# The documents hold together: every relative link leads to a file, every heading a link names exists, every
+# command README.md shows is one of lbctl's, and no text is left unfinished or knows one machine.
 set -u
 
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -63,6 +63,16 @@ check_decisions() {
     done
 }
 
+# Every command that an indented line of README.md shows is one that lbctl $2 has.
+check_commands() {
+    local known command
+    [ -x "$2" ] || { echo "$2 has not been built"; return; }
+    known=$("$2" --help | sed -nE '/^commands:/,/^$/s/^  ([a-z]+) .*/\1/p')
+    sed -nE 's/^    lbctl (-[a-z] [^ ]+ )?([a-z]+).*/\2/p' "$1/README.md" | sort -u | while read -r command; do
+        grep -qx "$command" <<<"$known" || echo "README.md: lbctl has no command $command"
+    done
+}
+
 check() {
     check_links "$1"
     check_words "$1"
@@ -83,7 +93,11 @@ expect '[gone](b.md#another-heading)'
 expect "$(sed 's/|.*//' <<<"$unfinished")"
 expect 'see /home/somebody/notes'
 
-found=$(check "$top")
+printf '    lbctl -s socket juggle\n' >"$scratch/README.md"
+lbctl=${top_builddir:-$top/build}/client/lbctl
+[ -n "$(check_commands "$scratch" "$lbctl")" ] || { echo 'self-test: unknown command not found'; exit 99; }
+
+found=$(check "$top"; check_commands "$top" "$lbctl")
 if [ -n "$found" ]; then
     printf '%s\n' "$found"
     exit 1
