@@ -56,6 +56,7 @@ planted() {
 
 planted configure.ac 's/libqhull-dev/libother-dev/'
 planted scripts/deps 's/libigraph-dev//'
+planted scripts/deps 's/zlib1g-dev/zlib1g-dev libother-dev/'
 planted README.md '/`libcairo2-dev`/d'
 
 disagreements=$(compare "$top")
