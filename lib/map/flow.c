@@ -7,7 +7,7 @@
 
 enum {
     ROUNDS_MAX = 30,    /* flows are recomputed after each: moves are whole vertices */
-    ROUNDS_WITHOUT = 3, /* rounds that did not lessen the excess before flows are given up */
+    ROUNDS_WITHOUT = 3, /* rounds that do not lessen the excess before flows are given up */
 };
 
 /* A host and what it is ordered by. */
@@ -38,23 +38,25 @@ by_key(const void *a, const void *b)
     return (x->host > y->host) - (x->host < y->host);
 }
 
-/* Move about `amount` of work from p to q by best gain: the shift of a session. */
+/* Move about `amount` of work from p to q by best gain, in vertices of at most `heaviest`: the shift of a
+ * session. What is moved comes to at most twice the amount. */
 static enum lbm_err
-carry(struct balancer *b, uint32_t p, uint32_t q, uint64_t amount, uint64_t limit_p, uint64_t limit_q)
+carry(struct balancer *b, uint32_t p, uint32_t q, uint64_t amount, uint64_t heaviest)
 {
     const struct resident_list *list = &b->residents.list[p];
-    if (list->n == 0)
-        return LBM_OK;
-    memcpy(b->member, list->at, list->n * sizeof *list->at);
+    uint32_t n_members = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (lbm_graph_work(b->m->g, list->at[i]) <= heaviest)
+            b->member[n_members++] = list->at[i];
     struct lbm_pair pair = {.g = b->m->g,
                             .h = b->m->h,
                             .part = b->m->part,
                             .a = p,
                             .b = q,
                             .member = b->member,
-                            .n_members = (uint32_t)list->n,
+                            .n_members = n_members,
                             .load = {b->load[p], b->load[q]},
-                            .limit = {limit_p, limit_q},
+                            .limit = {UINT64_MAX, UINT64_MAX},
                             .shift = amount,
                             .workspace = b->ws};
     int64_t gain;
@@ -98,7 +100,7 @@ run_flows(struct balancer *b)
         for (uint32_t e = h->offset[p]; e < h->offset[p + 1] && err == LBM_OK; e++) {
             double flow = (b->phi[p] - b->phi[h->target[e]]) / h->cost[e];
             if (flow >= 0.5)
-                err = carry(b, p, h->target[e], (uint64_t)(flow + 0.5), b->load[p], UINT64_MAX);
+                err = carry(b, p, h->target[e], (uint64_t)(flow + 0.5), UINT64_MAX);
         }
     }
     return err;
@@ -116,7 +118,9 @@ lightest(const struct balancer *b, uint32_t p)
     return list->n != 0 ? least : 0;
 }
 
-/* Bring p to its limit by giving to hosts with room, the nearest first. */
+/* Bring p towards its limit by giving to hosts with room, the nearest first; none of them comes over its own:
+ * half of the room is aimed at, so that at most the room is moved.
+ */
 static enum lbm_err
 spill(struct balancer *b, uint32_t p)
 {
@@ -128,10 +132,11 @@ spill(struct balancer *b, uint32_t p)
     qsort(b->order, h->n, sizeof *b->order, by_key);
     for (uint32_t i = 0; i < h->n && b->load[p] > limit[p] && err == LBM_OK; i++) {
         uint32_t q = b->order[i].host;
-        uint64_t over = b->load[p] - limit[p], half = (lightest(b, p) + 1) / 2;
-        /* A shift takes rows of up to twice its size, so that the lightest may go. */
-        if (q != p && b->load[q] < limit[q])
-            err = carry(b, p, q, over > half ? over : half, limit[p], limit[q]);
+        if (q == p || b->load[q] >= limit[q])
+            continue;
+        uint64_t room = limit[q] - b->load[q], over = b->load[p] - limit[p], half = (lightest(b, p) + 1) / 2;
+        uint64_t amount = over > half ? over : half; /* the lightest may go, even for a unit too much */
+        err = carry(b, p, q, amount < (room + 1) / 2 ? amount : (room + 1) / 2, room);
     }
     return err;
 }
@@ -180,22 +185,42 @@ balancer_close(struct balancer *b)
     free(b->moved);
 }
 
+/* Rounds of flows until nobody is over; then part and loads are those of the least excess met. */
 static enum lbm_err
-balance(struct balancer *b, uint64_t excess)
+run_rounds(struct balancer *b, uint64_t excess)
 {
     const struct mapping *m = b->m;
-    enum lbm_err err = balancer_open(b);
+    uint32_t n = m->g->n;
+    uint32_t *best = lbm_copy(m->part, n, sizeof *best);
+    enum lbm_err err = best == NULL ? LBM_E_NOMEM : LBM_OK;
     uint64_t least = excess;
-    for (int round = 0, without = 0; err == LBM_OK && round < ROUNDS_MAX && without < ROUNDS_WITHOUT;
-         round++) {
+    for (int round = 0, without = 0;
+         err == LBM_OK && excess != 0 && round < ROUNDS_MAX && without < ROUNDS_WITHOUT; round++) {
         err = run_flows(b);
         excess = lbm_map_excess(m->h->n, b->load, m->limit);
         without = excess < least ? 0 : without + 1;
-        least = excess < least ? excess : least;
-        if (excess == 0)
-            break;
+        if (excess < least) {
+            least = excess;
+            memcpy(best, m->part, n * sizeof *best);
+        }
     }
-    if (err == LBM_OK && excess != 0)
+    if (err == LBM_OK && excess > least) {
+        memcpy(m->part, best, n * sizeof *best);
+        lbm_map_loads(m->g, m->h->n, m->part, b->load);
+        residents_free(&b->residents);
+        err = residents_init(&b->residents, m);
+    }
+    free(best);
+    return err;
+}
+
+static enum lbm_err
+balance(struct balancer *b, uint64_t excess)
+{
+    enum lbm_err err = balancer_open(b);
+    if (err == LBM_OK)
+        err = run_rounds(b, excess);
+    if (err == LBM_OK)
         err = run_spills(b);
     balancer_close(b);
     return err;

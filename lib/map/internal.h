@@ -94,7 +94,8 @@ enum lbm_err map_potential(const struct lbm_hosts *h, const double *surplus, dou
 
 /* Balance by the l2-optimal flow on H: the potential of the loads, then best-gain moves along each link;
  * what is left over (weights that do not fit a link's flow) goes wherever it fits best.
- * Out: no host over its limit, unless the weights cannot be packed so.  Errors: LBM_E_NOMEM. */
+ * Out: never more excess than before; none with unit work. What is left of it with others is for sessions,
+ * which see both hosts.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_flow(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Pair sessions over linked hosts and hosts that share edges of G, in random order; after the first round
