@@ -5,9 +5,14 @@
 
 #include "base/mem.h"
 #include "client/daemon.h"
+#include "client/output.h"
 #include "client/pins.h"
 #include "file/file.h"
 #include "node/node.h"
+#include "wire/check.h"
+
+/* The daemon checks the whole guest and stores it before it answers the end. */
+enum { END_TIMEOUT_MS = 6 * LBM_DAEMON_TIMEOUT_MS };
 
 enum { SUBMIT_NAME, SUBMIT_START, SUBMIT_SEED, SUBMIT_IMBALANCE, SUBMIT_PIN, SUBMIT_OPTIONS };
 
@@ -56,10 +61,35 @@ static void
 default_name(const char *path, char name[LBM_NAME_MAX + 1])
 {
     const char *slash = strrchr(path, '/');
-    snprintf(name, LBM_NAME_MAX + 1, "%s", strcmp(path, "-") == 0 ? "job" : slash != NULL ? slash + 1 : path);
+    const char *file = strcmp(path, "-") == 0 ? "job" : slash != NULL ? slash + 1 : path;
+    size_t len = strlen(file);
+    if (len > LBM_NAME_MAX) /* not inside a character of several bytes */
+        for (len = LBM_NAME_MAX; len > 0 && ((unsigned char)file[len] & 0xc0) == 0x80;)
+            len--;
+    snprintf(name, LBM_NAME_MAX + 1, "%.*s", (int)len, file);
     char *dot = strchr(name, '.');
     if (dot != NULL && dot != name)
         *dot = '\0';
+}
+
+/* The name of the job: --name, or else the file's.  Errors: LBM_E_RANGE, LBM_E_SYNTAX. */
+static enum lbm_err
+choose_name(const struct lbm_client *client, char name[LBM_NAME_MAX + 1], struct lbm_diag *diag)
+{
+    const struct lbm_option_value *given = &client->value[SUBMIT_NAME];
+    if (!given->given)
+        default_name(client->operand[0], name);
+    else if (strlen(given->text) > LBM_NAME_MAX)
+        return lbm_diag_set(diag, LBM_E_RANGE, "--name", 0, "a name has at most %d bytes", LBM_NAME_MAX);
+    else
+        snprintf(name, LBM_NAME_MAX + 1, "%s", given->text);
+    size_t len = strlen(name);
+    if (len == 0 || name[0] == ' ' || name[len - 1] == ' ' || !lbm_wire_text_clean(name, len))
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--name", 0,
+                            "%s; give UTF-8 without control characters, not beginning or ending with a blank",
+                            given->given ? "this cannot be the name of a job"
+                                         : "the file's name cannot be that of the job");
+    return LBM_OK;
 }
 
 static enum lbm_status
@@ -119,6 +149,7 @@ send_guest(struct lbm_daemon *daemon, const struct lbm_client *client, const str
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
     request.submit_end = &empty;
+    daemon->handle.timeout_ms = END_TIMEOUT_MS;
     return lbm_daemon_ask(daemon, &request, NULL, NULL);
 }
 
@@ -142,6 +173,22 @@ read_pins(struct lbm_daemon *daemon, const struct lbm_client *client, struct lbm
     return status;
 }
 
+static void
+report(const struct lbm_client *client, const struct lbm_graph *g, const char *name)
+{
+    uint64_t edges = lbm_graph_directions(g) / 2;
+    if (client->global[LBM_GLOBAL_JSON].given) {
+        json_t *object = json_pack("{s:s, s:I, s:I}", "job", name, "vertices", (json_int_t)g->n, "edges",
+                                   (json_int_t)edges);
+        json_dumpf(object, stdout, LBM_JSON_FLAGS);
+        printf("\n");
+        json_decref(object);
+    } else if (!client->global[LBM_GLOBAL_QUIET].given) {
+        printf("job %s: %" PRIu32 " vertices, %" PRIu64 " edges; follow it with lbctl wait %s\n", name, g->n,
+               edges, name);
+    }
+}
+
 static enum lbm_status
 run_submit(const struct lbm_client *client)
 {
@@ -149,28 +196,16 @@ run_submit(const struct lbm_client *client)
     struct lbm_diag diag;
     struct lbm_daemon daemon;
     char name[LBM_NAME_MAX + 1];
-    if (lbm_file_graph(client->operand[0], LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
+    if (choose_name(client, name, &diag) != LBM_OK ||
+        lbm_file_graph(client->operand[0], LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
         return lbm_client_refuse(client, &diag);
-    default_name(client->operand[0], name);
-    if (client->value[SUBMIT_NAME].given) {
-        if (strlen(client->value[SUBMIT_NAME].text) > LBM_NAME_MAX) {
-            lbm_diag_set(&diag, LBM_E_RANGE, "--name", 0, "a name has at most %d characters", LBM_NAME_MAX);
-            lbm_graph_free(&g);
-            return lbm_client_refuse(client, &diag);
-        }
-        snprintf(name, sizeof name, "%s", client->value[SUBMIT_NAME].text);
-    }
-    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 6 * LBM_DAEMON_TIMEOUT_MS, 0);
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status == LBM_STATUS_DONE && client->value[SUBMIT_PIN].given)
         status = read_pins(&daemon, client, &g);
     if (status == LBM_STATUS_DONE)
         status = send_guest(&daemon, client, &g, name);
-    if (status == LBM_STATUS_DONE && client->global[LBM_GLOBAL_JSON].given)
-        printf("{\"job\": \"%s\", \"vertices\": %" PRIu32 ", \"edges\": %" PRIu64 "}\n", name, g.n,
-               lbm_graph_directions(&g) / 2);
-    else if (status == LBM_STATUS_DONE && !client->global[LBM_GLOBAL_QUIET].given)
-        printf("job %s: %" PRIu32 " vertices, %" PRIu64 " edges; follow it with lbctl wait %s\n", name, g.n,
-               lbm_graph_directions(&g) / 2, name);
+    if (status == LBM_STATUS_DONE)
+        report(client, &g, name);
     lbm_daemon_close(&daemon);
     lbm_graph_free(&g);
     return status;
