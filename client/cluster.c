@@ -236,34 +236,31 @@ print_places(const struct lbm_client *client, const struct lbm_cluster *cluster)
 
 /* Folders and configurations of a new cluster. */
 static enum lbm_status
-lay_out(const struct lbm_client *client, struct lbm_cluster *cluster)
+lay_out(const struct lbm_client *client, struct lbm_cluster *cluster, const struct lbm_hosts *h)
 {
-    struct lbm_hosts h;
     struct lbm_diag diag;
-    if (lbm_file_hosts(client->value[CLUSTER_HOSTS].text, &h, &diag) != LBM_OK)
-        return lbm_client_refuse(client, &diag);
-    uint16_t *port = lbm_alloc(h.n, sizeof *port);
+    uint16_t *port = lbm_alloc(h->n, sizeof *port);
     enum lbm_status status = LBM_STATUS_DONE;
-    if (port == NULL || lbm_process_free_ports(h.n, port, &diag) != LBM_OK)
+    if (port == NULL || lbm_process_free_ports(h->n, port, &diag) != LBM_OK)
         status = lbm_client_fail(client, &diag);
-    for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h.n; p++) {
+    for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h->n; p++) {
         struct lbm_place place = {.id = p};
         snprintf(place.name, sizeof place.name, "h%" PRIu32, p);
         snprintf(place.address, sizeof place.address, "127.0.0.1:%u", port[p]);
         if (lbm_vec_push(&cluster->places, place) != LBM_OK)
             status = LBM_STATUS_FAILED;
     }
-    for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h.n; p++) {
+    for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h->n; p++) {
         LBM_VEC(struct lbm_link) links = {0};
-        for (uint32_t e = h.offset[p]; e < h.offset[p + 1]; e++) {
-            struct lbm_link link = {p, h.target[e], h.cost[e]};
+        for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++) {
+            struct lbm_link link = {p, h->target[e], h->cost[e]};
             if (lbm_vec_push(&links, link) != LBM_OK)
                 status = LBM_STATUS_FAILED;
         }
         struct lbm_place_config config = {.founder = &cluster->places.at[0],
-                                          .capacity = h.capacity[p],
-                                          .site = &h.site[(size_t)p * h.m],
-                                          .m = h.m,
+                                          .capacity = h->capacity[p],
+                                          .site = &h->site[(size_t)p * h->m],
+                                          .m = h->m,
                                           .links = links.at,
                                           .n_links = links.n};
         if (status == LBM_STATUS_DONE)
@@ -271,7 +268,6 @@ lay_out(const struct lbm_client *client, struct lbm_cluster *cluster)
         lbm_vec_free(&links);
     }
     free(port);
-    lbm_hosts_free(&h);
     return status == LBM_STATUS_DONE ? lbm_cluster_save(client, cluster) : status;
 }
 
@@ -283,21 +279,11 @@ exists(const struct lbm_cluster *cluster)
     return access(path, F_OK) == 0;
 }
 
+/* Start what does not run, wait for all, show them. */
 static enum lbm_status
-run_up(const struct lbm_client *client, struct lbm_cluster *cluster)
+start_all(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
-    struct lbm_diag diag;
-    int new = client->value[CLUSTER_HOSTS].given;
-    enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, new);
-    if (status != LBM_STATUS_DONE)
-        return status;
-    if (new &&exists(cluster)) {
-        lbm_diag_set(
-            &diag, LBM_E_EXISTS, cluster->dir, 0,
-            "holds a cluster already; leave out --hosts to start it again, or choose another folder");
-        return lbm_client_refuse(client, &diag);
-    }
-    status = new ? lay_out(client, cluster) : lbm_cluster_load(client, cluster);
+    enum lbm_status status = LBM_STATUS_DONE;
     for (size_t i = 0; status == LBM_STATUS_DONE && i < cluster->places.n; i++)
         if (!lbm_process_alive(lbm_cluster_process(cluster, &cluster->places.at[i]), NULL))
             status = start(client, cluster, &cluster->places.at[i]);
@@ -306,6 +292,41 @@ run_up(const struct lbm_client *client, struct lbm_cluster *cluster)
     if (status == LBM_STATUS_DONE)
         (void)print_places(client, cluster);
     return status;
+}
+
+static enum lbm_status
+create(const struct lbm_client *client, struct lbm_cluster *cluster)
+{
+    struct lbm_diag diag;
+    struct lbm_hosts h;
+    /* First, so that a wrong specification leaves no folder behind. */
+    if (lbm_file_hosts(client->value[CLUSTER_HOSTS].text, &h, &diag) != LBM_OK)
+        return lbm_client_refuse(client, &diag);
+    enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 1);
+    if (status == LBM_STATUS_DONE && exists(cluster)) {
+        lbm_diag_set(
+            &diag, LBM_E_EXISTS, cluster->dir, 0,
+            "holds a cluster already; leave out --hosts to start it again, or choose another folder");
+        status = lbm_client_refuse(client, &diag);
+    }
+    if (status == LBM_STATUS_DONE)
+        status = lay_out(client, cluster, &h);
+    lbm_hosts_free(&h);
+    return status;
+}
+
+static enum lbm_status
+run_up(const struct lbm_client *client, struct lbm_cluster *cluster)
+{
+    enum lbm_status status;
+    if (client->value[CLUSTER_HOSTS].given) {
+        status = create(client, cluster);
+    } else {
+        status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
+        if (status == LBM_STATUS_DONE)
+            status = lbm_cluster_load(client, cluster);
+    }
+    return status == LBM_STATUS_DONE ? start_all(client, cluster) : status;
 }
 
 /* HOST[:COST],... as links of the new host. */
@@ -325,11 +346,14 @@ parse_links(const struct lbm_client *client, const struct lbm_cluster *cluster, 
             cost = strtoul(at, &end, 10);
             good = end != at && cost >= 1 && cost <= LBM_LINK_COST_MAX;
         }
-        int known = 0;
+        int known = 0, again = 0;
         for (size_t i = 0; i < cluster->places.n; i++)
             known |= cluster->places.at[i].id == host;
-        if (!good || !known || (*end != ',' && *end != '\0')) {
-            lbm_diag_set(&diag, LBM_E_SYNTAX, "--link", 0, "%s: give hosts of the cluster as HOST[:COST],...",
+        for (size_t i = 0; i < *n; i++)
+            again |= links[i].q == host;
+        if (!good || !known || again || (*end != ',' && *end != '\0')) {
+            lbm_diag_set(&diag, LBM_E_SYNTAX, "--link", 0,
+                         "%s: give hosts of the cluster, each once, as HOST[:COST],...",
                          client->value[CLUSTER_LINK].text);
             return lbm_client_refuse(client, &diag);
         }
@@ -379,6 +403,10 @@ run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
         status = wait_ready(client, cluster);
     if (status == LBM_STATUS_DONE)
         (void)print_places(client, cluster);
+    if (status == LBM_STATUS_FAILED && !lbm_process_alive(added->started, NULL)) {
+        cluster->places.n--; /* else every later command would wait for it */
+        (void)lbm_cluster_save(client, cluster);
+    }
     return status;
 }
 
@@ -465,18 +493,40 @@ run_kill(const struct lbm_client *client, struct lbm_cluster *cluster)
     return lbm_client_refuse(client, &diag);
 }
 
+/* A daemon that cannot be run is known before anything is written.  Errors: LBM_E_NOTFOUND. */
+static enum lbm_err
+check_program(const struct lbm_client *client, struct lbm_diag *diag)
+{
+    const struct lbm_option_value *program = &client->value[CLUSTER_DAEMON];
+    if (!program->given || strchr(program->text, '/') == NULL || access(program->text, X_OK) == 0)
+        return LBM_OK;
+    return lbm_diag_set(diag, LBM_E_NOTFOUND, "--daemon", 0, "%s cannot be run: %s", program->text,
+                        strerror(errno));
+}
+
 static enum lbm_status
 run_cluster(const struct lbm_client *client)
 {
     static const struct {
         const char *name;
         enum lbm_status (*run)(const struct lbm_client *client, struct lbm_cluster *cluster);
-    } runs[] = {
-        {"up", run_up}, {"down", run_down}, {"status", run_status}, {"kill", run_kill}, {"add", run_add}};
+        int takes_host;
+    } runs[] = {{"up", run_up, 0},
+                {"down", run_down, 0},
+                {"status", run_status, 0},
+                {"kill", run_kill, 1},
+                {"add", run_add, 0}};
     struct lbm_cluster cluster = {0};
     struct lbm_diag diag;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         if (strcmp(client->operand[0], runs[i].name) == 0) {
+            if (client->n_operands > 1 && !runs[i].takes_host) {
+                lbm_diag_set(&diag, LBM_E_SYNTAX, "HOST", 0,
+                             "%s is for the whole cluster; only kill takes a host", runs[i].name);
+                return lbm_client_refuse(client, &diag);
+            }
+            if (check_program(client, &diag) != LBM_OK)
+                return lbm_client_refuse(client, &diag);
             enum lbm_status status = runs[i].run(client, &cluster);
             lbm_vec_free(&cluster.places);
             return status;

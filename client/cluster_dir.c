@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -33,7 +34,8 @@ enum lbm_status
 lbm_cluster_open(const struct lbm_client *client, const char *dir, struct lbm_cluster *cluster, int make)
 {
     struct lbm_diag diag;
-    if (make && mkdir(dir, 0777) != 0 && errno != EEXIST) {
+    int made = make && mkdir(dir, 0777) == 0;
+    if (make && !made && errno != EEXIST) {
         lbm_diag_set(&diag, LBM_E_IO, dir, 0, "cannot be made: %s", strerror(errno));
         return lbm_client_refuse(client, &diag);
     }
@@ -42,6 +44,8 @@ lbm_cluster_open(const struct lbm_client *client, const char *dir, struct lbm_cl
         return lbm_client_refuse(client, &diag);
     }
     if (strlen(cluster->dir) > 80) {
+        if (made)
+            (void)rmdir(cluster->dir);
         lbm_diag_set(&diag, LBM_E_RANGE, cluster->dir, 0,
                      "is too long: a socket's whole path must be below 108 bytes; choose a shorter folder");
         return lbm_client_refuse(client, &diag);

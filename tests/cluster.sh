@@ -10,6 +10,12 @@ start mesh:4x4
 refused 2 "holds a cluster already" "$lbctl" cluster up --hosts mesh:2x2 --dir "$dir"
 expect "cluster status sees all daemons" "$lbctl" cluster status --dir "$dir"
 
+# ---- changes that are refused ---------------------------------------------------------------------------
+refused 2 "only kill takes a host" "$lbctl" cluster down 3 --dir "$dir"
+refused 2 "each once" "$lbctl" cluster add --dir "$dir" --link 0,0
+refused 1 "its daemon has ended" "$lbctl" cluster add --dir "$dir" --link 0 --daemon /bin/true
+expect "a host that does not start leaves the cluster as it was" "$lbctl" cluster status --dir "$dir"
+
 # ---- a real mesh ----------------------------------------------------------------------------------------
 mesh=$shared/graphs/4elt.graph.gz
 if [ ! -r "$mesh" ]; then
@@ -47,6 +53,8 @@ refused 1 "the guest has vertices 0 to" ask 0 locate mesh 99999999
 expect "a second job, to be disturbed" ask 0 submit "$mesh" --name second
 sleep 0.3
 expect "host 7 is frozen" "$lbctl" cluster kill 7 --signal STOP --dir "$dir"
+timeout 20 "$lbctl" -s "$dir/h7/lbmapd.sock" submit "$mesh" --name third >"$scratch/third" 2>&1 &
+third=$!
 sleep 2
 if timeout 2 "$lbctl" -s "$dir/h0/lbmapd.sock" status >"$scratch/output" 2>&1 && grep -q "silent *host 7" "$scratch/output"; then
     ok "status answers within 2 s and names host 7"
@@ -55,6 +63,8 @@ else
 fi
 refused 4 "did not answer in time" ask 7 status
 refused 1 "are on hosts that did not answer" ask 0 map mesh
+wait "$third"
+[ $? -eq 4 ] && ok "submit gives up, status 4" || bad "submit to a frozen daemon: $(cat "$scratch/third")"
 expect "host 7 goes on" "$lbctl" cluster kill 7 --signal CONT --dir "$dir"
 expect "all is well again" ask 0 wait second --timeout 60
 one_owner second "$vertices"
@@ -74,7 +84,10 @@ for where in centre random; do
     expect "picture" ask 2 plot "$where" -o "$scratch/$where.png"
 done
 refused 2 "ends in .svg or .png" ask 2 plot centre -o "$scratch/x.gif"
-for job in mesh second random; do expect "cancel $job" ask 4 cancel "$job"; done
+printf '2 1\n2\n1\n' >"$scratch/two.graph"
+expect "a name with quotes" ask 4 submit "$scratch/two.graph" --name 'say "two"' --json
+grep -qF '"say \"two\""' "$scratch/output" && ok "quotes are escaped in JSON" || bad "$(cat "$scratch/output")"
+for job in mesh second random 'say "two"'; do expect "cancel $job" ask 4 cancel "$job"; done
 refused 1 "there is no job named mesh" ask 4 cancel mesh
 
 # ---- one more host --------------------------------------------------------------------------------------
