@@ -155,6 +155,8 @@ for spec in frob:3 mesh:0x4 mesh:4x mesh:4x4x4x4 torus:-1x3 hypercube:99 ring ch
     expect 2 '^lbctl plan: ' plan a.graph --hosts "$spec" -o bad.part
     holds [ ! -e bad.part ]
 done
+expect 2 'the name of a file is empty' plan a.graph --hosts file:
+expect 2 'the name of a file is empty' plan a.graph --hosts ring:3@cap=
 printf '4 2\n2\n1\n4\n3\n' >two.graph
 expect 2 'two.graph' plan a.graph --hosts file:two.graph
 
@@ -186,6 +188,18 @@ seq 0 64 | sed 's/.*/1/' | bad_map ''
 { echo 4; seq 1 63 | sed 's/.*/1/'; } | bad_map '1:'
 { echo x; seq 1 63 | sed 's/.*/1/'; } | bad_map '1:'
 expect 2 'gone.map' eval a.graph gone.map --hosts mesh:2x2
+
+# ---- what is wrong before a daemon is asked -----------------------------------------------------------
+
+for name in ' ' 'a ' $'a\nb' $'a\033[31mb' $'\xff' "$(printf 'x%.0s' {1..64})"; do
+    expect 2 '^lbctl submit: --name: ' submit a.graph --socket none.sock "--name=$name"
+done
+expect 3 'none.sock' submit a.graph --socket none.sock --name 'é "quoted"'
+expect 2 '--daemon: ./gone cannot be run' cluster up --hosts ring:3 --dir made --daemon ./gone
+expect 2 'frob:3' cluster up --hosts frob:3 --dir made
+expect 2 'is too long' cluster up --hosts ring:3 --dir "$(printf 'x%.0s' {1..100})"
+holds [ -z "$(find . -type d -name 'made' -o -type d -name 'xxx*')" ]
+expect 2 'only kill takes a host' cluster down 3 --dir made
 
 # ---- plan and eval -----------------------------------------------------------------------------------
 

@@ -68,6 +68,8 @@ open_and_read(const char *path, struct lbm_buf *text, struct lbm_diag *diag)
 {
     if (strcmp(path, "-") == 0)
         return read_all(STDIN_FILENO, "standard input", text, diag);
+    if (*path == '\0')
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, "", 0, "the name of a file is empty");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return lbm_file_errno(path, "cannot be opened", diag);
