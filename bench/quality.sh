@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Plan the reference instances and compare hop-bytes with what Scotch, METIS and KaHIP reached on them. Every
+# mapping is measured by the reference judge, not by our own evaluator. Needs the reference material (graphs,
+# hosts, peers.csv, tools) beside the source tree in ../shared, and python3.
+#
+#   bench/quality.sh [BUILD_DIRECTORY [SEED [METHOD]]]     default: the current directory, 1, lbmap
+#
+# Status 1 if a plan failed or a host is over its limit (3 %, or one vertex where 3 % is less than that).
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:-.}" && pwd)
+shared=$top/../shared
+[ -r "$shared/peers.csv" ] || { echo "bench/quality.sh: skipped, there is no $shared/peers.csv"; exit 0; }
+command -v python3 >/dev/null || { echo 'bench/quality.sh: skipped, there is no python3'; exit 0; }
+[ -x "$build/client/lbctl" ] || { echo "bench/quality.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
+cd "$shared"
+exec python3 - "$build/client/lbctl" "${2:-1}" "${3:-lbmap}" <<'END'
+import csv, json, math, os, subprocess, sys, tempfile
+
+lbctl, seed, method = sys.argv[1:]
+peers = {}
+for row in csv.DictReader(open("peers.csv")):
+    peers.setdefault((row["graph"], row["hosts"]), {})[row["method"]] = int(row["hop_bytes"])
+OTHERS = ("scotch", "metis+placement", "kahip-eco+placement")
+
+def measure(graph, hosts, path):
+    """Plan one instance: what the judge says, and the seconds of the processor."""
+    file = "graphs/%s.graph.gz" % graph
+    before = os.times()
+    subprocess.run([lbctl, "plan", file, "--hosts", hosts, "--seed", seed, "--method", method, "-q", "-o", path],
+                   check=True, stdout=subprocess.DEVNULL)
+    after = os.times()
+    seconds = after.children_user + after.children_system - before.children_user - before.children_system
+    out = subprocess.run([sys.executable, "tools/evalmap.py", file, path, hosts], check=True, capture_output=True)
+    return json.loads(out.stdout), seconds
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+to_scotch, to_best, total, over = {}, {}, 0.0, 0
+print("%-15s %-22s %9s %9s %8s %8s %7s" % ("graph", "hosts", "J", "imbalance", "/Scotch", "/best", "seconds"))
+with tempfile.TemporaryDirectory() as scratch:
+    for (graph, hosts), known in peers.items():
+        got, seconds = measure(graph, hosts, os.path.join(scratch, "map"))
+        key, share = (graph, hosts), got["vertices"] / got["hosts"]
+        to_scotch[key] = got["hop_bytes"] / known["scotch"]
+        to_best[key] = got["hop_bytes"] / min(known[m] for m in OTHERS)
+        total += seconds
+        late = got["imbalance"] > max(0.03, 1 / share) + 1e-9
+        over += late
+        print("%-15s %-22s %9d %9.4f %8.3f %8.3f %7.2f%s" % (graph, hosts, got["hop_bytes"], got["imbalance"],
+              to_scotch[key], to_best[key], seconds, "  over the limit" if late else ""), flush=True)
+for name, part in (("hosts", 1), ("graph", 0)):
+    for group in dict.fromkeys(key[part] for key in peers):
+        members = [key for key in peers if key[part] == group]
+        print("%-5s %-22s /Scotch %.3f  /best %.3f" % (name, group, mean([to_scotch[k] for k in members]),
+              mean([to_best[k] for k in members])))
+print("all %d: /Scotch %.3f, /best of the three %.3f, not worse than the best %d, over the limit %d, %.1f s" % (
+    len(peers), mean(to_scotch.values()), mean(to_best.values()), sum(r <= 1 for r in to_best.values()), over, total))
+sys.exit(1 if over else 0)
+END
