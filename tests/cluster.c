@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/idmap.h"
+#include "cluster_check.h"
+#include "cluster_disk.h"
 
-enum happening { HAPPEN_MESSAGE, HAPPEN_SYNCED, HAPPEN_PLANNED, HAPPEN_CONNECTED };
+enum happening { HAPPEN_MESSAGE, HAPPEN_SYNCED, HAPPEN_PLANNED, HAPPEN_CONNECT, HAPPEN_DISCONNECTED };
+
+enum { CONNECT_US = 200, CONNECT_AGAIN_US = 100000 };
 
 struct happen {
     int64_t at_us;
@@ -19,37 +22,29 @@ struct happen {
     uint64_t life;  /* of `host`: an event for an earlier life is void */
     uint8_t *frame; /* MESSAGE */
     size_t len;
+    uint64_t connection;         /* MESSAGE: sent over this one */
     struct lbm_persist *persist; /* SYNCED */
     struct lbm_plan_task task;   /* PLANNED */
 };
 
+/* An effect that waits for the disk. A send goes over the connection that stood when it was asked for. */
 struct waiting {
     struct lbm_effect effect;
-};
-
-/* What a disk keeps: the structs of lbm_recovered, owned. */
-struct disk {
-    int known;
-    uint64_t cluster, incarnation;
-    uint32_t host;
-    LBM_VEC(struct lbm_recovered_entry) log;
-    LBM_VEC(struct lbm_recovered_job) jobs;
-    LBM_VEC(struct lbm_row) rows;
-    uint64_t index_job;     /* the job that index speaks of */
-    struct lbm_idmap index; /* vertex to place in rows */
+    uint64_t connection;
 };
 
 struct machine {
     struct lbm_node *node; /* NULL: down */
     uint64_t life;
     int stopped;
-    struct disk disk;
-    uint64_t durable, syncing; /* ids */
-    int64_t sync_free_us;      /* the disk is busy until then */
+    uint64_t durable;     /* id */
+    int64_t sync_free_us; /* the disk is busy until then */
     LBM_VEC(struct waiting) waiting;
     LBM_VEC(struct happen) held; /* while stopped */
     int64_t *channel_us;         /* [n] when the last message to each host arrives: order */
     uint8_t *dialled;            /* [n] */
+    uint64_t *connection;        /* [n] number of the one that stands to each host, 0: none */
+    uint64_t *heard;             /* [n] number of the newest one from each host that a message came over */
     LBM_VEC(Lbm__Response *) replies;
     uint64_t requests;
 };
@@ -63,6 +58,10 @@ struct cluster {
     uint64_t order;
     LBM_VEC(struct happen) queue; /* binary heap */
     struct machine *machine;
+    struct disk *disk; /* [n] */
+    struct cluster_check check;
+    uint64_t connections; /* made so far */
+    uint8_t *cut;         /* [n * n] the network does not carry from row to column */
     int tracing;
     struct lbm_buf trace;
 };
@@ -115,175 +114,6 @@ happen_free(struct happen *happen)
         lbm_persist_free(happen->persist);
 }
 
-/* ---- disks -------------------------------------------------------------------------------------------- */
-
-static struct lbm_row *
-disk_row(struct disk *disk, uint64_t job, uint32_t vertex)
-{
-    if (disk->index_job != job) {
-        disk->index_job = job;
-        lbm_idmap_clear(&disk->index);
-        for (size_t i = 0; i < disk->rows.n; i++)
-            if (disk->rows.at[i].job == job)
-                LBM_ASSERT(lbm_idmap_put(&disk->index, disk->rows.at[i].vertex, (uint32_t)i) == LBM_OK);
-    }
-    uint32_t at = lbm_idmap_get(&disk->index, vertex);
-    return at != LBM_NONE ? &disk->rows.at[at] : NULL;
-}
-
-static void
-disk_put(struct disk *disk, struct lbm_row row)
-{
-    row.half = row.degree != 0 ? lbm_copy(row.half, row.degree, sizeof *row.half) : NULL;
-    struct lbm_row *known = disk_row(disk, row.job, row.vertex);
-    if (known == NULL) {
-        LBM_ASSERT(lbm_vec_push(&disk->rows, row) == LBM_OK);
-        LBM_ASSERT(lbm_idmap_put(&disk->index, row.vertex, (uint32_t)disk->rows.n - 1) == LBM_OK);
-        return;
-    }
-    /* I9: no record's rank ever falls. */
-    LBM_ASSERT(row.epoch > known->epoch || (row.epoch == known->epoch && row.stage >= known->stage));
-    free(known->half);
-    *known = row;
-}
-
-static void
-disk_guest(struct disk *disk, uint64_t job, const struct lbm_graph *g)
-{
-    for (uint32_t v = 0; v < g->n; v++) {
-        struct lbm_half half[64];
-        uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
-        LBM_ASSERT(degree <= 64);
-        for (uint32_t k = 0; k < degree; k++)
-            half[k] = (struct lbm_half){g->target[g->offset[v] + k], lbm_graph_weight(g, g->offset[v] + k),
-                                        LBM_NONE};
-        struct lbm_row row = {.job = job,
-                              .vertex = v,
-                              .epoch = 1,
-                              .stage = LBM_STAGE_OWN,
-                              .peer = LBM_NONE,
-                              .work = lbm_graph_work(g, v),
-                              .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
-                              .degree = degree,
-                              .half = half};
-        disk_put(disk, row);
-    }
-}
-
-static void
-disk_state(struct disk *disk, uint64_t job, enum lbm_job_state state, const uint8_t *command, size_t len)
-{
-    for (size_t i = 0; i < disk->jobs.n; i++)
-        if (disk->jobs.at[i].job == job) {
-            disk->jobs.at[i].state = state;
-            return;
-        }
-    struct lbm_recovered_job entry = {job, state, len != 0 ? lbm_copy(command, len, 1) : NULL, len};
-    LBM_ASSERT(lbm_vec_push(&disk->jobs, entry) == LBM_OK);
-}
-
-static void
-disk_delete(struct disk *disk, uint64_t job)
-{
-    disk->index_job = 0;
-    for (size_t i = disk->rows.n; i-- > 0;)
-        if (disk->rows.at[i].job == job) {
-            free(disk->rows.at[i].half);
-            disk->rows.at[i] = disk->rows.at[--disk->rows.n];
-        }
-    for (size_t i = disk->jobs.n; i-- > 0;)
-        if (disk->jobs.at[i].job == job) {
-            free(disk->jobs.at[i].command);
-            disk->jobs.at[i] = disk->jobs.at[--disk->jobs.n];
-        }
-}
-
-static void
-disk_apply(struct disk *disk, const struct lbm_persist_op *op)
-{
-    switch (op->kind) {
-    case LBM_PERSIST_SELF:
-        disk->known = 1;
-        disk->cluster = op->as.self.cluster;
-        disk->host = op->as.self.host;
-        disk->incarnation = op->as.self.incarnation;
-        break;
-    case LBM_PERSIST_LOG: {
-        LBM_ASSERT(op->as.log.index == disk->log.n + 1);
-        struct lbm_recovered_entry entry = {op->as.log.index, lbm_copy(op->as.log.command, op->as.log.len, 1),
-                                            op->as.log.len};
-        LBM_ASSERT(lbm_vec_push(&disk->log, entry) == LBM_OK);
-        break;
-    }
-    case LBM_PERSIST_JOB:
-        disk_state(disk, op->job, op->as.state.state, op->as.state.command, op->as.state.len);
-        break;
-    case LBM_PERSIST_JOB_DELETE:
-        disk_delete(disk, op->job);
-        break;
-    case LBM_PERSIST_ROW:
-        disk_put(disk, op->as.row);
-        break;
-    case LBM_PERSIST_GUEST:
-        disk_guest(disk, op->job, op->as.guest.graph);
-        break;
-    case LBM_PERSIST_PLAN:
-    case LBM_PERSIST_POSITIONS:
-        for (uint32_t i = 0; i < op->as.plan.n; i++) {
-            struct lbm_row *row =
-                disk_row(disk, op->job, op->as.plan.vertex != NULL ? op->as.plan.vertex[i] : i);
-            if (row == NULL)
-                continue;
-            memcpy(row->position, &op->as.plan.position[(size_t)i * op->as.plan.m],
-                   op->as.plan.m * sizeof(double));
-            if (op->as.plan.anchored != NULL)
-                row->anchored = op->as.plan.anchored[i];
-            if (op->as.plan.host != NULL && row->stage == LBM_STAGE_OWN)
-                row->peer = op->as.plan.host[i];
-        }
-        break;
-    case LBM_PERSIST_COUNT:
-        break;
-    }
-}
-
-static void
-disk_free(struct disk *disk)
-{
-    for (size_t i = 0; i < disk->log.n; i++)
-        free(disk->log.at[i].command);
-    for (size_t i = 0; i < disk->jobs.n; i++)
-        free(disk->jobs.at[i].command);
-    for (size_t i = 0; i < disk->rows.n; i++)
-        free(disk->rows.at[i].half);
-    lbm_vec_free(&disk->log);
-    lbm_vec_free(&disk->jobs);
-    lbm_vec_free(&disk->rows);
-    lbm_idmap_free(&disk->index);
-}
-
-static void
-disk_recover(const struct disk *disk, struct lbm_recovered *out)
-{
-    *out = (struct lbm_recovered){
-        .known = disk->known, .cluster = disk->cluster, .host = disk->host, .incarnation = disk->incarnation};
-    for (size_t i = 0; i < disk->log.n; i++) {
-        struct lbm_recovered_entry e = disk->log.at[i];
-        e.command = lbm_copy(e.command, e.len, 1);
-        LBM_ASSERT(lbm_vec_push(&out->log, e) == LBM_OK);
-    }
-    for (size_t i = 0; i < disk->jobs.n; i++) {
-        struct lbm_recovered_job j = disk->jobs.at[i];
-        j.command = j.len != 0 ? lbm_copy(j.command, j.len, 1) : NULL;
-        LBM_ASSERT(lbm_vec_push(&out->jobs, j) == LBM_OK);
-    }
-    for (size_t i = 0; i < disk->rows.n; i++) {
-        struct lbm_row r = disk->rows.at[i];
-        r.half = lbm_copy(r.half, r.degree, sizeof *r.half);
-        LBM_ASSERT(lbm_vec_push(&out->rows, r) == LBM_OK);
-    }
-}
-
 /* ---- effects ------------------------------------------------------------------------------------------ */
 
 static void step(struct cluster *c, uint32_t host, struct lbm_event *event);
@@ -297,11 +127,14 @@ trace(struct cluster *c, uint32_t host, const char *what, const char *detail)
 }
 
 static void
-transmit(struct cluster *c, uint32_t from, const struct lbm_effect *effect)
+transmit(struct cluster *c, uint32_t from, const struct waiting *waiting)
 {
+    const struct lbm_effect *effect = &waiting->effect;
     uint32_t to = effect->as.send.host;
     int lossy = effect->as.send.lossy;
-    if (to >= c->n || (lossy && lbm_rng_unit(&c->rng) < c->options.lose_soft))
+    if (to >= c->n || waiting->connection == 0 || waiting->connection != c->machine[from].connection[to])
+        return;
+    if (lossy && lbm_rng_unit(&c->rng) < c->options.lose_soft)
         return;
     int copies = 1 + (lossy && lbm_rng_unit(&c->rng) < c->options.repeat_soft);
     for (int i = 0; i < copies; i++) {
@@ -320,7 +153,8 @@ transmit(struct cluster *c, uint32_t from, const struct lbm_effect *effect)
                                 .host = to,
                                 .from = from,
                                 .life = c->machine[to].life,
-                                .len = effect->as.send.len};
+                                .len = effect->as.send.len,
+                                .connection = waiting->connection};
         happen.frame = lbm_copy(effect->as.send.frame, effect->as.send.len, 1);
         push(c, happen);
     }
@@ -353,15 +187,27 @@ persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
 }
 
 static void
-carry_out(struct cluster *c, uint32_t host, struct lbm_effect *effect)
+connect_in(struct cluster *c, uint32_t host, uint32_t to, int64_t us)
+{
+    struct happen happen = {.at_us = c->now_us + us,
+                            .kind = HAPPEN_CONNECT,
+                            .host = host,
+                            .from = to,
+                            .life = c->machine[host].life};
+    push(c, happen);
+}
+
+static void
+carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
 {
     struct machine *m = &c->machine[host];
+    struct lbm_effect *effect = &waiting->effect;
     switch (effect->kind) {
     case LBM_EFFECT_PERSIST:
         persist_effect(c, host, effect);
         break;
     case LBM_EFFECT_SEND:
-        transmit(c, host, effect);
+        transmit(c, host, waiting);
         free(effect->as.send.frame);
         break;
     case LBM_EFFECT_REPLY:
@@ -371,12 +217,7 @@ carry_out(struct cluster *c, uint32_t host, struct lbm_effect *effect)
     case LBM_EFFECT_DIAL:
         if (effect->as.dial.host < c->n && !m->dialled[effect->as.dial.host]) {
             m->dialled[effect->as.dial.host] = 1;
-            struct happen up = {.at_us = c->now_us + 200,
-                                .kind = HAPPEN_CONNECTED,
-                                .host = host,
-                                .from = effect->as.dial.host,
-                                .life = m->life};
-            push(c, up);
+            connect_in(c, host, effect->as.dial.host, CONNECT_US);
         }
         break;
     case LBM_EFFECT_PLAN: {
@@ -404,11 +245,11 @@ release(struct cluster *c, uint32_t host)
     struct machine *m = &c->machine[host];
     size_t kept = 0;
     for (size_t i = 0; i < m->waiting.n; i++) {
-        struct lbm_effect *effect = &m->waiting.at[i].effect;
-        if (effect->after > m->durable)
-            m->waiting.at[kept++] = m->waiting.at[i];
+        struct waiting *waiting = &m->waiting.at[i];
+        if (waiting->effect.after > m->durable)
+            m->waiting.at[kept++] = *waiting;
         else
-            carry_out(c, host, effect);
+            carry_out(c, host, waiting);
     }
     m->waiting.n = kept;
 }
@@ -422,7 +263,9 @@ step(struct cluster *c, uint32_t host, struct lbm_event *event)
     enum lbm_err err = lbm_node_step(m->node, event, &effects);
     LBM_ASSERT(err == LBM_OK);
     for (size_t i = 0; i < effects.list.n; i++) {
-        struct waiting waiting = {effects.list.at[i]};
+        struct waiting waiting = {.effect = effects.list.at[i]};
+        if (waiting.effect.kind == LBM_EFFECT_SEND && waiting.effect.as.send.host < c->n)
+            waiting.connection = m->connection[waiting.effect.as.send.host];
         LBM_ASSERT(lbm_vec_push(&m->waiting, waiting) == LBM_OK);
     }
     free(effects.list.at);
@@ -430,6 +273,19 @@ step(struct cluster *c, uint32_t host, struct lbm_event *event)
 }
 
 /* ---- lives of machines --------------------------------------------------------------------------------- */
+
+/* A transaction reaches the disk. */
+static void
+commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
+{
+    struct machine *m = &c->machine[host];
+    LBM_ASSERT(persist->id == m->durable + 1);
+    m->durable = persist->id;
+    for (size_t i = 0; i < persist->ops.n; i++) {
+        disk_apply(&c->disk[host], &persist->ops.at[i]);
+        check_op(&c->check, c->disk, c->n, host, &persist->ops.at[i]);
+    }
+}
 
 void
 cluster_restart(struct cluster *c, uint32_t host)
@@ -463,25 +319,56 @@ cluster_restart(struct cluster *c, uint32_t host)
     struct lbm_diag diag;
     LBM_ASSERT(lbm_node_new(&config, &m->node, &diag) == LBM_OK);
     lbm_vec_free(&links);
-    m->durable = m->syncing = 0;
+    m->durable = 0;
     m->sync_free_us = c->now_us;
     memset(m->dialled, 0, c->n);
+    memset(m->heard, 0, c->n * sizeof *m->heard);
     struct lbm_recovered *recovered = lbm_alloc(1, sizeof *recovered);
-    disk_recover(&m->disk, recovered);
+    disk_recover(&c->disk[host], recovered);
     struct lbm_event event = {.kind = LBM_EVENT_START};
     event.as.recovered = recovered;
     trace(c, host, "start", "");
     step(c, host, &event);
     lbm_recovered_free(recovered);
-    for (uint32_t p = 0; p < c->n; p++)
-        if (p != host && c->machine[p].node != NULL && c->machine[p].dialled[host]) {
-            struct happen up = {.at_us = c->now_us + 300,
-                                .kind = HAPPEN_CONNECTED,
-                                .host = p,
-                                .from = host,
-                                .life = c->machine[p].life};
-            push(c, up);
+}
+
+/* A connection breaks: what is on its way over it arrives up to some moment, the rest is lost. */
+static void
+disconnect(struct cluster *c, uint32_t from, uint32_t to)
+{
+    struct machine *m = &c->machine[from];
+    uint64_t connection = m->connection[to];
+    if (connection == 0)
+        return;
+    m->connection[to] = 0;
+    int64_t until = c->now_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)c->options.delay_most_us);
+    for (size_t i = 0; i < c->queue.n; i++) {
+        struct happen *happen = &c->queue.at[i];
+        if (happen->kind == HAPPEN_MESSAGE && happen->connection == connection && happen->at_us > until)
+            happen->life = UINT64_MAX;
+    }
+    struct happen down = {
+        .at_us = c->now_us + 1, .kind = HAPPEN_DISCONNECTED, .host = from, .from = to, .life = m->life};
+    push(c, down);
+    connect_in(c, from, to, CONNECT_US + lbm_rng_below(&c->rng, CONNECT_AGAIN_US));
+}
+
+/* Transactions that were asked for and not reported: the first few may be on the disk all the same. */
+static void
+sync_some(struct cluster *c, uint32_t host)
+{
+    struct machine *m = &c->machine[host];
+    for (int found = 1; found && lbm_rng_below(&c->rng, 2) != 0;) {
+        found = 0;
+        for (size_t i = 0; i < c->queue.n + m->held.n && !found; i++) {
+            const struct happen *happen = i < c->queue.n ? &c->queue.at[i] : &m->held.at[i - c->queue.n];
+            if (happen->kind != HAPPEN_SYNCED || happen->host != host || happen->life != m->life ||
+                happen->persist->id != m->durable + 1)
+                continue;
+            commit(c, host, happen->persist);
+            found = 1;
         }
+    }
 }
 
 void
@@ -491,6 +378,11 @@ cluster_crash(struct cluster *c, uint32_t host)
     if (m->node == NULL)
         return;
     trace(c, host, "crash", "");
+    sync_some(c, host);
+    for (uint32_t p = 0; p < c->n; p++) {
+        disconnect(c, host, p);
+        disconnect(c, p, host);
+    }
     /* Void what was meant for this life, before the node that plans borrow from goes. */
     for (size_t i = 0; i < m->waiting.n; i++) {
         struct lbm_effects one = {0};
@@ -523,9 +415,13 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
     c->now_us = 1000000;
     lbm_rng_seed(&c->rng, options->seed);
     c->machine = lbm_alloc(h->n, sizeof *c->machine);
+    c->disk = lbm_alloc(h->n, sizeof *c->disk);
+    c->cut = lbm_alloc(h->n, h->n);
     for (uint32_t p = 0; p < h->n; p++) {
         c->machine[p].channel_us = lbm_alloc(h->n, sizeof(int64_t));
         c->machine[p].dialled = lbm_alloc(h->n, 1);
+        c->machine[p].connection = lbm_alloc(h->n, sizeof(uint64_t));
+        c->machine[p].heard = lbm_alloc(h->n, sizeof(uint64_t));
     }
     for (uint32_t p = 0; p + options->late < h->n; p++)
         cluster_restart(c, p);
@@ -543,21 +439,27 @@ forget_replies(struct machine *m)
 void
 cluster_free(struct cluster *c)
 {
+    for (uint32_t p = 0; p < c->n; p++)
+        cluster_crash(c, p);
     for (uint32_t p = 0; p < c->n; p++) {
         struct machine *m = &c->machine[p];
-        cluster_crash(c, p);
         forget_replies(m);
         lbm_vec_free(&m->replies);
         lbm_vec_free(&m->waiting);
         lbm_vec_free(&m->held);
-        disk_free(&m->disk);
+        disk_free(&c->disk[p]);
         free(m->channel_us);
         free(m->dialled);
+        free(m->connection);
+        free(m->heard);
     }
     for (size_t i = 0; i < c->queue.n; i++)
         happen_free(&c->queue.at[i]);
     lbm_vec_free(&c->queue);
     lbm_buf_free(&c->trace);
+    check_free(&c->check);
+    free(c->disk);
+    free(c->cut);
     free(c->machine);
     free(c);
 }
@@ -568,6 +470,11 @@ cluster_free(struct cluster *c)
 static void
 happen_message(struct cluster *c, struct happen *happen)
 {
+    /* A host reads from the newest connection of another alone. */
+    uint64_t *heard = &c->machine[happen->host].heard[happen->from];
+    if (happen->connection < *heard)
+        return;
+    *heard = happen->connection;
     Lbm__Peer *message = NULL;
     struct lbm_diag diag;
     enum lbm_err err = lbm_wire_unpack_peer(happen->frame + LBM_FRAME_HEADER, happen->len - LBM_FRAME_HEADER,
@@ -591,10 +498,7 @@ static void
 happen_synced(struct cluster *c, struct happen *happen)
 {
     struct machine *m = &c->machine[happen->host];
-    for (size_t i = 0; i < happen->persist->ops.n; i++)
-        disk_apply(&m->disk, &happen->persist->ops.at[i]);
-    LBM_ASSERT(happen->persist->id == m->durable + 1);
-    m->durable = happen->persist->id;
+    commit(c, happen->host, happen->persist);
     struct lbm_event event = {.kind = LBM_EVENT_PERSISTED};
     event.as.persisted = m->durable;
     release(c, happen->host);
@@ -608,6 +512,21 @@ happen_planned(struct cluster *c, struct happen *happen)
     event.as.planned.job = happen->task.job;
     event.as.planned.err = lbm_node_plan(&happen->task, &event.as.planned.plan, &event.as.planned.anchored);
     step(c, happen->host, &event);
+}
+
+/* A try to connect; one that fails is repeated. */
+static void
+happen_connect(struct cluster *c, const struct happen *happen)
+{
+    uint32_t from = happen->host, to = happen->from;
+    if (c->machine[to].node == NULL || c->cut[from * c->n + to]) {
+        connect_in(c, from, to, CONNECT_AGAIN_US / 2 + lbm_rng_below(&c->rng, CONNECT_AGAIN_US));
+        return;
+    }
+    c->machine[from].connection[to] = ++c->connections;
+    struct lbm_event event = {.kind = LBM_EVENT_PEER_UP};
+    event.as.peer = to;
+    step(c, from, &event);
 }
 
 static void
@@ -632,13 +551,15 @@ happen_now(struct cluster *c, struct happen happen)
     case HAPPEN_PLANNED:
         happen_planned(c, &happen);
         break;
-    case HAPPEN_CONNECTED:
-        if (c->machine[happen.from].node != NULL) {
-            struct lbm_event event = {.kind = LBM_EVENT_PEER_UP};
-            event.as.peer = happen.from;
-            step(c, happen.host, &event);
-        }
+    case HAPPEN_CONNECT:
+        happen_connect(c, &happen);
         break;
+    case HAPPEN_DISCONNECTED: {
+        struct lbm_event event = {.kind = LBM_EVENT_PEER_DOWN};
+        event.as.peer = happen.from;
+        step(c, happen.host, &event);
+        break;
+    }
     }
     happen_free(&happen);
 }
@@ -690,6 +611,22 @@ cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, 
         }
     }
     return done != NULL && done(c, arg);
+}
+
+void
+cluster_disconnect(struct cluster *c, uint32_t from, uint32_t to)
+{
+    disconnect(c, from, to);
+}
+
+void
+cluster_cut(struct cluster *c, uint32_t p, uint32_t q, int on)
+{
+    c->cut[p * c->n + q] = c->cut[q * c->n + p] = on != 0;
+    if (on) {
+        disconnect(c, p, q);
+        disconnect(c, q, p);
+    }
 }
 
 int64_t
@@ -755,8 +692,8 @@ cluster_ask(struct cluster *c, uint32_t host, uint32_t uid, Lbm__Request *reques
 }
 
 enum lbm_err
-cluster_submit(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
-               enum lbm_start start)
+cluster_send_guest(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
+                   enum lbm_start start)
 {
     char copy[LBM_NAME_MAX + 1];
     snprintf(copy, sizeof copy, "%s", name);
@@ -798,8 +735,42 @@ cluster_submit(struct cluster *c, uint32_t host, const char *name, const struct 
     request = (Lbm__Request)LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
     request.submit_end = &empty;
-    response = cluster_ask(c, host, 0, &request);
-    return response == NULL ? LBM_E_TIMEOUT : (enum lbm_err)response->code;
+    cluster_request(c, host, 0, &request);
+    return LBM_OK;
+}
+
+enum lbm_err
+cluster_submit(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
+               enum lbm_start start)
+{
+    enum lbm_err err = cluster_send_guest(c, host, name, g, start);
+    if (err != LBM_OK)
+        return err;
+    if (!cluster_run(c, 10000000, has_last_reply, &host))
+        return LBM_E_TIMEOUT;
+    return (enum lbm_err)cluster_reply(c, host, c->machine[host].replies.n - 1)->code;
+}
+
+/* The job of that name as a host lists it, or NULL. */
+static const Lbm__JobEntry *
+job_listed(struct cluster *c, uint32_t host, const char *name)
+{
+    char copy[LBM_NAME_MAX + 1];
+    snprintf(copy, sizeof copy, "%s", name);
+    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
+    jobs.name = copy;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_JOBS;
+    request.jobs = &jobs;
+    cluster_request(c, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(c, host, 0);
+    return response != NULL && response->code == LBM_OK ? response->jobs->jobs[0] : NULL;
+}
+
+int
+cluster_has_job(struct cluster *c, uint32_t host, const char *name)
+{
+    return job_listed(c, host, name) != NULL;
 }
 
 void
@@ -808,8 +779,8 @@ cluster_owners(const struct cluster *c, uint32_t n, uint32_t *part, uint32_t *do
     *doubles = *none = 0;
     memset(part, 0xff, n * sizeof *part);
     for (uint32_t p = 0; p < c->n; p++)
-        for (size_t i = 0; i < c->machine[p].disk.rows.n; i++) {
-            const struct lbm_row *row = &c->machine[p].disk.rows.at[i];
+        for (size_t i = 0; i < c->disk[p].rows.n; i++) {
+            const struct lbm_row *row = &c->disk[p].rows.at[i];
             if (row->stage != LBM_STAGE_OWN)
                 continue;
             *doubles += part[row->vertex] != LBM_NONE;
@@ -825,19 +796,45 @@ cluster_settled(struct cluster *c, const char *name)
     for (uint32_t p = 0; p < c->n; p++) {
         if (c->machine[p].node == NULL || c->machine[p].stopped)
             continue;
-        char copy[LBM_NAME_MAX + 1];
-        snprintf(copy, sizeof copy, "%s", name);
-        Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
-        jobs.name = copy;
-        Lbm__Request request = LBM__REQUEST__INIT;
-        request.what_case = LBM__REQUEST__WHAT_JOBS;
-        request.jobs = &jobs;
-        cluster_request(c, p, 0, &request);
-        const Lbm__Response *response = cluster_reply(c, p, 0);
-        if (response == NULL || response->code != LBM_OK || !response->jobs->jobs[0]->settled)
+        const Lbm__JobEntry *job = job_listed(c, p, name);
+        if (job == NULL || !job->settled)
             return 0;
     }
     return 1;
+}
+
+uint32_t
+cluster_guests(const struct cluster *c)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->check.guests.n; i++)
+        n += !c->check.guests.at[i].deleted;
+    return n;
+}
+
+int
+cluster_quiet(const struct cluster *c, const char **why)
+{
+    *why = NULL;
+    for (size_t i = 0; i < c->check.guests.n && *why == NULL; i++) {
+        const struct known_guest *guest = &c->check.guests.at[i];
+        uint8_t *owners = lbm_alloc(guest->g.n, 1);
+        size_t rows = 0;
+        for (uint32_t p = 0; p < c->n; p++)
+            for (size_t k = 0; k < c->disk[p].rows.n; k++) {
+                const struct lbm_row *row = &c->disk[p].rows.at[k];
+                rows += row->job == guest->job;
+                owners[row->vertex < guest->g.n && row->job == guest->job ? row->vertex : 0] +=
+                    row->job == guest->job && row->stage == LBM_STAGE_OWN;
+            }
+        if (guest->deleted && rows != 0)
+            *why = "rows of a job that is no more";
+        for (uint32_t v = 0; v < guest->g.n && !guest->deleted; v++)
+            if (owners[v] != 1)
+                *why = owners[v] == 0 ? "a vertex without owner" : "a vertex with two owners";
+        free(owners);
+    }
+    return *why == NULL;
 }
 
 void

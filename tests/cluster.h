@@ -1,6 +1,6 @@
 /* A whole cluster of nodes in one process and in virtual time, for tests: the same node core as the
- * daemon's, a network that delays, loses and repeats, disks that keep exactly what was synced, crashes at
- * any moment. The same seed gives the same run. */
+ * daemon's, a network that delays, loses, repeats and breaks, disks that keep what was synced, crashes at
+ * any moment. cluster_check.h looks on. The same seed gives the same run. */
 #ifndef LBM_TESTS_CLUSTER_H
 #define LBM_TESTS_CLUSTER_H
 
@@ -33,6 +33,10 @@ int64_t cluster_now(const struct cluster *cluster);
 void cluster_crash(struct cluster *cluster, uint32_t host);
 void cluster_restart(struct cluster *cluster, uint32_t host);
 int cluster_is_up(const struct cluster *cluster, uint32_t host);
+/* Break the connection from one host to the other: a part of what is on its way is lost; it is made again
+ * soon. Cut: break both and carry nothing between the two until cut again with on = 0. */
+void cluster_disconnect(struct cluster *cluster, uint32_t from, uint32_t to);
+void cluster_cut(struct cluster *cluster, uint32_t p, uint32_t q, int on);
 /* Stop and continue a process: events wait meanwhile. */
 void cluster_stop(struct cluster *cluster, uint32_t host);
 void cluster_continue(struct cluster *cluster, uint32_t host);
@@ -47,6 +51,19 @@ const Lbm__Response *cluster_ask(struct cluster *cluster, uint32_t host, uint32_
 /* Submit a graph to a host and wait for the log's word. Returns the code of the last reply. */
 enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *name,
                             const struct lbm_graph *g, enum lbm_start start);
+
+/* The same without waiting for the log: the last reply may come later, or never. */
+enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const char *name,
+                                const struct lbm_graph *g, enum lbm_start start);
+/* Nonzero if that host knows a job of that name. */
+int cluster_has_job(struct cluster *cluster, uint32_t host, const char *name);
+
+/* Guests on the disks whose jobs were not deleted. */
+uint32_t cluster_guests(const struct cluster *cluster);
+
+/* Nonzero if over all disks each vertex of every job that was not deleted has exactly one owner, and
+ * nothing is left of those that were; else *why says what is wrong. For a cluster at rest. */
+int cluster_quiet(const struct cluster *cluster, const char **why);
 
 /* Owners as the disks say: part[v] = the host whose row is OWN, LBM_NONE if none; *doubles counts vertices
  * with more than one OWN row, *out those with an OUT row whose successor does not exist. */
