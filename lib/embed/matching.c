@@ -48,11 +48,12 @@ best_neighbour(const struct matching *m, uint32_t v, struct lbm_rng *rng)
     return best;
 }
 
+/* The order is random over the whole graph: by blocks it is faster, but plans come out 1 % dearer. */
 static enum lbm_err
 match_neighbours(const struct matching *m, struct lbm_rng *rng)
 {
     struct lbm_sweep_order order;
-    enum lbm_err err = lbm_order_open(&order, LBM_ORDER_BLOCK, m->g->n);
+    enum lbm_err err = lbm_order_open(&order, LBM_ORDER_PERMUTATION, m->g->n);
     if (err != LBM_OK)
         return err;
     memset(m->mate, 0xff, m->g->n * sizeof *m->mate);
