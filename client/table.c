@@ -4,7 +4,8 @@
 
 #include "client/output.h"
 
-enum { CELL_MAX = 80, LABEL_WIDTH = 22 };
+/* A cell holds any job or host name, and the path of a socket with what stands before it. */
+enum { CELL_MAX = 256, LABEL_WIDTH = 22 };
 
 static void
 render(const struct lbm_column *column, const json_t *row, char cell[CELL_MAX])
@@ -35,6 +36,16 @@ render(const struct lbm_column *column, const json_t *row, char cell[CELL_MAX])
     }
 }
 
+/* Columns of a text in UTF-8: its characters, not its bytes. */
+static size_t
+columns_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
 static size_t
 width_of(const struct lbm_column *column, const json_t *rows)
 {
@@ -44,7 +55,7 @@ width_of(const struct lbm_column *column, const json_t *rows)
     json_array_foreach((json_t *)(uintptr_t)rows, i, row)
     {
         render(column, row, cell);
-        width = strlen(cell) > width ? strlen(cell) : width;
+        width = columns_of(cell) > width ? columns_of(cell) : width;
     }
     return width;
 }
@@ -52,10 +63,11 @@ width_of(const struct lbm_column *column, const json_t *rows)
 static void
 print_cell(FILE *to, const struct lbm_column *column, size_t width, const char *text, int last)
 {
+    int blanks = (int)(width - columns_of(text));
     if (column->type == LBM_COLUMN_TEXT)
-        fprintf(to, "%-*s", last ? 0 : (int)width, text);
+        fprintf(to, "%s%*s", text, last ? 0 : blanks, "");
     else
-        fprintf(to, "%*s", (int)width, text);
+        fprintf(to, "%*s%s", blanks, "", text);
     fputs(last ? "\n" : "  ", to);
 }
 

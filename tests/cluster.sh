@@ -87,7 +87,11 @@ refused 2 "ends in .svg or .png" ask 2 plot centre -o "$scratch/x.gif"
 printf '2 1\n2\n1\n' >"$scratch/two.graph"
 expect "a name with quotes" ask 4 submit "$scratch/two.graph" --name 'say "two"' --json
 grep -qF '"say \"two\""' "$scratch/output" && ok "quotes are escaped in JSON" || bad "$(cat "$scratch/output")"
-for job in mesh second random 'say "two"'; do expect "cancel $job" ask 4 cancel "$job"; done
+expect "a name in UTF-8" ask 4 submit "$scratch/two.graph" --name 'größe'
+expect "jobs" ask 4 jobs
+columns=$(sed 's/ö/o/; s/ß/s/' "$scratch/output" | awk '{ print match($0, / (phase|[A-Z]+) /) }' | sort -u | wc -l)
+[ "$columns" = 1 ] && ok "columns are as wide as their characters" || bad "columns: $(cat "$scratch/output")"
+for job in mesh second random 'say "two"' 'größe'; do expect "cancel $job" ask 4 cancel "$job"; done
 refused 1 "there is no job named mesh" ask 4 cancel mesh
 
 # ---- one more host --------------------------------------------------------------------------------------
