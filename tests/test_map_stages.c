@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -380,23 +381,74 @@ outer_face_does_not_apply_to_what_is_not_planar(void **state)
 static void
 a_turned_box_is_set_upright(void **state)
 {
-    enum { SIDE = 21 };
-    double x[2 * SIDE * SIDE], y[2 * SIDE * SIDE], matrix[4];
+    enum { SIDE = 9, CUBE = SIDE * SIDE * SIDE };
+    static double x[3 * CUBE], y[3 * CUBE];
+    double matrix[9];
+    struct lbm_rng rng;
     (void)state;
-    struct lbm_graph g = {.n = SIDE * SIDE};
-    for (int turn = 0; turn < 12; turn++) {
-        double angle = turn * 0.13;
-        for (int i = 0; i < SIDE * SIDE; i++) {
-            x[2 * i] = i % SIDE / (SIDE - 1.0);
-            x[2 * i + 1] = i / SIDE / (SIDE - 1.0);
+    lbm_rng_seed(&rng, 12);
+    for (unsigned m = 2; m <= 3; m++) {
+        struct lbm_graph g = {.n = m == 2 ? SIDE * SIDE : CUBE};
+        for (int turn = 0; turn < 20; turn++) {
+            for (uint32_t v = 0; v < g.n; v++)
+                for (uint32_t k = 0, rest = v; k < m; k++, rest /= SIDE)
+                    x[v * m + k] = rest % SIDE / (SIDE - 1.0);
+            if (m == 2)
+                map_isometry_plane(turn * 0.13, turn % 2, matrix);
+            else
+                map_isometry_space(&rng, matrix);
+            map_isometry_apply(matrix, m, g.n, x, y);
+            map_set_upright(&g, m, y);
+            for (size_t i = 0; i < (size_t)g.n * m; i++) /* a box again, whichever of its sides is up */
+                assert_true(y[i] > -1e-6 && y[i] < 1 + 1e-6);
         }
-        map_isometry_plane(angle, turn % 2, matrix);
-        map_isometry_apply(matrix, 2, g.n, x, y);
-        map_isometry_plane(map_box_angle(&g, y), 0, matrix);
-        map_isometry_apply(matrix, 2, g.n, y, x);
-        for (int i = 0; i < 2 * SIDE * SIDE; i++) /* a box again, whichever of its sides is up */
-            assert_true(x[i] > -1e-9 && x[i] < 1 + 1e-9);
     }
+}
+
+static void
+orders_of_axes_differ(void **state)
+{
+    double matrix[6][9], from[3] = {0.5, 0.6, 0.8}, to[6][3];
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        map_isometry_axes(i, matrix[i]);
+        map_isometry_apply(matrix[i], 3, 1, from, to[i]);
+        assert_true(fabs(to[i][0] + to[i][1] + to[i][2] - 1.9) < 1e-12);
+        for (unsigned j = 0; j < i; j++)
+            assert_true(memcmp(to[i], to[j], sizeof to[i]) != 0);
+    }
+}
+
+static void
+plane_sites_of_a_hypercube_put_neighbours_on_one_line(void **state)
+{
+    (void)state;
+    for (unsigned d = 1; d <= 9; d++) {
+        char spec[32];
+        snprintf(spec, sizeof spec, "hypercube:%u", d);
+        struct lbm_hosts h = map_hosts(spec);
+        double *site = lbm_alloc(2 * (size_t)h.n, sizeof *site);
+        assert_non_null(site);
+        assert_true(map_plane_sites(&h, site));
+        for (uint32_t p = 0; p < h.n; p++) {
+            assert_true(site[2 * p] > 0 && site[2 * p] < 1 && site[2 * p + 1] > 0 && site[2 * p + 1] < 1);
+            for (uint32_t q = 0; q < p; q++) {
+                double dx = fabs(site[2 * p] - site[2 * q]), dy = fabs(site[2 * p + 1] - site[2 * q + 1]);
+                assert_true(dx + dy > 1e-9);
+                if (lbm_dist(&h, p, q) == 1)
+                    assert_true(dx < 1e-9 || dy < 1e-9);
+                double columns = 1 << (d + 1) / 2, rows = 1 << d / 2;
+                if (fabs(dx * columns + dy * rows - 1) < 1e-9) /* next to each other on the grid */
+                    assert_int_equal(lbm_dist(&h, p, q), 1);
+            }
+        }
+        free(site);
+        lbm_hosts_free(&h);
+    }
+    struct lbm_hosts h = map_hosts("mesh:2x2x2");
+    double site[16];
+    assert_false(map_plane_sites(&h, site));
+    lbm_hosts_free(&h);
 }
 
 static void
@@ -455,6 +507,8 @@ main(void)
         cmocka_unit_test(harmonic_vertices_lie_at_the_mean_of_their_neighbours),
         cmocka_unit_test(outer_face_does_not_apply_to_what_is_not_planar),
         cmocka_unit_test(a_turned_box_is_set_upright),
+        cmocka_unit_test(orders_of_axes_differ),
+        cmocka_unit_test(plane_sites_of_a_hypercube_put_neighbours_on_one_line),
         cmocka_unit_test(isometries_of_space_keep_distances),
         cmocka_unit_test(pool_keeps_the_best_in_order),
     };

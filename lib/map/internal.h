@@ -119,19 +119,28 @@ void map_restrict(const uint32_t *parent, uint32_t n_fine, const uint32_t *fine,
 /* part of a fine level from that of the next coarser one */
 void map_prolong(const uint32_t *parent, uint32_t n_fine, const uint32_t *coarse, uint32_t *fine);
 
-/* Angle by which the plane coordinates x [2n] must turn so that the work they carry fills an upright box
- * best: the least fourth moment along the axes, as of a square against its diagonal. */
-double map_box_angle(const struct lbm_graph *g, const double *x);
+/* Turn coordinates x [n * m] about the centre so that the work they carry fills an upright box best: the
+ * least fourth moments along the axes, as of a cube against its diagonals. */
+void map_set_upright(const struct lbm_graph *g, unsigned m, double *x);
 
 /* Isometries about the centre of Omega. matrix: [4] or [9], row-major. */
 void map_isometry_plane(double angle, int mirrored, double *matrix);
 void map_isometry_space(struct lbm_rng *rng, double *matrix);
+void map_isometry_axes(unsigned order, double *matrix); /* of space, order < 6 */
 void map_isometry_apply(const double *matrix, unsigned m, uint32_t n, const double *x, double *out);
+
+/* Cut coordinates into the regions of a balanced power diagram; pinned vertices keep their hosts.
+ * In: y [n * m].  Out: m->part; weight [hosts].  Errors: LBM_E_NOMEM. */
+enum lbm_err map_cut_regions(const struct mapping *m, const double *y, double *weight) LBM_MUST_CHECK;
+
+/* Sites of the hosts in the plane, if their own are in space and a plane suits them too (hypercubes: Gray
+ * codes on a grid). Out: site [2 * hosts]. Value: whether there are any. */
+int map_plane_sites(const struct lbm_hosts *h, double *site);
 
 /* Lay coordinates over the sites in several ways, balance the power diagram of each, refine a little, and
  * offer what comes out to the pool.
- * In: x [n * m] mean 1/2 and variance 1/12; m->part is scratch.  Errors: LBM_E_NOMEM. */
-enum lbm_err map_start_regions(const struct mapping *m, const double *x, struct lbm_rng *rng,
+ * In: x [n * m] mean 1/2 and variance 1/12, is set upright; m->part is scratch.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_start_regions(const struct mapping *m, double *x, struct lbm_rng *rng,
                                struct pool *pool) LBM_MUST_CHECK;
 
 /* Where the diffusion of HEI97 comes to rest: every vertex that is not pinned at the mean of its neighbours.

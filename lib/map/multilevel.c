@@ -24,6 +24,9 @@ enum {
 
 struct run {
     const struct lbm_hosts *h;
+    struct lbm_hosts
+        plane;          /* the same with sites in the plane, borrowing all else; n is 0 if there are none */
+    double *plane_site; /* [2 * hosts] */
     const struct lbm_plan_options *options;
     const uint64_t *limit;
     uint64_t *load; /* scratch */
@@ -84,9 +87,10 @@ polish(struct run *run, uint32_t level)
 
 /* ---- starts: each makes a mapping of the arena in run->plan->part ------------------------------------- */
 
-/* Regions of the coarsest level, the finalists refined in full, the best of them brought down. */
+/* Regions of the coarsest level, the finalists refined in full, the best of them brought down.
+ * In: h with the sites to use; x coordinates of the coarsest level in as many dimensions. */
 static enum lbm_err
-start_regions(struct run *run, int *applies)
+start_on_sites(struct run *run, const struct lbm_hosts *h, double *x)
 {
     uint32_t coarsest = run->levels.n - 1;
     struct mapping m = mapping_of(run, coarsest);
@@ -94,8 +98,9 @@ start_regions(struct run *run, int *applies)
     enum lbm_err err = pool_init(&pool, m.g->n, FINALISTS);
     if (err == LBM_OK)
         err = pool_init(&best, m.g->n, 1);
+    m.h = h;
     if (err == LBM_OK)
-        err = map_start_regions(&m, run->plan->x, &run->rng, &pool);
+        err = map_start_regions(&m, x, &run->rng, &pool);
     for (uint32_t i = 0; i < pool.n && err == LBM_OK; i++) {
         memcpy(m.part, pool_part(&pool, i), m.g->n * sizeof *m.part);
         err = map_refine(&m, ROUNDS, PATIENCE, &run->rng);
@@ -105,15 +110,39 @@ start_regions(struct run *run, int *applies)
         memcpy(m.part, pool_part(&best, 0), m.g->n * sizeof *m.part);
     pool_free(&pool);
     pool_free(&best);
-    *applies = 1;
     return err == LBM_OK ? climb(run, coarsest, run->arena) : err;
+}
+
+static enum lbm_err
+start_regions(struct run *run, int *applies)
+{
+    *applies = 1;
+    return start_on_sites(run, run->h, run->plan->x);
+}
+
+/* The same in the plane, for hosts whose sites are in space: many guests are flat. */
+static enum lbm_err
+start_plane(struct run *run, int *applies)
+{
+    const struct lbm_graph *top = &run->levels.graph[run->levels.n - 1];
+    *applies = run->h->m == 3 && run->plane.n != 0;
+    if (!*applies)
+        return LBM_OK;
+    double *x = lbm_alloc(2 * (size_t)top->n, sizeof *x);
+    enum lbm_err err = x == NULL ? LBM_E_NOMEM : lbm_embed_pivots(top, 2, PIVOTS, SWEEPS, &run->rng, x);
+    if (err == LBM_OK)
+        err = start_on_sites(run, &run->plane, x);
+    free(x);
+    return err;
 }
 
 static enum lbm_err
 start_face(struct run *run, int *applies)
 {
     struct mapping m = mapping_of(run, run->arena);
-    return map_start_face(&m, &run->rng, applies);
+    m.h = &run->plane;
+    *applies = 0;
+    return run->plane.n != 0 ? map_start_face(&m, &run->rng, applies) : LBM_OK;
 }
 
 static enum lbm_err
@@ -129,6 +158,7 @@ static const struct start {
     enum lbm_err (*make)(struct run *run, int *applies);
 } starts[] = {
     {"regions", start_regions},
+    {"plane regions", start_plane},
     {"outer face", start_face},
     {"halving", start_halving},
 };
@@ -172,12 +202,31 @@ build_levels(struct run *run, const struct lbm_graph *g)
     return LBM_OK;
 }
 
+/* The hosts as a plane sees them. */
+static enum lbm_err
+find_plane(struct run *run)
+{
+    run->plane_site = lbm_alloc(2 * (size_t)run->h->n, sizeof *run->plane_site);
+    if (run->plane_site == NULL)
+        return LBM_E_NOMEM;
+    if (run->h->m == 2) {
+        run->plane = *run->h;
+    } else if (map_plane_sites(run->h, run->plane_site)) {
+        run->plane = *run->h;
+        run->plane.m = 2;
+        run->plane.site = run->plane_site;
+    }
+    return LBM_OK;
+}
+
 static enum lbm_err
 make(struct run *run, const struct lbm_graph *g)
 {
     lbm_rng_stream(&run->rng, run->options->seed, 0);
     tell(run, "levels", 0);
-    enum lbm_err err = build_levels(run, g);
+    enum lbm_err err = find_plane(run);
+    if (err == LBM_OK)
+        err = build_levels(run, g);
     if (err == LBM_OK)
         err = lbm_embed_pivots(&run->levels.graph[run->levels.n - 1], run->h->m, PIVOTS, SWEEPS, &run->rng,
                                run->plan->x);
@@ -217,5 +266,6 @@ map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
     free(limit);
     free(run.load);
     free(run.work);
+    free(run.plane_site);
     return err;
 }

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "map/internal.h"
 
+enum { LINKS_MET_MAX = 32 }; /* a host of more links meets only those it shares edges of G with */
+
 struct host_pair {
     uint32_t a, b;
 };
@@ -45,8 +47,9 @@ list_pairs(struct refiner *r)
     r->pairs.n = 0;
     memset(r->listed, 0, h->n * sizeof *r->listed);
     for (uint32_t p = 0; p < h->n && err == LBM_OK; p++) {
-        for (uint32_t e = h->offset[p]; e < h->offset[p + 1] && err == LBM_OK; e++)
-            err = list_pair(r, p, h->target[e]);
+        uint32_t links = h->offset[p + 1] - h->offset[p];
+        for (uint32_t e = 0; e < links && links <= LINKS_MET_MAX && err == LBM_OK; e++)
+            err = list_pair(r, p, h->target[h->offset[p] + e]);
         for (uint64_t e = quotient.offset[p]; e < quotient.offset[p + 1] && err == LBM_OK; e++)
             err = list_pair(r, p, quotient.target[e]);
     }

@@ -6,11 +6,6 @@
 
 #include "base/mem.h"
 #include "map/internal.h"
-#include "space/space.h"
-
-enum {
-    BALANCE_ROUNDS = 60,
-};
 
 static const double PI = 3.14159265358979323846;
 
@@ -45,9 +40,7 @@ cut(const struct mapping *m, const double *x, uint32_t *best)
         double matrix[4];
         map_isometry_plane(i / 2 * PI / 2, i % 2, matrix);
         map_isometry_apply(matrix, 2, n, x, y);
-        if (lbm_regions_balance(h->n, 2, 0, h->site, h->capacity, n, y, m->g->work, 0.01, BALANCE_ROUNDS,
-                                weight, m->part) < 0)
-            err = LBM_E_NOMEM;
+        err = map_cut_regions(m, y, weight);
         uint64_t bytes = err == LBM_OK ? lbm_map_hop_bytes(m->g, h, m->part) : least;
         if (bytes < least) {
             least = bytes;
@@ -64,17 +57,15 @@ map_start_face(const struct mapping *m, struct lbm_rng *rng, int *applies)
 {
     uint32_t n = m->g->n;
     *applies = 0;
-    if (m->h->m != 2)
-        return LBM_OK;
     double *x = lbm_alloc(2 * (size_t)n, sizeof *x);
     uint32_t *best = lbm_alloc(n, sizeof *best);
     enum lbm_err err = x == NULL || best == NULL ? LBM_E_NOMEM : draw(m, x, applies);
     if (err == LBM_OK && *applies) {
         err = cut(m, x, best);
-        for (uint32_t v = 0; v < n && err == LBM_OK; v++)
-            m->part[v] = mapping_pinned(m, v) ? m->g->pin[v] : best[v];
-        if (err == LBM_OK)
+        if (err == LBM_OK) {
+            memcpy(m->part, best, n * sizeof *best);
             err = map_flow(m, rng);
+        }
     }
     free(x);
     free(best);

@@ -1,4 +1,5 @@
 /* The geometric start: HEI97's regions as a balanced power diagram, over several placements of the guest. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,27 +8,45 @@
 #include "space/space.h"
 
 enum {
-    ANGLES = 8,           /* in a quarter turn */
-    PLACEMENTS_SPACE = 8, /* random ones, in three dimensions */
-    BALANCE_ROUNDS = 150,
+    ANGLES = 8, /* in a quarter turn; the upright one in its other turn and mirrored as well */
+    AXES = 6,   /* orders of them, in space */
+    RANDOM = 6, /* isometries of space */
+    PLACEMENTS_PLANE = ANGLES + 3,
+    PLACEMENTS_SPACE = AXES + RANDOM,
+    BALANCE_ROUNDS_MAX = 150,
+    BALANCE_ROUNDS_MIN = 15,
     PATIENCE = 50,
 };
 
+/* Comparisons of a vertex with a site that balancing a power diagram may take: a tenth of a second or two. */
+static const double COMPARISONS_MAX = 1e8;
+
 static const double PI = 3.14159265358979323846;
+
+enum lbm_err
+map_cut_regions(const struct mapping *m, const double *y, double *weight)
+{
+    const struct lbm_graph *g = m->g;
+    const struct lbm_hosts *h = m->h;
+    double rounds = COMPARISONS_MAX / ((double)g->n * h->n), vertex = (double)h->n / g->n;
+    rounds = fmin(fmax(rounds, BALANCE_ROUNDS_MIN), BALANCE_ROUNDS_MAX);
+    /* Cells cannot divide a vertex: a share of few vertices is not met any better than by one. */
+    if (lbm_regions_balance(h->n, h->m, 0, h->site, h->capacity, g->n, y, g->work, fmax(0.03, vertex),
+                            (int)rounds, weight, m->part) < 0)
+        return LBM_E_NOMEM;
+    for (uint32_t v = 0; v < g->n; v++)
+        if (mapping_pinned(m, v))
+            m->part[v] = g->pin[v];
+    return LBM_OK;
+}
 
 /* One placement: regions, flow, swaps, one round of refinement. */
 static enum lbm_err
 place(const struct mapping *m, const double *y, double *weight, struct lbm_rng *rng)
 {
-    const struct lbm_graph *g = m->g;
-    const struct lbm_hosts *h = m->h;
-    if (lbm_regions_balance(h->n, h->m, 0, h->site, h->capacity, g->n, y, g->work, 0.03, BALANCE_ROUNDS,
-                            weight, m->part) < 0)
-        return LBM_E_NOMEM;
-    for (uint32_t v = 0; v < g->n; v++)
-        if (mapping_pinned(m, v))
-            m->part[v] = g->pin[v];
-    enum lbm_err err = map_flow(m, rng);
+    enum lbm_err err = map_cut_regions(m, y, weight);
+    if (err == LBM_OK)
+        err = map_flow(m, rng);
     if (err == LBM_OK)
         err = map_swap(m);
     if (err == LBM_OK)
@@ -35,21 +54,32 @@ place(const struct mapping *m, const double *y, double *weight, struct lbm_rng *
     return err;
 }
 
+/* The i-th way to lay upright coordinates over the sites. */
+static void
+placement(int i, unsigned m, struct lbm_rng *rng, double *matrix)
+{
+    if (m == 3 && i < AXES)
+        map_isometry_axes((unsigned)i, matrix);
+    else if (m == 3)
+        map_isometry_space(rng, matrix);
+    else if (i < ANGLES)
+        map_isometry_plane(i * PI / 2 / ANGLES, 0, matrix);
+    else
+        map_isometry_plane((i - ANGLES) % 2 * PI / 2, i > ANGLES, matrix);
+}
+
 enum lbm_err
-map_start_regions(const struct mapping *m, const double *x, struct lbm_rng *rng, struct pool *pool)
+map_start_regions(const struct mapping *m, double *x, struct lbm_rng *rng, struct pool *pool)
 {
     const struct lbm_hosts *h = m->h;
     double *y = lbm_alloc((size_t)m->g->n * h->m, sizeof *y), *weight = lbm_alloc(h->n, sizeof *weight);
     uint64_t *load = lbm_alloc(h->n, sizeof *load);
     enum lbm_err err = y == NULL || weight == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
-    double upright = err == LBM_OK && h->m == 2 ? map_box_angle(m->g, x) : 0;
-    int placements = h->m == 2 ? ANGLES : PLACEMENTS_SPACE;
+    int placements = h->m == 2 ? PLACEMENTS_PLANE : PLACEMENTS_SPACE;
+    map_set_upright(m->g, h->m, x);
     for (int i = 0; i < placements && err == LBM_OK && !(i > 0 && mapping_stopped(m)); i++) {
         double matrix[9];
-        if (h->m == 2)
-            map_isometry_plane(upright + i * PI / 2 / ANGLES, 0, matrix);
-        else
-            map_isometry_space(rng, matrix);
+        placement(i, h->m, rng, matrix);
         map_isometry_apply(matrix, h->m, m->g->n, x, y);
         err = place(m, y, weight, rng);
         if (err == LBM_OK)

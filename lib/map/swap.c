@@ -5,13 +5,18 @@
 #include "base/mem.h"
 #include "map/internal.h"
 
-enum { PASSES_MAX = 20 }; /* each pass lowers J; few are ever needed */
+enum {
+    PASSES_MAX = 20,      /* each pass lowers J; few are ever needed */
+    ALL_PAIRS_MAX = 256,  /* hosts up to which every pair is tried */
+    LINKS_TRIED_MAX = 16, /* of a host, above that */
+};
 
 struct swapper {
     const struct mapping *m;
     struct quotient quotient; /* of the parts as they were */
     uint64_t *load;           /* [parts] */
     uint32_t *host;           /* [parts] host of each part now */
+    uint32_t *part_on;        /* [hosts] its inverse */
     uint8_t *bound;           /* [parts] holds a pinned vertex */
 };
 
@@ -41,20 +46,46 @@ may_swap(const struct swapper *s, uint32_t i, uint32_t j)
            (s->load[j] <= limit[p] || limit[p] >= limit[q]);
 }
 
+/* Exchange two parts if J falls. Value: whether it did. */
+static int
+try_swap(struct swapper *s, uint32_t i, uint32_t j)
+{
+    uint32_t p = s->host[i], q = s->host[j];
+    if (i == j || !may_swap(s, i, j) || change(s, i, j, q) + change(s, j, i, p) >= 0)
+        return 0;
+    s->host[i] = q;
+    s->host[j] = p;
+    s->part_on[q] = i;
+    s->part_on[p] = j;
+    return 1;
+}
+
+/* Exchanges of part i with parts beside those it talks to: where else would it want to be. */
+static int
+try_near(struct swapper *s, uint32_t i)
+{
+    const struct lbm_hosts *h = s->m->h;
+    int any = 0;
+    for (uint64_t e = s->quotient.offset[i]; e < s->quotient.offset[i + 1]; e++) {
+        uint32_t beside = s->host[s->quotient.target[e]], first = h->offset[beside],
+                 end = h->offset[beside + 1];
+        for (uint32_t l = first; l < end && l < first + LINKS_TRIED_MAX; l++)
+            any |= try_swap(s, i, s->part_on[h->target[l]]);
+    }
+    return any;
+}
+
 /* Value: whether anything was exchanged. */
 static int
 run_pass(struct swapper *s)
 {
     int any = 0;
     for (uint32_t i = 0; i < s->m->h->n; i++)
-        for (uint32_t j = 0; j < i; j++) {
-            uint32_t p = s->host[i], q = s->host[j];
-            if (!may_swap(s, i, j) || change(s, i, j, q) + change(s, j, i, p) >= 0)
-                continue;
-            s->host[i] = q;
-            s->host[j] = p;
-            any = 1;
-        }
+        if (s->m->h->n > ALL_PAIRS_MAX)
+            any |= try_near(s, i);
+        else
+            for (uint32_t j = 0; j < i; j++)
+                any |= try_swap(s, i, j);
     return any;
 }
 
@@ -65,14 +96,16 @@ map_swap(const struct mapping *m)
     struct swapper s = {.m = m,
                         .load = lbm_alloc(n_hosts, sizeof *s.load),
                         .host = lbm_alloc(n_hosts, sizeof *s.host),
+                        .part_on = lbm_alloc(n_hosts, sizeof *s.part_on),
                         .bound = lbm_alloc(n_hosts, 1)};
-    enum lbm_err err = s.load == NULL || s.host == NULL || s.bound == NULL ? LBM_E_NOMEM : LBM_OK;
+    enum lbm_err err =
+        s.load == NULL || s.host == NULL || s.part_on == NULL || s.bound == NULL ? LBM_E_NOMEM : LBM_OK;
     if (err == LBM_OK)
         err = quotient_build(&s.quotient, m->g, n_hosts, m->part);
     if (err == LBM_OK) {
         lbm_map_loads(m->g, n_hosts, m->part, s.load);
         for (uint32_t p = 0; p < n_hosts; p++)
-            s.host[p] = p;
+            s.host[p] = s.part_on[p] = p;
         for (uint32_t v = 0; v < m->g->n; v++)
             s.bound[m->part[v]] |= (uint8_t)mapping_pinned(m, v);
         for (int pass = 0; pass < PASSES_MAX && run_pass(&s); pass++)
@@ -83,6 +116,7 @@ map_swap(const struct mapping *m)
     }
     free(s.load);
     free(s.host);
+    free(s.part_on);
     free(s.bound);
     quotient_free(&s.quotient);
     return err;
