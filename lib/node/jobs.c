@@ -187,6 +187,18 @@ answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const c
     job->client = 0;
 }
 
+/* The frame of an anchored guest is fixed at its home, which has a record of every vertex. Should all
+ * hosts have restarted, nobody else knows. */
+static void
+recover_frame(struct job *job, const struct lbm_job_entry *entry)
+{
+    if (entry->start == LBM_START_PLAN)
+        return; /* ownership does not depend on it, and others may know the regions' weights */
+    for (size_t i = 0; i < job->shard.vertices.n && !job->frame_fixed; i++)
+        job->frame_fixed = job->shard.vertices.at[i].anchored;
+    job->frame_seq = job->frame_fixed ? 1 : 0;
+}
+
 void
 jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
 {
@@ -200,6 +212,8 @@ jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
         job_store_state(node, job, LBM_JOB_SUBMITTED);
     job->phase =
         entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
+    if (job->phase == LBM_PHASE_PLACED)
+        recover_frame(job, entry);
     job->tick_us = node->now_us;
     answer_submit(node, job, LBM_OK, "");
 }
