@@ -278,15 +278,19 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
         job->stats_us = node->now_us + STATS_US;
         send_stats(node, job, entry);
     }
-    int at_rest = job->largest <= calm || job->sweeps >= MAPPING_SWEEPS_MAX;
+    /* Enough is enough: a vertex on a border may change hands for ever while the frame trembles, and
+     * points that have collapsed give no frame. What is planned to move still does. */
+    int is_spent = job->sweeps >= MAPPING_SWEEPS_MAX;
+    int at_rest = job->largest <= calm || is_spent;
     uint32_t waiting = 0;
-    if (node->view.routable && job->frame_seq != 0 && (node->now_us >= job->follow_us || at_rest)) {
+    if (node->view.routable && job->frame_seq != 0 && !is_spent &&
+        (node->now_us >= job->follow_us || at_rest)) {
         job->follow_us = node->now_us + FOLLOW_US;
         waiting = follow_regions(node, job, at_rest ? 0 : HYSTERESIS);
     }
     waiting += handoff_pump(node, job);
     job->calm = at_rest && waiting == 0 && job->shard.n_out == 0 ? job->calm + 1 : 0;
-    set_ready(node, job, job->calm >= CALM_TICKS && job->frame_seq != 0);
+    set_ready(node, job, job->calm >= CALM_TICKS && (job->frame_seq != 0 || is_spent));
 }
 
 void
