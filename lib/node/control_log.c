@@ -206,11 +206,21 @@ log_persisted(struct lbm_node *node)
             push_entries(node, node->peers.at[i].host, from);
 }
 
+/* Nonzero if the first append must wait. An entry that is being stored may be that very append, taken
+ * before a restart or without our hearing of it: proposing it again could bring back what was deleted
+ * in between. */
+static int
+append_waits(const struct lbm_node *node)
+{
+    return node->appends.n == 0 || !node->caught_up || node->append_accepted ||
+           (!node->founder && node->log_waits.n != 0);
+}
+
 /* Send the first waiting append, or order it here. One at a time keeps a host's own commands in order. */
 static void
 try_append(struct lbm_node *node)
 {
-    if (node->appends.n == 0 || !node->caught_up || node->append_accepted)
+    if (append_waits(node))
         return;
     const struct append *first = &node->appends.at[0];
     if (node->founder) {
@@ -274,7 +284,7 @@ log_deadline(const struct lbm_node *node)
 {
     if (!node->caught_up)
         return node->fetch_us + FETCH_RETRY_US;
-    if (node->appends.n == 0 || node->append_accepted || (node->founder && node->append_us != 0))
+    if (append_waits(node) || (node->founder && node->append_us != 0))
         return INT64_MAX;
     return node->append_us == 0 ? node->now_us : node->append_us + APPEND_RETRY_US;
 }
