@@ -88,9 +88,11 @@ static uint32_t
 follow_regions(struct lbm_node *node, struct job *job, double hysteresis)
 {
     const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = lbm_view_number(&node->view, node->host), away = 0;
+    if (self == LBM_NONE)
+        return 0; /* others know already that we are ACTIVE, and gave us vertices */
     double *weight = lbm_alloc(h->n, sizeof *weight);
     uint32_t *ids = lbm_alloc(h->n, sizeof *ids);
-    uint32_t self = lbm_view_number(&node->view, node->host), away = 0;
     if (weight == NULL || ids == NULL)
         fail(node, LBM_E_NOMEM);
     for (uint32_t p = 0; node->failed == LBM_OK && p < h->n; p++) {
