@@ -20,7 +20,7 @@
 #include "graph/generate.h"
 
 enum {
-    SEEDS = 150,
+    SEEDS = 750,
     FAULTS = 24,
     FAULT_PAUSE_US = 400000, /* at most, between two */
     JOIN_US = 20000000,
