@@ -275,14 +275,14 @@ host_tree_halves_down_to_single_hosts(void **state)
     for (unsigned i = 0; i < MAP_HOSTS_SOME; i++) {
         struct lbm_hosts h = map_hosts_some(i);
         struct host_tree tree;
-        assert_int_equal(host_tree_build(&h, &tree), LBM_OK);
+        assert_int_equal(host_tree_build(&h, 12, &tree), LBM_OK);
         assert_int_equal(tree.at[0].hosts.n, 1);
         const struct host_groups *last = &tree.at[tree.depths - 1];
         assert_int_equal(last->hosts.n, h.n);
         for (uint32_t p = 0; p < h.n; p++)
             for (uint32_t q = 0; q < h.n; q++)
                 assert_int_equal(lbm_dist(&last->hosts, last->group_of[p], last->group_of[q]),
-                                 GROUP_DISTANCE_UNIT * lbm_dist(&h, p, q));
+                                 12 * lbm_dist(&h, p, q));
         for (uint32_t d = 0; d + 1 < tree.depths; d++) {
             const struct host_groups *from = &tree.at[d], *to = &tree.at[d + 1];
             for (uint32_t p = 0; p < h.n; p++) {
@@ -309,7 +309,7 @@ halves_of_a_mesh_are_its_sides(void **state)
     struct host_tree tree;
     (void)state;
     struct lbm_hosts h = map_hosts("mesh:8x4");
-    assert_int_equal(host_tree_build(&h, &tree), LBM_OK);
+    assert_int_equal(host_tree_build(&h, 12, &tree), LBM_OK);
     for (uint32_t p = 0; p < h.n; p++) /* the short cut: columns 0 to 3 against 4 to 7 */
         assert_int_equal(tree.at[1].group_of[p] == tree.at[1].group_of[0], p % 8 < 4);
     host_tree_free(&tree);

@@ -376,6 +376,35 @@ a_star_of_many_leaves_is_balanced(void **state)
     lbm_hosts_free(&h);
 }
 
+static void
+distances_and_bandwidths_at_their_limits_work(void **state)
+{
+    /* A chain as long as costs allow: twelve of its length do not fit 32 bits. */
+    enum { HOSTS = 760 };
+    static struct lbm_link links[HOSTS - 1];
+    static double site[2 * HOSTS];
+    struct lbm_hosts h;
+    (void)state;
+    for (uint32_t p = 0; p < HOSTS; p++) {
+        if (p > 0)
+            links[p - 1] = (struct lbm_link){p - 1, p, LBM_LINK_COST_MAX};
+        site[2 * p] = p;
+        site[2 * p + 1] = p % 2;
+    }
+    assert_int_equal(lbm_hosts_build(HOSTS, links, HOSTS - 1, NULL, 2, site, &h, NULL), LBM_OK);
+    struct lbm_graph g = map_guest_by_spec("lattice:60x1");
+    g.weight = lbm_alloc(lbm_graph_directions(&g), sizeof *g.weight);
+    assert_non_null(g.weight);
+    for (uint64_t e = 0; e < lbm_graph_directions(&g); e++)
+        g.weight[e] = 100000000; /* by 118 directions and twice the length: nearly all of 63 bits */
+    struct lbm_plan plan = plan_by(LBM_METHOD_LBMAP, &g, &h, 1);
+    assert_sound(&plan, &g, &h);
+    assert_int_equal(largest_load(&plan, &g, h.n), 1);
+    lbm_plan_free(&plan);
+    lbm_graph_free(&g);
+    lbm_hosts_free(&h);
+}
+
 /* ---- stopping, progress ----------------------------------------------------------------------------- */
 
 struct watch {
@@ -484,6 +513,7 @@ main(void)
         cmocka_unit_test(more_hosts_than_vertices_share_no_host_needlessly),
         cmocka_unit_test(components_stay_whole_where_they_fit),
         cmocka_unit_test(a_star_of_many_leaves_is_balanced),
+        cmocka_unit_test(distances_and_bandwidths_at_their_limits_work),
         cmocka_unit_test(a_stopped_plan_is_balanced_and_progress_only_grows),
         cmocka_unit_test(heirich_maps_its_model_problem_exactly),
         cmocka_unit_test(heirich_balances_across_edges),

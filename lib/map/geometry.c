@@ -31,6 +31,30 @@ interpolate(const struct lbm_levels *levels, unsigned m, struct lbm_rng *rng, do
     return err;
 }
 
+/* Hosts in a line tell nothing of the directions across it: a row of the fit that is nothing beside the
+ * others takes the axis of the embedding that those use least. */
+static void
+complete_rows(struct lbm_affine *fit)
+{
+    unsigned m = fit->m;
+    double size[LBM_DIMENSIONS_MAX] = {0}, most = 0;
+    for (unsigned r = 0; r < m; r++) {
+        for (unsigned c = 0; c < m; c++)
+            size[r] += fabs(fit->matrix[r * m + c]);
+        most = size[r] > most ? size[r] : most;
+    }
+    for (unsigned r = 0; r < m; r++) {
+        unsigned least = 0;
+        double use[LBM_DIMENSIONS_MAX] = {0};
+        for (unsigned i = 0; i < m * m; i++)
+            use[i % m] += fabs(fit->matrix[i]);
+        for (unsigned c = 1; c < m; c++)
+            least = use[c] < use[least] ? c : least;
+        if (size[r] < 1e-6 * most || most == 0)
+            fit->matrix[r * m + least] += most != 0 ? 0.1 * most : 1;
+    }
+}
+
 /* Lay x over the sites: the affine map that brings vertices nearest to the sites of their hosts (least
  * squares). With x renormalized the normal equations are diagonal. */
 static void
@@ -61,6 +85,7 @@ lay_over_sites(const struct mapping *m, double *x)
         for (unsigned c = 0; c < h->m; c++)
             fit.matrix[r * h->m + c] /= work;
     }
+    complete_rows(&fit);
     for (uint32_t v = 0; v < m->g->n; v++)
         lbm_affine_apply(&fit, &x[(size_t)v * h->m], &x[(size_t)v * h->m]);
 }

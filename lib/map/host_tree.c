@@ -120,8 +120,8 @@ halve(struct halver *s, uint32_t *group, uint32_t n)
 /* ---- the group graph -------------------------------------------------------------------------------- */
 
 /* Distance of groups: halfway between the mean and the least distance of their hosts. */
-static enum lbm_err
-set_distances(const struct lbm_hosts *h, const struct partition *groups, struct lbm_hosts *out)
+static void
+set_distances(const struct lbm_hosts *h, uint32_t unit, const struct partition *groups, struct lbm_hosts *out)
 {
     for (uint32_t a = 0; a < groups->n; a++)
         for (uint32_t b = 0; b < a; b++) {
@@ -134,12 +134,9 @@ set_distances(const struct lbm_hosts *h, const struct partition *groups, struct 
                     sum += d;
                     least = d < least ? d : least;
                 }
-            double d = GROUP_DISTANCE_UNIT * 0.5 * (sum / ((double)na * nb) + least);
-            if (d > UINT32_MAX)
-                return LBM_E_LIMIT;
+            double d = unit * 0.5 * (sum / ((double)na * nb) + least);
             out->dist[(size_t)a * groups->n + b] = out->dist[(size_t)b * groups->n + a] = (uint32_t)(d + 0.5);
         }
-    return LBM_OK;
 }
 
 /* Links of the group graph, of cost 1: a link of H joins members. */
@@ -172,7 +169,8 @@ set_links(const struct lbm_hosts *h, const struct partition *groups, const uint3
 }
 
 static enum lbm_err
-groups_build(const struct lbm_hosts *h, const struct partition *groups, struct host_groups *out)
+groups_build(const struct lbm_hosts *h, uint32_t unit, const struct partition *groups,
+             struct host_groups *out)
 {
     struct lbm_hosts *hosts = &out->hosts;
     uint32_t n = groups->n;
@@ -192,8 +190,8 @@ groups_build(const struct lbm_hosts *h, const struct partition *groups, struct h
             out->group_of[groups->host[i]] = a;
             hosts->capacity[a] += h->capacity[groups->host[i]];
         }
-    enum lbm_err err = set_links(h, groups, out->group_of, hosts);
-    return err == LBM_OK ? set_distances(h, groups, hosts) : err;
+    set_distances(h, unit, groups, hosts);
+    return set_links(h, groups, out->group_of, hosts);
 }
 
 /* Split every group of more than one host. first_half [n] tells where the halves of each are. */
@@ -216,18 +214,18 @@ split(struct halver *s, struct partition *groups, uint32_t *first_half, uint32_t
 }
 
 static enum lbm_err
-grow(struct halver *s, struct partition *groups, uint32_t *first, struct host_tree *tree)
+grow(struct halver *s, uint32_t unit, struct partition *groups, uint32_t *first, struct host_tree *tree)
 {
-    enum lbm_err err = groups_build(s->h, groups, &tree->at[0]);
+    enum lbm_err err = groups_build(s->h, unit, groups, &tree->at[0]);
     for (tree->depths = 1; groups->n < s->h->n && err == LBM_OK; tree->depths++) {
         split(s, groups, tree->at[tree->depths - 1].first_half, first);
-        err = groups_build(s->h, groups, &tree->at[tree->depths]);
+        err = groups_build(s->h, unit, groups, &tree->at[tree->depths]);
     }
     return err;
 }
 
 enum lbm_err
-host_tree_build(const struct lbm_hosts *h, struct host_tree *out)
+host_tree_build(const struct lbm_hosts *h, uint32_t unit, struct host_tree *out)
 {
     enum { DEPTHS_MAX = 32 }; /* halves round up: 2^31 hosts */
     uint32_t n = h->n;
@@ -248,7 +246,7 @@ host_tree_build(const struct lbm_hosts *h, struct host_tree *out)
         groups.first[1] = n;
         for (uint32_t p = 0; p < n; p++)
             groups.host[p] = p;
-        err = grow(&s, &groups, first, &tree);
+        err = grow(&s, unit, &groups, first, &tree);
     }
     free(s.order);
     free(s.side);

@@ -7,14 +7,10 @@
 /* One depth: groups of hosts, and the graph in which each group is a host. A group of depth d has its one or
  * two halves at first_half[group] of depth d + 1, the second next to the first. */
 struct host_groups {
-    uint32_t *first_half; /* [hosts.n] unused at the last depth */
-    uint32_t *group_of;   /* [real hosts] */
-    struct lbm_hosts
-        hosts; /* links where a link joins members; no sites. dist is scaled by GROUP_DISTANCE_UNIT */
+    uint32_t *first_half;   /* [hosts.n] unused at the last depth */
+    uint32_t *group_of;     /* [real hosts] */
+    struct lbm_hosts hosts; /* links where a link joins members; no sites. dist is in units of the tree */
 };
-
-/* Distances of groups are means: this many units to one of H, so that they stay whole numbers. */
-enum { GROUP_DISTANCE_UNIT = 12 };
 
 struct host_tree {
     uint32_t depths; /* >= 1; depth 0 is one group, the last one host a group */
@@ -22,8 +18,10 @@ struct host_tree {
 };
 
 /* Halve along the pair of hosts whose halves share the fewest links, and of these lie closest together.
- * Errors: LBM_E_NOMEM; LBM_E_LIMIT if scaled distances exceed 32 bits. */
-enum lbm_err host_tree_build(const struct lbm_hosts *h, struct host_tree *out) LBM_MUST_CHECK;
+ * In:     unit: how many units of a group distance make one of H; these are means and kept as whole numbers.
+ *         The largest distance times unit fits 32 bits.
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err host_tree_build(const struct lbm_hosts *h, uint32_t unit, struct host_tree *out) LBM_MUST_CHECK;
 void host_tree_free(struct host_tree *tree);
 
 #endif

@@ -37,8 +37,8 @@ enum lbm_err lbm_map_check_sums(const struct lbm_graph *g, const struct lbm_host
 /* Out: load [h->n], work units. */
 void lbm_map_loads(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part, uint64_t *load);
 
-/* Largest load each host may carry: (1 + eps) T_p, or T_p and one vertex of mean weight where that is more
- * (a single move must always fit somewhere), rounded down, at least T_p rounded up. Out: limit [h->n]. */
+/* Largest load each host may carry: (1 + eps) T_p rounded down, at least T_p rounded up; if vertices have
+ * weights, at least T_p and one vertex of mean weight (a single move must fit). Out: limit [h->n]. */
 void lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps, uint64_t *limit);
 
 /* Work over the limits, summed over the hosts: 0 if the mapping is balanced within the bound. */

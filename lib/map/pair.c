@@ -97,13 +97,14 @@ stand(const struct session *s)
     return (struct standing){lbm_map_excess(2, s->pair->load, s->limit), s->gain, a > b ? a : b};
 }
 
-/* Value: > 0 if a is better for its balance or its gain, 0 if only equal in both but fuller or not. */
+/* a is better than b in balance or, at equal balance, in gain. */
 static int
 improves(const struct standing *a, const struct standing *b)
 {
     return a->excess != b->excess ? a->excess < b->excess : a->gain > b->gain;
 }
 
+/* a is as good as b, and its fuller side less full. */
 static int
 evens(const struct standing *a, const struct standing *b)
 {

@@ -141,7 +141,8 @@ void
 lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps, uint64_t *limit)
 {
     double work = (double)lbm_graph_total_work(g), capacity = capacity_sum(h);
-    double vertex = g->n != 0 ? ceil(work / g->n) : 0;
+    /* With unit weights T_p rounded up can always be reached; else a vertex of mean weight must fit. */
+    double vertex = work > g->n ? ceil(work / g->n) : 0;
     for (uint32_t p = 0; p < h->n; p++) {
         double target = work * h->capacity[p] / capacity;
         double slack = eps * target > vertex ? eps * target : vertex;

@@ -1,5 +1,6 @@
 /* The halving start: the hosts are halved again and again, and each group's vertices with them. What lies
  * outside a group pulls at its boundary from where it is, so that halves come to lie the right way around. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 enum {
     COARSE_PER_GROUP = 60,
+    UNITS_MAX = 12, /* of a group distance to one of H: means of few hosts are exact */
     ROUNDS = 6,
     PATIENCE = 100,
 };
@@ -140,12 +142,27 @@ descend(const struct mapping *m, const struct host_groups *from, const struct ho
     return err;
 }
 
+/* As many units as leave group distances 32 bits and sums over the guest's edges 63. */
+static uint32_t
+distance_unit(const struct lbm_graph *g, const struct lbm_hosts *h)
+{
+    uint64_t weight = 1, farthest = 1, directions = lbm_graph_directions(g);
+    for (uint64_t e = 0; e < directions; e++)
+        weight += lbm_graph_weight(g, e);
+    for (size_t i = 0; i < (size_t)h->n * h->n; i++)
+        farthest = h->dist[i] > farthest ? h->dist[i] : farthest;
+    double most =
+        fmin((double)UINT32_MAX / 2 / (double)farthest, 0x1p61 / ((double)weight * (double)farthest));
+    return most < 1 ? 1 : most < UNITS_MAX ? (uint32_t)most : UNITS_MAX;
+}
+
 enum lbm_err
 map_start_halving(const struct mapping *m, struct lbm_rng *rng)
 {
     struct host_tree tree = {0};
     uint32_t *work = lbm_alloc(m->g->n, sizeof *work), *host = lbm_alloc(m->h->n, sizeof *host);
-    enum lbm_err err = work == NULL || host == NULL ? LBM_E_NOMEM : host_tree_build(m->h, &tree);
+    enum lbm_err err =
+        work == NULL || host == NULL ? LBM_E_NOMEM : host_tree_build(m->h, distance_unit(m->g, m->h), &tree);
     for (uint32_t v = 0; v < m->g->n && err == LBM_OK; v++)
         m->part[v] = 0;
     for (uint32_t d = 0; d + 1 < tree.depths && err == LBM_OK; d++)
