@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sixteen real daemons: a mesh is mapped and settles, starts from the centre and from random places, a
 # frozen daemon is named, a host is added, clients are refused with a reason.
+command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
 
 # ---- nobody there -------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # kill -9 of three random daemons of sixteen at random moments of mapping and balancing, restart: every
 # vertex ends with exactly one owner and the job settles. CRASH_RUNS says how often (3).
+command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
 
 runs=${CRASH_RUNS:-3}
