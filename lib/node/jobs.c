@@ -111,7 +111,7 @@ uint64_t
 job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
     double target = job_target(node, entry, host);
-    double vertex = entry->vertices != 0 ? ceil((double)entry->work / entry->vertices) : 0;
+    double vertex = entry->work > entry->vertices ? ceil((double)entry->work / entry->vertices) : 0;
     double slack = entry->imbalance * target > vertex ? entry->imbalance * target : vertex;
     double bound = floor((target + slack) * (1 + 1e-12)), least = ceil(target * (1 - 1e-12));
     return (uint64_t)(bound > least ? bound : least);
