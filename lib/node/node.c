@@ -46,6 +46,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
         memcpy(node->site, config->site, node->m * sizeof *node->site);
     lbm_rng_seed(&node->rng, config->seed);
     node->incarnation = 1;
+    node->append_token = lbm_rng_next(&node->rng); /* no answer to an earlier life's append fits */
     if (node->name == NULL || node->address == NULL || node->cluster_name == NULL ||
         node->founder_address == NULL || node->version == NULL || node->links == NULL) {
         lbm_node_free(node);
