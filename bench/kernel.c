@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Speed of the diffusion kernel: updates a second on a lattice, for every order, beside what the memory
  * allows. Usage: bench/kernel [--json] [--side N] [--updates N]
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Plan one guest and print what came of it (seconds are of the processor): bench/plan GRAPH HOSTS [SEED [METHOD]]. */
 #include <stdio.h>
 #include <stdlib.h>

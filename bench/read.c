@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How fast a graph file is read, and how large it is in memory.
  * bench/read GRAPH: seconds to read, parse and validate it (best of three), and bytes a vertex. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How fast a database takes what a node stores: bench/store FILE [SIDE]
  *
  * Stores a lattice of SIDE x SIDE vertices (default 1000) as a guest, its plan and its positions, then

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl cluster: a whole cluster on this machine, real daemons, one folder a host:
  *   DIR/cluster.json    who belongs to it
  *   DIR/hN/lbmapd.conf, lbmap.db, lbmapd.sock, lbmapd.pid, lbmapd.log */

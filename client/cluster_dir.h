@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The folder of a cluster on this machine: who belongs to it, and each host's files.
  *   DIR/cluster.json    ids, names, addresses
  *   DIR/hN/lbmapd.conf, lbmap.db, lbmapd.sock, lbmapd.pid, lbmapd.log */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A command of lbctl is a row of the command table: names, help, options, and the function that does it.
  *
  * Owns: struct lbm_command, the exit statuses, the messages on standard error. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl convert: a guest graph from one format to another. */
 #include "client/graph_file.h"
 #include "file/file.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Talking to a daemon: a connection, questions, and what an operator is told when there is no answer.
  *
  * Owns: the mapping of failures to exit statuses; guests and mappings on the control socket.

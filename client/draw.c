@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One drawing: the surface (SVG or PNG from the same strokes), the fit of the scene to the page. */
 #include <cairo-svg.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parts of a drawing: the page, the map on it, the texts around. Internal to draw*.c.
  * Page units are points of a page of PAGE_WIDTH by PAGE_HEIGHT, y downwards. */
 #ifndef LBM_CLIENT_DRAW_H

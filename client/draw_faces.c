@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Triangles of the guest whose corners are on one host, filled in its colour: where the guest's own positions
  * are drawn they show the part of each host as an area. Guests with more triangles than meshes have get none.
  */

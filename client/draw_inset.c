@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An inset: graded meshes have most of their vertices in a small place, which is shown again, larger. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Labels: the name of each host on a plate, with its deviation while hosts are few. */
 #include <math.h>
 #include <stdio.h>

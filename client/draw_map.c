@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The map: regions, edges coloured by host, cut edges, vertices, links between sites. */
 #include <math.h>
 #include <stdio.h>

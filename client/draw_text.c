@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The texts around the map: title, figures, legend. */
 #include <inttypes.h>
 #include <stdio.h>

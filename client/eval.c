@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl eval: judge a mapping, whoever made it. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Mappings for programs that read structure: JSON and GraphML. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Mappings as pictures. */
 #include "client/formats.h"
 #include "client/scene.h"

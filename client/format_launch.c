@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Mappings for launchers of parallel programs. A vertex is a rank; what they read names the host of each. */
 #include <stdlib.h>
 

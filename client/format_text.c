@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Mappings as other mappers write them: one host a vertex. */
 #include "client/formats.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How a mapping is written: a table of formats, one writer each. */
 #ifndef LBM_CLIENT_FORMATS_H
 #define LBM_CLIENT_FORMATS_H

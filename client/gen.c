@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl gen: make a test graph. */
 #include "client/graph_file.h"
 #include "graph/generate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What commands that write guest graphs share. */
 #ifndef LBM_CLIENT_GRAPH_FILE_H
 #define LBM_CLIENT_GRAPH_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ctrl-C: the first is noted, for work that can stop with what it has; the second quits as ever. */
 #ifndef LBM_CLIENT_INTERRUPT_H
 #define LBM_CLIENT_INTERRUPT_H

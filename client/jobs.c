@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl jobs, wait, cancel: what jobs there are and how far they have come. */
 #include <inttypes.h>
 #include <stdlib.h>

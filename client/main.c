@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl: global options, then the command of that name. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl map, locate, plot: where the vertices of a job are, gathered from their owners. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What lbctl says on standard error, and the exit status that goes with it. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Command lines by tables: one row an option, one row an operand, one parser for all commands.
  *
  * Owns: the grammar of arguments (--name VALUE, --name=VALUE, -n VALUE, -nVALUE, flags together as -qV, "--"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results as aligned text or JSON, from one table of fields.
  *
  * Owns: how each type of value is rendered in both.

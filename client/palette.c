@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Colours are made in Oklch (lightness, chroma, hue), where equal steps look equal (Ottosson 2020). */
 #include "client/palette.h"
 

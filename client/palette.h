@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A colour for each host: pastel for its region, strong for its vertices, unlike those of hosts nearby. */
 #ifndef LBM_CLIENT_PALETTE_H
 #define LBM_CLIENT_PALETTE_H

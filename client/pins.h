@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pins: vertices that must stay on a host, from a file of lines "vertex host". */
 #ifndef LBM_CLIENT_PINS_H
 #define LBM_CLIENT_PINS_H

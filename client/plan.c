@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl plan: map a guest graph onto hosts. */
 #include <stdio.h>
 #include <stdlib.h>

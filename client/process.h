@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Daemons as processes of this machine: start, find, signal. Only processes that run the daemon with the
  * very configuration file are ever signalled. */
 #ifndef LBM_CLIENT_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A bar on standard error if that is a terminal; otherwise nothing. */
 #ifndef LBM_CLIENT_PROGRESS_H
 #define LBM_CLIENT_PROGRESS_H

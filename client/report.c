@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "client/report.h"
 
 #define AT(field) offsetof(struct lbm_report, field)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The figures of a mapping that plan and eval report; the JSON names are fixed (docs/formats.md). */
 #ifndef LBM_CLIENT_REPORT_H
 #define LBM_CLIENT_REPORT_H

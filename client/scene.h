@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a drawing of a mapping shows, wherever it comes from: a plan, or what daemons report.
  *
  * Owns: struct lbm_scene, its making from a plan, and its rendering as SVG or PNG. */

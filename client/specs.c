@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The forms of specs that --help shows, from the lists of the modules that read them. */
 #include "client/command.h"
 #include "host/host.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl status, lbctl hosts: how the cluster stands, as one daemon sees it. */
 #include <stdlib.h>
 

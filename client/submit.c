@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl submit: a guest to a daemon, in bounded pieces. The daemon checks it again: it trusts nobody. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables: the same rows as aligned text for people or as JSON for programs.
  *
  * Rows are JSON objects; a column says which member it shows and how. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Addresses of hosts: "127.0.0.1:7005", "[::1]:7005", "localhost:7005". */
 #ifndef LBM_DAEMON_ADDRESS_H
 #define LBM_DAEMON_ADDRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Effects of the node, carried out in order. */
 #include <stdlib.h>
 #include <string.h>

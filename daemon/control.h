@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The Unix socket for lbctl and applications.
  *
  * Owns: the socket's file, every client's connection, and the bounds on both.

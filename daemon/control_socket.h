@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Binding of the control socket. Only control.c includes this. */
 #ifndef LBM_DAEMON_CONTROL_SOCKET_H
 #define LBM_DAEMON_CONTROL_SOCKET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Frames on a stream: bytes that arrive to whole frames, and frames to bytes that leave, without copies.
  *
  * Never: closes a connection; who owns it does, and not from within a callback of the node. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Connections other hosts made to this one. They only receive.
  *
  * Owns: the listening socket and every connection accepted from it. The first frame of a connection must

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A listening socket that rests for a moment when the system cannot give it one more connection, instead
  * of turning in circles. */
 #ifndef LBM_DAEMON_LISTENER_H

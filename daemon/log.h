@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The daemon's log: one line a message, on standard error.
  *
  * Owns: the level, and the choice between time stamps and the journal's priority prefixes.

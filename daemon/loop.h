@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The event loop: events in, effects out.
  *
  * Owns: the node, the clock, and everything an effect is carried out with. One thread runs the node and all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What loop.c, carry.c and parts.c share. Nothing else includes this. */
 #ifndef LBM_DAEMON_LOOP_INTERNAL_H
 #define LBM_DAEMON_LOOP_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Connections from this host to others: one to each host it was told to dial. They only send.
  *
  * Owns: connecting, connecting again with growing pauses, and the bounded queue of each connection.

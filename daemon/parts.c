@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opening and closing of what the loop drives, in an order in which nothing is touched before it is sure
  * that no other daemon uses it. */
 #include "config.h"

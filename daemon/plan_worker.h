@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A thread for long computations, one at a time, so that the event loop stays awake. */
 #ifndef LBM_DAEMON_PLAN_WORKER_H
 #define LBM_DAEMON_PLAN_WORKER_H

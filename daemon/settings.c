@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of settings, and what must hold between settings. How values are read: settings_value.c. */
 #include "daemon/settings.h"
 

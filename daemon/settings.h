@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The configuration file of lbmapd: what may be in it, and what it says.
  *
  * Owns: the table of settings (name, kind, range, default, unit, text) and the values read by it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From libconfig's tree to struct lbm_settings, by the table. Only settings.c includes this. */
 #ifndef LBM_DAEMON_SETTINGS_VALUE_H
 #define LBM_DAEMON_SETTINGS_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "daemon/store_worker.h"
 
 #include <errno.h>

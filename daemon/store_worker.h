@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A thread that makes transactions durable, so that the event loop never waits for the disk.
  *
  * Owns: the store from start to stop, and every transaction pushed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a supervisor of processes wants to know: readiness and life (systemd), and a pid file (others). */
 #ifndef LBM_DAEMON_SUPERVISOR_H
 #define LBM_DAEMON_SUPERVISOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Threads beside the event loop. */
 #ifndef LBM_DAEMON_WORKER_H
 #define LBM_DAEMON_WORKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* lbmap.h: a program asks the daemon of its host where the vertices of a job are.
  *
  * One handle is one connection to the local lbmapd; it serves one job. Calls block until the daemon has

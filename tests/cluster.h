@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A whole cluster of nodes in one process and in virtual time, for tests: the same node core as the
  * daemon's, a network that delays, loses, repeats and breaks, disks that keep what was synced, crashes at
  * any moment. cluster_check.h looks on. The same seed gives the same run. */

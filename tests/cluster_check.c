@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cluster_check.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What must hold over all disks of a cluster after every operation (PROTOCOL section 7), by definition
  * and apart from the code that keeps it. A violation is an assertion. */
 #ifndef LBM_TESTS_CLUSTER_CHECK_H

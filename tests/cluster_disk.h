@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a host's disk keeps in a cluster under test: the effect of each transaction that was synced. */
 #ifndef LBM_TESTS_CLUSTER_DISK_H
 #define LBM_TESTS_CLUSTER_DISK_H

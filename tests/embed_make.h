@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Guests and points for the tests of lib/embed. Everything fails the test if it cannot be made. */
 #ifndef TESTS_EMBED_MAKE_H
 #define TESTS_EMBED_MAKE_H

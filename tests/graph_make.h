@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Graphs for tests. */
 #ifndef TESTS_GRAPH_MAKE_H
 #define TESTS_GRAPH_MAKE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Guests, hosts and mappings for the tests of lib/map. */
 #ifndef TESTS_MAP_MAKE_H
 #define TESTS_MAP_MAKE_H

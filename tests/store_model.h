@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* For the tests of lib/store: transactions made of random operations, and what they must leave behind,
  * computed without a database. */
 #ifndef LBM_TESTS_STORE_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* liblbmap against a daemon that is a child process of the test: honest, or wrong in one particular way. */
 #include "config.h"
 

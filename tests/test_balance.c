@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The exchange of one pair, and the detection of termination in synchronous sweeps. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/base: errors and diagnoses, memory, growable text, id maps, random streams, assertions. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Effects: order, and above all that nothing that depends on a transaction leaves before it is durable. What
  * effects are carried out with is replaced by a journal of calls. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The control socket: a daemon's side in the event loop, clients as plain sockets. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Replays every corpus through its fuzz harness, with any compiler. What is called bad-* or hostile_* must be
  * refused, the rest accepted; the harness asserts what else holds. */
 #include <dirent.h>

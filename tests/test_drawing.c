@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Drawings: colours of hosts can be told apart, and every scene that daemons or files may lead to is drawn.
  */
 #include <setjmp.h>

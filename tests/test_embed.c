@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The diffusion kernel: HEI97's model problem, and every kind of sweep against its definition. */
 #include <setjmp.h>
 #include <stdarg.h>

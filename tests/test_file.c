@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/file: whole reads, compressed or not, atomic writes, and mappings. Works in a directory of its own. */
 #include <fcntl.h>
 #include <setjmp.h>

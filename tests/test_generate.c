@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generators: what they promise of every size, and that a seed decides every byte. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/graph: the representation, the builder and the validator. */
 #include <math.h>
 #include <setjmp.h>

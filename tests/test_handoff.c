@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One node alone, driven by hand: what it stores and sends, in order, at every row of the handoff
  * (docs/protocol.md). The traces read as
  *     1000 ms  #4 own 7 e2            transaction 4 asked for: record of vertex 7

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Host graphs from specs and links: topologies, routing, sites, edge colours. */
 #include <math.h>
 #include <setjmp.h>

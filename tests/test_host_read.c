@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Host graphs from files: METIS, GraphML, Scotch targets, Slurm's topology.conf, capacities.
  * One test reads a host graph beside the source tree (../shared) and is skipped without it. */
 #include <inttypes.h>

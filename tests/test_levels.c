@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Levels of coarser graphs, and the coordinates of the coarsest. */
 #include <setjmp.h>
 #include <stdarg.h>

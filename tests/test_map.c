@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a mapping costs, and sessions of one pair of hosts. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stages of a plan, one by one: each keeps what it promises on guests and hosts of every kind. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The node core in virtual time: whole clusters, no socket, no disk, no clock. */
 #include <setjmp.h>
 #include <stdarg.h>

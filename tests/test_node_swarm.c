@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Small clusters under everything that may go wrong at once: late, lost and repeated messages, broken
  * connections, partitions, crashes at any moment, stopped processes, late hosts, cancelled and repeated
  * jobs. Each seed is another cluster, guest and story. While it runs, cluster_check.h looks at every disk;

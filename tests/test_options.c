@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The option parser of lbctl: what it accepts, what it refuses and in which words, and what --help shows. */
 #include <setjmp.h>
 #include <stdarg.h>

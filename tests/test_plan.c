@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whole plans: what every plan keeps, whatever the guest, the hosts and the method. */
 #include <math.h>
 #include <setjmp.h>

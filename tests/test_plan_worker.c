@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The thread that plans, with a planner of the test's own that can be held in the middle of a task. */
 #include "config.h"
 

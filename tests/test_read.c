@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Readers and writers of graphs: what is read is what stands there, and what is refused is refused with its
  * line and a word on what to do. tests/corpus has more inputs; tests/test_corpus.c replays them. */
 #include <setjmp.h>

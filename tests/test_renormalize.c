@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Orders of update, renormalization and starts. */
 #include <setjmp.h>
 #include <stdarg.h>

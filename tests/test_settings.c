@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The configuration file: what is read, and what each mistake is told. */
 #include "config.h"
 

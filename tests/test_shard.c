@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A host's part of a guest: records and their ranks, ghosts, the patch made of both. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Regions of Omega: who holds a point, cells that tile it, weights that balance it. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/store keeps what it is given: operations, ranks, groups, limits, the lock. */
 #include <math.h>
 #include <setjmp.h>

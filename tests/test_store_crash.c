@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/store when its process is killed or its disk fails: what was reported durable is there, whole
  * transactions in their order are there, and nothing else. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/store when things go wrong: other people's files, damage, crashes, failing disks, old and new schemas.
  */
 #include <fcntl.h>

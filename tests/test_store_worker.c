@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The thread that stores: what was pushed before the end is there after it. */
 #include "config.h"
 

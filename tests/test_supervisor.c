@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What supervisors and people see of the daemon: notifications, the pid file, the log. */
 #include "config.h"
 

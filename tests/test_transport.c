@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Peers' connections, both ends in one event loop. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The view: every command of the control log, every refusal, and what follows from the members. */
 #include <math.h>
 #include <setjmp.h>

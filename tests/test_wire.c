@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lib/wire: what keeps the rules arrives unchanged, and no bytes do harm or cost more memory than their
  * number allows. test_wire_rules.c breaks the rules one by one. */
 #include <setjmp.h>

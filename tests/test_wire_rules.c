@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables of lib/wire/check.h: nothing that arrives is without a rule, and every rule, broken once, is
  * found and named. Messages and ways to break them are made from the tables. */
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* For the tests of lib/wire: messages that keep every rule of a table, made from the table. */
 #ifndef LBM_TESTS_WIRE_SAMPLE_H
 #define LBM_TESTS_WIRE_SAMPLE_H

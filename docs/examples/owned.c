@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* owned: print the vertices of a job that this host owns, one "vertex token" a line; on standard error,
  * how many they are and where vertex 0 is.
  *

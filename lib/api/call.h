@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* The handle behind lbmap.h, and one question to the daemon with its answers.
  *
  * Owns: the connection, its deadline, the text of the last failure.

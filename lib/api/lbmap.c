@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* The installed interface, include/lbmap.h: arguments to requests, answers to results. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exchange of load between linked hosts, and the detection that all is stable. */
 #ifndef LBM_BALANCE_BALANCE_H
 #define LBM_BALANCE_BALANCE_H

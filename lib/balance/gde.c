@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generalized dimension exchange of one pair. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Assertions that stay on in release.  They check the programmer, never the input. */
 #ifndef LBM_BASE_CHECK_H
 #define LBM_BASE_CHECK_H

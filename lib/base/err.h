@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Errors as values.  One list makes the enum, the names and the texts.
  *
  * Owns: enum lbm_err and struct lbm_diag, the carrier of "what, where, what to do".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* A map from 32-bit ids to 32-bit slots: 8 bytes an entry, no allocation per entry.
  * Open addressing with linear probing; removal shifts back, so that there are no tombstones. */
 #ifndef LBM_BASE_IDMAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Every bound on what comes from outside, in one place, each with its reason. */
 #ifndef LBM_BASE_LIMITS_H
 #define LBM_BASE_LIMITS_H

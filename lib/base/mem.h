@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Memory: overflow-checked allocation, growable arrays, growable text. */
 #ifndef LBM_BASE_MEM_H
 #define LBM_BASE_MEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Random streams: explicit state, the same bytes from the same seed on every machine.
  * Source: xoshiro256** (Blackman & Vigna 2018), seeded by splitmix64. Not for cryptography. */
 #ifndef LBM_BASE_RNG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One level of coarsening: match neighbours, contract what is matched. levels.c repeats it. */
 #ifndef LBM_EMBED_COARSEN_H
 #define LBM_EMBED_COARSEN_H

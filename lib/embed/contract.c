@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Contraction: the graph of the matched pairs, built row by row in place. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The diffusion kernel: one body, compiled for every combination of dimension, weights, torus and norm, so
  * that the inner loop over neighbours holds no decision; and the fetching that keeps it from waiting.
  * Source: HEI97 fig. 4; deviation: edges have weights, and a sweep visits every vertex once by default. */

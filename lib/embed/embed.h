@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Embedding: vertices diffuse in Omega until each lies at the weighted mean of its neighbours.
  * Source: HEI97 sections 5-8, fig. 4; the diffusion kernel, pins, renormalization, starts, levels. */
 #ifndef LBM_EMBED_EMBED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Levels: coarsen until few vertices are left, or until it no longer helps. */
 #include <stdlib.h>
 #include <string.h>

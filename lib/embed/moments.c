@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Moments, affine maps and the renormalization of HEI97 fig. 4. */
 #include <math.h>
 #include <string.h>

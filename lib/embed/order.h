@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Orders of update: which vertices a sweep visits, batch by batch (HEI97 section 5: any order converges).
  *
  * Owns: the permutations. A batch is small enough for the caller to look at it twice while it is cached. */

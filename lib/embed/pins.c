@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pins of a planar guest: a planar embedding from libplanarity, its longest face, spread over the perimeter
  * of the unit square (HEI97 figs 1 and 2: extremal vertices, properly ordered).
  * Owns: every call of libplanarity, whose macros work on a variable named as they like. */

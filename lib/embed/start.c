@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Starts of HEI97 figs 6 and 7. */
 #include "embed/embed.h"
 

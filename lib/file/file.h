@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files as bytes: whole reads with size limits, .gz, standard input, atomic writes. The one place below
  * the programs that touches the file system for graphs and hosts. */
 #ifndef LBM_FILE_FILE_H

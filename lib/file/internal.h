@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What reading and writing have in common. */
 #ifndef LBM_FILE_INTERNAL_H
 #define LBM_FILE_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Graphs, hosts and mappings from files. */
 #include <inttypes.h>
 #include <stdlib.h>

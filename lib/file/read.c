@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whole files as text, unpacked if they are compressed. */
 #include <errno.h>
 #include <fcntl.h>

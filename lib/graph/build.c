@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The builder: edges in any order become sorted rows. */
 #include <inttypes.h>
 #include <stdlib.h>

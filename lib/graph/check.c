@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The validator: what every kernel may rely on, checked once wherever a graph comes in. */
 #include <inttypes.h>
 #include <math.h>

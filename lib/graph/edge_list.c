@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Edges collected from a text that gives each once, or once for each direction. */
 #include <inttypes.h>
 #include <stdlib.h>

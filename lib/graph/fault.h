@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What can be wrong with edges, found once and told in the words of whoever reads them: the validator
  * counts vertices from 0, a METIS file from 1, GraphML has names.
  *

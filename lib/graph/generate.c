@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of generators, their arguments, and those that need no geometry. */
 #include "graph/generate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generators of guest graphs; the same spec and seed give the same bytes. */
 #ifndef LBM_GRAPH_GENERATE_H
 #define LBM_GRAPH_GENERATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An unstructured mesh around a NACA 0012 airfoil of chord 1, from its surface to a far field five chords
  * away. Points lie on curves of constant distance from the foil, spaced in proportion to that distance, are
  * shaken, and triangulated; edges through the foil are dropped.

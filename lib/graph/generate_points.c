@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Random points of the unit square, numbered cell by cell of a grid. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Random geometric graph: points nearer than a radius are linked; components that are left over are bridged
  * to their nearest neighbours, so that the guest is connected. */
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Triangulations by qhull: the one file of this module that knows it. */
 #include <inttypes.h>
 #include <libqhull_r/qhull_ra.h>

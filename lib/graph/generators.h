@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Generators in files of their own; generate.c holds the table and the small ones. */
 #ifndef LBM_GRAPH_GENERATORS_H
 #define LBM_GRAPH_GENERATORS_H

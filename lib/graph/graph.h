@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The guest graph: compressed sparse rows, symmetric, immutable once built.
  *
  * Owns: the representation, the builder and the validator. Readers, writers and generators are in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A GraphML document between its XML (read_graphml.c), its data (graphml_data.c) and the graph
  * (graphml_build.c): vertices have names, edges are pairs of names, and an edge may come before its ends. */
 #ifndef LBM_GRAPH_GRAPHML_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The data of nodes and edges that mean something to a mapping. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The table of formats, and what all readers have in common. */
 #include "graph/read.h"
 

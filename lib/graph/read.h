@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Readers: bytes to a validated guest graph. Every reader names file:line of what it refuses. */
 #ifndef LBM_GRAPH_READ_H
 #define LBM_GRAPH_READ_H

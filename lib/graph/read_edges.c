@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Edge lists: "u v [weight]" a line, vertices numbered from 0; "u" alone is a vertex without edges.
  * Lines that begin with # or % are comments, as in the SNAP and KONECT collections. */
 #include <inttypes.h>

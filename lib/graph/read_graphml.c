@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GraphML by expat: nodes, edges and the data of both that mean something to a mapping.
  * Source: graphml.graphdrawing.org, structure and attributes layers. Elements and data of other tools are
  * skipped; what would change the meaning (hyperedges, nested graphs, entities) is refused. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Matrix Market coordinate matrices: vertex i is row and column i, an entry off the diagonal an edge.
  * Source: Boisvert, Pozo & Remington, NISTIR 5935 (1996).
  * The diagonal is dropped. Values become weights if every one off the diagonal is an integer of absolute

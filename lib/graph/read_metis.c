@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* METIS and Chaco graphs: a header "n m [fmt [ncon]]", then a line for each vertex, numbered from 1.
  * Source: METIS 5 manual section 4.1.1; Chaco 2 user's guide. Both sides of every edge are there. */
 #include <inttypes.h>

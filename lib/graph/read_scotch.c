@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scotch source graphs, version 0: "0", "n arcs", "baseval flags", then for each vertex
  * "[label] [load] degree ([load] neighbour)..."; line ends mean no more than blanks.
  * Source: Scotch user's guide section 5.1. Labels must be the vertices' numbers in any order: the results

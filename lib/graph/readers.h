@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One function a format; read.c holds the table. */
 #ifndef LBM_GRAPH_READERS_H
 #define LBM_GRAPH_READERS_H

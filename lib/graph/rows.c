@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows filled from a text that lists every edge on both sides. */
 #include "graph/rows.h"
 

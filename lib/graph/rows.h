@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows under construction: what builder and readers share.
  *
  * Owns: the order of a row, the symmetry of rows, rows filled from a text that gives every edge on both

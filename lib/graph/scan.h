@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One scanner for all text formats: numbers at memory speed, and for every refusal the line it is on.
  *
  * Owns: the position in a text that need not be terminated.  Never: looks beyond its end, allocates. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One writer a format; each writes what its reader takes, see docs/formats.md. */
 #include "graph/write.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writers: a guest graph to text in any format of read.h; reading it back gives the same graph, as far as the
  * format can hold it: positions and pins need GraphML, vertex weights that, METIS or Scotch (docs/formats.md). */
 #ifndef LBM_GRAPH_WRITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writers in files of their own; write.c holds the table and the others. */
 #ifndef LBM_GRAPH_WRITERS_H
 #define LBM_GRAPH_WRITERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Edge colouring of host graphs: closed forms of products, else colour_general.c. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Edge colouring of arbitrary host graphs; not for other modules. */
 #ifndef LBM_HOST_COLOUR_H
 #define LBM_HOST_COLOUR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Edge colouring of arbitrary graphs, link by link.
  * Sources: Koenig 1916 (alternating paths in bipartite graphs); Misra, Gries 1992 (fans). */
 #include "host/colour.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hosts of a hierarchy: groups within groups, whose distances are given by the level they share. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The host graph: capacities, links, routing distances, sites.
  *
  * Owns: struct lbm_hosts, the generators of named topologies, routing, sites, edge colouring.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Slurm's lists of names, "n[01-16,20],login"; not for other modules. */
 #ifndef LBM_HOST_HOSTLIST_H
 #define LBM_HOST_HOSTLIST_H

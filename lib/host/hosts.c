@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* struct lbm_hosts: rows from links, validation, release, capacities. */
 #include <inttypes.h>
 #include <math.h>

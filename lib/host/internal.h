@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of lib/host share; not for other modules. */
 #ifndef LBM_HOST_INTERNAL_H
 #define LBM_HOST_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Classical multidimensional scaling, by igraph: the only file that knows igraph.
  *
  * igraph's error handler aborts by default and its state is global, so the handlers are set before each call

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Host graphs from files: the format by content; METIS and GraphML by the readers of guest graphs. */
 #include <inttypes.h>
 #include <stdlib.h>

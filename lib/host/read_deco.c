@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scotch's decomposition-defined targets: a matrix of distances between the terminals.
  *
  * A terminal's label is its host's id if the labels are 0 .. n - 1 in some order, else its name. Links are

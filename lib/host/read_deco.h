@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scotch's decomposition-defined targets; not for other modules. */
 #ifndef LBM_HOST_READ_DECO_H
 #define LBM_HOST_READ_DECO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scotch targets: hcub, mesh2D .. torusXD, cmplt, cmpltw, tleaf; deco is in read_deco.c.
  * Source: the Scotch user's guide, "Target files"; distances checked against atst of Scotch 7.0.3. */
 #include <stdlib.h>

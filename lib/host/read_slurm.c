@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Slurm's topology.conf, line by line; slurm_tree.c makes hosts of it. Only topology/tree is read. */
 #include <stdlib.h>
 #include <string.h>

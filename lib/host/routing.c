@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Routing distances and hop counts. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sites of named topologies, and fitting sites of any scale into the unit box. */
 #include <math.h>
 #include <stdlib.h>

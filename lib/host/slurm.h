@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A tree of switches as Slurm's topology.conf tells it; not for other modules. */
 #ifndef LBM_HOST_SLURM_H
 #define LBM_HOST_SLURM_H

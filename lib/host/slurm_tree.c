@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tree of switches: who is below whom, and the hosts below its leaves.
  *
  * Distance: links on the way through the tree, so 2 under one switch. Ids follow the tree, switches in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sites of arbitrary hosts: stress majorization of the routing distances.
  *
  * Up to FULL_MAX hosts, all pairs count. Of more, FULL_MAX landmarks far from each other are placed so, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Named topologies: one row each of numbers, size, links and sites. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Division of one group's vertices between the two halves of the group. */
 #ifndef LBM_MAP_BISECTION_H
 #define LBM_MAP_BISECTION_H

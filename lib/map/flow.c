@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Balance: flows along the links of H, carried out by moves of best gain; then what no flow could carry. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "map/gain_queue.h"
 
 #include "base/check.h"

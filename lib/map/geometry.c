@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coordinates and region weights that go with a finished mapping. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The fixed point of the pinned diffusion (HEI97 sections 5 and 6), found at once: every free vertex at the
  * mean of its neighbours is a linear system, symmetric and positive definite, for conjugate gradients. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The method heirich: HEI97 as printed, for comparison. Pins, diffusion to rest, regions of areas in
  * proportion to capacities, then fig. 9's balancing with its second branch corrected: Remap(v2, r2, r1).
  *

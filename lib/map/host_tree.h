@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hosts split by halves until each group is one host, and the group graph of every depth. */
 #ifndef LBM_MAP_HOST_TREE_H
 #define LBM_MAP_HOST_TREE_H

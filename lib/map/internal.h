@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the stages of a plan share. For the files of lib/map only. */
 #ifndef LBM_MAP_INTERNAL_H
 #define LBM_MAP_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The method lbmap: levels, several starts that compete, the best refined up to the guest, V-cycles,
  * geometry. */
 #include <stdlib.h>

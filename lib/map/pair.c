@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fiduccia-Mattheyses refinement of one pair of hosts, third hosts included in every gain.
  * Source: Fiduccia & Mattheyses 1982 (moves one at a time, each row once, back to the best prefix);
  * DESIGN 3.5.  Touches the members and their neighbours, nothing else of the graph or the patch. */
@@ -179,12 +180,14 @@ advance(struct session *s, uint32_t v)
     }
 }
 
-/* A row may move where it fits, or from a fuller side to one that stays less full than that was. */
+/* A row may move where there is room, be it not for all of it: the side that is over then has to give, so that
+ * exchanges are found between sides that are full. Or it may move from a fuller side to one that stays less full than
+ * that was. */
 static int
 fits(const struct session *s, uint32_t v, int from)
 {
-    uint64_t load = s->pair->load[!from] + lbm_graph_work(s->pair->g, v);
-    return load <= s->limit[!from] || fullness(s, !from, load) < fullness(s, from, s->pair->load[from]);
+    uint64_t load = s->pair->load[!from];
+    return load <= s->limit[!from] || fullness(s, !from, load + lbm_graph_work(s->pair->g, v)) < fullness(s, from, s->pair->load[from]);
 }
 
 /* The next row to move: from an overloaded side that is the fuller; else the larger gain.

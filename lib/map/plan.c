@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The door to planning: checks, the table of methods, the plan's memory. */
 #include <inttypes.h>
 #include <stdlib.h>

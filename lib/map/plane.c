@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "map/internal.h"
 
 /* Place of a Gray code among the numbers of its width: neighbours on the line differ in one bit. */

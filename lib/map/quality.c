@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a mapping costs: hop-bytes, cut, dilation, communication volume, loads and their limits. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rounds of pair sessions over the whole guest. */
 #include <stdlib.h>
 #include <string.h>

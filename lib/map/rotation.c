@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Isometries of Omega about its centre: how the guest's coordinates are laid over the sites. */
 #include <math.h>
 #include <string.h>

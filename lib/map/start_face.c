@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The start of a planar guest: its outer face pinned to the perimeter of Omega, everything else where the
  * diffusion comes to rest (HEI97 sections 5 and 6). On lattices this is exact, where the renormalized
  * embedding only comes close. */

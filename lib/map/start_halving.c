@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The halving start: the hosts are halved again and again, and each group's vertices with them. What lies
  * outside a group pulls at its boundary from where it is, so that halves come to lie the right way around. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The geometric start: HEI97's regions as a balanced power diagram, over several placements of the guest. */
 #include <math.h>
 #include <stdlib.h>

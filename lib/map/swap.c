@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exchange of whole parts between hosts: descent on the quadratic assignment problem of the quotient graph.
  */
 #include <stdlib.h>

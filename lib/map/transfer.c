@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Mappings from one level to the next. */
 #include "map/internal.h"
 

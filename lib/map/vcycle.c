@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* V-cycles: coarsening inside hosts, so that whole clusters change sides, then refinement upwards. */
 #include <stdlib.h>
 #include <string.h>

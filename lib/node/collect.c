@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers that need every host: a mapping, or the places of some vertices; and what this host alone owns,
  * which has the same form. Parts go to the client as they
  * come; hosts that stay silent are named at the end instead of being waited for. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The local engine of the control log (PROTOCOL section 1): the founder orders commands, everyone keeps
  * a full copy and applies an entry once it is stored. While the founder is away, appends wait and all
  * else goes on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What one exchange session moves: the share of generalized dimension exchange where a side is over its
  * limit (XL95), and pair refinement of the boundary, settled together (DESIGN sections 3.5 and 6). */
 #include <stdlib.h>

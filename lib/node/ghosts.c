@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ghosts: what hosts must know of one another's boundary vertices. Stale, late, lost and repeated
  * batches are harmless (HEI97 section 7): the newest epoch and stamp win, changes are told when they
  * happen, and everything is told again from time to time. */

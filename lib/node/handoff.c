@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handoff of vertices (PROTOCOL section 4, without replication): OWN -> OUT, OFFER, OWN at the target,
  * ACK, MOV, FIN. Every answer leaves only after the record behind it is durable, so a crash at any
  * moment loses nothing and owns nothing twice. */

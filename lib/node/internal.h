@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of lib/node share. Nothing outside lib/node includes this.
  *
  *   node.c       step function: dispatch, timers, life of a node

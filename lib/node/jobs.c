@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The life of a job on this host (DESIGN section 5): from the log's word to SETTLED. */
 #include <inttypes.h>
 #include <math.h>

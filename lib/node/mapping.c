@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MAPPING: each host diffuses the vertices it owns against what it knows of the others, and ownership
  * follows regions (HEI97 sections 5 and 7). Raw coordinates are never rescaled: the diffusion commutes
  * with affine maps, so the renormalization is a frame through which they are looked at. */

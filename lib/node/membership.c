@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who belongs to the cluster and who was heard when: joining, activation, pings, silence. */
 #include <inttypes.h>
 #include <stdlib.h>

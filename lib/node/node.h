@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The node: everything a daemon decides, without a clock, a socket or a disk.
  *
  * One step function takes an event and returns ordered effects. Time is in the event. A send names the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a node asks to be stored, and what it gets back when it starts again.
  *
  * Owns: the operations of PROTOCOL section 2 as plain data. lib/store turns them into statements; the

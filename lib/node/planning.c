@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Planning at the job's home: the plan is an effect, computed elsewhere; its result becomes records with
  * positions and wishes. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What clients may ask, one row a request; answers come from what this host knows, at once. */
 #include <inttypes.h>
 #include <stdlib.h>

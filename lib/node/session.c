@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Exchange sessions (DESIGN section 6): every host meets its linked neighbours one after the other in the
  * order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
  * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is missed

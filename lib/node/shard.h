@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The part of a job's guest that one host holds: vertex records, ghosts, and the patch made of both.
  *
  * Owns: the records of PROTOCOL section 4 in memory, what is known of neighbours elsewhere, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A guest comes in from a client in bounded pieces, is validated as a whole, stored, and proposed to the
  * control log as a job. Nothing is changed before it is known to be valid. */
 #include <inttypes.h>

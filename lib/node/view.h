@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The view: what the control log says, applied entry by entry by one deterministic function.
  *
  * Owns: members, jobs, and what follows from them (host graph, colours, diameter). Every daemon that

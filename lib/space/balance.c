@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Weights that give every region its share of given points: a balanced power diagram.
  * Source: HEI97 section 10 asks for it; the rule is lbm_regions_adapt.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cell of one region: the box of Omega, cut by the half-plane of every other site.
  *
  * The line between two regions is the same from both sides, its numbers negated exactly, so that cells tile

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Distances and powers, inlined with m and wrap as constants; not for other modules. */
 #ifndef LBM_SPACE_METRIC_H
 #define LBM_SPACE_METRIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which regions can own a point whose region was p a moment ago: p's neighbours; not for other modules. */
 #ifndef LBM_SPACE_NEAR_H
 #define LBM_SPACE_NEAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cutting convex polygons by half-planes; not for other modules. */
 #ifndef LBM_SPACE_POLYGON_H
 #define LBM_SPACE_POLYGON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which region holds a point, and how the weight of one region adapts to its load. */
 #include <math.h>
 

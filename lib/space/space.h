@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Omega: points, metric, and the power cells that cut it into one region per host.
  *
  * Region of host p = {x : |x - s_p|^2 - a_p <= |x - s_q|^2 - a_q for all q}, ties to the lower id

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Persist operations as statements, one function a kind; any number of transactions in one commit. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows to columns and back. The layout is in docs/formats.md, section "Database". */
 #include <inttypes.h>
 #include <math.h>

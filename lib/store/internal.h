@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of lib/store share: the open database, its statements, errors, the column encodings.
  * Internal to lib/store; tests use it to inject migrations. */
 #ifndef LBM_STORE_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The schema as steps from each version to the next. A step that has been released is never changed:
  * databases written by it exist. The meaning of every column is in docs/formats.md, "Database". */
 #include <stdio.h>

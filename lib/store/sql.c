@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* SQLite's results as our errors, and the few ways its statements are run. */
 #include <inttypes.h>
 #include <stdarg.h>

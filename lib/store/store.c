@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opening and closing: the lock, the checks before anything is changed, migration. */
 #include "store/store.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The database of one host: what a node asks to be stored (node/persist.h), durably, in SQLite.
  *
  * Owns: the schema and its migrations, transactions, checksums, the lock that keeps a second daemon out.

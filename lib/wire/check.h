@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* The rules that what arrives must keep, as tables, and the walker that applies them.
  *
  * Owns: struct lbm_wire_rule, one row for a field of the schema. Every double is finite by default and

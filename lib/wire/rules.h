@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Words for the rows of the tables: what a field may hold, in the terms of base/limits.h.
  * Internal to check_peer.c and check_control.c. */
 #ifndef LBM_WIRE_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Bytes to validated messages, with memory in proportion to the bytes. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Frames and messages: bytes to validated structs and back.
  *
  * Owns: the schema (peer.proto, control.proto), framing, and the validation of all that arrives: after

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Capacities of four hosts: refused and nothing changed, or all positive. */
 #include <math.h>
 #include <stdlib.h>

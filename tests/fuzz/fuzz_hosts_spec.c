@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of topologies: refused with a reason, or hosts that may be freed. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Host graphs of any bytes: refused with a reason, or fit for routing, colouring and drawing. */
 #include <math.h>
 #include <stdlib.h>

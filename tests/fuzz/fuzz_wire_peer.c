@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What daemons send one another: any bytes are refused or become a message that survives packing again. */
 #include <stdlib.h>
 #include <string.h>

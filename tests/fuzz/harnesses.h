@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The fuzz harnesses: one for each parser of bytes from outside. Each takes any bytes, asserts what the
  * parser promises, and returns nonzero if it accepted them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The one program that libFuzzer drives: FUZZ_HARNESS=NAME chooses the harness. */
 #include <stdio.h>
 #include <stdlib.h>
