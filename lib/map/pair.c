@@ -180,14 +180,15 @@ advance(struct session *s, uint32_t v)
     }
 }
 
-/* A row may move where there is room, be it not for all of it: the side that is over then has to give, so that
- * exchanges are found between sides that are full. Or it may move from a fuller side to one that stays less full than
- * that was. */
+/* A row may move where there is room, be it not for all of it: the side that is over then has to give, so
+ * that exchanges are found between sides that are full. Or it may move from a fuller side to one that stays
+ * less full than that was. */
 static int
 fits(const struct session *s, uint32_t v, int from)
 {
     uint64_t load = s->pair->load[!from];
-    return load <= s->limit[!from] || fullness(s, !from, load + lbm_graph_work(s->pair->g, v)) < fullness(s, from, s->pair->load[from]);
+    return load <= s->limit[!from] ||
+           fullness(s, !from, load + lbm_graph_work(s->pair->g, v)) < fullness(s, from, s->pair->load[from]);
 }
 
 /* The next row to move: from an overloaded side that is the fuller; else the larger gain.
