@@ -19,8 +19,9 @@ enum {
     ROUNDS = 10,         /* of refinement on a level */
     ROUNDS_FINAL = 20,
     PATIENCE = 100,
-    VCYCLES = 4,
-    VCYCLE_PER_HOST = 20,
+    VCYCLES_START = 1, /* of each start, and of a guest larger than the arena */
+    VCYCLES_BEST = 10, /* of the best start */
+    VCYCLE_PER_HOST = 10,
 };
 
 struct run {
@@ -71,7 +72,7 @@ climb(struct run *run, uint32_t from, uint32_t to)
 
 /* Balance, and refine on all levels inside hosts. */
 static enum lbm_err
-polish(struct run *run, uint32_t level)
+polish(struct run *run, uint32_t level, int vcycles)
 {
     struct mapping m = mapping_of(run, level);
     enum lbm_err err = map_flow(&m, &run->rng);
@@ -79,7 +80,7 @@ polish(struct run *run, uint32_t level)
         err = map_swap(&m);
     if (err == LBM_OK)
         err = map_refine(&m, ROUNDS_FINAL, PATIENCE, &run->rng);
-    for (int i = 0; i < VCYCLES && err == LBM_OK && !mapping_stopped(&m); i++)
+    for (int i = 0; i < vcycles && err == LBM_OK && !mapping_stopped(&m); i++)
         err = map_vcycle(&m, VCYCLE_PER_HOST * run->h->n, &run->rng);
     if (err == LBM_OK)
         err = map_flow(&m, &run->rng);
@@ -176,11 +177,11 @@ compete(struct run *run)
     enum lbm_err err = pool_init(&best, m.g->n, 1);
     for (unsigned i = 0; i < STARTS && err == LBM_OK && !(i > 0 && mapping_stopped(&m)); i++) {
         int applies;
-        tell(run, starts[i].name, 0.1 + 0.8 * i / STARTS);
+        tell(run, starts[i].name, 0.1 + 0.5 * i / STARTS);
         lbm_rng_stream(&run->rng, run->options->seed, i + 1); /* no start depends on those before it */
         err = starts[i].make(run, &applies);
         if (err == LBM_OK && applies)
-            err = polish(run, run->arena);
+            err = polish(run, run->arena, VCYCLES_START);
         if (err == LBM_OK && applies)
             pool_offer(&best, m.part, mapping_merit(&m, run->load));
     }
@@ -233,11 +234,14 @@ make(struct run *run, const struct lbm_graph *g)
                                run->plan->x);
     if (err == LBM_OK)
         err = compete(run);
+    tell(run, "V-cycles", 0.6);
+    if (err == LBM_OK)
+        err = polish(run, run->arena, VCYCLES_BEST);
+    tell(run, "refinement", 0.8);
     if (err == LBM_OK && run->arena > 0) {
-        tell(run, "refinement", 0.7);
         err = climb(run, run->arena, 0);
         if (err == LBM_OK)
-            err = polish(run, 0);
+            err = polish(run, 0, VCYCLES_START);
     }
     tell(run, "geometry", 0.95);
     if (err == LBM_OK) {
