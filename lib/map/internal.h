@@ -53,8 +53,8 @@ struct pool {
 };
 
 enum lbm_err pool_init(struct pool *pool, uint32_t n_vertices, uint32_t room) LBM_MUST_CHECK;
-void pool_offer(struct pool *pool, const uint32_t *part,
-                struct merit merit); /* copies if it is good enough */
+/* Copies part if it is good enough. */
+void pool_offer(struct pool *pool, const uint32_t *part, struct merit merit);
 static inline const uint32_t *
 pool_part(const struct pool *pool, uint32_t i)
 {
@@ -63,13 +63,15 @@ pool_part(const struct pool *pool, uint32_t i)
 void pool_free(struct pool *pool);
 
 /* The vertices of each host that may move: lists that change in constant time. */
+struct resident_list {
+    uint32_t *at;
+    size_t n, capacity;
+};
+
 struct residents {
     uint32_t n_hosts;
-    struct resident_list {
-        uint32_t *at;
-        size_t n, capacity;
-    } * list;        /* [hosts] */
-    uint32_t *place; /* [n] of each vertex in its list; LBM_NONE: pinned */
+    struct resident_list *list; /* [hosts] */
+    uint32_t *place;            /* [n] of each vertex in its list; LBM_NONE: pinned */
 };
 
 enum lbm_err residents_init(struct residents *r, const struct mapping *m) LBM_MUST_CHECK;
@@ -145,14 +147,15 @@ enum lbm_err map_start_regions(const struct mapping *m, double *x, struct lbm_rn
                                struct pool *pool) LBM_MUST_CHECK;
 
 /* Where the diffusion of HEI97 comes to rest: every vertex that is not pinned at the mean of its neighbours.
- * In: pinned [n], at least one, g connected; x [n * dimensions] of the pinned vertices, and a guess of the
- * others. Out: x.  Errors: LBM_E_NOMEM.  Cost: O(n^1.5) for meshes. */
+ * In:      pinned [n], at least one, g connected; x [n * dimensions] of the pinned, and a guess of the
+ * others. Out:     x. Errors:  LBM_E_NOMEM.  Cost: O(n^1.5) for meshes. */
 enum lbm_err map_harmonic(const struct mapping *m, const uint8_t *pinned, unsigned dimensions,
                           double *x) LBM_MUST_CHECK;
 
 /* Pin the outer face of a planar guest, let the others come to rest, cut into regions.
- * Out: m->part; *applies zero (and part scratch) if the guest is not planar or Omega not a plane.
- * Errors: LBM_E_NOMEM. */
+ * In:      m->h has sites in the plane.
+ * Out:     m->part; *applies zero (and part scratch) if the guest is not planar.
+ * Errors:  LBM_E_NOMEM. */
 enum lbm_err map_start_face(const struct mapping *m, struct lbm_rng *rng, int *applies) LBM_MUST_CHECK;
 
 /* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
@@ -160,9 +163,9 @@ enum lbm_err map_start_face(const struct mapping *m, struct lbm_rng *rng, int *a
 enum lbm_err map_start_halving(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Coordinates of all vertices and weights of the regions for a finished mapping: the embedding of the
- * coarsest level, interpolated and smoothed, laid over the sites and pulled towards the regions of the
- * mapping. In:   x [n * m] holds the coordinates of the coarsest level first. Out:  x in the unit box; weight
- * [hosts].  Errors: LBM_E_NOMEM. */
+ * coarsest level, interpolated and smoothed, laid over the sites; each host's vertices fill its region. In:
+ * x [n * m] holds the coordinates of the coarsest level first. Out:     x in the unit box; weight [hosts].
+ * Errors:  LBM_E_NOMEM. */
 enum lbm_err map_geometry(const struct mapping *m, const struct lbm_levels *levels, struct lbm_rng *rng,
                           double *x, double *weight) LBM_MUST_CHECK;
 

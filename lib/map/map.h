@@ -120,7 +120,8 @@ struct lbm_plan {
 
 /* Map g onto h. Works for 1 and 2 hosts, more hosts than vertices, no edges, disconnected guests; pinned
  * vertices (g->pin) stay. Deterministic: same input and seed, same bytes.
- * Errors: LBM_E_RANGE (a pin names no host), LBM_E_NOMEM. */
+ * Errors: LBM_E_RANGE (a pin names no host), LBM_E_LIMIT (lbm_map_check_sums), LBM_E_NOMEM; *out untouched.
+ */
 enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            const struct lbm_plan_options *options, struct lbm_plan *out,
                            struct lbm_diag *diag) LBM_MUST_CHECK;

@@ -26,9 +26,8 @@ enum {
 
 struct run {
     const struct lbm_hosts *h;
-    struct lbm_hosts
-        plane;          /* the same with sites in the plane, borrowing all else; n is 0 if there are none */
-    double *plane_site; /* [2 * hosts] */
+    struct lbm_hosts plane; /* borrows h with sites in the plane; n is 0 if there are none */
+    double *plane_site;     /* [2 * hosts] */
     const struct lbm_plan_options *options;
     const uint64_t *limit;
     uint64_t *load; /* scratch */

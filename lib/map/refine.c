@@ -8,8 +8,8 @@
 
 enum { LINKS_MET_MAX = 32 }; /* a host of more links meets only those it shares edges of G with */
 
-/* Part of the hop-bytes that a round must gain, or be the last: 1.00 of the quality for .7 of the time where
- * every host shares edges with every other. */
+/* Part of the hop-bytes that a round must gain, or be the last. The quality is the same, and time is saved
+ * where every host shares edges with every other. */
 static const double LEAST_GAIN = 1e-3;
 
 struct host_pair {
