@@ -25,6 +25,7 @@ store:    base graph node wire
 api:      base wire
 daemon:   base graph host space balance embed map file wire node store
 client:   base graph host space balance embed map file wire node api
+sim:      base graph host space balance embed map wire node
 '
 
 # Modules that compute: no clock, no randomness of the machine, no file, no socket, no output, no exit.
@@ -45,9 +46,9 @@ cairo                               client
 zlib                                lib/file lib/store
 jansson                             client daemon
 protobuf-c/                         lib/wire
-time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client
+time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client sim
 poll[.]h|net|arpa/|pthread[.]h      lib/file lib/store lib/api daemon client
-signal[.]h|termios[.]h|pwd[.]h|grp[.]hlib/file lib/store lib/api daemon client
+signal[.]h|termios[.]h|pwd[.]h|grp[.]hlib/file lib/store lib/api daemon client sim
 '
 
 # Imports no pure library may have; names are compared after glibc's decoration is taken off (__read_chk

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "cluster.h"
 #include "graph/generate.h"
+#include "sim/cluster.h"
 
 static const struct cluster_options calm = {
     .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/check.h"
-#include "cluster.h"
 #include "graph/generate.h"
+#include "sim/cluster.h"
 
 enum {
     SEEDS = 750,

@@ -6,16 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+int (*lbm_alloc_fails)(void);
+
+static int
+fails(void)
+{
+    return lbm_alloc_fails != NULL && lbm_alloc_fails();
+}
+
 void *
 lbm_alloc(size_t count, size_t size)
 {
+    if (fails())
+        return NULL;
     return calloc(count != 0 ? count : 1, size != 0 ? size : 1);
 }
 
 void *
 lbm_copy(const void *from, size_t count, size_t size)
 {
-    void *to = reallocarray(NULL, count != 0 ? count : 1, size);
+    void *to = fails() ? NULL : reallocarray(NULL, count != 0 ? count : 1, size);
     if (to != NULL && count != 0)
         memcpy(to, from, count * size);
     return to;
@@ -34,7 +44,7 @@ lbm_reserve(void *array_pointer, size_t *capacity, size_t need, size_t size)
     }
     void *old, *array;
     memcpy(&old, array_pointer, sizeof old);
-    array = reallocarray(old, grown, size);
+    array = fails() ? NULL : reallocarray(old, grown, size);
     if (array == NULL)
         return LBM_E_NOMEM;
     memcpy(array_pointer, &array, sizeof array);

@@ -8,6 +8,9 @@
 
 #include "base/err.h"
 
+/* Asked before every allocation of this file: nonzero makes it fail. Set by tests alone; NULL: none fails. */
+extern int (*lbm_alloc_fails)(void);
+
 /* Zeroed array of count elements; NULL if memory is short or count * size overflows. count 0 gives a
  * valid pointer.  Free with free(). */
 void *lbm_alloc(size_t count, size_t size);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What must hold in a cluster (PROTOCOL section 7), by definition and apart from the code that keeps it.
+ *
+ * Owns: for each vertex of each guest, where its copies are, who works on it, which tokens and payloads
+ * there have been; for each index of the control log, what it is. It hears of every change of a record
+ * on any disk, of what applications do and of what messages claim. Each change costs a few steps.
+ * The first violation is kept, with the number of the invariant. */
+#ifndef LBM_SIM_CHECK_H
+#define LBM_SIM_CHECK_H
+
+#include "sim/disk.h"
+#include "wire/wire.h"
+
+/* A record of a vertex on a disk: the host's own, or one that it keeps for another. */
+struct copy {
+    uint32_t disk;
+    uint32_t owner; /* LBM_NONE: the host's own */
+    uint64_t incarnation;
+    uint64_t epoch;
+    enum lbm_stage stage;
+};
+
+struct truth {
+    LBM_VEC(struct copy) copies;
+    LBM_VEC(uint32_t) workers; /* applications that hold it, by number */
+    uint64_t epoch;            /* highest on any disk so far */
+    uint64_t moved;            /* highest at which somebody has let go for good */
+    uint64_t token;            /* highest an application worked with */
+    uint32_t token_host;
+    uint64_t payload;      /* newest written */
+    uint64_t payload_kept; /* newest whose keeping was promised */
+    uint8_t touched;
+};
+
+struct guest {
+    uint64_t job;
+    struct lbm_graph g;   /* a copy */
+    int logged;           /* the control log has it */
+    int deleted;          /* the control log, or its home, has deleted it */
+    struct truth *vertex; /* [g.n] */
+};
+
+/* A job that the control log has created. */
+struct logged_job {
+    uint64_t job;
+    char name[LBM_NAME_MAX + 1];
+};
+
+struct touched {
+    uint64_t job;
+    uint32_t vertex;
+};
+
+struct check {
+    uint32_t n_hosts;
+    LBM_VEC(struct guest) guests;
+    LBM_VEC(struct touched) touched; /* by the transaction at hand */
+    LBM_VEC(uint64_t) log;           /* hash of the entry of each index from 1 */
+    LBM_VEC(uint64_t) deleted;       /* jobs that the log deleted */
+    LBM_VEC(struct logged_job) created;
+    char invariant[4]; /* "": nothing was violated */
+    char text[320];
+};
+
+/* The first violation stays. */
+void check_violated(struct check *check, const char *invariant, const char *fmt, ...) LBM_PRINTF(3, 4);
+
+/* ---- records (check_records.c) ---------------------------------------------------------------------- */
+
+/* The watcher of all disks. */
+void check_record(void *arg, const struct disk *disk, const struct disk_replica *replica,
+                  const struct lbm_row *before, const struct lbm_row *after);
+/* Before each operation is carried out, and after the last one of a transaction. */
+void check_op(struct check *check, const struct disk *disk, const struct lbm_persist_op *op);
+void check_transaction(struct check *check);
+
+struct guest *check_guest(const struct check *check, uint64_t job); /* NULL: unknown */
+uint64_t check_job(const struct check *check,
+                   const char *name); /* the last of that name in the log; 0: none */
+void check_free(struct check *check);
+
+/* ---- views and messages (check_views.c) ---------------------------------------------------------------- */
+
+void check_entry(struct check *check, uint32_t host, uint64_t index, const uint8_t *command, size_t len);
+void check_message(struct check *check, uint32_t from, const Lbm__Peer *message);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "sim/check.h"
+
+void
+check_violated(struct check *check, const char *invariant, const char *fmt, ...)
+{
+    if (check->invariant[0] != '\0')
+        return;
+    snprintf(check->invariant, sizeof check->invariant, "%s", invariant);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(check->text, sizeof check->text, fmt, args);
+    va_end(args);
+}
+
+struct guest *
+check_guest(const struct check *check, uint64_t job)
+{
+    for (size_t i = 0; i < check->guests.n; i++)
+        if (check->guests.at[i].job == job)
+            return &check->guests.at[i];
+    return NULL;
+}
+
+uint64_t
+check_job(const struct check *check, const char *name)
+{
+    uint64_t job = 0;
+    for (size_t i = 0; i < check->created.n; i++)
+        if (strcmp(check->created.at[i].name, name) == 0)
+            job = check->created.at[i].job;
+    return job;
+}
+
+static int
+is_created(const struct check *check, uint64_t job)
+{
+    for (size_t i = 0; i < check->created.n; i++)
+        if (check->created.at[i].job == job)
+            return 1;
+    return 0;
+}
+
+static int
+is_deleted(const struct check *check, uint64_t job)
+{
+    for (size_t i = 0; i < check->deleted.n; i++)
+        if (check->deleted.at[i] == job)
+            return 1;
+    return 0;
+}
+
+static void
+learn_guest(struct check *check, uint64_t job, const struct lbm_graph *g)
+{
+    LBM_ASSERT(check_guest(check, job) == NULL); /* ids of jobs are used once */
+    struct guest guest = {.job = job, .g = {.n = g->n}};
+    uint64_t directions = lbm_graph_directions(g);
+    guest.g.offset = lbm_copy(g->offset, (size_t)g->n + 1, sizeof *g->offset);
+    guest.g.target = lbm_copy(g->target, directions, sizeof *g->target);
+    guest.g.weight = lbm_alloc(directions, sizeof *g->weight);
+    guest.g.work = lbm_alloc(g->n, sizeof *g->work);
+    guest.vertex = lbm_alloc(g->n, sizeof *guest.vertex);
+    for (uint64_t e = 0; e < directions; e++)
+        guest.g.weight[e] = lbm_graph_weight(g, e);
+    for (uint32_t v = 0; v < g->n; v++) {
+        guest.g.work[v] = lbm_graph_work(g, v);
+        guest.vertex[v].token_host = LBM_NONE;
+    }
+    guest.logged = is_created(check, job);
+    guest.deleted = is_deleted(check, job);
+    LBM_ASSERT(lbm_vec_push(&check->guests, guest) == LBM_OK);
+}
+
+/* I4: work and adjacency are conserved. */
+static int
+has_content(const struct lbm_graph *g, const struct lbm_row *row)
+{
+    if (row->work != g->work[row->vertex])
+        return 0;
+    uint64_t begin = g->offset[row->vertex];
+    if (row->degree != g->offset[row->vertex + 1] - begin)
+        return 0;
+    for (uint32_t k = 0; k < row->degree; k++)
+        if (row->half[k].to != g->target[begin + k] || row->half[k].weight != g->weight[begin + k])
+            return 0;
+    return 1;
+}
+
+static int
+is_held(enum lbm_stage stage)
+{
+    return stage == LBM_STAGE_OWN || stage == LBM_STAGE_OUT;
+}
+
+static struct copy *
+copy_of(struct truth *truth, uint32_t disk, uint32_t owner, uint64_t incarnation)
+{
+    for (size_t i = 0; i < truth->copies.n; i++) {
+        struct copy *copy = &truth->copies.at[i];
+        if (copy->disk == disk && copy->owner == owner && copy->incarnation == incarnation)
+            return copy;
+    }
+    return NULL;
+}
+
+static void
+keep_copy(struct truth *truth, struct copy copy)
+{
+    struct copy *known = copy_of(truth, copy.disk, copy.owner, copy.incarnation);
+    if (known != NULL)
+        *known = copy;
+    else
+        LBM_ASSERT(lbm_vec_push(&truth->copies, copy) == LBM_OK);
+    if (copy.epoch > truth->epoch)
+        truth->epoch = copy.epoch;
+    if (copy.owner == LBM_NONE && copy.stage == LBM_STAGE_MOV && copy.epoch > truth->moved)
+        truth->moved = copy.epoch;
+}
+
+void
+check_record(void *arg, const struct disk *disk, const struct disk_replica *replica,
+             const struct lbm_row *before, const struct lbm_row *after)
+{
+    struct check *check = arg;
+    const struct lbm_row *row = after != NULL ? after : before;
+    struct guest *guest = check_guest(check, row->job);
+    if (guest == NULL || row->vertex >= guest->g.n) {
+        check_violated(check, "I4", "host %" PRIu32 " stores vertex %" PRIu32 " of no guest", disk->place,
+                       row->vertex);
+        return;
+    }
+    struct truth *truth = &guest->vertex[row->vertex];
+    struct copy copy = {.disk = disk->place,
+                        .owner = replica != NULL ? replica->owner : LBM_NONE,
+                        .incarnation = replica != NULL ? replica->incarnation : disk->incarnation,
+                        .epoch = row->epoch,
+                        .stage = row->stage};
+    if (after != NULL) {
+        keep_copy(truth, copy);
+        if (is_held(after->stage) && !has_content(&guest->g, after))
+            check_violated(check, "I4",
+                           "host %" PRIu32 " stores vertex %" PRIu32 " with another work or adjacency",
+                           disk->place, after->vertex);
+    } else {
+        struct copy *known = copy_of(truth, copy.disk, copy.owner, copy.incarnation);
+        if (known != NULL)
+            *known = truth->copies.at[--truth->copies.n];
+    }
+    if (!truth->touched) {
+        struct touched touched = {row->job, row->vertex};
+        truth->touched = 1;
+        LBM_ASSERT(lbm_vec_push(&check->touched, touched) == LBM_OK);
+    }
+}
+
+static void
+read_entry(struct check *check, const struct lbm_persist_op *op)
+{
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    if (lbm_wire_unpack_command(op->as.log.command, op->as.log.len, &command, &diag) != LBM_OK) {
+        check_violated(check, "I5", "entry %" PRIu64 " of the control log is damaged", op->as.log.index);
+        return;
+    }
+    struct guest *guest = NULL;
+    if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE) {
+        struct logged_job created = {.job = command->job_create->job};
+        snprintf(created.name, sizeof created.name, "%s", command->job_create->name);
+        LBM_ASSERT(lbm_vec_push(&check->created, created) == LBM_OK);
+        if ((guest = check_guest(check, command->job_create->job)) != NULL)
+            guest->logged = 1;
+    } else if (command->what_case == LBM__COMMAND__WHAT_JOB_DELETE) {
+        LBM_ASSERT(lbm_vec_push(&check->deleted, command->job_delete->job) == LBM_OK);
+        if ((guest = check_guest(check, command->job_delete->job)) != NULL)
+            guest->deleted = 1;
+    }
+    lbm__command__free_unpacked(command, NULL);
+}
+
+void
+check_op(struct check *check, const struct disk *disk, const struct lbm_persist_op *op)
+{
+    struct guest *guest;
+    switch (op->kind) {
+    case LBM_PERSIST_GUEST:
+        learn_guest(check, op->job, op->as.guest.graph);
+        break;
+    case LBM_PERSIST_LOG:
+        if (op->as.log.index > check->log.n)
+            read_entry(check, op);
+        check_entry(check, disk->place, op->as.log.index, op->as.log.command, op->as.log.len);
+        break;
+    case LBM_PERSIST_JOB_DELETE:
+        if ((guest = check_guest(check, op->job)) != NULL)
+            guest->deleted = 1;
+        break;
+    default: /* what else there is, the disk tells of record by record */
+        break;
+    }
+}
+
+/* I3: somewhere there is a record of the vertex that is held, and newer than any that was let go of. */
+static void
+check_exists(struct check *check, const struct guest *guest, uint32_t vertex)
+{
+    const struct truth *truth = &guest->vertex[vertex];
+    for (size_t i = 0; i < truth->copies.n; i++)
+        if (is_held(truth->copies.at[i].stage) && truth->copies.at[i].epoch > truth->moved)
+            return;
+    check_violated(check, "I3",
+                   "no disk holds vertex %" PRIu32 " of epoch %" PRIu64 " or more, nor a replica of it",
+                   vertex, truth->moved + 1);
+}
+
+void
+check_transaction(struct check *check)
+{
+    for (size_t i = 0; i < check->touched.n; i++) {
+        struct guest *guest = check_guest(check, check->touched.at[i].job);
+        guest->vertex[check->touched.at[i].vertex].touched = 0;
+        if (guest->logged && !guest->deleted)
+            check_exists(check, guest, check->touched.at[i].vertex);
+    }
+    check->touched.n = 0;
+}
+
+void
+check_free(struct check *check)
+{
+    for (size_t i = 0; i < check->guests.n; i++) {
+        struct guest *guest = &check->guests.at[i];
+        for (uint32_t v = 0; v < guest->g.n; v++) {
+            lbm_vec_free(&guest->vertex[v].copies);
+            lbm_vec_free(&guest->vertex[v].workers);
+        }
+        free(guest->vertex);
+        lbm_graph_free(&guest->g);
+    }
+    lbm_vec_free(&check->guests);
+    lbm_vec_free(&check->touched);
+    lbm_vec_free(&check->log);
+    lbm_vec_free(&check->deleted);
+    lbm_vec_free(&check->created);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Virtual time: whatever is due next happens. */
+#include "sim/cluster.h"
+
+#include <stdlib.h>
+
+#include "sim/internal.h"
+
+/* ---- what happens ---------------------------------------------------------------------------------------
+ */
+
+static void
+happen_planned(struct cluster *c, struct happen *happen)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_PLANNED};
+    event.as.planned.job = happen->task.job;
+    event.as.planned.err = lbm_node_plan(&happen->task, &event.as.planned.plan, &event.as.planned.anchored);
+    step(c, happen->host, &event);
+}
+
+/* Nonzero if it happens to the daemon, so that it is void once that one ended and waits while it is stopped.
+ */
+static int
+is_for_daemon(enum happening kind)
+{
+    return kind != HAPPEN_TOLD && kind != HAPPEN_LET_GO && kind != HAPPEN_ATTACH;
+}
+
+static void
+happen_to_daemon(struct cluster *c, struct happen *happen)
+{
+    switch (happen->kind) {
+    case HAPPEN_MESSAGE:
+        happen_message(c, happen);
+        break;
+    case HAPPEN_SYNCED:
+        happen_synced(c, happen);
+        break;
+    case HAPPEN_PLANNED:
+        happen_planned(c, happen);
+        break;
+    case HAPPEN_CONNECT:
+        happen_connect(c, happen);
+        break;
+    case HAPPEN_DISCONNECTED:
+        happen_disconnected(c, happen);
+        break;
+    case HAPPEN_APPENDED:
+        happen_appended(c, happen);
+        break;
+    case HAPPEN_FOLLOWED:
+        happen_followed(c, happen);
+        break;
+    default:
+        happen_application(c, happen);
+        break;
+    }
+}
+
+static void
+happen_now(struct cluster *c, struct happen happen)
+{
+    struct machine *m = &c->machine[happen.host];
+    if (happen.kind == HAPPEN_RESTART) {
+        if (m->node == NULL && happen.life == m->life)
+            cluster_restart(c, happen.host);
+    } else if (is_for_daemon(happen.kind)) {
+        if (m->node != NULL && happen.life == m->life && m->stopped) {
+            LBM_ASSERT(lbm_vec_push(&m->held, happen) == LBM_OK);
+            return;
+        }
+        if (m->node != NULL && happen.life == m->life)
+            happen_to_daemon(c, &happen);
+    } else if (m->suspended) {
+        happen.at_us = c->now_us + 100000;
+        happen_push(c, happen);
+        return;
+    } else {
+        happen_application(c, &happen);
+    }
+    happen_free(&happen);
+}
+
+/* ---- time -----------------------------------------------------------------------------------------------
+ */
+
+/* The machine whose timer is due first. */
+static uint32_t
+first_timer(const struct cluster *c, int64_t *when)
+{
+    uint32_t first = LBM_NONE;
+    *when = INT64_MAX;
+    for (uint32_t p = 0; p < c->n; p++) {
+        const struct machine *m = &c->machine[p];
+        if (m->node != NULL && !m->stopped && m->timer_us < *when) {
+            *when = m->timer_us;
+            first = p;
+        }
+    }
+    return first;
+}
+
+int
+cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, void *arg), void *arg)
+{
+    int64_t end = c->now_us + us, look = c->now_us;
+    while (c->now_us < end && c->check.invariant[0] == '\0') {
+        if (done != NULL && c->now_us >= look) {
+            if (done(c, arg))
+                return 1;
+            look = c->now_us + 20000;
+        }
+        int64_t timer;
+        uint32_t host = first_timer(c, &timer);
+        int64_t event = c->queue.n != 0 ? c->queue.at[0].at_us : INT64_MAX;
+        int64_t next = timer < event ? timer : event;
+        if (next >= end) {
+            c->now_us = end;
+            break;
+        }
+        /* A timer that stays due advances time all the same: a node cannot stop the clock. */
+        c->now_us = next > c->now_us ? next : c->now_us + (timer <= c->now_us && event > c->now_us);
+        if (event <= timer) {
+            happen_now(c, happen_pop(c));
+        } else {
+            struct lbm_event tick = {.kind = LBM_EVENT_TIMER};
+            step(c, host, &tick);
+        }
+    }
+    return done != NULL && c->check.invariant[0] == '\0' && done(c, arg);
+}
+
+int64_t
+cluster_now(const struct cluster *c)
+{
+    return c->now_us;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------
+ */
+
+struct cluster *
+cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
+{
+    struct cluster *c = lbm_alloc(1, sizeof *c);
+    c->n = h->n;
+    c->h = h;
+    c->options = *options;
+    c->now_us = 1000000;
+    c->clients = OPERATOR;
+    c->network_slow = 1;
+    c->log.first = 1;
+    c->check.n_hosts = h->n;
+    lbm_rng_seed(&c->rng, options->seed);
+    c->machine = lbm_alloc(h->n, sizeof *c->machine);
+    c->disk = lbm_alloc(h->n, sizeof *c->disk);
+    c->image = lbm_alloc(h->n, sizeof *c->image);
+    c->cut = lbm_alloc(h->n, h->n);
+    for (uint32_t p = 0; p < h->n; p++) {
+        struct machine *m = &c->machine[p];
+        m->channel_us = lbm_alloc(h->n, sizeof(int64_t));
+        m->dialled = lbm_alloc(h->n, 1);
+        m->broken = lbm_alloc(h->n, 1);
+        m->connection = lbm_alloc(h->n, sizeof(uint64_t));
+        m->heard = lbm_alloc(h->n, sizeof(uint64_t));
+        m->slow = 1;
+        m->clock = (struct sim_clock){c->now_us, c->now_us, 0};
+        c->disk[p] = (struct disk){.place = p, .watcher = check_record, .watcher_arg = &c->check};
+    }
+    for (uint32_t p = 0; p + options->late < h->n; p++)
+        cluster_restart(c, p);
+    return c;
+}
+
+void
+cluster_free(struct cluster *c)
+{
+    c->options.judged = 1; /* nothing more is judged */
+    for (uint32_t p = 0; p < c->n; p++)
+        cluster_crash(c, p);
+    for (uint32_t p = 0; p < c->n; p++) {
+        struct machine *m = &c->machine[p];
+        forget_replies(m);
+        lbm_vec_free(&m->replies);
+        lbm_vec_free(&m->waiting);
+        lbm_vec_free(&m->held);
+        disk_free(&c->disk[p]);
+        disk_free(&c->image[p]);
+        free(m->channel_us);
+        free(m->dialled);
+        free(m->broken);
+        free(m->connection);
+        free(m->heard);
+    }
+    for (size_t i = 0; i < c->queue.n; i++)
+        happen_free(&c->queue.at[i]);
+    lbm_vec_free(&c->queue);
+    lbm_buf_free(&c->trace);
+    applications_free(c);
+    log_free(c);
+    check_free(&c->check);
+    free(c->disk);
+    free(c->image);
+    free(c->cut);
+    free(c->machine);
+    free(c);
+}

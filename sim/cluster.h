@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A whole cluster of nodes in one process and in virtual time: the same node core as the daemon's, a
+ * network that delays, loses, repeats and breaks, disks that keep what was synced, clocks that are not
+ * quite right, applications that work on vertices, crashes at any moment. sim/check.h looks on. The same
+ * seed gives the same run. */
+#ifndef LBM_SIM_CLUSTER_H
+#define LBM_SIM_CLUSTER_H
+
+#include "base/rng.h"
+#include "node/node.h"
+
+struct cluster_options {
+    uint64_t seed;
+    int64_t delay_least_us, delay_most_us; /* of a message; connections keep order */
+    int64_t sync_us;                       /* a transaction takes up to this */
+    double lose_soft;                      /* probability that a lossy message is lost */
+    double repeat_soft;                    /* probability that a lossy message comes twice, late */
+    uint32_t vertices_max;                 /* of every host, 0: no limit */
+    uint32_t late;                         /* the last so many hosts are not started */
+    uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
+    enum lbm_log_engine engine;
+    uint32_t evict_per_minute; /* of every host's configuration */
+    double evict_share;
+    int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
+    int judged;         /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
+    void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
+    void *line_arg;
+};
+
+struct cluster;
+
+/* One host per host of the graph, same ids, links, sites; host 0 founds. */
+struct cluster *cluster_new(const struct lbm_hosts *h, const struct cluster_options *options);
+void cluster_free(struct cluster *cluster);
+
+/* Run until the virtual time has passed, something is violated, or done() says so. Returns nonzero if
+ * it did. */
+int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster *cluster, void *arg),
+                void *arg);
+int64_t cluster_now(const struct cluster *cluster);
+
+/* Number and text of the first invariant that was violated, e.g. "I3"; NULL: none was. */
+const char *cluster_violation(const struct cluster *cluster, const char **text);
+
+/* ---- lives of hosts (machine.c) ------------------------------------------------------------------------ */
+
+/* What is on the disk afterwards, of the transactions asked for and not yet reported. */
+enum crash { CRASH_SOME, CRASH_NONE, CRASH_ALL };
+
+/* The machine loses power, or the daemon alone is killed. Start again from the disk. */
+void cluster_crash(struct cluster *cluster, uint32_t host);
+void cluster_crash_with(struct cluster *cluster, uint32_t host, enum crash crash);
+void cluster_kill(struct cluster *cluster, uint32_t host, enum crash crash);
+void cluster_restart(struct cluster *cluster, uint32_t host);
+int cluster_is_up(const struct cluster *cluster, uint32_t host);
+/* Stop and continue a process: events wait meanwhile. Suspend and resume a machine: applications too. */
+void cluster_stop(struct cluster *cluster, uint32_t host);
+void cluster_continue(struct cluster *cluster, uint32_t host);
+void cluster_suspend(struct cluster *cluster, uint32_t host);
+int cluster_is_stopped(const struct cluster *cluster, uint32_t host);
+/* The clock of a host gains so much from now on. */
+void cluster_clock_rate(struct cluster *cluster, uint32_t host, int32_t ppm);
+/* The n-th allocation from now within the node of a host fails; 0: none does. */
+void cluster_short_of_memory(struct cluster *cluster, uint32_t host, uint32_t n);
+
+/* ---- disks (storage.c) --------------------------------------------------------------------------------- */
+
+void cluster_slow_disk(struct cluster *cluster, uint32_t host, uint32_t factor); /* 1: as usual */
+/* Nothing is synced meanwhile. */
+void cluster_stall_disk(struct cluster *cluster, uint32_t host, int64_t us);
+/* Transactions fail while it is full; one sync fails and nobody knows what it did. The process ends. */
+void cluster_fill_disk(struct cluster *cluster, uint32_t host, int full);
+void cluster_fail_sync(struct cluster *cluster, uint32_t host);
+/* Remember what the disk holds; go back to that; lose everything. The host must be down, but for the first.
+ */
+void cluster_image_disk(struct cluster *cluster, uint32_t host);
+int cluster_roll_back_disk(struct cluster *cluster, uint32_t host); /* 0: there was no image */
+void cluster_lose_disk(struct cluster *cluster, uint32_t host);
+
+/* ---- network (network.c) ------------------------------------------------------------------------------- */
+
+/* Break the connection from one host to the other: a part of what is on its way is lost; it is made again
+ * soon. Cut: break both and carry nothing between the two until cut again with on = 0. */
+void cluster_disconnect(struct cluster *cluster, uint32_t from, uint32_t to);
+void cluster_cut(struct cluster *cluster, uint32_t p, uint32_t q, int on);
+/* Carry nothing from one to the other, without anybody being told: the connection breaks in a while. */
+void cluster_cut_silently(struct cluster *cluster, uint32_t from, uint32_t to, int on);
+/* All messages are so much slower; 1: as usual. */
+void cluster_slow_network(struct cluster *cluster, uint32_t factor);
+void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);
+
+/* ---- the external log (log.c) -------------------------------------------------------------------------- */
+
+void cluster_log_unavailable(struct cluster *cluster, int on);
+void cluster_log_loses(struct cluster *cluster, double share); /* of its answers to appends */
+
+/* ---- clients (clients.c) ------------------------------------------------------------------------------- */
+
+/* Send a request as uid; the replies to it collect until the next request of that host. */
+void cluster_request(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+/* The i-th reply since, or NULL. */
+const Lbm__Response *cluster_reply(struct cluster *cluster, uint32_t host, size_t i);
+/* Ask and wait (virtual seconds) for the last reply. NULL: none came. */
+const Lbm__Response *cluster_ask(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+
+/* Submit a graph to a host and wait for the log's word. Returns the code of the last reply. */
+enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *name,
+                            const struct lbm_graph *g, enum lbm_start start);
+
+/* The same without waiting for the log: the last reply may come later, or never. */
+enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const char *name,
+                                const struct lbm_graph *g, enum lbm_start start);
+/* Nonzero if that host knows a job of that name. */
+int cluster_has_job(struct cluster *cluster, uint32_t host, const char *name);
+/* Nonzero if every host that is up says the job has settled. */
+int cluster_settled(struct cluster *cluster, const char *name);
+
+/* ---- applications (application.c) ---------------------------------------------------------------------- */
+
+#define MANNER_LIST(X)                                                                                       \
+    X(OBEDIENT, "obedient")       /* lets go when asked to */                                                \
+    X(SLOW, "slow")               /* the same, seconds later */                                              \
+    X(DISOBEDIENT, "disobedient") /* never lets go, but minds the lease page */
+
+enum manner {
+#define MANNER_ENUM(id, name) MANNER_##id,
+    MANNER_LIST(MANNER_ENUM)
+#undef MANNER_ENUM
+        MANNER_COUNT
+};
+
+/* Start an application for a job on a host; it attaches and attaches again by itself. */
+void cluster_run_application(struct cluster *cluster, uint32_t host, const char *job, enum manner manner);
+/* Kill the applications of a host; change the manner of all of them. */
+void cluster_kill_applications(struct cluster *cluster, uint32_t host);
+void cluster_set_manner(struct cluster *cluster, enum manner manner);
+uint32_t cluster_applications(const struct cluster *cluster, uint32_t host);
+/* Nonzero if an application on that host works for the job of that name. */
+int cluster_serves(const struct cluster *cluster, uint32_t host, const char *job);
+
+/* ---- at rest (rest.c) ---------------------------------------------------------------------------------- */
+
+/* Guests on the disks whose jobs were not deleted. */
+uint32_t cluster_guests(const struct cluster *cluster);
+
+/* Nonzero if the control log has a job of that name, and has not deleted it. */
+int cluster_job_lives(const struct cluster *cluster, const char *name);
+
+/* Nonzero if over all disks each vertex of every job that was not deleted has exactly one owner, and
+ * nothing is left of those that were; else *why says what is wrong. For a cluster at rest. */
+int cluster_quiet(const struct cluster *cluster, const char **why);
+
+/* Owners as the disks say: part[v] = the host whose row is OWN, LBM_NONE if none; *doubles counts vertices
+ * with more than one OWN row, *none those without. */
+void cluster_owners(const struct cluster *cluster, uint32_t n, uint32_t *part, uint32_t *doubles,
+                    uint32_t *none);
+
+/* Vertices of all jobs in the log that no application works on now. */
+uint32_t cluster_idle_vertices(const struct cluster *cluster);
+
+/* ---- traces -------------------------------------------------------------------------------------------- */
+
+/* Every note of level info and above, every message and commit, one line each, if tracing is on. */
+void cluster_trace(struct cluster *cluster, int on);
+const char *cluster_trace_text(const struct cluster *cluster);
+/* Over everything that has happened, whether or not it was traced. */
+uint64_t cluster_hash(const struct cluster *cluster);
+uint64_t cluster_steps(const struct cluster *cluster);
+
+#endif

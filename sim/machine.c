@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The lives of hosts: start, step, stop, end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/internal.h"
+
+int64_t
+machine_now(const struct cluster *c, uint32_t host)
+{
+    return clock_shows(&c->machine[host].clock, c->now_us);
+}
+
+void
+wake_later(struct cluster *c, uint32_t host)
+{
+    struct machine *m = &c->machine[host];
+    m->timer_us = m->node != NULL ? clock_reaches(&m->clock, lbm_node_deadline(m->node)) : INT64_MAX;
+}
+
+/* ---- effects ------------------------------------------------------------------------------------------- */
+
+static void
+plan_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
+{
+    struct happen planned = {.at_us = c->now_us + 10000,
+                             .kind = HAPPEN_PLANNED,
+                             .host = host,
+                             .life = c->machine[host].life,
+                             .task = *effect->as.plan};
+    free(effect->as.plan);
+    happen_push(c, planned);
+}
+
+static void
+carry_out(struct cluster *c, uint32_t host, struct waiting *waiting)
+{
+    struct lbm_effect *effect = &waiting->effect;
+    switch (effect->kind) {
+    case LBM_EFFECT_PERSIST:
+        persist_effect(c, host, effect);
+        break;
+    case LBM_EFFECT_SEND:
+        transmit(c, host, waiting);
+        free(effect->as.send.frame);
+        break;
+    case LBM_EFFECT_REPLY:
+        deliver_reply(c, host, effect);
+        free(effect->as.reply.frame);
+        break;
+    case LBM_EFFECT_DIAL:
+        network_dial(c, host, effect->as.dial.host);
+        break;
+    case LBM_EFFECT_PLAN:
+        plan_effect(c, host, effect);
+        break;
+    case LBM_EFFECT_NOTE:
+        trace(c, host, "note: %s", effect->as.note.text);
+        break;
+    case LBM_EFFECT_LEASE: {
+        struct page page = {effect->as.lease.deadline_us, effect->as.lease.term, effect->as.lease.used};
+        set_page(c, host, page);
+        break;
+    }
+    case LBM_EFFECT_LOG_APPEND:
+    case LBM_EFFECT_LOG_FOLLOW:
+    case LBM_EFFECT_LOG_COMPACT:
+        log_effect(c, host, effect);
+        break;
+    case LBM_EFFECT_COUNT:
+        break;
+    }
+}
+
+void
+release(struct cluster *c, uint32_t host)
+{
+    struct machine *m = &c->machine[host];
+    size_t kept = 0;
+    for (size_t i = 0; i < m->waiting.n; i++) {
+        struct waiting *waiting = &m->waiting.at[i];
+        if (waiting->effect.after > m->durable)
+            m->waiting.at[kept++] = *waiting;
+        else
+            carry_out(c, host, waiting);
+    }
+    m->waiting.n = kept;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------- */
+
+/* What is left until an allocation of the step at hand fails. */
+static uint32_t *allocations_left;
+
+static int
+allocation_fails(void)
+{
+    return *allocations_left != 0 && --*allocations_left == 0;
+}
+
+static enum lbm_err
+step_node(struct machine *m, const struct lbm_event *event, struct lbm_effects *effects)
+{
+    if (m->allocations_left == 0)
+        return lbm_node_step(m->node, event, effects);
+    allocations_left = &m->allocations_left;
+    lbm_alloc_fails = allocation_fails;
+    enum lbm_err err = lbm_node_step(m->node, event, effects);
+    lbm_alloc_fails = NULL;
+    return err;
+}
+
+void
+step(struct cluster *c, uint32_t host, struct lbm_event *event)
+{
+    struct machine *m = &c->machine[host];
+    struct lbm_effects effects = {0};
+    event->now_us = machine_now(c, host);
+    note_happening(c, (uint32_t)event->kind, host, NULL, 0);
+    enum lbm_err err = step_node(m, event, &effects);
+    if (err != LBM_OK) {
+        lbm_effects_clear(&effects);
+        if (err != LBM_E_NOMEM)
+            check_violated(&c->check, "I0", "host %" PRIu32 " ends: %s", host, lbm_err_text(err));
+        machine_ends(c, host, lbm_err_text(err));
+        judge(c);
+        return;
+    }
+    for (size_t i = 0; i < effects.list.n; i++) {
+        struct waiting waiting = {.effect = effects.list.at[i]};
+        if (waiting.effect.kind == LBM_EFFECT_SEND && waiting.effect.as.send.host < c->n)
+            waiting.connection = m->connection[waiting.effect.as.send.host];
+        LBM_ASSERT(lbm_vec_push(&m->waiting, waiting) == LBM_OK);
+    }
+    free(effects.list.at);
+    release(c, host);
+    wake_later(c, host);
+    judge(c);
+}
+
+/* ---- beginnings ---------------------------------------------------------------------------------------- */
+
+static void
+new_node(struct cluster *c, uint32_t host)
+{
+    LBM_VEC(struct lbm_node_link) links = {0};
+    for (uint32_t e = c->h->offset[host]; e < c->h->offset[host + 1]; e++) {
+        struct lbm_node_link link = {c->h->target[e], c->h->cost[e]};
+        LBM_ASSERT(lbm_vec_push(&links, link) == LBM_OK);
+    }
+    char name[16], address[32];
+    snprintf(name, sizeof name, "h%" PRIu32, host);
+    snprintf(address, sizeof address, "127.0.0.1:%" PRIu32, 7000 + host);
+    int limited = c->options.limited_host == LBM_NONE || c->options.limited_host == host;
+    struct lbm_node_config config = {.host = host,
+                                     .name = name,
+                                     .address = address,
+                                     .capacity = c->h->capacity[host],
+                                     .links = links.at,
+                                     .n_links = links.n,
+                                     .m = c->h->m,
+                                     .site = &c->h->site[(size_t)host * c->h->m],
+                                     .engine = c->options.engine,
+                                     .founder = host == 0,
+                                     .cluster_name = "test",
+                                     .founder_host = 0,
+                                     .founder_address = "127.0.0.1:7000",
+                                     .vertices_max = limited ? c->options.vertices_max : 0,
+                                     .seed = lbm_rng_next(&c->rng),
+                                     .evict_per_minute = c->options.evict_per_minute,
+                                     .evict_share = c->options.evict_share,
+                                     .version = "test"};
+    struct lbm_diag diag;
+    LBM_ASSERT(lbm_node_new(&config, &c->machine[host].node, &diag) == LBM_OK);
+    lbm_vec_free(&links);
+}
+
+void
+cluster_restart(struct cluster *c, uint32_t host)
+{
+    struct machine *m = &c->machine[host];
+    LBM_ASSERT(m->node == NULL);
+    trace(c, host, "start");
+    new_node(c, host);
+    m->life++;
+    m->durable = 0;
+    m->sync_free_us = c->now_us;
+    m->follows = 0;
+    m->following = 0;
+    memset(m->dialled, 0, c->n);
+    memset(m->broken, 0, c->n);
+    memset(m->heard, 0, c->n * sizeof *m->heard);
+    struct lbm_recovered *recovered = lbm_alloc(1, sizeof *recovered);
+    disk_recover(&c->disk[host], recovered);
+    recovered->lease_us = m->page.used ? m->page.deadline_us : 0;
+    recovered->lease_term = m->page.term;
+    struct lbm_event event = {.kind = LBM_EVENT_START};
+    event.as.recovered = recovered;
+    step(c, host, &event);
+    lbm_recovered_free(recovered);
+}
+
+int
+cluster_is_up(const struct cluster *c, uint32_t host)
+{
+    return c->machine[host].node != NULL;
+}
+
+/* ---- ends ---------------------------------------------------------------------------------------------- */
+
+static void
+process_ends(struct cluster *c, uint32_t host, enum crash crash)
+{
+    struct machine *m = &c->machine[host];
+    if (m->node == NULL)
+        return;
+    sync_some(c, host, crash);
+    for (uint32_t p = 0; p < c->n; p++) {
+        disconnect(c, host, p);
+        disconnect(c, p, host);
+    }
+    /* Void what was meant for this life, before the node that plans borrow from goes. */
+    for (size_t i = 0; i < m->waiting.n; i++) {
+        struct lbm_effects one = {0};
+        LBM_ASSERT(lbm_vec_push(&one.list, m->waiting.at[i].effect) == LBM_OK);
+        lbm_effects_clear(&one);
+    }
+    m->waiting.n = 0;
+    for (size_t i = 0; i < m->held.n; i++)
+        happen_free(&m->held.at[i]);
+    m->held.n = 0;
+    m->life++;
+    m->stopped = 0;
+    m->allocations_left = 0;
+    lbm_node_free(m->node);
+    m->node = NULL;
+    wake_later(c, host);
+    application_disconnected(c, host);
+    judge(c);
+}
+
+void
+cluster_kill(struct cluster *c, uint32_t host, enum crash crash)
+{
+    trace(c, host, "the daemon is killed");
+    process_ends(c, host, crash);
+}
+
+void
+cluster_crash_with(struct cluster *c, uint32_t host, enum crash crash)
+{
+    struct machine *m = &c->machine[host];
+    trace(c, host, "crash");
+    process_ends(c, host, crash);
+    cluster_kill_applications(c, host);
+    m->suspended = 0;
+    m->page = (struct page){0};
+    m->clock = (struct sim_clock){c->now_us, (int64_t)lbm_rng_below(&c->rng, 30000000), m->clock.ppm};
+}
+
+void
+cluster_crash(struct cluster *c, uint32_t host)
+{
+    if (cluster_is_up(c, host))
+        cluster_crash_with(c, host, CRASH_SOME);
+}
+
+void
+machine_ends(struct cluster *c, uint32_t host, const char *why)
+{
+    trace(c, host, "the daemon ends: %s", why);
+    process_ends(c, host, CRASH_SOME);
+    if (c->options.restart_us == 0)
+        return;
+    struct happen again = {.at_us = c->now_us + c->options.restart_us, .kind = HAPPEN_RESTART, .host = host};
+    again.life = c->machine[host].life;
+    happen_push(c, again);
+}
+
+/* ---- pauses -------------------------------------------------------------------------------------------- */
+
+void
+cluster_stop(struct cluster *c, uint32_t host)
+{
+    trace(c, host, "stop");
+    c->machine[host].stopped = 1;
+}
+
+void
+cluster_suspend(struct cluster *c, uint32_t host)
+{
+    trace(c, host, "suspend");
+    c->machine[host].stopped = c->machine[host].suspended = 1;
+}
+
+void
+cluster_continue(struct cluster *c, uint32_t host)
+{
+    struct machine *m = &c->machine[host];
+    trace(c, host, "continue");
+    m->stopped = m->suspended = 0;
+    for (size_t i = 0; i < m->held.n; i++) {
+        m->held.at[i].at_us = c->now_us - 1; /* before what happens now: connections keep order */
+        happen_push(c, m->held.at[i]);
+    }
+    m->held.n = 0;
+    work_again(c, host);
+}
+
+int
+cluster_is_stopped(const struct cluster *c, uint32_t host)
+{
+    return c->machine[host].stopped;
+}
+
+void
+cluster_clock_rate(struct cluster *c, uint32_t host, int32_t ppm)
+{
+    trace(c, host, "clock gains %" PRId32 " us/s", ppm);
+    clock_set_rate(&c->machine[host].clock, c->now_us, ppm);
+    wake_later(c, host);
+}
+
+void
+cluster_short_of_memory(struct cluster *c, uint32_t host, uint32_t n)
+{
+    c->machine[host].allocations_left = n;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lbsim: clusters under everything that may go wrong, seed by seed. */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "node/bugs.h"
+#include "sim/report.h"
+#include "sim/runner.h"
+#include "sim/shrink.h"
+
+enum { EXIT_VIOLATED = 1, EXIT_USAGE = 2 };
+
+struct campaign {
+    const struct sim_options *options;
+    const char *bug; /* planted, or NULL */
+    struct story_options story;
+    struct tally tally;
+    FILE *hashes;
+    struct story_result caught; /* the first that failed, of a planted mistake */
+};
+
+static void
+print_line(void *arg, const char *line)
+{
+    (void)arg;
+    puts(line);
+}
+
+static struct story_options
+story_options(const struct sim_options *o)
+{
+    return (struct story_options){.hosts_least = o->hosts_least,
+                                  .hosts_most = o->hosts_most,
+                                  .kinds = o->kinds,
+                                  .left_out = o->left_out,
+                                  .line = o->trace && o->one ? print_line : NULL};
+}
+
+/* ---- seeds ------------------------------------------------------------------------------------------------
+ */
+
+static void
+shrink_and_tell(struct campaign *campaign, const struct story_result *failed)
+{
+    struct story_options options = campaign->story;
+    struct story_result result = *failed;
+    options.seed = failed->seed;
+    options.line = NULL;
+    options.left_out = shrink_story(&options, &result);
+    printf("  the short story:\n");
+    fflush(stdout);
+    options.line = print_line;
+    run_story(&options, &result);
+    printf("  seed %" PRIu64 " violates %s: %s\n  to replay: ", result.seed, result.invariant, result.text);
+    print_replay(stdout, campaign->options, &result, options.left_out, campaign->bug);
+    printf(" --trace\n");
+}
+
+static int
+take_result(void *arg, const struct story_result *result)
+{
+    struct campaign *campaign = arg;
+    tally_add(&campaign->tally, result);
+    if (campaign->hashes != NULL)
+        fprintf(campaign->hashes, "%" PRIu64 " %016" PRIx64 "\n", result->seed, result->hash);
+    if (result->invariant[0] == '\0')
+        return 0;
+    print_failure(campaign->options, result, campaign->bug);
+    if (campaign->options->shrink)
+        shrink_and_tell(campaign, result);
+    return 0;
+}
+
+static void
+run_campaign(struct campaign *campaign, int (*result)(void *arg, const struct story_result *result))
+{
+    const struct sim_options *o = campaign->options;
+    struct runner runner = {.options = campaign->story,
+                            .first = o->first,
+                            .seeds = o->seeds,
+                            .jobs = o->shrink || o->hashes != NULL ? 1 : o->jobs,
+                            .time_limit_s = o->time_limit_s,
+                            .result = result,
+                            .arg = campaign};
+    (void)run_stories(&runner);
+}
+
+static int
+run_seeds(const struct sim_options *o, const char *bug)
+{
+    struct campaign campaign = {.options = o, .bug = bug, .story = story_options(o)};
+    time_t began = time(NULL);
+    if (o->hashes != NULL && (campaign.hashes = fopen(o->hashes, "w")) == NULL) {
+        fprintf(stderr, "lbsim: %s: %s\n", o->hashes, strerror(errno));
+        return EXIT_USAGE;
+    }
+    run_campaign(&campaign, take_result);
+    if (campaign.hashes != NULL && fclose(campaign.hashes) != 0) {
+        fprintf(stderr, "lbsim: %s: %s\n", o->hashes, strerror(errno));
+        return EXIT_VIOLATED;
+    }
+    print_tally(o, &campaign.tally, difftime(time(NULL), began));
+    return campaign.tally.failed != 0 ? EXIT_VIOLATED : EXIT_SUCCESS;
+}
+
+/* ---- planted mistakes -------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    int model;
+    const char *text;
+} bugs[] = {
+#define BUG_ROW(id, model, text) {#id, model, text},
+    LBM_BUG_LIST(BUG_ROW)
+#undef BUG_ROW
+};
+
+enum { N_BUGS = sizeof bugs / sizeof *bugs };
+
+#ifdef LBM_BUGS
+static int
+take_first_failure(void *arg, const struct story_result *result)
+{
+    struct campaign *campaign = arg;
+    tally_add(&campaign->tally, result);
+    if (result->invariant[0] == '\0' || campaign->caught.invariant[0] != '\0')
+        return 0;
+    campaign->caught = *result;
+    return 1;
+}
+
+/* Seeds until the mistake is found; 0 if it is not. */
+static int
+hunt(const struct sim_options *o, size_t bug)
+{
+    struct campaign campaign = {.options = o, .bug = bugs[bug].name, .story = story_options(o)};
+    lbm_bug = (enum lbm_bug)bug;
+    run_campaign(&campaign, take_first_failure);
+    lbm_bug = LBM_BUG_NONE;
+    if (campaign.caught.invariant[0] == '\0') {
+        printf("%-28s %5d  not found in %" PRIu64 " seeds\n", bugs[bug].name, bugs[bug].model,
+               campaign.tally.stories);
+        return 0;
+    }
+    printf("%-28s %5d %6" PRIu64 "  %-3s %s\n", bugs[bug].name, bugs[bug].model, campaign.tally.stories,
+           campaign.caught.invariant, campaign.caught.text);
+    fflush(stdout);
+    return 1;
+}
+#else
+static int
+hunt(const struct sim_options *o, size_t bug)
+{
+    (void)o;
+    fprintf(stderr, "lbsim: %s cannot be planted in this build; sim/lbsim-bugs of the source tree can\n",
+            bugs[bug].name);
+    return 0;
+}
+#endif
+
+static int
+list_bugs(void)
+{
+    for (size_t i = 1; i < N_BUGS; i++)
+        printf("%-28s %5d  %s\n", bugs[i].name, bugs[i].model, bugs[i].text);
+    return EXIT_SUCCESS;
+}
+
+static int
+run_bugs(const struct sim_options *o)
+{
+    int all = strcmp(o->bug, "all") == 0, missed = 0, known = 0;
+    if (strcmp(o->bug, "list") == 0)
+        return list_bugs();
+    if (!o->quiet)
+        printf("%-28s %5s %6s  found by\n", "mistake", "model", "seeds");
+    for (size_t i = 1; i < N_BUGS; i++) {
+        if (!all && strcmp(o->bug, bugs[i].name) != 0)
+            continue;
+        known = 1;
+#ifdef LBM_BUGS
+        if (o->one) {
+            lbm_bug = (enum lbm_bug)i;
+            return run_seeds(o, bugs[i].name);
+        }
+#endif
+        missed += !hunt(o, i);
+    }
+    if (known)
+        return missed != 0 ? EXIT_VIOLATED : EXIT_SUCCESS;
+    fprintf(stderr, "lbsim: --bug: %s is not known; --bug list lists them\n", o->bug);
+    return EXIT_USAGE;
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------
+ */
+
+int
+main(int argc, char **argv)
+{
+    struct sim_options o;
+    struct lbm_diag diag;
+    int has_command = argc > 1 && strcmp(argv[1], "cluster") == 0;
+    if (sim_options_read(argc - 1 - has_command, argv + 1 + has_command, &o, &diag) != LBM_OK) {
+        char text[LBM_DIAG_TEXT_MAX];
+        lbm_diag_render(&diag, text, sizeof text);
+        fprintf(stderr, "lbsim: %s\n", text);
+        return EXIT_USAGE;
+    }
+    if (o.help) {
+        sim_options_help();
+        return EXIT_SUCCESS;
+    }
+    if (o.version) {
+        printf("lbsim %s\n", PACKAGE_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (!has_command) {
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster; --help says more\n");
+        return EXIT_USAGE;
+    }
+    if (o.list_faults) {
+        print_faults();
+        return EXIT_SUCCESS;
+    }
+    return o.bug != NULL ? run_bugs(&o) : run_seeds(&o, NULL);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Connections: each goes one way, keeps order, and breaks. */
+#include <stdlib.h>
+
+#include "sim/internal.h"
+
+enum { CONNECT_US = 200, CONNECT_AGAIN_US = 100000, NOTICE_LEAST_US = 200000, NOTICE_SPREAD_US = 5000000 };
+
+static int64_t
+delay(struct cluster *c)
+{
+    int64_t spread = c->options.delay_most_us - c->options.delay_least_us;
+    return (c->options.delay_least_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)spread)) * c->network_slow;
+}
+
+void
+transmit(struct cluster *c, uint32_t from, const struct waiting *waiting)
+{
+    const struct lbm_effect *effect = &waiting->effect;
+    struct machine *m = &c->machine[from];
+    uint32_t to = effect->as.send.host;
+    int lossy = effect->as.send.lossy;
+    if (to >= c->n || waiting->connection == 0 || waiting->connection != m->connection[to] || m->broken[to])
+        return;
+    if (lossy && lbm_rng_unit(&c->rng) < c->options.lose_soft)
+        return;
+    int copies = 1 + (lossy && lbm_rng_unit(&c->rng) < c->options.repeat_soft);
+    for (int i = 0; i < copies; i++) {
+        int64_t at = c->now_us + delay(c);
+        if (i == 0) { /* a connection keeps order; what is repeated comes whenever it likes */
+            if (at < m->channel_us[to])
+                at = m->channel_us[to];
+            m->channel_us[to] = at;
+        } else {
+            at += 50000;
+        }
+        struct happen happen = {.at_us = at,
+                                .kind = HAPPEN_MESSAGE,
+                                .host = to,
+                                .from = from,
+                                .life = c->machine[to].life,
+                                .len = effect->as.send.len,
+                                .number = waiting->connection};
+        happen.frame = lbm_copy(effect->as.send.frame, effect->as.send.len, 1);
+        happen_push(c, happen);
+    }
+}
+
+void
+happen_message(struct cluster *c, struct happen *happen)
+{
+    /* A host reads from the newest connection of another alone. */
+    uint64_t *heard = &c->machine[happen->host].heard[happen->from];
+    if (happen->number < *heard)
+        return;
+    *heard = happen->number;
+    note_happening(c, 101, happen->host, happen->frame, happen->len);
+    Lbm__Peer *message = NULL;
+    struct lbm_diag diag;
+    if (lbm_wire_unpack_peer(happen->frame + LBM_FRAME_HEADER, happen->len - LBM_FRAME_HEADER, &message,
+                             &diag) != LBM_OK) {
+        char text[LBM_DIAG_TEXT_MAX];
+        lbm_diag_render(&diag, text, sizeof text);
+        check_violated(&c->check, "I0", "host %" PRIu32 " sends what no receiver takes: %.200s", happen->from,
+                       text);
+        judge(c);
+        return;
+    }
+    trace_message(c, happen->host, happen->from, message);
+    check_message(&c->check, happen->from, message);
+    struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
+    event.as.received.message = message;
+    event.as.received.bytes = happen->len;
+    step(c, happen->host, &event);
+    lbm__peer__free_unpacked(message, NULL);
+}
+
+/* ---- connections --------------------------------------------------------------------------------------- */
+
+void
+connect_in(struct cluster *c, uint32_t host, uint32_t to, int64_t us)
+{
+    struct happen happen = {.at_us = c->now_us + us,
+                            .kind = HAPPEN_CONNECT,
+                            .host = host,
+                            .from = to,
+                            .life = c->machine[host].life};
+    happen_push(c, happen);
+}
+
+void
+network_dial(struct cluster *c, uint32_t host, uint32_t to)
+{
+    struct machine *m = &c->machine[host];
+    if (to >= c->n || m->dialled[to])
+        return;
+    m->dialled[to] = 1;
+    connect_in(c, host, to, CONNECT_US);
+}
+
+/* A try to connect; one that fails is repeated. */
+void
+happen_connect(struct cluster *c, const struct happen *happen)
+{
+    uint32_t from = happen->host, to = happen->from;
+    if (c->machine[to].node == NULL || c->machine[to].suspended || c->cut[from * c->n + to] ||
+        c->cut[to * c->n + from]) {
+        connect_in(c, from, to, CONNECT_AGAIN_US / 2 + lbm_rng_below(&c->rng, CONNECT_AGAIN_US));
+        return;
+    }
+    c->machine[from].connection[to] = ++c->connections;
+    c->machine[from].broken[to] = 0;
+    struct lbm_event event = {.kind = LBM_EVENT_PEER_UP};
+    event.as.peer = to;
+    step(c, from, &event);
+}
+
+/* Tell a host in a while that a connection is broken. number 0: the connection is gone already. */
+static void
+notice(struct cluster *c, uint32_t from, uint32_t to, uint64_t number, int64_t us)
+{
+    struct happen down = {.at_us = c->now_us + us,
+                          .kind = HAPPEN_DISCONNECTED,
+                          .host = from,
+                          .from = to,
+                          .life = c->machine[from].life,
+                          .number = number};
+    happen_push(c, down);
+}
+
+void
+happen_disconnected(struct cluster *c, const struct happen *happen)
+{
+    struct machine *m = &c->machine[happen->host];
+    if (happen->number != 0) {
+        if (m->connection[happen->from] != happen->number)
+            return;
+        m->connection[happen->from] = 0;
+        connect_in(c, happen->host, happen->from, CONNECT_US + lbm_rng_below(&c->rng, CONNECT_AGAIN_US));
+    }
+    struct lbm_event event = {.kind = LBM_EVENT_PEER_DOWN};
+    event.as.peer = happen->from;
+    step(c, happen->host, &event);
+}
+
+/* What is on its way over the connection arrives up to some moment, the rest is lost. */
+void
+disconnect(struct cluster *c, uint32_t from, uint32_t to)
+{
+    struct machine *m = &c->machine[from];
+    uint64_t connection = m->connection[to];
+    if (connection == 0)
+        return;
+    m->connection[to] = 0;
+    m->broken[to] = 0;
+    int64_t until = c->now_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)c->options.delay_most_us);
+    for (size_t i = 0; i < c->queue.n; i++) {
+        struct happen *happen = &c->queue.at[i];
+        if (happen->kind == HAPPEN_MESSAGE && happen->number == connection && happen->at_us > until)
+            happen->life = UINT64_MAX;
+    }
+    notice(c, from, to, 0, 1);
+    connect_in(c, from, to, CONNECT_US + lbm_rng_below(&c->rng, CONNECT_AGAIN_US));
+}
+
+void
+cluster_disconnect(struct cluster *c, uint32_t from, uint32_t to)
+{
+    trace(c, from, "the connection to %" PRIu32 " breaks", to);
+    disconnect(c, from, to);
+}
+
+void
+cluster_cut(struct cluster *c, uint32_t p, uint32_t q, int on)
+{
+    c->cut[p * c->n + q] = c->cut[q * c->n + p] = on != 0;
+    if (on) {
+        trace(c, p, "cut from %" PRIu32, q);
+        disconnect(c, p, q);
+        disconnect(c, q, p);
+    }
+}
+
+static int64_t
+until_noticed(struct cluster *c)
+{
+    return NOTICE_LEAST_US + lbm_rng_below(&c->rng, NOTICE_SPREAD_US);
+}
+
+/* What flows the other way arrives, but its acknowledgements do not: that connection breaks as well. */
+void
+cluster_cut_silently(struct cluster *c, uint32_t from, uint32_t to, int on)
+{
+    if (!on && c->cut[from * c->n + to])
+        trace(c, from, "reaches %" PRIu32 " again", to);
+    c->cut[from * c->n + to] = on != 0;
+    if (!on)
+        return;
+    trace(c, from, "does not reach %" PRIu32, to);
+    struct machine *m = &c->machine[from];
+    if (m->connection[to] != 0) {
+        m->broken[to] = 1;
+        notice(c, from, to, m->connection[to], until_noticed(c));
+    }
+    if (c->machine[to].connection[from] != 0)
+        notice(c, to, from, c->machine[to].connection[from], until_noticed(c));
+}
+
+void
+cluster_slow_network(struct cluster *c, uint32_t factor)
+{
+    c->network_slow = factor;
+}
+
+void
+cluster_soft_loss(struct cluster *c, double lose, double repeat)
+{
+    c->options.lose_soft = lose;
+    c->options.repeat_soft = repeat;
+}

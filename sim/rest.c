@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A cluster at rest: who owns what, by the disks; who works on what. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/internal.h"
+
+uint32_t
+cluster_guests(const struct cluster *c)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->check.guests.n; i++)
+        n += !c->check.guests.at[i].deleted;
+    return n;
+}
+
+int
+cluster_job_lives(const struct cluster *c, const char *name)
+{
+    const struct guest *guest = check_guest(&c->check, check_job(&c->check, name));
+    return guest != NULL && guest->logged && !guest->deleted;
+}
+
+void
+cluster_owners(const struct cluster *c, uint32_t n, uint32_t *part, uint32_t *doubles, uint32_t *none)
+{
+    *doubles = *none = 0;
+    memset(part, 0xff, n * sizeof *part);
+    for (uint32_t p = 0; p < c->n; p++)
+        for (size_t j = 0; j < c->disk[p].rows.jobs.n; j++) {
+            const struct job_rows *rows = &c->disk[p].rows.jobs.at[j];
+            for (size_t i = 0; i < rows->rows.n; i++) {
+                if (rows->rows.at[i].stage != LBM_STAGE_OWN)
+                    continue;
+                *doubles += part[rows->rows.at[i].vertex] != LBM_NONE;
+                part[rows->rows.at[i].vertex] = p;
+            }
+        }
+    for (uint32_t v = 0; v < n; v++)
+        *none += part[v] == LBM_NONE;
+}
+
+static const char *
+guest_at_rest(const struct guest *guest)
+{
+    for (uint32_t v = 0; v < guest->g.n; v++) {
+        const struct truth *truth = &guest->vertex[v];
+        uint32_t owners = 0;
+        for (size_t i = 0; i < truth->copies.n; i++)
+            owners += truth->copies.at[i].owner == LBM_NONE && truth->copies.at[i].stage == LBM_STAGE_OWN;
+        if (guest->deleted && truth->copies.n != 0)
+            return "rows of a job that is no more";
+        if (!guest->deleted && owners != 1)
+            return owners == 0 ? "a vertex without owner" : "a vertex with two owners";
+    }
+    return NULL;
+}
+
+int
+cluster_quiet(const struct cluster *c, const char **why)
+{
+    *why = NULL;
+    for (size_t i = 0; i < c->check.guests.n && *why == NULL; i++)
+        *why = guest_at_rest(&c->check.guests.at[i]);
+    return *why == NULL;
+}
+
+static uint32_t
+idle_vertices(const struct cluster *c, const struct guest *guest)
+{
+    uint8_t *works = lbm_alloc(guest->g.n, 1);
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->applications.n; i++) {
+        const struct application *a = &c->applications.at[i];
+        for (size_t k = 0; k < a->held.n && a->job == guest->job; k++)
+            if (is_working(c, a, &a->held.at[k]))
+                works[a->held.at[k].vertex] = 1;
+    }
+    for (uint32_t v = 0; v < guest->g.n; v++)
+        n += !works[v];
+    free(works);
+    return n;
+}
+
+uint32_t
+cluster_idle_vertices(const struct cluster *c)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->check.guests.n; i++)
+        if (c->check.guests.at[i].logged && !c->check.guests.at[i].deleted)
+            n += idle_vertices(c, &c->check.guests.at[i]);
+    return n;
+}

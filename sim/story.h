@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One seed: a cluster, a guest, applications, what goes wrong, and whether all comes to rest after it. */
+#ifndef LBM_SIM_STORY_H
+#define LBM_SIM_STORY_H
+
+#include "graph/graph.h"
+#include "sim/faults.h"
+
+enum { STORY_FAULTS_MAX = 64, STORY_JOBS_MAX = 3, STORY_TEXT_MAX = 400 };
+
+struct story_options {
+    uint64_t seed;
+    uint32_t hosts_least, hosts_most;
+    uint64_t kinds;                            /* bit per enum fault_kind: may happen */
+    uint64_t left_out;                         /* bit per fault of the story: does not happen */
+    void (*line)(void *arg, const char *line); /* of the trace; NULL: no trace */
+    void *line_arg;
+};
+
+struct story_result {
+    uint64_t seed, hash, steps;
+    int64_t lasted_us; /* virtual */
+    uint32_t n_faults; /* drawn, left out or not */
+    uint32_t count[FAULT_COUNT];
+    char invariant[4]; /* "": all was well */
+    char text[STORY_TEXT_MAX];
+};
+
+/* What faults need to know of the story they happen in. */
+struct story {
+    struct story_options options;
+    struct story_result *result;
+    struct lbm_rng rng;
+    struct lbm_hosts h;
+    struct cluster_options cluster_options;
+    struct cluster *cluster;
+    struct lbm_graph g[STORY_JOBS_MAX];
+    uint32_t jobs;   /* submitted so far: names job0, job1 ... */
+    uint8_t *dead;   /* [h.n] lost for good */
+    uint8_t *down;   /* [h.n] how many faults keep it down */
+    int64_t loss_us; /* of the last loss of a disk; 0: none */
+    uint32_t n_faults;
+    struct fault fault[STORY_FAULTS_MAX];
+    uint8_t happened[STORY_FAULTS_MAX];
+};
+
+/* A story is the same whenever its seed and options are. */
+void story_run(const struct story_options *options, struct story_result *result);
+
+/* For an assertion that fails while a story runs: what it is about. */
+const struct story *story_running(void);
+
+/* ---- for faults.c -------------------------------------------------------------------------------------- */
+
+/* Nonzero if another disk may be lost: all members are up to date with their buddies, nobody's replica waits
+ * to be merged, and the last loss is some time ago. */
+int story_may_lose(struct story *s);
+void story_submit(struct story *s, uint32_t host, uint32_t shape);
+
+#endif
