@@ -197,7 +197,10 @@ break_bytes(const struct lbm_wire_table *table, const struct lbm_wire_rule *rule
     last->len = rule->hi + 1; /* only the length is looked at */
     assert_refused(table, message, LBM_E_LIMIT, field->name);
     last->len = 0;
-    assert_refused(table, message, LBM_E_LIMIT, field->name);
+    if (rule->lo > 0)
+        assert_refused(table, message, LBM_E_LIMIT, field->name);
+    else
+        assert_accepted(table, message);
     last->len = kept;
 }
 
@@ -208,6 +211,10 @@ break_values(const struct lbm_wire_table *table, const struct lbm_wire_rule *rul
     ProtobufCMessage *message = sample_new(table, 2, body, 1);
     int repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
     size_t n = repeated ? *sample_count(message, field) : 1;
+    if (repeated && rule->of == NULL && rule->count == LBM_COUNT_UP_TO && rule->counts[0] == 0) {
+        release(message); /* a column that must be empty here */
+        return;
+    }
     assert_true(n > 0);
     void *last = (char *)sample_at(message, field) + (n - 1) * sample_size(field);
     if (field->type == PROTOBUF_C_TYPE_DOUBLE)

@@ -27,8 +27,12 @@
 #define LBM_BATCH_BYTES_MAX (1u << 20) /* PROTOCOL section 3 */
 #define LBM_NAME_MAX 63                /* host and job names: a DNS label */
 #define LBM_ADDRESS_MAX 255            /* host:port, a DNS name */
+#define LBM_PAYLOAD_MAX (1u << 18)     /* of an application, a vertex: some still fit one batch */
+#define LBM_LEASE_US_MAX 60000000      /* no lease is longer: a peer cannot keep an application going */
 #define LBM_DEGREE_MAX 60000           /* of a vertex in a job: its record must fit one batch */
 #define LBM_JOBS_MAX 64                /* live jobs in a cluster */
+#define LBM_LOG_LINES_MAX 4096         /* of the control log in one answer: fits a frame */
+#define LBM_EVENTS_MAX 1024            /* kept by a daemon for `lbctl events` */
 #define LBM_CLIENTS_MAX 64             /* control connections of one daemon */
 
 #endif

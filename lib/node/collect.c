@@ -233,7 +233,7 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges)
     message.map_query = &query;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE)
+        if (member->host == node->host || !lbm_view_takes_part(member))
             continue;
         send_peer(node, member->host, &message);
         if (lbm_vec_push(&collection->awaited, member->host) != LBM_OK)

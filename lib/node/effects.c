@@ -58,8 +58,14 @@ effect_free(struct lbm_effect *effect)
     case LBM_EFFECT_PLAN:
         free(effect->as.plan);
         break;
+    case LBM_EFFECT_LOG_APPEND:
+    case LBM_EFFECT_LOG_COMPACT:
+        free(effect->as.log.bytes.at);
+        break;
     case LBM_EFFECT_DIAL:
     case LBM_EFFECT_NOTE:
+    case LBM_EFFECT_LEASE:
+    case LBM_EFFECT_LOG_FOLLOW:
     case LBM_EFFECT_COUNT:
         break;
     }
@@ -122,6 +128,19 @@ send_peer(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 {
     persist_flush(node);
     send_after(node, host, message, node->persist_id, 0);
+}
+
+void
+send_now(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
+{
+    send_after(node, host, message, 0, 0);
+}
+
+void
+send_stored_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
+{
+    persist_flush(node);
+    send_after(node, host, message, node->persist_id, 1);
 }
 
 void
@@ -193,67 +212,4 @@ persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *
         fail(node, err);
     else
         persist(node, op);
-}
-
-void
-columns_init(struct columns *columns)
-{
-    *columns = (struct columns){.message = LBM__RECORDS__INIT};
-}
-
-void
-columns_add(struct lbm_node *node, struct columns *c, const struct job *job, const struct lbm_vertex *vertex,
-            uint64_t epoch, int with_halves)
-{
-    enum lbm_err err = lbm_vec_push(&c->vertex, vertex->id);
-    err |= lbm_vec_push(&c->epoch, epoch);
-    err |= lbm_vec_push(&c->work, vertex->work);
-    err |= lbm_vec_push(&c->pin, vertex->pin);
-    err |= lbm_vec_push(&c->anchored, vertex->anchored);
-    for (unsigned k = 0; k < job->shard.m; k++)
-        err |= lbm_vec_push(&c->position, vertex->x[k]);
-    if (with_halves) {
-        err |= lbm_vec_push(&c->degree, vertex->degree);
-        for (uint32_t i = 0; i < vertex->degree; i++) {
-            uint32_t host = lbm_shard_where(&job->shard, vertex->half[i].to);
-            err |= lbm_vec_push(&c->neighbour, vertex->half[i].to);
-            err |= lbm_vec_push(&c->weight, vertex->half[i].weight);
-            err |= lbm_vec_push(&c->host, host != LBM_NONE ? host : vertex->half[i].host);
-        }
-    }
-    if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
-}
-
-const Lbm__Records *
-columns_message(struct columns *c)
-{
-#define COLUMN(field, list) c->message.n_##field = c->list.n, c->message.field = c->list.at
-    COLUMN(vertex, vertex);
-    COLUMN(epoch, epoch);
-    COLUMN(work, work);
-    COLUMN(pin, pin);
-    COLUMN(anchored, anchored);
-    COLUMN(position, position);
-    COLUMN(degree, degree);
-    COLUMN(neighbour, neighbour);
-    COLUMN(weight, weight);
-    COLUMN(neighbour_host, host);
-#undef COLUMN
-    return &c->message;
-}
-
-void
-columns_free(struct columns *c)
-{
-    lbm_vec_free(&c->vertex);
-    lbm_vec_free(&c->epoch);
-    lbm_vec_free(&c->work);
-    lbm_vec_free(&c->pin);
-    lbm_vec_free(&c->anchored);
-    lbm_vec_free(&c->position);
-    lbm_vec_free(&c->degree);
-    lbm_vec_free(&c->neighbour);
-    lbm_vec_free(&c->weight);
-    lbm_vec_free(&c->host);
 }

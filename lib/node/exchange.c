@@ -116,7 +116,7 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
     for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
         uint32_t slot = patch->vertex[rows.at[i]];
         halves += shard->vertices.at[slot].degree;
-        if (shard->vertices.at[slot].pin == LBM_NONE)
+        if (shard->vertices.at[slot].pin == LBM_NONE && is_acked(node, &shard->vertices.at[slot]))
             err = lbm_vec_push(band, slot);
     }
     lbm_vec_free(&rows);

@@ -34,7 +34,7 @@ send_batch(struct lbm_node *node, const struct job *job, struct batch *batch)
     message.body_case = LBM__PEER__BODY_GHOSTS;
     message.ghosts = &ghosts;
     if (batch->vertex.n != 0)
-        send_soft(node, batch->host, &message);
+        send_stored_soft(node, batch->host, &message);
     batch->vertex.n = batch->work.n = batch->toward.n = batch->epoch.n = batch->position.n = 0;
 }
 
@@ -140,7 +140,7 @@ send_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t 
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_MOVED;
     message.moved = &moved;
-    send_soft(node, to, &message);
+    send_stored_soft(node, to, &message);
 }
 
 void
@@ -160,12 +160,13 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
         if (lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
             job->ghosts_due = 1; /* it is somewhere new and may not know our side */
-        const struct lbm_vertex *toward = lbm_shard_vertex(&job->shard, ghosts->toward[i]);
-        if (toward == NULL || toward->stage != LBM_STAGE_MOV)
+        const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
+        int has_gone = toward != NULL && toward->stage == LBM_STAGE_MOV;
+        if (toward != NULL && !has_gone && toward->stage != LBM_STAGE_REF)
             continue;
-        enum lbm_err err = lbm_vec_push(&vertex, toward->id);
-        err |= lbm_vec_push(&epoch, toward->epoch + 1);
-        err |= lbm_vec_push(&host, toward->peer);
+        enum lbm_err err = lbm_vec_push(&vertex, ghosts->toward[i]);
+        err |= lbm_vec_push(&epoch, has_gone ? toward->epoch + 1 : 0);
+        err |= lbm_vec_push(&host, has_gone ? toward->peer : LBM_NONE);
         if (err != LBM_OK)
             fail(node, LBM_E_NOMEM);
     }
@@ -176,12 +177,65 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
     lbm_vec_free(&epoch);
 }
 
+/* The sender knows nothing of these any more, and we have nobody else to ask: everybody, but seldom. */
+static void
+ask_everybody(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
+{
+    if (n == 0 || node->now_us < job->where_us)
+        return;
+    job->where_us = node->now_us + WHERE_US;
+    Lbm__Where where = LBM__WHERE__INIT;
+    where.job = job->id;
+    where.n_vertex = n < LBM_BATCH_VERTICES_MAX ? n : LBM_BATCH_VERTICES_MAX;
+    where.vertex = vertex;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_WHERE;
+    message.where = &where;
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (node->view.members.at[i].host != node->host && lbm_view_takes_part(&node->view.members.at[i]))
+            send_soft(node, node->view.members.at[i].host, &message);
+}
+
 void
 on_moved(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Moved *moved = message->moved;
     struct job *job = job_of(node, moved->job);
-    for (size_t i = 0; job != NULL && i < moved->n_vertex; i++)
-        if (lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0, NULL))
+    LBM_VEC(uint32_t) lost = {0};
+    for (size_t i = 0; job != NULL && i < moved->n_vertex; i++) {
+        const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, moved->vertex[i]);
+        if (moved->host[i] == LBM_NONE) {
+            if (ghost != NULL && ghost->host == message->src && lbm_vec_push(&lost, ghost->id) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        } else if (lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0, NULL)) {
             job->ghosts_due = 1;
+        }
+    }
+    if (job != NULL && node->failed == LBM_OK)
+        ask_everybody(node, job, lost.n, lost.at);
+    lbm_vec_free(&lost);
+}
+
+void
+on_where(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Where *where = message->where;
+    struct job *job = job_of(node, where->job);
+    LBM_VEC(uint32_t) vertex = {0}, host = {0};
+    LBM_VEC(uint64_t) epoch = {0};
+    for (size_t i = 0; job != NULL && i < where->n_vertex; i++) {
+        const struct lbm_vertex *own = record_of(job, where->vertex[i]);
+        if (own == NULL || (own->stage != LBM_STAGE_OWN && own->stage != LBM_STAGE_OUT))
+            continue;
+        enum lbm_err err = lbm_vec_push(&vertex, own->id);
+        err |= lbm_vec_push(&epoch, own->epoch);
+        err |= lbm_vec_push(&host, node->host);
+        if (err != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (vertex.n != 0 && node->failed == LBM_OK)
+        send_moved(node, where->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
+    lbm_vec_free(&vertex);
+    lbm_vec_free(&host);
+    lbm_vec_free(&epoch);
 }

@@ -1,133 +1,305 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Handoff of vertices (PROTOCOL section 4, without replication): OWN -> OUT, OFFER, OWN at the target,
- * ACK, MOV, FIN. Every answer leaves only after the record behind it is durable, so a crash at any
- * moment loses nothing and owns nothing twice. */
+/* Handoff of vertices (PROTOCOL section 4): OWN -> OUT, OFFER, OWN at the target, ACK, MOV, FIN. Nothing is
+ * said of a record before the buddy has it exactly so: whatever host is lost at whatever moment, the vertex
+ * is owned once. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "node/internal.h"
 
-int
-handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+/* ---- what is due ---------------------------------------------------------------------------------------------- */
+
+void
+due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
+    const struct lbm_vertex *vertex, uint64_t epoch)
 {
-    const struct lbm_member *target = lbm_view_member(&node->view, to);
-    if (vertex->stage != LBM_STAGE_OWN || to == node->host || target == NULL ||
-        target->state != LBM_MEMBER_ACTIVE)
-        return 0;
-    if (vertex->pin != LBM_NONE && vertex->pin != to)
-        return 0;
-    if (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US)
-        return 0;
-    uint32_t slot = (uint32_t)(vertex - job->shard.vertices.at);
-    if (lbm_vec_push(&job->out, slot) != LBM_OK ||
-        lbm_shard_set_stage(&job->shard, vertex, LBM_STAGE_OUT, vertex->epoch, to, target->incarnation) !=
-            LBM_OK) {
+    struct due due = {.kind = kind, .job = job->id, .to = to, .vertex = vertex->id, .epoch = epoch};
+    if (to != LBM_NONE && to != node->host && lbm_vec_push(&node->due, due) != LBM_OK)
         fail(node, LBM_E_NOMEM);
-        return 0;
-    }
-    vertex->offered_us = 0;
-    persist_vertex(node, job, vertex);
-    return 1;
 }
 
-static void
-send_offer(struct lbm_node *node, struct job *job, uint32_t to, struct columns *columns)
+static int
+goes_with(const struct due *a, const struct due *b)
 {
-    if (columns->vertex.n == 0)
-        return;
-    Lbm__Offer offer = LBM__OFFER__INIT;
-    offer.job = job->id;
-    columns_message(columns);
-    offer.records = &columns->message;
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_OFFER;
-    message.offer = &offer;
-    send_peer(node, to, &message);
-    columns_free(columns);
-    columns_init(columns);
+    return a->kind == b->kind && a->job == b->job && a->to == b->to && a->retargeted == b->retargeted;
 }
 
 /* Bytes a record may take in a message, generously. */
 static size_t
 record_bytes(const struct lbm_vertex *vertex)
 {
-    return 64 + 16 * (size_t)vertex->degree;
+    return 96 + 16 * (size_t)vertex->degree + vertex->payload_len;
 }
 
-/* Offer to one host every vertex that is OUT to it and was not offered within the retry time. */
 static void
-offer_to(struct lbm_node *node, struct job *job, uint32_t to)
+send_offer(struct lbm_node *node, const struct due *first, struct columns *columns)
+{
+    Lbm__Offer offer = LBM__OFFER__INIT;
+    offer.job = first->job;
+    offer.retargeted = first->retargeted != 0;
+    columns_message(columns);
+    offer.records = &columns->message;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OFFER;
+    message.offer = &offer;
+    if (columns->vertex.n != 0 && node->failed == LBM_OK)
+        send_peer(node, first->to, &message);
+    columns_free(columns);
+    columns_init(columns);
+}
+
+static void
+send_offers(struct lbm_node *node, struct job *job, const struct due *list, size_t n)
 {
     struct columns columns;
-    columns_init(&columns);
     size_t bytes = 0;
-    for (size_t i = 0; i < job->out.n && node->failed == LBM_OK; i++) {
-        struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
-        if (vertex->stage != LBM_STAGE_OUT || vertex->peer != to)
+    columns_init(&columns);
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        const struct lbm_vertex *vertex = record_of(job, list[i].vertex);
+        if (vertex == NULL || vertex->stage != LBM_STAGE_OUT || vertex->epoch + 1 != list[i].epoch)
             continue;
-        if (vertex->offered_us != 0 && node->now_us - vertex->offered_us < OFFER_RETRY_US)
-            continue;
-        vertex->offered_us = node->now_us;
         bytes += record_bytes(vertex);
         if (columns.vertex.n == LBM_BATCH_VERTICES_MAX ||
             (bytes > LBM_BATCH_BYTES_MAX && columns.vertex.n != 0)) {
-            send_offer(node, job, to, &columns);
+            send_offer(node, list, &columns);
             bytes = record_bytes(vertex);
         }
-        columns_add(node, &columns, job, vertex, vertex->epoch + 1, 1);
+        columns_add(node, &columns, job, vertex, list[i].epoch, 1);
     }
-    send_offer(node, job, to, &columns);
+    send_offer(node, list, &columns);
     columns_free(&columns);
 }
 
-void
-handoff_offer(struct lbm_node *node, struct job *job)
+/* Up to one batch of answers or of FIN. */
+static void
+send_words(struct lbm_node *node, const struct due *list, size_t n)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < job->out.n; i++)
-        if (job->shard.vertices.at[job->out.at[i]].stage == LBM_STAGE_OUT)
-            job->out.at[kept++] = job->out.at[i];
-    job->out.n = kept;
-    job->offers_us = kept == 0 ? INT64_MAX : node->now_us + OFFER_RETRY_US;
-    for (size_t i = 0; i < node->view.members.n && kept != 0; i++)
-        if (node->view.members.at[i].host != node->host)
-            offer_to(node, job, node->view.members.at[i].host);
+    uint32_t vertex[LBM_BATCH_VERTICES_MAX], refused[LBM_BATCH_VERTICES_MAX];
+    uint64_t epoch[LBM_BATCH_VERTICES_MAX];
+    LBM_ASSERT(n <= LBM_BATCH_VERTICES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        vertex[i] = list[i].vertex;
+        epoch[i] = list[i].epoch;
+        refused[i] = list[i].kind == DUE_REFUSE;
+    }
+    Lbm__Peer message = LBM__PEER__INIT;
+    Lbm__Answer answer = LBM__ANSWER__INIT;
+    Lbm__Fin fin = LBM__FIN__INIT;
+    if (list->kind == DUE_FIN) {
+        fin.job = list->job;
+        fin.n_vertex = fin.n_epoch = n;
+        fin.vertex = vertex;
+        fin.epoch = epoch;
+        message.body_case = LBM__PEER__BODY_FIN;
+        message.fin = &fin;
+    } else {
+        answer.job = list->job;
+        answer.n_vertex = answer.n_epoch = answer.n_refused = n;
+        answer.vertex = vertex;
+        answer.epoch = epoch;
+        answer.refused = refused;
+        message.body_case = LBM__PEER__BODY_ANSWER;
+        message.answer = &answer;
+    }
+    send_peer(node, list->to, &message);
+}
+
+/* Everything that became due in this step, in batches by what and to whom, each in the order it came. */
+void
+handoff_flush(struct lbm_node *node)
+{
+    LBM_VEC(struct due) batch = {0};
+    while (node->due.n != 0 && node->failed == LBM_OK) {
+        struct due first = node->due.at[0];
+        size_t kept = 0;
+        batch.n = 0;
+        for (size_t i = 0; i < node->due.n && node->failed == LBM_OK; i++) {
+            if (!goes_with(&node->due.at[i], &first))
+                node->due.at[kept++] = node->due.at[i];
+            else if (lbm_vec_push(&batch, node->due.at[i]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        }
+        node->due.n = kept;
+        struct job *job = job_of(node, first.job);
+        if (first.kind == DUE_OFFER && job != NULL)
+            send_offers(node, job, batch.at, batch.n);
+        for (size_t at = 0; first.kind != DUE_OFFER && at < batch.n; at += LBM_BATCH_VERTICES_MAX)
+            send_words(node, &batch.at[at],
+                       batch.n - at < LBM_BATCH_VERTICES_MAX ? batch.n - at : LBM_BATCH_VERTICES_MAX);
+    }
+    lbm_vec_free(&batch);
+}
+
+/* ---- the source's side ------------------------------------------------------------------------------------------ */
+
+/* The member that a vertex may be handed to, or NULL: it is not ACTIVE, or the vertex is pinned elsewhere. */
+static const struct lbm_member *
+target_for(const struct lbm_node *node, const struct lbm_vertex *vertex, uint32_t to)
+{
+    const struct lbm_member *target = lbm_view_member(&node->view, to);
+    const struct lbm_member *pinned = vertex->pin != LBM_NONE && vertex->pin != to
+                                          ? lbm_view_member(&node->view, vertex->pin)
+                                          : NULL;
+    int is_pinned = pinned != NULL && pinned->state == LBM_MEMBER_ACTIVE;
+    /* Its source must have finished: a vertex that comes and goes has one unanswered offer at most. */
+    int fits = vertex->stage == LBM_STAGE_OWN && (vertex->fin || LBM_BUG(MOVE_UNFINISHED)) && vertex->move_to == LBM_NONE && to != node->host &&
+               target != NULL && target->state == LBM_MEMBER_ACTIVE && !is_pinned;
+    return fits ? target : NULL;
+}
+
+int
+handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+{
+    const struct lbm_member *target = target_for(node, vertex, to);
+    if (target == NULL || !is_acked(node, vertex) ||
+        (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
+        return 0;
+    if (!application_lets_go(node, job, vertex, to))
+        return vertex->move_to == to; /* it begins when the application has let go */
+    record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
+    return 1;
+}
+
+int
+handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+{
+    const struct lbm_member *target = target_for(node, vertex, to);
+    if (target != NULL)
+        record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
+    return target != NULL;
+}
+
+/* The vertex is ours again: its target is gone and never had it, or is this host's own inheritance. */
+static void
+take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enum lbm_transition transition)
+{
+    int in_session = vertex->in_session;
+    vertex->in_session = 0;
+    record_stage(node, job, vertex, transition, LBM_NONE, 0);
+    if (in_session)
+        session_left(node, job);
+}
+
+/* Offer an OUT vertex to whoever must answer for its target now. */
+static void
+offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    const struct lbm_departed *gone =
+        lbm_view_departed(&node->view, vertex->peer, vertex->peer_incarnation);
+    uint32_t to = vertex->peer;
+    uint64_t incarnation;
+    if (gone != NULL) {
+        if (!lbm_view_heir(&node->view, vertex->peer, vertex->peer_incarnation, &to, &incarnation))
+            return; /* nobody has taken over yet; the target itself may come back */
+        if (LBM_BUG(HEIR_OF_HEIR_FORGOTTEN) && gone->evicted)
+            to = gone->heir;
+        if (to == LBM_NONE) {
+            take_back(node, job, vertex, LBM_TRANSITION_TAKE_BACK);
+            return;
+        }
+    }
+    if (to == node->host) {
+        if (all_adopted(node))
+            take_back(node, job, vertex, LBM_TRANSITION_INHERIT);
+        return;
+    }
+    if (!is_acked(node, vertex) && !LBM_BUG(OFFER_UNACKED))
+        return;
+    vertex->offered_us = node->now_us;
+    struct due due = {.kind = DUE_OFFER,
+                      .job = job->id,
+                      .to = to,
+                      .vertex = vertex->id,
+                      .epoch = vertex->epoch + 1,
+                      .retargeted = gone != NULL};
+    if (lbm_vec_push(&node->due, due) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
 }
 
 void
 handoff_timer(struct lbm_node *node, struct job *job)
 {
-    if (node->now_us >= job->offers_us)
-        handoff_offer(node, job);
+    if (node->now_us < job->offers_us)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < job->out.n && node->failed == LBM_OK; i++) {
+        uint32_t slot = job->out.at[i];
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+        if (vertex->stage == LBM_STAGE_OUT &&
+            (vertex->offered_us == 0 || node->now_us - vertex->offered_us >= OFFER_RETRY_US))
+            offer(node, job, vertex);
+        if (vertex->stage == LBM_STAGE_OUT)
+            job->out.at[kept++] = slot;
+    }
+    job->out.n = kept;
+    job->offers_us = kept == 0 ? INT64_MAX : node->now_us + OFFER_RETRY_US;
 }
 
-/* Vertices out to a host, of all that are out. */
-static uint32_t
-outstanding(const struct job *job, uint32_t to)
+void
+handoff_view_changed(struct lbm_node *node, struct job *job)
 {
-    uint32_t n = 0;
     for (size_t i = 0; i < job->out.n; i++) {
-        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
-        n += vertex->stage == LBM_STAGE_OUT && vertex->peer == to;
+        struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
+        if (lbm_view_departed(&node->view, vertex->peer, vertex->peer_incarnation) != NULL)
+            vertex->offered_us = 0;
     }
-    return n;
+    if (job->out.n != 0)
+        job->offers_us = node->now_us;
+}
+
+void
+handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    switch (vertex->stage) {
+    case LBM_STAGE_OWN:
+    case LBM_STAGE_REF:
+        if (vertex->answer_due) {
+            int known;
+            vertex->answer_due = 0;
+            due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job,
+                finish_source(node, vertex, &known), vertex, vertex->epoch);
+            session_arrived(node, job, vertex->id);
+        }
+        if (vertex->fin_due) {
+            vertex->fin_due = 0;
+            due(node, DUE_FIN, job, vertex->refuser, vertex, vertex->epoch - 1);
+        }
+        application_ready(node, job);
+        break;
+    case LBM_STAGE_OUT:
+        offer(node, job, vertex);
+        break;
+    case LBM_STAGE_MOV:
+        due(node, DUE_FIN, job, vertex->peer, vertex, vertex->epoch + 1);
+        break;
+    case LBM_STAGE_NONE:
+    case LBM_STAGE_COUNT:
+        break;
+    }
 }
 
 uint32_t
 handoff_pump(struct lbm_node *node, struct job *job)
 {
     const uint32_t window = HANDOFF_BATCHES * LBM_BATCH_VERTICES_MAX;
-    size_t n_members = node->view.members.n, n = job->shard.vertices.n;
+    size_t n = job->shard.vertices.n;
     uint32_t *room = lbm_alloc(LBM_HOSTS_MAX, sizeof *room);
     if (room == NULL) {
         fail(node, LBM_E_NOMEM);
         return 0;
     }
     uint64_t total = 0;
-    for (size_t i = 0; i < n_members; i++) {
-        uint32_t host = node->view.members.at[i].host, busy = outstanding(job, host);
-        room[host] = busy < window ? window - busy : 0;
-        total += host != node->host ? room[host] : 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        uint32_t host = node->view.members.at[i].host;
+        room[host] = host != node->host ? window : 0;
+        total += room[host];
+    }
+    for (size_t i = 0; i < job->out.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
+        if (vertex->stage == LBM_STAGE_OUT && vertex->peer < LBM_HOSTS_MAX && room[vertex->peer] != 0) {
+            room[vertex->peer]--;
+            total--;
+        }
     }
     uint32_t waiting = 0, begun = 0;
     size_t looked = 0;
@@ -148,65 +320,96 @@ handoff_pump(struct lbm_node *node, struct job *job)
         job->pump_at = (uint32_t)((job->pump_at + looked) % n);
     waiting += looked < n; /* there may be more */
     free(room);
-    if (begun != 0)
-        handoff_offer(node, job);
     return waiting;
 }
 
-/* ---- the target's side -------------------------------------------------------------------------------- */
-
-static enum lbm_err
-row_of(const Lbm__Offer *offer, size_t i, size_t halves_at, unsigned m, struct lbm_row *row)
+static void
+settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Peer *from,
+           int refused)
 {
-    const Lbm__Records *r = offer->records;
-    *row = (struct lbm_row){.job = offer->job,
-                            .vertex = r->vertex[i],
-                            .epoch = r->epoch[i],
-                            .stage = LBM_STAGE_OWN,
-                            .peer = LBM_NONE,
-                            .work = r->work[i],
-                            .pin = r->pin[i],
-                            .anchored = r->anchored[i] != 0,
-                            .degree = r->degree[i],
-                            .half = lbm_alloc(r->degree[i], sizeof *row->half)};
-    if (row->half == NULL)
-        return LBM_E_NOMEM;
-    memcpy(row->position, &r->position[i * m], m * sizeof(double));
-    for (uint32_t k = 0; k < row->degree; k++)
-        row->half[k] = (struct lbm_half){r->neighbour[halves_at + k], r->weight[halves_at + k],
-                                         r->neighbour_host[halves_at + k]};
-    return LBM_OK;
+    int in_session = vertex->in_session;
+    vertex->in_session = 0;
+    if (refused) {
+        record_stage(node, job, vertex, LBM_TRANSITION_RETURN, LBM_NONE, 0);
+        vertex->offered_us = node->now_us;
+        vertex->refuser = from->src;
+        vertex->fin_due = 1;
+    } else {
+        record_stage(node, job, vertex, LBM_TRANSITION_MOVE, from->src, from->src_incarnation);
+        job->moved++;
+        node->n_handoffs++;
+    }
+    if (in_session)
+        session_left(node, job);
 }
 
-/* Take or refuse one offered vertex. Refusing keeps a record too: the offer may come again. */
-static void
-accept_one(struct lbm_node *node, struct job *job, const Lbm__Offer *offer, size_t i, size_t halves_at)
+void
+on_answer(struct lbm_node *node, const Lbm__Peer *message)
 {
+    const Lbm__Answer *answer = message->answer;
+    struct job *job = job_of(node, answer->job);
+    if (job == NULL || node->view.index < message->view)
+        return; /* it comes again */
+    for (size_t i = 0; i < answer->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex = record_of(job, answer->vertex[i]);
+        struct due fin = {DUE_FIN, job->id, message->src, answer->vertex[i], answer->epoch[i], 0};
+        if (vertex != NULL && vertex->stage == LBM_STAGE_OUT && vertex->epoch + 1 == answer->epoch[i])
+            settle_out(node, job, vertex, message, answer->refused[i] != 0);
+        else if (is_finished(node, job, answer->vertex[i], answer->epoch[i]) &&
+                 lbm_vec_push(&node->due, fin) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (job->phase == LBM_PHASE_PLACED && job->tick_us != INT64_MAX)
+        job->tick_us = node->now_us; /* there is room for more */
+}
+
+/* ---- the target's side ------------------------------------------------------------------------------------------- */
+
+static int
+must_refuse(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return (node->vertices_max != 0 && job->shard.n_own >= node->vertices_max) ||
+           (self != NULL && self->state == LBM_MEMBER_DRAINING);
+}
+
+/* Take or refuse one offered vertex. Refusing is a record too: the offer may come again. What was offered for
+ * an evicted host is never refused: its source has nobody else to turn to. */
+static void
+accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, size_t i,
+           struct columns_place place)
+{
+    const Lbm__Offer *offer = message->offer;
     struct lbm_row row;
-    if (row_of(offer, i, halves_at, job->shard.m, &row) != LBM_OK) {
+    int refused = !offer->retargeted && must_refuse(node, job);
+    if (columns_row(offer->records, i, &place, job->shard.m, offer->job, &row) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return;
     }
-    if (node->vertices_max != 0 && job->shard.n_own >= node->vertices_max) {
-        free(row.half);
+    if (refused) {
+        lbm_row_free(&row);
         row.half = NULL;
-        row.degree = 0;
-        row.stage = LBM_STAGE_REF;
+        row.payload = NULL;
+        row.degree = row.payload_len = 0;
     }
-    if (lbm_shard_put(&job->shard, &row) != LBM_OK) {
-        free(row.half);
-        fail(node, LBM_E_NOMEM);
-        return;
-    }
-    persist_vertex(node, job, lbm_shard_vertex(&job->shard, offer->records->vertex[i]));
-    job->ghosts_due = 1;
+    row.source = message->src;
+    row.source_incarnation = message->src_incarnation;
+    struct lbm_vertex *before = record_of(job, row.vertex);
+    int in_session = before != NULL && before->in_session;
+    struct lbm_vertex *vertex =
+        record_put(node, job, &row, refused ? LBM_TRANSITION_REFUSE : LBM_TRANSITION_ACCEPT);
+    if (vertex != NULL)
+        vertex->answer_due = 1;
+    if (in_session) /* it went round, and we never heard */
+        session_left(node, job);
 }
 
 /* Records must fit this guest: nothing a peer sends may name a vertex that cannot exist. */
 static int
 fits_guest(const struct lbm_job_entry *entry, const Lbm__Records *r, unsigned m)
 {
-    if (r->n_degree != r->n_vertex || r->n_position != r->n_vertex * m)
+    if (r->n_degree != r->n_vertex || r->n_position != r->n_vertex * m ||
+        !payload_fits(r->n_payload_len, r->payload_len, &r->payload))
         return 0;
     for (size_t i = 0; i < r->n_vertex; i++)
         if (r->vertex[i] >= entry->vertices || r->epoch[i] < 2)
@@ -217,6 +420,33 @@ fits_guest(const struct lbm_job_entry *entry, const Lbm__Records *r, unsigned m)
     return 1;
 }
 
+/* A host that drains and has nothing any more may be about to leave: it takes nothing. */
+static int
+may_leave(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    uint64_t n = 0;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        n += node->jobs.at[i]->shard.n_own + node->jobs.at[i]->shard.n_out;
+    return self != NULL && self->state == LBM_MEMBER_DRAINING && n == 0;
+}
+
+/* An offer meant for an evicted host is the heir's only after the heir has what that host had. */
+static int
+is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
+{
+    return !message->offer->retargeted || LBM_BUG(RETARGETED_TOO_EARLY) ||
+           (node->view.index >= message->view && all_adopted(node) && !may_leave(node));
+}
+
+/* While a refusal is unfinished its source may still repeat that offer: another one has to wait, or the
+ * refusal would be forgotten with it. */
+static int
+must_wait(const struct lbm_vertex *own)
+{
+    return own != NULL && own->stage == LBM_STAGE_REF && !own->fin && !LBM_BUG(FORGET_REFUSAL);
+}
+
 void
 on_offer(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -224,108 +454,19 @@ on_offer(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__Records *r = offer->records;
     struct job *job = job_of(node, offer->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, offer->job);
-    if (job == NULL || entry == NULL || !fits_guest(entry, r, job->shard.m))
+    if (job == NULL || entry == NULL || !fits_guest(entry, r, job->shard.m) || !is_ready_for(node, message))
         return; /* not known yet: the offer comes again */
-    uint32_t *refused = lbm_alloc(r->n_vertex, sizeof *refused);
-    if (refused == NULL) {
-        fail(node, LBM_E_NOMEM);
-        return;
+    struct columns_place place = {0, 0};
+    for (size_t i = 0; i < r->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *own = record_of(job, r->vertex[i]);
+        int is_new = own == NULL || own->epoch < r->epoch[i];
+        if (is_new && !must_wait(own))
+            accept_one(node, job, message, i, place);
+        else if (!is_new && (is_acked(node, own) || LBM_BUG(ACK_UNACKED)))
+            due(node,
+                own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK, job,
+                message->src, own, r->epoch[i]);
+        place.half += r->degree[i];
+        place.payload += r->n_payload_len != 0 ? r->payload_len[i] : 0;
     }
-    size_t halves_at = 0;
-    for (size_t i = 0; i < r->n_vertex && node->failed == LBM_OK; halves_at += r->degree[i++]) {
-        const struct lbm_vertex *own = lbm_shard_vertex(&job->shard, r->vertex[i]);
-        if (own == NULL || own->epoch < r->epoch[i])
-            accept_one(node, job, offer, i, halves_at);
-        own = lbm_shard_vertex(&job->shard, r->vertex[i]);
-        refused[i] = own != NULL && own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i];
-        if (refused[i])
-            session_arrived(node, job, r->vertex[i]); /* there will be no FIN */
-    }
-    Lbm__Answer answer = LBM__ANSWER__INIT;
-    answer.job = offer->job;
-    answer.n_vertex = answer.n_epoch = answer.n_refused = r->n_vertex;
-    answer.vertex = r->vertex;
-    answer.epoch = r->epoch;
-    answer.refused = refused;
-    Lbm__Peer out = LBM__PEER__INIT;
-    out.body_case = LBM__PEER__BODY_ANSWER;
-    out.answer = &answer;
-    if (node->failed == LBM_OK)
-        send_peer(node, message->src, &out);
-    free(refused);
-}
-
-/* ---- the source's side -------------------------------------------------------------------------------- */
-
-/* One answered vertex: nonzero if FIN is due. */
-static int
-settle_one(struct lbm_node *node, struct job *job, uint32_t id, uint64_t epoch, int refused)
-{
-    struct lbm_vertex *vertex = lbm_shard_vertex(&job->shard, id);
-    if (vertex == NULL || vertex->epoch + 1 != epoch)
-        return 0;
-    if (vertex->stage == LBM_STAGE_MOV)
-        return 1; /* the answer came twice, or FIN was lost */
-    if (vertex->stage != LBM_STAGE_OUT)
-        return 0;
-    int in_session = vertex->in_session;
-    vertex->in_session = 0;
-    enum lbm_err err =
-        refused ? lbm_shard_set_stage(&job->shard, vertex, LBM_STAGE_OWN, vertex->epoch + 2, LBM_NONE, 0)
-                : lbm_shard_set_stage(&job->shard, vertex, LBM_STAGE_MOV, vertex->epoch, vertex->peer,
-                                      vertex->peer_incarnation);
-    if (err != LBM_OK) {
-        fail(node, err);
-        return 0;
-    }
-    vertex->offered_us = refused ? node->now_us : 0;
-    persist_vertex(node, job, vertex);
-    job->ghosts_due = 1;
-    if (!refused) {
-        job->moved++;
-        node->n_handoffs++;
-    }
-    if (in_session)
-        session_left(node, job);
-    return !refused;
-}
-
-void
-on_answer(struct lbm_node *node, const Lbm__Peer *message)
-{
-    const Lbm__Answer *answer = message->answer;
-    struct job *job = job_of(node, answer->job);
-    if (job == NULL)
-        return;
-    LBM_VEC(uint32_t) vertex = {0};
-    LBM_VEC(uint64_t) epoch = {0};
-    for (size_t i = 0; i < answer->n_vertex && node->failed == LBM_OK; i++)
-        if (settle_one(node, job, answer->vertex[i], answer->epoch[i], answer->refused[i] != 0) &&
-            (lbm_vec_push(&vertex, answer->vertex[i]) != LBM_OK ||
-             lbm_vec_push(&epoch, answer->epoch[i]) != LBM_OK))
-            fail(node, LBM_E_NOMEM);
-    if (vertex.n != 0 && node->failed == LBM_OK) {
-        Lbm__Fin fin = LBM__FIN__INIT;
-        fin.job = answer->job;
-        fin.n_vertex = fin.n_epoch = vertex.n;
-        fin.vertex = vertex.at;
-        fin.epoch = epoch.at;
-        Lbm__Peer out = LBM__PEER__INIT;
-        out.body_case = LBM__PEER__BODY_FIN;
-        out.fin = &fin;
-        send_peer(node, message->src, &out);
-    }
-    lbm_vec_free(&vertex);
-    lbm_vec_free(&epoch);
-    if (job->phase == LBM_PHASE_PLACED && job->tick_us != INT64_MAX)
-        job->tick_us = node->now_us; /* there is room for more */
-}
-
-void
-on_fin(struct lbm_node *node, const Lbm__Peer *message)
-{
-    const Lbm__Fin *fin = message->fin;
-    struct job *job = job_of(node, fin->job);
-    for (size_t i = 0; job != NULL && i < fin->n_vertex; i++)
-        session_arrived(node, job, fin->vertex[i]);
 }

@@ -8,7 +8,15 @@
  *   jobs.c       life of a job on this host
  *   submit.c     a guest from a client to a job
  *   planning.c   plans at the job's home
+ *   records.c    every change of a vertex record: rank, sequence, storing
+ *   stream.c     the owner's side of replication: changes to the buddy, leases from it
+ *   replica.c    the buddy's side: what it keeps of others, leases it grants
+ *   adopt.c      the heir's side, and what an evicted host does
+ *   suspect.c    silence, suspicion, proposals to evict
+ *   drain.c      giving everything away, and leaving
+ *   application.c what an application may work on
  *   handoff.c    PROTOCOL section 4: offers, answers, retries
+ *   finish.c     FIN: when a record will not be asked for again, and goes
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
  *   session.c    exchange sessions by colour rounds, termination
@@ -22,8 +30,10 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "embed/embed.h"
+#include "node/bugs.h"
 #include "node/node.h"
 #include "node/shard.h"
+#include "node/transitions.h"
 #include "node/view.h"
 #include "space/space.h"
 
@@ -50,10 +60,29 @@ enum {
     NOTICE_RETRY_US = 50000,      /* before asking a partner again that was not there yet */
     COLLECT_US = 1500000,         /* for the parts of a mapping */
     CHECKPOINT_US = 5000000,      /* positions to disk while they change */
+    LEASE_US = 8000000,           /* PROTOCOL section 5; counted by the owner from asking */
+    GRANT_US = 8080000,           /* the same with 1 % for clocks; counted by the grantor from granting */
+    REVOKE_US = 2000000,          /* before its end an application gets nothing new */
+    LEASE_RENEW_US = 2000000,
+    LEASE_RETRY_US = 400000, /* while there is none */
+    REPL_RETRY_US = 400000,  /* before changes without acknowledgement are sent again */
+    SUSPECT_US = 3500000,    /* of silence, times health */
+    CONFIRM_US = 1500000,    /* two suspect for so long: evict */
+    STARVED_US = 300000,     /* a step so much too late: this host was not running */
+    APPEND_AGAIN_US = 3000000, /* before a proposal that changed nothing is repeated */
+    RECLAIM_US = 20000000,   /* an evicted host waits so long to be adopted */
+    RELEASE_US = 10000000,   /* for an application to let go; then the vertex stays */
+    FIN_RETRY_US = 5000000,
+    WHERE_US = 1000000,      /* between questions to everybody */
+    TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went */
 };
 
 enum {
     HANDOFF_BATCHES = 2,       /* in flight to one host */
+    REPL_BATCHES = 8,          /* in flight to the buddy */
+    HEALTH_MAX = 8,            /* Lifeguard's multiplier: at most so much more patience */
+    DIRECT_MEMBERS = 64,       /* up to here everybody pings everybody */
+    ROTATING_PINGS = 4,        /* above: besides neighbours and buddies so many in turn */
     MAPPING_SWEEPS = 2,        /* a tick */
     MAPPING_SWEEPS_MAX = 4000, /* then BALANCING starts with what there is */
     PLAN_SWEEPS = 4,           /* smoothing of planned coordinates */
@@ -64,12 +93,101 @@ enum {
     PATIENT_SWEEPS = 40,     /* after so many sweeps a session must gain more and more */
 };
 
+/* Somebody else who suspects a host. */
+struct suspector {
+    uint32_t host;
+    int64_t since_us, heard_us;
+};
+
 /* A peer's place in time. */
 struct peer {
     uint32_t host;
     int64_t heard_us;  /* last message, 0: never */
+    int64_t since_us;  /* when this host began to expect something of this incarnation */
+    uint64_t incarnation;
     int connected;     /* our outgoing connection stands */
+    int dialled;
+    char address[LBM_ADDRESS_MAX + 1]; /* last dialled */
     uint64_t vertices; /* as its pulses say, all jobs */
+    uint64_t lag, view;
+    int64_t suspect_us;                  /* since when this host suspects it; 0: it does not */
+    LBM_VEC(struct suspector) suspectors; /* others that do */
+};
+
+/* A change of a record that the buddy has not acknowledged; vertex LBM_NONE: the whole job is void. */
+struct change {
+    uint64_t seq;
+    uint64_t job;
+    uint32_t vertex;
+};
+
+/* This host's records on their way to its buddy. */
+struct stream {
+    uint32_t buddy;      /* LBM_NONE: nobody; then every record counts as acked */
+    uint64_t generation; /* view at which it became the buddy */
+    uint64_t seq;        /* of the last change */
+    uint64_t acked;      /* the buddy holds all up to here */
+    uint64_t sent;
+    int known;                     /* the buddy has said where it stands, since the connection stands */
+    LBM_VEC(struct change) changes; /* after `acked`, by seq; changes.at[head ..] */
+    size_t head;
+    size_t next;        /* index of the first change not sent */
+    uint64_t uncovered; /* records from before the generation that the buddy has not got yet */
+    int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
+    int64_t insync_us;  /* last proposed */
+    int rolled_back;    /* the buddy holds changes that this disk has lost */
+};
+
+struct lease {
+    int64_t until_us;  /* INT64_MAX: no limit; 0: none */
+    int64_t ask_us;    /* when to ask next */
+    int64_t fence_us;  /* an application of the life before may run until then; 0: it may not */
+    uint64_t term;     /* of the page */
+    uint32_t old_used; /* applications of the life before */
+    int64_t told_us;   /* deadline last told to the shell */
+    uint32_t told_used;
+};
+
+/* What this host keeps of another. */
+struct replica_job {
+    uint64_t job;
+    struct lbm_idmap index;
+    LBM_VEC(struct lbm_row) rows;
+};
+
+struct stored_position {
+    uint64_t persist;
+    uint64_t seq;
+};
+
+struct replica {
+    uint32_t owner;
+    uint64_t incarnation;
+    uint64_t generation;
+    uint64_t seq;
+    int64_t granted_us; /* until when a lease granted here may last */
+    LBM_VEC(struct stored_position) marks; /* of transactions that may not be durable yet, in order */
+    uint64_t stored;                       /* up to here all is durable */
+    LBM_VEC(struct replica_job) jobs;
+};
+
+/* An answer or offer that is due since a record is acked; sent in batches at the end of the step. */
+enum due_kind { DUE_OFFER, DUE_ACK, DUE_REFUSE, DUE_FIN };
+struct due {
+    enum due_kind kind;
+    uint64_t job;
+    uint32_t to;
+    uint32_t vertex;
+    uint64_t epoch;
+    int retargeted;
+};
+
+/* An application on this host. */
+struct application {
+    uint64_t client;
+    uint64_t request;
+    uint64_t job;
+    int scan; /* vertices may be waiting to be given to it */
 };
 
 /* What a host last said of a job. */
@@ -156,6 +274,10 @@ struct job {
     struct lbm_hosts plan_hosts;
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
     int planning;
+    uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */
+    size_t pending_len;
+    uint64_t pending_seq; /* of the guest's last vertex */
+    int proposed;
     uint64_t client; /* waits for the log's word on its submit; 0: nobody */
     uint64_t client_request;
 
@@ -181,11 +303,17 @@ struct job {
     int ghosts_due;        /* something changed */
     int64_t ghosts_us;     /* last sent */
     double ghosts_largest; /* displacement not yet told */
+    int64_t where_us;      /* everybody may be asked again from then on */
 
     /* handoff */
     LBM_VEC(uint32_t) out; /* slots of vertices that are, or just were, OUT */
     uint32_t pump_at;      /* where the search for wishes goes on */
     int64_t offers_us;     /* next look at offers without answer; INT64_MAX: none out */
+    LBM_VEC(uint32_t) unfinished; /* slots of records whose source has not said FIN */
+    int64_t finish_us;            /* next look at them; INT64_MAX: there are none */
+    LBM_VEC(uint32_t) tombstones; /* slots of MOV and REF */
+    int64_t collect_us;           /* next look at them; INT64_MAX: there are none */
+    LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
     uint64_t moved;        /* handed over so far */
 
     struct session session;
@@ -220,6 +348,13 @@ struct upload {
     LBM_VEC(uint32_t) weight;
     LBM_VEC(uint32_t) work;
     LBM_VEC(uint32_t) pin;
+};
+
+/* An application waits until its payloads are with the buddy. */
+struct checkpoint {
+    uint64_t client;
+    uint64_t request;
+    uint64_t seq;
 };
 
 /* A client's question that other hosts answer. */
@@ -257,6 +392,29 @@ struct lbm_node {
     struct lbm_effects *out; /* of the step under way */
     enum lbm_err failed;     /* first error of the step under way */
 
+    char failure_domain[LBM_NAME_MAX + 1];
+    enum lbm_log_engine engine;
+    uint32_t evict_per_minute;
+    double evict_share;
+
+    struct stream stream;
+    struct lease lease;
+    LBM_VEC(struct replica *) replicas;
+    LBM_VEC(struct lbm_recovered_adoption) adoptions; /* merged already */
+    LBM_VEC(struct due) due;
+    LBM_VEC(struct application) applications;
+    LBM_VEC(struct checkpoint) checkpoints; /* by seq */
+    LBM_VEC(int64_t) evictions; /* when this host learned of the last ones */
+    uint64_t evictions_seen;    /* up to this view */
+    int64_t drain_us;           /* next look at what is still to give away */
+    int64_t propose_us;         /* no proposal of this host's own before */
+    int64_t evicted_us;         /* when this host learned that it is evicted; 0: it is not */
+    int64_t expected_us;        /* deadline the shell was last told */
+    uint32_t health;            /* 0: well; more: was starved lately, and trusts its own suspicions less */
+    int64_t health_us;          /* when health gets better by one */
+    int resetting;              /* a RESET is being stored, with this transaction: */
+    uint64_t reset_id;
+
     uint64_t incarnation;
     uint64_t persist_id;      /* last transaction asked for */
     uint64_t persisted;       /* last one known durable */
@@ -270,6 +428,7 @@ struct lbm_node {
     int64_t append_us;   /* when the first append was sent; 0: not under way */
     int append_accepted; /* the first append has its place: wait for the entry */
     int join_refused;    /* the log did not take us; the operator must change the configuration */
+    uint32_t ping_turn;  /* where the rotation of pings goes on in a large cluster */
     int64_t fetch_us;    /* when the log was last asked for */
     int caught_up;       /* heard that there is nothing newer */
 
@@ -282,6 +441,8 @@ struct lbm_node {
     LBM_VEC(struct collection *) collections;
     uint64_t query;
 
+    int starting;      /* the stored log is being read: nothing follows from it yet */
+    uint64_t topology; /* of the view, when jobs last took notice */
     uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs;
 };
 
@@ -292,7 +453,11 @@ void dial(struct lbm_node *node, uint32_t host, const char *address);
 
 /* Fill the envelope, pack and send once every transaction asked for so far is durable. */
 void send_peer(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
-/* The same at once and lossy: nothing stored depends on it. */
+/* The same at once: nothing stored depends on it. */
+void send_now(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
+/* Lossy, but like send_peer not before what it tells is durable. */
+void send_stored_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
+/* At once and lossy. */
 void send_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
 void reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response);
 void reply_error(struct lbm_node *node, uint64_t client, uint64_t request, enum lbm_err code, const char *fmt,
@@ -309,7 +474,8 @@ void fail(struct lbm_node *node, enum lbm_err err);
 
 void membership_start(struct lbm_node *node);
 void membership_timer(struct lbm_node *node);
-void membership_changed(struct lbm_node *node); /* after the view changed */
+void membership_changed(struct lbm_node *node); /* after an entry about members was applied */
+void dial_member(struct lbm_node *node, const struct lbm_member *member);
 void membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *peer_of(struct lbm_node *node, uint32_t host); /* creates; NULL if memory is short */
 int is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
@@ -339,12 +505,14 @@ void jobs_start(struct lbm_node *node, struct lbm_recovered *recovered);
 void jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry); /* by the log */
 void jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
 void jobs_deleted(struct lbm_node *node, uint64_t id);
-void jobs_view_changed(struct lbm_node *node);
+void jobs_lost(struct lbm_node *node); /* all of them, by eviction */
+void jobs_view_changed(struct lbm_node *node, int topology_changed);
 void jobs_timer(struct lbm_node *node);
 int64_t jobs_deadline(const struct lbm_node *node);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);
+void job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the buddy */
 struct pulse *pulse_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
 int is_home(const struct lbm_node *node, const struct job *job);
 /* Target load T_p of this host and its limit, work units. */
@@ -353,21 +521,140 @@ uint64_t job_limit(const struct lbm_node *node, const struct lbm_job_entry *entr
 
 /* ---- planning.c ------------------------------------------------------------------------------------- */
 
+/* The record of a vertex of a guest that is nowhere else yet. Errors: LBM_E_NOMEM; row owns its content. */
+enum lbm_err plan_row(const struct job *job, uint32_t v, struct lbm_row *row) LBM_MUST_CHECK;
 void plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 void on_planned(struct lbm_node *node, const struct lbm_event *event);
+
+/* ---- records.c ---------------------------------------------------------------------------------------- */
+
+/* Every change of a record goes through these: they keep rank, give the change its place in the stream,
+ * and store it. Pointers to vertices stay valid except over record_put. */
+
+/* A record from elsewhere: stage and epoch become those of the transition, counted from row->epoch. Takes
+ * what row owns. NULL: memory is short. */
+struct lbm_vertex *record_put(struct lbm_node *node, struct job *job, struct lbm_row *row,
+                              enum lbm_transition transition);
+/* The record itself goes on; the epoch is counted from its own. */
+void record_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
+                  enum lbm_transition transition, uint32_t peer, uint64_t peer_incarnation);
+/* The payload has changed; takes it. */
+void record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint8_t *payload,
+                    uint32_t len);
+void record_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
+/* A whole job is void here. */
+void record_drop_job(struct lbm_node *node, uint64_t job);
+/* The buddy has this record exactly as it is (PROTOCOL section 4), or there is no buddy. */
+int is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex);
+/* After a record was put in the shard otherwise (recovery, a guest): into the lists it belongs to. */
+void record_list(struct lbm_node *node, struct job *job, uint32_t slot);
+struct lbm_vertex *record_of(const struct job *job, uint32_t id); /* NULL: none, or stage NONE */
+
+/* ---- stream.c ------------------------------------------------------------------------------------------ */
+
+void stream_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+void stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex);
+void stream_covered(struct lbm_node *node, struct lbm_vertex *vertex); /* it is not waited for any more */
+void stream_job_gone(struct lbm_node *node, struct job *job);
+void stream_view_changed(struct lbm_node *node);
+void stream_connected(struct lbm_node *node, uint32_t host);
+void stream_timer(struct lbm_node *node);
+int64_t stream_deadline(const struct lbm_node *node);
+uint64_t stream_lag(const struct lbm_node *node);
+/* Nobody else could take over from this host: it needs neither copy nor lease. */
+int is_alone(const struct lbm_node *node);
+int lease_holds(const struct lbm_node *node);  /* something new may be given to an application */
+int64_t lease_end(const struct lbm_node *node); /* after it no application works any more */
+void lease_tell(struct lbm_node *node);
+void on_lease(struct lbm_node *node, const Lbm__Peer *message);
+void on_repl_ack(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- replica.c ----------------------------------------------------------------------------------------- */
+
+void replicas_start(struct lbm_node *node, struct lbm_recovered *recovered);
+void replicas_free(struct lbm_node *node);
+void replicas_view_changed(struct lbm_node *node);
+void replicas_job_deleted(struct lbm_node *node, uint64_t job);
+struct replica *replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation);
+void replica_drop(struct lbm_node *node, struct replica *replica);
+void on_lease_req(struct lbm_node *node, const Lbm__Peer *message);
+void on_repl(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- adopt.c ------------------------------------------------------------------------------------------- */
+
+/* Nonzero if this host has merged everything it inherits. */
+int all_adopted(const struct lbm_node *node);
+/* Nonzero while this incarnation of this host may act: it is not evicted, has not left, and its disk is the
+ * one its buddy knows. */
+int is_alive(const struct lbm_node *node);
+/* A host that left begins anew, empty. Nonzero if it does. */
+int adopt_rejoin(struct lbm_node *node);
+void adopt_timer(struct lbm_node *node);
+int64_t adopt_deadline(const struct lbm_node *node);
+void adopt_persisted(struct lbm_node *node);
+
+/* ---- suspect.c ----------------------------------------------------------------------------------------- */
+
+void suspect_step(struct lbm_node *node); /* first in every step: was this host running? */
+void suspect_timer(struct lbm_node *node);
+void suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
+uint32_t suspect_count(const struct lbm_node *node, uint32_t host);
+void suspect_view_changed(struct lbm_node *node);
+/* Hosts that this one should hear from: linked ones, its buddy, its wards, or all of a small cluster. */
+int is_watched(const struct lbm_node *node, const struct lbm_member *member);
+
+/* ---- drain.c ------------------------------------------------------------------------------------------- */
+
+/* Wish every own vertex onto an ACTIVE host near its neighbours. */
+void drain_job(struct lbm_node *node, struct job *job);
+void drain_timer(struct lbm_node *node);
+int64_t drain_deadline(const struct lbm_node *node);
+
+/* ---- application.c ------------------------------------------------------------------------------------- */
+
+void application_attach(struct lbm_node *node, uint64_t client, uint64_t request,
+                        const Lbm__AttachRequest *attach);
+void application_released(struct lbm_node *node, uint64_t client, uint64_t request,
+                          const Lbm__ReleasedRequest *released);
+void application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
+                            const Lbm__CheckpointRequest *checkpoint);
+void application_acked(struct lbm_node *node); /* the stream has moved on */
+void application_gone(struct lbm_node *node, uint64_t client);
+void application_job_deleted(struct lbm_node *node, uint64_t job);
+/* Nonzero if nobody works on the vertex. If somebody does, it is asked to stop, and `to` remembered. */
+int application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
+void application_ready(struct lbm_node *node, struct job *job); /* some vertices may be given */
+void application_lapsed(struct lbm_node *node);                 /* the lease is over */
+void application_timer(struct lbm_node *node);
+int64_t application_deadline(const struct lbm_node *node);
 
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
 
 /* Start handing over an OWN vertex. Nonzero if it started. */
 int handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
-/* Send the offers of what was begun in this step, in batches. */
-void handoff_offer(struct lbm_node *node, struct job *job);
+/* The same for a vertex that an application has just released: its payload may be newer than the buddy's. */
+int handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
 /* Begin handoffs of vertices whose wish is another host, a few batches at a time. Returns those that
  * still wait. */
 uint32_t handoff_pump(struct lbm_node *node, struct job *job);
 void handoff_timer(struct lbm_node *node, struct job *job);
+void handoff_view_changed(struct lbm_node *node, struct job *job);
+/* The buddy has got this record as it is: what was waiting for that is due. */
+void handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
+void handoff_flush(struct lbm_node *node); /* send what is due */
+void due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
+         const struct lbm_vertex *vertex, uint64_t epoch);
 void on_offer(struct lbm_node *node, const Lbm__Peer *message);
 void on_answer(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- finish.c ---------------------------------------------------------------------------------------- */
+
+void finish_timer(struct lbm_node *node, struct job *job);
+/* Who answers for the source of a record now; LBM_NONE: nobody does, it has finished (*known), or nobody can
+ * yet (!*known). */
+uint32_t finish_source(const struct lbm_node *node, const struct lbm_vertex *vertex, int *known);
+/* Nonzero if FIN for an offer of that epoch may be said: it will not be made again. */
+int is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex, uint64_t epoch);
 void on_fin(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- ghosts.c --------------------------------------------------------------------------------------- */
@@ -377,6 +664,7 @@ void ghosts_timer(struct lbm_node *node, struct job *job);
 int64_t ghosts_deadline(const struct job *job);
 void on_ghosts(struct lbm_node *node, const Lbm__Peer *message);
 void on_moved(struct lbm_node *node, const Lbm__Peer *message);
+void on_where(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- mapping.c -------------------------------------------------------------------------------------- */
 
@@ -393,7 +681,7 @@ void session_start(struct lbm_node *node, struct job *job); /* entering BALANCIN
 void session_timer(struct lbm_node *node, struct job *job);
 void session_stop(struct lbm_node *node, struct job *job);
 void session_left(struct lbm_node *node, struct job *job); /* a vertex of the session is MOV, or came back */
-void session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex); /* FIN */
+void session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex); /* ours, or refused */
 void on_pair_open(struct lbm_node *node, const Lbm__Peer *message);
 void on_pair_accept(struct lbm_node *node, const Lbm__Peer *message);
 void on_pair_plan(struct lbm_node *node, const Lbm__Peer *message);
@@ -413,7 +701,7 @@ struct exchange {
 enum lbm_err exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
                              const Lbm__PairAccept *accept, struct exchange *out) LBM_MUST_CHECK;
 
-/* ---- records on the wire (effects.c) ---------------------------------------------------------------- */
+/* ---- columns.c: records on the wire ------------------------------------------------------------------ */
 
 /* Columns of vertices, built row by row; free with columns_free. */
 struct columns {
@@ -421,13 +709,29 @@ struct columns {
     LBM_VEC(uint32_t) vertex, work, pin, anchored, degree, neighbour, weight, host;
     LBM_VEC(uint64_t) epoch;
     LBM_VEC(double) position;
+    LBM_VEC(uint32_t) payload_len;
+    struct lbm_buf payload;
+    LBM_VEC(uint32_t) stage, peer, source, fin, bare;
+    LBM_VEC(uint64_t) peer_incarnation, source_incarnation;
 };
 void columns_init(struct columns *columns);
-/* Append a vertex as it would be owned at `epoch`; with_halves: adjacency and hints too. */
+/* Append a vertex as it would be owned at `epoch`; with_content: adjacency, hints and payload too. */
 void columns_add(struct lbm_node *node, struct columns *columns, const struct job *job,
-                 const struct lbm_vertex *vertex, uint64_t epoch, int with_halves);
+                 const struct lbm_vertex *vertex, uint64_t epoch, int with_content);
+/* Append a record as it stands, for the buddy; bare: without the content that the buddy has already. */
+void columns_add_replica(struct lbm_node *node, struct columns *columns, const struct job *job,
+                         const struct lbm_vertex *vertex, int bare);
 const Lbm__Records *columns_message(struct columns *columns);
 void columns_free(struct columns *columns);
+/* Where the content of a row begins, when a message is read row by row. */
+struct columns_place {
+    size_t half, payload;
+};
+/* Row i of a message as a record; moves `at` on to the next. Errors: LBM_E_NOMEM; row owns its content. */
+enum lbm_err columns_row(const Lbm__Records *records, size_t i, struct columns_place *at, unsigned m,
+                         uint64_t job, struct lbm_row *row) LBM_MUST_CHECK;
+/* Nonzero if n lengths add up to the payloads of a message. */
+int payload_fits(size_t n, const uint32_t *len, const ProtobufCBinaryData *payload);
 
 /* ---- submit.c, requests.c, collect.c ---------------------------------------------------------------- */
 

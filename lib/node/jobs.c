@@ -27,7 +27,7 @@ job_add(struct lbm_node *node, uint64_t id)
     }
     job->id = id;
     job->created_us = node->now_us;
-    job->offers_us = job->checkpoint_us = INT64_MAX;
+    job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = INT64_MAX;
     unsigned m = node->view.m != 0 ? node->view.m : node->m;
     lbm_shard_init(&job->shard, m, node->host);
     lbm_affine_identity(&job->frame, m);
@@ -54,6 +54,10 @@ job_free(struct job *job)
     lbm_vec_free(&job->region_weight);
     lbm_vec_free(&job->moments);
     lbm_vec_free(&job->out);
+    lbm_vec_free(&job->unfinished);
+    lbm_vec_free(&job->tombstones);
+    lbm_vec_free(&job->releasing);
+    free(job->pending);
     lbm_vec_free(&job->pulses);
     lbm_vec_free(&job->session.arriving);
     lbm_vec_free(&job->session.early);
@@ -66,6 +70,7 @@ job_remove(struct lbm_node *node, uint64_t id)
     for (size_t i = 0; i < node->jobs.n; i++) {
         if (node->jobs.at[i]->id != id)
             continue;
+        stream_job_gone(node, node->jobs.at[i]);
         job_free(node->jobs.at[i]);
         memmove(&node->jobs.at[i], &node->jobs.at[i + 1], (node->jobs.n - i - 1) * sizeof *node->jobs.at);
         node->jobs.n--;
@@ -129,10 +134,24 @@ recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
     job->stored = recovered->state;
     if (recovered->state != LBM_JOB_PENDING)
         return;
-    /* Whether the append got through is not known: repeat it; the log takes it once. */
+    /* Whether the append got through is not known: it is proposed again; the log takes it once. */
+    job->pending = lbm_copy(recovered->command, recovered->len, 1);
+    job->pending_len = recovered->len;
+    if (job->pending == NULL)
+        fail(node, LBM_E_NOMEM);
+}
+
+void
+job_propose(struct lbm_node *node, struct job *job)
+{
+    const struct stream *s = &node->stream;
+    if (job->pending == NULL || job->proposed || !node->caught_up || !is_alive(node) ||
+        (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
+        return;
     Lbm__Command *command = NULL;
     struct lbm_diag diag;
-    enum lbm_err err = lbm_wire_unpack_command(recovered->command, recovered->len, &command, &diag);
+    job->proposed = 1;
+    enum lbm_err err = lbm_wire_unpack_command(job->pending, job->pending_len, &command, &diag);
     if (err != LBM_OK) {
         note(node, LBM_NOTE_ERROR, "stored job cannot be read: %.200s", diag.text);
         fail(node, LBM_E_CORRUPT);
@@ -157,11 +176,12 @@ jobs_start(struct lbm_node *node, struct lbm_recovered *recovered)
             fail(node, LBM_E_CORRUPT);
         } else if (lbm_shard_put(&job->shard, row) != LBM_OK) {
             fail(node, LBM_E_NOMEM);
-        } else if (job->shard.vertices.at[job->shard.vertices.n - 1].stage == LBM_STAGE_OUT) {
-            /* Whatever was out is offered again. */
-            job->offers_us = node->now_us;
-            if (lbm_vec_push(&job->out, (uint32_t)job->shard.vertices.n - 1) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+        } else {
+            uint32_t slot = (uint32_t)job->shard.vertices.n - 1;
+            job->shard.vertices.at[slot].since_us = node->now_us;
+            if (job->shard.vertices.at[slot].seq > job->pending_seq)
+                job->pending_seq = job->shard.vertices.at[slot].seq;
+            record_list(node, job, slot);
         }
     }
 }
@@ -211,6 +231,8 @@ jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
         return;
     if (!known || job->stored == LBM_JOB_PENDING)
         job_store_state(node, job, LBM_JOB_SUBMITTED);
+    free(job->pending);
+    job->pending = NULL;
     job->phase =
         entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
     if (job->phase == LBM_PHASE_PLACED)
@@ -237,6 +259,9 @@ jobs_deleted(struct lbm_node *node, uint64_t id)
         return;
     struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
     persist(node, op);
+    application_job_deleted(node, id);
+    replicas_job_deleted(node, id);
+    record_drop_job(node, id);
     if (job->planning) {
         /* The plan's thread still reads the guest: on_planned removes what is left. */
         job->stored = LBM_JOB_PENDING;
@@ -246,11 +271,44 @@ jobs_deleted(struct lbm_node *node, uint64_t id)
 }
 
 void
-jobs_view_changed(struct lbm_node *node)
+jobs_lost(struct lbm_node *node)
+{
+    while (node->jobs.n != 0) {
+        struct job *job = node->jobs.at[0];
+        answer_submit(node, job, LBM_E_STATE, "this host was evicted before the job was taken; submit it again");
+        job_remove(node, job->id);
+    }
+}
+
+/* Nobody waits for a host that takes nothing any more. */
+static void
+drop_wishes(struct lbm_node *node, struct job *job)
+{
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        const struct lbm_member *member =
+            vertex->wish != LBM_NONE ? lbm_view_member(&node->view, vertex->wish) : NULL;
+        if (member == NULL || member->state != LBM_MEMBER_ACTIVE)
+            vertex->wish = LBM_NONE;
+    }
+}
+
+void
+jobs_view_changed(struct lbm_node *node, int topology_changed)
 {
     for (size_t i = 0; i < node->jobs.n; i++) {
         struct job *job = node->jobs.at[i];
+        handoff_view_changed(node, job);
+        if (is_home(node, job) && job->phase == LBM_PHASE_PLACED && job->tick_us == INT64_MAX)
+            job->tick_us = node->now_us; /* a home by inheritance */
+        job->finish_us = job->unfinished.n != 0 && job->finish_us > node->now_us + PING_US
+                             ? node->now_us + PING_US
+                             : job->finish_us;
+        if (!topology_changed)
+            continue;
         job->ghosts_due = 1;
+        if (node->caught_up)
+            drop_wishes(node, job);
         if (job->phase >= LBM_PHASE_BALANCING) {
             session_stop(node, job);
             job_enter(node, job, LBM_PHASE_BALANCING);
@@ -355,7 +413,8 @@ static void
 waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     if (entry->home == node->host) {
-        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && node->view.routable)
+        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && node->view.routable &&
+            all_adopted(node))
             plan_begin(node, job, entry);
     } else if (heard_phase(job, LBM_NONE) >= LBM_PHASE_MAPPING) {
         job_enter(node, job, LBM_PHASE_MAPPING);
@@ -383,9 +442,14 @@ static void
 job_timer(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    if (entry == NULL)
-        return; /* PENDING: not in the log yet */
+    if (!is_alive(node))
+        return;
+    if (entry == NULL) { /* PENDING: not in the log yet */
+        job_propose(node, job);
+        return;
+    }
     handoff_timer(node, job);
+    finish_timer(node, job);
     switch (job->phase) {
     case LBM_PHASE_SUBMITTED:
         waiting_timer(node, job, entry);
@@ -428,6 +492,8 @@ static int64_t
 job_deadline(const struct job *job)
 {
     int64_t when = job->offers_us < job->checkpoint_us ? job->offers_us : job->checkpoint_us;
+    when = job->finish_us < when ? job->finish_us : when;
+    when = job->collect_us < when ? job->collect_us : when;
     if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
         when = job->tick_us < when ? job->tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE) {
@@ -445,7 +511,7 @@ int64_t
 jobs_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
-    for (size_t i = 0; i < node->jobs.n; i++) {
+    for (size_t i = 0; i < node->jobs.n && is_alive(node); i++) {
         int64_t own = job_deadline(node->jobs.at[i]);
         when = own < when ? own : when;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who belongs to the cluster and who was heard when: joining, activation, pings, silence. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ peer_of(struct lbm_node *node, uint32_t host)
     for (size_t i = 0; i < node->peers.n; i++)
         if (node->peers.at[i].host == host)
             return &node->peers.at[i];
-    struct peer peer = {.host = host};
+    struct peer peer = {.host = host, .since_us = node->now_us};
     if (lbm_vec_push(&node->peers, peer) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return NULL;
@@ -52,24 +53,21 @@ on_hello(struct lbm_node *node, const Lbm__Peer *message)
     if (hello->protocol != LBM_PROTOCOL_VERSION)
         note(node, LBM_NOTE_WARNING, "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d",
              message->src, hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
-    if (lbm_view_member(&node->view, message->src) == NULL)
+    const struct lbm_member *member = lbm_view_member(&node->view, message->src);
+    if (member == NULL || !lbm_view_takes_part(member))
         dial(node, message->src, hello->address);
 }
 
-static uint64_t
-member_incarnation(const struct lbm_node *node)
-{
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    return self != NULL ? self->incarnation : node->incarnation;
-}
-
+/* What this host announced last is what its configuration says. An operator may have set other values. */
 static int
-same_links(const struct lbm_node *node, const struct lbm_member *self)
+is_announced(const struct lbm_node *node, const struct lbm_member *self)
 {
-    if (self->n_links != node->n_links)
+    if (self->announced_capacity != node->capacity || self->n_announced_links != node->n_links ||
+        strcmp(self->announced_address, node->address) != 0 || strcmp(self->name, node->name) != 0 ||
+        strcmp(self->failure_domain, node->failure_domain) != 0)
         return 0;
     for (size_t i = 0; i < node->n_links; i++)
-        if (self->links[i].q != node->links[i].q || self->links[i].cost != node->links[i].cost)
+        if (self->announced_links[i].q != node->links[i].q || self->announced_links[i].cost != node->links[i].cost)
             return 0;
     return 1;
 }
@@ -92,6 +90,7 @@ append_join(struct lbm_node *node)
         join.n_link_host = join.n_link_cost = node->n_links;
         join.link_host = host;
         join.link_cost = cost;
+        join.failure_domain = node->failure_domain;
         Lbm__Command command = LBM__COMMAND__INIT;
         command.what_case = LBM__COMMAND__WHAT_JOIN;
         command.join = &join;
@@ -122,42 +121,84 @@ append_activate(struct lbm_node *node)
     log_append(node, &command);
 }
 
+/* A database that was lost or emptied: the host is a member, but knows nothing of it. It takes its old name;
+ * its buddy then tells whether anything is missing. */
+static void
+recognize(struct lbm_node *node, const struct lbm_member *self)
+{
+    if (self->incarnation <= node->incarnation || node->stream.seq != 0)
+        return;
+    node->incarnation = self->incarnation;
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_SELF};
+    op.as.self.host = node->host;
+    op.as.self.incarnation = node->incarnation;
+    persist(node, op);
+    stream_view_changed(node);
+}
+
 /* Propose the next step towards membership, once the log is known in full and nothing is proposed yet. */
 static void
 advance(struct lbm_node *node)
 {
-    if (!node->caught_up || node->join_refused || node->view.index == 0 || node->appends.n != 0 ||
-        node->log_waits.n != 0)
+    if (!node->caught_up || node->join_refused || node->resetting || node->view.index == 0 ||
+        node->appends.n != 0 || node->log_waits.n != 0)
         return;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    int same = self != NULL && self->capacity == node->capacity &&
-               strcmp(self->address, node->address) == 0 && strcmp(self->name, node->name) == 0 &&
-               same_links(node, self);
-    if (!same)
+    if (self != NULL && lbm_view_takes_part(self))
+        recognize(node, self);
+    if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
+        return; /* adopt.c knows what follows */
+    int is_member = self != NULL && self->incarnation == node->incarnation;
+    int may_act = self == NULL || self->buddy == LBM_NONE || self->insync || LBM_BUG(ACTIVE_BEFORE_INSYNC);
+    if (!is_member || !is_announced(node, self))
         append_join(node);
-    else if (self->state == LBM_MEMBER_JOINING)
+    else if (self->state == LBM_MEMBER_JOINING && may_act)
         append_activate(node);
+}
+
+void
+dial_member(struct lbm_node *node, const struct lbm_member *member)
+{
+    struct peer *peer = member->host != node->host ? peer_of(node, member->host) : NULL;
+    if (peer == NULL || !lbm_view_takes_part(member) ||
+        (peer->dialled && strcmp(peer->address, member->address) == 0))
+        return;
+    peer->dialled = 1;
+    snprintf(peer->address, sizeof peer->address, "%s", member->address);
+    dial(node, member->host, member->address);
+}
+
+static void
+dial_members(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.members.n; i++)
+        dial_member(node, &node->view.members.at[i]);
 }
 
 void
 membership_start(struct lbm_node *node)
 {
-    node->incarnation = member_incarnation(node);
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self != NULL)
+        recognize(node, self);
     if (!node->founder)
         dial(node, node->founder_host, node->founder_address);
-    for (size_t i = 0; i < node->view.members.n; i++)
-        if (node->view.members.at[i].host != node->host)
-            dial(node, node->view.members.at[i].host, node->view.members.at[i].address);
+    membership_changed(node);
     node->ping_us = node->now_us;
 }
 
 void
 membership_changed(struct lbm_node *node)
 {
-    for (size_t i = 0; i < node->view.members.n; i++)
-        if (node->view.members.at[i].host != node->host)
-            dial(node, node->view.members.at[i].host, node->view.members.at[i].address);
-    jobs_view_changed(node);
+    if (node->starting)
+        return;
+    int topology_changed = node->topology != node->view.topology;
+    node->topology = node->view.topology;
+    dial_members(node);
+    stream_view_changed(node);
+    replicas_view_changed(node);
+    suspect_view_changed(node);
+    jobs_view_changed(node, topology_changed);
 }
 
 static void
@@ -176,6 +217,36 @@ fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
     pulse->ready = job->ready != 0;
 }
 
+enum { SUSPECTS_TOLD = 64 };
+
+static int
+is_home_of_some(const struct lbm_node *node, uint32_t host)
+{
+    for (size_t i = 0; i < node->view.jobs.n; i++)
+        if (node->view.jobs.at[i].home == host)
+            return 1;
+    return 0;
+}
+
+/* Who else may have heard of a suspect, or not: its neighbours and its buddy. */
+static int
+suspects_neighbour_of(const struct lbm_node *node, const struct lbm_member *member)
+{
+    for (size_t i = 0; i < node->peers.n; i++) {
+        if (node->peers.at[i].suspect_us == 0)
+            continue;
+        const struct lbm_member *suspect = lbm_view_member(&node->view, node->peers.at[i].host);
+        if (suspect == NULL)
+            continue;
+        if (suspect->buddy == member->host)
+            return 1;
+        for (size_t k = 0; k < suspect->n_links; k++)
+            if (suspect->links[k].q == member->host)
+                return 1;
+    }
+    return 0;
+}
+
 static void
 send_pings(struct lbm_node *node)
 {
@@ -189,12 +260,25 @@ send_pings(struct lbm_node *node)
         list[ping.n_jobs] = &pulses[ping.n_jobs];
         fill_pulse(node->jobs.at[i], &pulses[ping.n_jobs++]);
     }
+    uint32_t suspect[SUSPECTS_TOLD];
+    ping.suspect = suspect;
+    for (size_t i = 0; i < node->peers.n && ping.n_suspect < SUSPECTS_TOLD; i++)
+        if (node->peers.at[i].suspect_us != 0)
+            suspect[ping.n_suspect++] = node->peers.at[i].host;
+    ping.lag = stream_lag(node);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;
-    for (size_t i = 0; i < node->view.members.n; i++)
-        if (node->view.members.at[i].host != node->host)
-            send_soft(node, node->view.members.at[i].host, &message);
+    size_t n = node->view.members.n;
+    for (size_t i = 0; i < n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        size_t turn = (i + n - node->ping_turn % n) % n;
+        if (member->host != node->host && lbm_view_takes_part(member) &&
+            (is_watched(node, member) || is_home_of_some(node, member->host) ||
+             suspects_neighbour_of(node, member) || turn < ROTATING_PINGS))
+            send_soft(node, member->host, &message);
+    }
+    node->ping_turn += ROTATING_PINGS;
 }
 
 void
@@ -204,6 +288,9 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
     if (peer == NULL)
         return;
     peer->vertices = 0;
+    peer->lag = message->ping->lag;
+    peer->view = message->view;
+    suspect_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
     for (size_t i = 0; i < message->ping->n_jobs; i++) {
         const Lbm__JobPulse *heard = message->ping->jobs[i];
         struct job *job = job_of(node, heard->job);
@@ -249,6 +336,7 @@ membership_connected(struct lbm_node *node, uint32_t host)
         node->fetch_us = 0;
         log_fetch(node);
     }
+    stream_connected(node, host);
     for (size_t i = 0; i < node->jobs.n; i++)
         node->jobs.at[i]->ghosts_due = 1;
 }

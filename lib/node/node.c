@@ -42,6 +42,11 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->founder = config->founder != 0;
     node->founder_host = config->founder ? config->host : config->founder_host;
     node->vertices_max = config->vertices_max;
+    node->engine = config->engine;
+    node->evict_per_minute = config->evict_per_minute;
+    node->evict_share = config->evict_share;
+    snprintf(node->failure_domain, sizeof node->failure_domain, "%s",
+             config->failure_domain != NULL ? config->failure_domain : "");
     node->has_site = config->site != NULL;
     if (config->site != NULL)
         memcpy(node->site, config->site, node->m * sizeof *node->site);
@@ -80,7 +85,16 @@ lbm_node_free(struct lbm_node *node)
     for (size_t i = 0; i < node->appends.n; i++)
         free(node->appends.at[i].command);
     lbm_vec_free(&node->appends);
+    for (size_t i = 0; i < node->peers.n; i++)
+        lbm_vec_free(&node->peers.at[i].suspectors);
     lbm_vec_free(&node->peers);
+    replicas_free(node);
+    lbm_vec_free(&node->stream.changes);
+    lbm_vec_free(&node->adoptions);
+    lbm_vec_free(&node->due);
+    lbm_vec_free(&node->applications);
+    lbm_vec_free(&node->checkpoints);
+    lbm_vec_free(&node->evictions);
     lbm_view_free(&node->view);
     if (node->open != NULL)
         lbm_persist_free(node->open);
@@ -112,9 +126,16 @@ on_start(struct lbm_node *node, struct lbm_recovered *recovered)
         op.as.self.incarnation = node->incarnation;
         persist(node, op);
     }
+    for (size_t i = 0; i < recovered->adoptions.n; i++)
+        if (lbm_vec_push(&node->adoptions, recovered->adoptions.at[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    stream_start(node, recovered);
+    replicas_start(node, recovered);
     jobs_start(node, recovered);
+    node->starting = 1;
     if (node->failed == LBM_OK)
         log_start(node, recovered);
+    node->starting = 0;
     if (node->failed == LBM_OK)
         membership_start(node);
 }
@@ -123,26 +144,31 @@ typedef void (*message_handler)(struct lbm_node *node, const Lbm__Peer *message)
 
 static const struct {
     Lbm__Peer__BodyCase body;
-    int from_anyone; /* also from hosts that are no members yet */
+    enum { ANYONE = 1, LIVING = 2 } when; /* also from hosts that are no members; only while this host may act */
     message_handler handler;
 } handlers[] = {
-    {LBM__PEER__BODY_HELLO, 1, on_hello},
+    {LBM__PEER__BODY_HELLO, ANYONE, on_hello},
     {LBM__PEER__BODY_PING, 0, on_ping},
-    {LBM__PEER__BODY_LOG_FETCH, 1, on_log_fetch},
-    {LBM__PEER__BODY_LOG_ENTRIES, 1, on_log_entries},
-    {LBM__PEER__BODY_LOG_APPEND, 1, on_log_append},
-    {LBM__PEER__BODY_LOG_RESULT, 1, on_log_result},
-    {LBM__PEER__BODY_GHOSTS, 0, on_ghosts},
-    {LBM__PEER__BODY_MOVED, 0, on_moved},
-    {LBM__PEER__BODY_OFFER, 0, on_offer},
-    {LBM__PEER__BODY_ANSWER, 0, on_answer},
-    {LBM__PEER__BODY_FIN, 0, on_fin},
-    {LBM__PEER__BODY_PAIR_OPEN, 0, on_pair_open},
-    {LBM__PEER__BODY_PAIR_ACCEPT, 0, on_pair_accept},
-    {LBM__PEER__BODY_PAIR_PLAN, 0, on_pair_plan},
-    {LBM__PEER__BODY_PAIR_NOTICE, 0, on_pair_notice},
-    {LBM__PEER__BODY_STATS, 0, on_stats},
-    {LBM__PEER__BODY_FRAME, 0, on_frame},
+    {LBM__PEER__BODY_LOG_FETCH, ANYONE, on_log_fetch},
+    {LBM__PEER__BODY_LOG_ENTRIES, ANYONE, on_log_entries},
+    {LBM__PEER__BODY_LOG_APPEND, ANYONE, on_log_append},
+    {LBM__PEER__BODY_LOG_RESULT, ANYONE, on_log_result},
+    {LBM__PEER__BODY_LEASE_REQ, LIVING, on_lease_req},
+    {LBM__PEER__BODY_LEASE, LIVING, on_lease},
+    {LBM__PEER__BODY_REPL, LIVING, on_repl},
+    {LBM__PEER__BODY_REPL_ACK, LIVING, on_repl_ack},
+    {LBM__PEER__BODY_WHERE, LIVING, on_where},
+    {LBM__PEER__BODY_GHOSTS, LIVING, on_ghosts},
+    {LBM__PEER__BODY_MOVED, LIVING, on_moved},
+    {LBM__PEER__BODY_OFFER, LIVING, on_offer},
+    {LBM__PEER__BODY_ANSWER, LIVING, on_answer},
+    {LBM__PEER__BODY_FIN, LIVING, on_fin},
+    {LBM__PEER__BODY_PAIR_OPEN, LIVING, on_pair_open},
+    {LBM__PEER__BODY_PAIR_ACCEPT, LIVING, on_pair_accept},
+    {LBM__PEER__BODY_PAIR_PLAN, LIVING, on_pair_plan},
+    {LBM__PEER__BODY_PAIR_NOTICE, LIVING, on_pair_notice},
+    {LBM__PEER__BODY_STATS, LIVING, on_stats},
+    {LBM__PEER__BODY_FRAME, LIVING, on_frame},
     {LBM__PEER__BODY_MAP_QUERY, 0, on_map_query},
     {LBM__PEER__BODY_MAP_PART, 0, on_map_part},
 };
@@ -153,12 +179,13 @@ is_acceptable(const struct lbm_node *node, const Lbm__Peer *message)
 {
     if (message->dst != node->host || message->src == node->host || message->src >= LBM_HOSTS_MAX)
         return 0;
-    if (message->dst_incarnation != 0 && message->dst_incarnation != node->incarnation)
+    if (message->dst_incarnation != 0 && message->dst_incarnation != node->incarnation &&
+        !LBM_BUG(ANY_DESTINATION_INCARNATION))
         return 0;
     if (message->cluster != 0 && node->view.cluster != 0 && message->cluster != node->view.cluster)
         return 0;
     const struct lbm_member *source = lbm_view_member(&node->view, message->src);
-    return source == NULL || message->src_incarnation >= source->incarnation;
+    return source == NULL || message->src_incarnation >= source->incarnation || LBM_BUG(ANY_SOURCE_INCARNATION);
 }
 
 static void
@@ -177,7 +204,8 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
     if (message->view > node->view.index)
         log_fetch(node);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
-        if (handlers[i].body == message->body_case && (is_member || handlers[i].from_anyone))
+        if (handlers[i].body == message->body_case && (is_member || handlers[i].when == ANYONE) &&
+            (handlers[i].when != LIVING || is_alive(node)))
             handlers[i].handler(node, message);
 }
 
@@ -187,6 +215,7 @@ on_persisted(struct lbm_node *node, uint64_t id)
     LBM_ASSERT(id <= node->persist_id);
     if (id > node->persisted)
         node->persisted = id;
+    adopt_persisted(node);
     log_persisted(node);
 }
 
@@ -205,6 +234,7 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     node->now_us = event->now_us;
     node->out = effects;
     node->failed = LBM_OK;
+    suspect_step(node);
     switch (event->kind) {
     case LBM_EVENT_START:
         on_start(node, event->as.recovered);
@@ -230,7 +260,11 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     case LBM_EVENT_CLIENT_GONE:
         submit_gone(node, event->as.client);
         collect_gone(node, event->as.client);
+        application_gone(node, event->as.client);
         break;
+    case LBM_EVENT_LOG_RESULT:
+    case LBM_EVENT_LOG_ENTRIES:
+    case LBM_EVENT_LOG_SNAPSHOT:
     case LBM_EVENT_TIMER:
     case LBM_EVENT_COUNT:
         break;
@@ -238,12 +272,19 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     /* Timers are cheap to look at, and an event may have made one due. */
     if (node->failed == LBM_OK) {
         log_timer(node);
+        suspect_timer(node);
         membership_timer(node);
+        adopt_timer(node);
         jobs_timer(node);
+        drain_timer(node);
+        application_timer(node);
         collect_timer(node);
+        stream_timer(node);
+        handoff_flush(node);
     }
     persist_flush(node);
     node->out = NULL;
+    node->expected_us = lbm_node_deadline(node);
     return node->failed;
 }
 
@@ -260,5 +301,9 @@ lbm_node_deadline(const struct lbm_node *node)
     when = earlier(when, log_deadline(node));
     when = earlier(when, jobs_deadline(node));
     when = earlier(when, collect_deadline(node));
+    when = earlier(when, stream_deadline(node));
+    when = earlier(when, adopt_deadline(node));
+    when = earlier(when, application_deadline(node));
+    when = earlier(when, drain_deadline(node));
     return when;
 }

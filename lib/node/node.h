@@ -43,6 +43,18 @@ enum lbm_phase {
 const char *lbm_start_name(enum lbm_start start);
 const char *lbm_phase_name(enum lbm_phase phase);
 
+/* Who orders the control log (PROTOCOL section 1). */
+#define LBM_LOG_ENGINE_LIST(X)                                                                               \
+    X(LOCAL, "local")       /* one daemon, the founder or who was promoted */                                \
+    X(EXTERNAL, "external") /* the shell knows how: LOG_APPEND and LOG_FOLLOW effects */
+
+enum lbm_log_engine {
+#define LBM_LOG_ENGINE_ENUM(id, name) LBM_LOG_ENGINE_##id,
+    LBM_LOG_ENGINE_LIST(LBM_LOG_ENGINE_ENUM)
+#undef LBM_LOG_ENGINE_ENUM
+        LBM_LOG_ENGINE_COUNT
+};
+
 struct lbm_node_link {
     uint32_t host;
     uint32_t cost;
@@ -58,12 +70,16 @@ struct lbm_node_config {
     size_t n_links;
     unsigned m;               /* dimensions of Omega; the founder's counts */
     const double *site;       /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
-    int founder;              /* nonzero: holds the control log */
+    const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
+    enum lbm_log_engine engine;
+    int founder;              /* engine local, nonzero: orders the control log; engine external: may found */
     const char *cluster_name; /* founder only */
     uint32_t founder_host;    /* else: whom to ask */
     const char *founder_address;
     uint32_t vertices_max; /* refuse offers beyond so many vertices; 0: no limit */
     uint64_t seed;         /* of the node's own random stream; the shell draws it */
+    uint32_t evict_per_minute;  /* automatic evictions proposed, at most; 0: none */
+    double evict_share;         /* the same in ten minutes, as a part of the members */
     const char *version;   /* of the program, for status */
 };
 
@@ -76,13 +92,28 @@ struct lbm_node_config {
     X(PERSISTED, "persisted") /* all transactions up to this id are durable */                               \
     X(PLANNED, "planned")     /* a computation asked for by LBM_EFFECT_PLAN has ended */                     \
     X(REQUEST, "request")     /* from a client */                                                            \
-    X(CLIENT_GONE, "client gone")
+    X(CLIENT_GONE, "client gone")                                                                            \
+    X(LOG_RESULT, "log result")     /* engine external: what became of a LOG_APPEND */                       \
+    X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
+    X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */
 
 enum lbm_event_kind {
 #define LBM_EVENT_ENUM(id, text) LBM_EVENT_##id,
     LBM_EVENT_LIST(LBM_EVENT_ENUM)
 #undef LBM_EVENT_ENUM
         LBM_EVENT_COUNT
+};
+
+/* What became of an append to an external log. */
+enum lbm_log_result {
+    LBM_LOG_TAKEN,
+    LBM_LOG_CONFLICT, /* another command has that index */
+    LBM_LOG_UNKNOWN,  /* no answer: it may have happened */
+};
+
+struct lbm_bytes {
+    uint8_t *at;
+    size_t len;
 };
 
 struct lbm_event {
@@ -109,6 +140,20 @@ struct lbm_event {
             const Lbm__Request *request; /* borrowed, validated */
         } request;
         uint64_t client; /* CLIENT_GONE */
+        struct {
+            uint64_t index;
+            enum lbm_log_result result;
+        } log_result;
+        struct {
+            uint64_t from;
+            const struct lbm_bytes *command; /* [n] packed commands, borrowed */
+            size_t n;
+            int caught_up; /* nonzero: there is nothing newer */
+        } log_entries;
+        struct {
+            uint64_t index;
+            struct lbm_bytes view; /* packed, borrowed */
+        } log_snapshot;
     } as;
 };
 
@@ -118,7 +163,11 @@ struct lbm_event {
     X(REPLY, "reply")                                                                                        \
     X(DIAL, "dial") /* keep a connection to this host, from now on, at this address */                       \
     X(PLAN, "plan") /* compute, in a thread of its own; PLANNED brings the result */                         \
-    X(NOTE, "note") /* something an operator may want to read */
+    X(NOTE, "note") /* something an operator may want to read */                                             \
+    X(LEASE, "lease") /* applications may work until then: into the shared page */                           \
+    X(LOG_APPEND, "log append") /* engine external: put the command at that index if it is free */           \
+    X(LOG_FOLLOW, "log follow") /* engine external: bring all entries from that index on, now and later */   \
+    X(LOG_COMPACT, "log compact") /* engine external: entries up to that index may go, the view replaces them */
 
 enum lbm_effect_kind {
 #define LBM_EFFECT_ENUM(id, text) LBM_EFFECT_##id,
@@ -165,6 +214,15 @@ struct lbm_effect {
             enum lbm_note_level level;
             char text[256];
         } note;
+        struct {
+            int64_t deadline_us; /* INT64_MAX: no limit; 0: nobody may work */
+            uint64_t term;       /* grows whenever the lease lapsed: what was acquired before is lost */
+            uint32_t used;       /* applications attached */
+        } lease;
+        struct {
+            uint64_t index;
+            struct lbm_bytes bytes; /* LOG_APPEND: command; LOG_COMPACT: view; owned by the shell: free */
+        } log;
     } as;
 };
 

@@ -3,6 +3,13 @@
 
 #include <stdlib.h>
 
+void
+lbm_row_free(struct lbm_row *row)
+{
+    free(row->half);
+    free(row->payload);
+}
+
 static void
 op_free(struct lbm_persist_op *op)
 {
@@ -14,7 +21,7 @@ op_free(struct lbm_persist_op *op)
         free(op->as.state.command);
         break;
     case LBM_PERSIST_ROW:
-        free(op->as.row.half);
+        lbm_row_free(&op->as.row);
         break;
     case LBM_PERSIST_PLAN:
     case LBM_PERSIST_POSITIONS:
@@ -23,9 +30,23 @@ op_free(struct lbm_persist_op *op)
         free(op->as.plan.anchored);
         free(op->as.plan.host);
         break;
+    case LBM_PERSIST_REPLICA:
+        for (size_t i = 0; i < op->as.replica.n; i++)
+            lbm_row_free(&op->as.replica.row[i]);
+        free(op->as.replica.row);
+        free(op->as.replica.gone);
+        break;
+    case LBM_PERSIST_SNAPSHOT:
+        free(op->as.snapshot.view);
+        break;
     case LBM_PERSIST_SELF:
     case LBM_PERSIST_JOB_DELETE:
     case LBM_PERSIST_GUEST:
+    case LBM_PERSIST_ROW_DELETE:
+    case LBM_PERSIST_REPLICA_DROP:
+    case LBM_PERSIST_ADOPTED:
+    case LBM_PERSIST_RESET:
+    case LBM_PERSIST_TERM:
     case LBM_PERSIST_COUNT:
         break;
     }
@@ -52,9 +73,17 @@ lbm_recovered_free(struct lbm_recovered *recovered)
     for (size_t i = 0; i < recovered->jobs.n; i++)
         free(recovered->jobs.at[i].command);
     for (size_t i = 0; i < recovered->rows.n; i++)
-        free(recovered->rows.at[i].half);
+        lbm_row_free(&recovered->rows.at[i]);
+    for (size_t i = 0; i < recovered->replicas.n; i++) {
+        for (size_t k = 0; k < recovered->replicas.at[i].rows.n; k++)
+            lbm_row_free(&recovered->replicas.at[i].rows.at[k]);
+        lbm_vec_free(&recovered->replicas.at[i].rows);
+    }
+    free(recovered->snapshot);
     lbm_vec_free(&recovered->log);
     lbm_vec_free(&recovered->jobs);
     lbm_vec_free(&recovered->rows);
+    lbm_vec_free(&recovered->replicas);
+    lbm_vec_free(&recovered->adoptions);
     free(recovered);
 }

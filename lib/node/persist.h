@@ -47,9 +47,17 @@ struct lbm_row {
     uint32_t pin;
     int anchored; /* nonzero: does not move in Omega */
     double position[3];
+    uint64_t seq;    /* of its last change in the host's stream (PROTOCOL section 3, REPL); 0: never changed */
+    uint32_t source; /* whom the vertex came from, or was refused to; LBM_NONE: it began here */
+    uint64_t source_incarnation;
+    int fin; /* nonzero: the source will not offer it again */
     uint32_t degree;
     struct lbm_half *half; /* [degree], owned by whoever owns the row */
+    uint32_t payload_len;
+    uint8_t *payload; /* [payload_len] of the application, owned like half; NULL: none */
 };
+
+void lbm_row_free(struct lbm_row *row); /* what it owns, not the row itself */
 
 /* A job as its host knows it, beyond what the control log says. */
 #define LBM_JOB_STATE_LIST(X)                                                                                \
@@ -72,7 +80,14 @@ enum lbm_job_state {
     X(ROW, "a vertex record; a lower rank than the stored one is a bug and refused")                         \
     X(GUEST, "every vertex of a graph as OWN(1)")                                                            \
     X(PLAN, "positions, anchors and wishes (peer of OWN rows) of a whole guest")                             \
-    X(POSITIONS, "positions of some rows, soft")
+    X(POSITIONS, "positions of some rows, soft")                                                             \
+    X(ROW_DELETE, "the finished record of a vertex goes")                                                    \
+    X(REPLICA, "changes of another host's records, and how far its stream is here")                          \
+    X(REPLICA_DROP, "a host's replica, or one job of it, goes")                                              \
+    X(ADOPTED, "the replica of this host was merged; in one transaction with the merge")                     \
+    X(RESET, "all but the control log is archived and removed; a new incarnation begins")                    \
+    X(SNAPSHOT, "the view at an index, instead of the control log's entries up to it")                       \
+    X(TERM, "who orders the control log (engine local), and since which term")
 
 enum lbm_persist_kind {
 #define LBM_PERSIST_ENUM(id, text) LBM_PERSIST_##id,
@@ -103,7 +118,39 @@ struct lbm_persist_op {
         struct lbm_row row; /* owns row.half */
         struct {
             const struct lbm_graph *graph; /* borrowed until the operation is reported done */
+            uint64_t seq;                  /* of vertex 0; vertex v has seq + v */
         } guest;
+        struct {
+            uint32_t vertex;
+            uint64_t seq;
+        } gone;
+        struct {
+            uint32_t owner;
+            uint64_t incarnation;
+            uint64_t generation;
+            uint64_t seq;
+            int fresh;           /* nonzero: what was there of this owner and incarnation goes first */
+            struct lbm_row *row; /* [n], owned, and so is what they own; job is that of the operation */
+            size_t n;
+            uint32_t *gone; /* [n_gone], owned: vertices of the job whose rows go */
+            size_t n_gone;
+        } replica;
+        struct {
+            uint32_t owner;
+            uint64_t incarnation;
+        } drop; /* REPLICA_DROP: job 0 is all of it; also ADOPTED */
+        struct {
+            uint64_t incarnation;
+        } reset;
+        struct {
+            uint64_t index;
+            uint8_t *view; /* packed, owned */
+            size_t len;
+        } snapshot;
+        struct {
+            uint64_t term;
+            uint32_t leader;
+        } term;
         struct { /* [n] each, owned; anchored and host may be NULL */
             uint32_t n;
             unsigned m;
@@ -136,15 +183,40 @@ struct lbm_recovered_entry {
     size_t len;
 };
 
+/* What a buddy holds of another host. */
+struct lbm_recovered_replica {
+    uint32_t owner;
+    uint64_t incarnation;
+    uint64_t generation;
+    uint64_t seq;
+    LBM_VEC(struct lbm_row) rows; /* by job, vertex */
+};
+
+struct lbm_recovered_adoption {
+    uint32_t host;
+    uint64_t incarnation;
+};
+
 /* Everything a database holds, for a node that starts. */
 struct lbm_recovered {
     int known; /* nonzero: self is set */
     uint64_t cluster;
     uint32_t host;
     uint64_t incarnation;
-    LBM_VEC(struct lbm_recovered_entry) log; /* by index, from 1 */
+    uint64_t seq;    /* of the last change of a row */
+    uint64_t term;   /* engine local; 0: that of the founder */
+    uint32_t leader; /* of that term */
+    uint64_t snapshot_index; /* 0: none, the log begins at 1 */
+    uint8_t *snapshot;
+    size_t snapshot_len;
+    int64_t lease_us;    /* an application of the life before may run until then (shell's clock); 0: none does */
+    uint64_t lease_term; /* of the page that says so */
+    uint32_t lease_used; /* applications that were attached */
+    LBM_VEC(struct lbm_recovered_entry) log; /* by index, from snapshot_index + 1 */
     LBM_VEC(struct lbm_recovered_job) jobs;
     LBM_VEC(struct lbm_row) rows; /* by job, vertex */
+    LBM_VEC(struct lbm_recovered_replica) replicas;
+    LBM_VEC(struct lbm_recovered_adoption) adoptions;
 };
 
 void lbm_recovered_free(struct lbm_recovered *recovered); /* the struct and all it owns; NULL is allowed */

@@ -23,6 +23,11 @@ void
 plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_diag diag;
+    if (job->shard.n_own != entry->vertices) { /* a home by inheritance: what is there is mapped from there */
+        job_store_state(node, job, LBM_JOB_PLACED);
+        job_enter(node, job, LBM_PHASE_PLACED);
+        return;
+    }
     if (job->guest == NULL) { /* after a restart: the rows are the guest */
         job->guest = lbm_alloc(1, sizeof *job->guest);
         if (job->guest == NULL || lbm_shard_whole(&job->shard, entry->vertices, job->guest) != LBM_OK) {
@@ -56,46 +61,44 @@ plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
     job->planning = 1;
 }
 
-/* The record of vertex v as the guest and the plan give it. */
-static enum lbm_err
+enum lbm_err
+plan_row(const struct job *job, uint32_t v, struct lbm_row *row)
+{
+    const struct lbm_graph *g = job->guest;
+    uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
+    *row = (struct lbm_row){.job = job->id,
+                            .vertex = v,
+                            .epoch = 1,
+                            .stage = LBM_STAGE_OWN,
+                            .peer = LBM_NONE,
+                            .work = lbm_graph_work(g, v),
+                            .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
+                            .source = LBM_NONE,
+                            .fin = 1,
+                            .degree = degree,
+                            .half = lbm_alloc(degree, sizeof *row->half)};
+    if (row->half == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t i = 0; i < degree; i++) {
+        uint64_t e = g->offset[v] + i;
+        row->half[i] = (struct lbm_half){g->target[e], lbm_graph_weight(g, e), LBM_NONE};
+    }
+    return LBM_OK;
+}
+
+/* Position and wish of vertex v as the plan has them. Soft: the record's rank stays. */
+static void
 put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm_plan *plan,
             const uint8_t *anchored)
 {
-    const struct lbm_graph *g = job->guest;
     uint32_t to = job->plan_ids.at[plan->part[v]];
-    uint32_t wish = to == node->host ? LBM_NONE : to;
-    struct lbm_vertex *known = lbm_shard_vertex(&job->shard, v);
-    if (known != NULL) {
-        known->wish = wish;
-        known->anchored = anchored != NULL && anchored[v];
-        memcpy(known->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
-        for (uint32_t i = 0; i < known->degree; i++)
-            known->half[i].host = job->plan_ids.at[plan->part[known->half[i].to]];
-        return LBM_OK;
-    }
-    uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
-    uint32_t pin = g->pin != NULL && g->pin[v] != LBM_NONE ? job->plan_ids.at[g->pin[v]] : LBM_NONE;
-    struct lbm_row row = {.job = job->id,
-                          .vertex = v,
-                          .epoch = 1,
-                          .stage = LBM_STAGE_OWN,
-                          .peer = wish,
-                          .work = lbm_graph_work(g, v),
-                          .pin = pin,
-                          .anchored = anchored != NULL && anchored[v],
-                          .degree = degree,
-                          .half = lbm_alloc(degree, sizeof *row.half)};
-    if (row.half == NULL)
-        return LBM_E_NOMEM;
-    memcpy(row.position, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
-    for (uint32_t i = 0; i < degree; i++) {
-        uint64_t e = g->offset[v] + i;
-        row.half[i] = (struct lbm_half){g->target[e], lbm_graph_weight(g, e),
-                                        job->plan_ids.at[plan->part[g->target[e]]]};
-    }
-    enum lbm_err err = lbm_shard_put(&job->shard, &row);
-    free(row.half);
-    return err;
+    struct lbm_vertex *vertex = record_of(job, v);
+    LBM_ASSERT(vertex != NULL);
+    vertex->wish = to == node->host ? LBM_NONE : to;
+    vertex->anchored = anchored != NULL && anchored[v];
+    memcpy(vertex->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
+    for (uint32_t i = 0; i < vertex->degree; i++)
+        vertex->half[i].host = job->plan_ids.at[plan->part[vertex->half[i].to]];
 }
 
 static void
@@ -130,16 +133,22 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
     const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
     if (job != NULL)
         job->planning = 0;
-    if (job != NULL && entry == NULL) {
-        job_remove(node, job->id); /* cancelled meanwhile */
+    if (job != NULL && (entry == NULL || job->shard.n_own != entry->vertices)) {
+        /* Cancelled meanwhile; or vertices went another way: what is there is mapped from where it is. */
+        if (entry != NULL) {
+            job_free_guest(job);
+            job_store_state(node, job, LBM_JOB_PLACED);
+            job_enter(node, job, LBM_PHASE_PLACED);
+        } else {
+            job_remove(node, job->id);
+        }
     } else if (job != NULL && event->as.planned.err != LBM_OK) {
         note(node, LBM_NOTE_ERROR, "planning job %s: %s", entry->name, lbm_err_text(event->as.planned.err));
         fail(node, event->as.planned.err);
     } else if (job != NULL) {
         LBM_ASSERT(plan != NULL && plan->n == entry->vertices && plan->m == job->shard.m);
-        for (uint32_t v = 0; v < plan->n && node->failed == LBM_OK; v++)
-            if (put_planned(node, job, v, plan, event->as.planned.anchored) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+        for (uint32_t v = 0; v < plan->n; v++)
+            put_planned(node, job, v, plan, event->as.planned.anchored);
         for (uint32_t p = 0; p < job->plan_ids.n; p++)
             if (lbm_vec_push(&job->region_host, job->plan_ids.at[p]) != LBM_OK ||
                 lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)

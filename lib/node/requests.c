@@ -37,16 +37,20 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.view = node->view.index;
     status.founder = node->founder_host;
     status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
-    status.members = (uint32_t)node->view.members.n;
     uint32_t *silent = lbm_alloc(node->view.members.n, sizeof *silent);
     if (silent == NULL) {
         fail(node, LBM_E_NOMEM);
         return;
     }
     status.silent = silent;
-    for (size_t i = 0; i < node->view.members.n; i++)
+    status.members = 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        if (!lbm_view_takes_part(&node->view.members.at[i]))
+            continue;
+        status.members++;
         if (is_silent(node, node->view.members.at[i].host, SILENT_US))
             silent[status.n_silent++] = node->view.members.at[i].host;
+    }
     status.heard = status.members - (uint32_t)status.n_silent;
     status.vertices = vertices_here(node);
     status.messages_sent = node->n_sent;
@@ -177,6 +181,8 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
     for (size_t i = 0; i < n; i++) {
         uint32_t host = node->view.members.at[i].host;
         struct pulse pulse = {.host = host};
+        if (!lbm_view_takes_part(&node->view.members.at[i]))
+            continue;
         if (host == node->host)
             pulse = own_pulse(node, job);
         else
@@ -293,6 +299,24 @@ answer_locate(struct lbm_node *node, const struct client *client, const Lbm__Req
     collect_locate(node, client->id, client->request, request->locate);
 }
 
+static void
+answer_attach(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_attach(node, client->id, client->request, request->attach);
+}
+
+static void
+answer_released(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_released(node, client->id, client->request, request->released);
+}
+
+static void
+answer_checkpoint(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_checkpoint(node, client->id, client->request, request->checkpoint);
+}
+
 static const struct {
     Lbm__Request__WhatCase what;
     void (*answer)(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
@@ -306,6 +330,9 @@ static const struct {
     {LBM__REQUEST__WHAT_MAP, answer_map},
     {LBM__REQUEST__WHAT_LOCATE, answer_locate},
     {LBM__REQUEST__WHAT_CANCEL, answer_cancel},
+    {LBM__REQUEST__WHAT_ATTACH, answer_attach},
+    {LBM__REQUEST__WHAT_RELEASED, answer_released},
+    {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},
 };
 
 void

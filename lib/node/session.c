@@ -58,6 +58,7 @@ send_open(struct lbm_node *node, struct job *job)
     open.load = job->shard.load;
     open.counter = s->termination.counter;
     open.slack_hops = s->slack_hops;
+    open.topology = node->view.topology;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
     message.pair_open = &open;
@@ -143,6 +144,7 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     accept.load = job->shard.load;
     accept.counter = s->termination.counter;
     accept.slack_hops = s->slack_hops;
+    accept.topology = node->view.topology;
     accept.band = &columns.message;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_ACCEPT;
@@ -250,6 +252,8 @@ session_stop(struct lbm_node *node, struct job *job)
     struct session *s = &job->session;
     for (size_t i = 0; i < job->out.n; i++)
         job->shard.vertices.at[job->out.at[i]].in_session = 0;
+    for (size_t i = 0; i < job->releasing.n; i++)
+        job->shard.vertices.at[job->releasing.at[i]].in_session = 0;
     s->state = SESSION_NONE;
     s->retry_us = INT64_MAX;
     s->leaving = 0;
@@ -330,7 +334,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairOpen *open = message->pair_open;
     struct job *job = job_of(node, open->job);
-    if (job == NULL || !node->view.routable || message->view != node->view.index)
+    if (job == NULL || !node->view.routable || open->topology != node->view.topology)
         return;
     struct session *s = &job->session;
     if (job->phase != LBM_PHASE_BALANCING) {
@@ -374,7 +378,6 @@ give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const u
         own->in_session = 1;
         job->session.leaving++;
     }
-    handoff_offer(node, job);
 }
 
 static void
@@ -451,7 +454,7 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = job_of(node, accept->job);
     if (job == NULL || accept->band == NULL || job->phase != LBM_PHASE_BALANCING ||
         job->session.state != SESSION_OPENED || job->session.partner != message->src ||
-        message->view != node->view.index || compare_place(&job->session, accept->sweep, accept->colour) != 0)
+        accept->topology != node->view.topology || compare_place(&job->session, accept->sweep, accept->colour) != 0)
         return;
     struct session *s = &job->session;
     s->n_met++;

@@ -27,8 +27,10 @@ patch_free(struct lbm_patch *patch)
 void
 lbm_shard_free(struct lbm_shard *shard)
 {
-    for (size_t i = 0; i < shard->vertices.n; i++)
+    for (size_t i = 0; i < shard->vertices.n; i++) {
         free(shard->vertices.at[i].half);
+        free(shard->vertices.at[i].payload);
+    }
     lbm_vec_free(&shard->vertices);
     lbm_idmap_free(&shard->vertex_slot);
     lbm_vec_free(&shard->ghosts);
@@ -85,10 +87,11 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
             return LBM_E_NOMEM;
         vertex = &shard->vertices.at[shard->vertices.n++];
     } else {
-        LBM_ASSERT(row->epoch > vertex->epoch ||
+        LBM_ASSERT(vertex->stage == LBM_STAGE_NONE || row->epoch > vertex->epoch ||
                    (row->epoch == vertex->epoch && row->stage >= vertex->stage));
         account(shard, vertex, 0);
         free(vertex->half);
+        free(vertex->payload);
     }
     *vertex = (struct lbm_vertex){.id = row->vertex,
                                   .stage = row->stage,
@@ -99,13 +102,41 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
                                   .work = row->work,
                                   .pin = row->pin,
                                   .anchored = row->anchored != 0,
+                                  .fin = row->fin != 0,
+                                  .seq = row->seq,
+                                  .offered = row->epoch,
+                                  .source = row->source,
+                                  .source_incarnation = row->source_incarnation,
+                                  .refuser = LBM_NONE,
+                                  .move_to = LBM_NONE,
                                   .degree = row->degree,
                                   .half = row->half,
+                                  .payload_len = row->payload_len,
+                                  .payload = row->payload,
                                   .x = {row->position[0], row->position[1], row->position[2]},
                                   .row = LBM_NONE};
     row->half = NULL;
+    row->payload = NULL;
     account(shard, vertex, 1);
     return LBM_OK;
+}
+
+void
+lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex)
+{
+    LBM_ASSERT(vertex->stage == LBM_STAGE_MOV || vertex->stage == LBM_STAGE_REF);
+    lbm_shard_touch(shard);
+    account(shard, vertex, 0);
+    free(vertex->half);
+    free(vertex->payload);
+    *vertex = (struct lbm_vertex){.id = vertex->id,
+                                  .peer = LBM_NONE,
+                                  .wish = LBM_NONE,
+                                  .source = LBM_NONE,
+                                  .refuser = LBM_NONE,
+                                  .move_to = LBM_NONE,
+                                  .row = LBM_NONE,
+                                  .pin = LBM_NONE};
 }
 
 /* Remember where a vertex went, if it is a neighbour of what stays; the patch sorts that out. */
@@ -144,8 +175,11 @@ lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm
     if (stage != LBM_STAGE_MOV)
         return LBM_OK;
     free(vertex->half);
+    free(vertex->payload);
     vertex->half = NULL;
     vertex->degree = 0;
+    vertex->payload = NULL;
+    vertex->payload_len = 0;
     return leave_ghost(shard, vertex);
 }
 
@@ -166,10 +200,15 @@ lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vert
               struct lbm_row *row)
 {
     struct lbm_half *half = NULL;
+    uint8_t *payload = NULL;
+    if (vertex->payload != NULL && (payload = lbm_copy(vertex->payload, vertex->payload_len, 1)) == NULL)
+        return LBM_E_NOMEM;
     if (vertex->half != NULL) {
         half = lbm_copy(vertex->half, vertex->degree, sizeof *half);
-        if (half == NULL)
+        if (half == NULL) {
+            free(payload);
             return LBM_E_NOMEM;
+        }
         for (uint32_t i = 0; i < vertex->degree; i++) {
             uint32_t host = lbm_shard_where(shard, half[i].to);
             if (host != LBM_NONE)
@@ -186,6 +225,12 @@ lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vert
                             .pin = vertex->pin,
                             .anchored = vertex->anchored,
                             .position = {vertex->x[0], vertex->x[1], vertex->x[2]},
+                            .seq = vertex->seq,
+                            .source = vertex->source,
+                            .source_incarnation = vertex->source_incarnation,
+                            .fin = vertex->fin,
+                            .payload_len = payload != NULL ? vertex->payload_len : 0,
+                            .payload = payload,
                             .degree = half != NULL ? vertex->degree : 0,
                             .half = half};
     return LBM_OK;

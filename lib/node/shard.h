@@ -22,8 +22,23 @@ struct lbm_vertex {
     uint32_t pin;       /* host it must stay on, or LBM_NONE */
     uint8_t anchored;   /* does not move in Omega */
     uint8_t in_session; /* OUT because of the present exchange session */
+    uint8_t fin;        /* whom it came from will not offer it again */
+    uint8_t fin_due;    /* OWN after a refusal: FIN is owed to `refuser` */
+    uint8_t answer_due; /* an offer waits for this record to be acked */
+    uint8_t awaited;    /* from before the stream's generation, and its buddy has not got it yet */
+    uint64_t seq;       /* of its last change in this host's stream */
+    uint64_t covered;   /* generation of the stream in which the buddy got adjacency and payload; 0: none */
+    uint64_t offered;   /* epoch at which it came here, or was refused; at most `epoch` */
+    uint32_t source;    /* whom it came from, or was refused to; LBM_NONE: it began here */
+    uint64_t source_incarnation;
+    uint32_t refuser;
+    uint64_t running;   /* token an application works with, 0: none does */
+    uint32_t move_to;   /* OWN: goes there once the application has released it, or LBM_NONE */
+    int64_t since_us;   /* MOV, REF: of this stage here; OWN with move_to: when release was asked for */
     uint32_t degree;
     struct lbm_half *half; /* [degree], owned; NULL in stages MOV and REF */
+    uint32_t payload_len;
+    uint8_t *payload; /* [payload_len], owned; NULL in stages MOV and REF */
     double x[3];           /* position in raw coordinates (before the frame) */
     int64_t offered_us;    /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
     uint32_t row;          /* of the patch, or LBM_NONE */
@@ -77,6 +92,9 @@ enum lbm_err lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row) LBM_MUS
 
 /* Change the stage of a record, keeping counts, loads and the patch in step. MOV and REF drop adjacency
  * and leave a ghost behind that knows where the vertex went. */
+/* Drop a record that is finished. Its slot stays, in stage NONE, and is used again. */
+void lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex);
+
 enum lbm_err lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm_stage stage,
                                  uint64_t epoch, uint32_t peer, uint64_t peer_incarnation) LBM_MUST_CHECK;
 

@@ -9,7 +9,21 @@
 #include "host/host.h"
 #include "wire/wire.h"
 
-enum lbm_member_state { LBM_MEMBER_JOINING, LBM_MEMBER_ACTIVE };
+#define LBM_MEMBER_STATE_LIST(X)                                                                             \
+    X(JOINING, "JOINING")   /* known to the log, not in the host graph yet */                                \
+    X(ACTIVE, "ACTIVE")     /* owns a region */                                                              \
+    X(DRAINING, "DRAINING") /* gives everything away */                                                      \
+    X(LEFT, "LEFT")         /* owned nothing when it left */                                                 \
+    X(EVICTED, "EVICTED")   /* its heir takes over */
+
+enum lbm_member_state {
+#define LBM_MEMBER_STATE_ENUM(id, name) LBM_MEMBER_##id,
+    LBM_MEMBER_STATE_LIST(LBM_MEMBER_STATE_ENUM)
+#undef LBM_MEMBER_STATE_ENUM
+        LBM_MEMBER_STATE_COUNT
+};
+
+const char *lbm_member_state_name(enum lbm_member_state state);
 
 struct lbm_member {
     uint32_t host;
@@ -17,10 +31,34 @@ struct lbm_member {
     enum lbm_member_state state;
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
+    char failure_domain[LBM_NAME_MAX + 1]; /* "": one of its own */
     double capacity;
     double site[LBM_DIMENSIONS_MAX]; /* unit box, once ACTIVE */
     struct lbm_link *links;          /* declared by this member: p is itself */
     size_t n_links;
+
+    /* As last announced by the host itself; what SET changed lasts until the host announces another value. */
+    char announced_address[LBM_ADDRESS_MAX + 1];
+    double announced_capacity;
+    struct lbm_link *announced_links;
+    size_t n_announced_links;
+
+    uint32_t number;     /* among the ACTIVE ones */
+    uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
+    uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
+    int insync;          /* nonzero: the buddy holds a full copy */
+};
+
+/* An incarnation of a host that will not come back: evicted, or left. */
+struct lbm_departed {
+    uint32_t host;
+    uint64_t incarnation;
+    uint64_t view;  /* index at which it went */
+    int evicted;    /* 0: it left, and owned nothing */
+    uint32_t heir;  /* evicted: who adopts */
+    uint64_t heir_incarnation;
+    int adopted;    /* nonzero: the heir has taken over, the host cannot come back with what it had */
+    enum lbm_member_state was; /* before it went */
 };
 
 /* A job as the log created it. */
@@ -42,10 +80,14 @@ struct lbm_view {
     uint64_t index; /* of the last entry applied */
     uint64_t cluster;
     char cluster_name[LBM_NAME_MAX + 1];
-    uint32_t founder;
+    uint32_t founder; /* engine local: who orders the log; else who began it */
+    int external;     /* nonzero: no daemon orders the log */
     unsigned m;                         /* dimensions of Omega */
     LBM_VEC(struct lbm_member) members; /* by host id */
     LBM_VEC(struct lbm_job_entry) jobs; /* in order of creation */
+    LBM_VEC(uint32_t) active;              /* ids of the ACTIVE members, ascending */
+    LBM_VEC(struct lbm_departed) departed; /* by host, then incarnation */
+    uint64_t topology;                  /* index of the last entry that changed the host graph below */
 
     /* The ACTIVE members as a host graph; only if they are connected (routable != 0). Hosts in it are
      * numbered 0 .. hosts.n - 1 in order of their ids. */
@@ -64,6 +106,26 @@ void lbm_view_free(struct lbm_view *view);
  * Errors: LBM_E_NOMEM; LBM_E_CORRUPT if the first entry founds no cluster. The view is then unusable. */
 enum lbm_err lbm_view_apply(struct lbm_view *view, const Lbm__Command *command,
                             char refusal[LBM_DIAG_TEXT_MAX]) LBM_MUST_CHECK;
+
+/* The departure of that incarnation of a host, or NULL if it has not gone. */
+const struct lbm_departed *lbm_view_departed(const struct lbm_view *view, uint32_t host,
+                                             uint64_t incarnation);
+
+/* Who speaks for an incarnation that may have departed: itself, else the heir that took over, or that one's
+ * heir. *heir is LBM_NONE if the last of them left, which it did with nothing open.
+ * Returns 0 if nobody has taken over yet: the evicted host may still come back. */
+int lbm_view_heir(const struct lbm_view *view, uint32_t host, uint64_t incarnation, uint32_t *heir,
+                  uint64_t *heir_incarnation);
+
+/* Nonzero if that host, of the incarnation the view knows, is a member that takes part: JOINING, ACTIVE or
+ * DRAINING. */
+int lbm_view_takes_part(const struct lbm_member *member);
+
+/* The view as bytes, and back: a snapshot stands for all entries up to view->index. Views that are equal
+ * give equal bytes.  Errors: LBM_E_NOMEM; LBM_E_CORRUPT, LBM_E_VERSION (unpack). *out owned by the caller. */
+enum lbm_err lbm_view_pack(const struct lbm_view *view, uint8_t **out, size_t *len) LBM_MUST_CHECK;
+enum lbm_err lbm_view_unpack(const uint8_t *bytes, size_t len, struct lbm_view *out,
+                             struct lbm_diag *diag) LBM_MUST_CHECK;
 
 const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t host); /* NULL: none */
 const struct lbm_job_entry *lbm_view_job(const struct lbm_view *view, uint64_t job);

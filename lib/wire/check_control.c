@@ -39,6 +39,55 @@ static const struct lbm_wire_rule cancel_request_rules[] = {{"job", NAME}};
 static const struct lbm_wire_table cancel_request_table =
     TABLE(cancel_request_rules, lbm__cancel_request__descriptor);
 
+static const struct lbm_wire_rule host_change_rules[] = {
+    {"action", SMALL_ENUM},
+    {"host", HOST},
+    {"lost", FLAG},
+    {"capacity", REAL(0.0, DBL_MAX)},
+    {"site", ONE_OF(0, 2, 3)},
+    {"change_links", FLAG},
+    {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"link_cost", SAME("link_host"), COST},
+    {"address", IN(0, LBM_ADDRESS_MAX)},
+};
+static const struct lbm_wire_table host_change_table = TABLE(host_change_rules, lbm__host_change__descriptor);
+
+static const struct lbm_wire_rule log_request_rules[] = {{"count", IN(0, LBM_LOG_LINES_MAX)}};
+static const struct lbm_wire_table log_request_table = TABLE(log_request_rules, lbm__log_request__descriptor);
+
+static const struct lbm_wire_rule promote_request_rules[] = {{"force", FLAG}};
+static const struct lbm_wire_table promote_request_table =
+    TABLE(promote_request_rules, lbm__promote_request__descriptor);
+
+static const struct lbm_wire_table events_request_table =
+    TABLE_WITHOUT_RULES(lbm__events_request__descriptor);
+
+static const struct lbm_wire_rule attach_request_rules[] = {
+    {"job", NAME},
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"token", SAME("vertex"), EPOCH},
+};
+static const struct lbm_wire_table attach_request_table =
+    TABLE(attach_request_rules, lbm__attach_request__descriptor);
+
+static const struct lbm_wire_rule released_request_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"token", SAME("vertex"), EPOCH},
+    {"payload_len", SAME("vertex"), PAYLOAD, OR_EMPTY},
+    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+};
+static const struct lbm_wire_table released_request_table =
+    TABLE(released_request_rules, lbm__released_request__descriptor);
+
+static const struct lbm_wire_rule checkpoint_request_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"token", SAME("vertex"), EPOCH},
+    {"payload_len", SAME("vertex"), PAYLOAD},
+    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+};
+static const struct lbm_wire_table checkpoint_request_table =
+    TABLE(checkpoint_request_rules, lbm__checkpoint_request__descriptor);
+
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
     {"hosts", .nested = &empty_table},
@@ -49,6 +98,13 @@ static const struct lbm_wire_rule request_rules[] = {
     {"map", .nested = &map_request_table},
     {"locate", .nested = &locate_request_table},
     {"cancel", .nested = &cancel_request_table},
+    {"host_change", .nested = &host_change_table},
+    {"log", .nested = &log_request_table},
+    {"promote", .nested = &promote_request_table},
+    {"events", .nested = &events_request_table},
+    {"attach", .nested = &attach_request_table},
+    {"released", .nested = &released_request_table},
+    {"checkpoint", .nested = &checkpoint_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -80,6 +136,11 @@ static const struct lbm_wire_rule host_entry_rules[] = {
     {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"link_cost", SAME("link_host"), COST},
     {"reachable", FLAG},
+    {"failure_domain", NAME_OR_EMPTY},
+    {"buddy", HOST_OR_NONE},
+    {"insync", FLAG},
+    {"heir", HOST_OR_NONE},
+    {"adopted", FLAG},
 };
 static const struct lbm_wire_table host_entry_table = TABLE(host_entry_rules, lbm__host_entry__descriptor);
 
@@ -127,6 +188,35 @@ static const struct lbm_wire_rule locate_reply_rules[] = {
 static const struct lbm_wire_table locate_reply_table =
     TABLE(locate_reply_rules, lbm__locate_reply__descriptor);
 
+static const struct lbm_wire_rule log_line_rules[] = {{"text", TEXT}};
+static const struct lbm_wire_table log_line_table = TABLE(log_line_rules, lbm__log_line__descriptor);
+
+static const struct lbm_wire_rule log_reply_rules[] = {
+    {"lines", UP_TO(LBM_LOG_LINES_MAX), .nested = &log_line_table}};
+static const struct lbm_wire_table log_reply_table = TABLE(log_reply_rules, lbm__log_reply__descriptor);
+
+static const struct lbm_wire_rule event_rules[] = {{"level", SMALL_ENUM}, {"text", TEXT}};
+static const struct lbm_wire_table event_table = TABLE(event_rules, lbm__event__descriptor);
+
+static const struct lbm_wire_rule events_reply_rules[] = {
+    {"events", UP_TO(LBM_EVENTS_MAX), .nested = &event_table}};
+static const struct lbm_wire_table events_reply_table =
+    TABLE(events_reply_rules, lbm__events_reply__descriptor);
+
+static const struct lbm_wire_rule acquire_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"token", SAME("vertex"), EPOCH},
+    {"payload_len", SAME("vertex"), PAYLOAD, OR_EMPTY},
+    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+};
+static const struct lbm_wire_table acquire_table = TABLE(acquire_rules, lbm__acquire__descriptor);
+
+static const struct lbm_wire_rule release_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"token", SAME("vertex"), EPOCH},
+};
+static const struct lbm_wire_table release_table = TABLE(release_rules, lbm__release__descriptor);
+
 static const struct lbm_wire_rule response_rules[] = {
     {"code", IN(0, LBM_ERR_COUNT - 1)},
     {"text", TEXT},
@@ -136,6 +226,10 @@ static const struct lbm_wire_rule response_rules[] = {
     {"jobs", .nested = &jobs_reply_table},
     {"map", .nested = &map_reply_table},
     {"locate", .nested = &locate_reply_table},
+    {"log", .nested = &log_reply_table},
+    {"events", .nested = &events_reply_table},
+    {"acquire", .nested = &acquire_table},
+    {"release", .nested = &release_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

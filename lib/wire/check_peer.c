@@ -10,19 +10,50 @@
         {"anchored", SAME("vertex"), FLAG, maybe}, {"position", POINTS("vertex"), maybe},                    \
         {"degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX), maybe},                                            \
         {"neighbour", SUM("degree"), VERTEX, maybe}, {"weight", SAME("neighbour"), WEIGHT, maybe},           \
+        {"neighbour_host", SAME("neighbour"), HOST_OR_NONE, maybe},                                          \
+        {"payload_len", SAME("vertex"), PAYLOAD, OR_EMPTY},                                                  \
     {                                                                                                        \
-        "neighbour_host", SAME("neighbour"), HOST_OR_NONE, maybe                                             \
+        "payload", IN(0, LBM_FRAME_BYTES_MAX)                                                                \
     }
 #define COMPLETE .or_empty = 0
 
-static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE)};
+/* The columns that only a replica has. */
+#define AS_OWNED(count)                                                                                      \
+    {"stage", count, SMALL_ENUM}, {"peer", count, HOST_OR_NONE}, {"peer_incarnation", count},                \
+        {"source", count, HOST_OR_NONE}, {"source_incarnation", count}, {"fin", count, FLAG},                \
+    {                                                                                                        \
+        "bare", count, FLAG                                                                                  \
+    }
+#define NOT_AS_OWNED AS_OWNED(UP_TO(0))
+
+static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE), NOT_AS_OWNED};
 static const struct lbm_wire_table batch_table = TABLE(batch_rules, lbm__records__descriptor);
 
-static const struct lbm_wire_rule band_rules[] = {RECORDS(LBM_ROWS_MAX, COMPLETE)};
+static const struct lbm_wire_rule band_rules[] = {RECORDS(LBM_ROWS_MAX, COMPLETE), NOT_AS_OWNED};
 static const struct lbm_wire_table band_table = TABLE(band_rules, lbm__records__descriptor);
 
-static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY)};
+static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY), NOT_AS_OWNED};
 const struct lbm_wire_table lbm_wire_map_records_table = TABLE(map_rules, lbm__records__descriptor);
+
+static const struct lbm_wire_rule replica_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE),
+                                                     AS_OWNED(SAME("vertex"))};
+static const struct lbm_wire_table replica_table = TABLE(replica_rules, lbm__records__descriptor);
+
+static const struct lbm_wire_rule repl_rules[] = {
+    {"records", .nested = &replica_table},
+    {"gone", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX},
+    {"drop_job", FLAG},
+};
+static const struct lbm_wire_table repl_table = TABLE(repl_rules, lbm__repl__descriptor);
+static const struct lbm_wire_table repl_ack_table = TABLE_WITHOUT_RULES(lbm__repl_ack__descriptor);
+static const struct lbm_wire_table lease_req_table = TABLE_WITHOUT_RULES(lbm__lease_req__descriptor);
+
+static const struct lbm_wire_rule lease_rules[] = {{"lease_us", IN(0, LBM_LEASE_US_MAX)},
+                                                   {"rolled_back", FLAG}};
+static const struct lbm_wire_table lease_table = TABLE(lease_rules, lbm__lease__descriptor);
+
+static const struct lbm_wire_rule where_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX}};
+static const struct lbm_wire_table where_table = TABLE(where_rules, lbm__where__descriptor);
 
 static const struct lbm_wire_rule ghosts_rules[] = {
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX}, {"epoch", SAME("vertex"), EPOCH},
@@ -34,11 +65,12 @@ static const struct lbm_wire_table ghosts_table = TABLE(ghosts_rules, lbm__ghost
 static const struct lbm_wire_rule moved_rules[] = {
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"epoch", SAME("vertex")},
-    {"host", SAME("vertex"), HOST},
+    {"host", SAME("vertex"), HOST_OR_NONE},
 };
 static const struct lbm_wire_table moved_table = TABLE(moved_rules, lbm__moved__descriptor);
 
-static const struct lbm_wire_rule offer_rules[] = {{"records", .nested = &batch_table, .required = 1}};
+static const struct lbm_wire_rule offer_rules[] = {{"records", .nested = &batch_table, .required = 1},
+                                                   {"retargeted", FLAG}};
 static const struct lbm_wire_table offer_table = TABLE(offer_rules, lbm__offer__descriptor);
 
 static const struct lbm_wire_rule answer_rules[] = {
@@ -106,6 +138,7 @@ static const struct lbm_wire_rule found_rules[] = {
     {"name", NAME},
     {"founder", HOST},
     {"dimensions", IN(2, LBM_DIMENSIONS_MAX)},
+    {"external", FLAG},
 };
 static const struct lbm_wire_table found_table = TABLE(found_rules, lbm__found__descriptor);
 
@@ -116,6 +149,7 @@ static const struct lbm_wire_rule join_rules[] = {
     {"capacity", CAPACITY},
     {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"link_cost", SAME("link_host"), COST},
+    {"failure_domain", NAME_OR_EMPTY},
 };
 static const struct lbm_wire_table join_table = TABLE(join_rules, lbm__join__descriptor);
 
@@ -130,10 +164,43 @@ static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lb
 
 static const struct lbm_wire_table job_delete_table = TABLE_WITHOUT_RULES(lbm__job_delete__descriptor);
 
+static const struct lbm_wire_rule set_rules[] = {
+    {"host", HOST},
+    {"capacity", REAL(0.0, DBL_MAX)},
+    {"site", ONE_OF(0, 2, 3)},
+    {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"link_cost", SAME("link_host"), COST},
+    {"change_links", FLAG},
+    {"address", IN(0, LBM_ADDRESS_MAX)},
+};
+static const struct lbm_wire_table set_table = TABLE(set_rules, lbm__set__descriptor);
+
+static const struct lbm_wire_rule host_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table drain_table = TABLE(host_rules, lbm__drain__descriptor);
+static const struct lbm_wire_table leave_table = TABLE(host_rules, lbm__leave__descriptor);
+static const struct lbm_wire_table reclaim_table = TABLE(host_rules, lbm__reclaim__descriptor);
+static const struct lbm_wire_table promote_table = TABLE(host_rules, lbm__promote__descriptor);
+
+static const struct lbm_wire_rule evict_rules[] = {{"host", HOST}, {"lost", FLAG}};
+static const struct lbm_wire_table evict_table = TABLE(evict_rules, lbm__evict__descriptor);
+
+static const struct lbm_wire_rule in_sync_rules[] = {{"host", HOST}, {"buddy", HOST}};
+static const struct lbm_wire_table in_sync_table = TABLE(in_sync_rules, lbm__in_sync__descriptor);
+
+static const struct lbm_wire_rule adopt_rules[] = {{"heir", HOST}, {"host", HOST}};
+static const struct lbm_wire_table adopt_table = TABLE(adopt_rules, lbm__adopt__descriptor);
+
+static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE}};
+static const struct lbm_wire_table job_set_table = TABLE(job_set_rules, lbm__job_set__descriptor);
+
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},           {"join", .nested = &join_table},
     {"activate", .nested = &activate_table},     {"job_create", .nested = &job_create_table},
-    {"job_delete", .nested = &job_delete_table},
+    {"job_delete", .nested = &job_delete_table}, {"set", .nested = &set_table},
+    {"drain", .nested = &drain_table},           {"leave", .nested = &leave_table},
+    {"evict", .nested = &evict_table},           {"in_sync", .nested = &in_sync_table},
+    {"adopt", .nested = &adopt_table},           {"reclaim", .nested = &reclaim_table},
+    {"job_set", .nested = &job_set_table},       {"promote", .nested = &promote_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -165,7 +232,8 @@ static const struct lbm_wire_rule job_pulse_rules[] = {
 };
 static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm__job_pulse__descriptor);
 
-static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &job_pulse_table}};
+static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &job_pulse_table},
+                                                  {"suspect", UP_TO(LBM_HOSTS_MAX), HOST}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule peer_rules[] = {
@@ -177,11 +245,16 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"log_entries", .nested = &log_entries_table},
     {"log_append", .nested = &log_append_table},
     {"log_result", .nested = &log_result_table},
+    {"lease_req", .nested = &lease_req_table},
+    {"lease", .nested = &lease_table},
+    {"repl", .nested = &repl_table},
+    {"repl_ack", .nested = &repl_ack_table},
     {"ghosts", .nested = &ghosts_table},
     {"moved", .nested = &moved_table},
     {"offer", .nested = &offer_table},
     {"answer", .nested = &answer_table},
     {"fin", .nested = &fin_table},
+    {"where", .nested = &where_table},
     {"pair_open", .nested = &pair_open_table},
     {"pair_accept", .nested = &pair_accept_table},
     {"pair_plan", .nested = &pair_plan_table},

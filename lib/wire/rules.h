@@ -30,6 +30,7 @@
 #define NAME_OR_EMPTY IN(0, LBM_NAME_MAX)
 #define ADDRESS IN(1, LBM_ADDRESS_MAX)
 #define TEXT IN(0, LBM_DIAG_WHERE_MAX + LBM_DIAG_TEXT_MAX) /* a rendered diagnosis */
+#define PAYLOAD IN(0, LBM_PAYLOAD_MAX)
 #define COMMAND IN(4, LBM_COMMAND_BYTES_MAX) /* the shortest is a JobDelete */
 
 /* Counts. */

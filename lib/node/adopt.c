@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* After an eviction (PROTOCOL sections 1 and 4): the heir takes the replica over, once no application of the
+ * evicted host can be working any more and the log says so; the evicted host, if it lives, gives up what it
+ * had or, if nobody took it, goes on. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* ---- what is known -------------------------------------------------------------------------------------------- */
+
+static int
+is_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation)
+{
+    for (size_t i = 0; i < node->adoptions.n; i++)
+        if (node->adoptions.at[i].host == host && node->adoptions.at[i].incarnation == incarnation)
+            return 1;
+    return 0;
+}
+
+static int
+is_mine(const struct lbm_node *node, const struct lbm_departed *gone)
+{
+    return gone->evicted && gone->heir == node->host && gone->heir_incarnation == node->incarnation &&
+           !is_merged(node, gone->host, gone->incarnation);
+}
+
+int
+all_adopted(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.departed.n; i++)
+        if (is_mine(node, &node->view.departed.at[i]))
+            return 0;
+    return 1;
+}
+
+int
+is_alive(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (node->stream.rolled_back || node->resetting)
+        return 0;
+    return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
+}
+
+/* ---- the heir ------------------------------------------------------------------------------------------------- */
+
+static int
+ranks_above(const struct lbm_row *row, const struct lbm_vertex *vertex)
+{
+    return vertex == NULL || row->epoch > vertex->epoch ||
+           (row->epoch == vertex->epoch && row->stage > vertex->stage);
+}
+
+static int
+is_out_to(const struct lbm_row *row, uint32_t host, uint64_t incarnation)
+{
+    return row->stage == LBM_STAGE_OUT && row->peer == host && row->peer_incarnation == incarnation;
+}
+
+enum merge { MERGE_KEEP, MERGE_OWN_REFUSED, MERGE_OWN, MERGE_BACK, MERGE_COPY };
+
+/* PROTOCOL section 4, "merge of replica r into own c". */
+static enum merge
+merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lbm_vertex *c, uint32_t from,
+           uint64_t from_incarnation)
+{
+    int to_me = is_out_to(r, node->host, node->incarnation);
+    if (to_me && c != NULL && c->stage == LBM_STAGE_REF && c->epoch == r->epoch + 1 &&
+        !LBM_BUG(HEIR_REFUSED_FORGOTTEN))
+        return MERGE_OWN_REFUSED;
+    if (!ranks_above(r, c))
+        return MERGE_KEEP;
+    if (r->stage == LBM_STAGE_OWN || to_me)
+        return MERGE_OWN;
+    if (r->stage == LBM_STAGE_REF && c != NULL && c->stage == LBM_STAGE_OUT && c->peer == from &&
+        c->peer_incarnation == from_incarnation && c->epoch + 1 == r->epoch && !LBM_BUG(REPLICA_REFUSED_ME))
+        return MERGE_BACK;
+    return MERGE_COPY;
+}
+
+static void
+merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t from, uint64_t from_incarnation)
+{
+    struct lbm_vertex *c = record_of(job, r->vertex);
+    enum merge rule = merge_rule(node, r, c, from, from_incarnation);
+    if (rule == MERGE_KEEP)
+        return;
+    if (rule == MERGE_BACK) {
+        record_stage(node, job, c, LBM_TRANSITION_ADOPT_REFUSED_THERE, LBM_NONE, 0);
+        return;
+    }
+    enum lbm_transition transition = LBM_TRANSITION_ADOPT_OUT;
+    if (rule == MERGE_OWN_REFUSED)
+        transition = LBM_TRANSITION_ADOPT_REFUSED_HERE;
+    else if (rule == MERGE_OWN)
+        transition = r->stage == LBM_STAGE_OWN ? LBM_TRANSITION_ADOPT_OWN : LBM_TRANSITION_ADOPT_MINE;
+    else if (r->stage == LBM_STAGE_REF)
+        transition = LBM_TRANSITION_ADOPT_REF;
+    else if (r->stage == LBM_STAGE_MOV)
+        transition = LBM_TRANSITION_ADOPT_MOV;
+    if (rule != MERGE_COPY) {
+        if (LBM_BUG(ADOPT_SAME_EPOCH) && transition == LBM_TRANSITION_ADOPT_OWN)
+            r->epoch--;
+        r->peer = r->stage == LBM_STAGE_OWN && r->peer != node->host ? r->peer : LBM_NONE; /* its wish */
+        r->peer_incarnation = 0;
+    }
+    (void)record_put(node, job, r, transition);
+}
+
+static void
+merge_job(struct lbm_node *node, struct replica *replica, struct replica_job *held)
+{
+    struct job *job = job_of(node, held->job);
+    if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
+        return; /* cancelled, or never in the log */
+    for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++)
+        if (held->rows.at[i].stage != LBM_STAGE_NONE)
+            merge_row(node, job, &held->rows.at[i], replica->owner, replica->incarnation);
+    if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
+        job_enter(node, job, LBM_PHASE_BALANCING);
+}
+
+static void
+merge(struct lbm_node *node, const struct lbm_departed *gone)
+{
+    struct replica *replica = replica_of(node, gone->host, gone->incarnation);
+    uint64_t n = 0;
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_ADOPTED};
+    op.as.drop.owner = gone->host;
+    op.as.drop.incarnation = gone->incarnation;
+    struct lbm_recovered_adoption adoption = {gone->host, gone->incarnation};
+    persist_flush(node); /* the merge is a transaction of its own */
+    if (LBM_BUG(ADOPTION_IN_TWO)) {
+        persist(node, op);
+        persist_flush(node);
+    }
+    if (lbm_vec_push(&node->adoptions, adoption) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    for (size_t j = 0; replica != NULL && j < replica->jobs.n && node->failed == LBM_OK; j++) {
+        n += replica->jobs.at[j].rows.n;
+        merge_job(node, replica, &replica->jobs.at[j]);
+    }
+    if (replica != NULL && node->failed == LBM_OK)
+        replica_drop(node, replica);
+    if (!LBM_BUG(ADOPTION_IN_TWO))
+        persist(node, op);
+    persist_flush(node);
+    note(node, LBM_NOTE_INFO, "took over from host %" PRIu32 ": %" PRIu64 " records", gone->host, n);
+}
+
+static void
+propose_adopt(struct lbm_node *node, const struct lbm_departed *gone)
+{
+    if (node->now_us < node->propose_us)
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__Adopt adopt = LBM__ADOPT__INIT;
+    adopt.heir = node->host;
+    adopt.heir_incarnation = node->incarnation;
+    adopt.host = gone->host;
+    adopt.incarnation = gone->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_ADOPT;
+    command.adopt = &adopt;
+    log_append(node, &command);
+}
+
+/* When the last lease that this host may have granted is over for certain. */
+static int64_t
+lease_over_us(const struct lbm_node *node, const struct lbm_departed *gone)
+{
+    const struct replica *replica = replica_of(node, gone->host, gone->incarnation);
+    int64_t after_start = LBM_BUG(FORGET_GRANTS) ? 0 : node->started_us + GRANT_US;
+    int64_t granted = replica != NULL ? replica->granted_us : 0;
+    if (LBM_BUG(HEIR_DOES_NOT_WAIT))
+        return 0;
+    return granted > after_start ? granted : after_start;
+}
+
+static void
+adopt_all(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.departed.n && node->failed == LBM_OK; i++) {
+        const struct lbm_departed *gone = &node->view.departed.at[i];
+        if (!is_mine(node, gone) || node->now_us < lease_over_us(node, gone))
+            continue;
+        if (gone->adopted || LBM_BUG(ADOPT_WITHOUT_LOG))
+            merge(node, gone);
+        else
+            propose_adopt(node, gone);
+    }
+}
+
+/* ---- the evicted ---------------------------------------------------------------------------------------------- */
+
+/* All that this incarnation had is archived and gone; the next one begins empty once that is durable. */
+static void
+reset(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->planning)
+            return; /* a computation still reads the guest */
+    note(node, LBM_NOTE_WARNING,
+         "this host is no longer a member as incarnation %" PRIu64 ": its records are archived; it may join "
+         "again, empty",
+         node->incarnation);
+    persist_flush(node);
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_RESET};
+    op.as.reset.incarnation = node->incarnation + 1;
+    persist(node, op);
+    jobs_lost(node);
+    replicas_free(node);
+    node->adoptions.n = 0;
+    node->due.n = 0;
+    application_lapsed(node);
+    uint64_t cleared = node->persist_id;
+    lbm_vec_free(&node->stream.changes);
+    node->stream = (struct stream){.buddy = LBM_NONE, .retry_us = INT64_MAX};
+    node->lease.until_us = 0;
+    node->incarnation++;
+    node->resetting = 1;
+    node->reset_id = cleared;
+    for (size_t i = 0; i < node->view.jobs.n; i++)
+        jobs_created(node, &node->view.jobs.at[i]);
+    persist_flush(node);
+}
+
+int
+adopt_rejoin(struct lbm_node *node)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
+    if (gone == NULL || gone->evicted || node->resetting)
+        return 0;
+    reset(node);
+    return node->resetting;
+}
+
+/* The new incarnation acts once its beginning is durable. */
+void
+adopt_persisted(struct lbm_node *node)
+{
+    if (!node->resetting || node->persisted < node->reset_id)
+        return;
+    node->resetting = 0;
+    node->evicted_us = 0;
+    node->join_refused = 0;
+}
+
+static void
+propose_reclaim(struct lbm_node *node)
+{
+    if (node->now_us < node->propose_us)
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__Reclaim reclaim = LBM__RECLAIM__INIT;
+    reclaim.host = node->host;
+    reclaim.incarnation = node->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_RECLAIM;
+    command.reclaim = &reclaim;
+    log_append(node, &command);
+}
+
+/* The buddy holds more than this disk: what is here is a past that others have left behind. The buddy's copy
+ * is the truth; it takes over. */
+static void
+give_up(struct lbm_node *node)
+{
+    if (node->now_us < node->propose_us)
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    note(node, LBM_NOTE_ERROR,
+         "the database is older than what host %" PRIu32 " holds of it: this host gives up what it has and "
+         "joins again, empty",
+         node->stream.buddy);
+    Lbm__Evict evict = LBM__EVICT__INIT;
+    evict.host = node->host;
+    evict.incarnation = node->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_EVICT;
+    command.evict = &evict;
+    log_append(node, &command);
+}
+
+static void
+own_departure(struct lbm_node *node, const struct lbm_departed *gone)
+{
+    if (node->evicted_us == 0) {
+        node->evicted_us = node->now_us;
+        application_lapsed(node);
+        for (size_t i = 0; i < node->jobs.n; i++)
+            session_stop(node, node->jobs.at[i]);
+    }
+    if (!gone->evicted)
+        return; /* it left; only an operator brings it back */
+    if (gone->adopted)
+        reset(node);
+    else if (node->now_us >= node->evicted_us + RECLAIM_US)
+        propose_reclaim(node);
+}
+
+void
+adopt_timer(struct lbm_node *node)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
+    if (!node->caught_up || node->resetting)
+        return;
+    if (gone != NULL) {
+        own_departure(node, gone);
+        return;
+    }
+    node->evicted_us = 0;
+    if (node->stream.rolled_back)
+        give_up(node);
+    else if (is_alive(node))
+        adopt_all(node);
+}
+
+int64_t
+adopt_deadline(const struct lbm_node *node)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
+    int64_t when = INT64_MAX;
+    if (gone != NULL && gone->evicted && !gone->adopted && node->evicted_us != 0)
+        when = node->evicted_us + RECLAIM_US;
+    if (node->stream.rolled_back)
+        when = node->propose_us;
+    for (size_t i = 0; gone == NULL && i < node->view.departed.n; i++) {
+        const struct lbm_departed *inherited = &node->view.departed.at[i];
+        int64_t over_us = is_mine(node, inherited) ? lease_over_us(node, inherited) : INT64_MAX;
+        when = over_us < when ? over_us : when;
+    }
+    return when < node->propose_us && when != INT64_MAX ? node->propose_us : when;
+}

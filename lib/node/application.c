@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an application may work on (PROTOCOL sections 4 and 5). A vertex is given to it once its record is OWN
+ * and acked and the lease holds; the token is the record's epoch. Before the record leaves OWN the
+ * application has let go of it, or its lease is over: then it stops by itself, whatever it hears. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+static struct application *
+application_of(const struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].job == job)
+            return &node->applications.at[i];
+    return NULL;
+}
+
+static struct application *
+application_at(const struct lbm_node *node, uint64_t client)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].client == client)
+            return &node->applications.at[i];
+    return NULL;
+}
+
+/* ---- giving --------------------------------------------------------------------------------------------------- */
+
+struct grant {
+    LBM_VEC(uint32_t) vertex;
+    LBM_VEC(uint64_t) token;
+    LBM_VEC(uint32_t) payload_len;
+    struct lbm_buf payload;
+};
+
+static void
+send_grant(struct lbm_node *node, const struct application *application, struct grant *grant)
+{
+    Lbm__Acquire acquire = LBM__ACQUIRE__INIT;
+    acquire.n_vertex = acquire.n_token = acquire.n_payload_len = grant->vertex.n;
+    acquire.vertex = grant->vertex.at;
+    acquire.token = grant->token.at;
+    acquire.payload_len = grant->payload_len.at;
+    acquire.payload = (ProtobufCBinaryData){grant->payload.len, (uint8_t *)grant->payload.at};
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
+    response.acquire = &acquire;
+    if (grant->vertex.n != 0 && node->failed == LBM_OK)
+        reply(node, application->client, application->request, 0, &response);
+    lbm_vec_free(&grant->vertex);
+    lbm_vec_free(&grant->token);
+    lbm_vec_free(&grant->payload_len);
+    lbm_buf_free(&grant->payload);
+}
+
+static int
+may_run(const struct lbm_node *node, const struct lbm_vertex *vertex)
+{
+    return vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE &&
+           (is_acked(node, vertex) || LBM_BUG(WORK_UNACKED));
+}
+
+static void
+give(struct lbm_node *node, struct application *application)
+{
+    struct job *job = job_of(node, application->job);
+    struct grant grant = {0};
+    application->scan = 0;
+    for (size_t i = 0; job != NULL && i < job->shard.vertices.n && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        if (vertex->running != 0 || !may_run(node, vertex))
+            continue;
+        enum lbm_err err = lbm_vec_push(&grant.vertex, vertex->id);
+        err |= lbm_vec_push(&grant.token, vertex->epoch);
+        err |= lbm_vec_push(&grant.payload_len, vertex->payload_len);
+        lbm_buf_put(&grant.payload, vertex->payload, vertex->payload_len);
+        if (err != LBM_OK || grant.payload.failed)
+            fail(node, LBM_E_NOMEM);
+        vertex->running = vertex->epoch;
+        if (32 * grant.vertex.n + grant.payload.len > LBM_BATCH_BYTES_MAX)
+            send_grant(node, application, &grant);
+    }
+    send_grant(node, application, &grant);
+}
+
+void
+application_ready(struct lbm_node *node, struct job *job)
+{
+    struct application *application = application_of(node, job->id);
+    if (application != NULL)
+        application->scan = 1;
+}
+
+/* ---- asking back ------------------------------------------------------------------------------------------------ */
+
+static void
+ask_release(struct lbm_node *node, const struct application *application, size_t n, uint32_t *vertex,
+            uint64_t *token)
+{
+    Lbm__Release release = LBM__RELEASE__INIT;
+    release.n_vertex = release.n_token = n;
+    release.vertex = vertex;
+    release.token = token;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_RELEASE;
+    response.release = &release;
+    reply(node, application->client, application->request, 0, &response);
+}
+
+int
+application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+{
+    if (LBM_BUG(MOVE_WITHOUT_RELEASE))
+        return 1;
+    if (node->lease.fence_us > node->now_us)
+        return 0; /* an application of the life before may still work on it */
+    const struct application *application = application_of(node, job->id);
+    if (vertex->running == 0)
+        return 1;
+    LBM_ASSERT(application != NULL);
+    vertex->move_to = to;
+    vertex->since_us = node->now_us;
+    if (lbm_vec_push(&job->releasing, (uint32_t)(vertex - job->shard.vertices.at)) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    ask_release(node, application, 1, &vertex->id, &vertex->running);
+    return 0;
+}
+
+/* Nobody works on the vertex any more: what was waiting for that goes on. */
+static void
+stopped(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    uint32_t to = vertex->move_to;
+    int in_session = vertex->in_session;
+    vertex->running = 0;
+    vertex->move_to = LBM_NONE;
+    if (to == LBM_NONE)
+        return;
+    vertex->in_session = 0;
+    if (is_alive(node) && handoff_resume(node, job, vertex, to))
+        vertex->in_session = in_session != 0;
+    else if (in_session)
+        session_left(node, job);
+}
+
+static void
+stop_job(struct lbm_node *node, struct job *job)
+{
+    for (size_t i = 0; i < job->shard.vertices.n; i++)
+        if (job->shard.vertices.at[i].running != 0)
+            stopped(node, job, &job->shard.vertices.at[i]);
+    job->releasing.n = 0;
+}
+
+void
+application_lapsed(struct lbm_node *node)
+{
+    node->lease.term++; /* what was acquired is lost, even if the page says "work" again */
+    lease_tell(node);
+    for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
+        struct job *job = job_of(node, node->applications.at[i].job);
+        if (job != NULL)
+            stop_job(node, job);
+        node->applications.at[i].scan = 1;
+    }
+}
+
+/* An application that does not let go keeps its vertex. */
+static void
+give_up_waiting(struct lbm_node *node, struct job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->releasing.n; i++) {
+        uint32_t slot = job->releasing.at[i];
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+        if (vertex->move_to == LBM_NONE)
+            continue;
+        if (node->now_us - vertex->since_us < RELEASE_US) {
+            job->releasing.at[kept++] = slot;
+            continue;
+        }
+        int in_session = vertex->in_session;
+        vertex->move_to = LBM_NONE;
+        vertex->in_session = 0;
+        vertex->offered_us = node->now_us;
+        note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays", vertex->id);
+        if (in_session)
+            session_left(node, job);
+    }
+    job->releasing.n = kept;
+}
+
+void
+application_timer(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->releasing.n != 0)
+            give_up_waiting(node, node->jobs.at[i]);
+    for (size_t i = 0; i < node->applications.n && lease_holds(node) && node->failed == LBM_OK; i++)
+        if (node->applications.at[i].scan)
+            give(node, &node->applications.at[i]);
+}
+
+int64_t
+application_deadline(const struct lbm_node *node)
+{
+    int64_t when = INT64_MAX;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        for (size_t k = 0; k < node->jobs.at[i]->releasing.n; k++) {
+            const struct job *job = node->jobs.at[i];
+            int64_t end_us = job->shard.vertices.at[job->releasing.at[k]].since_us + RELEASE_US;
+            when = end_us < when ? end_us : when;
+        }
+    return when;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------------------- */
+
+/* What an application holds since before this daemon's start: it goes on with it if it still is ours. */
+static void
+take_held(struct lbm_node *node, struct application *application, struct job *job,
+          const Lbm__AttachRequest *attach)
+{
+    LBM_VEC(uint32_t) vertex = {0};
+    LBM_VEC(uint64_t) token = {0};
+    for (size_t i = 0; i < attach->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *own = record_of(job, attach->vertex[i]);
+        if (own != NULL && own->stage == LBM_STAGE_OWN && own->epoch == attach->token[i] &&
+            node->lease.fence_us > node->now_us)
+            own->running = own->epoch;
+        else if (lbm_vec_push(&vertex, attach->vertex[i]) != LBM_OK ||
+                 lbm_vec_push(&token, attach->token[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (vertex.n != 0 && node->failed == LBM_OK)
+        ask_release(node, application, vertex.n, vertex.at, token.at);
+    lbm_vec_free(&vertex);
+    lbm_vec_free(&token);
+}
+
+void
+application_attach(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__AttachRequest *attach)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, attach->job);
+    struct job *job = entry != NULL ? job_of(node, entry->job) : NULL;
+    if (job == NULL) {
+        reply_error(node, client, request, LBM_E_NOTFOUND, "there is no job named %s; lbctl jobs lists them",
+                    attach->job);
+        return;
+    }
+    if (application_of(node, job->id) != NULL || application_at(node, client) != NULL) {
+        reply_error(node, client, request, LBM_E_BUSY,
+                    "an application serves %s on this host already: end that one first", attach->job);
+        return;
+    }
+    struct application application = {client, request, job->id, 1};
+    if (lbm_vec_push(&node->applications, application) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    take_held(node, &node->applications.at[node->applications.n - 1], job, attach);
+    if (node->lease.fence_us > node->now_us && node->applications.n >= node->lease.old_used)
+        node->lease.fence_us = 0; /* all of the life before are back */
+    lease_tell(node);
+}
+
+static int
+holds(const struct application *application, const struct job *job, uint32_t id, uint64_t token,
+      struct lbm_vertex **vertex)
+{
+    *vertex = application != NULL && job != NULL ? record_of(job, id) : NULL;
+    return *vertex != NULL && (*vertex)->running == token && token != 0;
+}
+
+static void
+keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const uint8_t *payload,
+             uint32_t len)
+{
+    if (len == vertex->payload_len && (len == 0 || memcmp(payload, vertex->payload, len) == 0))
+        return;
+    uint8_t *copy = len != 0 ? lbm_copy(payload, len, 1) : NULL;
+    if (len != 0 && copy == NULL)
+        fail(node, LBM_E_NOMEM);
+    else
+        record_payload(node, job, vertex, copy, len);
+}
+
+void
+application_released(struct lbm_node *node, uint64_t client, uint64_t request,
+                     const Lbm__ReleasedRequest *released)
+{
+    struct application *application = application_at(node, client);
+    struct job *job = application != NULL ? job_of(node, application->job) : NULL;
+    size_t at = 0;
+    if (!payload_fits(released->n_payload_len, released->payload_len, &released->payload)) {
+        reply_error(node, client, request, LBM_E_RANGE, "the payloads do not have the lengths that are told");
+        return;
+    }
+    for (size_t i = 0; i < released->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex;
+        uint32_t len = released->n_payload_len != 0 ? released->payload_len[i] : 0;
+        const uint8_t *payload = released->payload.data + at;
+        at += len;
+        if (!holds(application, job, released->vertex[i], released->token[i], &vertex))
+            continue;
+        if (released->n_payload_len != 0)
+            keep_payload(node, job, vertex, payload, len);
+        stopped(node, job, vertex);
+        application->scan = 1;
+    }
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    reply(node, client, request, 1, &response);
+}
+
+void
+application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
+                       const Lbm__CheckpointRequest *checkpoint)
+{
+    struct application *application = application_at(node, client);
+    struct job *job = application != NULL ? job_of(node, application->job) : NULL;
+    size_t n_kept = 0, at = 0;
+    if (!payload_fits(checkpoint->n_payload_len, checkpoint->payload_len, &checkpoint->payload)) {
+        reply_error(node, client, request, LBM_E_RANGE, "the payloads do not have the lengths that are told");
+        return;
+    }
+    for (size_t i = 0; i < checkpoint->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex;
+        const uint8_t *payload = checkpoint->payload.data + at;
+        at += checkpoint->payload_len[i];
+        if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) || !lease_holds(node))
+            continue;
+        keep_payload(node, job, vertex, payload, checkpoint->payload_len[i]);
+        n_kept++;
+    }
+    if (n_kept != checkpoint->n_vertex) {
+        reply_error(node, client, request, LBM_E_STATE,
+                    "%zu of %zu vertices are not this application's any more", checkpoint->n_vertex - n_kept,
+                    checkpoint->n_vertex);
+        return;
+    }
+    struct checkpoint waiting = {client, request, node->stream.seq};
+    if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+/* Payloads that the buddy has: tell who waits for it. */
+void
+application_acked(struct lbm_node *node)
+{
+    size_t n = 0;
+    while (n < node->checkpoints.n && (node->checkpoints.at[n].seq <= node->stream.acked))
+        n++;
+    for (size_t i = 0; i < n; i++) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request, 1, &response);
+    }
+    if (n != 0)
+        memmove(node->checkpoints.at, &node->checkpoints.at[n],
+                (node->checkpoints.n - n) * sizeof *node->checkpoints.at);
+    node->checkpoints.n -= n;
+}
+
+void
+application_gone(struct lbm_node *node, uint64_t client)
+{
+    struct application *application = application_at(node, client);
+    size_t kept = 0;
+    for (size_t i = 0; i < node->checkpoints.n; i++)
+        if (node->checkpoints.at[i].client != client)
+            node->checkpoints.at[kept++] = node->checkpoints.at[i];
+    node->checkpoints.n = kept;
+    if (application == NULL)
+        return;
+    struct job *job = job_of(node, application->job);
+    *application = node->applications.at[--node->applications.n];
+    if (job != NULL)
+        stop_job(node, job);
+    lease_tell(node);
+}
+
+void
+application_job_deleted(struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].job == job) {
+            reply_error(node, node->applications.at[i].client, node->applications.at[i].request,
+                        LBM_E_NOTFOUND, "the job is cancelled");
+            node->applications.at[i] = node->applications.at[--node->applications.n];
+            return;
+        }
+}

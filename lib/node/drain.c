@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A host that drains (PROTOCOL section 4, HEI97 section 10): its region goes to the neighbours, its vertices
+ * follow by ordinary handoffs, and it leaves when nothing of it is needed any more. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+static int
+is_active(const struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    return member != NULL && member->state == LBM_MEMBER_ACTIVE;
+}
+
+/* The ACTIVE host that most of a row's edges lead to, wishes of own neighbours counted as places; LBM_NONE: no
+ * edge leads out yet. */
+static uint32_t
+pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row)
+{
+    const struct lbm_patch *patch = &shard->patch;
+    uint32_t best = LBM_NONE;
+    uint64_t most = 0;
+    for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
+        uint64_t sum = 0;
+        uint32_t host = LBM_NONE;
+        for (uint64_t f = e; f < patch->g.offset[row + 1]; f++) {
+            uint32_t to = patch->g.target[f];
+            uint32_t there = to < patch->g.n ? shard->vertices.at[patch->vertex[to]].wish
+                                             : shard->ghosts.at[patch->ghost[to - patch->g.n]].host;
+            if (there == LBM_NONE || !is_active(node, there))
+                continue;
+            if (f == e)
+                host = there;
+            if (there == host)
+                sum += patch->g.weight[f];
+            if (host == LBM_NONE)
+                break;
+        }
+        if (host != LBM_NONE && (sum > most || (sum == most && host < best))) {
+            most = sum;
+            best = host;
+        }
+    }
+    return best;
+}
+
+/* Somebody for vertices that nothing pulls: a linked ACTIVE host if there is one, else the first. */
+static uint32_t
+nearest_active(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    for (size_t k = 0; self != NULL && k < self->n_links; k++)
+        if (is_active(node, self->links[k].q))
+            return self->links[k].q;
+    return lbm_view_host(&node->view, 0);
+}
+
+/* The neighbours' parts grow into this one, layer by layer, until all is shared out. */
+void
+drain_job(struct lbm_node *node, struct job *job)
+{
+    struct lbm_shard *shard = &job->shard;
+    if (shard->n_own == 0)
+        return;
+    if (lbm_shard_patch(shard) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    uint32_t n = shard->patch.g.n, *to = lbm_alloc(n, sizeof *to);
+    if (to == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t row = 0; row < n; row++) {
+        struct lbm_vertex *vertex = &shard->vertices.at[shard->patch.vertex[row]];
+        if (vertex->wish != LBM_NONE && !is_active(node, vertex->wish))
+            vertex->wish = LBM_NONE;
+    }
+    for (uint32_t changed = 1; changed != 0;) {
+        changed = 0;
+        for (uint32_t row = 0; row < n; row++)
+            to[row] = shard->vertices.at[shard->patch.vertex[row]].wish == LBM_NONE ? pull_of(node, shard, row)
+                                                                                    : LBM_NONE;
+        for (uint32_t row = 0; row < n; row++)
+            if (to[row] != LBM_NONE) {
+                shard->vertices.at[shard->patch.vertex[row]].wish = to[row];
+                changed++;
+            }
+    }
+    for (uint32_t row = 0; row < n; row++) {
+        struct lbm_vertex *vertex = &shard->vertices.at[shard->patch.vertex[row]];
+        if (vertex->wish == LBM_NONE)
+            vertex->wish = nearest_active(node);
+    }
+    free(to);
+}
+
+/* Nothing here that anybody could still need: no vertex, no answer owed, no source that may offer again. */
+static int
+is_empty(const struct lbm_node *node)
+{
+    for (size_t j = 0; j < node->jobs.n; j++) {
+        const struct job *job = node->jobs.at[j];
+        if (job->shard.n_own != 0 || job->shard.n_out != 0 || job->planning)
+            return 0;
+        for (size_t i = 0; i < job->shard.vertices.n; i++) {
+            const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+            if (vertex->stage != LBM_STAGE_NONE &&
+                ((!vertex->fin && !LBM_BUG(LEAVE_UNFINISHED)) || !is_acked(node, vertex)))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+void
+drain_timer(struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !is_alive(node) || !node->caught_up ||
+        node->now_us < node->drain_us)
+        return;
+    node->drain_us = node->now_us + MAPPING_TICK_US;
+    for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
+        struct job *job = node->jobs.at[i];
+        if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
+            drain_job(node, job);
+            (void)handoff_pump(node, job);
+        }
+    }
+    if (!is_empty(node) || (!all_adopted(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
+        node->now_us < node->propose_us)
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__Leave leave = LBM__LEAVE__INIT;
+    leave.host = node->host;
+    leave.incarnation = node->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_LEAVE;
+    command.leave = &leave;
+    log_append(node, &command);
+}
+
+int64_t
+drain_deadline(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && is_alive(node) && node->caught_up;
+    return drains ? node->drain_us : INT64_MAX;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The end of handoffs. FIN says that its sender will never make an offer of that vertex up to that epoch
+ * again; the sender's buddy knows it too. Without FIN the receiver asks, by repeating its answer. A record in
+ * MOV or REF whose source has finished answers no offer any more: after a while, in which MOV still tells
+ * others where the vertex went, it is removed. A host without a record has finished. */
+#include <stdlib.h>
+
+#include "node/internal.h"
+
+enum { ASK_MAX = 4096 }; /* answers repeated at a time */
+
+int
+is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex, uint64_t epoch)
+{
+    const struct lbm_vertex *own = record_of(job, vertex);
+    if (LBM_BUG(FIN_TOO_EARLY))
+        return 1;
+    if (!all_adopted(node))
+        return 0; /* it may inherit an offer */
+    if (own == NULL)
+        return 1;
+    int is_past = own->epoch >= epoch || own->stage == LBM_STAGE_MOV || own->stage == LBM_STAGE_REF;
+    return is_past && is_acked(node, own);
+}
+
+uint32_t
+finish_source(const struct lbm_node *node, const struct lbm_vertex *vertex, int *known)
+{
+    *known = 1;
+    const struct lbm_departed *gone =
+        vertex->source != LBM_NONE
+            ? lbm_view_departed(&node->view, vertex->source, vertex->source_incarnation)
+            : NULL;
+    if (vertex->source == LBM_NONE)
+        return LBM_NONE;
+    if (gone == NULL)
+        return vertex->source;
+    uint32_t heir;
+    uint64_t incarnation;
+    if (!lbm_view_heir(&node->view, vertex->source, vertex->source_incarnation, &heir, &incarnation)) {
+        *known = 0;
+        return LBM_NONE;
+    }
+    if (heir != node->host)
+        return heir;
+    *known = all_adopted(node); /* this host's own record has been merged with the offer */
+    return LBM_NONE;
+}
+
+static void
+ask_again(struct lbm_node *node, struct job *job)
+{
+    size_t kept = 0, asked = 0;
+    for (size_t i = 0; i < job->unfinished.n; i++) {
+        uint32_t slot = job->unfinished.at[i];
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+        int known;
+        uint32_t source = finish_source(node, vertex, &known);
+        if (vertex->stage == LBM_STAGE_NONE || vertex->fin)
+            continue;
+        if (known && source == LBM_NONE) {
+            vertex->fin = 1;
+            continue;
+        }
+        if (kept != 0 && job->unfinished.at[kept - 1] == slot)
+            continue;
+        job->unfinished.at[kept++] = slot;
+        if (!known || !is_acked(node, vertex) || node->now_us - vertex->since_us < FIN_RETRY_US ||
+            asked++ >= ASK_MAX)
+            continue;
+        due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job, source, vertex, vertex->epoch);
+    }
+    job->unfinished.n = kept;
+    job->finish_us = kept != 0 ? node->now_us + FIN_RETRY_US : INT64_MAX;
+}
+
+static void
+collect(struct lbm_node *node, struct job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->tombstones.n && node->failed == LBM_OK; i++) {
+        uint32_t slot = job->tombstones.at[i];
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+        if (vertex->stage != LBM_STAGE_MOV && vertex->stage != LBM_STAGE_REF)
+            continue;
+        int old = node->now_us - vertex->since_us >= TOMBSTONE_US || LBM_BUG(COLLECT_UNFINISHED);
+        if (old && (vertex->fin || LBM_BUG(COLLECT_UNFINISHED)) && is_acked(node, vertex))
+            record_forget(node, job, vertex);
+        else
+            job->tombstones.at[kept++] = slot;
+    }
+    job->tombstones.n = kept;
+    job->collect_us = kept != 0 ? node->now_us + TOMBSTONE_US / 4 : INT64_MAX;
+}
+
+void
+finish_timer(struct lbm_node *node, struct job *job)
+{
+    if (node->now_us >= job->finish_us)
+        ask_again(node, job);
+    if (node->now_us >= job->collect_us)
+        collect(node, job);
+}
+
+void
+on_fin(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Fin *fin = message->fin;
+    struct job *job = job_of(node, fin->job);
+    for (size_t i = 0; job != NULL && i < fin->n_vertex; i++) {
+        struct lbm_vertex *own = record_of(job, fin->vertex[i]);
+        int known;
+        if (own != NULL && fin->epoch[i] >= own->offered && finish_source(node, own, &known) == message->src)
+            own->fin = 1;
+    }
+}

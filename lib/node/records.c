@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every change of a vertex record: a higher rank, the next place in the stream to the buddy, stored in the
+ * transaction of this step (PROTOCOL sections 2 and 4). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+struct lbm_vertex *
+record_of(const struct job *job, uint32_t id)
+{
+    struct lbm_vertex *vertex = lbm_shard_vertex(&job->shard, id);
+    return vertex != NULL && vertex->stage != LBM_STAGE_NONE ? vertex : NULL;
+}
+
+int
+is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex)
+{
+    return is_alone(node) || vertex->seq <= node->stream.acked;
+}
+
+static int
+is_tombstone(const struct lbm_vertex *vertex)
+{
+    return vertex->stage == LBM_STAGE_MOV || vertex->stage == LBM_STAGE_REF;
+}
+
+/* Lists may name a slot twice, or one that has changed since: whoever goes through one looks. */
+static void
+list(struct lbm_node *node, void *array, uint32_t slot)
+{
+    LBM_VEC(uint32_t) *slots = array;
+    if (lbm_vec_push(slots, slot) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+void
+record_list(struct lbm_node *node, struct job *job, uint32_t slot)
+{
+    const struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+    if (vertex->stage == LBM_STAGE_OUT) {
+        list(node, &job->out, slot);
+        job->offers_us = node->now_us;
+    }
+    if (!vertex->fin) {
+        list(node, &job->unfinished, slot);
+        if (job->finish_us == INT64_MAX)
+            job->finish_us = node->now_us + FIN_RETRY_US;
+    }
+    if (is_tombstone(vertex)) {
+        list(node, &job->tombstones, slot);
+        if (job->collect_us == INT64_MAX)
+            job->collect_us = node->now_us + TOMBSTONE_US;
+    }
+}
+
+/* The record stands as it shall be stored: number it, send it on its way, store it. */
+static void
+changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    vertex->seq = ++node->stream.seq;
+    stream_push(node, vertex->seq, job->id, vertex->id);
+    persist_vertex(node, job, vertex);
+    record_list(node, job, (uint32_t)(vertex - job->shard.vertices.at));
+    job->ghosts_due = 1;
+}
+
+struct lbm_vertex *
+record_put(struct lbm_node *node, struct job *job, struct lbm_row *row, enum lbm_transition transition)
+{
+    const struct lbm_transition_rule *rule = &lbm_transition_rules[transition];
+    struct lbm_vertex *before = record_of(job, row->vertex);
+    uint32_t id = row->vertex;
+    LBM_ASSERT(rule->base == LBM_EPOCH_OFFER || rule->base == LBM_EPOCH_REPLICA);
+    LBM_ASSERT(lbm_transition_allows(transition, before != NULL ? before->stage : LBM_STAGE_NONE));
+    row->stage = rule->to;
+    row->epoch = lbm_transition_epoch(transition, row->epoch);
+    if (before != NULL)
+        stream_covered(node, before); /* the old record goes; the new one counts by itself */
+    if (lbm_shard_put(&job->shard, row) != LBM_OK) {
+        lbm_row_free(row);
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    struct lbm_vertex *vertex = lbm_shard_vertex(&job->shard, id);
+    vertex->since_us = node->now_us;
+    changed(node, job, vertex);
+    return vertex;
+}
+
+void
+record_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
+             enum lbm_transition transition, uint32_t peer, uint64_t peer_incarnation)
+{
+    const struct lbm_transition_rule *rule = &lbm_transition_rules[transition];
+    LBM_ASSERT(rule->base == LBM_EPOCH_SELF && lbm_transition_allows(transition, vertex->stage));
+    if (lbm_shard_set_stage(&job->shard, vertex, rule->to, lbm_transition_epoch(transition, vertex->epoch),
+                            peer, peer_incarnation) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    vertex->since_us = node->now_us;
+    vertex->move_to = LBM_NONE;
+    vertex->offered_us = 0;
+    if (is_tombstone(vertex))
+        vertex->covered = 0; /* the buddy drops the content too */
+    changed(node, job, vertex);
+}
+
+void
+record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint8_t *payload,
+               uint32_t len)
+{
+    LBM_ASSERT(vertex->stage == LBM_STAGE_OWN);
+    free(vertex->payload);
+    vertex->payload = payload;
+    vertex->payload_len = len;
+    vertex->covered = 0;
+    changed(node, job, vertex);
+}
+
+void
+record_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    LBM_ASSERT(lbm_transition_allows(LBM_TRANSITION_COLLECT, vertex->stage));
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW_DELETE, .job = job->id};
+    op.as.gone.vertex = vertex->id;
+    op.as.gone.seq = ++node->stream.seq;
+    stream_push(node, node->stream.seq, job->id, vertex->id);
+    persist(node, op);
+    uint64_t seq = node->stream.seq;
+    stream_covered(node, vertex);
+    lbm_shard_forget(&job->shard, vertex);
+    vertex->seq = seq;
+}
+
+void
+record_drop_job(struct lbm_node *node, uint64_t job)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW_DELETE, .job = job};
+    op.as.gone.vertex = LBM_NONE;
+    op.as.gone.seq = ++node->stream.seq;
+    persist(node, op);
+    stream_push(node, node->stream.seq, job, LBM_NONE);
+}

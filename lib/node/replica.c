@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The buddy's side of replication: what this host keeps of others, how far their streams have come, and the
+ * leases it grants (PROTOCOL sections 3 to 5). An acknowledgement leaves only after what it acknowledges is
+ * durable. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+struct replica *
+replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)
+{
+    for (size_t i = 0; i < node->replicas.n; i++)
+        if (node->replicas.at[i]->owner == owner && node->replicas.at[i]->incarnation == incarnation)
+            return node->replicas.at[i];
+    return NULL;
+}
+
+static void
+free_rows(struct replica *replica)
+{
+    for (size_t j = 0; j < replica->jobs.n; j++) {
+        for (size_t i = 0; i < replica->jobs.at[j].rows.n; i++)
+            lbm_row_free(&replica->jobs.at[j].rows.at[i]);
+        lbm_vec_free(&replica->jobs.at[j].rows);
+        lbm_idmap_free(&replica->jobs.at[j].index);
+    }
+    lbm_vec_free(&replica->jobs);
+    replica->jobs.n = 0;
+}
+
+static void
+replica_free(struct replica *replica)
+{
+    free_rows(replica);
+    lbm_vec_free(&replica->marks);
+    free(replica);
+}
+
+void
+replicas_free(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->replicas.n; i++)
+        replica_free(node->replicas.at[i]);
+    lbm_vec_free(&node->replicas);
+    node->replicas.n = 0;
+}
+
+static struct replica *
+replica_add(struct lbm_node *node, uint32_t owner, uint64_t incarnation)
+{
+    struct replica *replica = lbm_alloc(1, sizeof *replica);
+    if (replica == NULL || lbm_vec_push(&node->replicas, replica) != LBM_OK) {
+        free(replica);
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    replica->owner = owner;
+    replica->incarnation = incarnation;
+    return replica;
+}
+
+static struct replica_job *
+job_in(struct replica *replica, uint64_t job)
+{
+    for (size_t j = 0; j < replica->jobs.n; j++)
+        if (replica->jobs.at[j].job == job)
+            return &replica->jobs.at[j];
+    struct replica_job fresh = {.job = job};
+    return lbm_vec_push(&replica->jobs, fresh) == LBM_OK ? &replica->jobs.at[replica->jobs.n - 1] : NULL;
+}
+
+static void
+remove_job(struct replica *replica, uint64_t job)
+{
+    for (size_t j = 0; j < replica->jobs.n; j++) {
+        struct replica_job *held = &replica->jobs.at[j];
+        if (held->job != job)
+            continue;
+        for (size_t i = 0; i < held->rows.n; i++)
+            lbm_row_free(&held->rows.at[i]);
+        lbm_vec_free(&held->rows);
+        lbm_idmap_free(&held->index);
+        *held = replica->jobs.at[--replica->jobs.n];
+        return;
+    }
+}
+
+/* Take a row into memory; takes what it owns on success. */
+static enum lbm_err
+put_row(struct replica_job *held, const struct lbm_row *row)
+{
+    uint32_t at = lbm_idmap_get(&held->index, row->vertex);
+    if (at != LBM_NONE) {
+        lbm_row_free(&held->rows.at[at]);
+        held->rows.at[at] = *row;
+        return LBM_OK;
+    }
+    if (lbm_vec_reserve(&held->rows, 1) != LBM_OK ||
+        lbm_idmap_put(&held->index, row->vertex, (uint32_t)held->rows.n) != LBM_OK)
+        return LBM_E_NOMEM;
+    held->rows.at[held->rows.n++] = *row;
+    return LBM_OK;
+}
+
+void
+replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
+{
+    for (size_t i = 0; i < recovered->replicas.n && node->failed == LBM_OK; i++) {
+        struct lbm_recovered_replica *old = &recovered->replicas.at[i];
+        struct replica *replica = replica_add(node, old->owner, old->incarnation);
+        if (replica == NULL)
+            return;
+        replica->generation = old->generation;
+        replica->seq = replica->stored = old->seq;
+        /* A lease may have been granted just before this host went down. */
+        replica->granted_us = LBM_BUG(FORGET_GRANTS) ? 0 : node->now_us + GRANT_US;
+        for (size_t k = 0; k < old->rows.n && node->failed == LBM_OK; k++) {
+            struct replica_job *held = job_in(replica, old->rows.at[k].job);
+            if (held == NULL || put_row(held, &old->rows.at[k]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+            else
+                old->rows.at[k].half = NULL, old->rows.at[k].payload = NULL;
+        }
+    }
+}
+
+/* ---- what goes ------------------------------------------------------------------------------------------------- */
+
+void
+replica_drop(struct lbm_node *node, struct replica *replica)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_REPLICA_DROP};
+    op.as.drop.owner = replica->owner;
+    op.as.drop.incarnation = replica->incarnation;
+    persist(node, op);
+    for (size_t i = 0; i < node->replicas.n; i++)
+        if (node->replicas.at[i] == replica) {
+            node->replicas.at[i] = node->replicas.at[--node->replicas.n];
+            break;
+        }
+    replica_free(replica);
+}
+
+/* A replica is of use while its owner takes part and has this host as buddy, or while it is to be merged. */
+static int
+is_wanted(const struct lbm_node *node, const struct replica *replica)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, replica->owner, replica->incarnation);
+    if (gone != NULL)
+        return gone->evicted && gone->heir == node->host && gone->heir_incarnation == node->incarnation;
+    const struct lbm_member *owner = lbm_view_member(&node->view, replica->owner);
+    return owner == NULL || owner->incarnation < replica->incarnation ||
+           (owner->incarnation == replica->incarnation && owner->buddy == node->host);
+}
+
+void
+replicas_view_changed(struct lbm_node *node)
+{
+    for (size_t i = node->replicas.n; i-- > 0;)
+        if (!is_wanted(node, node->replicas.at[i]))
+            replica_drop(node, node->replicas.at[i]);
+}
+
+void
+replicas_job_deleted(struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->replicas.n; i++)
+        remove_job(node->replicas.at[i], job); /* the database drops them with the job */
+}
+
+/* ---- the stream arrives ---------------------------------------------------------------------------------------- */
+
+/* The member that a message claims as its owner, if this host is its buddy in that generation. */
+static const struct lbm_member *
+ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
+{
+    const struct lbm_member *owner = lbm_view_member(&node->view, message->src);
+    if (owner == NULL || owner->incarnation != message->src_incarnation || !is_alive(node))
+        return NULL;
+    if (!lbm_view_takes_part(owner))
+        return LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
+    return owner->buddy == node->host && owner->buddy_view == generation ? owner : NULL;
+}
+
+/* All of one message as an operation. The rows go into memory as well: they are copied. */
+static enum lbm_err
+take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl, struct lbm_persist_op *op)
+{
+    const Lbm__Records *r = repl->records;
+    unsigned m = node->view.m;
+    struct replica_job *held = job_in(replica, repl->job);
+    if (held == NULL || (r != NULL && (op->as.replica.row = lbm_alloc(r->n_vertex, sizeof(struct lbm_row))) == NULL))
+        return LBM_E_NOMEM;
+    struct columns_place place = {0, 0};
+    for (size_t i = 0; r != NULL && i < r->n_vertex; i++) {
+        struct lbm_row row, copy;
+        enum lbm_err err = columns_row(r, i, &place, m, repl->job, &row);
+        if (err != LBM_OK)
+            return err;
+        row.seq = repl->seq;
+        uint32_t at = r->bare[i] ? lbm_idmap_get(&held->index, row.vertex) : LBM_NONE;
+        if (r->bare[i] && at == LBM_NONE) { /* the job was cancelled here already, its owner will hear of it */
+            lbm_row_free(&row);
+            continue;
+        }
+        if (at != LBM_NONE && (row.stage == LBM_STAGE_OWN || row.stage == LBM_STAGE_OUT)) {
+            struct lbm_row *before = &held->rows.at[at];
+            free(row.half);
+            row.half = before->half;
+            row.degree = before->degree;
+            row.payload = before->payload;
+            row.payload_len = before->payload_len;
+            before->half = NULL;
+            before->payload = NULL;
+        }
+        copy = row;
+        copy.half = row.half != NULL ? lbm_copy(row.half, row.degree, sizeof *row.half) : NULL;
+        copy.payload = row.payload != NULL ? lbm_copy(row.payload, row.payload_len, 1) : NULL;
+        if ((row.half != NULL && copy.half == NULL) || (row.payload != NULL && copy.payload == NULL) ||
+            put_row(held, &row) != LBM_OK) {
+            lbm_row_free(&row);
+            lbm_row_free(&copy);
+            return LBM_E_NOMEM;
+        }
+        op->as.replica.row[op->as.replica.n++] = copy;
+    }
+    for (size_t i = 0; i < repl->n_gone; i++) {
+        uint32_t at = lbm_idmap_get(&held->index, repl->gone[i]);
+        if (at != LBM_NONE) {
+            lbm_row_free(&held->rows.at[at]);
+            held->rows.at[at].stage = LBM_STAGE_NONE;
+        }
+    }
+    op->as.replica.gone = lbm_copy(repl->gone, repl->n_gone, sizeof *repl->gone);
+    op->as.replica.n_gone = repl->n_gone;
+    return repl->n_gone != 0 && op->as.replica.gone == NULL ? LBM_E_NOMEM : LBM_OK;
+}
+
+/* The position of a stream moves on, in the transaction of this step. */
+static void
+store_position(struct lbm_node *node, struct replica *replica, struct lbm_persist_op op)
+{
+    op.kind = LBM_PERSIST_REPLICA;
+    op.as.replica.owner = replica->owner;
+    op.as.replica.incarnation = replica->incarnation;
+    op.as.replica.generation = replica->generation;
+    op.as.replica.seq = replica->seq;
+    persist(node, op);
+    struct stored_position mark = {node->persist_id, replica->seq};
+    if (lbm_vec_push(&replica->marks, mark) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+/* How far the stream is on the disk for certain. */
+static uint64_t
+stored_position(const struct lbm_node *node, struct replica *replica)
+{
+    size_t n = 0;
+    while (n < replica->marks.n && replica->marks.at[n].persist <= node->persisted)
+        replica->stored = replica->marks.at[n++].seq;
+    if (n != 0)
+        memmove(replica->marks.at, &replica->marks.at[n], (replica->marks.n - n) * sizeof *replica->marks.at);
+    replica->marks.n -= n;
+    return replica->stored;
+}
+
+/* A generation that this host has nothing of yet: what was held of an earlier one is void. */
+static void
+begin_generation(struct lbm_node *node, struct replica *replica, uint64_t generation)
+{
+    free_rows(replica);
+    replica->generation = generation;
+    replica->seq = replica->stored = 0;
+    replica->marks.n = 0;
+    struct lbm_persist_op op = {0};
+    op.as.replica.fresh = 1;
+    store_position(node, replica, op);
+}
+
+static struct replica *
+replica_for(struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
+{
+    struct replica *replica = replica_of(node, message->src, message->src_incarnation);
+    if (replica == NULL)
+        replica = replica_add(node, message->src, message->src_incarnation);
+    if (replica != NULL && replica->generation != generation)
+        begin_generation(node, replica, generation);
+    return replica;
+}
+
+void
+on_repl(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Repl *repl = message->repl;
+    unsigned m = node->view.m;
+    if (ward_of(node, message, repl->generation) == NULL ||
+        (repl->records != NULL &&
+         (repl->records->n_position != repl->records->n_vertex * m ||
+          !payload_fits(repl->records->n_payload_len, repl->records->payload_len, &repl->records->payload))))
+        return;
+    struct replica *replica = replica_for(node, message, repl->generation);
+    if (replica == NULL)
+        return;
+    int follows = repl->after <= replica->seq || LBM_BUG(ACCEPT_GAPS); /* records repeated are the same or newer */
+    if (follows && repl->seq > replica->seq) {
+        struct lbm_persist_op op = {.job = repl->job};
+        replica->seq = repl->seq;
+        if (repl->drop_job) {
+            struct lbm_persist_op drop = {.kind = LBM_PERSIST_REPLICA_DROP, .job = repl->job};
+            drop.as.drop.owner = replica->owner;
+            drop.as.drop.incarnation = replica->incarnation;
+            persist(node, drop);
+            remove_job(replica, repl->job);
+        } else if (take_rows(node, replica, repl, &op) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+        }
+        store_position(node, replica, op);
+    }
+    Lbm__ReplAck ack = LBM__REPL_ACK__INIT;
+    ack.generation = replica->generation;
+    ack.seq = replica->seq;
+    Lbm__Peer answer = LBM__PEER__INIT;
+    answer.body_case = LBM__PEER__BODY_REPL_ACK;
+    answer.repl_ack = &ack;
+    if (node->failed != LBM_OK)
+        return;
+    if (LBM_BUG(ACK_BEFORE_DURABLE))
+        send_now(node, message->src, &answer);
+    else
+        send_peer(node, message->src, &answer);
+}
+
+void
+on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LeaseReq *request = message->lease_req;
+    if (ward_of(node, message, request->generation) == NULL)
+        return;
+    struct replica *replica = replica_for(node, message, request->generation);
+    if (replica == NULL)
+        return;
+    Lbm__Lease lease = LBM__LEASE__INIT;
+    lease.sent_us = request->sent_us;
+    lease.generation = replica->generation;
+    lease.seq = stored_position(node, replica);
+    lease.rolled_back = lease.seq > request->seq;
+    if (!lease.rolled_back) {
+        lease.lease_us = LEASE_US;
+        replica->granted_us = node->now_us + GRANT_US;
+    }
+    Lbm__Peer answer = LBM__PEER__INIT;
+    answer.body_case = LBM__PEER__BODY_LEASE;
+    answer.lease = &lease;
+    send_now(node, message->src, &answer);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the view share. Internal to them.
+ *
+ *   view.c           look up, apply, jobs
+ *   view_members.c   commands about members: states, buddies, heirs
+ *   view_hosts.c     the host graph that follows
+ *   view_snapshot.c  the view as bytes */
+#ifndef LBM_NODE_VIEW_INTERNAL_H
+#define LBM_NODE_VIEW_INTERNAL_H
+
+#include "base/check.h"
+#include "node/view.h"
+
+/* Apply one command to the view. Errors: LBM_E_NOMEM. A command that is not valid here writes why into
+ * refusal (LBM_DIAG_TEXT_MAX bytes) and changes nothing. */
+typedef enum lbm_err lbm_view_apply_fn(struct lbm_view *view, const Lbm__Command *command, char *refusal);
+
+lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_set, lbm_view_apply_drain,
+    lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync, lbm_view_apply_adopt,
+    lbm_view_apply_reclaim;
+
+/* Place of the first member with an id >= host, and the member of that id or NULL. */
+size_t lbm_view_member_place(const struct lbm_view *view, uint32_t host);
+struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host);
+
+/* Numbers, host graph, colours and diameter anew after a change of the ACTIVE members. */
+enum lbm_err lbm_view_derive(struct lbm_view *view) LBM_MUST_CHECK;
+
+#endif
