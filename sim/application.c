@@ -217,6 +217,9 @@ acquire(struct cluster *c, uint32_t application, const Lbm__Acquire *acquire)
                            "host %" PRIu32 " gives vertex %" PRIu32 " with payload %" PRId64
                            ", kept was %" PRIu64,
                            a->host, v, (int64_t)number, truth->payload_kept);
+        trace(c, a->host,
+              "application %" PRIu32 " gets vertex %" PRIu32 ", token %" PRIu64 ", payload %" PRIu64,
+              application, v, held.token, number);
         LBM_ASSERT(lbm_vec_push(&a->held, held) == LBM_OK);
         work_begins(c, application, &held);
     }
@@ -230,6 +233,9 @@ asked_to_release(struct cluster *c, uint32_t application, const Lbm__Release *re
         for (size_t k = 0; k < a->held.n; k++)
             if (a->held.at[k].vertex == release->vertex[i] && a->held.at[k].token == release->token[i])
                 a->held.at[k].asked = 1;
+    if (release->n_vertex != 0)
+        trace(c, a->host, "application %" PRIu32 " is asked to release vertex %" PRIu32 " of %zu",
+              application, release->vertex[0], release->n_vertex);
     int64_t takes = a->manner == MANNER_SLOW ? 3000000 : 30000;
     struct happen done = {.at_us = c->now_us + 1000 + (int64_t)(lbm_rng_unit(&c->rng) * (double)takes),
                           .kind = HAPPEN_LET_GO,
@@ -261,6 +267,8 @@ let_go(struct cluster *c, uint32_t application)
         LBM_ASSERT(lbm_vec_push(&token, held.token) == LBM_OK);
         LBM_ASSERT(lbm_vec_push(&len, held.payload != 0 ? PAYLOAD_BYTES : 0) == LBM_OK);
         lbm_buf_put(&payload, bytes, held.payload != 0 ? PAYLOAD_BYTES : 0);
+        trace(c, a->host, "application %" PRIu32 " releases vertex %" PRIu32 ", token %" PRIu64, application,
+              held.vertex, held.token);
         drop(c, application, k);
     }
     Lbm__ReleasedRequest body = LBM__RELEASED_REQUEST__INIT;

@@ -6,6 +6,8 @@
 
 #include "sim/internal.h"
 
+enum { TIMERS_MAX = 2000 };
+
 /* ---- what happens ---------------------------------------------------------------------------------------
  */
 
@@ -100,6 +102,20 @@ first_timer(const struct cluster *c, int64_t *when)
     return first;
 }
 
+/* I7: a node that wants to be woken again and again does nothing else. */
+static void
+wake(struct cluster *c, uint32_t host)
+{
+    c->hasty = c->now_us < c->hasty_us + 1000 ? c->hasty + 1 : 0;
+    if (c->hasty == 0)
+        c->hasty_us = c->now_us;
+    if (c->hasty > TIMERS_MAX)
+        check_violated(&c->check, "I7", "host %" PRIu32 " wants to be woken %d times within a millisecond",
+                       host, TIMERS_MAX);
+    struct lbm_event tick = {.kind = LBM_EVENT_TIMER};
+    step(c, host, &tick);
+}
+
 int
 cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, void *arg), void *arg)
 {
@@ -123,8 +139,7 @@ cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, 
         if (event <= timer) {
             happen_now(c, happen_pop(c));
         } else {
-            struct lbm_event tick = {.kind = LBM_EVENT_TIMER};
-            step(c, host, &tick);
+            wake(c, host);
         }
     }
     return done != NULL && c->check.invariant[0] == '\0' && done(c, arg);
@@ -175,7 +190,8 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
 void
 cluster_free(struct cluster *c)
 {
-    c->options.judged = 1; /* nothing more is judged */
+    c->options.judged = 1; /* nothing more is judged, or told */
+    c->tracing = 0;
     for (uint32_t p = 0; p < c->n; p++)
         cluster_crash(c, p);
     for (uint32_t p = 0; p < c->n; p++) {

@@ -157,6 +157,8 @@ void cluster_owners(const struct cluster *cluster, uint32_t n, uint32_t *part, u
 
 /* Vertices of all jobs in the log that no application works on now. */
 uint32_t cluster_idle_vertices(const struct cluster *cluster);
+/* Where they are, into the trace. */
+void cluster_trace_idle(struct cluster *cluster);
 
 /* ---- traces -------------------------------------------------------------------------------------------- */
 

@@ -131,6 +131,8 @@ struct cluster {
     uint8_t *cut;         /* [n * n] the network does not carry from row to column */
     uint32_t network_slow;
     uint64_t steps, hash;
+    uint32_t hasty; /* timers in a row that did not let a millisecond pass */
+    int64_t hasty_us;
     int tracing;
     struct lbm_buf trace;
 };
@@ -144,6 +146,7 @@ void happen_free(struct happen *happen);
 /* ---- trace.c ------------------------------------------------------------------------------------------- */
 
 void trace(struct cluster *c, uint32_t host, const char *fmt, ...) LBM_PRINTF(3, 4);
+const char *stage_name(enum lbm_stage stage);
 void trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist);
 void trace_message(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message);
 /* Something has happened: into the hash. */

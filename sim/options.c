@@ -103,7 +103,11 @@ static enum lbm_err
 set_faults(struct sim_options *o, const char *text, struct lbm_diag *diag)
 {
     o->list_faults = strcmp(text, "list") == 0;
-    for (o->kinds = 0; *text != '\0' && !o->list_faults;) {
+    if (text[0] != '-')
+        o->kinds = 0;
+    while (*text != '\0' && !o->list_faults) {
+        int not = *text == '-';
+        text += not ;
         size_t len = strcspn(text, ","), k = 0;
         while (k < FAULT_COUNT &&
                (strncmp(fault_rows[k].name, text, len) != 0 || fault_rows[k].name[len] != '\0'))
@@ -112,7 +116,10 @@ set_faults(struct sim_options *o, const char *text, struct lbm_diag *diag)
             return lbm_diag_set(diag, LBM_E_SYNTAX, "--faults", 0,
                                 "%.*s is no fault; --faults list lists them", (int)(len < 60 ? len : 60),
                                 text);
-        o->kinds |= UINT64_C(1) << k;
+        if (not )
+            o->kinds &= ~(UINT64_C(1) << k);
+        else
+            o->kinds |= UINT64_C(1) << k;
         text += len + (text[len] == ',');
     }
     return LBM_OK;
@@ -158,7 +165,7 @@ static const struct {
     {"--first", "S", "from this one on; 1 unless told", set_first},
     {"--seed", "S", "this one alone", set_seed},
     {"--hosts", "LEAST..MOST", "so many hosts, mostly few; 3..16 unless told", set_hosts},
-    {"--faults", "LIST", "only these, separated by commas; `list` lists them", set_faults},
+    {"--faults", "LIST", "only these, separated by commas, or all but -these; `list` lists them", set_faults},
     {"--without", "LIST", "leave out the faults of these numbers, to replay what --shrink found",
      set_without},
     {"--trace", NULL, "print what happens, line by line", set_trace},

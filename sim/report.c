@@ -24,6 +24,19 @@ print_list(FILE *out, const char *option, uint64_t bits)
         }
 }
 
+/* Those that may happen, or those that may not if these are fewer. */
+static void
+print_kinds(FILE *out, uint64_t kinds)
+{
+    uint32_t n = 0, some = 0;
+    for (uint32_t k = 0; k < FAULT_COUNT; k++)
+        n += (kinds >> k & 1) != 0;
+    int not = n > FAULT_COUNT / 2;
+    for (uint32_t k = 0; k < FAULT_COUNT; k++)
+        if (((kinds >> k & 1) != 0) != not )
+            fprintf(out, "%s%s%s", some++ ? "," : " --faults ", not ? "-" : "", fault_rows[k].name);
+}
+
 void
 print_replay(FILE *out, const struct sim_options *options, const struct story_result *result,
              uint64_t left_out, const char *bug)
@@ -32,12 +45,8 @@ print_replay(FILE *out, const struct sim_options *options, const struct story_re
     if (bug != NULL)
         fprintf(out, " --bug %s", bug);
     fprintf(out, " --hosts %" PRIu32 "..%" PRIu32, options->hosts_least, options->hosts_most);
-    if (options->kinds != UINT64_MAX) {
-        int some = 0;
-        for (uint32_t k = 0; k < FAULT_COUNT; k++)
-            if ((options->kinds >> k & 1) != 0)
-                fprintf(out, "%s%s", some++ ? "," : " --faults ", fault_rows[k].name);
-    }
+    if (options->kinds != UINT64_MAX)
+        print_kinds(out, options->kinds);
     print_list(out, " --without ", left_out);
 }
 

@@ -65,29 +65,66 @@ cluster_quiet(const struct cluster *c, const char **why)
     return *why == NULL;
 }
 
-static uint32_t
-idle_vertices(const struct cluster *c, const struct guest *guest)
+/* Marks [n] of the vertices that somebody works on; owned by the caller. */
+static uint8_t *
+worked_on(const struct cluster *c, const struct guest *guest)
 {
     uint8_t *works = lbm_alloc(guest->g.n, 1);
-    uint32_t n = 0;
     for (size_t i = 0; i < c->applications.n; i++) {
         const struct application *a = &c->applications.at[i];
         for (size_t k = 0; k < a->held.n && a->job == guest->job; k++)
             if (is_working(c, a, &a->held.at[k]))
                 works[a->held.at[k].vertex] = 1;
     }
-    for (uint32_t v = 0; v < guest->g.n; v++)
-        n += !works[v];
-    free(works);
-    return n;
+    return works;
+}
+
+static int
+is_alive(const struct guest *guest)
+{
+    return guest->logged && !guest->deleted;
 }
 
 uint32_t
 cluster_idle_vertices(const struct cluster *c)
 {
     uint32_t n = 0;
-    for (size_t i = 0; i < c->check.guests.n; i++)
-        if (c->check.guests.at[i].logged && !c->check.guests.at[i].deleted)
-            n += idle_vertices(c, &c->check.guests.at[i]);
+    for (size_t i = 0; i < c->check.guests.n; i++) {
+        const struct guest *guest = &c->check.guests.at[i];
+        if (!is_alive(guest))
+            continue;
+        uint8_t *works = worked_on(c, guest);
+        for (uint32_t v = 0; v < guest->g.n; v++)
+            n += !works[v];
+        free(works);
+    }
     return n;
+}
+
+static void
+trace_copies(struct cluster *c, const struct guest *guest, uint32_t vertex)
+{
+    const struct truth *truth = &guest->vertex[vertex];
+    for (size_t i = 0; i < truth->copies.n; i++) {
+        const struct copy *copy = &truth->copies.at[i];
+        if (copy->owner == LBM_NONE)
+            trace(c, copy->disk, "has idle vertex %" PRIu32 " %s e%" PRIu64, vertex, stage_name(copy->stage),
+                  copy->epoch);
+        else
+            trace(c, copy->disk, "has idle vertex %" PRIu32 " %s e%" PRIu64 " of %" PRIu32 ".%" PRIu64,
+                  vertex, stage_name(copy->stage), copy->epoch, copy->owner, copy->incarnation);
+    }
+}
+
+void
+cluster_trace_idle(struct cluster *c)
+{
+    for (size_t i = 0; i < c->check.guests.n; i++) {
+        const struct guest *guest = &c->check.guests.at[i];
+        uint8_t *works = worked_on(c, guest);
+        for (uint32_t v = 0; v < guest->g.n; v++)
+            if (is_alive(guest) && !works[v])
+                trace_copies(c, guest, v);
+        free(works);
+    }
 }

@@ -387,9 +387,15 @@ come_to_rest(struct story *s)
         snprintf(text, sizeof text, "%" PRIu32 " vertices are worked on by nobody 30 s after the faults",
                  cluster_idle_vertices(s->cluster));
         fails(s, "I8", text);
+        cluster_trace_idle(s->cluster);
     }
-    if (is_well(s) && !cluster_run(s->cluster, SETTLE_US, all_settled, s) && is_well(s))
-        fails(s, "I8", "the jobs do not settle within 120 s after the faults");
+    if (is_well(s) && !cluster_run(s->cluster, SETTLE_US, all_settled, s) && is_well(s)) {
+        snprintf(text, sizeof text,
+                 "the jobs do not settle within 120 s after the faults; %" PRIu32 " vertices idle",
+                 cluster_idle_vertices(s->cluster));
+        fails(s, "I8", text);
+        cluster_trace_idle(s->cluster);
+    }
     if (is_well(s))
         cluster_run(s->cluster, STILL_US, NULL, NULL);
     if (is_well(s) && !cluster_run(s->cluster, SETTLE_US, all_settled, s) && is_well(s))

@@ -12,6 +12,12 @@ static const char *const stages[] = {
 #undef STAGE_NAME
 };
 
+const char *
+stage_name(enum lbm_stage stage)
+{
+    return stages[stage];
+}
+
 void
 trace(struct cluster *c, uint32_t host, const char *fmt, ...)
 {
