@@ -85,6 +85,8 @@ void cluster_disconnect(struct cluster *cluster, uint32_t from, uint32_t to);
 void cluster_cut(struct cluster *cluster, uint32_t p, uint32_t q, int on);
 /* Carry nothing from one to the other, without anybody being told: the connection breaks in a while. */
 void cluster_cut_silently(struct cluster *cluster, uint32_t from, uint32_t to, int on);
+/* Nonzero if everybody reaches everybody. */
+int cluster_is_whole(const struct cluster *cluster);
 /* All messages are so much slower; 1: as usual. */
 void cluster_slow_network(struct cluster *cluster, uint32_t factor);
 void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);

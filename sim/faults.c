@@ -12,6 +12,8 @@ const struct fault_row fault_rows[FAULT_COUNT] = {
 #undef FAULT_ROW
 };
 
+enum { RENEWAL_US = 8000000 };
+
 static uint32_t
 host_of(const struct story *s, uint32_t number)
 {
@@ -138,11 +140,13 @@ static void
 roll_back(struct story *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
-    if (!cluster_is_up(s->cluster, host) || !story_may_lose(s))
+    if (!cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) || !story_may_lose(s))
         return;
     cluster_crash(s->cluster, host);
-    if (cluster_roll_back_disk(s->cluster, host))
+    if (cluster_roll_back_disk(s->cluster, host)) {
         s->loss_us = cluster_now(s->cluster);
+        s->quiet_until_us = s->loss_us + RENEWAL_US;
+    }
     cluster_restart(s->cluster, host);
 }
 

@@ -206,6 +206,15 @@ cluster_cut_silently(struct cluster *c, uint32_t from, uint32_t to, int on)
         notice(c, to, from, c->machine[to].connection[from], until_noticed(c));
 }
 
+int
+cluster_is_whole(const struct cluster *c)
+{
+    for (uint32_t i = 0; i < c->n * c->n; i++)
+        if (c->cut[i])
+            return 0;
+    return 1;
+}
+
 void
 cluster_slow_network(struct cluster *c, uint32_t factor)
 {

@@ -291,6 +291,14 @@ tell(struct story *s, uint32_t i, const char *what)
     s->options.line(s->options.line_arg, line);
 }
 
+/* A disk that went back in time has made replicas old without anybody knowing: until they are renewed,
+ * nothing else may go wrong. */
+static int
+is_recovering(const struct story *s)
+{
+    return cluster_now(s->cluster) < s->quiet_until_us;
+}
+
 /* Begin what is due, and end it; the next moment at which something is, or INT64_MAX. */
 static int64_t
 faults_due(struct story *s, int64_t start)
@@ -300,6 +308,10 @@ faults_due(struct story *s, int64_t start)
         const struct fault *f = &s->fault[i];
         if (!takes_place(s, i))
             continue;
+        if (f->at_us <= now && s->happened[i] == 0 && is_recovering(s)) {
+            next = s->quiet_until_us - start < next ? s->quiet_until_us - start : next;
+            continue;
+        }
         if (f->at_us <= now && s->happened[i] == 0) {
             tell(s, i, "");
             s->happened[i] = fault_begins(s, f) ? 1 : 2;

@@ -35,10 +35,11 @@ struct story {
     struct cluster_options cluster_options;
     struct cluster *cluster;
     struct lbm_graph g[STORY_JOBS_MAX];
-    uint32_t jobs;   /* submitted so far: names job0, job1 ... */
-    uint8_t *dead;   /* [h.n] lost for good */
-    uint8_t *down;   /* [h.n] how many faults keep it down */
-    int64_t loss_us; /* of the last loss of a disk; 0: none */
+    uint32_t jobs;          /* submitted so far: names job0, job1 ... */
+    uint8_t *dead;          /* [h.n] lost for good */
+    uint8_t *down;          /* [h.n] how many faults keep it down */
+    int64_t loss_us;        /* of the last loss of a disk; 0: none */
+    int64_t quiet_until_us; /* no fault begins before */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];
