@@ -218,8 +218,8 @@ acquire(struct cluster *c, uint32_t application, const Lbm__Acquire *acquire)
                            ", kept was %" PRIu64,
                            a->host, v, (int64_t)number, truth->payload_kept);
         trace(c, a->host,
-              "application %" PRIu32 " gets vertex %" PRIu32 ", token %" PRIu64 ", payload %" PRIu64,
-              application, v, held.token, number);
+              "application %" PRIu32 " gets vertex %" PRIu32 " of %04x, token %" PRIu64 ", payload %" PRIu64,
+              application, v, (unsigned)(a->job & 0xffff), held.token, number);
         LBM_ASSERT(lbm_vec_push(&a->held, held) == LBM_OK);
         work_begins(c, application, &held);
     }
@@ -297,6 +297,8 @@ kept(struct cluster *c, struct application *a)
         struct truth *truth = &guest->vertex[a->sent.at[i].vertex];
         if (a->sent.at[i].payload > truth->payload_kept)
             truth->payload_kept = a->sent.at[i].payload;
+        trace(c, a->host, "payload %" PRIu64 " of vertex %" PRIu32 " of %04x is kept", a->sent.at[i].payload,
+              a->sent.at[i].vertex, (unsigned)(a->job & 0xffff));
     }
 }
 

@@ -35,6 +35,40 @@ trace(struct cluster *c, uint32_t host, const char *fmt, ...)
         lbm_buf_printf(&c->trace, "%s\n", line);
 }
 
+/* The numbers of a message, by name. */
+static void
+print_numbers(struct lbm_buf *out, const ProtobufCMessage *message)
+{
+    for (unsigned i = 0; i < message->descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
+        const void *at = (const uint8_t *)message + field->offset;
+        if (field->label == PROTOBUF_C_LABEL_REPEATED)
+            continue;
+        if (field->type == PROTOBUF_C_TYPE_UINT32)
+            lbm_buf_printf(out, " %s %" PRIu32, field->name, *(const uint32_t *)at);
+        else if (field->type == PROTOBUF_C_TYPE_UINT64)
+            lbm_buf_printf(out, " %s %" PRIu64, field->name, *(const uint64_t *)at);
+    }
+}
+
+static void
+trace_entry(struct cluster *c, uint32_t host, uint64_t id, const struct lbm_persist_op *op)
+{
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    struct lbm_buf text = {0};
+    if (lbm_wire_unpack_command(op->as.log.command, op->as.log.len, &command, &diag) != LBM_OK)
+        return;
+    const ProtobufCFieldDescriptor *what =
+        protobuf_c_message_descriptor_get_field(&lbm__command__descriptor, (unsigned)command->what_case);
+    /* Whatever it is, it is a pointer to a message in the same place. */
+    print_numbers(&text, (const ProtobufCMessage *)command->join);
+    trace(c, host, "disk #%" PRIu64 " log entry %" PRIu64 ": %s%s", id, op->as.log.index, what->name,
+          text.at);
+    lbm_buf_free(&text);
+    lbm__command__free_unpacked(command, NULL);
+}
+
 void
 trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
 {
@@ -47,9 +81,10 @@ trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
         const struct lbm_persist_op *op = &persist->ops.at[i];
         if (op->kind == LBM_PERSIST_ROW)
             trace(c, host,
-                  "disk #%" PRIu64 " vertex %" PRIu32 " %s e%" PRIu64 " peer %" PRId32 " seq %" PRIu64,
-                  persist->id, op->as.row.vertex, stages[op->as.row.stage], op->as.row.epoch,
-                  (int32_t)op->as.row.peer, op->as.row.seq);
+                  "disk #%" PRIu64 " vertex %" PRIu32 " of %04x %s e%" PRIu64 " peer %" PRId32
+                  " seq %" PRIu64,
+                  persist->id, op->as.row.vertex, (unsigned)(op->job & 0xffff), stages[op->as.row.stage],
+                  op->as.row.epoch, (int32_t)op->as.row.peer, op->as.row.seq);
         else if (op->kind == LBM_PERSIST_REPLICA)
             trace(c, host,
                   "disk #%" PRIu64 " replica of %" PRIu32 ".%" PRIu64 " generation %" PRIu64 " seq %" PRIu64
@@ -60,7 +95,7 @@ trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
         else if (op->kind == LBM_PERSIST_ROW_DELETE)
             trace(c, host, "disk #%" PRIu64 " vertex %" PRIu32 " deleted", persist->id, op->as.gone.vertex);
         else if (op->kind == LBM_PERSIST_LOG)
-            trace(c, host, "disk #%" PRIu64 " log entry %" PRIu64, persist->id, op->as.log.index);
+            trace_entry(c, host, persist->id, op);
         else
             trace(c, host, "disk #%" PRIu64 " %s", persist->id, names[op->kind]);
     }
