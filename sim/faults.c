@@ -69,7 +69,7 @@ crash(struct story *s, const struct fault *f)
 static int
 kill_daemon(struct story *s, const struct fault *f)
 {
-    if (!takes_down(s, host_of(s, f->a)))
+    if (cluster_is_stopped(s->cluster, host_of(s, f->a)) || !takes_down(s, host_of(s, f->a)))
         return 0;
     cluster_kill(s->cluster, host_of(s, f->a), (enum crash)(f->b % 3));
     return 1;
@@ -113,11 +113,26 @@ return_all(struct story *s, const struct fault *f)
     return happens;
 }
 
+/* Nonzero if nobody else has all of the control log for certain, so that the cluster needs a promotion. */
+static int
+orders_log(struct story *s, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    if (s->cluster_options.engine != LBM_LOG_ENGINE_LOCAL)
+        return 0;
+    cluster_request(s->cluster, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
+    return response == NULL || response->status == NULL || response->status->founder == host;
+}
+
 static int
 die(struct story *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
-    if (s->dead[host] || !cluster_is_up(s->cluster, host) || !story_may_lose(s))
+    if (s->dead[host] || !cluster_is_up(s->cluster, host) || !story_may_lose(s) || orders_log(s, host))
         return 0;
     cluster_crash(s->cluster, host);
     cluster_lose_disk(s->cluster, host);
@@ -140,7 +155,8 @@ static void
 roll_back(struct story *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
-    if (!cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) || !story_may_lose(s))
+    if (!cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) || !story_may_lose(s) ||
+        orders_log(s, host))
         return;
     cluster_crash(s->cluster, host);
     if (cluster_roll_back_disk(s->cluster, host)) {

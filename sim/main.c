@@ -124,6 +124,8 @@ static const struct {
 enum { N_BUGS = sizeof bugs / sizeof *bugs };
 
 #ifdef LBM_BUGS
+enum lbm_bug lbm_bug; /* lib/node reads it */
+
 static int
 take_first_failure(void *arg, const struct story_result *result)
 {
