@@ -58,6 +58,7 @@ struct check {
     LBM_VEC(uint64_t) log;           /* hash of the entry of each index from 1 */
     LBM_VEC(uint64_t) deleted;       /* jobs that the log deleted */
     LBM_VEC(struct logged_job) created;
+    int external;      /* no daemon orders the log */
     char invariant[4]; /* "": nothing was violated */
     char text[320];
 };

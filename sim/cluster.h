@@ -93,6 +93,8 @@ void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);
 
 /* ---- the external log (log.c) -------------------------------------------------------------------------- */
 
+/* Nonzero if the cluster was founded on it. */
+int cluster_log_is_external(const struct cluster *cluster);
 void cluster_log_unavailable(struct cluster *cluster, int on);
 void cluster_log_loses(struct cluster *cluster, double share); /* of its answers to appends */
 

@@ -121,7 +121,7 @@ orders_log(struct story *s, uint32_t host)
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_STATUS;
     request.status = &empty;
-    if (s->cluster_options.engine != LBM_LOG_ENGINE_LOCAL)
+    if (cluster_log_is_external(s->cluster))
         return 0;
     cluster_request(s->cluster, host, 0, &request);
     const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
@@ -384,7 +384,7 @@ new_application(struct story *s, const struct fault *f)
 static int
 log_away(struct story *s, const struct fault *f)
 {
-    if (s->cluster_options.engine != LBM_LOG_ENGINE_EXTERNAL)
+    if (!cluster_log_is_external(s->cluster))
         return 0;
     if (f->kind == FAULT_LOG_AWAY)
         cluster_log_unavailable(s->cluster, 1);
@@ -474,7 +474,7 @@ static int
 promote(struct story *s, const struct fault *f)
 {
     uint32_t at = running_host(s, f->a);
-    if (at == LBM_NONE || s->cluster_options.engine != LBM_LOG_ENGINE_LOCAL)
+    if (at == LBM_NONE || cluster_log_is_external(s->cluster))
         return 0;
     Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;

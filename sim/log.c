@@ -148,6 +148,12 @@ happen_followed(struct cluster *c, const struct happen *happen)
         bring(c, happen->host);
 }
 
+int
+cluster_log_is_external(const struct cluster *c)
+{
+    return c->check.external;
+}
+
 void
 cluster_log_unavailable(struct cluster *c, int on)
 {

@@ -137,21 +137,39 @@ take_first_failure(void *arg, const struct story_result *result)
     return 1;
 }
 
+/* Nonzero if the story fails without any mistake planted. */
+static int
+fails_anyway(const struct campaign *campaign)
+{
+    struct story_options options = campaign->story;
+    struct story_result result;
+    options.seed = campaign->caught.seed;
+    lbm_bug = LBM_BUG_NONE;
+    run_story(&options, &result);
+    return result.invariant[0] != '\0';
+}
+
 /* Seeds until the mistake is found; 0 if it is not. */
 static int
 hunt(const struct sim_options *o, size_t bug)
 {
-    struct campaign campaign = {.options = o, .bug = bugs[bug].name, .story = story_options(o)};
-    lbm_bug = (enum lbm_bug)bug;
-    run_campaign(&campaign, take_first_failure);
+    struct sim_options rest = *o;
+    struct campaign campaign = {.options = &rest, .bug = bugs[bug].name, .story = story_options(o)};
+    do {
+        campaign.caught = (struct story_result){0};
+        lbm_bug = (enum lbm_bug)bug;
+        run_campaign(&campaign, take_first_failure);
+        rest.first = campaign.caught.seed + 1;
+        rest.seeds = o->first + o->seeds - rest.first;
+    } while (campaign.caught.invariant[0] != '\0' && fails_anyway(&campaign) && rest.seeds != 0);
     lbm_bug = LBM_BUG_NONE;
-    if (campaign.caught.invariant[0] == '\0') {
-        printf("%-28s %5d  not found in %" PRIu64 " seeds\n", bugs[bug].name, bugs[bug].model,
-               campaign.tally.stories);
+    if (campaign.caught.invariant[0] == '\0' || rest.seeds == 0) {
+        printf("%-28s %5d  not found in %" PRIu64 " seeds\n", bugs[bug].name, bugs[bug].model, o->seeds);
+        fflush(stdout);
         return 0;
     }
-    printf("%-28s %5d %6" PRIu64 "  %-3s %s\n", bugs[bug].name, bugs[bug].model, campaign.tally.stories,
-           campaign.caught.invariant, campaign.caught.text);
+    printf("%-28s %5d %6" PRIu64 "  %-3s %s\n", bugs[bug].name, bugs[bug].model,
+           campaign.caught.seed - o->first + 1, campaign.caught.invariant, campaign.caught.text);
     fflush(stdout);
     return 1;
 }
