@@ -110,6 +110,7 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
             note(node, LBM_NOTE_INFO, "control log entry %" PRIu64 " changes nothing: %.180s", entry->index,
                  refusal);
         follow_up(node, command, refusal);
+        operate_applied(node, command, refusal);
         settle_appends(node, entry);
     }
     if (command != NULL)

@@ -88,6 +88,8 @@ note(struct lbm_node *node, enum lbm_note_level level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(effect.as.note.text, sizeof effect.as.note.text, fmt, args);
     va_end(args);
+    if (level <= LBM_NOTE_INFO)
+        operate_event(node, level, effect.as.note.text);
     emit(node, effect);
 }
 

@@ -22,6 +22,7 @@
  *   session.c    exchange sessions by colour rounds, termination
  *   exchange.c   what one session moves: GDE's share and pair refinement
  *   requests.c   answers to clients
+ *   operate.c    what operators do to hosts, and the events they read
  *   collect.c    mappings and places gathered from all hosts */
 #ifndef LBM_NODE_INTERNAL_H
 #define LBM_NODE_INTERNAL_H
@@ -350,6 +351,31 @@ struct upload {
     LBM_VEC(uint32_t) pin;
 };
 
+/* Whoever asks. */
+struct client {
+    uint64_t id;
+    uint64_t request;
+    uint32_t uid;
+    int admin;
+};
+
+/* A client that waits for the control log's word on its change. */
+struct operator_wait {
+    uint64_t client;
+    uint64_t request;
+    int tell; /* operate.c says what */
+    uint8_t *command;
+    size_t len;
+};
+
+/* A note that is kept for `lbctl events`. */
+struct event_line {
+    uint64_t number;
+    int64_t at_us;
+    enum lbm_note_level level;
+    char text[256];
+};
+
 /* An application waits until its payloads are with the buddy. */
 struct checkpoint {
     uint64_t client;
@@ -440,6 +466,9 @@ struct lbm_node {
     LBM_VEC(struct upload *) uploads;
     LBM_VEC(struct collection *) collections;
     uint64_t query;
+    LBM_VEC(struct operator_wait) operators;
+    LBM_VEC(struct event_line) events; /* number i at (i - 1) % LBM_EVENTS_MAX */
+    uint64_t n_events;                 /* ever */
 
     int starting;      /* the stored log is being read: nothing follows from it yet */
     uint64_t topology; /* of the view, when jobs last took notice */
@@ -748,5 +777,15 @@ void collect_timer(struct lbm_node *node);
 int64_t collect_deadline(const struct lbm_node *node);
 void on_map_query(struct lbm_node *node, const Lbm__Peer *message);
 void on_map_part(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- operate.c ---------------------------------------------------------------------------------------- */
+
+void answer_host_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+void answer_events(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+/* After every entry of the control log: answers who waits for it. refusal: "" if it took effect. */
+void operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal);
+void operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text);
+void operate_gone(struct lbm_node *node, uint64_t client);
+void operate_free(struct lbm_node *node);
 
 #endif

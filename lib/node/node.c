@@ -78,6 +78,7 @@ lbm_node_free(struct lbm_node *node)
     while (node->collections.n != 0)
         collect_gone(node, node->collections.at[0]->client);
     lbm_vec_free(&node->collections);
+    operate_free(node);
     for (size_t i = 0; i < node->log.n; i++)
         free(node->log.at[i].command);
     lbm_vec_free(&node->log);
@@ -260,6 +261,7 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     case LBM_EVENT_CLIENT_GONE:
         submit_gone(node, event->as.client);
         collect_gone(node, event->as.client);
+        operate_gone(node, event->as.client);
         application_gone(node, event->as.client);
         break;
     case LBM_EVENT_LOG_RESULT:

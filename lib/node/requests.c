@@ -6,13 +6,6 @@
 
 #include "node/internal.h"
 
-struct client {
-    uint64_t id;
-    uint64_t request;
-    uint32_t uid;
-    int admin;
-};
-
 /* ---- status and hosts --------------------------------------------------------------------------------- */
 
 static uint64_t
@@ -330,6 +323,8 @@ static const struct {
     {LBM__REQUEST__WHAT_MAP, answer_map},
     {LBM__REQUEST__WHAT_LOCATE, answer_locate},
     {LBM__REQUEST__WHAT_CANCEL, answer_cancel},
+    {LBM__REQUEST__WHAT_HOST_CHANGE, answer_host_change},
+    {LBM__REQUEST__WHAT_EVENTS, answer_events},
     {LBM__REQUEST__WHAT_ATTACH, answer_attach},
     {LBM__REQUEST__WHAT_RELEASED, answer_released},
     {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What operators do to hosts, and what they may read of this one's past.
+ *
+ * Owns: the clients that wait for the control log's word on a change, the ring of events.
+ * Never: changes a member by itself; a change is a command, and what the log makes of it is the answer. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* ---- clients that wait for the log ------------------------------------------------------------------- */
+
+/* What of a command's fate its client is told. */
+enum operator_wish {
+    TELL_FATE,    /* whatever it is */
+    TELL_REFUSAL, /* only a refusal: what is wanted comes later */
+    TELL_SUCCESS  /* only success: until then it is proposed again */
+};
+
+static void
+operator_drop(struct lbm_node *node, size_t at)
+{
+    free(node->operators.at[at].command);
+    memmove(&node->operators.at[at], &node->operators.at[at + 1],
+            (node->operators.n - at - 1) * sizeof *node->operators.at);
+    node->operators.n--;
+}
+
+/* Forget one client's question (request 0: all of its questions). */
+static void
+operator_forget(struct lbm_node *node, uint64_t client, uint64_t request)
+{
+    for (size_t i = node->operators.n; i-- > 0;)
+        if (node->operators.at[i].client == client &&
+            (request == 0 || node->operators.at[i].request == request))
+            operator_drop(node, i);
+}
+
+void
+operate_gone(struct lbm_node *node, uint64_t client)
+{
+    operator_forget(node, client, 0);
+}
+
+void
+operate_free(struct lbm_node *node)
+{
+    while (node->operators.n != 0)
+        operator_drop(node, 0);
+    lbm_vec_free(&node->operators);
+    lbm_vec_free(&node->events);
+}
+
+static void
+await(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
+      enum operator_wish wish)
+{
+    struct operator_wait wait = {.client = client->id,
+                                 .request = client->request,
+                                 .tell = (int)wish,
+                                 .len = lbm__command__get_packed_size(command)};
+    wait.command = lbm_alloc(wait.len, 1);
+    if (wait.command == NULL || lbm_vec_push(&node->operators, wait) != LBM_OK) {
+        free(wait.command);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    lbm__command__pack(command, wait.command);
+}
+
+static int
+is_told(enum operator_wish wish, int refused)
+{
+    return wish == TELL_FATE || (wish == TELL_REFUSAL) == (refused != 0);
+}
+
+static void
+tell_operator(struct lbm_node *node, uint64_t client, uint64_t request, const char *refusal)
+{
+    if (refusal[0] != '\0') {
+        reply_error(node, client, request, LBM_E_STATE, "%s", refusal);
+        return;
+    }
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    reply(node, client, request, 1, &response);
+}
+
+void
+operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal)
+{
+    if (node->operators.n == 0)
+        return;
+    size_t len = lbm__command__get_packed_size(command);
+    uint8_t *bytes = lbm_alloc(len, 1);
+    if (bytes == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    lbm__command__pack(command, bytes);
+    for (size_t i = 0; i < node->operators.n;) {
+        const struct operator_wait wait = node->operators.at[i];
+        if (wait.len != len || memcmp(wait.command, bytes, len) != 0) {
+            i++;
+        } else if (is_told((enum operator_wish)wait.tell, refusal[0] != '\0')) {
+            operator_forget(node, wait.client, wait.request);
+            tell_operator(node, wait.client, wait.request, refusal);
+            i = 0; /* more than one may have gone */
+        } else if (wait.tell == TELL_REFUSAL) {
+            operator_drop(node, i);
+        } else {
+            i++;
+        }
+    }
+    free(bytes);
+}
+
+/* ---- changes of hosts ------------------------------------------------------------------------------------
+ */
+
+static void
+change_join(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+            const Lbm__HostChange *change, Lbm__Command *command)
+{
+    (void)change;
+    Lbm__Activate activate = LBM__ACTIVATE__INIT;
+    if (member->state == LBM_MEMBER_DRAINING) {
+        double site[LBM_DIMENSIONS_MAX];
+        memcpy(site, member->site, sizeof site);
+        activate.host = member->host;
+        activate.incarnation = member->incarnation;
+        activate.n_site = node->view.m;
+        activate.site = site;
+        command->what_case = LBM__COMMAND__WHAT_ACTIVATE;
+        command->activate = &activate;
+        await(node, client, command, TELL_FATE);
+        log_append(node, command);
+    } else if (lbm_view_takes_part(member)) {
+        reply_error(node, client->id, client->request, LBM_E_STATE, "host %" PRIu32 " takes part: it is %s",
+                    member->host, lbm_member_state_name(member->state));
+    } else if (member->state == LBM_MEMBER_EVICTED) {
+        reply_error(node, client->id, client->request, LBM_E_STATE,
+                    "host %" PRIu32 " is evicted: it joins again by itself once its lbmapd runs",
+                    member->host);
+    } else if (member->host != node->host) {
+        reply_error(node, client->id, client->request, LBM_E_STATE,
+                    "host %" PRIu32 " has left: only its own lbmapd can begin anew; ask that one with -s",
+                    member->host);
+    } else if (adopt_rejoin(node)) {
+        tell_operator(node, client->id, client->request, "");
+    } else {
+        reply_error(node, client->id, client->request, LBM_E_BUSY,
+                    "this host is about to join; see lbctl hosts");
+    }
+}
+
+static void
+fill_drain(const struct lbm_member *member, Lbm__Drain *drain, Lbm__Command *command)
+{
+    lbm__drain__init(drain);
+    drain->host = member->host;
+    drain->incarnation = member->incarnation;
+    command->what_case = LBM__COMMAND__WHAT_DRAIN;
+    command->drain = drain;
+}
+
+static void
+change_drain(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+             const Lbm__HostChange *change, Lbm__Command *command)
+{
+    (void)change;
+    Lbm__Drain drain;
+    fill_drain(member, &drain, command);
+    await(node, client, command, TELL_FATE);
+    log_append(node, command);
+}
+
+/* Only the host itself knows when it is empty, and then says so in the log: that is the answer. */
+static void
+change_leave(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+             const Lbm__HostChange *change, Lbm__Command *command)
+{
+    (void)change;
+    Lbm__Leave leave = LBM__LEAVE__INIT;
+    leave.host = member->host;
+    leave.incarnation = member->incarnation;
+    command->what_case = LBM__COMMAND__WHAT_LEAVE;
+    command->leave = &leave;
+    if (member->state == LBM_MEMBER_LEFT) {
+        tell_operator(node, client->id, client->request, "");
+        return;
+    }
+    await(node, client, command, TELL_SUCCESS);
+    if (member->state == LBM_MEMBER_DRAINING)
+        return;
+    Lbm__Drain drain;
+    fill_drain(member, &drain, command);
+    await(node, client, command, TELL_REFUSAL);
+    log_append(node, command);
+}
+
+static void
+change_evict(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+             const Lbm__HostChange *change, Lbm__Command *command)
+{
+    Lbm__Evict evict = LBM__EVICT__INIT;
+    evict.host = member->host;
+    evict.incarnation = member->incarnation;
+    evict.lost = change->lost;
+    command->what_case = LBM__COMMAND__WHAT_EVICT;
+    command->evict = &evict;
+    await(node, client, command, TELL_FATE);
+    log_append(node, command);
+}
+
+static void
+change_set(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+           const Lbm__HostChange *change, Lbm__Command *command)
+{
+    for (size_t i = 0; i < change->n_link_host; i++)
+        if (change->link_host[i] == member->host) {
+            reply_error(node, client->id, client->request, LBM_E_RANGE,
+                        "host %" PRIu32 " has no link to itself", member->host);
+            return;
+        }
+    Lbm__Set set = LBM__SET__INIT;
+    set.host = member->host;
+    set.incarnation = member->incarnation;
+    set.capacity = change->capacity;
+    set.n_site = change->n_site;
+    set.site = change->site;
+    set.change_links = change->change_links;
+    set.n_link_host = change->n_link_host;
+    set.link_host = change->link_host;
+    set.n_link_cost = change->n_link_cost;
+    set.link_cost = change->link_cost;
+    set.address = change->address;
+    command->what_case = LBM__COMMAND__WHAT_SET;
+    command->set = &set;
+    await(node, client, command, TELL_FATE);
+    log_append(node, command);
+}
+
+static const struct {
+    Lbm__HostAction action;
+    void (*change)(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+                   const Lbm__HostChange *change, Lbm__Command *command);
+} actions[] = {
+    {LBM__HOST_ACTION__HOST_JOIN, change_join},   {LBM__HOST_ACTION__HOST_DRAIN, change_drain},
+    {LBM__HOST_ACTION__HOST_LEAVE, change_leave}, {LBM__HOST_ACTION__HOST_EVICT, change_evict},
+    {LBM__HOST_ACTION__HOST_SET, change_set},
+};
+
+void
+answer_host_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const Lbm__HostChange *change = request->host_change;
+    const struct lbm_member *member = lbm_view_member(&node->view, change->host);
+    if (!client->admin) {
+        reply_error(node, client->id, client->request, LBM_E_DENIED, "only administrators may change hosts");
+        return;
+    }
+    if (member == NULL) {
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no host %" PRIu32 "; lbctl hosts lists them", change->host);
+        return;
+    }
+    Lbm__Command command = LBM__COMMAND__INIT;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if ((uint32_t)actions[i].action == change->action) {
+            actions[i].change(node, client, member, change, &command);
+            return;
+        }
+    reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED, "a change this daemon does not know");
+}
+
+/* ---- events
+ * -------------------------------------------------------------------------------------------------- */
+
+void
+operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text)
+{
+    struct event_line line = {.number = ++node->n_events, .at_us = node->now_us, .level = level};
+    snprintf(line.text, sizeof line.text, "%s", text);
+    if (node->events.n == LBM_EVENTS_MAX)
+        node->events.at[(line.number - 1) % LBM_EVENTS_MAX] = line;
+    else if (lbm_vec_push(&node->events, line) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+void
+answer_events(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    uint64_t oldest = node->n_events - node->events.n + 1;
+    uint64_t from = request->events->from > oldest ? request->events->from : oldest;
+    size_t n = from <= node->n_events ? (size_t)(node->n_events - from + 1) : 0;
+    Lbm__Event *events = lbm_alloc(n, sizeof *events), **list = lbm_alloc(n, sizeof *list);
+    if (events == NULL || list == NULL)
+        fail(node, LBM_E_NOMEM);
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        struct event_line *line = &node->events.at[(from + i - 1) % LBM_EVENTS_MAX];
+        LBM_ASSERT(line->number == from + i);
+        lbm__event__init(&events[i]);
+        events[i].number = line->number;
+        events[i].age_s = (double)(node->now_us - line->at_us) / 1e6;
+        events[i].level = (uint32_t)line->level;
+        events[i].text = line->text;
+        list[i] = &events[i];
+    }
+    Lbm__EventsReply answer = LBM__EVENTS_REPLY__INIT;
+    answer.n_events = n;
+    answer.events = list;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_EVENTS;
+    response.events = &answer;
+    reply(node, client->id, client->request, 1, &response);
+    free(events);
+    free(list);
+}
