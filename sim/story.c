@@ -87,7 +87,8 @@ draw_guest(struct story *s, struct lbm_graph *g)
 {
     char spec[40];
     struct lbm_diag diag;
-    uint32_t width = 2 + lbm_rng_below(&s->rng, 9), height = 5 + lbm_rng_below(&s->rng, 8);
+    uint32_t width = 2 + lbm_rng_below(&s->rng, 9);
+    uint32_t height = 5 + lbm_rng_below(&s->rng, 8);
     if (lbm_rng_below(&s->rng, 12) == 0)
         width *= 3;
     snprintf(spec, sizeof spec, "lattice:%" PRIu32 "x%" PRIu32, width, height);
@@ -130,15 +131,37 @@ draw_faults(struct story *s)
             draw -= weight;
         }
         at += (int64_t)(lbm_rng_unit(&s->rng) * 2 * (double)span / n);
-        s->fault[i] = (struct fault){.kind = (enum fault_kind)kind,
-                                     .at_us = at,
-                                     .lasts_us = lasts(&s->rng, &fault_rows[kind]),
-                                     .a = (uint32_t)lbm_rng_next(&s->rng),
-                                     .b = (uint32_t)lbm_rng_next(&s->rng),
-                                     .c = (uint32_t)lbm_rng_next(&s->rng)};
+        struct fault *f = &s->fault[i];
+        *f = (struct fault){.kind = (enum fault_kind)kind, .at_us = at};
+        f->lasts_us = lasts(&s->rng, &fault_rows[kind]);
+        f->a = (uint32_t)lbm_rng_next(&s->rng);
+        f->b = (uint32_t)lbm_rng_next(&s->rng);
+        f->c = (uint32_t)lbm_rng_next(&s->rng);
         s->n_faults = i + 1;
     }
     s->result->n_faults = s->n_faults;
+}
+
+/* Draws in order: what initializers evaluate first is the compiler's choice. */
+static void
+draw_options(struct story *s)
+{
+    struct cluster_options *o = &s->cluster_options;
+    *o = (struct cluster_options){.seed = s->options.seed,
+                                  .delay_least_us = 50,
+                                  .limited_host = LBM_NONE,
+                                  .evict_per_minute = 60,
+                                  .evict_share = 1,
+                                  .judged = 1,
+                                  .line = s->options.line,
+                                  .line_arg = s->options.line_arg};
+    o->delay_most_us = 100 + lbm_rng_below(&s->rng, 30000);
+    o->sync_us = 100 + lbm_rng_below(&s->rng, 30000);
+    o->lose_soft = 0.2 * lbm_rng_unit(&s->rng);
+    o->repeat_soft = 0.2 * lbm_rng_unit(&s->rng);
+    o->late = lbm_rng_below(&s->rng, 3) == 0 && s->h.n > 3;
+    o->engine = (enum lbm_log_engine)lbm_rng_below(&s->rng, LBM_LOG_ENGINE_COUNT);
+    o->restart_us = 200000 + lbm_rng_below(&s->rng, 2000000);
 }
 
 static void
@@ -150,23 +173,7 @@ begin(struct story *s)
     s->down = lbm_alloc(s->h.n, 1);
     for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
         draw_guest(s, &s->g[i]);
-    uint32_t late = lbm_rng_below(&s->rng, 3) == 0 && s->h.n > 3;
-    s->cluster_options =
-        (struct cluster_options){.seed = s->options.seed,
-                                 .delay_least_us = 50,
-                                 .delay_most_us = 100 + lbm_rng_below(&s->rng, 30000),
-                                 .sync_us = 100 + lbm_rng_below(&s->rng, 30000),
-                                 .lose_soft = 0.2 * lbm_rng_unit(&s->rng),
-                                 .repeat_soft = 0.2 * lbm_rng_unit(&s->rng),
-                                 .late = late,
-                                 .limited_host = LBM_NONE,
-                                 .engine = (enum lbm_log_engine)lbm_rng_below(&s->rng, LBM_LOG_ENGINE_COUNT),
-                                 .evict_per_minute = 60,
-                                 .evict_share = 1,
-                                 .restart_us = 200000 + lbm_rng_below(&s->rng, 2000000),
-                                 .judged = 1,
-                                 .line = s->options.line,
-                                 .line_arg = s->options.line_arg};
+    draw_options(s);
     draw_faults(s);
     s->cluster = cluster_new(&s->h, &s->cluster_options);
     cluster_trace(s->cluster, s->options.line != NULL);
@@ -383,7 +390,8 @@ all_settled(struct cluster *cluster, void *arg)
         if (cluster_job_lives(cluster, name) && !cluster_settled(cluster, name))
             return 0;
     }
-    return cluster_idle_vertices(cluster) == 0;
+    const char *why;
+    return cluster_idle_vertices(cluster) == 0 && cluster_quiet(cluster, &why);
 }
 
 /* I8: when faults stop, every vertex is worked on within 30 s and the jobs settle. */
@@ -402,9 +410,9 @@ come_to_rest(struct story *s)
         cluster_trace_idle(s->cluster);
     }
     if (is_well(s) && !cluster_run(s->cluster, SETTLE_US, all_settled, s) && is_well(s)) {
-        snprintf(text, sizeof text,
-                 "the jobs do not settle within 120 s after the faults; %" PRIu32 " vertices idle",
-                 cluster_idle_vertices(s->cluster));
+        snprintf(text, sizeof text, "no rest within 120 s after the faults: %" PRIu32 " vertices idle, %s",
+                 cluster_idle_vertices(s->cluster),
+                 cluster_quiet(s->cluster, &why) ? "each has one owner" : why);
         fails(s, "I8", text);
         cluster_trace_idle(s->cluster);
     }
@@ -412,8 +420,6 @@ come_to_rest(struct story *s)
         cluster_run(s->cluster, STILL_US, NULL, NULL);
     if (is_well(s) && !cluster_run(s->cluster, SETTLE_US, all_settled, s) && is_well(s))
         fails(s, "I8", "the rest does not last");
-    if (is_well(s) && !cluster_quiet(s->cluster, &why))
-        fails(s, "I8", why);
 }
 
 void
@@ -426,7 +432,8 @@ story_run(const struct story_options *options, struct story_result *result)
     if (!cluster_run(s.cluster, JOIN_US, all_active, &s) && is_well(&s))
         fails(&s, "I8", "the hosts do not find together");
     if (is_well(&s)) {
-        story_submit(&s, lbm_rng_below(&s.rng, s.h.n - s.cluster_options.late), lbm_rng_below(&s.rng, 9));
+        uint32_t home = lbm_rng_below(&s.rng, s.h.n - s.cluster_options.late);
+        story_submit(&s, home, lbm_rng_below(&s.rng, 9));
         cluster_run(s.cluster, lbm_rng_below(&s.rng, CALM_US), NULL, NULL);
         run_applications(&s, 0);
         cluster_run(s.cluster, lbm_rng_below(&s.rng, CALM_US), NULL, NULL);
