@@ -144,6 +144,7 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
     }
     if (replica != NULL && node->failed == LBM_OK)
         replica_drop(node, replica);
+    node->stream.merged = node->stream.seq;
     if (!LBM_BUG(ADOPTION_IN_TWO))
         persist(node, op);
     persist_flush(node);
@@ -153,7 +154,7 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
 static void
 propose_adopt(struct lbm_node *node, const struct lbm_departed *gone)
 {
-    if (node->now_us < node->propose_us)
+    if (!may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Adopt adopt = LBM__ADOPT__INIT;
@@ -210,6 +211,7 @@ reset(struct lbm_node *node)
     struct lbm_persist_op op = {.kind = LBM_PERSIST_RESET};
     op.as.reset.incarnation = node->incarnation + 1;
     persist(node, op);
+    application_reset(node);
     jobs_lost(node);
     replicas_free(node);
     node->adoptions.n = 0;
@@ -251,7 +253,7 @@ adopt_persisted(struct lbm_node *node)
 static void
 propose_reclaim(struct lbm_node *node)
 {
-    if (node->now_us < node->propose_us)
+    if (!may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Reclaim reclaim = LBM__RECLAIM__INIT;
@@ -268,7 +270,7 @@ propose_reclaim(struct lbm_node *node)
 static void
 give_up(struct lbm_node *node)
 {
-    if (node->now_us < node->propose_us)
+    if (!may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     note(node, LBM_NOTE_ERROR,
@@ -323,11 +325,13 @@ adopt_deadline(const struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     int64_t when = INT64_MAX;
+    if (!node->caught_up || node->resetting || node->appends.n >= PROPOSALS_MAX)
+        return when;
     if (gone != NULL && gone->evicted && !gone->adopted && node->evicted_us != 0)
         when = node->evicted_us + RECLAIM_US;
-    if (node->stream.rolled_back)
+    if (gone == NULL && node->stream.rolled_back)
         when = node->propose_us;
-    for (size_t i = 0; gone == NULL && i < node->view.departed.n; i++) {
+    for (size_t i = 0; is_alive(node) && i < node->view.departed.n; i++) {
         const struct lbm_departed *inherited = &node->view.departed.at[i];
         int64_t over_us = is_mine(node, inherited) ? lease_over_us(node, inherited) : INT64_MAX;
         when = over_us < when ? over_us : when;

@@ -262,7 +262,7 @@ application_attach(struct lbm_node *node, uint64_t client, uint64_t request, con
     }
     take_held(node, &node->applications.at[node->applications.n - 1], job, attach);
     if (node->lease.fence_us > node->now_us && node->applications.n >= node->lease.old_used)
-        node->lease.fence_us = 0; /* all of the life before are back */
+        node->lease.old_us = node->lease.fence_us, node->lease.fence_us = 0; /* all of the life before are back */
     lease_tell(node);
 }
 
@@ -360,6 +360,15 @@ application_acked(struct lbm_node *node)
         memmove(node->checkpoints.at, &node->checkpoints.at[n],
                 (node->checkpoints.n - n) * sizeof *node->checkpoints.at);
     node->checkpoints.n -= n;
+}
+
+void
+application_reset(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->checkpoints.n; i++)
+        reply_error(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request, LBM_E_STATE,
+                    "this host was evicted: its vertices are another host's");
+    node->checkpoints.n = 0;
 }
 
 void

@@ -52,6 +52,10 @@
     X(ONE_SUSPECTOR, 0, "one suspecting host is enough")                                                     \
     X(MOVE_UNFINISHED, 0, "a vertex moves on before its source has finished")                                \
     X(FORGET_REFUSAL, 0, "a newer offer makes an unfinished refusal forgotten")                              \
+    X(FIN_OF_NEWER_VIEW, 0, "FIN counts although its sender knows more of the members")                      \
+    X(LISTEN_TO_DEPARTED, 0, "what an evicted host says is listened to")                                     \
+    X(INSYNC_UNDER_OLD_PAGE, 0, "in sync while an application runs under a page of the life before")         \
+    X(STALE_WORD_OF_HEIR, 0, "in sync or leaving as said before the host inherited")                         \
     X(NO_RATE_CAP, 0, "evictions have no rate cap")
 
 enum lbm_bug {

@@ -131,12 +131,13 @@ drain_timer(struct lbm_node *node)
         }
     }
     if (!is_empty(node) || (!all_adopted(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
-        node->now_us < node->propose_us)
+        !may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Leave leave = LBM__LEAVE__INIT;
     leave.host = node->host;
     leave.incarnation = node->incarnation;
+    leave.known = node->view.index;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_LEAVE;
     command.leave = &leave;

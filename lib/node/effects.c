@@ -102,15 +102,24 @@ dial(struct lbm_node *node, uint32_t host, const char *address)
     emit(node, effect);
 }
 
+static int
+concerns_log(const Lbm__Peer *message)
+{
+    return message->body_case >= LBM__PEER__BODY_LOG_FETCH && message->body_case <= LBM__PEER__BODY_LOG_RESULT;
+}
+
 static void
 send_after(struct lbm_node *node, uint32_t host, Lbm__Peer *message, uint64_t after, int lossy)
 {
+    if (node->failed != LBM_OK)
+        return; /* memory was short: the message may be built by half, and nobody will send it */
     const struct lbm_member *member = lbm_view_member(&node->view, host);
     message->cluster = node->view.cluster;
     message->src = node->host;
     message->src_incarnation = node->incarnation;
     message->dst = host;
-    message->dst_incarnation = member != NULL ? member->incarnation : 0;
+    /* A host that begins anew is reached by the log before the log knows its new incarnation. */
+    message->dst_incarnation = member != NULL && !concerns_log(message) ? member->incarnation : 0;
     message->view = node->view.index;
     struct lbm_effect effect = {.kind = LBM_EFFECT_SEND, .after = after};
     effect.as.send.host = host;
@@ -154,6 +163,8 @@ send_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 void
 reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response)
 {
+    if (node->failed != LBM_OK)
+        return;
     response->id = request;
     response->last = last != 0;
     struct lbm_effect effect = {.kind = LBM_EFFECT_REPLY};

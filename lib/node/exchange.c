@@ -70,10 +70,19 @@ band_size(const struct lbm_node *node, const struct job *job, size_t n_seeds)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     double target = job_target(node, entry, node->host);
-    double surplus = (double)job->shard.load - target;
-    double mean = job->shard.n_own != 0 ? (double)job->shard.load / job->shard.n_own : 1;
+    double surplus = (double)session_load(job) - target;
+    double mean = job->shard.n_own != 0 ? (double)session_load(job) / job->shard.n_own : 1;
     size_t want = 8 * n_seeds + 16 + (surplus > 0 ? (size_t)(surplus / mean) : 0);
     return want < BAND_VERTICES_MAX ? want : BAND_VERTICES_MAX;
+}
+
+/* Neither on its way nor in doubt. */
+static int
+may_move(const struct lbm_node *node, const struct lbm_vertex *vertex)
+{
+    int was_refused = vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US;
+    return vertex->stage == LBM_STAGE_OWN && vertex->fin && vertex->move_to == LBM_NONE && !was_refused &&
+           is_acked(node, vertex);
 }
 
 enum lbm_err
@@ -116,7 +125,7 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
     for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
         uint32_t slot = patch->vertex[rows.at[i]];
         halves += shard->vertices.at[slot].degree;
-        if (shard->vertices.at[slot].pin == LBM_NONE && is_acked(node, &shard->vertices.at[slot]))
+        if (shard->vertices.at[slot].pin == LBM_NONE && may_move(node, &shard->vertices.at[slot]))
             err = lbm_vec_push(band, slot);
     }
     lbm_vec_free(&rows);
@@ -227,7 +236,7 @@ static int64_t
 due_share(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
           uint32_t partner, const Lbm__PairAccept *accept)
 {
-    uint64_t own = job->shard.load, theirs = accept->load;
+    uint64_t own = session_load(job), theirs = accept->load;
     uint64_t own_limit = job_limit(node, entry, node->host), their_limit = job_limit(node, entry, partner);
     if (own <= own_limit && theirs <= their_limit)
         return 0;
@@ -298,7 +307,7 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
             member[own_band.n + i] = joint.n_own + i;
         int64_t share = due_share(node, job, entry, partner_host, accept);
         int swap = share < 0; /* the pair's first side is the one that gives */
-        uint64_t load[2] = {shard->load, accept->load};
+        uint64_t load[2] = {session_load(job), accept->load};
         uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner_host)};
         uint64_t before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
         struct lbm_pair pair = {.g = &joint.g,

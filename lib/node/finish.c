@@ -26,23 +26,14 @@ is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex,
 uint32_t
 finish_source(const struct lbm_node *node, const struct lbm_vertex *vertex, int *known)
 {
+    uint32_t source;
+    uint64_t incarnation;
     *known = 1;
-    const struct lbm_departed *gone =
-        vertex->source != LBM_NONE
-            ? lbm_view_departed(&node->view, vertex->source, vertex->source_incarnation)
-            : NULL;
     if (vertex->source == LBM_NONE)
         return LBM_NONE;
-    if (gone == NULL)
-        return vertex->source;
-    uint32_t heir;
-    uint64_t incarnation;
-    if (!lbm_view_heir(&node->view, vertex->source, vertex->source_incarnation, &heir, &incarnation)) {
-        *known = 0;
-        return LBM_NONE;
-    }
-    if (heir != node->host)
-        return heir;
+    *known = lbm_view_heir(&node->view, vertex->source, vertex->source_incarnation, &source, &incarnation);
+    if (!*known || source != node->host)
+        return *known ? source : LBM_NONE;
     *known = all_adopted(node); /* this host's own record has been merged with the offer */
     return LBM_NONE;
 }
@@ -107,6 +98,8 @@ on_fin(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Fin *fin = message->fin;
     struct job *job = job_of(node, fin->job);
+    if (node->view.index < message->view && !LBM_BUG(FIN_OF_NEWER_VIEW))
+        return; /* who speaks for the source may have changed: it is asked again later */
     for (size_t i = 0; job != NULL && i < fin->n_vertex; i++) {
         struct lbm_vertex *own = record_of(job, fin->vertex[i]);
         int known;

@@ -58,6 +58,7 @@ enum {
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
     PAIR_PATIENCE_US = 10000000,  /* the same, if it is alive */
     PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
+    PAIR_MOVING_US = 13000000,    /* the same, while a partner that is alive waits for an application */
     NOTICE_RETRY_US = 50000,      /* before asking a partner again that was not there yet */
     COLLECT_US = 1500000,         /* for the parts of a mapping */
     CHECKPOINT_US = 5000000,      /* positions to disk while they change */
@@ -91,6 +92,7 @@ enum {
     BAND_HALVES_MAX = 65536,
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
     SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
+    PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
     PATIENT_SWEEPS = 40,     /* after so many sweeps a session must gain more and more */
 };
 
@@ -133,6 +135,7 @@ struct stream {
     LBM_VEC(struct change) changes; /* after `acked`, by seq; changes.at[head ..] */
     size_t head;
     size_t next;        /* index of the first change not sent */
+    uint64_t merged;    /* of the last record that was inherited */
     uint64_t uncovered; /* records from before the generation that the buddy has not got yet */
     int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
     int64_t insync_us;  /* last proposed */
@@ -145,6 +148,7 @@ struct lease {
     int64_t fence_us;  /* an application of the life before may run until then; 0: it may not */
     uint64_t term;     /* of the page */
     uint32_t old_used; /* applications of the life before */
+    int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
     int64_t told_us;   /* deadline last told to the shell */
     uint32_t told_used;
 };
@@ -624,6 +628,7 @@ void adopt_persisted(struct lbm_node *node);
 
 /* ---- suspect.c ----------------------------------------------------------------------------------------- */
 
+int may_propose(const struct lbm_node *node); /* the last proposal had its time, and the log takes them */
 void suspect_step(struct lbm_node *node); /* first in every step: was this host running? */
 void suspect_timer(struct lbm_node *node);
 void suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
@@ -648,6 +653,7 @@ void application_released(struct lbm_node *node, uint64_t client, uint64_t reque
 void application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
                             const Lbm__CheckpointRequest *checkpoint);
 void application_acked(struct lbm_node *node); /* the stream has moved on */
+void application_reset(struct lbm_node *node); /* this incarnation is over */
 void application_gone(struct lbm_node *node, uint64_t client);
 void application_job_deleted(struct lbm_node *node, uint64_t job);
 /* Nonzero if nobody works on the vertex. If somebody does, it is asked to stop, and `to` remembered. */
@@ -709,6 +715,8 @@ void mapping_place(const struct job *job, const double *raw, double *x);
 void session_start(struct lbm_node *node, struct job *job); /* entering BALANCING */
 void session_timer(struct lbm_node *node, struct job *job);
 void session_stop(struct lbm_node *node, struct job *job);
+/* Work units owned, less what leaves as soon as the application lets go. */
+uint64_t session_load(const struct job *job);
 void session_left(struct lbm_node *node, struct job *job); /* a vertex of the session is MOV, or came back */
 void session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex); /* ours, or refused */
 void on_pair_open(struct lbm_node *node, const Lbm__Peer *message);

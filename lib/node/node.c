@@ -202,11 +202,14 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
         if (peer != NULL)
             peer->heard_us = node->now_us;
     }
+    /* A host that does not know that it is evicted must not be listened to: its heir speaks for it. */
+    int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&
+                       !LBM_BUG(LISTEN_TO_DEPARTED);
     if (message->view > node->view.index)
         log_fetch(node);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].body == message->body_case && (is_member || handlers[i].when == ANYONE) &&
-            (handlers[i].when != LIVING || is_alive(node)))
+            (handlers[i].when != LIVING || (is_alive(node) && !has_departed)))
             handlers[i].handler(node, message);
 }
 

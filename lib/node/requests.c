@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What clients may ask, one row a request; answers come from what this host knows, at once. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,27 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     free(silent);
 }
 
+/* What the log says of a member beyond its configuration, and what this host last heard of it. */
+static void
+fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entry)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, member->host, member->incarnation);
+    entry->incarnation = member->incarnation;
+    entry->failure_domain = member->failure_domain;
+    entry->buddy = member->buddy;
+    entry->insync = member->insync != 0;
+    entry->heir = gone != NULL && gone->evicted ? gone->heir : LBM_NONE;
+    entry->adopted = gone != NULL && gone->adopted;
+    entry->suspectors = suspect_count(node, member->host);
+    entry->lag = member->host == node->host ? stream_lag(node) : 0;
+    entry->view = member->host == node->host ? node->view.index : 0;
+    for (size_t i = 0; i < node->peers.n; i++)
+        if (node->peers.at[i].host == member->host) {
+            entry->lag = node->peers.at[i].lag;
+            entry->view = node->peers.at[i].view;
+        }
+}
+
 static void
 fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entry)
 {
@@ -65,10 +87,12 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
     entry->host = member->host;
     entry->name = member->name;
     entry->address = member->address;
-    static char joining[] = "JOINING", active[] = "ACTIVE";
-    entry->state = member->state == LBM_MEMBER_ACTIVE ? active : joining;
+    static char states[LBM_MEMBER_STATE_COUNT][16];
+    snprintf(states[member->state], sizeof states[member->state], "%s", lbm_member_state_name(member->state));
+    entry->state = states[member->state];
+    fill_standing(node, member, entry);
     entry->capacity = member->capacity;
-    entry->n_site = member->state == LBM_MEMBER_ACTIVE ? node->view.m : 0;
+    entry->n_site = member->state != LBM_MEMBER_JOINING ? node->view.m : 0;
     entry->site = member->site;
     entry->link_host = lbm_alloc(member->n_links, sizeof *entry->link_host);
     entry->link_cost = lbm_alloc(member->n_links, sizeof *entry->link_cost);
@@ -168,7 +192,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
         fail(node, LBM_E_NOMEM);
         return;
     }
-    enum lbm_phase least = job->phase;
+    enum lbm_phase least = LBM_PHASE_SETTLED; /* of those that take part */
     out->counter = UINT32_MAX;
     out->imbalance = -1;
     for (size_t i = 0; i < n; i++) {

@@ -24,6 +24,17 @@ partner_at(const struct lbm_node *node, uint32_t colour)
     return LBM_NONE;
 }
 
+uint64_t
+session_load(const struct job *job)
+{
+    uint64_t leaving = 0;
+    for (size_t i = 0; i < job->releasing.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
+        leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
+    }
+    return job->shard.load > leaving ? job->shard.load - leaving : 0;
+}
+
 /* Negative, 0 or positive: where a message stands against this session's place. */
 static int
 compare_place(const struct session *s, uint64_t sweep, uint32_t colour)
@@ -55,7 +66,7 @@ send_open(struct lbm_node *node, struct job *job)
     open.job = job->id;
     open.sweep = s->sweep;
     open.colour = s->colour;
-    open.load = job->shard.load;
+    open.load = session_load(job);
     open.counter = s->termination.counter;
     open.slack_hops = s->slack_hops;
     open.topology = node->view.topology;
@@ -97,7 +108,7 @@ end_sweep(struct lbm_node *node, struct job *job)
     struct session *s = &job->session;
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    int has_room = job->shard.load + least <= job_limit(node, entry, node->host);
+    int has_room = session_load(job) + least <= job_limit(node, entry, node->host);
     s->slack_hops = has_room ? 0 : s->slack_heard < SLACK_HOPS_MAX ? s->slack_heard + 1 : SLACK_HOPS_MAX;
     s->slack_heard = SLACK_HOPS_MAX;
     lbm_termination_sweep(&s->termination);
@@ -141,7 +152,7 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     accept.job = job->id;
     accept.sweep = s->sweep;
     accept.colour = s->colour;
-    accept.load = job->shard.load;
+    accept.load = session_load(job);
     accept.counter = s->termination.counter;
     accept.slack_hops = s->slack_hops;
     accept.topology = node->view.topology;
@@ -303,6 +314,11 @@ late(struct lbm_node *node, struct job *job)
             send_open(node, job);
         else
             send_notice(node, job, s->partner, NOTICE_WAKE); /* it may have settled without us */
+        return;
+    }
+    if (s->state == SESSION_MOVING && !is_silent(node, s->partner, SILENT_US) &&
+        node->now_us - s->begun_us < PAIR_MOVING_US) { /* an application takes its time to let go */
+        s->deadline_us = node->now_us + PAIR_HANDOFF_US;
         return;
     }
     session_stop(node, job);

@@ -257,6 +257,7 @@ int64_t
 lease_end(const struct lbm_node *node)
 {
     int64_t until_us = is_alone(node) ? INT64_MAX : node->lease.until_us;
+    until_us = until_us > node->lease.old_us ? until_us : node->lease.old_us;
     return until_us > node->lease.fence_us ? until_us : node->lease.fence_us;
 }
 
@@ -277,7 +278,8 @@ lease_tell(struct lbm_node *node)
     struct lease *l = &node->lease;
     if (l->fence_us > node->now_us)
         return;
-    int64_t until_us = !is_alive(node) ? 0 : is_alone(node) ? INT64_MAX : l->until_us;
+    int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
+    int64_t until_us = !is_alive(node) ? 0 : is_alone(node) ? INT64_MAX : held_us;
     uint32_t used = (uint32_t)node->applications.n;
     if (until_us == l->told_us && used == l->told_used)
         return;
@@ -304,6 +306,8 @@ ask(struct lbm_node *node)
     message.lease_req = &request;
     send_now(node, s->buddy, &message);
     int is_well = s->known && node->lease.until_us > node->now_us;
+    if (!is_well)
+        log_fetch(node); /* the cluster may have gone on without this host, and nobody tell it */
     node->lease.ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
 }
 
@@ -365,6 +369,7 @@ stream_view_changed(struct lbm_node *node)
         return;
     if (self->buddy == s->buddy && self->buddy_view == s->generation)
         return;
+    int is_first = s->generation == 0; /* nothing was granted yet in this life */
     s->buddy = self->buddy;
     s->generation = self->buddy_view;
     s->known = 0;
@@ -373,7 +378,8 @@ stream_view_changed(struct lbm_node *node)
     gather(node);
     if (!LBM_BUG(KEEP_LEASE)) {
         node->lease.until_us = 0;
-        application_lapsed(node);
+        if (!is_first)
+            application_lapsed(node);
     }
     node->lease.ask_us = node->now_us;
 }
@@ -393,9 +399,15 @@ propose_insync(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     const struct lbm_member *self = self_of(node);
-    int is_full = s->uncovered == 0 || LBM_BUG(INSYNC_TOO_EARLY);
+    int is_full = (s->uncovered == 0 && s->acked >= s->merged) || LBM_BUG(INSYNC_TOO_EARLY);
     if (self == NULL || self->insync || !s->known || !is_full || self->buddy_view != s->generation ||
-        (!all_adopted(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)) || node->now_us < s->insync_us)
+        (!all_adopted(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)) || node->now_us < s->insync_us ||
+        node->appends.n >= PROPOSALS_MAX)
+        return;
+    /* An application that runs under a page of the life before may have it from another buddy, who is the
+     * only one that could wait for its end. */
+    int old_page = node->lease.fence_us > node->now_us || node->lease.old_us > node->now_us;
+    if (old_page && !LBM_BUG(INSYNC_UNDER_OLD_PAGE))
         return;
     s->insync_us = node->now_us + APPEND_AGAIN_US;
     Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
@@ -403,6 +415,7 @@ propose_insync(struct lbm_node *node)
     in_sync.incarnation = node->incarnation;
     in_sync.buddy = s->buddy;
     in_sync.view = s->generation;
+    in_sync.known = node->view.index;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_IN_SYNC;
     command.in_sync = &in_sync;
@@ -418,10 +431,14 @@ stream_timer(struct lbm_node *node)
         l->fence_us = 0;
         application_lapsed(node);
     }
-    if (l->until_us != 0 && l->until_us <= node->now_us && s->buddy != LBM_NONE) {
+    int is_over = l->old_us != 0 && l->old_us <= node->now_us;
+    l->old_us = is_over ? 0 : l->old_us;
+    if (l->until_us != 0 && l->until_us <= node->now_us) {
         l->until_us = 0;
-        application_lapsed(node);
+        is_over = l->old_us == 0;
     }
+    if (is_over && l->until_us == 0 && s->buddy != LBM_NONE)
+        application_lapsed(node);
     lease_tell(node);
     if (!is_alive(node))
         return;
@@ -457,5 +474,6 @@ stream_deadline(const struct lbm_node *node)
         return when;
     when = s->retry_us < when ? s->retry_us : when;
     when = l->ask_us < when ? l->ask_us : when;
+    when = l->old_us != 0 && l->old_us < when ? l->old_us : when;
     return l->until_us != 0 && l->until_us < when ? l->until_us : when;
 }

@@ -11,6 +11,12 @@
 
 enum { MINUTE_US = 60000000, TEN_MINUTES_US = 600000000, HEALTH_STEP_US = 10000000, SUSPECTS_MAX = 256 };
 
+int
+may_propose(const struct lbm_node *node)
+{
+    return node->now_us >= node->propose_us && node->appends.n < PROPOSALS_MAX;
+}
+
 /* A step that comes much later than asked for: this host did not run, and has not heard what it missed. */
 void
 suspect_step(struct lbm_node *node)
@@ -159,7 +165,7 @@ may_evict(struct lbm_node *node)
 static void
 propose_evict(struct lbm_node *node, const struct lbm_member *member)
 {
-    if (node->now_us < node->propose_us)
+    if (!may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     note(node, LBM_NOTE_WARNING, "host %" PRIu32 " (%s) is silent, and others say so too: evicting it",
@@ -184,6 +190,9 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
         peer->suspect_us = node->now_us;
     if (peer->suspect_us == 0 || node->now_us - peer->suspect_us < CONFIRM_US)
         return;
+    int orders_log = !node->view.external && node->view.founder == member->host;
+    if (orders_log || (!member->insync && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
+        return; /* it would be refused: another must be promoted first, or nobody could take over */
     int is_confirmed = confirmed_by_others(node, peer) >= 1 || LBM_BUG(ONE_SUSPECTOR);
     if (is_confirmed && node->evict_per_minute != 0 && (may_evict(node) || LBM_BUG(NO_RATE_CAP)))
         propose_evict(node, member);

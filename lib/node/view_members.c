@@ -351,6 +351,19 @@ move_homes(struct lbm_view *view, uint32_t from, uint32_t to)
             view->jobs.at[i].home = to;
 }
 
+/* Was this member made an heir after `known`, or has it yet to take over? What it said before is stale. */
+static int
+inherits_since(const struct lbm_view *view, const struct lbm_member *member, uint64_t known)
+{
+    for (size_t i = 0; i < view->departed.n; i++) {
+        const struct lbm_departed *gone = &view->departed.at[i];
+        if (gone->evicted && gone->heir == member->host && gone->heir_incarnation == member->incarnation &&
+            (gone->view > known || !gone->adopted) && !LBM_BUG(STALE_WORD_OF_HEIR))
+            return 1;
+    }
+    return 0;
+}
+
 enum lbm_err
 lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -364,13 +377,10 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
-    for (size_t i = 0; i < view->departed.n; i++)
-        if (view->departed.at[i].heir == member->host && view->departed.at[i].evicted &&
-            view->departed.at[i].heir_incarnation == member->incarnation && !view->departed.at[i].adopted) {
-            snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has yet to take over from host %" PRIu32,
-                     member->host, view->departed.at[i].host);
-            return LBM_OK;
-        }
+    if (inherits_since(view, member, command->leave->known)) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has something to take over", member->host);
+        return LBM_OK;
+    }
     move_homes(view, member->host, lbm_view_host(view, 0));
     return depart(view, member, 0);
 }
@@ -471,6 +481,8 @@ lbm_view_apply_in_sync(struct lbm_view *view, const Lbm__Command *command, char 
     else if ((member->buddy != in_sync->buddy || member->buddy_view != in_sync->view) &&
              !LBM_BUG(INSYNC_OF_OLD_BUDDY))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has another buddy by now", member->host);
+    else if (inherits_since(view, member, in_sync->known))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has inherited something since", member->host);
     else
         member->insync = 1;
     return LBM_OK;
