@@ -169,14 +169,17 @@ cluster_has_job(struct cluster *c, uint32_t host, const char *name)
 }
 
 int
+cluster_settled_at(struct cluster *c, uint32_t host, const char *name)
+{
+    const Lbm__JobEntry *job = job_listed(c, host, name);
+    return job != NULL && job->settled;
+}
+
+int
 cluster_settled(struct cluster *c, const char *name)
 {
-    for (uint32_t p = 0; p < c->n; p++) {
-        if (c->machine[p].node == NULL || c->machine[p].stopped)
-            continue;
-        const Lbm__JobEntry *job = job_listed(c, p, name);
-        if (job == NULL || !job->settled)
+    for (uint32_t p = 0; p < c->n; p++)
+        if (c->machine[p].node != NULL && !c->machine[p].stopped && !cluster_settled_at(c, p, name))
             return 0;
-    }
     return 1;
 }

@@ -116,7 +116,8 @@ enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const ch
                                 const struct lbm_graph *g, enum lbm_start start);
 /* Nonzero if that host knows a job of that name. */
 int cluster_has_job(struct cluster *cluster, uint32_t host, const char *name);
-/* Nonzero if every host that is up says the job has settled. */
+/* Nonzero if that host, or every host that is up, says the job has settled. */
+int cluster_settled_at(struct cluster *cluster, uint32_t host, const char *name);
 int cluster_settled(struct cluster *cluster, const char *name);
 
 /* ---- applications (application.c) ---------------------------------------------------------------------- */

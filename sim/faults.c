@@ -132,12 +132,14 @@ static int
 die(struct story *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
-    if (s->dead[host] || !cluster_is_up(s->cluster, host) || !story_may_lose(s) || orders_log(s, host))
+    if (s->dead[host] || !cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) ||
+        !story_may_lose(s) || orders_log(s, host))
         return 0;
     cluster_crash(s->cluster, host);
     cluster_lose_disk(s->cluster, host);
     s->dead[host] = 1;
     s->loss_us = cluster_now(s->cluster);
+    s->quiet_until_us = s->loss_us + RENEWAL_US;
     return 1;
 }
 
@@ -422,11 +424,21 @@ change_host(struct story *s, const struct fault *f, Lbm__HostAction action)
     return 1;
 }
 
+/* Eviction by an operator is a loss like another. */
+static int
+evict(struct story *s, const struct fault *f)
+{
+    if (!cluster_is_whole(s->cluster) || !story_may_lose(s))
+        return 0;
+    s->loss_us = cluster_now(s->cluster);
+    s->quiet_until_us = s->loss_us + RENEWAL_US;
+    return change_host(s, f, LBM__HOST_ACTION__HOST_EVICT);
+}
+
 static int
 operate(struct story *s, const struct fault *f)
 {
-    static const Lbm__HostAction action[FAULT_COUNT] = {[FAULT_EVICT] = LBM__HOST_ACTION__HOST_EVICT,
-                                                        [FAULT_DRAIN] = LBM__HOST_ACTION__HOST_DRAIN,
+    static const Lbm__HostAction action[FAULT_COUNT] = {[FAULT_DRAIN] = LBM__HOST_ACTION__HOST_DRAIN,
                                                         [FAULT_LEAVE] = LBM__HOST_ACTION__HOST_LEAVE,
                                                         [FAULT_SET] = LBM__HOST_ACTION__HOST_SET};
     return change_host(s, f, action[f->kind]);
@@ -506,7 +518,7 @@ static const struct {
     [FAULT_DEATH] = {die, NULL},
     [FAULT_EVICT_DEAD] = {crash, restart},
     [FAULT_EVICT_LIVE] = {cut, mend},
-    [FAULT_EVICT] = {operate, NULL},
+    [FAULT_EVICT] = {evict, NULL},
     [FAULT_RETURN] = {return_all, NULL},
     [FAULT_DOUBLE] = {crash_two, restart_two},
     [FAULT_ROLL_BACK] = {image, roll_back},

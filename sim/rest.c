@@ -50,7 +50,7 @@ guest_at_rest(const struct guest *guest)
             owners += truth->copies.at[i].owner == LBM_NONE && truth->copies.at[i].stage == LBM_STAGE_OWN;
         if (guest->deleted && truth->copies.n != 0)
             return "rows of a job that is no more";
-        if (!guest->deleted && owners != 1)
+        if (guest->logged && !guest->deleted && owners != 1)
             return owners == 0 ? "a vertex without owner" : "a vertex with two owners";
     }
     return NULL;

@@ -380,18 +380,51 @@ all_work(struct cluster *cluster, void *arg)
     return cluster_idle_vertices(cluster) == 0;
 }
 
+/* Nonzero if the host takes part, as it sees it. */
+static int
+is_active(struct story *s, uint32_t host)
+{
+    const Lbm__HostsReply *reply = hosts_as_seen_by(s, host);
+    for (size_t i = 0; reply != NULL && i < reply->n_hosts; i++)
+        if (reply->hosts[i]->host == host)
+            return strcmp(reply->hosts[i]->state, "ACTIVE") == 0;
+    return 0;
+}
+
 static int
 all_settled(struct cluster *cluster, void *arg)
 {
-    const struct story *s = arg;
-    char name[LBM_NAME_MAX + 1];
-    for (uint32_t i = 0; i < s->jobs; i++) {
-        snprintf(name, sizeof name, "job%" PRIu32, i);
-        if (cluster_job_lives(cluster, name) && !cluster_settled(cluster, name))
-            return 0;
-    }
+    struct story *s = arg;
     const char *why;
-    return cluster_idle_vertices(cluster) == 0 && cluster_quiet(cluster, &why);
+    char name[LBM_NAME_MAX + 1];
+    if (cluster_idle_vertices(cluster) != 0 || !cluster_quiet(cluster, &why))
+        return 0;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        for (uint32_t i = 0; i < s->jobs && cluster_is_up(cluster, p) && is_active(s, p); i++) {
+            snprintf(name, sizeof name, "job%" PRIu32, i);
+            if (cluster_job_lives(cluster, name) && !cluster_settled_at(cluster, p, name))
+                return 0;
+        }
+    return 1;
+}
+
+/* What each host says about what has not settled. */
+static void
+tell_jobs(struct story *s)
+{
+    char name[LBM_NAME_MAX + 1], line[160];
+    for (uint32_t p = 0; p < s->h.n && s->options.line != NULL; p++)
+        for (uint32_t i = 0; i < s->jobs && cluster_is_up(s->cluster, p); i++) {
+            snprintf(name, sizeof name, "job%" PRIu32, i);
+            int active = is_active(s, p), has = cluster_has_job(s->cluster, p, name);
+            snprintf(line, sizeof line, "-- host %" PRIu32 " is %s, %s %s", p,
+                     active ? "active" : "not active",
+                     !has                                      ? "does not know"
+                     : cluster_settled_at(s->cluster, p, name) ? "has settled"
+                                                               : "has not settled",
+                     name);
+            s->options.line(s->options.line_arg, line);
+        }
 }
 
 /* I8: when faults stop, every vertex is worked on within 30 s and the jobs settle. */
@@ -415,6 +448,7 @@ come_to_rest(struct story *s)
                  cluster_quiet(s->cluster, &why) ? "each has one owner" : why);
         fails(s, "I8", text);
         cluster_trace_idle(s->cluster);
+        tell_jobs(s);
     }
     if (is_well(s))
         cluster_run(s->cluster, STILL_US, NULL, NULL);

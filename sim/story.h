@@ -39,7 +39,7 @@ struct story {
     uint8_t *dead;          /* [h.n] lost for good */
     uint8_t *down;          /* [h.n] how many faults keep it down */
     int64_t loss_us;        /* of the last loss of a disk; 0: none */
-    int64_t quiet_until_us; /* no fault begins before */
+    int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];
