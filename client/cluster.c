@@ -14,12 +14,21 @@
 
 #include "client/cluster_dir.h"
 #include "client/daemon.h"
+#include "client/links.h"
 #include "client/process.h"
 #include "client/progress.h"
 #include "client/table.h"
 #include "file/file.h"
 
-enum { CLUSTER_HOSTS, CLUSTER_DIR, CLUSTER_DAEMON, CLUSTER_LINK, CLUSTER_SIGNAL, CLUSTER_OPTIONS };
+enum {
+    CLUSTER_HOSTS,
+    CLUSTER_DIR,
+    CLUSTER_DAEMON,
+    CLUSTER_LINK,
+    CLUSTER_CAPACITY,
+    CLUSTER_SIGNAL,
+    CLUSTER_OPTIONS
+};
 
 enum { READY_MS = 30000, STOP_MS = 10000 };
 
@@ -56,6 +65,14 @@ static const struct lbm_option cluster_options[CLUSTER_OPTIONS] = {
                       .type = LBM_OPTION_TEXT,
                       .value = "HOST[:COST],...",
                       .text = "add: hosts the new one is linked to"},
+    [CLUSTER_CAPACITY] = {.name = "capacity",
+                          .type = LBM_OPTION_NUMBER,
+                          .value = "X",
+                          .min = 1e-9,
+                          .max = 1e12,
+                          .fallback = "1",
+                          .text =
+                              "add: how much of the work the new one takes, against the others' capacities"},
     [CLUSTER_SIGNAL] = {.name = "signal",
                         .type = LBM_OPTION_CHOICE,
                         .value = "SIGNAL",
@@ -97,8 +114,15 @@ start(const struct lbm_client *client, const struct lbm_cluster *cluster, struct
     return LBM_STATUS_DONE;
 }
 
+/* What one daemon sees of the cluster. */
 struct heard {
-    uint32_t active, heard;
+    uint32_t of;      /* its host */
+    uint32_t added;   /* host that is to become active, or LBM_NONE: all are */
+    uint32_t known;   /* hosts in its view, also those that left */
+    uint32_t unready; /* of them: on their way in, or away without having left */
+    uint32_t heard;   /* of them: heard from */
+    int added_active;
+    int left; /* it has left: it hears nobody, and nobody waits for it */
     uint64_t vertices;
 };
 
@@ -108,10 +132,18 @@ take_heard(struct lbmap *handle, const Lbm__Response *part, void *arg)
     struct heard *heard = arg;
     (void)handle;
     for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
-        heard->active += strcmp(part->hosts->hosts[i]->state, "ACTIVE") == 0;
-        heard->heard += part->hosts->hosts[i]->reachable;
-        if (part->hosts->hosts[i]->silent_s == 0)
-            heard->vertices = part->hosts->hosts[i]->vertices;
+        const Lbm__HostEntry *host = part->hosts->hosts[i];
+        int left = strcmp(host->state, "LEFT") == 0;
+        int takes_part = strcmp(host->state, "ACTIVE") == 0 || strcmp(host->state, "DRAINING") == 0;
+        heard->known++;
+        heard->heard += host->reachable;
+        heard->unready += !left && !(takes_part && host->reachable);
+        if (host->host == heard->added)
+            heard->added_active = strcmp(host->state, "ACTIVE") == 0;
+        if (host->host == heard->of) {
+            heard->vertices = host->vertices;
+            heard->left = left;
+        }
     }
     return LBM_OK;
 }
@@ -119,11 +151,11 @@ take_heard(struct lbmap *handle, const Lbm__Response *part, void *arg)
 /* Ask one daemon, quietly. Nonzero if it answered in time. */
 static int
 ask_heard(const struct lbm_client *client, const struct lbm_cluster *cluster, const struct lbm_place *place,
-          struct heard *heard)
+          uint32_t added, struct heard *heard)
 {
     char path[LBM_CLUSTER_PATH_MAX];
     struct lbm_daemon daemon;
-    *heard = (struct heard){0};
+    *heard = (struct heard){.of = place->id, .added = added};
     if (lbm_daemon_open(&daemon, client, lbm_cluster_path(cluster, place, "lbmapd.sock", path), 1000, 1) !=
         LBM_STATUS_DONE)
         return 0;
@@ -153,9 +185,18 @@ first_dead(const struct lbm_cluster *cluster)
     return NULL;
 }
 
-/* Wait until every daemon sees every host active and hears it. */
+static int
+sees_ready(const struct heard *heard, uint32_t n)
+{
+    if (heard->left)
+        return 1;
+    return heard->added != LBM_NONE ? heard->added_active : heard->known == n && heard->unready == 0;
+}
+
+/* Wait until every daemon sees every host take part and hears it; or, with an added host, until those that
+ * run see that one active. */
 static enum lbm_status
-wait_ready(const struct lbm_client *client, const struct lbm_cluster *cluster)
+wait_ready(const struct lbm_client *client, const struct lbm_cluster *cluster, uint32_t added)
 {
     struct lbm_progress progress;
     struct lbm_diag diag;
@@ -164,9 +205,11 @@ wait_ready(const struct lbm_client *client, const struct lbm_cluster *cluster)
     const struct lbm_place *dead = NULL;
     lbm_progress_begin(&progress, client->global[LBM_GLOBAL_QUIET].given);
     while (ready < n && dead == NULL && lbm_progress_now_ms() < end_ms) {
+        const struct lbm_place *place = &cluster->places.at[ready];
         struct heard heard;
-        if (ask_heard(client, cluster, &cluster->places.at[ready], &heard) && heard.active == n &&
-            heard.heard == n) {
+        if ((ask_heard(client, cluster, place, added, &heard) && sees_ready(&heard, n)) ||
+            (added != LBM_NONE && !lbm_process_alive(lbm_cluster_process(cluster, place), NULL) &&
+             place->started == 0)) {
             ready++;
             lbm_progress_show(&progress, "starting", (double)ready / n);
         } else {
@@ -187,15 +230,15 @@ wait_ready(const struct lbm_client *client, const struct lbm_cluster *cluster)
 }
 
 static const struct lbm_column place_columns[] = {
-    {"host", "id", LBM_COLUMN_COUNT},
-    {"name", "name", LBM_COLUMN_TEXT},
-    {"pid", "pid", LBM_COLUMN_COUNT},
-    {"process", "process", LBM_COLUMN_TEXT},
-    {"answers_text", "answers", LBM_COLUMN_TEXT},
-    {"heard", "hears", LBM_COLUMN_COUNT},
-    {"vertices", "vertices", LBM_COLUMN_COUNT},
-    {"address", "address", LBM_COLUMN_TEXT},
-    {"socket", "talk to it with", LBM_COLUMN_TEXT},
+    {"host", "id", LBM_COLUMN_COUNT, 0},
+    {"name", "name", LBM_COLUMN_TEXT, 0},
+    {"pid", "pid", LBM_COLUMN_COUNT, 0},
+    {"process", "process", LBM_COLUMN_TEXT, 0},
+    {"answers_text", "answers", LBM_COLUMN_TEXT, 0},
+    {"heard", "hears", LBM_COLUMN_COUNT, 0},
+    {"vertices", "vertices", LBM_COLUMN_COUNT, 0},
+    {"address", "address", LBM_COLUMN_TEXT, 0},
+    {"socket", "talk to it with", LBM_COLUMN_TEXT, 0},
 };
 
 /* Print a row for every host. Returns how many do not answer. */
@@ -212,7 +255,7 @@ print_places(const struct lbm_client *client, const struct lbm_cluster *cluster)
         int stopped = 0;
         pid_t pid = lbm_cluster_process(cluster, place);
         int alive = lbm_process_alive(pid, &stopped);
-        int answers = alive && ask_heard(client, cluster, place, &heard);
+        int answers = alive && ask_heard(client, cluster, place, LBM_NONE, &heard);
         n_mute += !answers;
         lbm_cluster_path(cluster, place, "lbmapd.sock", path);
         snprintf(talk, sizeof talk, "%s%s", json ? "" : "lbctl -s ", path);
@@ -289,7 +332,7 @@ start_all(const struct lbm_client *client, struct lbm_cluster *cluster)
         if (!lbm_process_alive(lbm_cluster_process(cluster, &cluster->places.at[i]), NULL))
             status = start(client, cluster, &cluster->places.at[i]);
     if (status == LBM_STATUS_DONE)
-        status = wait_ready(client, cluster);
+        status = wait_ready(client, cluster, LBM_NONE);
     if (status == LBM_STATUS_DONE)
         (void)print_places(client, cluster);
     return status;
@@ -330,40 +373,27 @@ run_up(const struct lbm_client *client, struct lbm_cluster *cluster)
     return status == LBM_STATUS_DONE ? start_all(client, cluster) : status;
 }
 
-/* HOST[:COST],... as links of the new host. */
+/* --link as links of the new host, all to hosts of the cluster. */
 static enum lbm_status
 parse_links(const struct lbm_client *client, const struct lbm_cluster *cluster, uint32_t self,
-            struct lbm_link *links, size_t max, size_t *n)
+            struct lbm_link links[LBM_LINKS_TEXT_MAX], size_t *n)
 {
-    const char *at = client->value[CLUSTER_LINK].text;
     struct lbm_diag diag;
-    *n = 0;
-    while (at != NULL && *at != '\0') {
-        char *end;
-        unsigned long host = strtoul(at, &end, 10), cost = 1;
-        int good = end != at && *n < max;
-        if (good && *end == ':') {
-            at = end + 1;
-            cost = strtoul(at, &end, 10);
-            good = end != at && cost >= 1 && cost <= LBM_LINK_COST_MAX;
-        }
-        int known = 0, again = 0;
-        for (size_t i = 0; i < cluster->places.n; i++)
-            known |= cluster->places.at[i].id == host;
-        for (size_t i = 0; i < *n; i++)
-            again |= links[i].q == host;
-        if (!good || !known || again || (*end != ',' && *end != '\0')) {
-            lbm_diag_set(&diag, LBM_E_SYNTAX, "--link", 0,
-                         "%s: give hosts of the cluster, each once, as HOST[:COST],...",
-                         client->value[CLUSTER_LINK].text);
-            return lbm_client_refuse(client, &diag);
-        }
-        links[(*n)++] = (struct lbm_link){self, (uint32_t)host, (uint32_t)cost};
-        at = *end == ',' ? end + 1 : end;
-    }
-    if (*n == 0) {
+    if (!client->value[CLUSTER_LINK].given) {
         lbm_diag_set(&diag, LBM_E_SYNTAX, "--link", 0, "is needed: to which hosts is the new one linked?");
         return lbm_client_refuse(client, &diag);
+    }
+    if (lbm_links_parse(client->value[CLUSTER_LINK].text, "--link", self, links, n, &diag) != LBM_OK)
+        return lbm_client_refuse(client, &diag);
+    for (size_t k = 0; k < *n; k++) {
+        int known = 0;
+        for (size_t i = 0; i < cluster->places.n; i++)
+            known |= cluster->places.at[i].id == links[k].q;
+        if (!known) {
+            lbm_diag_set(&diag, LBM_E_NOTFOUND, "--link", 0, "%" PRIu32 " is no host of this cluster",
+                         links[k].q);
+            return lbm_client_refuse(client, &diag);
+        }
     }
     return LBM_STATUS_DONE;
 }
@@ -371,8 +401,7 @@ parse_links(const struct lbm_client *client, const struct lbm_cluster *cluster, 
 static enum lbm_status
 run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
 {
-    enum { LINKS_MAX = 64 };
-    struct lbm_link links[LINKS_MAX];
+    struct lbm_link links[LBM_LINKS_TEXT_MAX];
     struct lbm_diag diag;
     uint16_t port;
     enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
@@ -383,8 +412,9 @@ run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
     struct lbm_place place = {0};
     for (size_t i = 0; i < cluster->places.n; i++)
         place.id = cluster->places.at[i].id >= place.id ? cluster->places.at[i].id + 1 : place.id;
-    struct lbm_place_config config = {.capacity = 1, .m = 2, .links = links};
-    status = parse_links(client, cluster, place.id, links, LINKS_MAX, &config.n_links);
+    struct lbm_place_config config = {
+        .capacity = client->value[CLUSTER_CAPACITY].number, .m = 2, .links = links};
+    status = parse_links(client, cluster, place.id, links, &config.n_links);
     if (status != LBM_STATUS_DONE)
         return status;
     if (lbm_process_free_ports(1, &port, &diag) != LBM_OK)
@@ -401,7 +431,7 @@ run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
     if (status == LBM_STATUS_DONE)
         status = start(client, cluster, added);
     if (status == LBM_STATUS_DONE)
-        status = wait_ready(client, cluster);
+        status = wait_ready(client, cluster, added->id);
     if (status == LBM_STATUS_DONE)
         (void)print_places(client, cluster);
     if (status == LBM_STATUS_FAILED && !lbm_process_alive(added->started, NULL)) {

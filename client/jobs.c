@@ -13,16 +13,16 @@
 #include "node/node.h"
 
 static const struct lbm_column job_columns[] = {
-    {"name", "job", LBM_COLUMN_TEXT},
-    {"phase", "phase", LBM_COLUMN_TEXT},
-    {"vertices", "vertices", LBM_COLUMN_COUNT},
-    {"edges", "edges", LBM_COLUMN_COUNT},
-    {"home", "home", LBM_COLUMN_COUNT},
-    {"start", "start", LBM_COLUMN_TEXT},
-    {"imbalance", "imbalance", LBM_COLUMN_PERCENT},
-    {"moved", "handoffs", LBM_COLUMN_COUNT},
-    {"sweep", "sweep", LBM_COLUMN_COUNT},
-    {"age_s", "age", LBM_COLUMN_SECONDS},
+    {"name", "job", LBM_COLUMN_TEXT, 0},
+    {"phase", "phase", LBM_COLUMN_TEXT, 0},
+    {"vertices", "vertices", LBM_COLUMN_COUNT, 0},
+    {"edges", "edges", LBM_COLUMN_COUNT, 0},
+    {"home", "home", LBM_COLUMN_COUNT, 0},
+    {"start", "start", LBM_COLUMN_TEXT, 0},
+    {"imbalance", "imbalance", LBM_COLUMN_PERCENT, 0},
+    {"moved", "handoffs", LBM_COLUMN_COUNT, 0},
+    {"sweep", "sweep", LBM_COLUMN_COUNT, 0},
+    {"age_s", "age", LBM_COLUMN_SECONDS, 0},
 };
 
 static json_t *
@@ -127,11 +127,11 @@ job_progress(const json_t *job)
 }
 
 static const struct lbm_column load_columns[] = {
-    {"host", "id", LBM_COLUMN_COUNT},
-    {"name", "host", LBM_COLUMN_TEXT},
-    {"vertices", "vertices", LBM_COLUMN_COUNT},
-    {"load", "load", LBM_COLUMN_COUNT},
-    {"share", "of its share", LBM_COLUMN_PERCENT},
+    {"host", "id", LBM_COLUMN_COUNT, 0},
+    {"name", "host", LBM_COLUMN_TEXT, 0},
+    {"vertices", "vertices", LBM_COLUMN_COUNT, 0},
+    {"load", "load", LBM_COLUMN_COUNT, 0},
+    {"share", "of its share", LBM_COLUMN_PERCENT, 0},
 };
 
 /* Per host load and the figures of the mapping as it is now, measured from the owners themselves. */

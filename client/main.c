@@ -11,9 +11,13 @@
 #include "client/command.h"
 
 const struct lbm_command *const lbm_commands[] = {
-    &lbm_command_plan,   &lbm_command_eval,   &lbm_command_gen,  &lbm_command_convert, &lbm_command_cluster,
-    &lbm_command_status, &lbm_command_hosts,  &lbm_command_jobs, &lbm_command_submit,  &lbm_command_wait,
-    &lbm_command_map,    &lbm_command_locate, &lbm_command_plot, &lbm_command_cancel,  NULL,
+    &lbm_command_plan,    &lbm_command_eval,    &lbm_command_gen,
+    &lbm_command_convert, &lbm_command_cluster, &lbm_command_status,
+    &lbm_command_hosts,   &lbm_command_jobs,    &lbm_command_submit,
+    &lbm_command_wait,    &lbm_command_map,     &lbm_command_locate,
+    &lbm_command_plot,    &lbm_command_cancel,  &lbm_command_events,
+    &lbm_command_join,    &lbm_command_drain,   &lbm_command_leave,
+    &lbm_command_evict,   &lbm_command_set,     NULL,
 };
 
 static const struct lbm_option global_options[] = {

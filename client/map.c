@@ -102,9 +102,9 @@ const struct lbm_command lbm_command_map = {
 /* ---- locate -------------------------------------------------------------------------------------------- */
 
 static const struct lbm_column locate_columns[] = {
-    {"vertex", "vertex", LBM_COLUMN_COUNT},
-    {"host", "host", LBM_COLUMN_COUNT},
-    {"epoch", "epoch", LBM_COLUMN_COUNT},
+    {"vertex", "vertex", LBM_COLUMN_COUNT, 0},
+    {"host", "host", LBM_COLUMN_COUNT, 0},
+    {"epoch", "epoch", LBM_COLUMN_COUNT, 0},
 };
 
 static enum lbm_err

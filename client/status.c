@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl status, lbctl hosts: how the cluster stands, as one daemon sees it. */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/daemon.h"
 #include "client/table.h"
@@ -8,22 +10,22 @@
 /* ---- status -------------------------------------------------------------------------------------------- */
 
 static const struct lbm_column status_columns[] = {
-    {"name", "host", LBM_COLUMN_TEXT},
-    {"host", "id", LBM_COLUMN_COUNT},
-    {"cluster_name", "cluster", LBM_COLUMN_TEXT},
-    {"version", "version", LBM_COLUMN_TEXT},
-    {"uptime_s", "up for", LBM_COLUMN_SECONDS},
-    {"view", "view", LBM_COLUMN_COUNT},
-    {"founder", "founder", LBM_COLUMN_COUNT},
-    {"members", "members", LBM_COLUMN_COUNT},
-    {"heard", "members heard", LBM_COLUMN_COUNT},
-    {"silent_text", "silent", LBM_COLUMN_TEXT},
-    {"vertices", "vertices here", LBM_COLUMN_COUNT},
-    {"handoffs", "vertices handed over", LBM_COLUMN_COUNT},
-    {"messages_sent", "messages sent", LBM_COLUMN_COUNT},
-    {"messages_received", "messages received", LBM_COLUMN_COUNT},
-    {"bytes_sent", "bytes sent", LBM_COLUMN_COUNT},
-    {"bytes_received", "bytes received", LBM_COLUMN_COUNT},
+    {"name", "host", LBM_COLUMN_TEXT, 0},
+    {"host", "id", LBM_COLUMN_COUNT, 0},
+    {"cluster_name", "cluster", LBM_COLUMN_TEXT, 0},
+    {"version", "version", LBM_COLUMN_TEXT, 0},
+    {"uptime_s", "up for", LBM_COLUMN_SECONDS, 0},
+    {"view", "view", LBM_COLUMN_COUNT, 0},
+    {"founder", "founder", LBM_COLUMN_COUNT, 0},
+    {"members", "members", LBM_COLUMN_COUNT, 0},
+    {"heard", "members heard", LBM_COLUMN_COUNT, 0},
+    {"silent_text", "silent", LBM_COLUMN_TEXT, 0},
+    {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
+    {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
+    {"messages_sent", "messages sent", LBM_COLUMN_COUNT, 0},
+    {"messages_received", "messages received", LBM_COLUMN_COUNT, 0},
+    {"bytes_sent", "bytes sent", LBM_COLUMN_COUNT, 0},
+    {"bytes_received", "bytes received", LBM_COLUMN_COUNT, 0},
 };
 
 static enum lbm_err
@@ -94,12 +96,50 @@ const struct lbm_command lbm_command_status = {
 /* ---- hosts --------------------------------------------------------------------------------------------- */
 
 static const struct lbm_column host_columns[] = {
-    {"host", "id", LBM_COLUMN_COUNT},           {"name", "name", LBM_COLUMN_TEXT},
-    {"state", "state", LBM_COLUMN_TEXT},        {"reachable_text", "heard", LBM_COLUMN_TEXT},
-    {"silent_s", "silent", LBM_COLUMN_SECONDS}, {"capacity", "capacity", LBM_COLUMN_RATIO},
-    {"vertices", "vertices", LBM_COLUMN_COUNT}, {"links_text", "links", LBM_COLUMN_TEXT},
-    {"address", "address", LBM_COLUMN_TEXT},
+    {"host", "id", LBM_COLUMN_COUNT, 0},
+    {"name", "name", LBM_COLUMN_TEXT, 0},
+    {"state", "state", LBM_COLUMN_TEXT, 0},
+    {"reachable_text", "heard", LBM_COLUMN_TEXT, 0},
+    {"silent_s", "silent", LBM_COLUMN_SECONDS, 0},
+    {"capacity", "capacity", LBM_COLUMN_RATIO, 0},
+    {"vertices", "vertices", LBM_COLUMN_COUNT, 0},
+    {"buddy_text", "buddy", LBM_COLUMN_TEXT, 0},
+    {"insync_text", "in sync", LBM_COLUMN_TEXT, 1},
+    {"lag", "lag", LBM_COLUMN_COUNT, 2},
+    {"suspectors", "suspected by", LBM_COLUMN_COUNT, 3},
+    {"view", "view", LBM_COLUMN_COUNT, 5},
+    {"incarnation", "incarnation", LBM_COLUMN_TEXT, 7},
+    {"links_text", "links", LBM_COLUMN_TEXT, 4},
+    {"address", "address", LBM_COLUMN_TEXT, 6},
 };
+
+/* Texts for people, which JSON does not show. */
+static const char *const host_texts[] = {"reachable_text", "links_text", "buddy_text", "insync_text"};
+
+/* Who holds its copy; of an evicted host who takes over. */
+static void
+add_standing(json_t *row, const Lbm__HostEntry *h)
+{
+    char buddy[32] = "", incarnation[24];
+    int taking = strcmp(h->state, "EVICTED") != 0 && strcmp(h->state, "LEFT") != 0;
+    if (h->heir != LBM_NONE)
+        snprintf(buddy, sizeof buddy, "heir %u%s", h->heir, h->adopted ? "" : "?");
+    else if (h->buddy != LBM_NONE)
+        snprintf(buddy, sizeof buddy, "%u", h->buddy);
+    snprintf(incarnation, sizeof incarnation, "%" PRIu64, h->incarnation);
+    json_object_set_new(row, "incarnation",
+                        json_string(incarnation)); /* 64 bits: more than JSON's numbers hold */
+    json_object_set_new(row, "failure_domain", json_string(h->failure_domain));
+    json_object_set_new(row, "buddy", h->buddy != LBM_NONE ? json_integer(h->buddy) : json_null());
+    json_object_set_new(row, "insync", json_boolean(h->insync));
+    json_object_set_new(row, "heir", h->heir != LBM_NONE ? json_integer(h->heir) : json_null());
+    json_object_set_new(row, "adopted", json_boolean(h->adopted));
+    json_object_set_new(row, "lag", json_integer((json_int_t)h->lag));
+    json_object_set_new(row, "view", json_integer((json_int_t)h->view));
+    json_object_set_new(row, "suspectors", json_integer(h->suspectors));
+    json_object_set_new(row, "buddy_text", json_string(buddy));
+    json_object_set_new(row, "insync_text", json_string(!taking ? "" : h->insync ? "yes" : "NO"));
+}
 
 static json_t *
 host_object(const Lbm__HostEntry *h)
@@ -116,11 +156,14 @@ host_object(const Lbm__HostEntry *h)
     }
     for (size_t k = 0; k < h->n_site; k++)
         json_array_append_new(site, json_real(h->site[k]));
-    return json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:I, s:o, s:s, s:o}", "host", (int)h->host,
-                     "name", h->name, "address", h->address, "state", h->state, "reachable",
-                     (int)h->reachable, "reachable_text", h->reachable ? "yes" : "NO", "silent_s",
-                     h->silent_s, "capacity", h->capacity, "vertices", (json_int_t)h->vertices, "links",
-                     links, "links_text", text, "site", site);
+    json_t *row = json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:I, s:o, s:s, s:o}", "host",
+                            (int)h->host, "name", h->name, "address", h->address, "state", h->state,
+                            "reachable", (int)h->reachable, "reachable_text", h->reachable ? "yes" : "NO",
+                            "silent_s", h->silent_s, "capacity", h->capacity, "vertices",
+                            (json_int_t)h->vertices, "links", links, "links_text", text, "site", site);
+    if (row != NULL)
+        add_standing(row, h);
+    return row;
 }
 
 static enum lbm_err
@@ -148,10 +191,9 @@ run_hosts(const struct lbm_client *client)
     request.hosts = &empty;
     status = lbm_daemon_ask(&daemon, &request, take_hosts, rows);
     int json = client->global[LBM_GLOBAL_JSON].given;
-    for (size_t i = 0; json && i < json_array_size(rows); i++) {
-        json_object_del(json_array_get(rows, i), "links_text");
-        json_object_del(json_array_get(rows, i), "reachable_text");
-    }
+    for (size_t i = 0; json && i < json_array_size(rows); i++)
+        for (size_t k = 0; k < sizeof host_texts / sizeof *host_texts; k++)
+            json_object_del(json_array_get(rows, i), host_texts[k]);
     if (status == LBM_STATUS_DONE &&
         lbm_table_print(stdout, host_columns, sizeof host_columns / sizeof *host_columns, rows, json) !=
             LBM_OK)
@@ -164,6 +206,11 @@ run_hosts(const struct lbm_client *client)
 const struct lbm_command lbm_command_hosts = {
     .name = "hosts",
     .text = "list the hosts of the cluster",
-    .help = "One line a host: state, whether and when it was last heard, capacity, vertices, links.",
+    .help =
+        "One line a host: state, whether and when it was last heard, capacity, vertices, the buddy that "
+        "holds "
+        "copies of its records, whether they are complete, how many changes the copy lags behind, how many "
+        "hosts suspect it, and its links. Of an evicted host, the heir; ? until it has taken over. A narrow "
+        "terminal shows less; --json has all.",
     .run = run_hosts,
 };

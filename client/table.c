@@ -2,7 +2,10 @@
 #include "client/table.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "base/check.h"
 #include "client/output.h"
 
 /* A cell holds any job or host name, and the path of a socket with what stands before it. */
@@ -72,27 +75,60 @@ print_cell(FILE *to, const struct lbm_column *column, size_t width, const char *
     fputs(last ? "\n" : "  ", to);
 }
 
+/* Columns of the terminal, or 0: it is none. */
+static size_t
+width_of_terminal(FILE *to)
+{
+    struct winsize size;
+    return isatty(fileno(to)) && ioctl(fileno(to), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* The columns that fit: shown [n] and how many they are. */
+static size_t
+choose_columns(FILE *to, const struct lbm_column *columns, const size_t *width, size_t n, size_t *shown)
+{
+    size_t total = 0, room = width_of_terminal(to), kept = n;
+    for (size_t c = 0; c < n; c++) {
+        shown[c] = c;
+        total += width[c] + (c != 0 ? 2 : 0);
+    }
+    while (room != 0 && total > room) {
+        size_t least = 0;
+        for (size_t k = 1; k < kept; k++)
+            if (columns[shown[k]].spare > columns[shown[least]].spare)
+                least = k;
+        if (columns[shown[least]].spare == 0)
+            break;
+        total -= width[shown[least]] + 2;
+        kept--;
+        memmove(&shown[least], &shown[least + 1], (kept - least) * sizeof *shown);
+    }
+    return kept;
+}
+
 enum lbm_err
 lbm_table_print(FILE *to, const struct lbm_column *columns, size_t n, const json_t *rows, int json)
 {
     enum { COLUMNS_MAX = 24 };
-    size_t width[COLUMNS_MAX], i;
+    size_t width[COLUMNS_MAX], shown[COLUMNS_MAX], i;
     const json_t *row;
     char cell[CELL_MAX];
+    LBM_ASSERT(n <= COLUMNS_MAX);
     if (json) {
         int failed = json_dumpf(rows, to, LBM_JSON_FLAGS | JSON_INDENT(2));
         fputc('\n', to);
         return failed ? LBM_E_NOMEM : LBM_OK;
     }
-    for (size_t c = 0; c < n; c++) {
+    for (size_t c = 0; c < n; c++)
         width[c] = width_of(&columns[c], rows);
-        print_cell(to, &columns[c], width[c], columns[c].label, c + 1 == n);
-    }
+    n = choose_columns(to, columns, width, n, shown);
+    for (size_t k = 0; k < n; k++)
+        print_cell(to, &columns[shown[k]], width[shown[k]], columns[shown[k]].label, k + 1 == n);
     json_array_foreach((json_t *)(uintptr_t)rows, i, row)
     {
-        for (size_t c = 0; c < n; c++) {
-            render(&columns[c], row, cell);
-            print_cell(to, &columns[c], width[c], cell, c + 1 == n);
+        for (size_t k = 0; k < n; k++) {
+            render(&columns[shown[k]], row, cell);
+            print_cell(to, &columns[shown[k]], width[shown[k]], cell, k + 1 == n);
         }
     }
     return LBM_OK;

@@ -23,10 +23,11 @@ struct lbm_column {
     const char *key;   /* member of the row */
     const char *label; /* heading */
     enum lbm_column_type type;
+    int spare; /* 0: always shown; on a terminal that is too narrow the largest goes first */
 };
 
-/* Print rows (an array of objects) as text, or the array as JSON.
- * Errors: LBM_E_NOMEM. */
+/* Print rows (an array of objects) as text, or the array as JSON. Only as wide as the terminal, if `to` is
+ * one and columns can be spared. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_table_print(FILE *to, const struct lbm_column *columns, size_t n, const json_t *rows,
                              int json) LBM_MUST_CHECK;
 

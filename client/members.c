@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lbctl join, drain, leave, evict, set: what operators do to hosts. The answer is what the control log made
+ * of it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/daemon.h"
+#include "client/links.h"
+
+/* ---- which host ------------------------------------------------------------------------------------------
+ */
+
+struct search {
+    const char *text; /* NULL: the asked daemon's own host */
+    uint32_t host;    /* LBM_NONE: not found */
+};
+
+static enum lbm_err
+take_own(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    struct search *search = arg;
+    (void)handle;
+    if (part->status != NULL)
+        search->host = part->status->host;
+    return LBM_OK;
+}
+
+static enum lbm_err
+take_named(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    struct search *search = arg;
+    char *end;
+    unsigned long id = strtoul(search->text, &end, 10);
+    (void)handle;
+    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
+        const Lbm__HostEntry *host = part->hosts->hosts[i];
+        if (strcmp(host->name, search->text) == 0 || (*end == '\0' && host->host == id))
+            search->host = host->host;
+    }
+    return LBM_OK;
+}
+
+/* The host that the command line names, or the daemon's own. */
+static enum lbm_status
+find_host(struct lbm_daemon *daemon, uint32_t *host)
+{
+    const struct lbm_client *client = daemon->client;
+    struct search search = {client->n_operands != 0 ? client->operand[0] : NULL, LBM_NONE};
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = search.text != NULL ? LBM__REQUEST__WHAT_HOSTS : LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty; /* the same place for both */
+    enum lbm_status status =
+        lbm_daemon_ask(daemon, &request, search.text != NULL ? take_named : take_own, &search);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    if (search.host == LBM_NONE) {
+        struct lbm_diag diag;
+        lbm_diag_set(&diag, LBM_E_NOTFOUND, search.text != NULL ? search.text : "", 0,
+                     "is neither id nor name of a host; lbctl hosts lists them");
+        return lbm_client_fail(client, &diag);
+    }
+    *host = search.host;
+    return LBM_STATUS_DONE;
+}
+
+/* ---- asking for a change
+ * ------------------------------------------------------------------------------------ */
+
+/* Find the host, ask for the change of it. */
+static enum lbm_status
+run_change(const struct lbm_client *client, double timeout_s, Lbm__HostChange *change)
+{
+    struct lbm_daemon daemon;
+    enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, (unsigned)(timeout_s * 1000), 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    status = find_host(&daemon, &change->host);
+    if (status == LBM_STATUS_DONE) {
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+        request.host_change = change;
+        status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
+    }
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+/* A change that says no more than what it is; the one option is the timeout. */
+static enum lbm_status
+run_plain(const struct lbm_client *client, Lbm__HostAction action)
+{
+    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+    change.action = action;
+    return run_change(client, client->value[0].number, &change);
+}
+
+static const struct lbm_operand host_operand[] = {
+    {.name = "HOST", .optional = 1, .text = "id or name of the host; the daemon's own if absent"}};
+
+enum { SECONDS_MAX = 86400 };
+
+#define TIMEOUT_OPTION(seconds, what)                                                                        \
+    {                                                                                                        \
+        .name = "timeout", .type = LBM_OPTION_NUMBER, .value = "S", .min = 0.001, .max = SECONDS_MAX,        \
+        .fallback = seconds, .unit = "s", .text = what                                                       \
+    }
+
+#define LOG_TIMEOUT                                                                                          \
+    TIMEOUT_OPTION("30", "wait so long for the control log; the change may still happen after that")
+
+/* ---- join, drain, leave
+ * --------------------------------------------------------------------------------------- */
+
+static const struct lbm_option log_options[] = {LOG_TIMEOUT};
+
+static enum lbm_status
+run_join(const struct lbm_client *client)
+{
+    return run_plain(client, LBM__HOST_ACTION__HOST_JOIN);
+}
+
+const struct lbm_command lbm_command_join = {
+    .name = "join",
+    .text = "let a host take part again",
+    .help =
+        "Ends the drain of a host. A host that has left begins anew, empty: ask its own daemon. (A new host "
+        "joins by itself when its daemon starts, and so does an evicted one that comes back.)",
+    .options = log_options,
+    .n_options = 1,
+    .operands = host_operand,
+    .n_operands = 1,
+    .run = run_join,
+};
+
+static enum lbm_status
+run_drain(const struct lbm_client *client)
+{
+    enum lbm_status status = run_plain(client, LBM__HOST_ACTION__HOST_DRAIN);
+    if (status == LBM_STATUS_DONE)
+        lbm_client_remark(client,
+                          "it gives its vertices away and then leaves; lbctl hosts shows how far it is");
+    return status;
+}
+
+const struct lbm_command lbm_command_drain = {
+    .name = "drain",
+    .text = "have a host give everything away, and then leave",
+    .help = "The host takes no vertex any more and hands over all it has. It leaves the cluster when it is "
+            "empty. "
+            "Returns when the drain is in the control log; lbctl join ends it.",
+    .options = log_options,
+    .n_options = 1,
+    .operands = host_operand,
+    .n_operands = 1,
+    .run = run_drain,
+};
+
+static const struct lbm_option leave_options[] = {
+    TIMEOUT_OPTION("600", "wait so long until the host is empty; it goes on draining after that")};
+
+static enum lbm_status
+run_leave(const struct lbm_client *client)
+{
+    return run_plain(client, LBM__HOST_ACTION__HOST_LEAVE);
+}
+
+const struct lbm_command lbm_command_leave = {
+    .name = "leave",
+    .text = "drain a host, and wait until it has left",
+    .help = "As drain, but returns when the host is empty and has left the cluster: then its daemon may be "
+            "stopped.",
+    .options = leave_options,
+    .n_options = 1,
+    .operands = host_operand,
+    .n_operands = 1,
+    .run = run_leave,
+};
+
+/* ---- evict
+ * ---------------------------------------------------------------------------------------------------- */
+
+enum { EVICT_LOST, EVICT_TIMEOUT, EVICT_OPTIONS };
+
+static const struct lbm_option evict_options[EVICT_OPTIONS] = {
+    [EVICT_LOST] = {.name = "lost",
+                    .text = "even if its buddy has no full copy: what the buddy lacks is lost for good"},
+    [EVICT_TIMEOUT] = LOG_TIMEOUT,
+};
+
+static enum lbm_status
+run_evict(const struct lbm_client *client)
+{
+    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+    change.action = LBM__HOST_ACTION__HOST_EVICT;
+    change.lost = client->value[EVICT_LOST].given != 0;
+    return run_change(client, client->value[EVICT_TIMEOUT].number, &change);
+}
+
+const struct lbm_command lbm_command_evict = {
+    .name = "evict",
+    .text = "have a dead host's buddy take over its vertices",
+    .help =
+        "The buddy goes on with the copies it holds, once no application of the evicted host can be working. "
+        "The host, should it come back, joins again empty.",
+    .options = evict_options,
+    .n_options = EVICT_OPTIONS,
+    .operands = host_operand,
+    .n_operands = 1,
+    .run = run_evict,
+};
+
+/* ---- set
+ * ------------------------------------------------------------------------------------------------------ */
+
+enum { SET_CAPACITY, SET_LINKS, SET_SITE, SET_ADDRESS, SET_TIMEOUT, SET_OPTIONS };
+
+static const struct lbm_option set_options[SET_OPTIONS] = {
+    [SET_CAPACITY] = {.name = "capacity",
+                      .type = LBM_OPTION_NUMBER,
+                      .value = "X",
+                      .min = 1e-9,
+                      .max = 1e12,
+                      .text = "how much of the work it takes, against the other hosts' capacities"},
+    [SET_LINKS] = {.name = "links",
+                   .type = LBM_OPTION_TEXT,
+                   .value = "HOST[:COST],...",
+                   .text = "all links that it declares from now on"},
+    [SET_SITE] = {.name = "site",
+                  .type = LBM_OPTION_TEXT,
+                  .value = "X,Y[,Z]",
+                  .text = "its place in the unit box, as many coordinates as the cluster has dimensions"},
+    [SET_ADDRESS] = {.name = "address",
+                     .type = LBM_OPTION_TEXT,
+                     .value = "ADDRESS:PORT",
+                     .text = "where the others reach it"},
+    [SET_TIMEOUT] = LOG_TIMEOUT,
+};
+
+/* X,Y[,Z] in the unit box.  Errors: LBM_E_SYNTAX. */
+static enum lbm_err
+parse_site(const char *text, double site[LBM_DIMENSIONS_MAX], size_t *n, struct lbm_diag *diag)
+{
+    size_t found = 0;
+    for (const char *at = text;; at++) {
+        char *end = NULL;
+        double x = found < LBM_DIMENSIONS_MAX ? strtod(at, &end) : -1;
+        if (end == NULL || end == at || !(x >= 0 && x <= 1) || (*end != ',' && *end != '\0'))
+            return lbm_diag_set(diag, LBM_E_SYNTAX, "--site", 0, "%s: give two or three numbers from 0 to 1",
+                                text);
+        site[found++] = x;
+        at = end;
+        if (*at == '\0')
+            break;
+    }
+    if (found < 2)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--site", 0, "%s: give two or three numbers from 0 to 1",
+                            text);
+    *n = found;
+    return LBM_OK;
+}
+
+/* What a change points into. */
+struct setting {
+    double site[LBM_DIMENSIONS_MAX];
+    uint32_t link_host[LBM_LINKS_TEXT_MAX], link_cost[LBM_LINKS_TEXT_MAX];
+    char address[LBM_ADDRESS_MAX + 1];
+};
+
+/* All links that --links names; the daemon knows whether the host itself is among them.
+ * Errors: LBM_E_SYNTAX. */
+static enum lbm_err
+read_links(const char *text, struct setting *setting, Lbm__HostChange *change, struct lbm_diag *diag)
+{
+    struct lbm_link links[LBM_LINKS_TEXT_MAX];
+    size_t n;
+    enum lbm_err err = lbm_links_parse(text, "--links", LBM_NONE, links, &n, diag);
+    if (err != LBM_OK)
+        return err;
+    for (size_t i = 0; i < n; i++) {
+        setting->link_host[i] = links[i].q;
+        setting->link_cost[i] = links[i].cost;
+    }
+    change->change_links = 1;
+    change->n_link_host = change->n_link_cost = n;
+    change->link_host = setting->link_host;
+    change->link_cost = setting->link_cost;
+    return LBM_OK;
+}
+
+/* The options of set as a change.  Errors: LBM_E_SYNTAX, LBM_E_RANGE. */
+static enum lbm_err
+read_setting(const struct lbm_option_value *value, struct setting *setting, Lbm__HostChange *change,
+             struct lbm_diag *diag)
+{
+    enum lbm_err err = LBM_OK;
+    if (!value[SET_CAPACITY].given && !value[SET_LINKS].given && !value[SET_SITE].given &&
+        !value[SET_ADDRESS].given)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "", 0,
+                            "nothing to set: give --capacity, --links, --site or --address");
+    if (value[SET_CAPACITY].given)
+        change->capacity = value[SET_CAPACITY].number;
+    if (value[SET_ADDRESS].given) {
+        if (strlen(value[SET_ADDRESS].text) > LBM_ADDRESS_MAX)
+            return lbm_diag_set(diag, LBM_E_RANGE, "--address", 0, "has at most %d characters",
+                                LBM_ADDRESS_MAX);
+        snprintf(setting->address, sizeof setting->address, "%s", value[SET_ADDRESS].text);
+        change->address = setting->address;
+    }
+    if (value[SET_SITE].given) {
+        change->site = setting->site;
+        err = parse_site(value[SET_SITE].text, setting->site, &change->n_site, diag);
+    }
+    if (err == LBM_OK && value[SET_LINKS].given)
+        err = read_links(value[SET_LINKS].text, setting, change, diag);
+    return err;
+}
+
+static enum lbm_status
+run_set(const struct lbm_client *client)
+{
+    struct setting setting;
+    struct lbm_diag diag;
+    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+    change.action = LBM__HOST_ACTION__HOST_SET;
+    if (read_setting(client->value, &setting, &change, &diag) != LBM_OK)
+        return lbm_client_refuse(client, &diag);
+    return run_change(client, client->value[SET_TIMEOUT].number, &change);
+}
+
+const struct lbm_command lbm_command_set = {
+    .name = "set",
+    .text = "change a host's capacity, links, site or address",
+    .help = "Holds until the host's configuration announces another value. A smaller capacity makes it hand "
+            "vertices over, a larger one take some.",
+    .options = set_options,
+    .n_options = SET_OPTIONS,
+    .operands = host_operand,
+    .n_operands = 1,
+    .run = run_set,
+};
