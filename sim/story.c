@@ -373,10 +373,11 @@ all_is_well_again(struct story *s)
     }
 }
 
+/* Jobs may come to the log late: applications begin as soon as they can. */
 static int
 all_work(struct cluster *cluster, void *arg)
 {
-    (void)arg;
+    run_applications(arg, 1);
     return cluster_idle_vertices(cluster) == 0;
 }
 
@@ -397,6 +398,7 @@ all_settled(struct cluster *cluster, void *arg)
     struct story *s = arg;
     const char *why;
     char name[LBM_NAME_MAX + 1];
+    run_applications(s, 1);
     if (cluster_idle_vertices(cluster) != 0 || !cluster_quiet(cluster, &why))
         return 0;
     for (uint32_t p = 0; p < s->h.n; p++)
@@ -435,7 +437,6 @@ come_to_rest(struct story *s)
     const char *why;
     all_is_well_again(s);
     cluster_run(s->cluster, 1000000, NULL, NULL);
-    run_applications(s, 1);
     if (!cluster_run(s->cluster, WORK_US, all_work, s) && is_well(s)) {
         snprintf(text, sizeof text, "%" PRIu32 " vertices are worked on by nobody 30 s after the faults",
                  cluster_idle_vertices(s->cluster));
