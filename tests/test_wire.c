@@ -14,7 +14,7 @@
 
 static struct lbm_diag diag;
 
-static const struct lbm_wire_table *const roots[] = {&lbm_wire_peer_table, &lbm_wire_command_table,
+static const struct lbm_wire_table *const roots[] = {&lbm_wire_peer_table, &lbm_wire_command_table, &lbm_wire_snapshot_table,
                                                      &lbm_wire_request_table, &lbm_wire_response_table};
 enum { ROOTS = 4 };
 

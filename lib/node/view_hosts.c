@@ -29,12 +29,11 @@ root_of(uint32_t *parent, uint32_t p)
     return p;
 }
 
-/* A member that stands between others in the network, although it has no region any more. */
+/* A member that stands between others in the network, although it has no region: not yet, or not any more. */
 static int
 is_relay(const struct lbm_member *member)
 {
-    return member->state == LBM_MEMBER_DRAINING || member->state == LBM_MEMBER_LEFT ||
-           member->state == LBM_MEMBER_EVICTED;
+    return member->state != LBM_MEMBER_ACTIVE;
 }
 
 static int
@@ -173,37 +172,55 @@ active_links(const struct lbm_view *view, struct lbm_link **links, size_t *n_lin
     return LBM_OK;
 }
 
-enum lbm_err
-lbm_view_build_hosts(const struct lbm_view *view, struct lbm_hosts *out, struct lbm_diag *diag)
+/* The ACTIVE members as a host graph with these links. */
+static enum lbm_err
+build_linked(const struct lbm_view *view, const struct lbm_link *links, size_t n_links, struct lbm_hosts *out,
+             struct lbm_diag *diag)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, number = 0;
     for (size_t i = 0; i < view->members.n; i++)
         n += view->members.at[i].state == LBM_MEMBER_ACTIVE;
     if (n == 0)
         return lbm_diag_set(diag, LBM_E_STATE, "cluster", 0, "no host is active yet");
-    struct lbm_link *links = NULL;
-    size_t n_links = 0;
     double *capacity = lbm_alloc(n, sizeof *capacity);
     double *site = lbm_alloc((size_t)n * view->m, sizeof *site);
-    enum lbm_err err = capacity == NULL || site == NULL ? LBM_E_NOMEM : active_links(view, &links, &n_links);
-    if (err == LBM_OK) {
-        uint32_t number = 0;
-        for (size_t i = 0; i < view->members.n; i++) {
-            const struct lbm_member *member = &view->members.at[i];
-            if (member->state != LBM_MEMBER_ACTIVE)
-                continue;
-            capacity[number] = member->capacity;
-            memcpy(&site[(size_t)number * view->m], member->site, view->m * sizeof *site);
-            number++;
-        }
-        err = lbm_hosts_build(n, links, n_links, capacity, view->m, site, out, diag);
-        /* Sites stay as the log has them: a join must not move anybody else's. */
-        if (err == LBM_OK)
-            memcpy(out->site, site, (size_t)n * view->m * sizeof *site);
+    enum lbm_err err = capacity == NULL || site == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (size_t i = 0; err == LBM_OK && i < view->members.n; i++) {
+        const struct lbm_member *member = &view->members.at[i];
+        if (member->state != LBM_MEMBER_ACTIVE)
+            continue;
+        capacity[number] = member->capacity;
+        memcpy(&site[(size_t)number * view->m], member->site, view->m * sizeof *site);
+        number++;
     }
-    free(links);
+    if (err == LBM_OK)
+        err = lbm_hosts_build(n, links, n_links, capacity, view->m, site, out, diag);
+    /* Sites stay as the log has them: a join must not move anybody else's. */
+    if (err == LBM_OK)
+        memcpy(out->site, site, (size_t)n * view->m * sizeof *site);
     free(capacity);
     free(site);
+    return err;
+}
+
+enum lbm_err
+lbm_view_build_hosts(const struct lbm_view *view, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    if (!view->routable)
+        return lbm_diag_set(diag, LBM_E_STATE, "cluster", 0, "%s",
+                            view->unroutable[0] != '\0' ? view->unroutable : "no host is active yet");
+    /* The links that hold now: who stood between others may have changed since without a word about it. */
+    const struct lbm_hosts *h = &view->hosts;
+    struct lbm_link *links = lbm_alloc(h->offset[h->n], sizeof *links);
+    size_t n_links = 0;
+    if (links == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++)
+            if (p < h->target[e])
+                links[n_links++] = (struct lbm_link){p, h->target[e], h->cost[e]};
+    enum lbm_err err = build_linked(view, links, n_links, out, diag);
+    free(links);
     return err;
 }
 
@@ -222,19 +239,17 @@ number_members(struct lbm_view *view)
     return LBM_OK;
 }
 
-enum lbm_err
-lbm_view_derive(struct lbm_view *view)
+static enum lbm_err
+derive_linked(struct lbm_view *view, const struct lbm_link *links, size_t n_links)
 {
-    view->topology = view->index + 1;
-    if (number_members(view) != LBM_OK)
-        return LBM_E_NOMEM;
     lbm_hosts_free(&view->hosts);
+    view->hosts = (struct lbm_hosts){0};
     free(view->colour);
     view->colour = NULL;
     view->n_colours = 0;
     view->routable = 0;
     struct lbm_diag diag = {0};
-    enum lbm_err err = lbm_view_build_hosts(view, &view->hosts, &diag);
+    enum lbm_err err = build_linked(view, links, n_links, &view->hosts, &diag);
     if (err == LBM_E_NOMEM)
         return err;
     if (err != LBM_OK) {
@@ -252,6 +267,28 @@ lbm_view_derive(struct lbm_view *view)
     view->diameter = lbm_hosts_diameter_hops(&view->hosts);
     view->routable = 1;
     return LBM_OK;
+}
+
+enum lbm_err
+lbm_view_derive(struct lbm_view *view)
+{
+    struct lbm_link *links = NULL;
+    size_t n_links = 0;
+    view->topology = view->index + 1;
+    enum lbm_err err = number_members(view);
+    if (err == LBM_OK)
+        err = active_links(view, &links, &n_links);
+    if (err == LBM_OK)
+        err = derive_linked(view, links, n_links);
+    free(links);
+    return err;
+}
+
+enum lbm_err
+lbm_view_restore_hosts(struct lbm_view *view, const struct lbm_link *links, size_t n_links)
+{
+    enum lbm_err err = number_members(view);
+    return err == LBM_OK ? derive_linked(view, links, n_links) : err;
 }
 
 void

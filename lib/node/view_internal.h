@@ -26,4 +26,9 @@ struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host
 /* Numbers, host graph, colours and diameter anew after a change of the ACTIVE members. */
 enum lbm_err lbm_view_derive(struct lbm_view *view) LBM_MUST_CHECK;
 
+/* The same for a view read from a snapshot: the host graph is as old as view->topology, and its links are
+ * those the members had then. view->routable is 0 afterwards if these links are no host graph. */
+enum lbm_err lbm_view_restore_hosts(struct lbm_view *view, const struct lbm_link *links,
+                                    size_t n_links) LBM_MUST_CHECK;
+
 #endif

@@ -46,7 +46,7 @@ struct lbm_wire_table {
     int body_required; /* nonzero: one member of its oneof must be set */
 };
 
-extern const struct lbm_wire_table lbm_wire_peer_table, lbm_wire_command_table;
+extern const struct lbm_wire_table lbm_wire_peer_table, lbm_wire_command_table, lbm_wire_snapshot_table;
 extern const struct lbm_wire_table lbm_wire_request_table, lbm_wire_response_table;
 
 /* Apply a table to an unpacked message and all that is nested in it.

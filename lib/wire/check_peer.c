@@ -209,6 +209,48 @@ const struct lbm_wire_table lbm_wire_command_table = {
     .body_required = 1,
 };
 
+static const struct lbm_wire_rule member_rules[] = {
+    {"host", HOST},
+    {"state", SMALL_ENUM},
+    {"name", NAME},
+    {"address", ADDRESS},
+    {"failure_domain", NAME_OR_EMPTY},
+    {"capacity", CAPACITY},
+    {"site", ONE_OF(2, 3, 3)},
+    {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"link_cost", SAME("link_host"), COST},
+    {"announced_address", ADDRESS},
+    {"announced_capacity", CAPACITY},
+    {"announced_link_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"announced_link_cost", SAME("announced_link_host"), COST},
+    {"buddy", HOST_OR_NONE},
+    {"insync", FLAG},
+};
+static const struct lbm_wire_table member_table = TABLE(member_rules, lbm__snapshot_member__descriptor);
+
+static const struct lbm_wire_rule departed_rules[] = {
+    {"host", HOST}, {"evicted", FLAG}, {"heir", HOST_OR_NONE}, {"adopted", FLAG}, {"was", SMALL_ENUM},
+};
+static const struct lbm_wire_table departed_table = TABLE(departed_rules, lbm__snapshot_departed__descriptor);
+
+static const struct lbm_wire_rule snapshot_rules[] = {
+    {"index", IN(1, INT64_MAX)},
+    {"cluster", IN(1, UINT64_MAX)},
+    {"name", NAME},
+    {"founder", HOST},
+    {"external", FLAG},
+    {"dimensions", IN(2, LBM_DIMENSIONS_MAX)},
+    {"members", UP_TO(LBM_HOSTS_MAX), .nested = &member_table},
+    {"departed", UP_TO(LBM_DEPARTED_MAX), .nested = &departed_table},
+    {"jobs", UP_TO(LBM_JOBS_MAX), .nested = &job_create_table},
+    {"routable", FLAG},
+    {"link_p", UP_TO(LBM_LINKS_MAX), HOST},
+    {"link_q", SAME("link_p"), HOST},
+    {"link_cost", SAME("link_p"), COST},
+    {"unroutable", TEXT},
+};
+const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm__snapshot__descriptor);
+
 static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__log_fetch__descriptor);
 
 static const struct lbm_wire_rule log_entries_rules[] = {{"command", UP_TO(LBM_ROWS_MAX), COMMAND}};

@@ -69,12 +69,12 @@ drop_unknown(ProtobufCMessage *message)
 
 /* Out: *message owned by the caller, freed with the generated function and no allocator. */
 static enum lbm_err
-unpack(const struct lbm_wire_table *table, const char *name, const uint8_t *bytes, size_t len,
-       ProtobufCMessage **message, struct lbm_diag *diag)
+unpack_most(const struct lbm_wire_table *table, const char *name, const uint8_t *bytes, size_t len,
+            size_t bytes_max, ProtobufCMessage **message, struct lbm_diag *diag)
 {
-    if (len > LBM_FRAME_BYTES_MAX)
-        return lbm_diag_set(diag, LBM_E_LIMIT, name, 0, "%zu bytes, a frame has at most %u", len,
-                            (unsigned)LBM_FRAME_BYTES_MAX);
+    if (len > bytes_max)
+        return lbm_diag_set(diag, LBM_E_LIMIT, name, 0, "%zu bytes, at most %zu are possible", len,
+                            bytes_max);
     struct budget budget = {.left = BYTES_BASE + len * BYTES_PER_BYTE_MAX};
     ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
     ProtobufCMessage *unpacked = protobuf_c_message_unpack(table->type, &allocator, len, bytes);
@@ -93,6 +93,13 @@ unpack(const struct lbm_wire_table *table, const char *name, const uint8_t *byte
     }
     *message = unpacked;
     return LBM_OK;
+}
+
+static enum lbm_err
+unpack(const struct lbm_wire_table *table, const char *name, const uint8_t *bytes, size_t len,
+       ProtobufCMessage **message, struct lbm_diag *diag)
+{
+    return unpack_most(table, name, bytes, len, LBM_FRAME_BYTES_MAX, message, diag);
 }
 
 enum lbm_err
@@ -132,5 +139,16 @@ lbm_wire_unpack_command(const uint8_t *bytes, size_t len, Lbm__Command **message
     enum lbm_err err = unpack(&lbm_wire_command_table, "command", bytes, len, &unpacked, diag);
     if (err == LBM_OK)
         *message = (Lbm__Command *)unpacked;
+    return err;
+}
+
+enum lbm_err
+lbm_wire_unpack_snapshot(const uint8_t *bytes, size_t len, Lbm__Snapshot **message, struct lbm_diag *diag)
+{
+    ProtobufCMessage *unpacked;
+    enum lbm_err err = unpack_most(&lbm_wire_snapshot_table, "snapshot", bytes, len, LBM_SNAPSHOT_BYTES_MAX,
+                                   &unpacked, diag);
+    if (err == LBM_OK)
+        *message = (Lbm__Snapshot *)unpacked;
     return err;
 }

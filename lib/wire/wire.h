@@ -21,6 +21,8 @@
 
 /* Limits of the schema alone; the others are in base/limits.h. */
 #define LBM_ROWS_MAX 65536                /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */
+#define LBM_SNAPSHOT_BYTES_MAX (64u << 20) /* a view of LBM_LINKS_MAX links, declared at both ends */
+#define LBM_DEPARTED_MAX (1u << 20)        /* one departure a minute for two years */
 #define LBM_COMMAND_BYTES_MAX (64u << 10) /* a Join that is linked to LBM_HOSTS_MAX hosts: 5 bytes a link */
 
 /* A frame is a 4-byte little-endian length of what follows (1 .. LBM_FRAME_BYTES_MAX), then the packed
@@ -49,6 +51,9 @@ enum lbm_err lbm_wire_unpack_response(const uint8_t *bytes, size_t len, Lbm__Res
                                       struct lbm_diag *diag) LBM_MUST_CHECK;
 enum lbm_err lbm_wire_unpack_command(const uint8_t *bytes, size_t len, Lbm__Command **message,
                                      struct lbm_diag *diag) LBM_MUST_CHECK;
+/* The same for a view, which may be larger than a frame: up to LBM_SNAPSHOT_BYTES_MAX. */
+enum lbm_err lbm_wire_unpack_snapshot(const uint8_t *bytes, size_t len, Lbm__Snapshot **message,
+                                      struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Rows of a Records, so that code reads r->vertex[i] with its slice of neighbours. dims: 2 or 3. */
 static inline size_t
