@@ -416,6 +416,8 @@ waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry
         if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && node->view.routable &&
             all_adopted(node))
             plan_begin(node, job, entry);
+        else if (job->stored == LBM_JOB_PLACED && job->phase == LBM_PHASE_SUBMITTED)
+            job_enter(node, job, LBM_PHASE_PLACED); /* a home by inheritance, after a restart */
     } else if (heard_phase(job, LBM_NONE) >= LBM_PHASE_MAPPING) {
         job_enter(node, job, LBM_PHASE_MAPPING);
     } else if (heard_phase(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
