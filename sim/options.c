@@ -181,6 +181,7 @@ static const struct {
     {"--help", NULL, "print this text and exit", set_help},
     {"-h", NULL, NULL, set_help},
     {"--version", NULL, "print the version and exit", set_version},
+    {"-V", NULL, NULL, set_version},
 };
 
 enum lbm_err

@@ -74,7 +74,7 @@ row() {
 
 # Print every wrong #include of the tree at $1.
 check_includes() {
-    (cd "$1" && find lib daemon client include -name '*.[ch]' 2>/dev/null | sort |
+    (cd "$1" && find lib daemon client sim include -name '*.[ch]' 2>/dev/null | sort |
         arrows=$arrows owners=$owners xargs -r awk '
         BEGIN {
             rows = split(ENVIRON["arrows"], line, "\n")

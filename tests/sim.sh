@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The simulator from outside: seeds run clean, the same seed is the same story, a planted mistake is found and
+# its replay fails again, and what is wrong on the command line is said. SEEDS=N runs more.
+set -u
+
+top_builddir=${top_builddir:-$(pwd)}
+sim=$top_builddir/sim/lbsim
+bugs=$top_builddir/sim/lbsim-bugs
+seeds=${SEEDS:-150}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+"$sim" cluster --seeds "$seeds" -q || fail "seeds 1 to $seeds violate something"
+
+"$sim" cluster --seeds 8 -q --hashes "$scratch/first" || fail "--hashes"
+"$sim" cluster --seeds 8 -q --hashes "$scratch/second" || fail "--hashes, again"
+cmp "$scratch/first" "$scratch/second" || fail "the same seeds are other stories"
+[ "$(sort -u -k2 "$scratch/first" | wc -l)" -eq 8 ] || fail "different seeds are the same story"
+
+kinds=$("$sim" cluster --faults list | wc -l)
+[ "$kinds" -ge 24 ] || fail "only $kinds kinds of faults"
+"$sim" cluster --seeds 40 --json | grep -q '"failed": 0, ' || fail "--json"
+
+# A mistake that is known to be found soon: the replay that is printed fails in the same way.
+"$bugs" cluster --bug ADOPT_SAME_EPOCH --seeds 100 >"$scratch/table" || fail "the mistake is not found"
+seed=$(awk '$1 == "ADOPT_SAME_EPOCH" { print $3 }' "$scratch/table")
+"$bugs" cluster --bug ADOPT_SAME_EPOCH --seed "$seed" >"$scratch/failure" && fail "seed $seed runs clean"
+replay=$(sed -n 's/^  to replay: lbsim-bugs //p' "$scratch/failure")
+# shellcheck disable=SC2086 # words of a command
+"$bugs" $replay >"$scratch/trace" && fail "the replay runs clean"
+grep -q 'log entry 1: found' "$scratch/trace" || fail "the replay has no trace"
+"$sim" cluster --bug ADOPT_SAME_EPOCH 2>/dev/null && fail "an ordinary node takes a mistake"
+
+for wrong in "cluster --seeds 0" "cluster --seeds" "cluster --hosts 9..3" "cluster --faults nonsense" \
+    "cluster --without 64" "cluster --nonsense" "cluster --bug nonsense" ""; do
+    # shellcheck disable=SC2086 # words of a command
+    "$sim" $wrong >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 2 ] && [ -s "$scratch/err" ] || fail "lbsim $wrong: status or message"
+done
+"$sim" --help | grep -q -- --shrink || fail "--help"
+exit "$failed"
