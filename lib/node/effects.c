@@ -102,6 +102,19 @@ dial(struct lbm_node *node, uint32_t host, const char *address)
     emit(node, effect);
 }
 
+void
+emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_t index, const uint8_t *bytes, size_t len)
+{
+    struct lbm_effect effect = {.kind = kind};
+    effect.as.log.index = index;
+    effect.as.log.bytes.len = len;
+    effect.as.log.bytes.at = bytes != NULL ? lbm_copy(bytes, len, 1) : NULL;
+    if (bytes != NULL && effect.as.log.bytes.at == NULL)
+        fail(node, LBM_E_NOMEM);
+    else
+        emit(node, effect);
+}
+
 static int
 concerns_log(const Lbm__Peer *message)
 {

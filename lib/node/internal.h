@@ -4,7 +4,7 @@
  *   node.c       step function: dispatch, timers, life of a node
  *   effects.c    effects and persist operations
  *   membership.c join, activate, who was heard when
- *   control_log.c the local engine: append, follow, serve
+ *   control_log.c this host's copy of the log; its engines and snapshots: log_internal.h
  *   jobs.c       life of a job on this host
  *   submit.c     a guest from a client to a job
  *   planning.c   plans at the job's home
@@ -62,9 +62,9 @@ enum {
     NOTICE_RETRY_US = 50000,      /* before asking a partner again that was not there yet */
     COLLECT_US = 1500000,         /* for the parts of a mapping */
     CHECKPOINT_US = 5000000,      /* positions to disk while they change */
-    LEASE_US = 8000000,           /* PROTOCOL section 5; counted by the owner from asking */
+    LEASE_US = LBM_LEASE_US,      /* PROTOCOL section 5; counted by the owner from asking */
     GRANT_US = 8080000,           /* the same with 1 % for clocks; counted by the grantor from granting */
-    REVOKE_US = 2000000,          /* before its end an application gets nothing new */
+    REVOKE_US = LBM_LEASE_STOP_US, /* before its end an application gets nothing new */
     LEASE_RENEW_US = 2000000,
     LEASE_RETRY_US = 400000, /* while there is none */
     REPL_RETRY_US = 400000,  /* before changes without acknowledgement are sent again */
@@ -331,6 +331,7 @@ struct append {
     uint64_t token;
     uint8_t *command;
     size_t len;
+    int founds; /* nonzero: it founds the cluster, and is void if somebody else did */
 };
 
 /* A log entry that is being stored: it is applied once `persist` is durable. */
@@ -424,6 +425,8 @@ struct lbm_node {
 
     char failure_domain[LBM_NAME_MAX + 1];
     enum lbm_log_engine engine;
+    int may_found;            /* engine external: this host founds the cluster if nobody has */
+    uint32_t log_compact_min; /* entries between snapshots; 0: as is usual */
     uint32_t evict_per_minute;
     double evict_share;
 
@@ -451,12 +454,18 @@ struct lbm_node {
     struct lbm_persist *open; /* the transaction of the step under way */
 
     struct lbm_view view;
-    LBM_VEC(struct lbm_recovered_entry) log; /* every entry known, by index - 1; may be ahead of the view */
+    LBM_VEC(struct lbm_recovered_entry) log; /* entries after log_base; may be ahead of the view */
+    uint64_t log_base;
+    uint64_t snapshot_index;   /* of the last snapshot */
+    struct lbm_view *incoming; /* a newer view that is being stored, with this transaction: */
+    uint64_t incoming_id;
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;
     int64_t append_us;   /* when the first append was sent; 0: not under way */
     int append_accepted; /* the first append has its place: wait for the entry */
+    uint64_t append_index;   /* engine external: the index it was sent for */
+    int64_t append_retry_us; /* engine external: not before */
     int join_refused;    /* the log did not take us; the operator must change the configuration */
     uint32_t ping_turn;  /* where the rotation of pings goes on in a large cluster */
     int64_t fetch_us;    /* when the log was last asked for */
@@ -483,6 +492,9 @@ struct lbm_node {
 
 void note(struct lbm_node *node, enum lbm_note_level level, const char *fmt, ...) LBM_PRINTF(3, 4);
 void dial(struct lbm_node *node, uint32_t host, const char *address);
+/* LOG_APPEND, LOG_FOLLOW, LOG_COMPACT; copies the bytes. */
+void emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_t index, const uint8_t *bytes,
+              size_t len);
 
 /* Fill the envelope, pack and send once every transaction asked for so far is durable. */
 void send_peer(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
@@ -527,6 +539,10 @@ void on_log_fetch(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_entries(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_append(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_result(struct lbm_node *node, const Lbm__Peer *message);
+void on_log_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result);
+void on_log_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command, size_t n,
+                             int caught_up);
+void on_log_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view);
 
 /* ---- jobs.c ----------------------------------------------------------------------------------------- */
 

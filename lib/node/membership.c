@@ -181,7 +181,7 @@ membership_start(struct lbm_node *node)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self != NULL)
         recognize(node, self);
-    if (!node->founder)
+    if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->founder)
         dial(node, node->founder_host, node->founder_address);
     membership_changed(node);
     node->ping_us = node->now_us;

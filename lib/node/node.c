@@ -22,7 +22,8 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     if (config->host >= LBM_HOSTS_MAX)
         return lbm_diag_set(diag, LBM_E_RANGE, "host.id", 0, "%" PRIu32 " is above %d", config->host,
                             LBM_HOSTS_MAX - 1);
-    if (!config->founder && config->founder_host == config->host)
+    int is_local = config->engine == LBM_LOG_ENGINE_LOCAL;
+    if (is_local && !config->founder && config->founder_host == config->host)
         return lbm_diag_set(diag, LBM_E_RANGE, "join.host", 0,
                             "%" PRIu32 " is this host itself: name the founder, or set founder = true",
                             config->host);
@@ -39,8 +40,10 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->links = lbm_alloc(config->n_links, sizeof *node->links);
     node->n_links = config->n_links;
     node->m = config->m == 3 ? 3 : 2;
-    node->founder = config->founder != 0;
-    node->founder_host = config->founder ? config->host : config->founder_host;
+    node->founder = is_local && config->founder;
+    node->may_found = !is_local && config->founder;
+    node->founder_host = is_local && !config->founder ? config->founder_host : config->host;
+    node->log_compact_min = config->log_compact_min;
     node->vertices_max = config->vertices_max;
     node->engine = config->engine;
     node->evict_per_minute = config->evict_per_minute;
@@ -97,6 +100,9 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->checkpoints);
     lbm_vec_free(&node->evictions);
     lbm_view_free(&node->view);
+    if (node->incoming != NULL)
+        lbm_view_free(node->incoming);
+    free(node->incoming);
     if (node->open != NULL)
         lbm_persist_free(node->open);
     free(node->links);
@@ -268,8 +274,15 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         application_gone(node, event->as.client);
         break;
     case LBM_EVENT_LOG_RESULT:
+        on_log_external_result(node, event->as.log_result.index, event->as.log_result.result);
+        break;
     case LBM_EVENT_LOG_ENTRIES:
+        on_log_external_entries(node, event->as.log_entries.from, event->as.log_entries.command,
+                                event->as.log_entries.n, event->as.log_entries.caught_up);
+        break;
     case LBM_EVENT_LOG_SNAPSHOT:
+        on_log_external_snapshot(node, event->as.log_snapshot.index, &event->as.log_snapshot.view);
+        break;
     case LBM_EVENT_TIMER:
     case LBM_EVENT_COUNT:
         break;

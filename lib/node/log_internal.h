@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the control log share (PROTOCOL section 1). Nothing else includes this.
+ *
+ *   control_log.c   this host's copy: storing, applying, proposals that wait
+ *   log_snapshot.c  views in place of entries
+ *   log_local.c     engine local: one daemon orders, all others follow it
+ *   log_external.c  engine external: the shell reaches a log that no daemon orders */
+#ifndef LBM_NODE_LOG_INTERNAL_H
+#define LBM_NODE_LOG_INTERNAL_H
+
+#include "node/internal.h"
+
+enum {
+    LOG_COMPACT_MIN = 4096, /* entries since the last snapshot at which the next one is made */
+    LOG_TAIL = 1024,        /* entries kept in memory behind a snapshot, for those who are a little late */
+};
+
+/* What differs between the engines. */
+struct log_engine {
+    void (*start)(struct lbm_node *node);                  /* what was stored is applied */
+    void (*applied)(struct lbm_node *node, uint64_t from); /* all entries from `from` up to the view's */
+    int (*append_waits)(const struct lbm_node *node); /* nonzero: the first proposal cannot be sent now */
+    void (*append)(struct lbm_node *node);            /* send the first proposal, or again */
+    int64_t (*append_deadline)(const struct lbm_node *node);
+    void (*fetch)(struct lbm_node *node); /* somebody has newer entries */
+    int64_t (*fetch_deadline)(const struct lbm_node *node);
+};
+
+extern const struct log_engine log_local, log_external;
+
+const struct log_engine *log_engine_of(const struct lbm_node *node);
+
+/* ---- control_log.c ---------------------------------------------------------------------------------- */
+
+/* Index of the last entry of the copy; it may be ahead of the view. */
+uint64_t log_last(const struct lbm_node *node);
+/* An entry of the copy; index in log_base + 1 .. log_last. */
+const struct lbm_recovered_entry *log_entry(const struct lbm_node *node, uint64_t index);
+/* Append an entry to the copy in memory, ask for it to be stored, and apply it once it is. */
+void log_store(struct lbm_node *node, const uint8_t *command, size_t len);
+/* Found the cluster: as the first proposal, which is void once there is an entry. */
+void log_found(struct lbm_node *node);
+/* The first proposal is done with. */
+void log_append_done(struct lbm_node *node);
+/* The cluster's log must be of the engine that is configured. */
+void log_check_engine(struct lbm_node *node);
+
+/* ---- log_snapshot.c --------------------------------------------------------------------------------- */
+
+/* Begin from a stored snapshot. */
+void log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+/* Take a view that is newer than the whole copy: it is stored first, and counts once it is durable. */
+void log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len);
+/* A transaction is durable: the view may be it. */
+void log_snapshot_persisted(struct lbm_node *node);
+/* Make a snapshot if there are many entries since the last one. */
+void log_compact(struct lbm_node *node);
+/* Nonzero while a view that was taken is being stored. */
+int log_snapshot_pending(const struct lbm_node *node);
+
+#endif
