@@ -98,7 +98,7 @@ put_row(struct lbm_recovered *state, const struct lbm_row *row)
 }
 
 static enum lbm_err
-put_guest(struct lbm_recovered *state, uint64_t job, const struct lbm_graph *g)
+put_guest(struct lbm_recovered *state, uint64_t job, const struct lbm_graph *g, uint64_t seq)
 {
     for (uint32_t v = 0; v < g->n; v++) {
         struct lbm_half half[DEGREE_MAX];
@@ -114,6 +114,9 @@ put_guest(struct lbm_recovered *state, uint64_t job, const struct lbm_graph *g)
                               .peer = LBM_NONE,
                               .work = lbm_graph_work(g, v),
                               .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
+                              .seq = seq + v,
+                              .source = LBM_NONE,
+                              .fin = 1,
                               .degree = degree,
                               .half = half};
         for (int i = 0; i < 2; i++)
@@ -214,7 +217,7 @@ put_op(struct lbm_recovered *state, const struct lbm_persist_op *op)
     case LBM_PERSIST_ROW:
         return put_row(state, &op->as.row);
     case LBM_PERSIST_GUEST:
-        return put_guest(state, op->job, op->as.guest.graph);
+        return put_guest(state, op->job, op->as.guest.graph, op->as.guest.seq);
     default:
         return put_plan(state, op);
     }

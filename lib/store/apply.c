@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Persist operations as statements, one function a kind; any number of transactions in one commit. */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "store/internal.h"
 
-enum { WAL_PAGES_MAX = 4096 }; /* 16 MiB: then the write-ahead log is folded into the file */
+enum {
+    WAL_PAGES_MAX = 4096, /* 16 MiB: then the write-ahead log is folded into the file */
+    ARCHIVES_MAX = 100,   /* of one incarnation: each try of a reset may leave one */
+};
 
 /* Bind n whole numbers, then a command, then the checksum of both; run. */
 static enum lbm_err
@@ -23,13 +27,81 @@ put_command(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, i
     return lbm_store_run(store, id, diag);
 }
 
+enum lbm_err
+lbm_store_exec_bound(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,
+                     struct lbm_diag *diag)
+{
+    enum lbm_err err = lbm_store_bind(store, id, columns, n, diag);
+    return err == LBM_OK ? lbm_store_run(store, id, diag) : err;
+}
+
+enum lbm_err
+lbm_store_exec_checked(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,
+                       struct lbm_diag *diag)
+{
+    uint64_t checked[8];
+    LBM_ASSERT(n < 8);
+    for (int i = 0; i < n; i++)
+        checked[i] = columns[i];
+    checked[n] = lbm_store_crc(columns, (size_t)n, NULL, 0);
+    return lbm_store_exec_bound(store, id, checked, n + 1, diag);
+}
+
+void
+lbm_store_saw_seq(struct lbm_store *store, uint64_t seq)
+{
+    if (seq > store->seq_new)
+        store->seq_new = seq;
+}
+
 static enum lbm_err
 apply_self(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
 {
-    uint64_t columns[4] = {op->as.self.cluster, op->as.self.host, op->as.self.incarnation};
-    columns[3] = lbm_store_crc(columns, 3, NULL, 0);
-    enum lbm_err err = lbm_store_bind(store, LBM_SQL_SELF_PUT, columns, 4, diag);
-    return err != LBM_OK ? err : lbm_store_run(store, LBM_SQL_SELF_PUT, diag);
+    const uint64_t columns[3] = {op->as.self.cluster, op->as.self.host, op->as.self.incarnation};
+    return lbm_store_exec_checked(store, LBM_SQL_SELF_PUT, columns, 3, diag);
+}
+
+static enum lbm_err
+apply_adopted(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
+{
+    const uint64_t columns[2] = {op->as.drop.owner, op->as.drop.incarnation};
+    return lbm_store_exec_checked(store, LBM_SQL_ADOPTED_PUT, columns, 2, diag);
+}
+
+static enum lbm_err
+apply_term(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
+{
+    const uint64_t columns[2] = {op->as.term.term, op->as.term.leader};
+    return lbm_store_exec_checked(store, LBM_SQL_TERM_PUT, columns, 2, diag);
+}
+
+static enum lbm_err
+apply_snapshot(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
+{
+    enum lbm_err err = put_command(store, LBM_SQL_SNAPSHOT_PUT, &op->as.snapshot.index, 1,
+                                   op->as.snapshot.view, op->as.snapshot.len, diag);
+    return err == LBM_OK ? lbm_store_exec_bound(store, LBM_SQL_LOG_CUT, &op->as.snapshot.index, 1, diag)
+                         : err;
+}
+
+/* The archive was written before the transaction began. */
+static enum lbm_err
+apply_reset(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
+{
+    uint64_t self[3] = {0, 0, op->as.reset.incarnation};
+    int64_t cluster = 0, host = 0;
+    enum lbm_err err = lbm_store_exec(store->db, "SELECT cluster FROM self", &cluster, store->path, diag);
+    if (err == LBM_OK)
+        err = lbm_store_exec(store->db, "SELECT host FROM self", &host, store->path, diag);
+    static const char *const emptied[] = {"DELETE FROM vertex", "DELETE FROM replica",
+                                          "DELETE FROM stream", "DELETE FROM adopted",
+                                          "DELETE FROM job",    "DELETE FROM progress"};
+    for (size_t i = 0; err == LBM_OK && i < sizeof emptied / sizeof *emptied; i++)
+        err = lbm_store_exec(store->db, emptied[i], NULL, store->path, diag);
+    self[0] = (uint64_t)cluster;
+    self[1] = (uint64_t)host;
+    store->seq = store->seq_new = 0;
+    return err == LBM_OK ? lbm_store_exec_checked(store, LBM_SQL_SELF_PUT, self, 3, diag) : err;
 }
 
 static enum lbm_err
@@ -59,15 +131,12 @@ apply_job(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_d
 static enum lbm_err
 apply_job_delete(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
 {
-    static const enum lbm_sql deletes[] = {LBM_SQL_JOB_DELETE_ROWS, LBM_SQL_JOB_DELETE};
-    for (int i = 0; i < 2; i++) {
-        enum lbm_err err = lbm_store_bind(store, deletes[i], &op->job, 1, diag);
-        if (err == LBM_OK)
-            err = lbm_store_run(store, deletes[i], diag);
-        if (err != LBM_OK)
-            return err;
-    }
-    return LBM_OK;
+    static const enum lbm_sql deletes[] = {LBM_SQL_JOB_DELETE_ROWS, LBM_SQL_JOB_DELETE_REPLICAS,
+                                           LBM_SQL_JOB_DELETE};
+    enum lbm_err err = LBM_OK;
+    for (int i = 0; i < 3 && err == LBM_OK; i++)
+        err = lbm_store_exec_bound(store, deletes[i], &op->job, 1, diag);
+    return err;
 }
 
 static lbm_store_op_fn *const op_fns[] = {
@@ -79,6 +148,13 @@ static lbm_store_op_fn *const op_fns[] = {
     [LBM_PERSIST_GUEST] = lbm_store_apply_guest,
     [LBM_PERSIST_PLAN] = lbm_store_apply_plan,
     [LBM_PERSIST_POSITIONS] = lbm_store_apply_positions,
+    [LBM_PERSIST_ROW_DELETE] = lbm_store_apply_row_delete,
+    [LBM_PERSIST_REPLICA] = lbm_store_apply_replica,
+    [LBM_PERSIST_REPLICA_DROP] = lbm_store_apply_replica_drop,
+    [LBM_PERSIST_ADOPTED] = apply_adopted,
+    [LBM_PERSIST_RESET] = apply_reset,
+    [LBM_PERSIST_SNAPSHOT] = apply_snapshot,
+    [LBM_PERSIST_TERM] = apply_term,
 };
 _Static_assert(sizeof op_fns / sizeof *op_fns == LBM_PERSIST_COUNT, "an operation without a function");
 
@@ -116,6 +192,44 @@ roll_back(struct lbm_store *store)
         store->failed |= sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK;
 }
 
+/* A copy of the whole database beside it, "<path>.incarnation-N", never over an older one: what an evicted
+ * incarnation had is kept for whoever wants to look. */
+static enum lbm_err
+archive(struct lbm_store *store, uint64_t incarnation, struct lbm_diag *diag)
+{
+    for (int again = 0; again < ARCHIVES_MAX; again++) {
+        struct lbm_buf name = {0};
+        lbm_buf_printf(&name, "%s.incarnation-%" PRIu64, store->path, incarnation);
+        if (again != 0)
+            lbm_buf_printf(&name, ".%d", again);
+        char *sql = name.failed ? NULL : sqlite3_mprintf("VACUUM INTO %Q", name.at);
+        int exists = !name.failed && access(name.at, F_OK) == 0;
+        lbm_buf_free(&name);
+        if (sql == NULL)
+            return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory to archive it");
+        int result = exists ? SQLITE_OK : sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+        sqlite3_free(sql);
+        if (!exists)
+            return result == SQLITE_OK ? LBM_OK
+                                       : lbm_store_error(store->db, store->path, diag, "archiving it");
+    }
+    return lbm_diag_set(diag, LBM_E_EXISTS, store->path, 0,
+                        "it has %d archives of incarnation %" PRIu64 " already; move them away", ARCHIVES_MAX,
+                        incarnation);
+}
+
+static enum lbm_err
+archive_before_resets(struct lbm_store *store, const struct lbm_persist *const *persists, size_t n,
+                      struct lbm_diag *diag)
+{
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; err == LBM_OK && k < persists[i]->ops.n; k++)
+            if (persists[i]->ops.at[k].kind == LBM_PERSIST_RESET)
+                err = archive(store, persists[i]->ops.at[k].as.reset.incarnation - 1, diag);
+    return err;
+}
+
 enum lbm_err
 lbm_store_apply(struct lbm_store *store, const struct lbm_persist *const *persists, size_t n,
                 struct lbm_diag *diag)
@@ -124,18 +238,26 @@ lbm_store_apply(struct lbm_store *store, const struct lbm_persist *const *persis
         return lbm_diag_set(diag, LBM_E_IO, store->path, 0,
                             "an earlier write failed: what is stored is known only after a restart");
     uint64_t last_id = store->last_id;
-    enum lbm_err err = lbm_store_run(store, LBM_SQL_BEGIN, diag);
+    uint64_t seq = store->seq;
+    store->seq_new = seq;
+    enum lbm_err err = archive_before_resets(store, persists, n, diag);
+    if (err == LBM_OK)
+        err = lbm_store_run(store, LBM_SQL_BEGIN, diag);
     for (size_t i = 0; err == LBM_OK && i < n; i++) {
         LBM_ASSERT(persists[i]->id > last_id);
         last_id = persists[i]->id;
         err = apply_ops(store, persists[i], diag);
     }
+    if (err == LBM_OK && store->seq_new != store->seq)
+        err = lbm_store_exec_checked(store, LBM_SQL_PROGRESS_PUT, &store->seq_new, 1, diag);
     if (err == LBM_OK)
         err = lbm_store_run(store, LBM_SQL_COMMIT, diag);
     if (err != LBM_OK) {
         roll_back(store);
+        store->seq = seq;
     } else {
         store->last_id = last_id;
+        store->seq = store->seq_new;
         err = checkpoint(store, diag);
     }
     /* A refusal undid everything in memory; after anything else only the file knows. */

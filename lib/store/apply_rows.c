@@ -47,7 +47,7 @@ refuse_rank(struct lbm_store *store, const struct lbm_row *row, struct lbm_diag 
     if (err != LBM_OK)
         return err;
     LBM_ASSERT(found);
-    free(stored.half);
+    lbm_row_free(&stored);
     return lbm_diag_set(diag, LBM_E_STATE, store->path, 0,
                         "record of job %" PRIx64 " vertex %" PRIu32 " would fall from epoch %" PRIu64
                         " stage %d to epoch %" PRIu64 " stage %d; nothing was stored",
@@ -57,7 +57,8 @@ refuse_rank(struct lbm_store *store, const struct lbm_row *row, struct lbm_diag 
 static enum lbm_err
 put_row(struct lbm_store *store, const struct lbm_row *row, struct lbm_diag *diag)
 {
-    enum lbm_err err = lbm_store_bind_row(store, row, diag);
+    enum lbm_err err = lbm_store_bind_row(store, LBM_SQL_ROW_PUT, row, diag);
+    lbm_store_saw_seq(store, row->seq);
     if (err == LBM_OK)
         err = lbm_store_run(store, LBM_SQL_ROW_PUT, diag);
     if (err != LBM_OK)
@@ -72,9 +73,18 @@ lbm_store_apply_row(struct lbm_store *store, const struct lbm_persist_op *op, st
     return put_row(store, &op->as.row, diag);
 }
 
+enum lbm_err
+lbm_store_apply_row_delete(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
+{
+    const uint64_t key[2] = {op->job, op->as.gone.vertex};
+    lbm_store_saw_seq(store, op->as.gone.seq);
+    return op->as.gone.vertex != LBM_NONE ? lbm_store_exec_bound(store, LBM_SQL_ROW_DELETE, key, 2, diag)
+                                          : LBM_OK;
+}
+
 /* One vertex of a guest as the record OWN(1). half: room for its degree. */
 static struct lbm_row
-guest_row(const struct lbm_graph *g, uint64_t job, uint32_t v, struct lbm_half *half)
+guest_row(const struct lbm_graph *g, uint64_t job, uint64_t seq, uint32_t v, struct lbm_half *half)
 {
     struct lbm_row row = {.job = job,
                           .vertex = v,
@@ -83,6 +93,9 @@ guest_row(const struct lbm_graph *g, uint64_t job, uint32_t v, struct lbm_half *
                           .peer = LBM_NONE,
                           .work = lbm_graph_work(g, v),
                           .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
+                          .seq = seq + v,
+                          .source = LBM_NONE,
+                          .fin = 1,
                           .degree = (uint32_t)(g->offset[v + 1] - g->offset[v]),
                           .half = half};
     if (g->position != NULL)
@@ -108,7 +121,7 @@ lbm_store_apply_guest(struct lbm_store *store, const struct lbm_persist_op *op, 
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for a row");
     enum lbm_err err = LBM_OK;
     for (uint32_t v = 0; err == LBM_OK && v < g->n; v++) {
-        struct lbm_row row = guest_row(g, op->job, v, half);
+        struct lbm_row row = guest_row(g, op->job, op->as.guest.seq, v, half);
         err = put_row(store, &row, diag);
     }
     free(half);
@@ -153,7 +166,7 @@ lbm_store_apply_plan(struct lbm_store *store, const struct lbm_persist_op *op, s
         if (op->as.plan.host != NULL && row.stage == LBM_STAGE_OWN)
             row.peer = op->as.plan.host[i];
         err = put_row(store, &row, diag);
-        free(row.half);
+        lbm_row_free(&row);
     }
     return err;
 }

@@ -12,7 +12,7 @@
 enum {
     HALF_BYTES = 12, /* to, weight, host */
     CRC_BYTES = 4,
-    COLUMNS_MAX = 9, /* that a checksum covers */
+    COLUMNS_MAX = 13, /* that a checksum covers */
 };
 
 static void
@@ -40,6 +40,38 @@ lbm_store_crc(const uint64_t *columns, size_t n, const void *blob, size_t len)
         put_le(head + 8 * i, columns[i], 8);
     uint32_t crc = (uint32_t)crc32_z(0, head, 8 * n);
     return len != 0 ? (uint32_t)crc32_z(crc, blob, len) : crc;
+}
+
+/* Numbers, then two blobs. */
+static uint32_t
+row_crc(const uint64_t *columns, const void *adjacency, size_t len, const void *payload, size_t payload_len)
+{
+    uint32_t crc = lbm_store_crc(columns, COLUMNS_MAX, adjacency, len);
+    return payload_len != 0 ? (uint32_t)crc32_z(crc, payload, payload_len) : crc;
+}
+
+static void
+sql_crc(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    uint64_t columns[COLUMNS_MAX];
+    if (n < 2 || n - 2 > COLUMNS_MAX) {
+        sqlite3_result_error(context, "lbm_crc takes numbers and two blobs", -1);
+        return;
+    }
+    for (int i = 0; i < n - 2; i++)
+        columns[i] = (uint64_t)sqlite3_value_int64(value[i]);
+    const void *last = sqlite3_value_blob(value[n - 1]);
+    size_t len = (size_t)sqlite3_value_bytes(value[n - 1]);
+    uint32_t crc = lbm_store_crc(columns, (size_t)(n - 2), sqlite3_value_blob(value[n - 2]),
+                                 (size_t)sqlite3_value_bytes(value[n - 2]));
+    sqlite3_result_int64(context, len != 0 ? (uint32_t)crc32_z(crc, last, len) : crc);
+}
+
+int
+lbm_store_add_crc(sqlite3 *db)
+{
+    return sqlite3_create_function(db, "lbm_crc", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_crc, NULL,
+                                   NULL);
 }
 
 /* ---- position ----------------------------------------------------------------------------------- */
@@ -90,9 +122,19 @@ decode_position(const uint8_t *bytes, size_t len, struct lbm_row *row)
 static void
 row_columns(const struct lbm_row *row, uint64_t columns[COLUMNS_MAX])
 {
-    const uint64_t values[COLUMNS_MAX] = {row->job,   row->vertex, row->epoch,
-                                          row->stage, row->peer,   row->peer_incarnation,
-                                          row->work,  row->pin,    row->anchored != 0};
+    const uint64_t values[COLUMNS_MAX] = {row->job,
+                                          row->vertex,
+                                          row->epoch,
+                                          row->stage,
+                                          row->peer,
+                                          row->peer_incarnation,
+                                          row->work,
+                                          row->pin,
+                                          row->anchored != 0,
+                                          row->seq,
+                                          row->source,
+                                          row->source_incarnation,
+                                          (uint64_t)(row->fin != 0)};
     memcpy(columns, values, sizeof values);
 }
 
@@ -113,7 +155,7 @@ encode_adjacency(struct lbm_buf *out, const struct lbm_row *row)
 }
 
 enum lbm_err
-lbm_store_bind_row(struct lbm_store *store, const struct lbm_row *row, struct lbm_diag *diag)
+lbm_store_bind_row(struct lbm_store *store, enum lbm_sql id, const struct lbm_row *row, struct lbm_diag *diag)
 {
     if (row->stage <= LBM_STAGE_NONE || row->stage >= LBM_STAGE_COUNT || row->epoch < 1 ||
         row->epoch > INT64_MAX)
@@ -129,15 +171,17 @@ lbm_store_bind_row(struct lbm_store *store, const struct lbm_row *row, struct lb
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for a row");
     uint64_t columns[COLUMNS_MAX];
     row_columns(row, columns);
-    sqlite3_stmt *put = store->statement[LBM_SQL_ROW_PUT];
+    sqlite3_stmt *put = store->statement[id];
     int result = SQLITE_OK, at = 1;
     for (int i = 0; i < COLUMNS_MAX; i++)
         result |= sqlite3_bind_int64(put, at++, (int64_t)columns[i]);
     const void *adjacency = store->adjacency.at != NULL ? store->adjacency.at : "";
-    result |=
-        sqlite3_bind_int64(put, at++, lbm_store_crc(columns, COLUMNS_MAX, adjacency, store->adjacency.len));
+    const void *payload = row->payload != NULL ? (const void *)row->payload : "";
+    result |= sqlite3_bind_int64(
+        put, at++, row_crc(columns, adjacency, store->adjacency.len, payload, row->payload_len));
     result |= sqlite3_bind_blob(put, at++, store->position.at, (int)store->position.len, SQLITE_STATIC);
     result |= sqlite3_bind_blob(put, at++, adjacency, (int)store->adjacency.len, SQLITE_STATIC);
+    result |= sqlite3_bind_blob(put, at++, payload, (int)row->payload_len, SQLITE_STATIC);
     return result == SQLITE_OK ? LBM_OK : lbm_store_error(store->db, store->path, diag, "binding a row");
 }
 
@@ -167,16 +211,22 @@ lbm_store_read_row(const struct lbm_store *store, sqlite3_stmt *statement, struc
                            .peer_incarnation = columns[5],
                            .work = (uint32_t)columns[6],
                            .pin = (uint32_t)columns[7],
-                           .anchored = columns[8] != 0};
+                           .anchored = columns[8] != 0,
+                           .seq = columns[9],
+                           .source = (uint32_t)columns[10],
+                           .source_incarnation = columns[11],
+                           .fin = columns[12] != 0};
     const uint8_t *position = sqlite3_column_blob(statement, COLUMNS_MAX + 1);
     size_t position_len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 1);
     const uint8_t *adjacency = sqlite3_column_blob(statement, COLUMNS_MAX + 2);
     size_t len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 2);
+    const void *payload = sqlite3_column_blob(statement, COLUMNS_MAX + 3);
+    size_t payload_len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 3);
     row_columns(&read, again); /* a value wider than its field would come back changed */
     uint64_t crc = (uint64_t)sqlite3_column_int64(statement, COLUMNS_MAX);
     int sound = memcmp(columns, again, sizeof columns) == 0 && read.stage > LBM_STAGE_NONE &&
                 read.stage < LBM_STAGE_COUNT && len % HALF_BYTES == 0 &&
-                crc == lbm_store_crc(columns, COLUMNS_MAX, adjacency, len) &&
+                crc == row_crc(columns, adjacency, len, payload, payload_len) &&
                 decode_position(position, position_len, &read);
     if (!sound)
         return lbm_store_damaged(store->path, diag, "damaged: record of job %" PRIx64 " vertex %" PRIu64,
@@ -184,6 +234,11 @@ lbm_store_read_row(const struct lbm_store *store, sqlite3_stmt *statement, struc
     read.degree = (uint32_t)(len / HALF_BYTES);
     if (read.degree != 0 && (read.half = decode_adjacency(adjacency, read.degree)) == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its rows");
+    read.payload_len = (uint32_t)payload_len;
+    if (payload_len != 0 && (read.payload = lbm_copy(payload, payload_len, 1)) == NULL) {
+        free(read.half);
+        return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its rows");
+    }
     *row = read;
     return LBM_OK;
 }

@@ -19,26 +19,56 @@
     X(SELF_PUT,                                                                                              \
       "INSERT OR REPLACE INTO self(id, cluster, host, incarnation, crc) VALUES(1, ?1, ?2, ?3, ?4)")          \
     X(SELF_GET, "SELECT cluster, host, incarnation, crc FROM self")                                          \
-    X(LOG_LAST, "SELECT ifnull(max(idx), 0) FROM log")                                                       \
+    X(LOG_LAST,                                                                                              \
+      "SELECT max((SELECT ifnull(max(idx), 0) FROM log), (SELECT ifnull(max(idx), 0) FROM snapshot))")       \
     X(LOG_PUT, "INSERT INTO log(idx, command, crc) VALUES(?1, ?2, ?3)")                                      \
     X(LOG_GET, "SELECT idx, command, crc FROM log ORDER BY idx")                                             \
+    X(LOG_CUT, "DELETE FROM log WHERE idx <= ?1")                                                            \
+    X(SNAPSHOT_PUT, "INSERT OR REPLACE INTO snapshot(id, idx, view, crc) VALUES(1, ?1, ?2, ?3)")             \
+    X(SNAPSHOT_GET, "SELECT idx, view, crc FROM snapshot")                                                   \
+    X(TERM_PUT, "INSERT OR REPLACE INTO term(id, term, leader, crc) VALUES(1, ?1, ?2, ?3)")                  \
+    X(TERM_GET, "SELECT term, leader, crc FROM term")                                                        \
+    X(PROGRESS_PUT, "INSERT OR REPLACE INTO progress(id, seq, crc) VALUES(1, ?1, ?2)")                       \
+    X(PROGRESS_GET, "SELECT seq, crc FROM progress")                                                         \
     X(JOB_PUT, "INSERT OR REPLACE INTO job(job, state, command, crc) VALUES(?1, ?2, ?3, ?4)")                \
     X(JOB_GET, "SELECT job, state, command, crc FROM job WHERE job BETWEEN ?1 AND ?2 ORDER BY job")          \
     X(JOB_DELETE, "DELETE FROM job WHERE job = ?1")                                                          \
     X(JOB_DELETE_ROWS, "DELETE FROM vertex WHERE job = ?1")                                                  \
+    X(JOB_DELETE_REPLICAS, "DELETE FROM replica WHERE job = ?1")                                             \
     X(ROW_PUT,                                                                                               \
-      "INSERT INTO vertex(job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, crc, position," \
-      " adjacency) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"                                \
-      " ON CONFLICT(job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5, peer_incarnation = ?6,"         \
-      " work = ?7, pin = ?8, anchored = ?9, crc = ?10, position = ?11, adjacency = ?12"                      \
+      "INSERT INTO vertex(" LBM_ROW_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"    \
+      " ?13, ?14, ?15, ?16, ?17) ON CONFLICT(job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5,"       \
+      " peer_incarnation = ?6, work = ?7, pin = ?8, anchored = ?9, seq = ?10, source = ?11,"                 \
+      " source_incarnation = ?12, fin = ?13, crc = ?14, position = ?15, adjacency = ?16, payload = ?17"      \
       " WHERE (epoch, stage) <= (?3, ?4)")                                                                   \
-    X(ROW_ALL,                                                                                               \
-      "SELECT job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, crc, position, adjacency"   \
-      " FROM vertex WHERE job BETWEEN ?1 AND ?2 ORDER BY job, v")                                            \
-    X(ROW_GET,                                                                                               \
-      "SELECT job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, crc, position, adjacency"   \
-      " FROM vertex WHERE job = ?1 AND v = ?2")                                                              \
-    X(ROW_POSITION, "UPDATE vertex SET position = ?3 WHERE job = ?1 AND v = ?2")
+    X(ROW_ALL, "SELECT " LBM_ROW_COLUMNS " FROM vertex WHERE job BETWEEN ?1 AND ?2 ORDER BY job, v")         \
+    X(ROW_GET, "SELECT " LBM_ROW_COLUMNS " FROM vertex WHERE job = ?1 AND v = ?2")                           \
+    X(ROW_POSITION, "UPDATE vertex SET position = ?3 WHERE job = ?1 AND v = ?2")                             \
+    X(ROW_DELETE, "DELETE FROM vertex WHERE job = ?1 AND v = ?2")                                            \
+    X(REPLICA_PUT,                                                                                           \
+      "INSERT INTO replica(" LBM_ROW_COLUMNS ", owner, incarnation) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"  \
+      " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"                                               \
+      " ON CONFLICT(owner, incarnation, job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5,"            \
+      " peer_incarnation = ?6, work = ?7, pin = ?8, anchored = ?9, seq = ?10, source = ?11,"                 \
+      " source_incarnation = ?12, fin = ?13, crc = ?14, position = ?15, adjacency = ?16, payload = ?17"      \
+      " WHERE (epoch, stage) <= (?3, ?4)")                                                                   \
+    X(REPLICA_ALL, "SELECT " LBM_ROW_COLUMNS ", owner, incarnation FROM replica"                             \
+                   " WHERE job BETWEEN ?1 AND ?2 ORDER BY owner, incarnation, job, v")                       \
+    X(REPLICA_DELETE, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2 AND job = ?3 AND v = ?4")   \
+    X(REPLICA_DROP, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2")                             \
+    X(REPLICA_DROP_JOB, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2 AND job = ?3")            \
+    X(STREAM_PUT,                                                                                            \
+      "INSERT OR REPLACE INTO stream(owner, incarnation, generation, seq, crc) VALUES(?1, ?2, ?3, ?4, ?5)")  \
+    X(STREAM_GET, "SELECT owner, incarnation, generation, seq, crc FROM stream ORDER BY owner, incarnation") \
+    X(STREAM_DROP, "DELETE FROM stream WHERE owner = ?1 AND incarnation = ?2")                               \
+    X(ADOPTED_PUT, "INSERT OR REPLACE INTO adopted(host, incarnation, crc) VALUES(?1, ?2, ?3)")              \
+    X(ADOPTED_GET, "SELECT host, incarnation, crc FROM adopted ORDER BY host, incarnation")
+
+/* The columns of a record, in the order in which they are bound and read: 13 numbers, their checksum with the
+ * last two blobs, and the blobs. */
+#define LBM_ROW_COLUMNS                                                                                      \
+    "job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, seq, source, source_incarnation,"    \
+    " fin, crc, position, adjacency, payload"
 
 enum lbm_sql {
 #define LBM_SQL_ENUM(id, text) LBM_SQL_##id,
@@ -54,6 +84,8 @@ struct lbm_store {
     int failed;       /* nonzero: what is stored is unknown until the database is opened again */
     int wal_pages;    /* in the write-ahead log after the last commit */
     uint64_t last_id; /* of the last transaction applied */
+    uint64_t seq;     /* highest of any record, as stored */
+    uint64_t seq_new; /* the same with the transaction under way */
     sqlite3_stmt *statement[LBM_SQL_COUNT];
     struct lbm_buf position, adjacency; /* of the row being encoded */
 };
@@ -107,6 +139,9 @@ enum lbm_err lbm_store_migrate(sqlite3 *db, const struct lbm_store_step *steps, 
 
 /* ---- column.c ----------------------------------------------------------------------------------- */
 
+/* Give the connection the SQL function lbm_crc(number, ..., blob, blob), for migrations. */
+int lbm_store_add_crc(sqlite3 *db);
+
 /* crc32 of n columns, 8 bytes each, little-endian, then a blob. */
 uint32_t lbm_store_crc(const uint64_t *columns, size_t n, const void *blob, size_t len);
 
@@ -115,9 +150,9 @@ uint32_t lbm_store_crc(const uint64_t *columns, size_t n, const void *blob, size
 enum lbm_err lbm_store_encode_position(struct lbm_buf *out, uint64_t job, uint32_t v,
                                        const double position[3], struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Bind a row to ROW_PUT, with its checksums. The blobs stay in store's buffers until the next row.
- * Errors: LBM_E_RANGE, LBM_E_NOMEM. */
-enum lbm_err lbm_store_bind_row(struct lbm_store *store, const struct lbm_row *row,
+/* Bind a row to ROW_PUT or REPLICA_PUT, with its checksums. The blobs stay in store's buffers until the next
+ * row. Errors: LBM_E_RANGE, LBM_E_NOMEM. */
+enum lbm_err lbm_store_bind_row(struct lbm_store *store, enum lbm_sql id, const struct lbm_row *row,
                                 struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Read the row a statement stands on (the columns of ROW_ALL). Out: row->half owned by the caller.
@@ -138,6 +173,16 @@ enum lbm_err lbm_store_read(struct lbm_store *store, int keep_rows, struct lbm_r
 typedef enum lbm_err lbm_store_op_fn(struct lbm_store *store, const struct lbm_persist_op *op,
                                      struct lbm_diag *diag);
 
-lbm_store_op_fn lbm_store_apply_row, lbm_store_apply_guest, lbm_store_apply_plan, lbm_store_apply_positions;
+lbm_store_op_fn lbm_store_apply_row, lbm_store_apply_row_delete, lbm_store_apply_guest, lbm_store_apply_plan,
+    lbm_store_apply_positions, lbm_store_apply_replica, lbm_store_apply_replica_drop;
+
+/* Bind n whole numbers and run. */
+enum lbm_err lbm_store_exec_bound(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,
+                                  struct lbm_diag *diag) LBM_MUST_CHECK;
+/* The same with the checksum of the numbers as one more. */
+enum lbm_err lbm_store_exec_checked(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,
+                                    struct lbm_diag *diag) LBM_MUST_CHECK;
+/* The stream of records has come this far, in the transaction under way. */
+void lbm_store_saw_seq(struct lbm_store *store, uint64_t seq);
 
 #endif

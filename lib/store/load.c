@@ -39,13 +39,84 @@ take_self(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *
     return LBM_OK;
 }
 
+/* n numbers whose checksum is the column behind them. */
+static int
+take_checked(sqlite3_stmt *s, int n, uint64_t *columns)
+{
+    for (int i = 0; i < n; i++)
+        columns[i] = (uint64_t)sqlite3_column_int64(s, i);
+    return (uint64_t)sqlite3_column_int64(s, n) == lbm_store_crc(columns, (size_t)n, NULL, 0);
+}
+
+static enum lbm_err
+take_progress(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+              struct lbm_diag *diag)
+{
+    return take_checked(s, 1, &out->seq) ? LBM_OK
+                                         : lbm_store_damaged(store->path, diag, "damaged: its progress");
+}
+
+static enum lbm_err
+take_term(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out, struct lbm_diag *diag)
+{
+    uint64_t columns[2];
+    if (!take_checked(s, 2, columns))
+        return lbm_store_damaged(store->path, diag, "damaged: the control log's term");
+    out->term = columns[0];
+    out->leader = (uint32_t)columns[1];
+    return LBM_OK;
+}
+
+static enum lbm_err
+take_snapshot(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+              struct lbm_diag *diag)
+{
+    uint64_t index = (uint64_t)sqlite3_column_int64(s, 0);
+    enum lbm_err err = copy_blob(store, s, 1, &out->snapshot, &out->snapshot_len, diag);
+    if (err != LBM_OK)
+        return err;
+    out->snapshot_index = index;
+    if ((uint64_t)sqlite3_column_int64(s, 2) != lbm_store_crc(&index, 1, out->snapshot, out->snapshot_len))
+        return lbm_store_damaged(store->path, diag, "damaged: the control log's snapshot");
+    return LBM_OK;
+}
+
+static enum lbm_err
+take_adoption(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+              struct lbm_diag *diag)
+{
+    uint64_t columns[2];
+    if (!take_checked(s, 2, columns))
+        return lbm_store_damaged(store->path, diag, "damaged: an adoption");
+    struct lbm_recovered_adoption adoption = {(uint32_t)columns[0], columns[1]};
+    return lbm_vec_push(&out->adoptions, adoption) == LBM_OK
+               ? LBM_OK
+               : lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for the adoptions");
+}
+
+static enum lbm_err
+take_stream(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out, struct lbm_diag *diag)
+{
+    uint64_t columns[4];
+    if (!take_checked(s, 4, columns))
+        return lbm_store_damaged(store->path, diag, "damaged: the position of a replica");
+    struct lbm_recovered_replica replica = {.owner = (uint32_t)columns[0],
+                                            .incarnation = columns[1],
+                                            .generation = columns[2],
+                                            .seq = columns[3]};
+    return lbm_vec_push(&out->replicas, replica) == LBM_OK
+               ? LBM_OK
+               : lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for the replicas");
+}
+
 static enum lbm_err
 take_entry(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out, struct lbm_diag *diag)
 {
     struct lbm_recovered_entry entry = {.index = (uint64_t)sqlite3_column_int64(s, 0)};
-    if (entry.index != out->log.n + 1)
-        return lbm_store_damaged(store->path, diag, "damaged: entry %zu of the control log is missing",
-                                 out->log.n + 1);
+    uint64_t next = out->snapshot_index + out->log.n + 1;
+    if (entry.index != next)
+        return lbm_store_damaged(store->path, diag,
+                                 "damaged: entry %" PRIu64 " of the control log is missing", next);
     enum lbm_err err = copy_blob(store, s, 1, &entry.command, &entry.len, diag);
     if (err != LBM_OK)
         return err;
@@ -114,7 +185,7 @@ take_row(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *o
         return err;
     if (lbm_vec_push(&out->rows, row) == LBM_OK)
         return LBM_OK;
-    free(row.half);
+    lbm_row_free(&row);
     return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its rows");
 }
 
@@ -125,16 +196,48 @@ verify_row(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered 
     struct lbm_row row;
     enum lbm_err err = lbm_store_read_row(store, s, &row, diag);
     if (err == LBM_OK)
-        free(row.half);
+        lbm_row_free(&row);
     return err;
+}
+
+/* Behind the columns of a record: whose it is. */
+static enum lbm_err
+take_replica_row(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+                 struct lbm_diag *diag)
+{
+    uint32_t owner = (uint32_t)sqlite3_column_int64(s, 17);
+    uint64_t incarnation = (uint64_t)sqlite3_column_int64(s, 18);
+    struct lbm_recovered_replica *replica = NULL;
+    for (size_t i = 0; i < out->replicas.n; i++)
+        if (out->replicas.at[i].owner == owner && out->replicas.at[i].incarnation == incarnation)
+            replica = &out->replicas.at[i];
+    if (replica == NULL)
+        return lbm_store_damaged(store->path, diag, "damaged: records of host %" PRIu32 " without a position",
+                                 owner);
+    struct lbm_row row;
+    enum lbm_err err = lbm_store_read_row(store, s, &row, diag);
+    if (err != LBM_OK || lbm_vec_push(&replica->rows, row) == LBM_OK)
+        return err;
+    lbm_row_free(&row);
+    return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its rows");
 }
 
 static enum lbm_err
 read_all(struct lbm_store *store, int keep_rows, struct lbm_recovered *out, struct lbm_diag *diag)
 {
-    enum lbm_err err = each(store, LBM_SQL_SELF_GET, take_self, out, diag);
-    if (err == LBM_OK)
-        err = each(store, LBM_SQL_LOG_GET, take_entry, out, diag);
+    static const struct {
+        enum lbm_sql id;
+        take_fn *take;
+    } whole[] = {
+        {LBM_SQL_SELF_GET, take_self},        {LBM_SQL_PROGRESS_GET, take_progress},
+        {LBM_SQL_TERM_GET, take_term},        {LBM_SQL_SNAPSHOT_GET, take_snapshot},
+        {LBM_SQL_LOG_GET, take_entry},        {LBM_SQL_STREAM_GET, take_stream},
+        {LBM_SQL_ADOPTED_GET, take_adoption},
+    };
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; err == LBM_OK && i < sizeof whole / sizeof *whole; i++)
+        err = each(store, whole[i].id, whole[i].take, out, diag);
+    store->seq = out->seq;
     for (int i = 0; err == LBM_OK && i < 2; i++) {
         bind_half(store, LBM_SQL_JOB_GET, i);
         err = each(store, LBM_SQL_JOB_GET, take_job, out, diag);
@@ -142,6 +245,10 @@ read_all(struct lbm_store *store, int keep_rows, struct lbm_recovered *out, stru
     for (int i = 0; err == LBM_OK && i < 2; i++) {
         bind_half(store, LBM_SQL_ROW_ALL, i);
         err = each(store, LBM_SQL_ROW_ALL, keep_rows ? take_row : verify_row, out, diag);
+    }
+    for (int i = 0; err == LBM_OK && i < 2; i++) {
+        bind_half(store, LBM_SQL_REPLICA_ALL, i);
+        err = each(store, LBM_SQL_REPLICA_ALL, keep_rows ? take_replica_row : verify_row, out, diag);
     }
     return err;
 }

@@ -19,6 +19,41 @@ const struct lbm_store_step lbm_store_steps[] = {
      " peer INTEGER NOT NULL, peer_incarnation INTEGER NOT NULL, work INTEGER NOT NULL, pin INTEGER NOT NULL,"
      " anchored INTEGER NOT NULL, crc INTEGER NOT NULL, position BLOB NOT NULL, adjacency BLOB NOT NULL,"
      " PRIMARY KEY(job, v)) STRICT, WITHOUT ROWID;"},
+    /* Replication: what a record is to its source and to its buddy, replicas, adoptions, snapshots. Records
+     * of version 1 began at their host or have nothing open; they are numbered in the order of their keys. */
+    {"ALTER TABLE vertex ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;"
+     "ALTER TABLE vertex ADD COLUMN source INTEGER NOT NULL DEFAULT 4294967295;"
+     "ALTER TABLE vertex ADD COLUMN source_incarnation INTEGER NOT NULL DEFAULT 0;"
+     "ALTER TABLE vertex ADD COLUMN fin INTEGER NOT NULL DEFAULT 1;"
+     "ALTER TABLE vertex ADD COLUMN payload BLOB NOT NULL DEFAULT x'';"
+     "CREATE TABLE progress("
+     " id INTEGER PRIMARY KEY CHECK(id = 1), seq INTEGER NOT NULL, crc INTEGER NOT NULL) STRICT;"
+     "UPDATE vertex SET seq = numbered.n FROM"
+     " (SELECT job AS j, v AS w, row_number() OVER (ORDER BY job, v) AS n FROM vertex) AS numbered"
+     " WHERE job = numbered.j AND v = numbered.w;"
+     "UPDATE vertex SET crc = lbm_crc(job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, seq,"
+     " source, source_incarnation, fin, adjacency, payload);"
+     "INSERT INTO progress SELECT 1, n, lbm_crc(n, x'', x'') FROM (SELECT count(*) AS n FROM vertex);"
+     "CREATE TABLE replica("
+     " owner INTEGER NOT NULL, incarnation INTEGER NOT NULL,"
+     " job INTEGER NOT NULL, v INTEGER NOT NULL, epoch INTEGER NOT NULL, stage INTEGER NOT NULL,"
+     " peer INTEGER NOT NULL, peer_incarnation INTEGER NOT NULL, work INTEGER NOT NULL, pin INTEGER NOT NULL,"
+     " anchored INTEGER NOT NULL, seq INTEGER NOT NULL, source INTEGER NOT NULL,"
+     " source_incarnation INTEGER NOT NULL, fin INTEGER NOT NULL, crc INTEGER NOT NULL,"
+     " position BLOB NOT NULL, adjacency BLOB NOT NULL, payload BLOB NOT NULL,"
+     " PRIMARY KEY(owner, incarnation, job, v)) STRICT, WITHOUT ROWID;"
+     "CREATE TABLE stream("
+     " owner INTEGER NOT NULL, incarnation INTEGER NOT NULL, generation INTEGER NOT NULL,"
+     " seq INTEGER NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY(owner, incarnation)) STRICT, WITHOUT ROWID;"
+     "CREATE TABLE adopted("
+     " host INTEGER NOT NULL, incarnation INTEGER NOT NULL, crc INTEGER NOT NULL,"
+     " PRIMARY KEY(host, incarnation)) STRICT, WITHOUT ROWID;"
+     "CREATE TABLE snapshot("
+     " id INTEGER PRIMARY KEY CHECK(id = 1), idx INTEGER NOT NULL, view BLOB NOT NULL,"
+     " crc INTEGER NOT NULL) STRICT;"
+     "CREATE TABLE term("
+     " id INTEGER PRIMARY KEY CHECK(id = 1), term INTEGER NOT NULL, leader INTEGER NOT NULL,"
+     " crc INTEGER NOT NULL) STRICT;"},
 };
 
 const int lbm_store_version = sizeof lbm_store_steps / sizeof *lbm_store_steps;

@@ -155,6 +155,8 @@ lbm_store_connect(struct lbm_store *store, int flags, int *version, struct lbm_d
     if (sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return lbm_store_error(store->db, store->path, diag, "opening");
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    if (lbm_store_add_crc(store->db) != SQLITE_OK)
+        return lbm_store_error(store->db, store->path, diag, "opening");
     /* Closing must change nothing in a file that turns out not to be ours; lbm_store_open lifts this. */
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
