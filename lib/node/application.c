@@ -44,6 +44,7 @@ send_grant(struct lbm_node *node, const struct application *application, struct 
     acquire.token = grant->token.at;
     acquire.payload_len = grant->payload_len.at;
     acquire.payload = (ProtobufCBinaryData){grant->payload.len, (uint8_t *)grant->payload.at};
+    acquire.term = node->lease.term;
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
     response.acquire = &acquire;
@@ -226,10 +227,10 @@ take_held(struct lbm_node *node, struct application *application, struct job *jo
 {
     LBM_VEC(uint32_t) vertex = {0};
     LBM_VEC(uint64_t) token = {0};
+    int is_in_force = node->lease.fence_us > node->now_us && node->lease.term == node->lease.old_term;
     for (size_t i = 0; i < attach->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = record_of(job, attach->vertex[i]);
-        if (own != NULL && own->stage == LBM_STAGE_OWN && own->epoch == attach->token[i] &&
-            node->lease.fence_us > node->now_us)
+        if (own != NULL && own->stage == LBM_STAGE_OWN && own->epoch == attach->token[i] && is_in_force)
             own->running = own->epoch;
         else if (lbm_vec_push(&vertex, attach->vertex[i]) != LBM_OK ||
                  lbm_vec_push(&token, attach->token[i]) != LBM_OK)

@@ -14,8 +14,8 @@ is_active(const struct lbm_node *node, uint32_t host)
     return member != NULL && member->state == LBM_MEMBER_ACTIVE;
 }
 
-/* The ACTIVE host that most of a row's edges lead to, wishes of own neighbours counted as places; LBM_NONE: no
- * edge leads out yet. */
+/* The ACTIVE host that most of a row's edges lead to, wishes of own neighbours counted as places; LBM_NONE:
+ * no edge leads out yet. */
 static uint32_t
 pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row)
 {
@@ -81,8 +81,9 @@ drain_job(struct lbm_node *node, struct job *job)
     for (uint32_t changed = 1; changed != 0;) {
         changed = 0;
         for (uint32_t row = 0; row < n; row++)
-            to[row] = shard->vertices.at[shard->patch.vertex[row]].wish == LBM_NONE ? pull_of(node, shard, row)
-                                                                                    : LBM_NONE;
+            to[row] = shard->vertices.at[shard->patch.vertex[row]].wish == LBM_NONE
+                          ? pull_of(node, shard, row)
+                          : LBM_NONE;
         for (uint32_t row = 0; row < n; row++)
             if (to[row] != LBM_NONE) {
                 shard->vertices.at[shard->patch.vertex[row]].wish = to[row];
@@ -115,6 +116,17 @@ is_empty(const struct lbm_node *node)
     return 1;
 }
 
+/* A ward that is silent may be lost, and what is kept here all that is left of it: others evict it first. */
+static int
+wards_are_well(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (node->view.members.at[i].buddy == node->host &&
+            is_silent(node, node->view.members.at[i].host, SILENT_US))
+            return 0;
+    return 1;
+}
+
 void
 drain_timer(struct lbm_node *node)
 {
@@ -130,8 +142,8 @@ drain_timer(struct lbm_node *node)
             (void)handoff_pump(node, job);
         }
     }
-    if (!is_empty(node) || (!all_adopted(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
-        !may_propose(node))
+    if (!is_empty(node) || !wards_are_well(node) ||
+        (!all_adopted(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) || !may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Leave leave = LBM__LEAVE__INIT;

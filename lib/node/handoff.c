@@ -120,6 +120,8 @@ handoff_flush(struct lbm_node *node)
                 fail(node, LBM_E_NOMEM);
         }
         node->due.n = kept;
+        if (node->failed != LBM_OK)
+            break;
         struct job *job = job_of(node, first.job);
         if (first.kind == DUE_OFFER && job != NULL)
             send_offers(node, job, batch.at, batch.n);

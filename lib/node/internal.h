@@ -148,6 +148,7 @@ struct lease {
     int64_t fence_us;  /* an application of the life before may run until then; 0: it may not */
     uint64_t term;     /* of the page */
     uint32_t old_used; /* applications of the life before */
+    uint64_t old_term; /* of their page; once `term` is another, what they hold is lost */
     int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
     int64_t told_us;   /* deadline last told to the shell */
     uint32_t told_used;

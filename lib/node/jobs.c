@@ -514,6 +514,8 @@ jobs_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
     for (size_t i = 0; i < node->jobs.n && is_alive(node); i++) {
+        if (lbm_view_job(&node->view, node->jobs.at[i]->id) == NULL)
+            continue; /* only the log can wake it */
         int64_t own = job_deadline(node->jobs.at[i]);
         when = own < when ? own : when;
     }

@@ -355,6 +355,7 @@ stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     if (recovered->lease_us > node->now_us && !LBM_BUG(FORGET_OLD_APPLICATION)) {
         node->lease.fence_us = recovered->lease_us;
         node->lease.old_used = recovered->lease_used;
+        node->lease.old_term = recovered->lease_term;
         node->lease.term = recovered->lease_term;
     }
 }

@@ -302,8 +302,7 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
-    member->state = LBM_MEMBER_DRAINING;
-    give_wards_away(view, member->host);
+    member->state = LBM_MEMBER_DRAINING; /* it stays a buddy until it leaves */
     return lbm_view_derive(view);
 }
 
