@@ -101,9 +101,17 @@ carry_note(struct loop *loop, struct lbm_effect *effect)
     lbm_log(effect->as.note.level, "%s", effect->as.note.text);
 }
 
+static void
+carry_lease(struct loop *loop, struct lbm_effect *effect)
+{
+    lbm_lease_file_write(loop->lease_file, effect->as.lease.deadline_us, effect->as.lease.term,
+                         effect->as.lease.used);
+}
+
 static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect *) = {
     [LBM_EFFECT_PERSIST] = carry_persist, [LBM_EFFECT_SEND] = carry_send, [LBM_EFFECT_REPLY] = carry_reply,
     [LBM_EFFECT_DIAL] = carry_dial,       [LBM_EFFECT_PLAN] = carry_plan, [LBM_EFFECT_NOTE] = carry_note,
+    [LBM_EFFECT_LEASE] = carry_lease,
 };
 
 void

@@ -36,8 +36,8 @@ loop_fail(struct loop *loop)
  */
 
 /* CLOCK_BOOTTIME goes on while the machine sleeps, as others' clocks do. */
-static int64_t
-boottime_us(void)
+int64_t
+loop_boottime_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);
@@ -71,7 +71,7 @@ step(struct loop *loop, struct lbm_event *event)
 {
     if (loop->stopping)
         return;
-    int64_t now_us = boottime_us();
+    int64_t now_us = loop_boottime_us();
     if (now_us > loop->now_us)
         loop->now_us = now_us;
     event->now_us = loop->now_us;

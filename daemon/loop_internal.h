@@ -5,6 +5,7 @@
 
 #include "daemon/control.h"
 #include "daemon/inbound.h"
+#include "daemon/lease_page.h"
 #include "daemon/loop.h"
 #include "daemon/outgoing.h"
 #include "daemon/plan_worker.h"
@@ -37,6 +38,7 @@ struct loop {
     struct lbm_inbound *inbound;
     struct lbm_outgoing *outgoing;
     struct lbm_control *control;
+    struct lbm_lease_file *lease_file;
     int has_pid_file;
 
     struct lbm_effects effects;
@@ -45,6 +47,9 @@ struct loop {
     uint64_t durable;                /* last one reported durable */
     int paused;                      /* the store is behind: nothing is read */
 };
+
+/* The node's clock. */
+int64_t loop_boottime_us(void);
 
 /* Stop the loop as failed. */
 void loop_fail(struct loop *loop);

@@ -71,6 +71,22 @@ open_sockets(struct loop *loop, uint64_t seed, const struct lbm_inbound_handler 
     return err;
 }
 
+/* Before the control socket: whoever can connect finds the page of this life. */
+static enum lbm_err
+open_lease_page(struct loop *loop, uint64_t life, struct lbm_recovered *recovered, struct lbm_diag *diag)
+{
+    const struct lbm_settings *s = loop->config.settings;
+    struct lbm_lease_past past;
+    enum lbm_err err = lbm_lease_file_open(s->control, s->host.id, life, loop_boottime_us(), LBM_LEASE_US,
+                                           &loop->lease_file, &past, diag);
+    if (err != LBM_OK)
+        return err;
+    recovered->lease_us = past.deadline_us;
+    recovered->lease_term = past.term;
+    recovered->lease_used = past.used;
+    return LBM_OK;
+}
+
 static enum lbm_err
 open_workers(struct loop *loop, struct lbm_diag *diag)
 {
@@ -93,6 +109,8 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
         err = open_store(loop, recovered, diag);
     if (err == LBM_OK)
         err = open_node(loop, seed, diag);
+    if (err == LBM_OK)
+        err = open_lease_page(loop, seed + 2, *recovered, diag);
     if (err == LBM_OK)
         err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
     if (err == LBM_OK)
@@ -124,4 +142,5 @@ parts_close(struct loop *loop)
     if (!lbm_plan_worker_stop(loop->plan_worker))
         _exit((int)loop->status);
     lbm_node_free(loop->node);
+    lbm_lease_file_close(loop->lease_file);
 }

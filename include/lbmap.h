@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* lbmap.h: a program asks the daemon of its host where the vertices of a job are.
+/* lbmap.h: a program asks the daemon of its host where the vertices of a job are, or works on them.
  *
- * One handle is one connection to the local lbmapd; it serves one job. Calls block until the daemon has
+ * One handle is one connection to the local lbmapd; it is about one job. Calls block until the daemon has
  * answered or the timeout is over. A handle may be used by one thread at a time; different handles are
  * independent. The library keeps no global state, prints nothing and reads no environment.
  *
@@ -19,7 +19,22 @@
  * Vertices are 32-bit ids from 0, as in the graph that was submitted. Hosts are 32-bit ids as in the
  * daemons' configuration. A token is a number that grows whenever a vertex changes hands: whoever stores
  * results of a vertex can reject a writer with a lower token than it has seen, since that one is no longer
- * the owner. Ownership may change right after a call returned. */
+ * the owner. Ownership may change right after a call returned.
+ *
+ * To work on vertices, serve the job: the daemon then gives vertices to the program and asks for them back.
+ *
+ *     lbmap_serve(map, &callbacks);
+ *     while (going_on) {
+ *         if (lbmap_dispatch(map, 0) != LBMAP_OK)      // calls acquire, release, revoked
+ *             break;
+ *         for (each vertex that was acquired)
+ *             if (lbmap_lease_valid(map) == LBMAP_WORK)
+ *                 ... a step of at most 2 s ...
+ *     }
+ *
+ * A program that checks before every step is the only one in the cluster that works on the vertex, through
+ * crashes of daemons, machines and links, if clocks are right within 1 %. It goes on while its daemon is
+ * restarted. After a loss somebody else goes on from the payload that was last checkpointed or released. */
 #ifndef LBMAP_H
 #define LBMAP_H
 
@@ -85,8 +100,8 @@ const char *lbmap_message(const struct lbmap *map);
 enum lbmap_error lbmap_set_timeout(struct lbmap *map, unsigned timeout_ms);
 
 /* Choose the job that the following calls are about; another one may be attached later.
- * Errors:  LBMAP_E_NOTFOUND no job of that name, LBMAP_E_RANGE no possible name; the job attached before
- *          stays. */
+ * Errors:  LBMAP_E_NOTFOUND no job of that name, LBMAP_E_RANGE no possible name, LBMAP_E_STATE a job is being
+ *          served; the job attached before stays. */
 enum lbmap_error lbmap_attach(struct lbmap *map, const char *job);
 
 /* Id of the host whose daemon this is. */
@@ -108,6 +123,77 @@ enum lbmap_error lbmap_owned(struct lbmap *map, struct lbmap_vertex **vertices, 
  *          job is gone by now; outputs untouched. */
 enum lbmap_error lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t n, uint32_t *host,
                               uint64_t *token);
+
+/* ---- working on vertices ------------------------------------------------------------------------------ */
+
+#define LBMAP_PAYLOAD_MAX 262144 /* bytes of a payload */
+
+/* What the program keeps of a vertex, for whoever works on it next. Any bytes. */
+struct lbmap_payload {
+    const void *bytes; /* NULL, from release: it stays as it was */
+    size_t len;
+};
+
+/* Called by lbmap_dispatch alone. They must not call functions with this handle, but lbmap_lease_valid. */
+struct lbmap_callbacks {
+    void *context; /* passed on */
+
+    /* The program may work on the vertex from now on. payload: of whoever had it before, valid during the
+     * call; len 0 if there is none. */
+    void (*acquire)(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload payload);
+
+    /* The vertex moves to another host: stop working on it, and return what the next one shall have. The
+     * bytes are the program's and must stay until lbmap_dispatch returns. */
+    struct lbmap_payload (*release)(void *context, uint32_t vertex, uint64_t token);
+
+    /* The vertex is lost: the lease was over, or the job is cancelled. What was done since the last
+     * checkpoint will be done again by others. It may be acquired again, with the payload of that checkpoint.
+     */
+    void (*revoked)(void *context, uint32_t vertex, uint64_t token);
+};
+
+/* Begin to serve the attached job, for as long as the handle lives. One program on a host serves a job.
+ * Errors:  LBMAP_E_STATE no job is attached, or it is served already; LBMAP_E_RANGE a callback is missing;
+ *          LBMAP_E_BUSY another program of this host serves it; LBMAP_E_NOTFOUND it is gone; LBMAP_E_IO the
+ *          daemon's lease page cannot be read. */
+enum lbmap_error lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *callbacks);
+
+/* Wait up to timeout_ms for what the daemon has to say (0: only take what is there), and call the callbacks.
+ * While the daemon is away this is no error: it is looked for again whenever this is called.
+ * Errors:  LBMAP_E_NOTFOUND the job is cancelled: everything was revoked, and nothing is served any more;
+ *          LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
+enum lbmap_error lbmap_dispatch(struct lbmap *map, unsigned timeout_ms);
+
+/* For event loops: dispatch when this descriptor has what lbmap_events says, and every 100 ms besides: a
+ * lease may end, and a daemon come back, without a sign. The descriptor changes with the connection; -1:
+ * none. */
+int lbmap_fd(const struct lbmap *map);
+
+#define LBMAP_READ 1 /* readable */
+
+int lbmap_events(const struct lbmap *map); /* LBMAP_READ, or 0 without a descriptor */
+
+/* May the program work? Looks at a page of memory and at the connection: cheap enough before every step. */
+enum lbmap_lease {
+    LBMAP_WORK, /* yes, a step of at most 2 s */
+    LBMAP_STOP, /* start no step now; it may go on again soon */
+    LBMAP_LOST  /* no: what was acquired is lost; the next lbmap_dispatch revokes it */
+};
+
+enum lbmap_lease lbmap_lease_valid(struct lbmap *map);
+
+/* What the program has of a vertex that it holds. */
+struct lbmap_state {
+    uint32_t vertex;
+    uint64_t token;
+    struct lbmap_payload payload;
+};
+
+/* Keep payloads: they survive the loss of this host once this has returned.
+ * Errors:  LBMAP_E_STATE some of the vertices are not held any more, or nothing is served: which payloads are
+ *          kept is not known; LBMAP_E_TIMEOUT they are not kept yet, but may be later; LBMAP_E_RANGE a
+ * payload is longer than LBMAP_PAYLOAD_MAX; LBMAP_E_IO, LBMAP_E_NOMEM. */
+enum lbmap_error lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n);
 
 #ifdef __cplusplus
 }

@@ -42,6 +42,8 @@ lbm_api_connect(struct lbmap *map, const char *path)
         return err;
     }
     map->fd = fd;
+    map->ended_here = 0;
+    memcpy(map->path, path, len + 1);
     return LBM_OK;
 }
 
@@ -51,10 +53,14 @@ lbm_api_disconnect(struct lbmap *map)
     if (map->fd >= 0)
         close(map->fd);
     map->fd = -1;
+    map->pushing = 0;
+    free(map->body);
+    map->body = NULL;
+    map->got = 0;
 }
 
-static int64_t
-now_ms(void)
+int64_t
+lbm_api_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -65,23 +71,31 @@ now_ms(void)
 static enum lbm_err
 lose(struct lbmap *map, enum lbm_err err, const char *why)
 {
+    map->ended_here = 1;
     lbm_api_disconnect(map);
     return lbm_api_fail(map, err, "%s", why);
 }
 
-/* Wait until the socket is ready for `events` (POLLIN or POLLOUT). */
+/* The same when the daemon has closed it, or is gone. */
 static enum lbm_err
-wait_ready(struct lbmap *map, short events, int64_t deadline_ms)
+lose_peer(struct lbmap *map, const char *why)
+{
+    lbm_api_disconnect(map);
+    return lbm_api_fail(map, LBM_E_IO, "%s", why);
+}
+
+/* Wait until the socket is ready for `events` (POLLIN or POLLOUT); *ready is 0 if the time is over. */
+static enum lbm_err
+wait_ready(struct lbmap *map, short events, int64_t deadline_ms, int *ready)
 {
     for (;;) {
-        int64_t left_ms = deadline_ms - now_ms();
-        if (left_ms <= 0)
-            return lose(map, LBM_E_TIMEOUT, "the daemon did not answer in time");
-        struct pollfd ready = {.fd = map->fd, .events = events};
-        int n = poll(&ready, 1, left_ms < INT32_MAX ? (int)left_ms : INT32_MAX);
-        if (n > 0)
+        int64_t left_ms = deadline_ms - lbm_api_now_ms();
+        struct pollfd poller = {.fd = map->fd, .events = events};
+        int wait_ms = left_ms <= 0 ? 0 : left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
+        *ready = poll(&poller, 1, wait_ms);
+        if (*ready > 0 || (*ready == 0 && left_ms <= 0))
             return LBM_OK;
-        if (n < 0 && errno != EINTR)
+        if (*ready < 0 && errno != EINTR)
             return lose(map, LBM_E_IO, strerror(errno));
     }
 }
@@ -96,56 +110,92 @@ static enum lbm_err
 send_all(struct lbmap *map, const uint8_t *bytes, size_t len, int64_t deadline_ms)
 {
     for (size_t sent = 0; sent < len;) {
-        enum lbm_err err = wait_ready(map, POLLOUT, deadline_ms);
+        int ready;
+        enum lbm_err err = wait_ready(map, POLLOUT, deadline_ms, &ready);
         if (err != LBM_OK)
             return err;
+        if (!ready)
+            return lose(map, LBM_E_TIMEOUT, "the daemon did not take the request in time");
         ssize_t n = send(map->fd, bytes + sent, len - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n >= 0)
             sent += (size_t)n;
         else if (!would_block())
-            return lose(map, LBM_E_IO, strerror(errno));
+            return lose_peer(map, strerror(errno));
     }
     return LBM_OK;
 }
 
+/* The header is complete: make room for the body. */
 static enum lbm_err
-receive_all(struct lbmap *map, uint8_t *bytes, size_t len, int64_t deadline_ms)
+begin_body(struct lbmap *map)
 {
-    for (size_t got = 0; got < len;) {
-        enum lbm_err err = wait_ready(map, POLLIN, deadline_ms);
-        if (err != LBM_OK)
-            return err;
-        ssize_t n = recv(map->fd, bytes + got, len - got, MSG_DONTWAIT);
-        if (n == 0)
-            return lose(map, LBM_E_IO, "the daemon closed the connection");
-        if (n > 0)
-            got += (size_t)n;
-        else if (!would_block())
-            return lose(map, LBM_E_IO, strerror(errno));
-    }
-    return LBM_OK;
+    if (lbm_frame_length(map->header, &map->body_len) != LBM_OK)
+        return lose(map, LBM_E_LIMIT, "the daemon announced an impossible length of its answer");
+    map->body = malloc(map->body_len);
+    map->got = 0;
+    return map->body != NULL ? LBM_OK : lose(map, LBM_E_NOMEM, "no memory for the answer");
 }
 
 /* Out: *part owned by the caller. */
 static enum lbm_err
+end_body(struct lbmap *map, Lbm__Response **part)
+{
+    struct lbm_diag diag = {0};
+    enum lbm_err err = lbm_wire_unpack_response(map->body, map->body_len, part, &diag);
+    free(map->body);
+    map->body = NULL;
+    map->got = 0;
+    return err == LBM_OK ? LBM_OK : lose(map, err, diag.text);
+}
+
+/* The next part, or NULL if the time is over before it is complete: then the rest is read later.
+ * Out: *part owned by the caller. */
+static enum lbm_err
 receive_part(struct lbmap *map, int64_t deadline_ms, Lbm__Response **part)
 {
-    uint8_t header[LBM_FRAME_HEADER];
-    uint32_t len;
-    enum lbm_err err = receive_all(map, header, sizeof header, deadline_ms);
-    if (err != LBM_OK)
-        return err;
-    if (lbm_frame_length(header, &len) != LBM_OK)
-        return lose(map, LBM_E_LIMIT, "the daemon announced an impossible length of its answer");
-    uint8_t *bytes = malloc(len);
-    if (bytes == NULL)
-        return lose(map, LBM_E_NOMEM, "no memory for the answer");
-    struct lbm_diag diag = {0};
-    err = receive_all(map, bytes, len, deadline_ms);
-    if (err == LBM_OK && (err = lbm_wire_unpack_response(bytes, len, part, &diag)) != LBM_OK)
-        err = lose(map, err, diag.text);
-    free(bytes);
-    return err;
+    *part = NULL;
+    for (int ready;;) {
+        enum lbm_err err = wait_ready(map, POLLIN, deadline_ms, &ready);
+        if (err != LBM_OK || !ready)
+            return err;
+        uint8_t *into = map->body != NULL ? map->body : map->header;
+        size_t want = map->body != NULL ? map->body_len : sizeof map->header;
+        ssize_t n = recv(map->fd, into + map->got, want - map->got, MSG_DONTWAIT);
+        if (n == 0)
+            return lose_peer(map, "the daemon closed the connection");
+        if (n < 0 && !would_block())
+            return lose_peer(map, strerror(errno));
+        map->got += n > 0 ? (size_t)n : 0;
+        if (map->got < want)
+            continue;
+        if (map->body != NULL)
+            return end_body(map, part);
+        if ((err = begin_body(map)) != LBM_OK)
+            return err;
+    }
+}
+
+/* Nonzero if the part was no answer to the request under way: it is dealt with. */
+static int
+is_aside(struct lbmap *map, Lbm__Response *part)
+{
+    if (map->pushing != 0 && part->id == map->pushing)
+        map->push(map, part);
+    else if (part->id != 0 && part->id <= map->ignored)
+        lbm__response__free_unpacked(part, NULL);
+    else
+        return 0;
+    return 1;
+}
+
+/* No answer in time. Whoever serves a job keeps the connection, and drops the answer when it comes. */
+static enum lbm_err
+late(struct lbmap *map)
+{
+    if (map->pushing == 0)
+        return lose(map, LBM_E_TIMEOUT, "the daemon did not answer in time");
+    map->ignored = map->request;
+    return lbm_api_fail(map, LBM_E_TIMEOUT, "the daemon did not answer in time");
 }
 
 static enum lbm_err
@@ -157,6 +207,10 @@ receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_part take, void *
         enum lbm_err err = receive_part(map, deadline_ms, &part);
         if (err != LBM_OK)
             return err;
+        if (part == NULL)
+            return late(map);
+        if (is_aside(map, part))
+            continue;
         last = part->last != 0;
         if (part->id != map->request) {
             result = lose(map, LBM_E_SYNTAX, "the daemon answered something that was not asked");
@@ -172,8 +226,8 @@ receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_part take, void *
     return result;
 }
 
-enum lbm_err
-lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take, void *arg)
+static enum lbm_err
+send_request(struct lbmap *map, Lbm__Request *request, int64_t deadline_ms)
 {
     if (map->fd < 0)
         return lbm_api_fail(map, LBM_E_STATE, "the connection is lost; close the handle and open another");
@@ -183,8 +237,43 @@ lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take, void *
     enum lbm_err err = lbm_wire_pack_request(request, &frame, &len);
     if (err != LBM_OK)
         return lbm_api_fail(map, err, "the request cannot be sent: %s", lbm_err_text(err));
-    int64_t deadline_ms = now_ms() + map->timeout_ms;
     err = send_all(map, frame, len, deadline_ms);
     free(frame);
+    return err;
+}
+
+enum lbm_err
+lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take, void *arg)
+{
+    int64_t deadline_ms = lbm_api_now_ms() + map->timeout_ms;
+    enum lbm_err err = send_request(map, request, deadline_ms);
     return err == LBM_OK ? receive_answer(map, deadline_ms, take, arg) : err;
+}
+
+enum lbm_err
+lbm_api_tell(struct lbmap *map, Lbm__Request *request)
+{
+    enum lbm_err err = send_request(map, request, lbm_api_now_ms() + map->timeout_ms);
+    if (err == LBM_OK)
+        map->ignored = map->request;
+    return err;
+}
+
+enum lbm_err
+lbm_api_listen(struct lbmap *map, int64_t patience_ms)
+{
+    int64_t deadline_ms = lbm_api_now_ms() + patience_ms;
+    Lbm__Response *part;
+    enum lbm_err err = LBM_OK;
+    for (int pushed = 0; !pushed && err == LBM_OK;) {
+        err = receive_part(map, deadline_ms, &part);
+        if (err != LBM_OK || part == NULL)
+            return err;
+        pushed = part->id == map->pushing;
+        if (!is_aside(map, part)) {
+            lbm__response__free_unpacked(part, NULL);
+            err = lose(map, LBM_E_SYNTAX, "the daemon answered something that was not asked");
+        }
+    }
+    return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* The handle behind lbmap.h, and one question to the daemon with its answers.
+/* The handle behind lbmap.h, one question to the daemon with its answers, and what the daemon says unasked.
  *
- * Owns: the connection, its deadline, the text of the last failure.
+ * Owns: the connection, its deadline, a frame that has come in part, the text of the last failure.
  * Never: reads or writes after the connection failed; the stream of answers would be out of step. */
 #ifndef LBM_API_CALL_H
 #define LBM_API_CALL_H
@@ -12,8 +12,26 @@
 
 enum { LBM_API_TIMEOUT_MS = 30000 };
 
+struct lbmap;
+struct lbm_service;
+
+/* Takes a part that the daemon sends unasked; owns it from here. */
+typedef void (*lbm_api_push)(struct lbmap *map, Lbm__Response *part);
+
 struct lbmap {
-    int fd; /* -1: the connection failed */
+    int fd;           /* -1: the connection failed */
+    int ended_here;   /* fd -1: it was this side that closed it; the daemon goes on without us */
+    char path[108];   /* of the socket, as connected */
+    uint64_t ignored; /* answers to requests up to this one are not waited for any more */
+    uint64_t pushing; /* request whose parts are unasked for; 0: none */
+    lbm_api_push push;
+    struct lbm_service *service; /* of lbmap_serve, or NULL */
+
+    uint8_t header[LBM_FRAME_HEADER]; /* of the frame that is coming in */
+    uint8_t *body;                    /* NULL: the header is not complete */
+    uint32_t body_len;
+    size_t got; /* bytes of the header or body */
+
     unsigned timeout_ms;
     uint64_t request;           /* id of the last one sent */
     uint32_t host;              /* this daemon's */
@@ -36,8 +54,19 @@ typedef enum lbm_err (*lbm_api_part)(struct lbmap *map, const Lbm__Response *par
 
 /* Send the request (its id is filled in), hand every part of the answer to take.
  * Errors: what the daemon answered, with its text; LBM_E_TIMEOUT, LBM_E_IO, LBM_E_SYNTAX and LBM_E_LIMIT
- *         close the connection; LBM_E_STATE if it was closed before; what take returned. */
+ *         close the connection, but a handle that serves a job survives LBM_E_TIMEOUT; LBM_E_STATE if it was
+ * closed before; what take returned. */
 enum lbm_err lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take,
                           void *arg) LBM_MUST_CHECK;
+
+/* Send the request and do not wait for its answer, nor for that of an earlier one.
+ * Errors: as lbm_api_call but for what the daemon answers. */
+enum lbm_err lbm_api_tell(struct lbmap *map, Lbm__Request *request) LBM_MUST_CHECK;
+
+/* Take what comes unasked within that time, 0: what has come; returns after the first part.
+ * Errors: as lbm_api_call, LBM_E_TIMEOUT excepted. */
+enum lbm_err lbm_api_listen(struct lbmap *map, int64_t patience_ms) LBM_MUST_CHECK;
+
+int64_t lbm_api_now_ms(void); /* CLOCK_MONOTONIC */
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/serve.h"
 #include "base/mem.h"
 
 /* The two lists of errors are one: a public code is the internal code. */
@@ -77,6 +78,7 @@ lbmap_close(struct lbmap *map)
 {
     if (map == NULL)
         return;
+    lbm_api_serve_end(map);
     lbm_api_disconnect(map);
     free(map);
 }
@@ -129,6 +131,8 @@ lbmap_attach(struct lbmap *map, const char *job)
     if (len == 0 || len >= sizeof name)
         return to_public(lbm_api_fail(map, LBM_E_RANGE, "a job's name has 1 to %d characters, this one %zu",
                                       LBM_NAME_MAX, len));
+    if (map->service != NULL)
+        return to_public(lbm_api_fail(map, LBM_E_STATE, "job %s is being served", map->job));
     memcpy(name, job, len + 1);
     Lbm__Request request = LBM__REQUEST__INIT;
     Lbm__JobsRequest jobs;

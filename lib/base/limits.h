@@ -28,6 +28,8 @@
 #define LBM_NAME_MAX 63                /* host and job names: a DNS label */
 #define LBM_ADDRESS_MAX 255            /* host:port, a DNS name */
 #define LBM_PAYLOAD_MAX (1u << 18)     /* of an application, a vertex: some still fit one batch */
+#define LBM_LEASE_US 8000000           /* what a buddy grants at a time (PROTOCOL section 5) */
+#define LBM_LEASE_STOP_US 2000000      /* so long before its end an application starts nothing new */
 #define LBM_LEASE_US_MAX 60000000      /* no lease is longer: a peer cannot keep an application going */
 #define LBM_DEGREE_MAX 60000           /* of a vertex in a job: its record must fit one batch */
 #define LBM_JOBS_MAX 64                /* live jobs in a cluster */

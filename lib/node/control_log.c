@@ -144,6 +144,7 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
         if (entry->index == 1)
             log_check_engine(node);
         follow_up(node, command, refusal);
+        operate_applied(node, command, refusal);
         settle_appends(node, entry);
     }
     if (command != NULL)

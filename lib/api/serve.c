@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/* An application works on vertices: what its daemon gives and asks back, by the lease page (PROTOCOL
+ * sections 4 and 5).
+ *
+ * What is held is lost when the page's term grows or its deadline passes, when this side ends the connection,
+ * or when a daemon that goes on ends it: then the daemon counts the vertices as released. A daemon that dies
+ * takes nothing away: the page holds, and the next one is told what is held. */
+#include "config.h"
+
+#include "api/serve.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/call.h"
+#include "api/page.h"
+#include "base/check.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "lbmap.h"
+
+enum {
+    LOOK_MS = 100, /* between looks at the page and for the daemon while waiting */
+};
+
+_Static_assert(LBMAP_PAYLOAD_MAX == LBM_PAYLOAD_MAX, "the daemon takes as much");
+
+struct held {
+    uint32_t vertex;
+    uint64_t token;
+};
+
+/* Vertices on their way back to the daemon, with payloads or all without. */
+struct returns {
+    LBM_VEC(uint32_t) vertex;
+    LBM_VEC(uint64_t) token;
+    LBM_VEC(uint32_t) payload_len;
+    struct lbm_buf payload;
+};
+
+struct lbm_service {
+    struct lbmap_callbacks callbacks;
+    LBM_VEC(struct held) held;
+    struct lbm_idmap slot;           /* vertex to index in held */
+    LBM_VEC(Lbm__Response *) pushed; /* not looked at yet, oldest first */
+    struct lbm_page page;
+    uint64_t life; /* of the daemon that was attached to */
+    uint64_t term; /* in which all that is held was acquired */
+    int lost;      /* all that is held is; it is yet to be revoked */
+    int short_of_memory;
+    struct returns with_payload, bare; /* of the dispatch under way */
+};
+
+/* ---- what is held ----------------------------------------------------------------------------------- */
+
+static void
+forget(struct lbm_service *s, uint32_t at)
+{
+    struct held last = s->held.at[--s->held.n];
+    lbm_idmap_remove(&s->slot, s->held.at[at].vertex);
+    if (at == s->held.n)
+        return;
+    s->held.at[at] = last;
+    enum lbm_err err = lbm_idmap_put(&s->slot, last.vertex, at); /* replaces: needs no memory */
+    LBM_ASSERT(err == LBM_OK);
+}
+
+/* Index in held, or LBM_NONE. */
+static uint32_t
+find(const struct lbm_service *s, uint32_t vertex, uint64_t token)
+{
+    uint32_t at = lbm_idmap_get(&s->slot, vertex);
+    return at != LBM_NONE && s->held.at[at].token == token ? at : LBM_NONE;
+}
+
+static void
+revoke_from(struct lbm_service *s, size_t n)
+{
+    while (s->held.n > n) {
+        struct held last = s->held.at[s->held.n - 1];
+        forget(s, (uint32_t)s->held.n - 1);
+        s->callbacks.revoked(s->callbacks.context, last.vertex, last.token);
+    }
+}
+
+static void
+drop_pushed(struct lbm_service *s)
+{
+    for (size_t i = 0; i < s->pushed.n; i++)
+        lbm__response__free_unpacked(s->pushed.at[i], NULL);
+    s->pushed.n = 0;
+}
+
+static enum lbm_err
+return_one(struct returns *returns, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
+{
+    enum lbm_err err = lbm_vec_push(&returns->vertex, vertex);
+    err = err == LBM_OK ? lbm_vec_push(&returns->token, token) : err;
+    if (err == LBM_OK && payload != NULL) {
+        err = lbm_vec_push(&returns->payload_len, (uint32_t)payload->len);
+        lbm_buf_put(&returns->payload, payload->bytes, payload->len);
+    }
+    return returns->payload.failed ? LBM_E_NOMEM : err;
+}
+
+static void
+returns_free(struct returns *returns)
+{
+    lbm_vec_free(&returns->vertex);
+    lbm_vec_free(&returns->token);
+    lbm_vec_free(&returns->payload_len);
+    lbm_buf_free(&returns->payload);
+}
+
+void
+lbm_api_serve_end(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    if (s == NULL)
+        return;
+    map->service = NULL;
+    map->pushing = 0;
+    drop_pushed(s);
+    lbm_vec_free(&s->pushed);
+    lbm_vec_free(&s->held);
+    lbm_idmap_free(&s->slot);
+    lbm_page_close(&s->page);
+    returns_free(&s->with_payload);
+    returns_free(&s->bare);
+    free(s);
+}
+
+/* ---- the lease ------------------------------------------------------------------------------------------
+ */
+
+/* The other side has closed the connection, or is gone. */
+static int
+has_hung_up(const struct lbmap *map)
+{
+    struct pollfd end = {.fd = map->fd, .events = 0};
+    return map->fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+/* Without a connection: is it a daemon that goes on without us? */
+static int
+is_cut_off(const struct lbmap *map, const struct lbm_lease_page *lease)
+{
+    const struct lbm_service *s = map->service;
+    if (map->fd < 0 && map->ended_here)
+        return 1;
+    return (map->fd < 0 || has_hung_up(map)) && lease->life == s->life && lbm_page_is_written(&s->page);
+}
+
+enum lbmap_lease
+lbmap_lease_valid(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    struct lbm_lease_page lease;
+    if (s == NULL || s->lost)
+        return LBMAP_LOST;
+    enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
+    if (err == LBM_E_BUSY)
+        return LBMAP_STOP;
+    int64_t now_us = lbm_page_now_us();
+    s->lost =
+        err != LBM_OK || lease.term != s->term || now_us >= lease.deadline_us || is_cut_off(map, &lease);
+    if (s->lost)
+        return LBMAP_LOST;
+    return now_us < lease.deadline_us - LBM_LEASE_STOP_US ? LBMAP_WORK : LBMAP_STOP;
+}
+
+/* Revoke what is lost, and go on with the term that there is now. A daemon that did not notice that the lease
+ * was over (it stood still) is told what nobody works on any more.
+ * Returns 0 while the page cannot be read: then nothing the daemon says can be judged. */
+static int
+settle_losses(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    struct lbm_lease_page lease;
+    enum lbmap_lease valid = lbmap_lease_valid(map);
+    enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
+    if (valid != LBMAP_LOST)
+        return err == LBM_OK;
+    for (size_t i = 0; map->fd >= 0 && i < s->held.n; i++)
+        if (return_one(&s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
+            s->short_of_memory = 1;
+    revoke_from(s, 0);
+    if (err != LBM_OK || is_cut_off(map, &lease))
+        return 0; /* until there is a page again, and a daemon */
+    s->term = lease.term;
+    s->lost = 0;
+    return 1;
+}
+
+/* ---- attaching --------------------------------------------------------------------------------------------
+ */
+
+static void
+take_push(struct lbmap *map, Lbm__Response *part)
+{
+    struct lbm_service *s = map->service;
+    if (lbm_vec_push(&s->pushed, part) == LBM_OK)
+        return;
+    lbm__response__free_unpacked(part, NULL);
+    s->short_of_memory = 1; /* a part is missing: what the daemon thinks we hold is not what we know */
+}
+
+static enum lbm_err
+take_nothing(struct lbmap *map, const Lbm__Response *part, void *arg)
+{
+    (void)map;
+    (void)part;
+    (void)arg;
+    return LBM_OK;
+}
+
+/* If the daemon refuses to be served, its reason. */
+static enum lbm_err
+find_refusal(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    for (size_t i = 0; i < s->pushed.n; i++) {
+        const Lbm__Response *part = s->pushed.at[i];
+        if (part->code != LBM_OK) {
+            enum lbm_err code = (enum lbm_err)part->code;
+            return lbm_api_fail(map, code, "%s", part->text[0] != '\0' ? part->text : lbm_err_text(code));
+        }
+    }
+    return LBM_OK;
+}
+
+static enum lbm_err
+send_attach(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__AttachRequest attach;
+    lbm__attach_request__init(&attach);
+    uint32_t *vertex = lbm_alloc(s->held.n, sizeof *vertex);
+    uint64_t *token = lbm_alloc(s->held.n, sizeof *token);
+    enum lbm_err err = LBM_E_NOMEM;
+    if (vertex != NULL && token != NULL) {
+        for (size_t i = 0; i < s->held.n; i++) {
+            vertex[i] = s->held.at[i].vertex;
+            token[i] = s->held.at[i].token;
+        }
+        attach.job = map->job;
+        attach.n_vertex = attach.n_token = s->held.n;
+        attach.vertex = vertex;
+        attach.token = token;
+        request.what_case = LBM__REQUEST__WHAT_ATTACH;
+        request.attach = &attach;
+        err = lbm_api_tell(map, &request);
+    }
+    free(vertex);
+    free(token);
+    if (err == LBM_E_NOMEM)
+        return lbm_api_fail(map, err, "no memory for %zu vertices", s->held.n);
+    return err;
+}
+
+/* Serve over the connection that stands, naming what is held. A question after it tells when a refusal would
+ * have come. */
+static enum lbm_err
+attach(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    struct lbm_lease_page lease;
+    int replaced = 0;
+    if (lbm_page_open(&s->page, map->path, &replaced) != LBM_OK ||
+        lbm_lease_page_get(s->page.mapping, &lease) != LBM_OK)
+        return lbm_api_fail(map, LBM_E_IO, "the lease page of the daemon, %s%s, cannot be read", map->path,
+                            LBM_LEASE_PAGE_SUFFIX);
+    if (replaced || lease.term != s->term)
+        revoke_from(s, 0);
+    revoke_from(s, LBM_ROWS_MAX); /* no more can be named */
+    s->term = lease.term;
+    s->life = lease.life;
+    s->lost = s->short_of_memory = 0;
+    drop_pushed(s);
+    enum lbm_err err = send_attach(map);
+    if (err != LBM_OK)
+        return err;
+    map->push = take_push;
+    map->pushing = map->request;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    err = lbm_api_call(map, &request, take_nothing, NULL);
+    return err == LBM_OK ? find_refusal(map) : err;
+}
+
+enum lbmap_error
+lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *callbacks)
+{
+    enum lbm_err err = LBM_OK;
+    if (map->job[0] == '\0' || map->service != NULL)
+        err = lbm_api_fail(map, LBM_E_STATE,
+                           map->service != NULL ? "a job is served already" : "no job is attached");
+    else if (callbacks->acquire == NULL || callbacks->release == NULL || callbacks->revoked == NULL)
+        err = lbm_api_fail(map, LBM_E_RANGE, "a callback is missing");
+    else if ((map->service = lbm_alloc(1, sizeof *map->service)) == NULL)
+        err = lbm_api_fail(map, LBM_E_NOMEM, "no memory to serve a job");
+    if (err != LBM_OK)
+        return (enum lbmap_error)err;
+    map->service->callbacks = *callbacks;
+    map->service->page.fd = -1;
+    err = attach(map);
+    if (err != LBM_OK)
+        lbm_api_serve_end(map);
+    return (enum lbmap_error)err;
+}
+
+/* ---- what the daemon says
+ * ------------------------------------------------------------------------------------ */
+
+static void
+acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap_payload payload)
+{
+    uint32_t at = lbm_idmap_get(&s->slot, vertex);
+    if (at != LBM_NONE)
+        return; /* the daemon gives nothing twice in one term */
+    struct held held = {vertex, token};
+    if (lbm_vec_reserve(&s->held, 1) != LBM_OK ||
+        lbm_idmap_put(&s->slot, vertex, (uint32_t)s->held.n) != LBM_OK) {
+        s->short_of_memory = 1;
+        return;
+    }
+    s->held.at[s->held.n++] = held;
+    s->callbacks.acquire(s->callbacks.context, vertex, token, payload);
+}
+
+static void
+acquire(struct lbmap *map, const Lbm__Acquire *acquire)
+{
+    struct lbm_service *s = map->service;
+    size_t at = 0;
+    if (acquire->term != s->term || s->lost)
+        return; /* given before the lease lapsed: void, and given again if it still is ours */
+    for (size_t i = 0; i < acquire->n_vertex; i++) {
+        size_t len = acquire->n_payload_len != 0 ? acquire->payload_len[i] : 0;
+        if (len > acquire->payload.len - at) {
+            s->short_of_memory = 1; /* lengths that do not fit: as if it had not come */
+            return;
+        }
+        struct lbmap_payload payload = {acquire->payload.data + at, len};
+        at += len;
+        acquire_one(s, acquire->vertex[i], acquire->token[i], payload);
+    }
+}
+
+static enum lbm_err
+send_returns(struct lbmap *map, struct returns *returns)
+{
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__ReleasedRequest released;
+    lbm__released_request__init(&released);
+    released.n_vertex = released.n_token = returns->vertex.n;
+    released.vertex = returns->vertex.at;
+    released.token = returns->token.at;
+    released.n_payload_len = returns->payload_len.n;
+    released.payload_len = returns->payload_len.at;
+    released.payload = (ProtobufCBinaryData){returns->payload.len, (uint8_t *)returns->payload.at};
+    request.what_case = LBM__REQUEST__WHAT_RELEASED;
+    request.released = &released;
+    enum lbm_err err = returns->vertex.n != 0 ? lbm_api_tell(map, &request) : LBM_OK;
+    returns->vertex.n = returns->token.n = returns->payload_len.n = 0;
+    returns->payload.len = 0;
+    return err;
+}
+
+static void
+release(struct lbmap *map, const Lbm__Release *release)
+{
+    struct lbm_service *s = map->service;
+    for (size_t i = 0; i < release->n_vertex; i++) {
+        uint32_t at = find(s, release->vertex[i], release->token[i]);
+        struct lbmap_payload payload = {NULL, 0};
+        if (at != LBM_NONE) {
+            forget(s, at);
+            payload = s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i]);
+        }
+        int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
+        enum lbm_err err = return_one(kept ? &s->bare : &s->with_payload, release->vertex[i],
+                                      release->token[i], kept ? NULL : &payload);
+        if (err == LBM_OK &&
+            16 * s->with_payload.vertex.n + s->with_payload.payload.len > LBM_BATCH_BYTES_MAX)
+            err = send_returns(map, &s->with_payload);
+        if (err == LBM_E_NOMEM)
+            s->short_of_memory = 1;
+    }
+}
+
+/* All that has come, in order. Errors: what the daemon ends serving with. */
+static enum lbm_err
+handle_pushed(struct lbmap *map)
+{
+    struct lbm_service *s = map->service;
+    enum lbm_err err = find_refusal(map);
+    for (size_t i = 0; err == LBM_OK && i < s->pushed.n; i++) {
+        const Lbm__Response *part = s->pushed.at[i];
+        if (part->what_case == LBM__RESPONSE__WHAT_ACQUIRE)
+            acquire(map, part->acquire);
+        else if (part->what_case == LBM__RESPONSE__WHAT_RELEASE)
+            release(map, part->release);
+    }
+    drop_pushed(s);
+    if (err != LBM_OK)
+        return err;
+    (void)send_returns(map,
+                       &s->with_payload); /* if it fails, the connection is lost: seen at the next look */
+    (void)send_returns(map, &s->bare);
+    return LBM_OK;
+}
+
+/* ---- dispatching
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Without a connection: try once. Errors: what cannot get better by waiting. */
+static enum lbm_err
+look_for_daemon(struct lbmap *map)
+{
+    char path[sizeof map->path];
+    memcpy(path, map->path, sizeof path);
+    if (lbm_api_connect(map, path) != LBM_OK)
+        return LBM_OK;
+    enum lbm_err err = attach(map);
+    if (err == LBM_OK || err == LBM_E_NOTFOUND || err == LBM_E_NOMEM)
+        return err;
+    map->ended_here = map->fd >= 0 ? 1 : map->ended_here;
+    lbm_api_disconnect(map);
+    return LBM_OK; /* it may not know that the old connection is over, or be on its way down */
+}
+
+/* Nothing can be served any more: all is revoked. */
+static enum lbmap_error
+end_with(struct lbmap *map, enum lbm_err err)
+{
+    revoke_from(map->service, 0);
+    lbm_api_serve_end(map);
+    return (enum lbmap_error)err;
+}
+
+/* Until something comes, or the time is over. */
+static void
+wait_for_daemon(struct lbmap *map, int64_t ms)
+{
+    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    if (map->fd < 0)
+        nanosleep(&pause, NULL);
+    else if (lbm_api_listen(map, ms) != LBM_OK)
+        LBM_ASSERT(map->fd < 0); /* the next look sees it */
+}
+
+/* Begin again, empty: the daemon gives everything anew. */
+static enum lbmap_error
+start_over(struct lbmap *map)
+{
+    map->ended_here = 1;
+    lbm_api_disconnect(map);
+    (void)settle_losses(map);
+    return (enum lbmap_error)lbm_api_fail(map, LBM_E_NOMEM, "no memory for what the daemon said");
+}
+
+enum lbmap_error
+lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
+{
+    struct lbm_service *s = map->service;
+    int64_t end_ms = lbm_api_now_ms() + timeout_ms;
+    if (s == NULL)
+        return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
+    for (;;) {
+        enum lbm_err err = LBM_OK;
+        int readable = settle_losses(map);
+        if (map->fd < 0) {
+            err = look_for_daemon(map);
+            readable = settle_losses(map);
+        }
+        size_t n_pushed = readable ? s->pushed.n : 0;
+        if (err == LBM_OK && (readable || find_refusal(map) != LBM_OK))
+            err = handle_pushed(map);
+        if (err != LBM_OK)
+            return end_with(map, err);
+        if (s->short_of_memory)
+            return start_over(map);
+        int64_t left_ms = end_ms - lbm_api_now_ms();
+        left_ms = left_ms < 0 || n_pushed != 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
+        wait_for_daemon(map, left_ms);
+        if (left_ms == 0 && (s->pushed.n == 0 || !readable))
+            return LBMAP_OK;
+    }
+}
+
+int
+lbmap_fd(const struct lbmap *map)
+{
+    return map->fd;
+}
+
+int
+lbmap_events(const struct lbmap *map)
+{
+    return map->fd >= 0 ? LBMAP_READ : 0;
+}
+
+/* ---- checkpoints
+ * -------------------------------------------------------------------------------------------------- */
+
+static enum lbm_err
+send_checkpoint(struct lbmap *map, struct returns *kept)
+{
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__CheckpointRequest checkpoint;
+    lbm__checkpoint_request__init(&checkpoint);
+    checkpoint.n_vertex = checkpoint.n_token = checkpoint.n_payload_len = kept->vertex.n;
+    checkpoint.vertex = kept->vertex.at;
+    checkpoint.token = kept->token.at;
+    checkpoint.payload_len = kept->payload_len.at;
+    checkpoint.payload = (ProtobufCBinaryData){kept->payload.len, (uint8_t *)kept->payload.at};
+    request.what_case = LBM__REQUEST__WHAT_CHECKPOINT;
+    request.checkpoint = &checkpoint;
+    enum lbm_err err = lbm_api_call(map, &request, take_nothing, NULL);
+    kept->vertex.n = kept->token.n = kept->payload_len.n = 0;
+    kept->payload.len = 0;
+    return err;
+}
+
+enum lbmap_error
+lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
+{
+    struct lbm_service *s = map->service;
+    struct returns kept = {0};
+    enum lbm_err err = LBM_OK;
+    if (s == NULL)
+        return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
+    for (size_t i = 0; i < n; i++)
+        if (states[i].payload.len > LBM_PAYLOAD_MAX)
+            return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes",
+                                                  states[i].vertex, LBMAP_PAYLOAD_MAX);
+    for (size_t i = 0; err == LBM_OK && i < n; i++) {
+        if (find(s, states[i].vertex, states[i].token) == LBM_NONE)
+            err = lbm_api_fail(map, LBM_E_STATE, "vertex %u is not held", states[i].vertex);
+        else if (return_one(&kept, states[i].vertex, states[i].token, &states[i].payload) != LBM_OK)
+            err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu payloads", n);
+        else if (16 * kept.vertex.n + kept.payload.len > LBM_BATCH_BYTES_MAX || i + 1 == n)
+            err = send_checkpoint(map, &kept);
+    }
+    returns_free(&kept);
+    return (enum lbmap_error)err;
+}
