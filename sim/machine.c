@@ -162,6 +162,7 @@ new_node(struct cluster *c, uint32_t host)
                                      .m = c->h->m,
                                      .site = &c->h->site[(size_t)host * c->h->m],
                                      .engine = c->options.engine,
+                                     .log_compact_min = 16, /* stories have few entries */
                                      .founder = host == 0,
                                      .cluster_name = "test",
                                      .founder_host = 0,

@@ -14,9 +14,10 @@
 
 static struct lbm_diag diag;
 
-static const struct lbm_wire_table *const roots[] = {&lbm_wire_peer_table, &lbm_wire_command_table, &lbm_wire_snapshot_table,
-                                                     &lbm_wire_request_table, &lbm_wire_response_table};
-enum { ROOTS = 4 };
+static const struct lbm_wire_table *const roots[] = {&lbm_wire_peer_table, &lbm_wire_command_table,
+                                                     &lbm_wire_request_table, &lbm_wire_response_table,
+                                                     &lbm_wire_snapshot_table};
+enum { ROOTS = 5 };
 
 /* The functions of wire.h by root, so that tests go over all of them. */
 static enum lbm_err
@@ -29,8 +30,10 @@ unpack(int root, const uint8_t *bytes, size_t len, ProtobufCMessage **out)
         return lbm_wire_unpack_command(bytes, len, (Lbm__Command **)out, &diag);
     case 2:
         return lbm_wire_unpack_request(bytes, len, (Lbm__Request **)out, &diag);
-    default:
+    case 3:
         return lbm_wire_unpack_response(bytes, len, (Lbm__Response **)out, &diag);
+    default:
+        return lbm_wire_unpack_snapshot(bytes, len, (Lbm__Snapshot **)out, &diag);
     }
 }
 

@@ -16,9 +16,10 @@
 
 static struct lbm_diag diag;
 
-static const struct lbm_wire_table *const roots[] = {&lbm_wire_peer_table, &lbm_wire_command_table, &lbm_wire_snapshot_table,
-                                                     &lbm_wire_request_table, &lbm_wire_response_table};
-enum { ROOTS = 4 };
+static const struct lbm_wire_table *const roots[] = {&lbm_wire_peer_table, &lbm_wire_command_table,
+                                                     &lbm_wire_snapshot_table, &lbm_wire_request_table,
+                                                     &lbm_wire_response_table};
+enum { ROOTS = 5 };
 
 static void
 release(ProtobufCMessage *message)

@@ -118,7 +118,9 @@ emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_t index, const
 static int
 concerns_log(const Lbm__Peer *message)
 {
-    return message->body_case >= LBM__PEER__BODY_LOG_FETCH && message->body_case <= LBM__PEER__BODY_LOG_RESULT;
+    return (message->body_case >= LBM__PEER__BODY_LOG_FETCH &&
+            message->body_case <= LBM__PEER__BODY_LOG_RESULT) ||
+           message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT;
 }
 
 static void

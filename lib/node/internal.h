@@ -460,6 +460,8 @@ struct lbm_node {
     uint64_t snapshot_index;   /* of the last snapshot */
     struct lbm_view *incoming; /* a newer view that is being stored, with this transaction: */
     uint64_t incoming_id;
+    LBM_VEC(uint8_t) parts; /* of a snapshot that is coming in */
+    uint64_t parts_index;   /* of that snapshot */
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;
@@ -539,6 +541,7 @@ void log_fetch(struct lbm_node *node);
 void on_log_fetch(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_entries(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_append(struct lbm_node *node, const Lbm__Peer *message);
+void on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_result(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result);
 void on_log_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command, size_t n,

@@ -110,6 +110,8 @@ on_log_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_b
 void
 on_log_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view)
 {
-    if (index > log_last(node))
-        log_snapshot_install(node, view->at, view->len);
+    if (index <= log_last(node))
+        return;
+    log_snapshot_install(node, view->at, view->len);
+    follow(node); /* from behind it */
 }

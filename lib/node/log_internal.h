@@ -53,6 +53,8 @@ void log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recov
 void log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len);
 /* A transaction is durable: the view may be it. */
 void log_snapshot_persisted(struct lbm_node *node);
+/* Send the view, in parts, to a host that asks for entries that are gone. */
+void log_snapshot_send(struct lbm_node *node, uint32_t host);
 /* Make a snapshot if there are many entries since the last one. */
 void log_compact(struct lbm_node *node);
 /* Nonzero while a view that was taken is being stored. */

@@ -127,7 +127,11 @@ const struct log_engine log_local = {
 void
 on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
 {
-    if (node->founder && message->log_fetch->from >= 1)
+    if (!node->founder || message->log_fetch->from < 1)
+        return;
+    if (message->log_fetch->from <= node->log_base)
+        log_snapshot_send(node, message->src);
+    else
         push_entries(node, message->src, message->log_fetch->from);
 }
 

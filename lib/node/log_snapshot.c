@@ -163,6 +163,32 @@ log_snapshot_persisted(struct lbm_node *node)
     note(node, LBM_NOTE_INFO, "the control log begins at a snapshot of entry %" PRIu64, node->view.index);
 }
 
+/* The parts of one snapshot come over one connection, so in order; a repeated answer begins anew. */
+void
+on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogSnapshot *part = message->log_snapshot;
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->founder || message->src != node->founder_host ||
+        part->index <= log_last(node))
+        return;
+    if (part->offset == 0) {
+        node->parts.n = 0;
+        node->parts_index = part->index;
+    }
+    if (part->index != node->parts_index || part->offset != node->parts.n)
+        return;
+    if (lbm_vec_reserve(&node->parts, part->part.len) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    memcpy(&node->parts.at[node->parts.n], part->part.data, part->part.len);
+    node->parts.n += part->part.len;
+    if (node->parts.n < part->total)
+        return;
+    log_snapshot_install(node, node->parts.at, node->parts.n);
+    lbm_vec_free(&node->parts);
+}
+
 /* ---- for others -----------------------------------------------------------------------------------------
  */
 
@@ -176,6 +202,31 @@ compacts_for_all(const struct lbm_node *node)
         if (lbm_view_takes_part(&node->view.members.at[i]))
             return node->view.members.at[i].host == node->host;
     return 0;
+}
+
+void
+log_snapshot_send(struct lbm_node *node, uint32_t host)
+{
+    uint8_t *bytes = NULL;
+    size_t len = 0;
+    enum lbm_err err = lbm_view_pack(&node->view, &bytes, &len);
+    if (err == LBM_E_LIMIT)
+        note(node, LBM_NOTE_WARNING, "the view is too large for host %" PRIu32 " to begin with it", host);
+    else if (err != LBM_OK)
+        fail(node, err);
+    for (size_t at = 0; err == LBM_OK && at < len; at += LBM_BATCH_BYTES_MAX) {
+        Lbm__LogSnapshot part = LBM__LOG_SNAPSHOT__INIT;
+        part.index = node->view.index;
+        part.offset = at;
+        part.total = len;
+        part.part.data = bytes + at;
+        part.part.len = len - at < LBM_BATCH_BYTES_MAX ? len - at : LBM_BATCH_BYTES_MAX;
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_LOG_SNAPSHOT;
+        message.log_snapshot = &part;
+        send_peer(node, host, &message);
+    }
+    free(bytes);
 }
 
 void

@@ -103,6 +103,7 @@ lbm_node_free(struct lbm_node *node)
     if (node->incoming != NULL)
         lbm_view_free(node->incoming);
     free(node->incoming);
+    lbm_vec_free(&node->parts);
     if (node->open != NULL)
         lbm_persist_free(node->open);
     free(node->links);
@@ -159,6 +160,7 @@ static const struct {
     {LBM__PEER__BODY_LOG_FETCH, ANYONE, on_log_fetch},
     {LBM__PEER__BODY_LOG_ENTRIES, ANYONE, on_log_entries},
     {LBM__PEER__BODY_LOG_APPEND, ANYONE, on_log_append},
+    {LBM__PEER__BODY_LOG_SNAPSHOT, ANYONE, on_log_snapshot},
     {LBM__PEER__BODY_LOG_RESULT, ANYONE, on_log_result},
     {LBM__PEER__BODY_LEASE_REQ, LIVING, on_lease_req},
     {LBM__PEER__BODY_LEASE, LIVING, on_lease},

@@ -256,6 +256,15 @@ static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__lo
 static const struct lbm_wire_rule log_entries_rules[] = {{"command", UP_TO(LBM_ROWS_MAX), COMMAND}};
 static const struct lbm_wire_table log_entries_table = TABLE(log_entries_rules, lbm__log_entries__descriptor);
 
+static const struct lbm_wire_rule log_snapshot_rules[] = {
+    {"index", IN(1, INT64_MAX)},
+    {"offset", IN(0, LBM_SNAPSHOT_BYTES_MAX)},
+    {"total", IN(1, LBM_SNAPSHOT_BYTES_MAX)},
+    {"part", IN(1, LBM_BATCH_BYTES_MAX)},
+};
+static const struct lbm_wire_table log_snapshot_table =
+    TABLE(log_snapshot_rules, lbm__log_snapshot__descriptor);
+
 static const struct lbm_wire_rule log_append_rules[] = {{"command", COMMAND}};
 static const struct lbm_wire_table log_append_table = TABLE(log_append_rules, lbm__log_append__descriptor);
 
@@ -297,6 +306,7 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"answer", .nested = &answer_table},
     {"fin", .nested = &fin_table},
     {"where", .nested = &where_table},
+    {"log_snapshot", .nested = &log_snapshot_table},
     {"pair_open", .nested = &pair_open_table},
     {"pair_accept", .nested = &pair_accept_table},
     {"pair_plan", .nested = &pair_plan_table},
