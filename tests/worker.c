@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* worker: an application for tests of real clusters. It serves a job and counts steps of every vertex in the
+ * vertex's payload; what it does is in a history that a test can judge:
+ *
+ *     TIME acquire VERTEX TOKEN STEPS
+ *     TIME release VERTEX TOKEN STEPS LAST
+ *     TIME revoke VERTEX TOKEN STEPS LAST
+ *     TIME checkpoint VERTEX TOKEN STEPS
+ *
+ * TIME is CLOCK_BOOTTIME in microseconds, LAST that of the last step (0: none was made). Between acquire and
+ * LAST nobody else may make a step of the vertex; steps that were checkpointed never get lost.
+ *
+ *     worker JOB SOCKET HISTORY [SECONDS]
+ *
+ * It ends after so many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
+ * revoked. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lbmap.h"
+
+enum { CHECKPOINT_US = 500000, TIMEOUT_MS = 5000, WAIT_MS = 5 };
+
+struct work {
+    uint64_t token; /* 0: not held */
+    uint64_t steps;
+    int64_t last_us;
+    int checkpointed; /* nonzero: since the last step */
+};
+
+struct worker {
+    FILE *history;
+    uint32_t n;         /* vertices of the job */
+    struct work *work;  /* [n] */
+    uint64_t *returned; /* [n] steps as payload, while a release is under way */
+};
+
+static volatile sig_atomic_t stopped;
+
+static void
+on_signal(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+static int64_t
+now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void
+acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
+{
+    struct worker *worker = context;
+    uint64_t steps = 0;
+    if (payload.len == sizeof steps)
+        memcpy(&steps, payload.bytes, sizeof steps);
+    worker->work[v] = (struct work){token, steps, 0, 1};
+    fprintf(worker->history, "%" PRId64 " acquire %u %" PRIu64 " %" PRIu64 "\n", now_us(), v, token, steps);
+}
+
+static void
+tell_end(struct worker *worker, const char *how, uint32_t v)
+{
+    struct work *work = &worker->work[v];
+    fprintf(worker->history, "%" PRId64 " %s %u %" PRIu64 " %" PRIu64 " %" PRId64 "\n", now_us(), how, v,
+            work->token, work->steps, work->last_us);
+    work->token = 0;
+}
+
+static struct lbmap_payload
+release(void *context, uint32_t v, uint64_t token)
+{
+    struct worker *worker = context;
+    (void)token;
+    worker->returned[v] = worker->work[v].steps;
+    tell_end(worker, "release", v);
+    return (struct lbmap_payload){&worker->returned[v], sizeof worker->returned[v]};
+}
+
+static void
+revoked(void *context, uint32_t v, uint64_t token)
+{
+    (void)token;
+    tell_end(context, "revoke", v);
+}
+
+static void
+make_steps(struct worker *worker, struct lbmap *map)
+{
+    for (uint32_t v = 0; v < worker->n; v++) {
+        struct work *work = &worker->work[v];
+        if (work->token == 0)
+            continue;
+        if (lbmap_lease_valid(map) != LBMAP_WORK)
+            return;
+        work->steps++;
+        work->last_us = now_us();
+        work->checkpointed = 0;
+    }
+}
+
+/* What has changed. If some of it is lost by now, the next one tells. */
+static void
+checkpoint(struct worker *worker, struct lbmap *map)
+{
+    struct lbmap_state *states = calloc(worker->n + 1, sizeof *states);
+    size_t n = 0;
+    for (uint32_t v = 0; states != NULL && v < worker->n; v++)
+        if (worker->work[v].token != 0 && !worker->work[v].checkpointed)
+            states[n++] = (struct lbmap_state){
+                v, worker->work[v].token, {&worker->work[v].steps, sizeof worker->work[v].steps}};
+    if (n != 0 && lbmap_checkpoint(map, states, n) == LBMAP_OK)
+        for (size_t i = 0; i < n; i++) {
+            struct work *work = &worker->work[states[i].vertex];
+            work->checkpointed = 1;
+            fprintf(worker->history, "%" PRId64 " checkpoint %u %" PRIu64 " %" PRIu64 "\n", now_us(),
+                    states[i].vertex, work->token, work->steps);
+        }
+    free(states);
+}
+
+static int
+run(struct worker *worker, struct lbmap *map, int64_t end_us)
+{
+    const struct lbmap_callbacks callbacks = {worker, acquire, release, revoked};
+    int64_t checkpoint_us = now_us() + CHECKPOINT_US;
+    enum lbmap_error error = lbmap_serve(map, &callbacks);
+    while (error == LBMAP_OK && !stopped && now_us() < end_us) {
+        error = lbmap_dispatch(map, WAIT_MS);
+        make_steps(worker, map);
+        if (now_us() >= checkpoint_us) {
+            checkpoint(worker, map);
+            checkpoint_us = now_us() + CHECKPOINT_US;
+        }
+        fflush(worker->history);
+    }
+    if (error != LBMAP_OK) {
+        fprintf(stderr, "worker: %s\n", lbmap_message(map));
+        return 1;
+    }
+    checkpoint(worker, map);
+    for (uint32_t v = 0; v < worker->n; v++)
+        if (worker->work[v].token != 0)
+            tell_end(worker, worker->work[v].checkpointed ? "release" : "revoke", v);
+    return 0;
+}
+
+/* The daemon may be on its way up, or the job on its way to it. */
+static struct lbmap *
+open_job(const char *job, const char *path, int64_t end_us)
+{
+    const struct timespec pause = {0, 100000000};
+    struct lbmap *map = NULL;
+    enum lbmap_error error = LBMAP_E_UNREACHABLE;
+    while (!stopped && now_us() < end_us) {
+        error = lbmap_open(path, &map);
+        if (error == LBMAP_OK && (error = lbmap_attach(map, job)) == LBMAP_OK)
+            return map;
+        lbmap_close(map);
+        map = NULL;
+        nanosleep(&pause, NULL);
+    }
+    fprintf(stderr, "worker: %s at %s: %s\n", job, path, lbmap_strerror(error));
+    return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc < 4 || argc > 5) {
+        fprintf(stderr, "usage: worker JOB SOCKET HISTORY [SECONDS]\n");
+        return 2;
+    }
+    const struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    int64_t end_us = argc == 5 ? now_us() + (int64_t)(atof(argv[4]) * 1e6) : INT64_MAX;
+    struct worker worker = {.history = fopen(argv[3], "ae")};
+    if (worker.history == NULL) {
+        perror(argv[3]);
+        return 1;
+    }
+    struct lbmap *map = open_job(argv[1], argv[2], end_us);
+    int status = 1;
+    if (map != NULL) {
+        worker.n = lbmap_vertices(map);
+        worker.work = calloc(worker.n, sizeof *worker.work);
+        worker.returned = calloc(worker.n, sizeof *worker.returned);
+        (void)lbmap_set_timeout(map, TIMEOUT_MS);
+        if (worker.work != NULL && worker.returned != NULL)
+            status = run(&worker, map, end_us);
+    }
+    fclose(worker.history);
+    lbmap_close(map);
+    free(worker.work);
+    free(worker.returned);
+    return status;
+}
