@@ -95,6 +95,8 @@ void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);
 
 /* Nonzero if the cluster was founded on it. */
 int cluster_log_is_external(const struct cluster *cluster);
+/* Nonzero if every disk that has a part of the log has all of it. */
+int cluster_log_is_everywhere(const struct cluster *cluster);
 void cluster_log_unavailable(struct cluster *cluster, int on);
 void cluster_log_loses(struct cluster *cluster, double share); /* of its answers to appends */
 

@@ -113,19 +113,11 @@ return_all(struct story *s, const struct fault *f)
     return happens;
 }
 
-/* Nonzero if nobody else has all of the control log for certain, so that the cluster needs a promotion. */
+/* Nonzero if the host is the one that the others get the control log from. */
 static int
 orders_log(struct story *s, uint32_t host)
 {
-    Lbm__Empty empty = LBM__EMPTY__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_STATUS;
-    request.status = &empty;
-    if (cluster_log_is_external(s->cluster))
-        return 0;
-    cluster_request(s->cluster, host, 0, &request);
-    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
-    return response == NULL || response->status == NULL || response->status->founder == host;
+    return !cluster_log_is_external(s->cluster) && story_founder(s, host) == host;
 }
 
 static int
@@ -133,11 +125,15 @@ die(struct story *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     if (s->dead[host] || !cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) ||
-        !story_may_lose(s) || orders_log(s, host))
+        !story_may_lose(s))
+        return 0;
+    int headless = orders_log(s, host);
+    if (headless && (!cluster_log_is_everywhere(s->cluster) || !story_can_promote(s, host)))
         return 0;
     cluster_crash(s->cluster, host);
     cluster_lose_disk(s->cluster, host);
     s->dead[host] = 1;
+    s->headless |= headless;
     s->loss_us = cluster_now(s->cluster);
     s->quiet_until_us = s->loss_us + RENEWAL_US;
     return 1;
@@ -488,11 +484,7 @@ promote(struct story *s, const struct fault *f)
     uint32_t at = running_host(s, f->a);
     if (at == LBM_NONE || cluster_log_is_external(s->cluster))
         return 0;
-    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
-    request.promote = &promote;
-    cluster_request(s->cluster, at, 0, &request);
+    story_promote(s, at, 0);
     return 1;
 }
 

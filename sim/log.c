@@ -154,6 +154,15 @@ cluster_log_is_external(const struct cluster *c)
     return c->check.external;
 }
 
+int
+cluster_log_is_everywhere(const struct cluster *c)
+{
+    for (uint32_t p = 0; p < c->n; p++)
+        if (c->disk[p].known && c->disk[p].snapshot_index + c->disk[p].log.n != c->check.log.n)
+            return 0;
+    return 1;
+}
+
 void
 cluster_log_unavailable(struct cluster *c, int on)
 {

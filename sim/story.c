@@ -11,10 +11,11 @@
 
 enum {
     JOIN_US = 30000000,
-    CALM_US = 4000000,       /* at most, before the first fault */
-    SPAN_US = 60000000,      /* at most, of all faults */
-    WORK_US = 30000000,      /* after the faults, until every vertex is worked on */
-    SETTLE_US = 120000000,   /* until all jobs have settled */
+    CALM_US = 4000000,     /* at most, before the first fault */
+    SPAN_US = 60000000,    /* at most, of all faults */
+    WORK_US = 30000000,    /* after the faults, until every vertex is worked on */
+    SETTLE_US = 120000000, /* until all jobs have settled */
+    PROMOTE_AGAIN_US = 4000000,
     STILL_US = 5000000,      /* for what may come after all */
     AFTER_LOSS_US = 5000000, /* between two losses of a disk, at least */
 };
@@ -247,6 +248,65 @@ story_may_lose(struct story *s)
     return n >= 3;
 }
 
+/* ---- the control log --------------------------------------------------------------------------------------
+ */
+
+uint32_t
+story_founder(struct story *s, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    cluster_request(s->cluster, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
+    return response != NULL && response->code == LBM_OK ? response->status->founder : LBM_NONE;
+}
+
+static const Lbm__Response *
+ask_promote(struct story *s, uint32_t host, uint32_t uid, int force)
+{
+    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
+    promote.force = force != 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &promote;
+    cluster_request(s->cluster, host, uid, &request);
+    return cluster_reply(s->cluster, host, 0);
+}
+
+void
+story_promote(struct story *s, uint32_t host, int force)
+{
+    (void)ask_promote(s, host, 0, force);
+}
+
+int
+story_can_promote(struct story *s, uint32_t host)
+{
+    const Lbm__Response *response = ask_promote(s, host, 1000, 0);
+    return response != NULL && response->code == LBM_E_DENIED;
+}
+
+/* What an operator does when who ordered the control log is lost: promote another host, until it is. */
+static void
+find_head(struct story *s)
+{
+    uint32_t at = LBM_NONE;
+    if (!s->headless || cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US)
+        return;
+    for (uint32_t p = 0; p < s->h.n && s->headless; p++) {
+        if (s->dead[p] || !cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p))
+            continue;
+        uint32_t founder = story_founder(s, p);
+        s->headless = founder == LBM_NONE || s->dead[founder];
+        at = p;
+    }
+    s->promoted_us = cluster_now(s->cluster);
+    if (s->headless && at != LBM_NONE)
+        story_promote(s, at, 1);
+}
+
 /* ---- jobs and applications --------------------------------------------------------------------------------
  */
 
@@ -311,6 +371,7 @@ static int64_t
 faults_due(struct story *s, int64_t start)
 {
     int64_t next = INT64_MAX, now = cluster_now(s->cluster) - start;
+    find_head(s);
     for (uint32_t i = 0; i < s->n_faults && is_well(s); i++) {
         const struct fault *f = &s->fault[i];
         if (!takes_place(s, i))
@@ -377,6 +438,7 @@ all_is_well_again(struct story *s)
 static int
 all_work(struct cluster *cluster, void *arg)
 {
+    find_head(arg);
     run_applications(arg, 1);
     return cluster_idle_vertices(cluster) == 0;
 }

@@ -40,6 +40,8 @@ struct story {
     uint8_t *down;          /* [h.n] how many faults keep it down */
     int64_t loss_us;        /* of the last loss of a disk; 0: none */
     int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
+    int headless;           /* who ordered the control log is dead, an operator has to promote another one */
+    int64_t promoted_us;    /* when that was last tried */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];
@@ -56,6 +58,12 @@ const struct story *story_running(void);
 /* Nonzero if another disk may be lost: all members are up to date with their buddies, nobody's replica waits
  * to be merged, and the last loss is some time ago. */
 int story_may_lose(struct story *s);
+/* Who orders the control log, or founded the cluster, as a host sees it; LBM_NONE: it does not say. */
+uint32_t story_founder(struct story *s, uint32_t host);
+/* Nonzero if a host knows of promotions: it forbids one to a user. */
+int story_can_promote(struct story *s, uint32_t host);
+/* Ask a host to order the control log from now on. */
+void story_promote(struct story *s, uint32_t host, int force);
 void story_submit(struct story *s, uint32_t host, uint32_t shape);
 
 #endif
