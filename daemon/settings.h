@@ -64,6 +64,7 @@ struct lbm_settings {
         uint32_t id;
         char name[LBM_NAME_MAX + 1];
         double capacity;
+        char failure_domain[LBM_NAME_MAX + 1]; /* empty: one of its own */
         struct lbm_point_setting site;
         struct lbm_links_setting links;
     } host;
@@ -76,6 +77,10 @@ struct lbm_settings {
         char address[LBM_ADDRESS_MAX + 1]; /* empty: founder */
     } join;
     uint32_t dimensions;
+    struct {
+        uint32_t per_minute;
+        double percent;
+    } evict;
     enum lbm_note_level log;
     struct lbm_uids_setting admins;
     char pid_file[PATH_MAX]; /* empty: none */
