@@ -68,8 +68,8 @@ plan_row(const struct job *job, uint32_t v, struct lbm_row *row)
     uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
     *row = (struct lbm_row){.job = job->id,
                             .vertex = v,
-                            .epoch = 1,
-                            .stage = LBM_STAGE_OWN,
+                            .epoch = lbm_transition_epoch(LBM_TRANSITION_BEGIN, 0),
+                            .stage = lbm_transition_rules[LBM_TRANSITION_BEGIN].to,
                             .peer = LBM_NONE,
                             .work = lbm_graph_work(g, v),
                             .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
