@@ -196,9 +196,9 @@ adopt_all(struct lbm_node *node)
 
 /* ---- the evicted ---------------------------------------------------------------------------------------------- */
 
-/* All that this incarnation had is archived and gone; the next one begins empty once that is durable. */
+/* All that this incarnation had is archived and gone; the given one begins empty once that is durable. */
 static void
-reset(struct lbm_node *node)
+reset(struct lbm_node *node, uint64_t incarnation)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->planning)
@@ -209,7 +209,7 @@ reset(struct lbm_node *node)
          node->incarnation);
     persist_flush(node);
     struct lbm_persist_op op = {.kind = LBM_PERSIST_RESET};
-    op.as.reset.incarnation = node->incarnation + 1;
+    op.as.reset.incarnation = incarnation;
     persist(node, op);
     application_reset(node);
     jobs_lost(node);
@@ -221,7 +221,7 @@ reset(struct lbm_node *node)
     lbm_vec_free(&node->stream.changes);
     node->stream = (struct stream){.buddy = LBM_NONE, .retry_us = INT64_MAX};
     node->lease.until_us = 0;
-    node->incarnation++;
+    node->incarnation = incarnation;
     node->resetting = 1;
     node->reset_id = cleared;
     for (size_t i = 0; i < node->view.jobs.n; i++)
@@ -235,7 +235,7 @@ adopt_rejoin(struct lbm_node *node)
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     if (gone == NULL || gone->evicted || node->resetting)
         return 0;
-    reset(node);
+    reset(node, node->incarnation + 1);
     return node->resetting;
 }
 
@@ -298,7 +298,7 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
     if (!gone->evicted)
         return; /* it left; only an operator brings it back */
     if (gone->adopted)
-        reset(node);
+        reset(node, node->incarnation + 1);
     else if (node->now_us >= node->evicted_us + RECLAIM_US)
         propose_reclaim(node);
 }
@@ -307,8 +307,13 @@ void
 adopt_timer(struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (!node->caught_up || node->resetting)
         return;
+    if (self != NULL && self->incarnation > node->incarnation && !LBM_BUG(KEEP_OLD_INCARNATION)) {
+        reset(node, self->incarnation); /* a disk from before a reset: what it has was adopted long ago */
+        return;
+    }
     if (gone != NULL) {
         own_departure(node, gone);
         return;

@@ -56,6 +56,7 @@
     X(LISTEN_TO_DEPARTED, 0, "what an evicted host says is listened to")                                     \
     X(INSYNC_UNDER_OLD_PAGE, 0, "in sync while an application runs under a page of the life before")         \
     X(STALE_WORD_OF_HEIR, 0, "in sync or leaving as said before the host inherited")                         \
+    X(KEEP_OLD_INCARNATION, 0, "a disk from before a reset goes on as it is")                                \
     X(NO_RATE_CAP, 0, "evictions have no rate cap")
 
 enum lbm_bug {

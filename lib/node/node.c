@@ -193,6 +193,9 @@ is_acceptable(const struct lbm_node *node, const Lbm__Peer *message)
         return 0;
     if (message->cluster != 0 && node->view.cluster != 0 && message->cluster != node->view.cluster)
         return 0;
+    /* A host with a disk from before a reset learns from the log what became of it. */
+    if (message->body_case == LBM__PEER__BODY_HELLO || message->body_case == LBM__PEER__BODY_LOG_FETCH)
+        return 1;
     const struct lbm_member *source = lbm_view_member(&node->view, message->src);
     return source == NULL || message->src_incarnation >= source->incarnation || LBM_BUG(ANY_SOURCE_INCARNATION);
 }

@@ -142,6 +142,8 @@ suspect_view_changed(struct lbm_node *node)
         if (node->view.departed.at[i].evicted && node->view.departed.at[i].view > node->evictions_seen) {
             if (lbm_vec_push(&node->evictions, node->now_us) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
+            note(node, LBM_NOTE_INFO, "host %" PRIu32 " is evicted; host %" PRIu32 " takes over",
+                 node->view.departed.at[i].host, node->view.departed.at[i].heir);
         }
     node->evictions_seen = node->view.index;
 }
