@@ -83,6 +83,13 @@ lbm_inbound_pause(struct lbm_inbound *inbound, int paused)
     lbm_buf_printf(&journal, "hosts %s; ", paused ? "wait" : "go on");
 }
 
+void
+lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t term, uint32_t used)
+{
+    (void)file;
+    lbm_buf_printf(&journal, "lease until %d in term %d for %d; ", (int)deadline_us, (int)term, (int)used);
+}
+
 enum lbm_err
 lbm_plan_worker_push(struct lbm_plan_worker *worker, struct lbm_plan_task *task)
 {

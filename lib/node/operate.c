@@ -87,18 +87,74 @@ tell_operator(struct lbm_node *node, uint64_t client, uint64_t request, const ch
     reply(node, client, request, 1, &response);
 }
 
+/* The host that a command is about, and what happens to it; LBM_NONE: it is about none. */
+static uint32_t
+concerned(const Lbm__Command *command, const char **what)
+{
+    switch (command->what_case) {
+    case LBM__COMMAND__WHAT_JOIN:
+        *what = "joins, or announces itself anew";
+        return command->join->host;
+    case LBM__COMMAND__WHAT_ACTIVATE:
+        *what = "is active";
+        return command->activate->host;
+    case LBM__COMMAND__WHAT_SET:
+        *what = "is changed by an operator";
+        return command->set->host;
+    case LBM__COMMAND__WHAT_DRAIN:
+        *what = "drains";
+        return command->drain->host;
+    case LBM__COMMAND__WHAT_LEAVE:
+        *what = "has left";
+        return command->leave->host;
+    case LBM__COMMAND__WHAT_EVICT:
+        *what = "is evicted";
+        return command->evict->host;
+    case LBM__COMMAND__WHAT_ADOPT:
+        *what = "is taken over by its heir";
+        return command->adopt->host;
+    case LBM__COMMAND__WHAT_RECLAIM:
+        *what = "is back with what it had";
+        return command->reclaim->host;
+    default:
+        return LBM_NONE;
+    }
+}
+
+/* What happens to members is an event, though no daemon's own log needs it. */
+static void
+tell_members(struct lbm_node *node, const Lbm__Command *command)
+{
+    const char *what = NULL;
+    char text[128];
+    uint32_t host = concerned(command, &what);
+    if (host == LBM_NONE || node->starting)
+        return;
+    snprintf(text, sizeof text, "host %" PRIu32 " %s (view %" PRIu64 ")", host, what, node->view.index);
+    operate_event(node, LBM_NOTE_INFO, text);
+}
+
 void
 operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal)
 {
+    if (refusal[0] == '\0')
+        tell_members(node, command);
     if (node->operators.n == 0)
         return;
-    size_t len = lbm__command__get_packed_size(command);
+    Lbm__Command plain = *command;
+    Lbm__Leave leave;
+    if (plain.what_case == LBM__COMMAND__WHAT_LEAVE) { /* whatever its host knew when it said so */
+        leave = *command->leave;
+        leave.known = 0;
+        plain.leave = &leave;
+    }
+    size_t len = lbm__command__get_packed_size(&plain);
     uint8_t *bytes = lbm_alloc(len, 1);
     if (bytes == NULL) {
         fail(node, LBM_E_NOMEM);
         return;
     }
-    lbm__command__pack(command, bytes);
+    lbm__command__pack(&plain, bytes);
     for (size_t i = 0; i < node->operators.n;) {
         const struct operator_wait wait = node->operators.at[i];
         if (wait.len != len || memcmp(wait.command, bytes, len) != 0) {

@@ -111,7 +111,7 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
     for (size_t k = 0; k < node->peers.n; k++)
         if (node->peers.at[k].host == member->host && node->peers.at[k].heard_us != 0) {
             entry->silent_s = (double)(node->now_us - node->peers.at[k].heard_us) / 1e6;
-            entry->vertices = node->peers.at[k].vertices;
+            entry->vertices = !entry->adopted ? node->peers.at[k].vertices : 0; /* its heir's now */
         }
 }
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What operators do to hosts and read of them, in virtual time: the answer to a change is what the control
+ * log made of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/cluster.h"
+
+enum { HOSTS = 4, PATIENCE_US = 60000000, ANYBODY = 1000 };
+
+static const struct cluster_options calm = {
+    .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};
+
+struct scene {
+    struct lbm_hosts h;
+    struct cluster *cluster;
+};
+
+/* The entry of a host as host 0 sees it, or NULL; valid until the next request. */
+static const Lbm__HostEntry *
+entry_of(struct cluster *cluster, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    cluster_request(cluster, 0, 0, &request);
+    const Lbm__HostsReply *hosts = cluster_reply(cluster, 0, 0)->hosts;
+    for (size_t i = 0; i < hosts->n_hosts; i++)
+        if (hosts->hosts[i]->host == host)
+            return hosts->hosts[i];
+    return NULL;
+}
+
+struct wish {
+    uint32_t host;
+    const char *state;
+};
+
+static int
+is_in_state(struct cluster *cluster, void *arg)
+{
+    const struct wish *wish = arg;
+    const Lbm__HostEntry *entry = entry_of(cluster, wish->host);
+    return entry != NULL && strcmp(entry->state, wish->state) == 0;
+}
+
+static void
+expect_state(struct cluster *cluster, uint32_t host, const char *state)
+{
+    struct wish wish = {host, state};
+    assert_true(cluster_run(cluster, PATIENCE_US, is_in_state, &wish));
+}
+
+static int
+is_in_sync(struct cluster *cluster, void *arg)
+{
+    for (uint32_t p = 0; p < *(uint32_t *)arg; p++) {
+        const Lbm__HostEntry *entry = entry_of(cluster, p);
+        if (entry == NULL || strcmp(entry->state, "ACTIVE") != 0 || !entry->insync)
+            return 0;
+    }
+    return 1;
+}
+
+static int
+set_up(void **state)
+{
+    static struct scene scene;
+    struct lbm_diag diag;
+    uint32_t n = HOSTS;
+    assert_int_equal(lbm_hosts_generate("ring:4", &scene.h, &diag), LBM_OK);
+    scene.cluster = cluster_new(&scene.h, &calm);
+    assert_true(cluster_run(scene.cluster, PATIENCE_US, is_in_sync, &n));
+    *state = &scene;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    struct scene *scene = *state;
+    cluster_free(scene->cluster);
+    lbm_hosts_free(&scene->h);
+    return 0;
+}
+
+static Lbm__HostChange
+change_of(Lbm__HostAction action, uint32_t host)
+{
+    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+    change.action = action;
+    change.host = host;
+    return change;
+}
+
+/* Ask host `at` without waiting. */
+static void
+ask(struct cluster *cluster, uint32_t at, uint32_t uid, Lbm__HostChange *change)
+{
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+    request.host_change = change;
+    cluster_request(cluster, at, uid, &request);
+}
+
+static int
+is_answered(struct cluster *cluster, void *arg)
+{
+    return cluster_reply(cluster, *(uint32_t *)arg, 0) != NULL;
+}
+
+/* The answer of host `at` to a change, in the end. */
+static enum lbm_err
+answer(struct cluster *cluster, uint32_t at, uint32_t uid, Lbm__HostChange change)
+{
+    ask(cluster, at, uid, &change);
+    assert_true(cluster_run(cluster, PATIENCE_US, is_answered, &at));
+    assert_int_equal(cluster_reply(cluster, at, 0)->last, 1);
+    return (enum lbm_err)cluster_reply(cluster, at, 0)->code;
+}
+
+static void
+a_change_is_answered_when_the_log_has_it(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    Lbm__HostChange change = change_of(LBM__HOST_ACTION__HOST_SET, 2);
+    change.capacity = 3;
+    ask(cluster, 1, 0, &change);
+    assert_null(cluster_reply(cluster, 1, 0));
+    assert_int_equal(answer(cluster, 1, 0, change), LBM_OK);
+    expect_state(cluster, 2, "ACTIVE");
+    assert_true(entry_of(cluster, 2)->capacity == 3);
+}
+
+static void
+a_refusal_of_the_log_is_the_answer(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_DRAIN, 0)), LBM_E_STATE);
+    assert_non_null(strstr(cluster_reply(cluster, 1, 0)->text, "orders the control log"));
+    Lbm__HostChange change = change_of(LBM__HOST_ACTION__HOST_SET, 2);
+    double site[] = {0.1, 0.2, 0.3};
+    change.n_site = 3;
+    change.site = site;
+    assert_int_equal(answer(cluster, 0, 0, change), LBM_E_STATE);
+    assert_non_null(strstr(cluster_reply(cluster, 0, 0)->text, "coordinates"));
+}
+
+static void
+what_cannot_be_is_refused_at_once(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    Lbm__HostChange own_link = change_of(LBM__HOST_ACTION__HOST_SET, 2);
+    uint32_t host = 2, cost = 1;
+    own_link.change_links = 1;
+    own_link.n_link_host = own_link.n_link_cost = 1;
+    own_link.link_host = &host;
+    own_link.link_cost = &cost;
+    const struct {
+        Lbm__HostChange change;
+        uint32_t uid;
+        enum lbm_err err;
+    } cases[] = {
+        {change_of(LBM__HOST_ACTION__HOST_DRAIN, 2), ANYBODY, LBM_E_DENIED},
+        {change_of(LBM__HOST_ACTION__HOST_DRAIN, 77), 0, LBM_E_NOTFOUND},
+        {change_of(LBM__HOST_ACTION__HOST_JOIN, 2), 0, LBM_E_STATE},
+        {change_of((Lbm__HostAction)9, 2), 0, LBM_E_UNSUPPORTED},
+        {own_link, 0, LBM_E_RANGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Lbm__HostChange change = cases[i].change;
+        ask(cluster, 1, cases[i].uid, &change);
+        assert_non_null(cluster_reply(cluster, 1, 0));
+        assert_int_equal(cluster_reply(cluster, 1, 0)->code, cases[i].err);
+    }
+    expect_state(cluster, 2, "ACTIVE");
+}
+
+static void
+leave_is_answered_when_the_host_has_left(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_LEAVE, 3)), LBM_OK);
+    expect_state(cluster, 3, "LEFT");
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_LEAVE, 3)), LBM_OK);
+}
+
+static void
+leave_is_refused_where_drain_is(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_LEAVE, 0)), LBM_E_STATE);
+    expect_state(cluster, 0, "ACTIVE");
+}
+
+static void
+a_host_that_left_joins_again_by_its_own_daemon(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_LEAVE, 3)), LBM_OK);
+    uint64_t before = entry_of(cluster, 3)->incarnation;
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_JOIN, 3)), LBM_E_STATE);
+    assert_int_equal(answer(cluster, 3, 0, change_of(LBM__HOST_ACTION__HOST_JOIN, 3)), LBM_OK);
+    expect_state(cluster, 3, "ACTIVE");
+    assert_true(entry_of(cluster, 3)->incarnation > before);
+}
+
+static void
+a_dead_host_is_evicted_and_its_heir_named(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    uint32_t heir = entry_of(cluster, 2)->buddy;
+    assert_int_not_equal(heir, LBM_NONE);
+    cluster_crash(cluster, 2);
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_EVICT, 2)), LBM_OK);
+    expect_state(cluster, 2, "EVICTED");
+    assert_int_equal(entry_of(cluster, 2)->heir, heir);
+    assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_EVICT, 2)), LBM_E_STATE);
+}
+
+static const Lbm__EventsReply *
+events_from(struct cluster *cluster, uint32_t host, uint64_t from)
+{
+    Lbm__EventsRequest events = LBM__EVENTS_REQUEST__INIT;
+    events.from = from;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_EVENTS;
+    request.events = &events;
+    cluster_request(cluster, host, ANYBODY, &request);
+    assert_non_null(cluster_reply(cluster, host, 0));
+    return cluster_reply(cluster, host, 0)->events;
+}
+
+static void
+events_tell_what_happened_to_members(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    const Lbm__EventsReply *all = events_from(cluster, 0, 0);
+    size_t before = all->n_events;
+    assert_true(before >= HOSTS); /* all have joined */
+    for (size_t i = 0; i < before; i++) {
+        assert_int_equal(all->events[i]->number, i + 1);
+        assert_true(all->events[i]->age_s >= 0);
+    }
+    assert_int_equal(events_from(cluster, 0, before + 1)->n_events, 0);
+    assert_int_equal(answer(cluster, 0, 0, change_of(LBM__HOST_ACTION__HOST_DRAIN, 2)), LBM_OK);
+    const Lbm__EventsReply *later = events_from(cluster, 0, before + 1);
+    assert_true(later->n_events >= 1);
+    assert_non_null(strstr(later->events[0]->text, "host 2 drains"));
+}
+
+static void
+the_oldest_events_go_first(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    Lbm__HostChange change = change_of(LBM__HOST_ACTION__HOST_SET, 2);
+    for (int i = 0; i < LBM_EVENTS_MAX + 10; i++) {
+        change.capacity = 1 + i % 2;
+        assert_int_equal(answer(cluster, 0, 0, change), LBM_OK);
+    }
+    const Lbm__EventsReply *all = events_from(cluster, 0, 0);
+    assert_int_equal(all->n_events, LBM_EVENTS_MAX);
+    assert_true(all->events[0]->number > 10);
+    for (size_t i = 1; i < all->n_events; i++)
+        assert_int_equal(all->events[i]->number, all->events[0]->number + i);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_change_is_answered_when_the_log_has_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_refusal_of_the_log_is_the_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_cannot_be_is_refused_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(leave_is_answered_when_the_host_has_left, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(leave_is_refused_where_drain_is, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_host_that_left_joins_again_by_its_own_daemon, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_dead_host_is_evicted_and_its_heir_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(events_tell_what_happened_to_members, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_oldest_events_go_first, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
