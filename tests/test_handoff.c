@@ -2,7 +2,9 @@
 /* One node alone, driven by hand: what it stores and sends, in order, at every row of the handoff
  * (docs/protocol.md). The traces read as
  *     1000 ms  #4 own 7 e2            transaction 4 asked for: record of vertex 7
- *     1000 ms  answer 7 e2 to 1 >4    sent once transaction 4 is durable */
+ *     1000 ms  ack 7 e2 to 1 >4       sent once transaction 4 is durable
+ *     1000 ms  copy 7 e2 to 1 >4      the record goes to the buddy
+ * Host 1 is the buddy too. It answers at once, unless the test lets it be silent. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +26,9 @@ struct bench {
     struct lbm_recovered *disk; /* until started */
     int64_t now_us;
     struct lbm_buf trace;
+    int buddy_is_silent;
+    uint64_t asked_us, generation, seq; /* what the buddy was asked and sent, not answered yet; 0: nothing */
+    uint64_t held;                      /* what it has answered */
 };
 
 /* ---- the trace: only what handoffs are about -------------------------------------------------------------
@@ -69,12 +74,24 @@ trace_send(struct bench *b, const struct lbm_effect *effect)
         what = "fin";
         vertex = message->fin->vertex[0];
         epoch = message->fin->epoch[0];
+    } else if (message->body_case == LBM__PEER__BODY_REPL && message->repl->records != NULL) {
+        what = "copy";
+        vertex = message->repl->records->vertex[0];
+        epoch = message->repl->records->epoch[0];
+    }
+    if (message->body_case == LBM__PEER__BODY_REPL)
+        b->seq = message->repl->seq;
+    if (message->body_case == LBM__PEER__BODY_LEASE_REQ) {
+        b->asked_us = message->lease_req->sent_us;
+        b->generation = message->lease_req->generation;
     }
     if (what != NULL)
         lbm_buf_printf(&b->trace, "%" PRId64 " ms  %s %" PRIu32 " e%" PRIu64 " to %" PRIu32 " >%" PRIu64 "\n",
                        b->now_us / 1000, what, vertex, epoch, effect->as.send.host, effect->after);
     lbm__peer__free_unpacked(message, NULL);
 }
+
+static void buddy_answers(struct bench *b);
 
 static void
 step(struct bench *b, struct lbm_event *event)
@@ -91,6 +108,8 @@ step(struct bench *b, struct lbm_event *event)
         }
     }
     lbm_effects_clear(&effects);
+    if (!b->buddy_is_silent)
+        buddy_answers(b);
 }
 
 static void
@@ -201,7 +220,10 @@ keep_row(struct bench *b, uint32_t vertex, uint64_t epoch, enum lbm_stage stage)
                           .peer = stage == LBM_STAGE_OWN ? LBM_NONE : OTHER,
                           .peer_incarnation = 1,
                           .work = 1,
-                          .pin = LBM_NONE};
+                          .pin = LBM_NONE,
+                          .seq = ++b->disk->seq,
+                          .source = LBM_NONE,
+                          .fin = 1};
     assert_int_equal(lbm_vec_push(&b->disk->rows, row), LBM_OK);
 }
 
@@ -264,6 +286,33 @@ hear(struct bench *b, const Lbm__Peer *message)
     step(b, &event);
 }
 
+/* The buddy holds all it was sent, and grants what it was asked for. */
+static void
+buddy_answers(struct bench *b)
+{
+    Lbm__Peer message = envelope();
+    if (b->asked_us != 0) {
+        Lbm__Lease lease = LBM__LEASE__INIT;
+        lease.sent_us = b->asked_us;
+        lease.generation = b->generation;
+        lease.seq = b->held;
+        lease.lease_us = 8 * SECOND;
+        message.body_case = LBM__PEER__BODY_LEASE;
+        message.lease = &lease;
+        b->asked_us = 0;
+        hear(b, &message);
+    }
+    if (b->seq != 0) {
+        Lbm__ReplAck ack = LBM__REPL_ACK__INIT;
+        ack.generation = b->generation;
+        ack.seq = b->held = b->seq;
+        message.body_case = LBM__PEER__BODY_REPL_ACK;
+        message.repl_ack = &ack;
+        b->seq = 0;
+        hear(b, &message);
+    }
+}
+
 static void
 hear_offer_as(struct bench *b, Lbm__Peer message, uint64_t job, uint32_t vertex, uint64_t epoch)
 {
@@ -320,8 +369,9 @@ an_offer_is_stored_before_it_is_acknowledged(void **state)
     prepare(&b);
     start(&b, 0);
     hear_offer(&b, 7, 2);
-    expect_trace(&b, "1000 ms  #1 own 7 e2\n"
-                     "1000 ms  ack 7 e2 to 1 >1\n");
+    expect_trace(&b, "1000 ms  #2 own 7 e2\n"
+                     "1000 ms  copy 7 e2 to 1 >2\n"
+                     "1000 ms  ack 7 e2 to 1 >2\n");
     stop(&b);
 }
 
@@ -340,14 +390,17 @@ a_repeated_offer_is_answered_from_the_record(void **state)
     hear_offer(&b, 2, 3);
     hear_offer(&b, 3, 4);
     hear_offer(&b, 3, 2); /* refused later than this one */
-    expect_trace(&b, "1000 ms  ack 1 e4 to 1 >0\n"
-                     "1000 ms  ack 2 e4 to 1 >0\n"
-                     "1000 ms  ack 2 e3 to 1 >0\n"
-                     "1000 ms  refuse 3 e4 to 1 >0\n"
-                     "1000 ms  ack 3 e2 to 1 >0\n");
+    expect_trace(&b, "1000 ms  copy 1 e4 to 1 >0\n"
+                     "1000 ms  fin 2 e5 to 1 >1\n"
+                     "1000 ms  ack 1 e4 to 1 >1\n"
+                     "1000 ms  ack 2 e4 to 1 >1\n"
+                     "1000 ms  ack 2 e3 to 1 >1\n"
+                     "1000 ms  refuse 3 e4 to 1 >1\n"
+                     "1000 ms  ack 3 e2 to 1 >1\n");
     hear_offer(&b, 3, 6); /* after the refusal its owner went on at e5 */
-    expect_trace(&b, "1000 ms  #1 own 3 e6\n"
-                     "1000 ms  ack 3 e6 to 1 >1\n");
+    expect_trace(&b, "1000 ms  #2 own 3 e6\n"
+                     "1000 ms  copy 3 e6 to 1 >2\n"
+                     "1000 ms  ack 3 e6 to 1 >2\n");
     stop(&b);
 }
 
@@ -361,9 +414,11 @@ a_full_host_stores_its_refusal_first(void **state)
     start(&b, 1);
     hear_offer(&b, 7, 2);
     hear_offer(&b, 7, 2);
-    expect_trace(&b, "1000 ms  #1 refused 7 e2\n"
-                     "1000 ms  refuse 7 e2 to 1 >1\n"
-                     "1000 ms  refuse 7 e2 to 1 >1\n");
+    expect_trace(&b, "1000 ms  copy 1 e4 to 1 >0\n"
+                     "1000 ms  #2 refused 7 e2\n"
+                     "1000 ms  copy 7 e2 to 1 >2\n"
+                     "1000 ms  refuse 7 e2 to 1 >2\n"
+                     "1000 ms  refuse 7 e2 to 1 >2\n");
     stop(&b);
 }
 
@@ -392,8 +447,10 @@ a_vertex_is_out_on_disk_before_it_is_offered(void **state)
     message.ping = &ping;
     hear(&b, &message);
     pass(&b, SECOND / 2);
-    expect_trace(&b, "1000 ms  #1 out 5 e3\n"
-                     "1000 ms  offer 5 e4 to 1 >1\n");
+    expect_trace(&b, "1000 ms  copy 4 e3 to 1 >0\n"
+                     "1000 ms  #2 out 5 e3\n"
+                     "1000 ms  copy 5 e3 to 1 >2\n"
+                     "1000 ms  offer 5 e4 to 1 >2\n");
     stop(&b);
 }
 
@@ -406,16 +463,18 @@ what_was_out_is_offered_again_after_a_restart_until_answered(void **state)
     keep_row(&b, 5, 3, LBM_STAGE_OUT);
     start(&b, 0);
     pass(&b, 2 * SECOND + SECOND / 2);
-    expect_trace(&b, "1000 ms  offer 5 e4 to 1 >0\n"
-                     "2000 ms  offer 5 e4 to 1 >0\n"
-                     "3000 ms  offer 5 e4 to 1 >0\n");
+    expect_trace(&b, "1000 ms  copy 5 e3 to 1 >0\n"
+                     "1000 ms  offer 5 e4 to 1 >1\n"
+                     "2000 ms  offer 5 e4 to 1 >1\n"
+                     "3000 ms  offer 5 e4 to 1 >1\n");
     hear_answer(&b, 5, 4, 0);
-    expect_trace(&b, "3500 ms  #1 moved 5 e3\n"
-                     "3500 ms  fin 5 e4 to 1 >1\n");
+    expect_trace(&b, "3500 ms  #2 moved 5 e3\n"
+                     "3500 ms  copy 5 e3 to 1 >2\n"
+                     "3500 ms  fin 5 e4 to 1 >2\n");
     pass(&b, 5 * SECOND);
     expect_trace(&b, "");
     hear_answer(&b, 5, 4, 0); /* it missed our FIN */
-    expect_trace(&b, "8500 ms  fin 5 e4 to 1 >1\n");
+    expect_trace(&b, "8500 ms  fin 5 e4 to 1 >2\n");
     stop(&b);
 }
 
@@ -429,11 +488,14 @@ a_refused_vertex_is_owned_again_two_epochs_later(void **state)
     start(&b, 0);
     lbm_buf_free(&b.trace);
     hear_answer(&b, 5, 4, 1);
-    expect_trace(&b, "1000 ms  #1 own 5 e5\n");
+    expect_trace(&b, "1000 ms  #2 own 5 e5\n"
+                     "1000 ms  copy 5 e5 to 1 >2\n"
+                     "1000 ms  fin 5 e4 to 1 >2\n");
     hear_answer(&b, 5, 4, 1); /* repeated, and an acknowledgement that contradicts it */
     hear_answer(&b, 5, 4, 0);
     pass(&b, 3 * SECOND);
-    expect_trace(&b, "");
+    expect_trace(&b, "1000 ms  fin 5 e4 to 1 >2\n"
+                     "1000 ms  fin 5 e4 to 1 >2\n");
     stop(&b);
 }
 
@@ -451,7 +513,8 @@ an_answer_to_another_offer_changes_nothing(void **state)
     hear_answer(&b, 5, 5, 0);
     hear_answer(&b, 6, 4, 0); /* never offered */
     hear_answer(&b, 9, 2, 0); /* never here */
-    expect_trace(&b, "");
+    expect_trace(&b, "1000 ms  fin 5 e3 to 1 >1\n"
+                     "1000 ms  fin 9 e2 to 1 >1\n");
     stop(&b);
 }
 
@@ -481,8 +544,9 @@ what_is_meant_for_others_is_dropped(void **state)
     hear_offer_as(&b, envelope(), JOB, 7, 1);     /* an epoch no offer can have */
     expect_trace(&b, "");
     hear_offer(&b, 7, 2);
-    expect_trace(&b, "1000 ms  #1 own 7 e2\n"
-                     "1000 ms  ack 7 e2 to 1 >1\n");
+    expect_trace(&b, "1000 ms  #2 own 7 e2\n"
+                     "1000 ms  copy 7 e2 to 1 >2\n"
+                     "1000 ms  ack 7 e2 to 1 >2\n");
     stop(&b);
 }
 
