@@ -322,7 +322,7 @@ a_refused_member_command_changes_nothing(void **state)
     struct joiner other = {.host = 3, .incarnation = 2, .name = "b", .capacity = 9};
     join(&view, other, "takes part as incarnation 1"); /* another incarnation */
     other = (struct joiner){.host = 3, .incarnation = 1, .name = "x", .capacity = 9};
-    join(&view, other, "takes part as incarnation 1"); /* another name */
+    join(&view, other, "belongs to b"); /* another name */
     other = (struct joiner){.host = 4, .incarnation = 1, .name = "b", .capacity = 9};
     join(&view, other, "has the name b already");
     activate(&view, 4, 1, 2, 0, 0, "has not joined");
