@@ -98,6 +98,8 @@ int cluster_log_is_external(const struct cluster *cluster);
 /* Nonzero if every disk that has a part of the log has all of it. */
 int cluster_log_is_everywhere(const struct cluster *cluster);
 void cluster_log_unavailable(struct cluster *cluster, int on);
+/* A host hears nothing of it. */
+void cluster_log_deaf(struct cluster *cluster, uint32_t host, int on);
 void cluster_log_loses(struct cluster *cluster, double share); /* of its answers to appends */
 
 /* ---- clients (clients.c) ------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@
     X(DEATH, "death", 2, 0, 0, "a host and its disk are lost for good")                                      \
     X(EVICT_DEAD, "evict-dead", 2, 6000, 30000, "a host is down until it was evicted, or longer")            \
     X(EVICT_LIVE, "evict-live", 2, 6000, 25000, "a host is cut off until it was evicted, or longer")         \
+    X(LEASH, "leash", 2, 4000, 25000, "a host reaches its buddy alone")                                      \
+    X(DEAF, "deaf", 2, 1000, 15000, "a host hears nothing of the control log")                               \
     X(EVICT, "evict", 2, 0, 0, "an operator evicts a host whatever it does")                                 \
     X(RETURN, "return", 1, 0, 0, "hosts that are down come back")                                            \
     X(DOUBLE, "double-crash", 2, 300, 12000, "a host crashes, and a second one while that is repaired")      \
@@ -46,7 +48,7 @@
     X(JOIN, "join", 3, 0, 0, "a host that was never started, or drains, takes part")                         \
     X(DRAIN, "drain", 2, 0, 0, "a host is drained")                                                          \
     X(LEAVE, "leave", 1, 0, 0, "a host is asked to leave")                                                   \
-    X(SET, "set", 2, 0, 0, "a host gets another capacity")                                                   \
+    X(SET, "set", 5, 0, 0, "a host gets another capacity")                                                   \
     X(SUBMIT, "submit", 2, 0, 0, "a job is submitted")                                                       \
     X(CANCEL, "cancel", 1, 0, 0, "a job is cancelled")                                                       \
     X(PROMOTE, "promote", 1, 0, 0, "another host is to order the control log")

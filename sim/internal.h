@@ -79,6 +79,7 @@ struct machine {
     struct page page;
     uint64_t follows; /* the external log, from this index; 0: not */
     int following;    /* entries are on their way */
+    int deaf;         /* none are brought */
 };
 
 struct held {

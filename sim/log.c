@@ -25,7 +25,7 @@ static void
 bring(struct cluster *c, uint32_t host)
 {
     struct machine *m = &c->machine[host];
-    if (m->follows == 0 || m->following || c->log.unavailable)
+    if (m->follows == 0 || m->following || m->deaf || c->log.unavailable)
         return;
     m->following = 1;
     struct happen followed = {
@@ -169,6 +169,13 @@ cluster_log_unavailable(struct cluster *c, int on)
     c->log.unavailable = on;
     for (uint32_t p = 0; p < c->n && !on; p++)
         bring(c, p);
+}
+
+void
+cluster_log_deaf(struct cluster *c, uint32_t host, int on)
+{
+    c->machine[host].deaf = on;
+    bring(c, host);
 }
 
 void

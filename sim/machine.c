@@ -6,6 +6,10 @@
 
 #include "sim/internal.h"
 
+enum {
+    WAITING_MAX = 1024 /* effects that wait for the disk: several times what the longest stalls gather */
+};
+
 int64_t
 machine_now(const struct cluster *c, uint32_t host)
 {
@@ -134,6 +138,9 @@ step(struct cluster *c, uint32_t host, struct lbm_event *event)
         LBM_ASSERT(lbm_vec_push(&m->waiting, waiting) == LBM_OK);
     }
     free(effects.list.at);
+    if (m->waiting.n > WAITING_MAX)
+        check_violated(&c->check, "I7", "host %" PRIu32 ": %zu effects wait for the disk", host,
+                       m->waiting.n);
     release(c, host);
     wake_later(c, host);
     judge(c);

@@ -53,8 +53,24 @@ void story_run(const struct story_options *options, struct story_result *result)
 /* For an assertion that fails while a story runs: what it is about. */
 const struct story *story_running(void);
 
-/* ---- for faults.c -------------------------------------------------------------------------------------- */
+/* ---- story_draw.c: all that is drawn beforehand ---------------------------------------------------------
+ */
 
+void story_draw(struct story *s);
+
+/* ---- story_view.c -----------------------------------------------------------------------------------------
+ */
+
+/* Every host that is up says that all that are up are ACTIVE. arg: the story. */
+int story_all_active(struct cluster *cluster, void *arg);
+/* A host as it sees itself: does it take part, and who is its buddy (LBM_NONE: nobody, or it is down)? */
+int story_is_active(struct story *s, uint32_t host);
+uint32_t story_buddy(struct story *s, uint32_t host);
+/* If who ordered the control log is dead, do what an operator does: promote another one, until that is done.
+ */
+void story_find_head(struct story *s);
+/* A disk was lost, now. */
+void story_lost(struct story *s);
 /* Nonzero if another disk may be lost: all members are up to date with their buddies, nobody's replica waits
  * to be merged, and the last loss is some time ago. */
 int story_may_lose(struct story *s);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Hosts that crash, die, pause, and run out of things. */
+#include "sim/fault_actions.h"
+
+/* ---- hosts that are down --------------------------------------------------------------------------------
+ */
+
+static int
+takes_down(struct story *s, uint32_t host)
+{
+    if (!cluster_is_up(s->cluster, host))
+        return 0;
+    s->down[host]++;
+    return 1;
+}
+
+static void
+comes_back(struct story *s, uint32_t host)
+{
+    if (s->down[host] != 0)
+        s->down[host]--;
+    if (s->down[host] == 0 && !s->dead[host] && !cluster_is_up(s->cluster, host))
+        cluster_restart(s->cluster, host);
+}
+
+int
+fault_crash(struct story *s, const struct fault *f)
+{
+    static const enum crash how[FAULT_COUNT] = {[FAULT_CRASH_BEFORE] = CRASH_NONE,
+                                                [FAULT_CRASH_INSIDE] = CRASH_SOME,
+                                                [FAULT_CRASH_AFTER] = CRASH_ALL,
+                                                [FAULT_EVICT_DEAD] = CRASH_SOME};
+    if (!takes_down(s, host_of(s, f->a)))
+        return 0;
+    cluster_crash_with(s->cluster, host_of(s, f->a), how[f->kind]);
+    return 1;
+}
+
+int
+fault_kill_daemon(struct story *s, const struct fault *f)
+{
+    if (cluster_is_stopped(s->cluster, host_of(s, f->a)) || !takes_down(s, host_of(s, f->a)))
+        return 0;
+    cluster_kill(s->cluster, host_of(s, f->a), (enum crash)(f->b % 3));
+    return 1;
+}
+
+void
+fault_restart(struct story *s, const struct fault *f)
+{
+    comes_back(s, host_of(s, f->a));
+}
+
+int
+fault_crash_two(struct story *s, const struct fault *f)
+{
+    if (f->a % s->h.n == f->b % s->h.n || !fault_crash(s, f))
+        return 0;
+    cluster_run(s->cluster, f->c % 4000000, NULL, NULL);
+    if (takes_down(s, host_of(s, f->b)))
+        cluster_crash(s->cluster, host_of(s, f->b));
+    return 1;
+}
+
+void
+fault_restart_two(struct story *s, const struct fault *f)
+{
+    comes_back(s, host_of(s, f->a));
+    comes_back(s, host_of(s, f->b));
+}
+
+int
+fault_return_all(struct story *s, const struct fault *f)
+{
+    int happens = 0;
+    (void)f;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        if (s->down[p] != 0) {
+            s->down[p] = 1;
+            comes_back(s, p);
+            happens = 1;
+        }
+    return happens;
+}
+
+/* Nonzero if the host is the one that the others get the control log from. */
+static int
+orders_log(struct story *s, uint32_t host)
+{
+    return !cluster_log_is_external(s->cluster) && story_founder(s, host) == host;
+}
+
+int
+fault_die(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    if (s->dead[host] || !cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) ||
+        !story_may_lose(s))
+        return 0;
+    int headless = orders_log(s, host);
+    if (headless && (!cluster_log_is_everywhere(s->cluster) || !story_can_promote(s, host)))
+        return 0;
+    cluster_crash(s->cluster, host);
+    cluster_lose_disk(s->cluster, host);
+    s->dead[host] = 1;
+    s->headless |= headless;
+    story_lost(s);
+    return 1;
+}
+
+int
+fault_image(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    if (!cluster_is_up(s->cluster, host))
+        return 0;
+    cluster_image_disk(s->cluster, host);
+    return 1;
+}
+
+void
+fault_roll_back(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    if (!cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) || !story_may_lose(s) ||
+        orders_log(s, host))
+        return;
+    cluster_crash(s->cluster, host);
+    if (cluster_roll_back_disk(s->cluster, host))
+        story_lost(s);
+    cluster_restart(s->cluster, host);
+}
+
+/* ---- pauses, clocks, memory, disks -----------------------------------------------------------------------
+ */
+
+int
+fault_pause_host(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    if (!cluster_is_up(s->cluster, host) || cluster_is_stopped(s->cluster, host))
+        return 0;
+    if (f->kind == FAULT_SUSPEND)
+        cluster_suspend(s->cluster, host);
+    else
+        cluster_stop(s->cluster, host);
+    return 1;
+}
+
+void
+fault_go_on(struct story *s, const struct fault *f)
+{
+    if (cluster_is_stopped(s->cluster, host_of(s, f->a)))
+        cluster_continue(s->cluster, host_of(s, f->a));
+}
+
+int
+fault_clock_rate(struct story *s, const struct fault *f)
+{
+    /* Two clocks differ by 1 % at most. */
+    cluster_clock_rate(s->cluster, host_of(s, f->a), (int32_t)(f->b % 9901) - 4950);
+    return 1;
+}
+
+int
+fault_memory(struct story *s, const struct fault *f)
+{
+    cluster_short_of_memory(s->cluster, host_of(s, f->a), 1 + f->b % (1u << f->c % 16));
+    return cluster_is_up(s->cluster, host_of(s, f->a));
+}
+
+int
+fault_slow_disk(struct story *s, const struct fault *f)
+{
+    cluster_slow_disk(s->cluster, host_of(s, f->a), 20);
+    return 1;
+}
+
+void
+fault_usual_disk(struct story *s, const struct fault *f)
+{
+    cluster_slow_disk(s->cluster, host_of(s, f->a), 1);
+}
+
+int
+fault_stall_disk(struct story *s, const struct fault *f)
+{
+    cluster_stall_disk(s->cluster, host_of(s, f->a), 500000 + f->b % 12000000);
+    return 1;
+}
+
+int
+fault_fill_disk(struct story *s, const struct fault *f)
+{
+    cluster_fill_disk(s->cluster, host_of(s, f->a), 1);
+    return 1;
+}
+
+void
+fault_empty_disk(struct story *s, const struct fault *f)
+{
+    cluster_fill_disk(s->cluster, host_of(s, f->a), 0);
+}
+
+int
+fault_sync_error(struct story *s, const struct fault *f)
+{
+    cluster_fail_sync(s->cluster, host_of(s, f->a));
+    return cluster_is_up(s->cluster, host_of(s, f->a));
+}

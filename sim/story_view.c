@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What hosts say of one another, as an operator would ask them, and what that operator does about it. */
+#include <string.h>
+
+#include "sim/story.h"
+
+enum {
+    AFTER_LOSS_US = 5000000, /* between two losses of a disk, at least */
+    RENEWAL_US = 8000000,    /* until a loss is in the log, or replicas are renewed */
+    PROMOTE_AGAIN_US = 4000000,
+};
+
+static const Lbm__HostsReply *
+hosts_as_seen_by(struct story *s, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    cluster_request(s->cluster, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
+    return response != NULL && response->code == LBM_OK ? response->hosts : NULL;
+}
+
+int
+story_all_active(struct cluster *cluster, void *arg)
+{
+    struct story *s = arg;
+    uint32_t n_up = 0;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        n_up += (uint32_t)cluster_is_up(cluster, p);
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        if (!cluster_is_up(cluster, p))
+            continue;
+        const Lbm__HostsReply *reply = hosts_as_seen_by(s, p);
+        uint32_t n_active = 0;
+        for (size_t i = 0; reply != NULL && i < reply->n_hosts; i++)
+            n_active += strcmp(reply->hosts[i]->state, "ACTIVE") == 0;
+        if (n_active != n_up)
+            return 0;
+    }
+    return 1;
+}
+
+/* One host's word about all of them. */
+static int
+is_repaired(const Lbm__HostsReply *reply)
+{
+    if (reply == NULL || reply->n_hosts < 2)
+        return 0;
+    for (size_t i = 0; i < reply->n_hosts; i++) {
+        const Lbm__HostEntry *entry = reply->hosts[i];
+        int evicted = strcmp(entry->state, "EVICTED") == 0, left = strcmp(entry->state, "LEFT") == 0;
+        if ((evicted && !entry->adopted) ||
+            (!evicted && !left && (!entry->insync || entry->buddy == LBM_NONE)))
+            return 0;
+    }
+    return 1;
+}
+
+int
+story_may_lose(struct story *s)
+{
+    if (s->loss_us != 0 && cluster_now(s->cluster) < s->loss_us + AFTER_LOSS_US)
+        return 0;
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        if (s->dead[p])
+            continue;
+        if (!cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p) ||
+            !is_repaired(hosts_as_seen_by(s, p)))
+            return 0;
+        n++;
+    }
+    return n >= 3;
+}
+
+void
+story_lost(struct story *s)
+{
+    s->loss_us = cluster_now(s->cluster);
+    s->quiet_until_us = s->loss_us + RENEWAL_US;
+}
+
+static const Lbm__HostEntry *
+entry_of(const Lbm__HostsReply *reply, uint32_t host)
+{
+    for (size_t i = 0; reply != NULL && i < reply->n_hosts; i++)
+        if (reply->hosts[i]->host == host)
+            return reply->hosts[i];
+    return NULL;
+}
+
+uint32_t
+story_buddy(struct story *s, uint32_t host)
+{
+    const Lbm__HostEntry *entry =
+        cluster_is_up(s->cluster, host) ? entry_of(hosts_as_seen_by(s, host), host) : NULL;
+    return entry != NULL ? entry->buddy : LBM_NONE;
+}
+
+int
+story_is_active(struct story *s, uint32_t host)
+{
+    const Lbm__HostEntry *entry = entry_of(hosts_as_seen_by(s, host), host);
+    return entry != NULL && strcmp(entry->state, "ACTIVE") == 0;
+}
+
+/* ---- the control log --------------------------------------------------------------------------------------
+ */
+
+uint32_t
+story_founder(struct story *s, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    cluster_request(s->cluster, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
+    return response != NULL && response->code == LBM_OK ? response->status->founder : LBM_NONE;
+}
+
+static const Lbm__Response *
+ask_promote(struct story *s, uint32_t host, uint32_t uid, int force)
+{
+    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
+    promote.force = force != 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &promote;
+    cluster_request(s->cluster, host, uid, &request);
+    return cluster_reply(s->cluster, host, 0);
+}
+
+void
+story_promote(struct story *s, uint32_t host, int force)
+{
+    (void)ask_promote(s, host, 0, force);
+}
+
+int
+story_can_promote(struct story *s, uint32_t host)
+{
+    const Lbm__Response *response = ask_promote(s, host, 1000, 0);
+    return response != NULL && response->code == LBM_E_DENIED;
+}
+
+/* What an operator does when who ordered the control log is lost: promote another host, until it is. */
+void
+story_find_head(struct story *s)
+{
+    uint32_t at = LBM_NONE;
+    if (!s->headless || cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US)
+        return;
+    for (uint32_t p = 0; p < s->h.n && s->headless; p++) {
+        if (s->dead[p] || !cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p))
+            continue;
+        uint32_t founder = story_founder(s, p);
+        s->headless = founder == LBM_NONE || s->dead[founder];
+        at = p;
+    }
+    s->promoted_us = cluster_now(s->cluster);
+    if (s->headless && at != LBM_NONE)
+        story_promote(s, at, 1);
+}
