@@ -93,6 +93,7 @@ enum {
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
     SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
+    PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes somebody's excess less */
     PATIENT_SWEEPS = 40,     /* after so many sweeps a session must gain more and more */
 };
 
