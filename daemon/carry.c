@@ -108,10 +108,33 @@ carry_lease(struct loop *loop, struct lbm_effect *effect)
                          effect->as.lease.used);
 }
 
+static void
+carry_log_append(struct loop *loop, struct lbm_effect *effect)
+{
+    lbm_etcd_append(loop->etcd, effect->as.log.index, &effect->as.log.bytes);
+    free(effect->as.log.bytes.at);
+}
+
+static void
+carry_log_follow(struct loop *loop, struct lbm_effect *effect)
+{
+    lbm_etcd_follow(loop->etcd, effect->as.log.index);
+}
+
+static void
+carry_log_compact(struct loop *loop, struct lbm_effect *effect)
+{
+    lbm_etcd_compact(loop->etcd, effect->as.log.index, &effect->as.log.bytes);
+    free(effect->as.log.bytes.at);
+}
+
 static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect *) = {
     [LBM_EFFECT_PERSIST] = carry_persist, [LBM_EFFECT_SEND] = carry_send, [LBM_EFFECT_REPLY] = carry_reply,
     [LBM_EFFECT_DIAL] = carry_dial,       [LBM_EFFECT_PLAN] = carry_plan, [LBM_EFFECT_NOTE] = carry_note,
     [LBM_EFFECT_LEASE] = carry_lease,
+    [LBM_EFFECT_LOG_APPEND] = carry_log_append,
+    [LBM_EFFECT_LOG_FOLLOW] = carry_log_follow,
+    [LBM_EFFECT_LOG_COMPACT] = carry_log_compact,
 };
 
 void

@@ -173,6 +173,37 @@ on_planned(evutil_socket_t fd, short what, void *context)
     }
 }
 
+/* ---- the control log elsewhere ---------------------------------------------------------------------------- */
+
+static void
+on_log_result(void *context, uint64_t index, enum lbm_log_result result)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_LOG_RESULT};
+    event.as.log_result.index = index;
+    event.as.log_result.result = result;
+    step(context, &event);
+}
+
+static void
+on_log_entries(void *context, uint64_t from, const struct lbm_bytes *command, size_t n, int caught_up)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_LOG_ENTRIES};
+    event.as.log_entries.from = from;
+    event.as.log_entries.command = command;
+    event.as.log_entries.n = n;
+    event.as.log_entries.caught_up = caught_up;
+    step(context, &event);
+}
+
+static void
+on_log_snapshot(void *context, uint64_t index, const struct lbm_bytes *view)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_LOG_SNAPSHOT};
+    event.as.log_snapshot.index = index;
+    event.as.log_snapshot.view = *view;
+    step(context, &event);
+}
+
 /* ---- signals and the watchdog -------------------------------------------------------------------------- */
 
 static void
@@ -295,11 +326,15 @@ lbm_loop_run(const struct lbm_loop_config *config)
     const struct lbm_inbound_handler inbound = {.context = &loop, .message = on_message};
     const struct lbm_outgoing_handler outgoing = {.context = &loop, .up = on_up, .down = on_down};
     const struct lbm_control_handler control = {.context = &loop, .request = on_request, .gone = on_gone};
+    const struct lbm_etcd_handler etcd = {.context = &loop,
+                                          .result = on_log_result,
+                                          .entries = on_log_entries,
+                                          .snapshot = on_log_snapshot};
     struct lbm_recovered *recovered = NULL;
     struct lbm_diag diag = {0};
     enum lbm_err err = open_base(&loop, &diag);
     if (err == LBM_OK)
-        err = parts_open(&loop, &inbound, &outgoing, &control, &recovered, &diag);
+        err = parts_open(&loop, &inbound, &outgoing, &control, &etcd, &recovered, &diag);
     if (err == LBM_OK)
         err = watch_all(&loop, &diag);
     if (err == LBM_OK) {

@@ -40,6 +40,7 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .cluster_name = s->cluster,
         .founder_host = s->join.host,
         .founder_address = s->founder ? NULL : s->join.address,
+        .engine = s->log_engine,
         .seed = seed,
         .version = PACKAGE_VERSION,
     };
@@ -91,6 +92,25 @@ open_lease_page(struct loop *loop, uint64_t life, struct lbm_recovered *recovere
 }
 
 static enum lbm_err
+open_etcd(struct loop *loop, const struct lbm_etcd_handler *handler, struct lbm_diag *diag)
+{
+    const struct lbm_settings *s = loop->config.settings;
+    const struct lbm_etcd_config config = {
+        .endpoint = s->etcd.endpoints.at,
+        .n_endpoints = s->etcd.endpoints.n,
+        .prefix = s->etcd.prefix,
+        .ca = s->etcd.ca,
+        .cert = s->etcd.cert,
+        .key = s->etcd.key,
+        .user = s->etcd.user,
+        .password_file = s->etcd.password_file,
+    };
+    if (s->log_engine != LBM_LOG_ENGINE_EXTERNAL)
+        return LBM_OK;
+    return lbm_etcd_new(loop->base, &config, handler, &loop->etcd, diag);
+}
+
+static enum lbm_err
 open_workers(struct loop *loop, struct lbm_diag *diag)
 {
     enum lbm_err err = lbm_store_worker_start(loop->store, &loop->store_worker, diag);
@@ -103,7 +123,7 @@ open_workers(struct loop *loop, struct lbm_diag *diag)
 enum lbm_err
 parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
            const struct lbm_outgoing_handler *outgoing, const struct lbm_control_handler *control,
-           struct lbm_recovered **recovered, struct lbm_diag *diag)
+           const struct lbm_etcd_handler *etcd, struct lbm_recovered **recovered, struct lbm_diag *diag)
 {
     const char *pid_file = loop->config.settings->pid_file;
     uint64_t seed;
@@ -116,6 +136,8 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
         err = open_lease_page(loop, seed + 2, *recovered, diag);
     if (err == LBM_OK)
         err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
+    if (err == LBM_OK)
+        err = open_etcd(loop, etcd, diag);
     if (err == LBM_OK)
         err = open_workers(loop, diag);
     if (err == LBM_OK && pid_file[0] != '\0') {
@@ -130,6 +152,7 @@ parts_close(struct loop *loop)
 {
     struct lbm_diag diag = {0};
     lbm_control_free(loop->control);
+    lbm_etcd_free(loop->etcd);
     lbm_inbound_free(loop->inbound);
     lbm_outgoing_free(loop->outgoing);
     carry_drop(loop);

@@ -57,6 +57,23 @@ const struct lbm_setting lbm_settings_table[] = {
      AT(join.host)},
     {"join.address", LBM_SETTING_ADDRESS, 1, 0, 0, NULL, "", "Address the founder listens at.",
      AT(join.address)},
+    {"log_engine", LBM_SETTING_ENGINE, 0, 0, 0, "local", "",
+     "Where the control log is ordered: by the founder, or by an ensemble of etcd, which no single machine can "
+     "stop. All hosts of a cluster have the same.",
+     AT(log_engine)},
+    {"etcd", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "The ensemble, for log_engine = \"etcd\".", 0},
+    {"etcd.endpoints", LBM_SETTING_URLS, 1, 0, 0, NULL, "",
+     "Its members. One is asked; when it does not answer, the next.", AT(etcd.endpoints)},
+    {"etcd.prefix", LBM_SETTING_TEXT, 0, 0, 0, "/lbmap", "",
+     "Keys of the cluster begin with this; each cluster has its own.", AT(etcd.prefix)},
+    {"etcd.ca", LBM_SETTING_PATH, 0, 0, 0, NULL, "",
+     "Certificates of who may have signed the members', PEM; the system's if absent.", AT(etcd.ca)},
+    {"etcd.cert", LBM_SETTING_PATH, 0, 0, 0, NULL, "", "Certificate this host shows, PEM; none if absent.",
+     AT(etcd.cert)},
+    {"etcd.key", LBM_SETTING_PATH, 0, 0, 0, NULL, "", "Its private key, PEM.", AT(etcd.key)},
+    {"etcd.user", LBM_SETTING_TEXT, 0, 0, 0, NULL, "", "User of etcd; nobody logs in if absent.", AT(etcd.user)},
+    {"etcd.password_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "", "File whose first line is the password.",
+     AT(etcd.password_file)},
     {"dimensions", LBM_SETTING_INTEGER, 0, 2, LBM_DIMENSIONS_MAX, "2", "",
      "Dimensions of Omega. The founder's count; a site given elsewhere must have as many coordinates.",
      AT(dimensions)},
@@ -95,23 +112,50 @@ fail_at(const config_setting_t *setting, enum lbm_err code, const char *text, st
                         "%s", text);
 }
 
-/* Exactly one of founder and join; a founder names its cluster. */
 static enum lbm_err
-check_role(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+check_local(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
 {
-    const config_setting_t *join = config_lookup(file, "join");
+    const config_setting_t *join = config_lookup(file, "join"), *etcd = config_lookup(file, "etcd");
+    if (etcd != NULL)
+        return fail_at(etcd, LBM_E_RANGE, "etcd is not used: add log_engine = \"etcd\", or remove it", diag);
     if (s->founder && join != NULL)
         return fail_at(join, LBM_E_RANGE, "a founder joins nobody: remove either founder or join", diag);
     if (!s->founder && join == NULL)
         return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
                             "neither founder = true nor join = { host = ID; address = ADDRESS; } is given: "
                             "one host founds the cluster, all others join it");
-    if (s->founder && s->cluster[0] == '\0')
-        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
-                            "cluster is missing: the founder names the cluster");
     if (join != NULL && s->join.host == s->host.id)
         return fail_at(join, LBM_E_RANGE, "join.host is this host: give the founder's number", diag);
     return LBM_OK;
+}
+
+static enum lbm_err
+check_etcd(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+{
+    const config_setting_t *join = config_lookup(file, "join"), *etcd = config_lookup(file, "etcd");
+    if (etcd == NULL)
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
+                            "log_engine is \"etcd\", but etcd = { endpoints = [ URL ]; } is missing");
+    if (join != NULL)
+        return fail_at(join, LBM_E_RANGE, "with log_engine = \"etcd\" nobody is joined: remove join", diag);
+    if ((s->etcd.cert[0] != '\0') != (s->etcd.key[0] != '\0'))
+        return fail_at(etcd, LBM_E_NOTFOUND, "etcd.cert and etcd.key go together: one is missing", diag);
+    if ((s->etcd.user[0] != '\0') != (s->etcd.password_file[0] != '\0'))
+        return fail_at(etcd, LBM_E_NOTFOUND, "etcd.user and etcd.password_file go together: one is missing",
+                       diag);
+    return LBM_OK;
+}
+
+/* Engine local: exactly one of founder and join. A founder names its cluster. */
+static enum lbm_err
+check_role(const config_t *file, const char *path, const struct lbm_settings *s, struct lbm_diag *diag)
+{
+    enum lbm_err err = s->log_engine == LBM_LOG_ENGINE_EXTERNAL ? check_etcd(file, path, s, diag)
+                                                                : check_local(file, path, s, diag);
+    if (err == LBM_OK && s->founder && s->cluster[0] == '\0')
+        return lbm_diag_set(diag, LBM_E_NOTFOUND, path, 0,
+                            "cluster is missing: the founder names the cluster");
+    return err;
 }
 
 /* Links lead to other hosts, each once. */

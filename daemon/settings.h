@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "daemon/etcd.h"
 #include "node/node.h"
 
 enum {
@@ -33,7 +34,10 @@ enum {
     X(LEVEL, "a log level in quotes")                                                                        \
     X(POINT, "coordinates [x, y] or [x, y, z], each in 0 .. 1")                                              \
     X(LINKS, "a list of links ( { host = ID; cost = COST; }, ... )")                                         \
-    X(UIDS, "an array of user ids [ 0, 1000 ]")
+    X(UIDS, "an array of user ids [ 0, 1000 ]")                                                              \
+    X(ENGINE, "\"local\" or \"etcd\"")                                                                       \
+    X(TEXT, "a short text in quotes")                                                                        \
+    X(URLS, "an array of addresses [ \"https://etcd1:2379\" ]")
 
 enum lbm_setting_kind {
 #define LBM_SETTING_ENUM(id, text) LBM_SETTING_##id,
@@ -57,6 +61,11 @@ struct lbm_uids_setting {
     size_t n;
 };
 
+struct lbm_urls_setting {
+    char at[LBM_ETCD_ENDPOINTS_MAX][LBM_ETCD_URL_MAX + 1];
+    size_t n;
+};
+
 /* What the file said. Settings that were absent have their defaults. */
 struct lbm_settings {
     char cluster[LBM_NAME_MAX + 1];
@@ -76,6 +85,14 @@ struct lbm_settings {
         uint32_t host;
         char address[LBM_ADDRESS_MAX + 1]; /* empty: founder */
     } join;
+    enum lbm_log_engine log_engine;
+    struct {
+        struct lbm_urls_setting endpoints;
+        char prefix[LBM_ETCD_TEXT_MAX + 1];
+        char ca[PATH_MAX], cert[PATH_MAX], key[PATH_MAX]; /* empty: none */
+        char user[LBM_ETCD_TEXT_MAX + 1];
+        char password_file[PATH_MAX];
+    } etcd;
     uint32_t dimensions;
     struct {
         uint32_t per_minute;

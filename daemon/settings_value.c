@@ -66,6 +66,18 @@ in_range(const struct reading *r, double value)
     return REFUSE(r, LBM_E_RANGE, "is %.10g; it must be in %.10g .. %.10g", value, r->row->min, r->row->max);
 }
 
+static enum lbm_err
+parse_engine(const char *text, enum lbm_log_engine *engine)
+{
+    if (strcmp(text, "local") == 0)
+        *engine = LBM_LOG_ENGINE_LOCAL;
+    else if (strcmp(text, "etcd") == 0)
+        *engine = LBM_LOG_ENGINE_EXTERNAL;
+    else
+        return LBM_E_RANGE;
+    return LBM_OK;
+}
+
 /* ---- defaults ------------------------------------------------------------------------------------------ */
 
 static void
@@ -84,6 +96,9 @@ preset(const struct lbm_setting *row, void *field)
         break;
     case LBM_SETTING_LEVEL:
         err = lbm_log_level_parse(row->preset, field);
+        break;
+    case LBM_SETTING_ENGINE:
+        err = parse_engine(row->preset, field);
         break;
     default: /* text */
         memcpy(field, row->preset, strlen(row->preset) + 1);
@@ -216,6 +231,53 @@ read_level(const struct reading *r, void *field)
 }
 
 static enum lbm_err
+read_engine(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
+    if (text == NULL)
+        return refuse_kind(r);
+    if (parse_engine(text, field) != LBM_OK)
+        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"local\" or \"etcd\"", text);
+    return LBM_OK;
+}
+
+static enum lbm_err
+read_text(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
+    if (text == NULL)
+        return refuse_kind(r);
+    if (text[0] == '\0' || strlen(text) > LBM_ETCD_TEXT_MAX)
+        return REFUSE(r, LBM_E_RANGE, "must be 1 to %d bytes long", LBM_ETCD_TEXT_MAX);
+    memcpy(field, text, strlen(text) + 1);
+    return LBM_OK;
+}
+
+static enum lbm_err
+read_urls(const struct reading *r, void *field)
+{
+    struct lbm_urls_setting *urls = field;
+    int n = config_setting_length(r->value);
+    if (!config_setting_is_array(r->value) || n == 0)
+        return refuse_kind(r);
+    if (n > LBM_ETCD_ENDPOINTS_MAX)
+        return REFUSE(r, LBM_E_LIMIT, "has %d entries, at most %d are possible", n, LBM_ETCD_ENDPOINTS_MAX);
+    for (int i = 0; i < n; i++) {
+        const char *url = config_setting_get_string_elem(r->value, i);
+        if (url == NULL)
+            return refuse_kind(r);
+        size_t len = strlen(url);
+        if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) || len > LBM_ETCD_URL_MAX)
+            return REFUSE(r, LBM_E_RANGE, "has \"%.60s\"; addresses begin with https:// or http://", url);
+        while (len > 0 && url[len - 1] == '/')
+            len--;
+        memcpy(urls->at[urls->n], url, len);
+        urls->at[urls->n++][len] = '\0';
+    }
+    return LBM_OK;
+}
+
+static enum lbm_err
 read_point(const struct reading *r, void *field)
 {
     struct lbm_point_setting *point = field;
@@ -297,6 +359,8 @@ static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct readin
     [LBM_SETTING_PATH] = read_path,     [LBM_SETTING_SOCKET] = read_socket,
     [LBM_SETTING_LEVEL] = read_level,   [LBM_SETTING_POINT] = read_point,
     [LBM_SETTING_LINKS] = read_links,   [LBM_SETTING_UIDS] = read_uids,
+    [LBM_SETTING_ENGINE] = read_engine, [LBM_SETTING_TEXT] = read_text,
+    [LBM_SETTING_URLS] = read_urls,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

@@ -90,6 +90,27 @@ lbm_lease_file_write(struct lbm_lease_file *file, int64_t deadline_us, uint64_t 
     lbm_buf_printf(&journal, "lease until %d in term %d for %d; ", (int)deadline_us, (int)term, (int)used);
 }
 
+void
+lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *command)
+{
+    (void)etcd;
+    lbm_buf_printf(&journal, "append %d bytes at %d; ", (int)command->len, (int)index);
+}
+
+void
+lbm_etcd_follow(struct lbm_etcd *etcd, uint64_t from)
+{
+    (void)etcd;
+    lbm_buf_printf(&journal, "follow from %d; ", (int)from);
+}
+
+void
+lbm_etcd_compact(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *view)
+{
+    (void)etcd;
+    lbm_buf_printf(&journal, "compact %d bytes at %d; ", (int)view->len, (int)index);
+}
+
 enum lbm_err
 lbm_plan_worker_push(struct lbm_plan_worker *worker, struct lbm_plan_task *task)
 {
