@@ -248,6 +248,7 @@ adopt_persisted(struct lbm_node *node)
     node->resetting = 0;
     node->evicted_us = 0;
     node->join_refused = 0;
+    stream_view_changed(node); /* the log may know this incarnation already */
 }
 
 static void

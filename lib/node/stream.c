@@ -28,7 +28,9 @@ stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
 int
 is_alone(const struct lbm_node *node)
 {
-    return node->stream.buddy == LBM_NONE && node->caught_up;
+    const struct lbm_member *self = self_of(node);
+    return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
+           self->buddy == LBM_NONE && node->stream.buddy == LBM_NONE;
 }
 
 uint64_t
