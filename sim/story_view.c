@@ -51,28 +51,11 @@ is_repaired(const Lbm__HostsReply *reply)
     for (size_t i = 0; i < reply->n_hosts; i++) {
         const Lbm__HostEntry *entry = reply->hosts[i];
         int evicted = strcmp(entry->state, "EVICTED") == 0, left = strcmp(entry->state, "LEFT") == 0;
-        if ((evicted && !entry->adopted) ||
+        if (strcmp(entry->state, "DRAINING") == 0 || (evicted && !entry->adopted) ||
             (!evicted && !left && (!entry->insync || entry->buddy == LBM_NONE)))
             return 0;
     }
     return 1;
-}
-
-int
-story_may_lose(struct story *s)
-{
-    if (s->loss_us != 0 && cluster_now(s->cluster) < s->loss_us + AFTER_LOSS_US)
-        return 0;
-    uint32_t n = 0;
-    for (uint32_t p = 0; p < s->h.n; p++) {
-        if (s->dead[p])
-            continue;
-        if (!cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p) ||
-            !is_repaired(hosts_as_seen_by(s, p)))
-            return 0;
-        n++;
-    }
-    return n >= 3;
 }
 
 void
@@ -104,6 +87,24 @@ story_is_active(struct story *s, uint32_t host)
 {
     const Lbm__HostEntry *entry = entry_of(hosts_as_seen_by(s, host), host);
     return entry != NULL && strcmp(entry->state, "ACTIVE") == 0;
+}
+
+/* Two must be left to suspect the one that is lost. */
+int
+story_may_lose(struct story *s)
+{
+    if (s->loss_us != 0 && cluster_now(s->cluster) < s->loss_us + AFTER_LOSS_US)
+        return 0;
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        if (s->dead[p])
+            continue;
+        if (!cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p) ||
+            !is_repaired(hosts_as_seen_by(s, p)))
+            return 0;
+        n += (uint32_t)story_is_active(s, p);
+    }
+    return n >= 3;
 }
 
 /* ---- the control log --------------------------------------------------------------------------------------
