@@ -474,6 +474,7 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
         return;
     struct session *s = &job->session;
     s->n_met++;
+    s->retry_us = INT64_MAX;
     lbm_termination_hear(&s->termination, accept->counter);
     s->slack_heard = accept->slack_hops < s->slack_heard ? accept->slack_hops : s->slack_heard;
     struct exchange exchange = {0};
