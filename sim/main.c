@@ -123,6 +123,14 @@ static const struct {
 
 enum { N_BUGS = sizeof bugs / sizeof *bugs };
 
+static int
+list_bugs(void)
+{
+    for (size_t i = 1; i < N_BUGS; i++)
+        printf("%-28s %5d  %s\n", bugs[i].name, bugs[i].model, bugs[i].text);
+    return EXIT_SUCCESS;
+}
+
 #ifdef LBM_BUGS
 enum lbm_bug lbm_bug; /* lib/node reads it */
 
@@ -173,43 +181,21 @@ hunt(const struct sim_options *o, size_t bug)
     fflush(stdout);
     return 1;
 }
-#else
-static int
-hunt(const struct sim_options *o, size_t bug)
-{
-    (void)o;
-    fprintf(stderr, "lbsim: %s cannot be planted in this build; sim/lbsim-bugs of the source tree can\n",
-            bugs[bug].name);
-    return 0;
-}
-#endif
-
-static int
-list_bugs(void)
-{
-    for (size_t i = 1; i < N_BUGS; i++)
-        printf("%-28s %5d  %s\n", bugs[i].name, bugs[i].model, bugs[i].text);
-    return EXIT_SUCCESS;
-}
-
 static int
 run_bugs(const struct sim_options *o)
 {
     int all = strcmp(o->bug, "all") == 0, missed = 0, known = 0;
     if (strcmp(o->bug, "list") == 0)
         return list_bugs();
-    if (!o->quiet)
-        printf("%-28s %5s %6s  found by\n", "mistake", "model", "seeds");
     for (size_t i = 1; i < N_BUGS; i++) {
         if (!all && strcmp(o->bug, bugs[i].name) != 0)
             continue;
-        known = 1;
-#ifdef LBM_BUGS
-        if (o->one) {
-            lbm_bug = (enum lbm_bug)i;
+        lbm_bug = (enum lbm_bug)i;
+        if (o->one)
             return run_seeds(o, bugs[i].name);
-        }
-#endif
+        if (!known && !o->quiet)
+            printf("%-28s %5s %6s  found by\n", "mistake", "model", "seeds");
+        known = 1;
         missed += !hunt(o, i);
     }
     if (known)
@@ -217,6 +203,17 @@ run_bugs(const struct sim_options *o)
     fprintf(stderr, "lbsim: --bug: %s is not known; --bug list lists them\n", o->bug);
     return EXIT_USAGE;
 }
+#else
+static int
+run_bugs(const struct sim_options *o)
+{
+    if (strcmp(o->bug, "list") == 0)
+        return list_bugs();
+    fprintf(stderr,
+            "lbsim: --bug: nothing can be planted in this build; sim/lbsim-bugs of the source tree can\n");
+    return EXIT_USAGE;
+}
+#endif
 
 /* ---- the program ------------------------------------------------------------------------------------------
  */
