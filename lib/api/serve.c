@@ -22,7 +22,8 @@
 #include "lbmap.h"
 
 enum {
-    LOOK_MS = 100, /* between looks at the page and for the daemon while waiting */
+    LOOK_MS = 100,     /* between looks at the page and for the daemon while waiting */
+    DYING_US = 500000, /* from the end of a dying process's connections to that of its locks, at most */
 };
 
 _Static_assert(LBMAP_PAYLOAD_MAX == LBM_PAYLOAD_MAX, "the daemon takes as much");
@@ -46,9 +47,10 @@ struct lbm_service {
     struct lbm_idmap slot;           /* vertex to index in held */
     LBM_VEC(Lbm__Response *) pushed; /* not looked at yet, oldest first */
     struct lbm_page page;
-    uint64_t life; /* of the daemon that was attached to */
-    uint64_t term; /* in which all that is held was acquired */
-    int lost;      /* all that is held is; it is yet to be revoked */
+    uint64_t life;    /* of the daemon that was attached to */
+    uint64_t term;    /* in which all that is held was acquired */
+    int64_t ended_us; /* when the connection was first seen to have ended; 0: it has not */
+    int lost;         /* all that is held is; it is yet to be revoked */
     int short_of_memory;
     struct returns with_payload, bare; /* of the dispatch under way */
 };
@@ -143,14 +145,28 @@ has_hung_up(const struct lbmap *map)
     return map->fd >= 0 && poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-/* Without a connection: is it a daemon that goes on without us? */
-static int
-is_cut_off(const struct lbmap *map, const struct lbm_lease_page *lease)
+/* What the daemon thinks of us, by the connection. */
+enum standing {
+    STANDING_GOOD,   /* connected, or the daemon is dead: the page holds */
+    STANDING_UNSURE, /* the connection ended, and the daemon may be dying just now */
+    STANDING_CUT_OFF /* the daemon goes on without us */
+};
+
+/* A process that dies lets go of its sockets and of its lock one after the other. */
+static enum standing
+judge_standing(const struct lbmap *map, const struct lbm_lease_page *lease, int64_t now_us)
 {
-    const struct lbm_service *s = map->service;
+    struct lbm_service *s = map->service;
     if (map->fd < 0 && map->ended_here)
-        return 1;
-    return (map->fd < 0 || has_hung_up(map)) && lease->life == s->life && lbm_page_is_written(&s->page);
+        return STANDING_CUT_OFF;
+    int has_ended = map->fd < 0 || has_hung_up(map);
+    if (!has_ended || lease->life != s->life || !lbm_page_is_written(&s->page)) {
+        s->ended_us = 0;
+        return STANDING_GOOD;
+    }
+    if (s->ended_us == 0)
+        s->ended_us = now_us;
+    return now_us - s->ended_us < DYING_US ? STANDING_UNSURE : STANDING_CUT_OFF;
 }
 
 enum lbmap_lease
@@ -164,11 +180,13 @@ lbmap_lease_valid(struct lbmap *map)
     if (err == LBM_E_BUSY)
         return LBMAP_STOP;
     int64_t now_us = lbm_page_now_us();
+    enum standing standing = judge_standing(map, &lease, now_us);
     s->lost =
-        err != LBM_OK || lease.term != s->term || now_us >= lease.deadline_us || is_cut_off(map, &lease);
+        err != LBM_OK || lease.term != s->term || now_us >= lease.deadline_us || standing == STANDING_CUT_OFF;
     if (s->lost)
         return LBMAP_LOST;
-    return now_us < lease.deadline_us - LBM_LEASE_STOP_US ? LBMAP_WORK : LBMAP_STOP;
+    return standing == STANDING_GOOD && now_us < lease.deadline_us - LBM_LEASE_STOP_US ? LBMAP_WORK
+                                                                                       : LBMAP_STOP;
 }
 
 /* Revoke what is lost, and go on with the term that there is now. A daemon that did not notice that the lease
@@ -187,7 +205,7 @@ settle_losses(struct lbmap *map)
         if (return_one(&s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
             s->short_of_memory = 1;
     revoke_from(s, 0);
-    if (err != LBM_OK || is_cut_off(map, &lease))
+    if (err != LBM_OK || judge_standing(map, &lease, lbm_page_now_us()) != STANDING_GOOD)
         return 0; /* until there is a page again, and a daemon */
     s->term = lease.term;
     s->lost = 0;
@@ -273,12 +291,13 @@ attach(struct lbmap *map)
         lbm_lease_page_get(s->page.mapping, &lease) != LBM_OK)
         return lbm_api_fail(map, LBM_E_IO, "the lease page of the daemon, %s%s, cannot be read", map->path,
                             LBM_LEASE_PAGE_SUFFIX);
-    if (replaced || lease.term != s->term)
-        revoke_from(s, 0);
+    if (replaced || lease.term != s->term || lease.life == s->life)
+        revoke_from(s, 0);        /* the same life: it has seen us go, and gave away what we had */
     revoke_from(s, LBM_ROWS_MAX); /* no more can be named */
     s->term = lease.term;
     s->life = lease.life;
     s->lost = s->short_of_memory = 0;
+    s->ended_us = 0;
     drop_pushed(s);
     enum lbm_err err = send_attach(map);
     if (err != LBM_OK)
@@ -475,7 +494,7 @@ lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
     for (;;) {
         enum lbm_err err = LBM_OK;
         int readable = settle_losses(map);
-        if (map->fd < 0) {
+        if (map->fd < 0 && (s->lost || s->ended_us == 0)) {
             err = look_for_daemon(map);
             readable = settle_losses(map);
         }
