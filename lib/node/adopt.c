@@ -187,6 +187,8 @@ adopt_all(struct lbm_node *node)
         const struct lbm_departed *gone = &node->view.departed.at[i];
         if (!is_mine(node, gone) || node->now_us < lease_over_us(node, gone))
             continue;
+        if (!node->stream.known && !is_alone(node))
+            continue; /* the buddy has yet to say that this disk is not from the past */
         if (gone->adopted || LBM_BUG(ADOPT_WITHOUT_LOG))
             merge(node, gone);
         else
@@ -201,8 +203,8 @@ static void
 reset(struct lbm_node *node, uint64_t incarnation)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
-        if (node->jobs.at[i]->planning)
-            return; /* a computation still reads the guest */
+        if (node->jobs.at[i]->planning || node->jobs.at[i]->guest_id > node->persisted)
+            return; /* a computation, or the store, still reads the guest */
     note(node, LBM_NOTE_WARNING,
          "this host is no longer a member as incarnation %" PRIu64 ": its records are archived; it may join "
          "again, empty",
@@ -339,7 +341,8 @@ adopt_deadline(const struct lbm_node *node)
         when = node->propose_us;
     for (size_t i = 0; is_alive(node) && i < node->view.departed.n; i++) {
         const struct lbm_departed *inherited = &node->view.departed.at[i];
-        int64_t over_us = is_mine(node, inherited) ? lease_over_us(node, inherited) : INT64_MAX;
+        int waits = is_mine(node, inherited) && (node->stream.known || is_alone(node));
+        int64_t over_us = waits ? lease_over_us(node, inherited) : INT64_MAX;
         when = over_us < when ? over_us : when;
     }
     return when < node->propose_us && when != INT64_MAX ? node->propose_us : when;

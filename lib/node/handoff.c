@@ -442,10 +442,13 @@ is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 }
 
 /* While a refusal is unfinished its source may still repeat that offer: another one has to wait, or the
- * refusal would be forgotten with it. */
+ * refusal would be forgotten with it. What this host owns nobody else can offer, unless its disk went back in
+ * time: then the buddy will say so. */
 static int
 must_wait(const struct lbm_vertex *own)
 {
+    if (own != NULL && own->stage == LBM_STAGE_OWN)
+        return 1;
     return own != NULL && own->stage == LBM_STAGE_REF && !own->fin && !LBM_BUG(FORGET_REFUSAL);
 }
 

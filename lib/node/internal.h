@@ -283,6 +283,7 @@ struct job {
     int planning;
     uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */
     size_t pending_len;
+    uint64_t guest_id;    /* transaction that stores the guest: it borrows the graph until it is durable */
     uint64_t pending_seq; /* of the guest's last vertex */
     int proposed;
     uint64_t client; /* waits for the log's word on its submit; 0: nobody */

@@ -198,6 +198,7 @@ store_guest(struct lbm_node *node, struct job *job)
         stream_push(node, row.seq, job->id, v);
     }
     job->pending_seq = node->stream.seq;
+    job->guest_id = node->persist_id;
     persist_flush(node);
 }
 
