@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# The example of liblbmap (docs/examples/owned.c) on real daemons: together the hosts own every vertex once,
-# as lbctl map says; a host answers for itself while another is dead.
+# The examples of liblbmap on real daemons. docs/examples/owned.c: together the hosts own every vertex once, as
+# lbctl map says; a host answers for itself while another is dead. docs/examples/steps.c: works until the job is
+# cancelled.
 . "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
 owned=$top_builddir/docs/examples/owned
+steps=$top_builddir/docs/examples/steps
 
 start mesh:2x2
 expect "a mesh" "$lbctl" -q gen airfoil:3000 -o "$scratch/mesh.graph"
@@ -32,8 +34,23 @@ fi
 refused 1 "there is no job named nothing" "$owned" nothing "$dir/h1/lbmapd.sock"
 refused 1 "cannot reach the daemon: not reachable" "$owned" mesh "$scratch/none.sock"
 refused 2 "usage" "$owned"
+"$steps" mesh "$dir/h1/lbmapd.sock" >"$scratch/steps" 2>&1 </dev/null &
+working=$!
+all="steps: $(grep -cx 1 "$scratch/mesh.part") vertices are here"
+for _ in $(seq 150); do
+    grep -qx "$all" "$scratch/steps" && break
+    sleep 0.1
+done
+if grep -qx "$all" "$scratch/steps"; then
+    ok "the second example works on all vertices of host 1"
+else
+    bad "steps: $(cat "$scratch/steps")"
+fi
+refused 1 "serves mesh on this host already" "$steps" mesh "$dir/h1/lbmapd.sock"
 expect "host 3 dies" "$lbctl" -q cluster kill 3 --dir "$dir"
 refused 1 "cannot reach the daemon" "$owned" mesh "$dir/h3/lbmapd.sock"
 expect "host 1 still says what it owns" "$owned" mesh "$dir/h1/lbmapd.sock"
+expect "the job is cancelled" ask 0 cancel mesh
+if wait "$working"; then ok "then the second example ends"; else bad "steps: $(cat "$scratch/steps")"; fi
 
 exit "$failed"
