@@ -116,12 +116,14 @@ wake(struct cluster *c, uint32_t host)
     step(c, host, &tick);
 }
 
+static int has_handed_over(struct cluster *c, void *arg);
+
 int
 cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, void *arg), void *arg)
 {
     int64_t end = c->now_us + us, look = c->now_us;
     while (c->now_us < end && c->check.invariant[0] == '\0') {
-        if (done != NULL && c->now_us >= look) {
+        if (done != NULL && (c->now_us >= look || done == has_handed_over)) {
             if (done(c, arg))
                 return 1;
             look = c->now_us + 20000;
@@ -145,6 +147,21 @@ cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, 
     return done != NULL && c->check.invariant[0] == '\0' && done(c, arg);
 }
 
+static int
+has_handed_over(struct cluster *c, void *arg)
+{
+    (void)arg;
+    return c->awaited == LBM_NONE;
+}
+
+void
+cluster_run_to_handoff(struct cluster *c, uint32_t host, int64_t us)
+{
+    c->awaited = host;
+    cluster_run(c, us, has_handed_over, NULL);
+    c->awaited = LBM_NONE;
+}
+
 int64_t
 cluster_now(const struct cluster *c)
 {
@@ -164,6 +181,7 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
     c->now_us = 1000000;
     c->clients = OPERATOR;
     c->network_slow = 1;
+    c->awaited = LBM_NONE;
     c->log.first = 1;
     c->check.n_hosts = h->n;
     lbm_rng_seed(&c->rng, options->seed);

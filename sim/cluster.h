@@ -37,6 +37,8 @@ void cluster_free(struct cluster *cluster);
  * it did. */
 int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster *cluster, void *arg),
                 void *arg);
+/* Run until a record of that host changes its stage, or the time has passed: the moments that matter. */
+void cluster_run_to_handoff(struct cluster *cluster, uint32_t host, int64_t us);
 int64_t cluster_now(const struct cluster *cluster);
 
 /* Number and text of the first invariant that was violated, e.g. "I3"; NULL: none was. */

@@ -64,6 +64,7 @@ struct fault {
     enum fault_kind kind;
     int64_t at_us;
     int64_t lasts_us;
+    int at_handoff;   /* nonzero: waits a moment for a record of host a to change its stage */
     uint32_t a, b, c; /* drawn; taken modulo what there is */
 };
 

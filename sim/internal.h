@@ -132,7 +132,8 @@ struct cluster {
     uint8_t *cut;         /* [n * n] the network does not carry from row to column */
     uint32_t network_slow;
     uint64_t steps, hash;
-    uint32_t hasty; /* timers in a row that did not let a millisecond pass */
+    uint32_t awaited; /* host whose handoff ends the present run, or LBM_NONE */
+    uint32_t hasty;   /* timers in a row that did not let a millisecond pass */
     int64_t hasty_us;
     int tracing;
     struct lbm_buf trace;

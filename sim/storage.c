@@ -18,6 +18,16 @@ persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
     happen_push(c, happen);
 }
 
+/* Nonzero if the operation changes the stage of a record. */
+static int
+hands_over(const struct disk *disk, const struct lbm_persist_op *op)
+{
+    if (op->kind != LBM_PERSIST_ROW)
+        return 0;
+    const struct lbm_row *row = rows_get(&disk->rows, op->job, op->as.row.vertex);
+    return row == NULL || row->stage != op->as.row.stage;
+}
+
 /* A transaction reaches the disk. */
 static void
 commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
@@ -29,6 +39,8 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
     m->durable = persist->id;
     trace_ops(c, host, persist);
     for (size_t i = 0; i < persist->ops.n; i++) {
+        if (c->awaited == host && hands_over(&c->disk[host], &persist->ops.at[i]))
+            c->awaited = LBM_NONE;
         check_op(&c->check, &c->disk[host], &persist->ops.at[i]);
         const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
         if (wrong != NULL)

@@ -11,6 +11,7 @@
 enum {
     JOIN_US = 30000000,
     HASTE_US = 300000,
+    HANDOFF_US = 1500000,  /* for a handoff to come */
     CALM_US = 4000000,     /* at most, before the first fault */
     WORK_US = 30000000,    /* after the faults, until every vertex is worked on */
     SETTLE_US = 120000000, /* until all jobs have settled */
@@ -128,6 +129,8 @@ faults_due(struct story *s, int64_t start)
             continue;
         }
         if (f->at_us <= now && s->happened[i] == 0) {
+            if (f->at_handoff)
+                cluster_run_to_handoff(s->cluster, f->a % s->h.n, HANDOFF_US);
             tell(s, i, "");
             s->happened[i] = fault_begins(s, f) ? 1 : 2;
             s->result->count[f->kind] += s->happened[i] == 1;

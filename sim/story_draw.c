@@ -98,6 +98,7 @@ draw_faults(struct story *s)
         f->a = (uint32_t)lbm_rng_next(&s->rng);
         f->b = (uint32_t)lbm_rng_next(&s->rng);
         f->c = (uint32_t)lbm_rng_next(&s->rng);
+        f->at_handoff = lbm_rng_below(&s->rng, 3) == 0;
         s->n_faults = i + 1;
     }
     s->result->n_faults = s->n_faults;
