@@ -39,7 +39,7 @@ int
 is_alive(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (node->stream.rolled_back || node->resetting)
+    if (node->stream.rolled_back || node->resetting || node->diverged)
         return 0;
     return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
 }

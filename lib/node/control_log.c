@@ -30,6 +30,36 @@ log_entry(const struct lbm_node *node, uint64_t index)
     return &node->log.at[index - node->log_base - 1];
 }
 
+uint64_t
+log_chain(const struct lbm_node *node, uint64_t index)
+{
+    LBM_ASSERT(index >= node->log_base && index <= log_last(node));
+    return index == node->log_base ? node->base_chain : node->chains.at[index - node->log_base - 1];
+}
+
+/* FNV-1a over the chain before and the entry. */
+static uint64_t
+chained(uint64_t chain, const uint8_t *bytes, size_t len)
+{
+    uint64_t hash = UINT64_C(14695981039346656037) ^ chain;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
+    return hash ^ hash >> 29;
+}
+
+/* The next entry of the copy; takes its command. */
+static enum lbm_err
+add_entry(struct lbm_node *node, struct lbm_recovered_entry entry)
+{
+    uint64_t chain = chained(log_chain(node, log_last(node)), entry.command, entry.len);
+    if (lbm_vec_reserve(&node->log, 1) != LBM_OK || lbm_vec_push(&node->chains, chain) != LBM_OK) {
+        free(entry.command);
+        return LBM_E_NOMEM;
+    }
+    node->log.at[node->log.n++] = entry;
+    return LBM_OK;
+}
+
 /* ---- storing and applying -------------------------------------------------------------------------------
  */
 
@@ -39,8 +69,9 @@ log_store(struct lbm_node *node, const uint8_t *command, size_t len)
     uint64_t index = log_last(node) + 1;
     struct lbm_recovered_entry entry = {index, lbm_copy(command, len, 1), len};
     uint8_t *copy = lbm_copy(command, len, 1);
-    if (entry.command == NULL || copy == NULL || lbm_vec_push(&node->log, entry) != LBM_OK) {
-        free(entry.command);
+    if (entry.command == NULL || copy == NULL || add_entry(node, entry) != LBM_OK) {
+        if (copy == NULL)
+            free(entry.command);
         free(copy);
         fail(node, LBM_E_NOMEM);
         return;
@@ -132,6 +163,7 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
     char refusal[LBM_DIAG_TEXT_MAX];
     LBM_ASSERT(entry->index == node->view.index + 1);
     enum lbm_err err = lbm_wire_unpack_command(entry->command, entry->len, &command, &diag);
+    node->view.chain = log_chain(node, entry->index);
     if (err == LBM_OK)
         err = lbm_view_apply(&node->view, command, refusal);
     if (err != LBM_OK) {
@@ -154,6 +186,7 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
 void
 log_start(struct lbm_node *node, struct lbm_recovered *recovered)
 {
+    log_term_start(node, recovered);
     log_snapshot_start(node, recovered);
     for (size_t i = 0; i < recovered->log.n && node->failed == LBM_OK; i++) {
         struct lbm_recovered_entry *entry = &recovered->log.at[i];
@@ -163,8 +196,7 @@ log_start(struct lbm_node *node, struct lbm_recovered *recovered)
             return;
         }
         struct lbm_recovered_entry mine = {entry->index, lbm_copy(entry->command, entry->len, 1), entry->len};
-        if (mine.command == NULL || lbm_vec_push(&node->log, mine) != LBM_OK) {
-            free(mine.command);
+        if (mine.command == NULL || add_entry(node, mine) != LBM_OK) {
             fail(node, LBM_E_NOMEM);
             return;
         }
@@ -201,7 +233,8 @@ try_append(struct lbm_node *node)
 {
     while (node->appends.n != 0 && node->appends.at[0].founds && log_last(node) != 0)
         log_append_done(node); /* somebody else has founded the cluster */
-    if (node->appends.n != 0 && node->caught_up && !log_engine_of(node)->append_waits(node))
+    if (node->appends.n != 0 && node->caught_up && !node->diverged &&
+        !log_engine_of(node)->append_waits(node))
         log_engine_of(node)->append(node);
 }
 
@@ -252,6 +285,7 @@ log_timer(struct lbm_node *node)
 {
     if (!node->caught_up)
         log_fetch(node);
+    promote_timer(node);
     try_append(node);
 }
 
@@ -259,9 +293,12 @@ int64_t
 log_deadline(const struct lbm_node *node)
 {
     const struct log_engine *engine = log_engine_of(node);
+    int64_t when = promote_deadline(node), own = INT64_MAX;
+    if (node->diverged)
+        return when;
     if (!node->caught_up)
-        return engine->fetch_deadline(node);
-    if (node->appends.n == 0 || engine->append_waits(node))
-        return INT64_MAX;
-    return engine->append_deadline(node);
+        own = engine->fetch_deadline(node);
+    else if (node->appends.n != 0 && !engine->append_waits(node))
+        own = engine->append_deadline(node);
+    return own < when ? own : when;
 }

@@ -120,7 +120,8 @@ concerns_log(const Lbm__Peer *message)
 {
     return (message->body_case >= LBM__PEER__BODY_LOG_FETCH &&
             message->body_case <= LBM__PEER__BODY_LOG_RESULT) ||
-           message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT;
+           (message->body_case >= LBM__PEER__BODY_LOG_SNAPSHOT &&
+            message->body_case <= LBM__PEER__BODY_LOG_POSITION);
 }
 
 static void

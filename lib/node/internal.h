@@ -343,6 +343,18 @@ struct log_wait {
     uint64_t persist;
 };
 
+/* An operator gives this host the order of the control log. */
+struct promotion {
+    enum promotion_round { PROMOTION_NONE, PROMOTION_ASK, PROMOTION_PROMISE, PROMOTION_FETCH } round;
+    uint64_t client, request;
+    int force;
+    uint64_t term; /* the one to lead */
+    uint64_t last; /* of the longest copy */
+    uint32_t longest;
+    int64_t deadline_us;
+    LBM_VEC(uint32_t) awaited; /* hosts */
+};
+
 /* A guest on its way in from a client. */
 struct upload {
     uint64_t client;
@@ -417,7 +429,8 @@ struct lbm_node {
     double site[LBM_DIMENSIONS_MAX];
     int has_site;
     int founder;
-    uint32_t founder_host;
+    uint32_t founder_host; /* engine local: who orders the log in the present term, or LBM_NONE */
+    uint32_t join_host;    /* engine local: as configured */
     uint32_t vertices_max; /* refuse offers beyond; 0: no limit */
 
     struct lbm_rng rng;
@@ -464,6 +477,11 @@ struct lbm_node {
     uint64_t incoming_id;
     LBM_VEC(uint8_t) parts; /* of a snapshot that is coming in */
     uint64_t parts_index;   /* of that snapshot */
+    LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
+    uint64_t base_chain;      /* of the entries up to log_base */
+    uint64_t term;            /* engine local: founder and founder_host are those of this term */
+    int diverged;             /* the copy has entries that the log does not have */
+    struct promotion promotion;
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;
@@ -543,6 +561,10 @@ void log_fetch(struct lbm_node *node);
 void on_log_fetch(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_entries(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_append(struct lbm_node *node, const Lbm__Peer *message);
+void on_log_poll(struct lbm_node *node, const Lbm__Peer *message);
+void on_log_position(struct lbm_node *node, const Lbm__Peer *message);
+void answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+void answer_log(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 void on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_result(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result);

@@ -4,6 +4,7 @@
  *   control_log.c   this host's copy: storing, applying, proposals that wait
  *   log_snapshot.c  views in place of entries
  *   log_local.c     engine local: one daemon orders, all others follow it
+ *   log_promote.c   engine local: terms, and who leads them
  *   log_external.c  engine external: the shell reaches a log that no daemon orders */
 #ifndef LBM_NODE_LOG_INTERNAL_H
 #define LBM_NODE_LOG_INTERNAL_H
@@ -34,6 +35,8 @@ const struct log_engine *log_engine_of(const struct lbm_node *node);
 
 /* Index of the last entry of the copy; it may be ahead of the view. */
 uint64_t log_last(const struct lbm_node *node);
+/* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */
+int log_is_source(const struct lbm_node *node, uint32_t host);
 /* An entry of the copy; index in log_base + 1 .. log_last. */
 const struct lbm_recovered_entry *log_entry(const struct lbm_node *node, uint64_t index);
 /* Append an entry to the copy in memory, ask for it to be stored, and apply it once it is. */
@@ -44,6 +47,18 @@ void log_found(struct lbm_node *node);
 void log_append_done(struct lbm_node *node);
 /* The cluster's log must be of the engine that is configured. */
 void log_check_engine(struct lbm_node *node);
+
+/* Hash of all entries up to that index, which is log_base .. log_last. */
+uint64_t log_chain(const struct lbm_node *node, uint64_t index);
+
+/* ---- log_promote.c ---------------------------------------------------------------------------------- */
+
+/* As it was stored. */
+void log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+/* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
+int log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader);
+void promote_timer(struct lbm_node *node);
+int64_t promote_deadline(const struct lbm_node *node);
 
 /* ---- log_snapshot.c --------------------------------------------------------------------------------- */
 

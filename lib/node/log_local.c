@@ -13,7 +13,7 @@ enum { ENTRIES_BATCH = 256, ENTRIES_BYTES = 1 << 20 };
 static void
 push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
 {
-    uint64_t last = node->view.index, at = from;
+    uint64_t last = node->founder ? node->view.index : log_last(node), at = from;
     do {
         ProtobufCBinaryData data[ENTRIES_BATCH];
         size_t n = 0, bytes = 0;
@@ -27,6 +27,7 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.n_command = n;
         entries.command = data;
         entries.last = last;
+        entries.term = node->term;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
         message.log_entries = &entries;
@@ -58,6 +59,8 @@ local_applied(struct lbm_node *node, uint64_t from)
 static int
 local_append_waits(const struct lbm_node *node)
 {
+    if (node->founder_host == LBM_NONE)
+        return 1; /* a promotion has yet to end */
     if (node->founder)
         return node->append_us != 0;
     return node->append_accepted || node->log_waits.n != 0;
@@ -78,6 +81,7 @@ local_append(struct lbm_node *node)
     Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
     append.token = first->token;
     append.index = log_last(node) + 1;
+    append.term = node->term;
     append.command = (ProtobufCBinaryData){first->len, first->command};
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_APPEND;
@@ -91,24 +95,36 @@ local_append_deadline(const struct lbm_node *node)
     return node->append_us == 0 ? node->now_us : node->append_us + APPEND_RETRY_US;
 }
 
+/* The leader; but a host that has yet to join may only know the address of the one it was told to ask. */
+static uint32_t
+asked(const struct lbm_node *node)
+{
+    return lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host
+               ? node->join_host
+               : node->founder_host;
+}
+
 static void
 local_fetch(struct lbm_node *node)
 {
-    if (node->founder || (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
+    if (node->founder || node->diverged || node->founder_host == LBM_NONE ||
+        (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
         return;
     node->fetch_us = node->now_us;
     Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
     fetch.from = log_last(node) + 1;
+    fetch.term = node->term;
+    fetch.chain = log_chain(node, log_last(node));
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_FETCH;
     message.log_fetch = &fetch;
-    send_peer(node, node->founder_host, &message);
+    send_peer(node, asked(node), &message);
 }
 
 static int64_t
 local_fetch_deadline(const struct lbm_node *node)
 {
-    return node->fetch_us + FETCH_RETRY_US;
+    return node->founder_host == LBM_NONE ? INT64_MAX : node->fetch_us + FETCH_RETRY_US;
 }
 
 const struct log_engine log_local = {
@@ -124,23 +140,92 @@ const struct log_engine log_local = {
 /* ---- messages -------------------------------------------------------------------------------------------
  */
 
+/* Who asks the wrong host learns which one is right. */
+static void
+tell_leader(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogResult result = LBM__LOG_RESULT__INIT;
+    result.last = node->view.index;
+    result.term = node->term;
+    result.leader = node->founder_host;
+    Lbm__Peer answer = LBM__PEER__INIT;
+    answer.body_case = LBM__PEER__BODY_LOG_RESULT;
+    answer.log_result = &result;
+    if (node->term != 0)
+        send_peer(node, host, &answer);
+}
+
+/* The asking host has entries that this log does not have: a former leader took them, and nobody else got
+ * them before another one was promoted. */
+static int
+has_diverged(const struct lbm_node *node, const Lbm__LogFetch *fetch)
+{
+    uint64_t last = fetch->from - 1;
+    if (node->term == 0)
+        return 0;
+    return last > log_last(node) || (last >= node->log_base && log_chain(node, last) != fetch->chain);
+}
+
+static void
+tell_diverged(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+    entries.from = node->view.index + 1;
+    entries.last = node->view.index;
+    entries.term = node->term;
+    entries.diverged = 1;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+    message.log_entries = &entries;
+    send_peer(node, host, &message);
+}
+
+static void
+diverge(struct lbm_node *node)
+{
+    if (!node->diverged)
+        note(node, LBM_NOTE_ERROR,
+             "this host's control log has entries that the cluster's does not have: run lbctl evict %" PRIu32
+             " --lost at another host, stop this daemon, move its database away and start it again",
+             node->host);
+    node->diverged = 1;
+    application_lapsed(node);
+}
+
 void
 on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
 {
-    if (!node->founder || message->log_fetch->from < 1)
+    const Lbm__LogFetch *fetch = message->log_fetch;
+    /* The host that is being promoted takes what it lacks from the longest copy. */
+    int takes_over = fetch->term == node->term && node->term != 0 && message->src == node->founder_host;
+    int joins = lbm_view_member(&node->view, message->src) == NULL && node->caught_up;
+    if (fetch->from < 1)
         return;
-    if (message->log_fetch->from <= node->log_base)
+    if (!node->founder && !takes_over && !joins)
+        tell_leader(node, message->src);
+    else if (node->founder && has_diverged(node, fetch))
+        tell_diverged(node, message->src);
+    else if (fetch->from <= node->log_base)
         log_snapshot_send(node, message->src);
     else
-        push_entries(node, message->src, message->log_fetch->from);
+        push_entries(node, message->src, fetch->from);
 }
 
 void
 on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogEntries *entries = message->log_entries;
-    if (node->founder || message->src != node->founder_host)
+    (void)log_term_heard(node, entries->term, message->src);
+    if (entries->term < node->term && !log_is_source(node, message->src)) {
+        tell_leader(node, message->src);
         return;
+    }
+    if (node->founder || node->engine != LBM_LOG_ENGINE_LOCAL || !log_is_source(node, message->src))
+        return;
+    if (entries->diverged) {
+        diverge(node);
+        return;
+    }
     for (size_t i = 0; i < entries->n_command; i++) {
         uint64_t index = entries->from + i;
         if (index == log_last(node) + 1)
@@ -160,8 +245,10 @@ void
 on_log_append(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogAppend *append = message->log_append;
-    if (!node->founder)
+    if (!log_term_heard(node, append->term, LBM_NONE) || !node->founder) {
+        tell_leader(node, message->src);
         return;
+    }
     Lbm__LogResult result = LBM__LOG_RESULT__INIT;
     result.token = append->token;
     result.accepted = append->index == log_last(node) + 1;
@@ -177,6 +264,8 @@ on_log_append(struct lbm_node *node, const Lbm__Peer *message)
         log_store(node, append->command.data, append->command.len);
     }
     result.last = log_last(node);
+    result.term = node->term;
+    result.leader = node->host;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_RESULT;
     answer.log_result = &result;
@@ -188,6 +277,8 @@ void
 on_log_result(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogResult *result = message->log_result;
+    if (!log_term_heard(node, result->term, result->leader))
+        return;
     if (node->appends.n == 0 || node->appends.at[0].token != result->token)
         return;
     if (result->accepted) {

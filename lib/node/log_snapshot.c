@@ -47,6 +47,7 @@ log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     if (view == NULL)
         return;
     node->log_base = view->index;
+    node->base_chain = view->chain;
     take_view(node, view);
     for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++)
         jobs_created(node, &node->view.jobs.at[i]);
@@ -80,8 +81,11 @@ drop_entries(struct lbm_node *node, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         free(node->log.at[i].command);
+    node->base_chain = log_chain(node, node->log_base + n);
     memmove(node->log.at, &node->log.at[n], (node->log.n - n) * sizeof *node->log.at);
+    memmove(node->chains.at, &node->chains.at[n], (node->log.n - n) * sizeof *node->chains.at);
     node->log.n -= n;
+    node->chains.n -= n;
     node->log_base += n;
 }
 
@@ -104,6 +108,7 @@ log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len)
         drop_entries(node, node->log.n);
     node->log_waits.n = 0; /* they are part of it */
     node->log_base = view->index;
+    node->base_chain = view->chain;
     node->incoming = view;
     store_snapshot(node, view->index, bytes, len);
     node->incoming_id = node->persist_id;
@@ -168,7 +173,7 @@ void
 on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogSnapshot *part = message->log_snapshot;
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->founder || message->src != node->founder_host ||
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->founder || !log_is_source(node, message->src) ||
         part->index <= log_last(node))
         return;
     if (part->offset == 0) {

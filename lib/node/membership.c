@@ -181,8 +181,9 @@ membership_start(struct lbm_node *node)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self != NULL)
         recognize(node, self);
-    if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->founder)
-        dial(node, node->founder_host, node->founder_address);
+    if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->founder && node->join_host != node->host &&
+        lbm_view_member(&node->view, node->join_host) == NULL)
+        dial(node, node->join_host, node->founder_address);
     membership_changed(node);
     node->ping_us = node->now_us;
 }
@@ -332,7 +333,7 @@ membership_connected(struct lbm_node *node, uint32_t host)
     if (peer != NULL)
         peer->connected = 1;
     send_hello(node, host);
-    if (host == node->founder_host && !node->founder) {
+    if ((host == node->founder_host || host == node->join_host) && !node->founder) {
         node->fetch_us = 0;
         log_fetch(node);
     }

@@ -43,6 +43,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->founder = is_local && config->founder;
     node->may_found = !is_local && config->founder;
     node->founder_host = is_local && !config->founder ? config->founder_host : config->host;
+    node->join_host = node->founder_host;
     node->log_compact_min = config->log_compact_min;
     node->vertices_max = config->vertices_max;
     node->engine = config->engine;
@@ -104,6 +105,8 @@ lbm_node_free(struct lbm_node *node)
         lbm_view_free(node->incoming);
     free(node->incoming);
     lbm_vec_free(&node->parts);
+    lbm_vec_free(&node->chains);
+    lbm_vec_free(&node->promotion.awaited);
     if (node->open != NULL)
         lbm_persist_free(node->open);
     free(node->links);
@@ -161,6 +164,8 @@ static const struct {
     {LBM__PEER__BODY_LOG_ENTRIES, ANYONE, on_log_entries},
     {LBM__PEER__BODY_LOG_APPEND, ANYONE, on_log_append},
     {LBM__PEER__BODY_LOG_SNAPSHOT, ANYONE, on_log_snapshot},
+    {LBM__PEER__BODY_LOG_POLL, 0, on_log_poll},
+    {LBM__PEER__BODY_LOG_POSITION, 0, on_log_position},
     {LBM__PEER__BODY_LOG_RESULT, ANYONE, on_log_result},
     {LBM__PEER__BODY_LEASE_REQ, LIVING, on_lease_req},
     {LBM__PEER__BODY_LEASE, LIVING, on_lease},

@@ -259,6 +259,17 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
     }
 }
 
+/* Nonzero if the client may not change the job; it has been told. */
+static int
+is_denied(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry)
+{
+    if (client->admin || client->uid == entry->owner)
+        return 0;
+    reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32, entry->name,
+                entry->owner);
+    return 1;
+}
+
 static void
 answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
@@ -268,11 +279,8 @@ answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Req
                     "there is no job named %s; lbctl jobs lists them", request->cancel->job);
         return;
     }
-    if (!client->admin && client->uid != entry->owner) {
-        reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32,
-                    entry->name, entry->owner);
+    if (is_denied(node, client, entry))
         return;
-    }
     Lbm__JobDelete delete = LBM__JOB_DELETE__INIT;
     delete.job = entry->job;
     Lbm__Command command = LBM__COMMAND__INIT;
@@ -319,7 +327,9 @@ answer_locate(struct lbm_node *node, const struct client *client, const Lbm__Req
 static void
 answer_attach(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    application_attach(node, client->id, client->request, request->attach);
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->attach->job);
+    if (entry == NULL || !is_denied(node, client, entry))
+        application_attach(node, client->id, client->request, request->attach);
 }
 
 static void
@@ -348,6 +358,8 @@ static const struct {
     {LBM__REQUEST__WHAT_LOCATE, answer_locate},
     {LBM__REQUEST__WHAT_CANCEL, answer_cancel},
     {LBM__REQUEST__WHAT_HOST_CHANGE, answer_host_change},
+    {LBM__REQUEST__WHAT_LOG, answer_log},
+    {LBM__REQUEST__WHAT_PROMOTE, answer_promote},
     {LBM__REQUEST__WHAT_EVENTS, answer_events},
     {LBM__REQUEST__WHAT_ATTACH, answer_attach},
     {LBM__REQUEST__WHAT_RELEASED, answer_released},

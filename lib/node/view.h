@@ -78,6 +78,7 @@ struct lbm_job_entry {
 
 struct lbm_view {
     uint64_t index; /* of the last entry applied */
+    uint64_t chain; /* hash of all entries up to it, kept by who applies them */
     uint64_t cluster;
     char cluster_name[LBM_NAME_MAX + 1];
     uint32_t founder; /* engine local: who orders the log; else who began it */

@@ -162,6 +162,7 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     to->external = view->external != 0;
     to->dimensions = view->m;
     to->topology = view->topology;
+    to->chain = view->chain;
     for (size_t i = 0; i < view->members.n; i++) {
         draft->member[i] = draft_member(&view->members.at[i], view->m, &place);
         draft->members[i] = &draft->member[i];
@@ -315,6 +316,7 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
     view->external = (int)from->external;
     view->m = from->dimensions;
     view->topology = from->topology;
+    view->chain = from->chain;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", from->name);
     for (size_t i = 0; err == LBM_OK && i < from->n_members; i++)
         err = take_member(view, from->members[i], diag);

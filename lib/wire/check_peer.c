@@ -253,7 +253,8 @@ const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm_
 
 static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__log_fetch__descriptor);
 
-static const struct lbm_wire_rule log_entries_rules[] = {{"command", UP_TO(LBM_ROWS_MAX), COMMAND}};
+static const struct lbm_wire_rule log_entries_rules[] = {{"command", UP_TO(LBM_ROWS_MAX), COMMAND},
+                                                         {"diverged", FLAG}};
 static const struct lbm_wire_table log_entries_table = TABLE(log_entries_rules, lbm__log_entries__descriptor);
 
 static const struct lbm_wire_rule log_snapshot_rules[] = {
@@ -265,10 +266,14 @@ static const struct lbm_wire_rule log_snapshot_rules[] = {
 static const struct lbm_wire_table log_snapshot_table =
     TABLE(log_snapshot_rules, lbm__log_snapshot__descriptor);
 
+static const struct lbm_wire_rule log_poll_rules[] = {{"promise", FLAG}};
+static const struct lbm_wire_table log_poll_table = TABLE(log_poll_rules, lbm__log_poll__descriptor);
+static const struct lbm_wire_table log_position_table = TABLE_WITHOUT_RULES(lbm__log_position__descriptor);
+
 static const struct lbm_wire_rule log_append_rules[] = {{"command", COMMAND}};
 static const struct lbm_wire_table log_append_table = TABLE(log_append_rules, lbm__log_append__descriptor);
 
-static const struct lbm_wire_rule log_result_rules[] = {{"accepted", FLAG}};
+static const struct lbm_wire_rule log_result_rules[] = {{"accepted", FLAG}, {"leader", HOST_OR_NONE}};
 static const struct lbm_wire_table log_result_table = TABLE(log_result_rules, lbm__log_result__descriptor);
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
@@ -307,6 +312,8 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"fin", .nested = &fin_table},
     {"where", .nested = &where_table},
     {"log_snapshot", .nested = &log_snapshot_table},
+    {"log_poll", .nested = &log_poll_table},
+    {"log_position", .nested = &log_position_table},
     {"pair_open", .nested = &pair_open_table},
     {"pair_accept", .nested = &pair_accept_table},
     {"pair_plan", .nested = &pair_plan_table},

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who orders the control log, engine local: terms, and the operator's change of the role (PROTOCOL section
+ * 1).
+ *
+ * A term has one leader. Who has heard of a term takes entries of that leader alone and refuses lower terms,
+ * so a former leader is fenced by the first host it meets. A promotion asks twice: first whether all answer,
+ * then for their promise of the new term, with which they stop following the old one. What the longest copy
+ * has is taken over before the new leader orders anything. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "node/log_internal.h"
+
+enum { PROMOTE_US = 3000000 }; /* for the answers of one round */
+
+static void
+store_term(struct lbm_node *node, uint32_t leader)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_TERM};
+    op.as.term.term = node->term;
+    op.as.term.leader = leader;
+    persist(node, op);
+}
+
+/* A higher term: its leader is followed from here on. LBM_NONE: it has yet to take the role. */
+static void
+enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
+{
+    if (node->founder)
+        note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
+    node->term = term;
+    node->founder = 0;
+    node->founder_host = leader;
+    node->append_us = node->append_accepted = 0;
+    node->fetch_us = 0;
+    store_term(node, leader);
+}
+
+void
+log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
+{
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || recovered->term == 0)
+        return;
+    node->term = recovered->term;
+    node->founder = recovered->leader == node->host;
+    node->founder_host = recovered->leader;
+}
+
+int
+log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader)
+{
+    if (node->engine != LBM_LOG_ENGINE_LOCAL)
+        return 0;
+    if (term > node->term && leader < LBM_HOSTS_MAX && leader != node->host)
+        enter_term(node, term, leader);
+    return term == node->term;
+}
+
+int
+log_is_source(const struct lbm_node *node, uint32_t host)
+{
+    return host == node->founder_host ||
+           (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL) ||
+           (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest);
+}
+
+/* ---- the host that is promoted
+ * ----------------------------------------------------------------------------- */
+
+static void
+promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
+{
+    struct promotion *p = &node->promotion;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    if (err != LBM_OK)
+        reply_error(node, p->client, p->request, err, "%s", why);
+    else
+        reply(node, p->client, p->request, 1, &response);
+    lbm_vec_free(&p->awaited);
+    p->round = PROMOTION_NONE;
+}
+
+static void
+send_poll(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
+    poll.term = node->promotion.term;
+    poll.promise = node->promotion.round == PROMOTION_PROMISE;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_POLL;
+    message.log_poll = &poll;
+    send_peer(node, host, &message);
+}
+
+static void
+begin_round(struct lbm_node *node, enum promotion_round round)
+{
+    struct promotion *p = &node->promotion;
+    p->round = round;
+    p->deadline_us = node->now_us + PROMOTE_US;
+    p->awaited.n = 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || !lbm_view_takes_part(member))
+            continue;
+        if (lbm_vec_push(&p->awaited, member->host) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        send_poll(node, member->host);
+    }
+}
+
+/* Take over: nobody has more than this host, and all who answered follow it. */
+static void
+lead(struct lbm_node *node)
+{
+    Lbm__Promote promote = LBM__PROMOTE__INIT;
+    promote.host = node->host;
+    promote.term = node->term;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_PROMOTE;
+    command.promote = &promote;
+    node->founder = 1;
+    node->founder_host = node->host;
+    node->caught_up = 1;
+    store_term(node, node->host);
+    log_append(node, &command);
+    note(node, LBM_NOTE_INFO, "this host orders the control log from now on, term %" PRIu64, node->term);
+    promotion_ends(node, LBM_OK, "");
+}
+
+/* Entries that only another copy has. */
+static void
+fetch_rest(struct lbm_node *node)
+{
+    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
+    fetch.from = log_last(node) + 1;
+    fetch.term = node->term;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_FETCH;
+    message.log_fetch = &fetch;
+    send_peer(node, node->promotion.longest, &message);
+}
+
+/* The present round has all the answers that it will get. */
+static void
+end_round(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->round == PROMOTION_ASK) {
+        p->last = log_last(node);
+        enter_term(node, p->term, LBM_NONE);
+        begin_round(node, PROMOTION_PROMISE);
+        if (p->awaited.n != 0)
+            return;
+    }
+    if (log_last(node) >= p->last && node->log_waits.n == 0 && !log_snapshot_pending(node)) {
+        lead(node);
+        return;
+    }
+    p->round = PROMOTION_FETCH;
+    p->deadline_us = node->now_us + PROMOTE_US;
+    fetch_rest(node);
+}
+
+void
+answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    struct promotion *p = &node->promotion;
+    if (!client->admin) {
+        reply_error(node, client->id, client->request, LBM_E_DENIED,
+                    "only administrators may promote a host");
+    } else if (node->engine != LBM_LOG_ENGINE_LOCAL) {
+        reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
+                    "no daemon orders this control log");
+    } else if (p->round != PROMOTION_NONE) {
+        reply_error(node, client->id, client->request, LBM_E_BUSY, "a promotion is under way");
+    } else if (node->founder) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply(node, client->id, client->request, 1, &response);
+    } else if (self == NULL || !lbm_view_takes_part(self) || self->state == LBM_MEMBER_DRAINING ||
+               !is_alive(node)) {
+        reply_error(node, client->id, client->request, LBM_E_STATE,
+                    "this host is no member that could do it");
+    } else {
+        *p = (struct promotion){.client = client->id,
+                                .request = client->request,
+                                .force = request->promote->force != 0,
+                                .term = node->term + 1,
+                                .longest = LBM_NONE};
+        begin_round(node, PROMOTION_ASK);
+        if (p->awaited.n == 0)
+            end_round(node);
+    }
+}
+
+void
+on_log_position(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogPosition *position = message->log_position;
+    struct promotion *p = &node->promotion;
+    if (p->round != PROMOTION_ASK && p->round != PROMOTION_PROMISE)
+        return;
+    if (position->term > p->term || (p->round == PROMOTION_ASK && position->term == p->term)) {
+        p->term = position->term + 1; /* somebody knows of a later one than this host did */
+        if (p->round == PROMOTION_PROMISE)
+            promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
+        return;
+    }
+    if (p->round == PROMOTION_PROMISE && position->term != p->term)
+        return; /* of the round before */
+    if (p->round == PROMOTION_PROMISE && position->last > p->last) {
+        p->last = position->last;
+        p->longest = message->src;
+    }
+    for (size_t i = 0; i < p->awaited.n; i++)
+        if (p->awaited.at[i] == message->src) {
+            p->awaited.at[i] = p->awaited.at[--p->awaited.n];
+            if (p->awaited.n == 0)
+                end_round(node);
+            return;
+        }
+}
+
+void
+promote_timer(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->round == PROMOTION_NONE)
+        return;
+    if (p->round == PROMOTION_FETCH && log_last(node) >= p->last && node->log_waits.n == 0 &&
+        !log_snapshot_pending(node)) {
+        lead(node);
+        return;
+    }
+    if (node->now_us < p->deadline_us)
+        return;
+    char why[160];
+    snprintf(why, sizeof why, "host %" PRIu32 " does not answer",
+             p->awaited.n != 0 ? p->awaited.at[0] : p->longest);
+    int goes_on = p->force && p->round != PROMOTION_FETCH;
+    for (size_t i = 0; i < p->awaited.n; i++)
+        goes_on &= is_silent(node, p->awaited.at[i], SILENT_US);
+    if (goes_on)
+        end_round(node);
+    else
+        promotion_ends(node, LBM_E_TIMEOUT, why);
+}
+
+int64_t
+promote_deadline(const struct lbm_node *node)
+{
+    return node->promotion.round == PROMOTION_NONE ? INT64_MAX : node->promotion.deadline_us;
+}
+
+/* ---- all others
+ * ---------------------------------------------------------------------------------------------- */
+
+void
+on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogPoll *poll = message->log_poll;
+    if (node->engine != LBM_LOG_ENGINE_LOCAL)
+        return;
+    if (poll->promise && poll->term > node->term) {
+        if (node->promotion.round != PROMOTION_NONE)
+            promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
+        enter_term(node, poll->term, message->src);
+    }
+    Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
+    position.term = node->term;
+    position.last = log_last(node);
+    Lbm__Peer answer = LBM__PEER__INIT;
+    answer.body_case = LBM__PEER__BODY_LOG_POSITION;
+    answer.log_position = &position;
+    send_peer(node, message->src, &answer);
+}
