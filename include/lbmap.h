@@ -154,6 +154,7 @@ struct lbmap_callbacks {
 
 /* Begin to serve the attached job, for as long as the handle lives. One program on a host serves a job.
  * Errors:  LBMAP_E_STATE no job is attached, or it is served already; LBMAP_E_RANGE a callback is missing;
+ *          LBMAP_E_DENIED the job is another user's;
  *          LBMAP_E_BUSY another program of this host serves it; LBMAP_E_NOTFOUND it is gone; LBMAP_E_IO the
  *          daemon's lease page cannot be read. */
 enum lbmap_error lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *callbacks);

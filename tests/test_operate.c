@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "graph/generate.h"
 #include "sim/cluster.h"
 
 enum { HOSTS = 4, PATIENCE_US = 60000000, ANYBODY = 1000 };
@@ -225,6 +226,33 @@ a_dead_host_is_evicted_and_its_heir_named(void **state)
     assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_EVICT, 2)), LBM_E_STATE);
 }
 
+static uint32_t
+attach(struct cluster *cluster, uint32_t uid)
+{
+    char name[] = "job";
+    Lbm__AttachRequest attach = LBM__ATTACH_REQUEST__INIT;
+    attach.job = name;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_ATTACH;
+    request.attach = &attach;
+    cluster_request(cluster, 1, uid, &request);
+    return cluster_reply(cluster, 1, 0) != NULL ? cluster_reply(cluster, 1, 0)->code : LBM_OK;
+}
+
+static void
+a_job_is_served_by_its_owner_alone(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    struct lbm_graph g;
+    struct lbm_diag diag;
+    assert_int_equal(attach(cluster, 0), LBM_E_NOTFOUND);
+    assert_int_equal(lbm_graph_generate("lattice:8x8", 1, &g, &diag), LBM_OK);
+    assert_int_equal(cluster_submit(cluster, 1, "job", &g, LBM_START_PLAN), LBM_OK);
+    assert_int_equal(attach(cluster, ANYBODY), LBM_E_DENIED);
+    assert_int_equal(attach(cluster, 0), LBM_OK);
+    lbm_graph_free(&g);
+}
+
 static const Lbm__EventsReply *
 events_from(struct cluster *cluster, uint32_t host, uint64_t from)
 {
@@ -283,6 +311,7 @@ main(void)
         cmocka_unit_test_setup_teardown(leave_is_refused_where_drain_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_host_that_left_joins_again_by_its_own_daemon, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_dead_host_is_evicted_and_its_heir_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_is_served_by_its_owner_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_tell_what_happened_to_members, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_oldest_events_go_first, set_up, tear_down),
     };
