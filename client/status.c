@@ -22,11 +22,30 @@ static const struct lbm_column status_columns[] = {
     {"silent_text", "silent", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
+    {"buddy", "copies go to host", LBM_COLUMN_COUNT, 0},
+    {"lag", "changes on their way", LBM_COLUMN_COUNT, 0},
+    {"applications", "applications", LBM_COLUMN_COUNT, 0},
+    {"lease_text", "their lease", LBM_COLUMN_TEXT, 0},
     {"messages_sent", "messages sent", LBM_COLUMN_COUNT, 0},
     {"messages_received", "messages received", LBM_COLUMN_COUNT, 0},
     {"bytes_sent", "bytes sent", LBM_COLUMN_COUNT, 0},
     {"bytes_received", "bytes received", LBM_COLUMN_COUNT, 0},
 };
+
+static void
+add_lease(json_t *object, const Lbm__StatusReply *s)
+{
+    char text[32];
+    if (s->lease_s < 0)
+        snprintf(text, sizeof text, "no limit");
+    else
+        snprintf(text, sizeof text, "%.1f s", s->lease_s);
+    json_object_set_new(object, "lease_text", json_string(text));
+    json_object_set_new(object, "lease_s", s->lease_s < 0 ? json_null() : json_real(s->lease_s));
+    json_object_set_new(object, "applications", json_integer(s->applications));
+    json_object_set_new(object, "lag", json_integer((json_int_t)s->lag));
+    json_object_set_new(object, "buddy", s->buddy != LBM_NONE ? json_integer(s->buddy) : json_null());
+}
 
 static enum lbm_err
 take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
@@ -53,6 +72,8 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
         (json_int_t)s->vertices, "handoffs", (json_int_t)s->handoffs, "messages_sent",
         (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received, "bytes_sent",
         (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
+    if (*object != NULL)
+        add_lease(*object, s);
     if (*object != NULL && text[0] != '\0')
         json_object_set_new(*object, "silent_text", json_string(text));
     return *object != NULL ? LBM_OK : LBM_E_NOMEM;
@@ -73,8 +94,10 @@ run_status(const struct lbm_client *client)
     status = lbm_daemon_ask(&daemon, &request, take_status, &object);
     if (status == LBM_STATUS_DONE && object != NULL) {
         int json = client->global[LBM_GLOBAL_JSON].given;
-        if (json)
+        if (json) {
             json_object_del(object, "silent_text");
+            json_object_del(object, "lease_text");
+        }
         if (lbm_table_print_object(stdout, status_columns, sizeof status_columns / sizeof *status_columns,
                                    object, json) != LBM_OK)
             status = LBM_STATUS_FAILED;

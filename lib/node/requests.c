@@ -52,6 +52,13 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.bytes_sent = node->bytes_sent;
     status.bytes_received = node->bytes_received;
     status.handoffs = node->n_handoffs;
+    int64_t until_us = lease_end(node);
+    status.lease_s = until_us == INT64_MAX      ? -1
+                     : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6
+                                               : 0;
+    status.applications = (uint32_t)node->applications.n;
+    status.buddy = node->stream.buddy;
+    status.lag = stream_lag(node);
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_STATUS;
     response.status = &status;

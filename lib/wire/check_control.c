@@ -122,6 +122,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"cluster_name", NAME_OR_EMPTY},
     {"founder", HOST},
     {"silent", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"buddy", HOST_OR_NONE},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);
