@@ -55,7 +55,7 @@ struct lbm_command {
 extern const struct lbm_command lbm_command_plan, lbm_command_eval, lbm_command_gen, lbm_command_convert;
 extern const struct lbm_command lbm_command_cluster, lbm_command_status, lbm_command_hosts, lbm_command_jobs;
 extern const struct lbm_command lbm_command_submit, lbm_command_wait, lbm_command_map, lbm_command_locate;
-extern const struct lbm_command lbm_command_plot, lbm_command_cancel, lbm_command_events;
+extern const struct lbm_command lbm_command_plot, lbm_command_cancel, lbm_command_events, lbm_command_log;
 extern const struct lbm_command lbm_command_join, lbm_command_drain, lbm_command_leave, lbm_command_evict;
 extern const struct lbm_command lbm_command_set;
 

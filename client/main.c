@@ -17,7 +17,8 @@ const struct lbm_command *const lbm_commands[] = {
     &lbm_command_wait,    &lbm_command_map,     &lbm_command_locate,
     &lbm_command_plot,    &lbm_command_cancel,  &lbm_command_events,
     &lbm_command_join,    &lbm_command_drain,   &lbm_command_leave,
-    &lbm_command_evict,   &lbm_command_set,     NULL,
+    &lbm_command_evict,   &lbm_command_set,     &lbm_command_log,
+    NULL,
 };
 
 static const struct lbm_option global_options[] = {

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lbctl log: the control log in words, and who orders it. */
+#include <string.h>
+
+#include "client/daemon.h"
+#include "client/table.h"
+
+enum { LOG_FROM, LOG_COUNT, LOG_FORCE, LOG_TIMEOUT, LOG_OPTIONS };
+
+static const struct lbm_option log_options[LOG_OPTIONS] = {
+    [LOG_FROM] = {.name = "from",
+                  .type = LBM_OPTION_INTEGER,
+                  .value = "N",
+                  .min = 0,
+                  .max = LBM_OPTION_INTEGER_MAX,
+                  .fallback = "0",
+                  .text = "show: first entry wanted; the last ones if 0"},
+    [LOG_COUNT] = {.name = "count",
+                   .type = LBM_OPTION_INTEGER,
+                   .value = "N",
+                   .min = 1,
+                   .max = LBM_LOG_LINES_MAX,
+                   .fallback = "20",
+                   .text = "show: so many entries"},
+    [LOG_FORCE] =
+        {.name = "force",
+         .text = "promote: even if members that are silent do not answer; what they alone have is lost"},
+    [LOG_TIMEOUT] = {.name = "timeout",
+                     .type = LBM_OPTION_NUMBER,
+                     .value = "SECONDS",
+                     .min = 1,
+                     .max = 3600,
+                     .fallback = "20",
+                     .text = "promote: wait so long for the other hosts"},
+};
+
+enum { LOG_SHOW, LOG_PROMOTE };
+
+static const struct lbm_choice log_actions[] = {
+    [LOG_SHOW] = {"show", "entries of the control log in words"},
+    [LOG_PROMOTE] = {"promote", "the asked host orders the control log from now on"},
+    {NULL, NULL},
+};
+
+static const struct lbm_operand log_operands[] = {
+    {.name = "ACTION", .choices = log_actions, .text = "what to do:"}};
+
+static const struct lbm_column log_columns[] = {
+    {"index", "index", LBM_COLUMN_COUNT, 0},
+    {"text", "entry", LBM_COLUMN_TEXT, 0},
+};
+
+static enum lbm_err
+take_lines(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    json_t *rows = arg;
+    (void)handle;
+    for (size_t i = 0; part->log != NULL && i < part->log->n_lines; i++)
+        if (json_array_append_new(rows,
+                                  json_pack("{s:I, s:s}", "index", (json_int_t)part->log->lines[i]->index,
+                                            "text", part->log->lines[i]->text)) != 0)
+            return LBM_E_NOMEM;
+    return LBM_OK;
+}
+
+static enum lbm_status
+show(const struct lbm_client *client, struct lbm_daemon *daemon)
+{
+    json_t *rows = json_array();
+    Lbm__LogRequest log = LBM__LOG_REQUEST__INIT;
+    log.from = client->value[LOG_FROM].integer;
+    log.count = (uint32_t)client->value[LOG_COUNT].integer;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_LOG;
+    request.log = &log;
+    enum lbm_status status = lbm_daemon_ask(daemon, &request, take_lines, rows);
+    if (status == LBM_STATUS_DONE &&
+        lbm_table_print(stdout, log_columns, sizeof log_columns / sizeof *log_columns, rows,
+                        client->global[LBM_GLOBAL_JSON].given) != LBM_OK)
+        status = LBM_STATUS_FAILED;
+    json_decref(rows);
+    return status;
+}
+
+static enum lbm_status
+promote(const struct lbm_client *client, struct lbm_daemon *daemon)
+{
+    Lbm__PromoteRequest wish = LBM__PROMOTE_REQUEST__INIT;
+    wish.force = client->value[LOG_FORCE].given != 0;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &wish;
+    enum lbm_status status = lbm_daemon_ask(daemon, &request, NULL, NULL);
+    if (status == LBM_STATUS_DONE)
+        lbm_client_remark(client, "this host orders the control log from now on");
+    return status;
+}
+
+static enum lbm_status
+run_log(const struct lbm_client *client)
+{
+    static enum lbm_status (*const runs[])(const struct lbm_client *, struct lbm_daemon *) = {
+        [LOG_SHOW] = show, [LOG_PROMOTE] = promote};
+    struct lbm_daemon daemon;
+    struct lbm_diag diag;
+    size_t action = 0;
+    while (log_actions[action].name != NULL && strcmp(client->operand[0], log_actions[action].name) != 0)
+        action++;
+    if (log_actions[action].name == NULL) {
+        lbm_diag_set(&diag, LBM_E_SYNTAX, client->operand[0], 0, "the action must be show or promote");
+        return lbm_client_refuse(client, &diag);
+    }
+    enum lbm_status status =
+        lbm_daemon_open(&daemon, client, NULL, (unsigned)(client->value[LOG_TIMEOUT].number * 1000), 0);
+    if (status != LBM_STATUS_DONE)
+        return status;
+    status = runs[action](client, &daemon);
+    lbm_daemon_close(&daemon);
+    return status;
+}
+
+const struct lbm_command lbm_command_log = {
+    .name = "log",
+    .text = "show the control log, or let this host order it",
+    .help =
+        "show prints entries in words; those behind a snapshot are gone. promote gives the order of the log "
+        "to the asked host, when the host that has it is lost or is to be taken down: all members must "
+        "answer, unless --force is given. A cluster whose log is in etcd needs no promotion.",
+    .options = log_options,
+    .n_options = LOG_OPTIONS,
+    .operands = log_operands,
+    .n_operands = 1,
+    .run = run_log,
+};
