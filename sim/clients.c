@@ -22,9 +22,13 @@ deliver_reply(struct cluster *c, uint32_t host, const struct lbm_effect *effect)
     }
     Lbm__Response *response = NULL;
     struct lbm_diag diag;
-    enum lbm_err err = lbm_wire_unpack_response(effect->as.reply.frame + LBM_FRAME_HEADER,
-                                                effect->as.reply.len - LBM_FRAME_HEADER, &response, &diag);
-    LBM_ASSERT(err == LBM_OK);
+    if (lbm_wire_unpack_response(effect->as.reply.frame + LBM_FRAME_HEADER,
+                                 effect->as.reply.len - LBM_FRAME_HEADER, &response, &diag) != LBM_OK) {
+        char text[LBM_DIAG_TEXT_MAX];
+        lbm_diag_render(&diag, text, sizeof text);
+        check_violated(&c->check, "I0", "host %" PRIu32 " answers what no client takes: %.200s", host, text);
+        return;
+    }
     LBM_ASSERT(lbm_vec_push(&c->machine[host].replies, response) == LBM_OK);
 }
 
