@@ -19,8 +19,8 @@
  * own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for
  * runs that would be too long. From the environment, so that one compilation serves many runs: ME, a handoff
  * begins below this epoch; how often may happen CR a crash, EV an eviction, RF a refusal without reason, LX a
- * lease that ends early, RC a reclaim, DR a drain; and M, a mutation: each removes one rule, and a property
- * must then fail (tests/model/run has the list). */
+ * lease that ends early, RC a reclaim, DR a drain, HO a handoff (if it is not set only ME counts); and M, a
+ * mutation: each removes one rule, and a property must then fail (tests/model/run has the list). */
 
 #ifndef NV
 #define NV 1
@@ -28,7 +28,7 @@
 
 #define N 3          /* hosts */
 #define EE 9         /* epochs are below; TRANSITION asserts it */
-#define ENTRIES 7    /* views are below; new_entry asserts it */
+#define ENTRIES 7    /* views are below: 3 bits in RETARGETED; new_entry asserts it */
 #ifdef REJOIN
 #define INCARNATIONS 2
 #else
@@ -131,7 +131,7 @@ byte kept[INCARNATIONS * N * N * NV], kept_debt[INCARNATIONS * N * N * NV];
 #define DEBTOR(d) (((d) & 7) - 1)
 #define OFFERED(d) ((d) >> 3)
 
-/* Messages. OFFER to incarnation 0 and 1: by whom, plus 1. OFFER_FOR: also to which
+/* Messages. OFFER to incarnation 0 and 1: by whom, plus 1. OFFER_FOR: also the sender's view, and to which
  * incarnation. FIN: the highest epoch that a host has sworn never to offer again, and its view
  * when it did. */
 #define EPOCHS (EE - 2) /* an offer has epoch 2 or more */
@@ -145,7 +145,7 @@ byte offer1[NV * EPOCHS * N];
 #endif
 #define OFFER0(v, c, t) offer0[AT(v, c) * N + (t)]
 #define OFFER_FOR(v, c, t) offer_for[AT(v, c) * N + (t)]
-#define RETARGETED(w, i) (1 + (w) + 8 * (i))
+#define RETARGETED(w, i, index) (1 + (w) + 8 * (index) + 64 * (i))
 #define FIN(v, w) fin[(v) * INCARNATIONS * N + (w)]
 #define FIN_EPOCH(f) ((f) & 15)
 #define FIN_VIEW(f) ((f) >> 4)
@@ -175,7 +175,7 @@ bit insync[N], merged[N];                   /* merged: by its heir */
 #define NOT_YET 4                           /* as speaker: only the host itself could answer */
 
 /* Parameters, and what the properties need to remember. */
-byte mutation, start_below, crashes, evictions, refusals, early, reclaims, drains;
+byte mutation, start_below, crashes, evictions, refusals, early, reclaims, drains, handoffs;
 #define M mutation
 byte highest[NV], used_by[NV];                /* the highest token, and whose it is */
 
@@ -660,8 +660,9 @@ inline hear_replicated(h, v)
  * never more than one that is not. */
 inline release(h, v, t)
 {
-    h != t && ALIVE(h) && IS_OWN(R(h, v)) && A(h, v) && EPOCH(R(h, v)) < start_below && TAKES_PART(STANDS(h, t)) &&
+    handoffs > 0 && h != t && ALIVE(h) && IS_OWN(R(h, v)) && A(h, v) && EPOCH(R(h, v)) < start_below && TAKES_PART(STANDS(h, t)) &&
         (!orphan[h] || X(h, v) == 0) && (D(h, v) == 0 || M == 19) ->
+    handoffs = (handoffs == 255 -> 255 : handoffs - 1);
     X(h, v) = (M == 6 -> X(h, v) : 0);
     T_RELEASE(h, v, WHO(t, STANDS(h, t) >= BACK_ADOPTED));
     A(h, v) = (M == 7);
@@ -695,7 +696,7 @@ inline offer_to_heir(h, v)
     ALIVE(h) && IS_OUT(R(h, v)) && A(h, v) && TURNS_TO(h, v) < N && TURNS_TO(h, v) != h &&
         (OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) & 7) != ME_PLUS_1(h) ->
     OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) =
-        RETARGETED(WHO(h, incarnation[h]), STANDS(h, TURNS_TO(h, v)) >= BACK_ADOPTED);
+        RETARGETED(WHO(h, incarnation[h]), STANDS(h, TURNS_TO(h, v)) >= BACK_ADOPTED, known[h]);
     printf("offer_to_heir %d %d\n", h, v);
 }
 
@@ -733,8 +734,8 @@ inline hear_refusal(h, v)
     (incarnation[h] == 0 || M == 16 -> READS(h, OFFER0(v, c, h)) : READS(h, OFFER1(v, c, h)))
 #define PLAIN_SENDER(h, v, c) ((incarnation[h] == 0 || M == 16 -> OFFER0(v, c, h) : OFFER1(v, c, h)) - 1)
 #define OFFERED_AS_HEIR(h, v, c) \
-    (READS(h, OFFER_FOR(v, c, h)) && (OFFER_FOR(v, c, h) >> 3) == incarnation[h] && \
-    (M == 2 || ALL_MERGED(h)))
+    (READS(h, OFFER_FOR(v, c, h)) && (OFFER_FOR(v, c, h) >> 6) == incarnation[h] && \
+    (M == 34 || ((OFFER_FOR(v, c, h) >> 3) & 7) <= known[h]) && (M == 2 || ALL_MERGED(h)))
 /* A refusal that is unfinished is not overwritten: its source may still repeat the offer. */
 #define READY_FOR(h, v, c) (ALIVE(h) && EPOCH(R(h, v)) < c && (!IS_REF(R(h, v)) || D(h, v) == 0 || M == 31))
 #define HEIR_SENDER(h, v, c) ((OFFER_FOR(v, c, h) & 7) - 1)
@@ -969,6 +970,7 @@ init
             now.early = parameter("LX");
             now.reclaims = parameter("RC");
             now.drains = parameter("DR");
+            now.handoffs = getenv("HO") != NULL ? parameter("HO") : 255;
         };
         i0 = 0;
         do
