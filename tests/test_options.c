@@ -4,11 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "client/links.h"
 #include "client/options.h"
 
 enum { HOSTS, SEED, BOUND, METHOD, OUTPUT, FLAG, OPTIONS };
@@ -361,6 +363,77 @@ help_shows_every_row_within_the_page(void **state)
     free(text);
 }
 
+/* ---- links ----------------------------------------------------------------------------------------------
+ */
+
+static void
+links_have_a_cost_or_cost_one(void **state)
+{
+    (void)state;
+    struct lbm_link links[LBM_LINKS_TEXT_MAX];
+    struct lbm_diag diag;
+    size_t n;
+    assert_int_equal(lbm_links_parse("3,7:20,8191:500000", "--links", 5, links, &n, &diag), LBM_OK);
+    assert_int_equal(n, 3);
+    const struct lbm_link expected[] = {{5, 3, 1}, {5, 7, 20}, {5, 8191, 500000}};
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(links[i].p, expected[i].p);
+        assert_int_equal(links[i].q, expected[i].q);
+        assert_int_equal(links[i].cost, expected[i].cost);
+    }
+}
+
+static void
+what_are_no_links_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        ",",
+                                        "3,",
+                                        ",3",
+                                        "3,,4",
+                                        "3:",
+                                        "3:0",
+                                        "3:x",
+                                        "-3",
+                                        "+3",
+                                        " 3",
+                                        "3 ",
+                                        "3,3",
+                                        "3,3:2",
+                                        "5",
+                                        "4,5",
+                                        "8192",
+                                        "3:500001",
+                                        "99999999999999999999",
+                                        "3:1:1",
+                                        "3;4"};
+    struct lbm_link links[LBM_LINKS_TEXT_MAX];
+    size_t n = 77;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct lbm_diag diag = {0};
+        assert_int_equal(lbm_links_parse(texts[i], "--links", 5, links, &n, &diag), LBM_E_SYNTAX);
+        assert_non_null(strstr(diag.text, "HOST[:COST]"));
+        assert_int_equal(n, 77);
+    }
+}
+
+static void
+links_end_where_their_room_does(void **state)
+{
+    (void)state;
+    char text[8 * LBM_LINKS_TEXT_MAX + 8] = "";
+    struct lbm_link links[LBM_LINKS_TEXT_MAX];
+    struct lbm_diag diag;
+    size_t len = 0, n;
+    for (int i = 0; i < LBM_LINKS_TEXT_MAX; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%d", i != 0 ? "," : "", 100 + i);
+    assert_int_equal(lbm_links_parse(text, "--links", 5, links, &n, &diag), LBM_OK);
+    assert_int_equal(n, LBM_LINKS_TEXT_MAX);
+    snprintf(text + len, sizeof text - len, ",9");
+    assert_int_equal(lbm_links_parse(text, "--links", 5, links, &n, &diag), LBM_E_SYNTAX);
+}
+
 int
 main(void)
 {
@@ -386,6 +459,9 @@ main(void)
         cmocka_unit_test(missing_operands_and_options_are_named),
         cmocka_unit_test(long_words_do_not_overflow_messages),
         cmocka_unit_test(help_shows_every_row_within_the_page),
+        cmocka_unit_test(links_have_a_cost_or_cost_one),
+        cmocka_unit_test(what_are_no_links_is_refused),
+        cmocka_unit_test(links_end_where_their_room_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
