@@ -325,9 +325,9 @@ a_refused_member_command_changes_nothing(void **state)
     join(&view, other, "belongs to b"); /* another name */
     other = (struct joiner){.host = 4, .incarnation = 1, .name = "b", .capacity = 9};
     join(&view, other, "has the name b already");
-    activate(&view, 4, 1, 2, 0, 0, "has not joined");
-    activate(&view, 3, 2, 2, 0, 0, "has not joined");
-    activate(&view, 3, 1, 2, 0, 0, "active already");
+    activate(&view, 4, 1, 2, 0, 0, "is no member with incarnation");
+    activate(&view, 3, 2, 2, 0, 0, "is no member with incarnation");
+    activate(&view, 3, 1, 2, 0, 0, "is ACTIVE");
     join(&view, (struct joiner){.host = 9, .incarnation = 1, .name = "n", .capacity = 1}, "");
     activate(&view, 9, 1, 3, 0, 0, "2 coordinates");
     assert_int_equal(lbm_view_member(&view, 9)->state, LBM_MEMBER_JOINING);
