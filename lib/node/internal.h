@@ -345,7 +345,13 @@ struct log_wait {
 
 /* An operator gives this host the order of the control log. */
 struct promotion {
-    enum promotion_round { PROMOTION_NONE, PROMOTION_ASK, PROMOTION_PROMISE, PROMOTION_FETCH } round;
+    enum promotion_round {
+        PROMOTION_NONE,
+        PROMOTION_CONFIRM, /* a leader that was away asks whether it still is the leader */
+        PROMOTION_ASK,
+        PROMOTION_PROMISE,
+        PROMOTION_FETCH
+    } round;
     uint64_t client, request;
     int force;
     uint64_t term; /* the one to lead */

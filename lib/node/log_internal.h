@@ -57,6 +57,8 @@ uint64_t log_chain(const struct lbm_node *node, uint64_t index);
 void log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
 /* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
 int log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader);
+/* A leader that was away, or hears of entries it does not have, asks before it orders anything. */
+void log_confirm(struct lbm_node *node);
 void promote_timer(struct lbm_node *node);
 int64_t promote_deadline(const struct lbm_node *node);
 

@@ -41,7 +41,7 @@ local_start(struct lbm_node *node)
 {
     if (!node->founder)
         return;
-    node->caught_up = 1;
+    log_confirm(node);
     if (log_last(node) == 0)
         log_found(node);
 }
@@ -107,10 +107,14 @@ asked(const struct lbm_node *node)
 static void
 local_fetch(struct lbm_node *node)
 {
-    if (node->founder || node->diverged || node->founder_host == LBM_NONE ||
+    if (node->diverged || node->founder_host == LBM_NONE ||
         (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
         return;
     node->fetch_us = node->now_us;
+    if (node->founder) {
+        log_confirm(node);
+        return;
+    }
     Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
     fetch.from = log_last(node) + 1;
     fetch.term = node->term;
@@ -245,7 +249,7 @@ void
 on_log_append(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogAppend *append = message->log_append;
-    if (!log_term_heard(node, append->term, LBM_NONE) || !node->founder) {
+    if (!log_term_heard(node, append->term, LBM_NONE) || !node->founder || !node->caught_up) {
         tell_leader(node, message->src);
         return;
     }

@@ -29,6 +29,10 @@ enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
 {
     if (node->founder)
         note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
+    if (node->promotion.round == PROMOTION_CONFIRM) {
+        lbm_vec_free(&node->promotion.awaited);
+        node->promotion.round = PROMOTION_NONE;
+    }
     node->term = term;
     node->founder = 0;
     node->founder_host = leader;
@@ -81,6 +85,15 @@ promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
     p->round = PROMOTION_NONE;
 }
 
+/* Nobody who answered knows of a later term. */
+static void
+confirmed(struct lbm_node *node)
+{
+    lbm_vec_free(&node->promotion.awaited);
+    node->promotion.round = PROMOTION_NONE;
+    node->caught_up = 1;
+}
+
 static void
 send_poll(struct lbm_node *node, uint32_t host)
 {
@@ -110,6 +123,22 @@ begin_round(struct lbm_node *node, enum promotion_round round)
         }
         send_poll(node, member->host);
     }
+}
+
+void
+log_confirm(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->round == PROMOTION_CONFIRM) {
+        for (size_t i = 0; i < p->awaited.n; i++)
+            send_poll(node, p->awaited.at[i]);
+        return;
+    }
+    node->caught_up = 0;
+    p->term = node->term;
+    begin_round(node, PROMOTION_CONFIRM);
+    if (p->awaited.n == 0)
+        confirmed(node);
 }
 
 /* Take over: nobody has more than this host, and all who answered follow it. */
@@ -202,9 +231,12 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPosition *position = message->log_position;
     struct promotion *p = &node->promotion;
-    if (p->round != PROMOTION_ASK && p->round != PROMOTION_PROMISE)
+    if (p->round == PROMOTION_CONFIRM)
+        (void)log_term_heard(node, position->term, position->leader);
+    if (p->round == PROMOTION_NONE || p->round == PROMOTION_FETCH)
         return;
-    if (position->term > p->term || (p->round == PROMOTION_ASK && position->term == p->term)) {
+    if ((p->round != PROMOTION_CONFIRM && position->term > p->term) ||
+        (p->round == PROMOTION_ASK && position->term == p->term)) {
         p->term = position->term + 1; /* somebody knows of a later one than this host did */
         if (p->round == PROMOTION_PROMISE)
             promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
@@ -219,7 +251,9 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
     for (size_t i = 0; i < p->awaited.n; i++)
         if (p->awaited.at[i] == message->src) {
             p->awaited.at[i] = p->awaited.at[--p->awaited.n];
-            if (p->awaited.n == 0)
+            if (p->awaited.n == 0 && p->round == PROMOTION_CONFIRM)
+                confirmed(node);
+            else if (p->awaited.n == 0)
                 end_round(node);
             return;
         }
@@ -238,6 +272,10 @@ promote_timer(struct lbm_node *node)
     }
     if (node->now_us < p->deadline_us)
         return;
+    if (p->round == PROMOTION_CONFIRM) {
+        confirmed(node);
+        return;
+    }
     char why[160];
     snprintf(why, sizeof why, "host %" PRIu32 " does not answer",
              p->awaited.n != 0 ? p->awaited.at[0] : p->longest);
@@ -266,13 +304,14 @@ on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
     if (node->engine != LBM_LOG_ENGINE_LOCAL)
         return;
     if (poll->promise && poll->term > node->term) {
-        if (node->promotion.round != PROMOTION_NONE)
+        if (node->promotion.round > PROMOTION_CONFIRM)
             promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
         enter_term(node, poll->term, message->src);
     }
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
     position.last = log_last(node);
+    position.leader = node->founder_host;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_POSITION;
     answer.log_position = &position;

@@ -268,7 +268,9 @@ static const struct lbm_wire_table log_snapshot_table =
 
 static const struct lbm_wire_rule log_poll_rules[] = {{"promise", FLAG}};
 static const struct lbm_wire_table log_poll_table = TABLE(log_poll_rules, lbm__log_poll__descriptor);
-static const struct lbm_wire_table log_position_table = TABLE_WITHOUT_RULES(lbm__log_position__descriptor);
+static const struct lbm_wire_rule log_position_rules[] = {{"leader", HOST_OR_NONE}};
+static const struct lbm_wire_table log_position_table =
+    TABLE(log_position_rules, lbm__log_position__descriptor);
 
 static const struct lbm_wire_rule log_append_rules[] = {{"command", COMMAND}};
 static const struct lbm_wire_table log_append_table = TABLE(log_append_rules, lbm__log_append__descriptor);

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The control log in virtual time: promotion, fencing, divergence, snapshots, the external engine. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/cluster.h"
+
+enum { SECOND = 1000000 };
+
+/* ---- clusters -------------------------------------------------------------------------------------------
+ */
+
+static struct cluster *
+cluster_of(const char *spec, enum lbm_log_engine engine, uint32_t late, struct lbm_hosts *h)
+{
+    const struct cluster_options options = {.seed = 3,
+                                            .delay_least_us = 100,
+                                            .delay_most_us = 300,
+                                            .sync_us = 2000,
+                                            .limited_host = LBM_NONE,
+                                            .engine = engine,
+                                            .late = late};
+    struct lbm_diag diag;
+    assert_int_equal(lbm_hosts_generate(spec, h, &diag), LBM_OK);
+    struct cluster *cluster = cluster_new(h, &options);
+    cluster_run(cluster, 15 * SECOND, NULL, NULL);
+    return cluster;
+}
+
+static const Lbm__StatusReply *
+status_of(struct cluster *cluster, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    const Lbm__Response *response = cluster_ask(cluster, host, 0, &request);
+    assert_non_null(response);
+    return response->status;
+}
+
+static enum lbm_err
+promote(struct cluster *cluster, uint32_t host, uint32_t uid, int force)
+{
+    Lbm__PromoteRequest promote = LBM__PROMOTE_REQUEST__INIT;
+    promote.force = (uint32_t)force;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &promote;
+    const Lbm__Response *response = cluster_ask(cluster, host, uid, &request);
+    assert_non_null(response);
+    return (enum lbm_err)response->code;
+}
+
+/* Another capacity for that host, proposed at `at`; waits for the log's word. */
+static enum lbm_err
+set_capacity(struct cluster *cluster, uint32_t at, uint32_t host, double capacity)
+{
+    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+    change.action = LBM__HOST_ACTION__HOST_SET;
+    change.host = host;
+    change.capacity = capacity;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+    request.host_change = &change;
+    const Lbm__Response *response = cluster_ask(cluster, at, 0, &request);
+    return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
+}
+
+static void
+expect_same_views(struct cluster *cluster, uint32_t n)
+{
+    cluster_run(cluster, 3 * SECOND, NULL, NULL);
+    uint64_t view = status_of(cluster, 0)->view;
+    for (uint32_t p = 1; p < n; p++)
+        assert_int_equal(status_of(cluster, p)->view, view);
+}
+
+static void
+all_follow_who_is_promoted(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:4", LBM_LOG_ENGINE_LOCAL, 0, &h);
+    assert_int_equal(promote(cluster, 2, 1234, 0), LBM_E_DENIED);
+    assert_int_equal(promote(cluster, 2, 0, 0), LBM_OK);
+    for (uint32_t p = 0; p < 4; p++)
+        assert_int_equal(set_capacity(cluster, p, p, 2 + p), LBM_OK);
+    expect_same_views(cluster, 4);
+    for (uint32_t p = 0; p < 4; p++)
+        assert_int_equal(status_of(cluster, p)->founder, 2);
+    assert_int_equal(promote(cluster, 2, 0, 0), LBM_OK); /* again: nothing changes */
+    expect_same_views(cluster, 4);
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
+}
+
+static void
+a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:4", LBM_LOG_ENGINE_LOCAL, 0, &h);
+    cluster_crash_with(cluster, 0, CRASH_ALL);
+    cluster_run(cluster, 3 * SECOND, NULL, NULL);
+    assert_int_equal(promote(cluster, 1, 0, 0), LBM_E_TIMEOUT);
+    assert_int_equal(promote(cluster, 1, 0, 1), LBM_OK);
+    assert_int_equal(set_capacity(cluster, 3, 3, 5), LBM_OK);
+    cluster_restart(cluster, 0);
+    cluster_run(cluster, 3 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(cluster, 0)->founder, 1);
+    assert_int_equal(set_capacity(cluster, 0, 0, 7), LBM_OK);
+    expect_same_views(cluster, 4);
+    cluster_crash_with(cluster, 1, CRASH_ALL);
+    cluster_restart(cluster, 1); /* it knows its role from the disk */
+    cluster_run(cluster, 3 * SECOND, NULL, NULL);
+    assert_int_equal(set_capacity(cluster, 2, 2, 9), LBM_OK);
+    expect_same_views(cluster, 4);
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
+}
+
+/* The simulator's nodes make a snapshot every 16 entries. */
+static void
+who_comes_late_begins_with_a_view(enum lbm_log_engine engine)
+{
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:4", engine, 1, &h);
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(set_capacity(cluster, (uint32_t)i % 3, (uint32_t)i % 3, 1 + i), LBM_OK);
+    cluster_restart(cluster, 3);
+    cluster_run(cluster, 10 * SECOND, NULL, NULL);
+    expect_same_views(cluster, 4);
+    assert_int_equal(status_of(cluster, 3)->members, 4);
+    assert_int_equal(set_capacity(cluster, 3, 3, 50), LBM_OK);
+    Lbm__LogRequest log = LBM__LOG_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    log.from = 1;
+    log.count = LBM_LOG_LINES_MAX;
+    request.what_case = LBM__REQUEST__WHAT_LOG;
+    request.log = &log;
+    const Lbm__LogReply *reply = cluster_ask(cluster, 3, 0, &request)->log;
+    assert_true(reply->n_lines > 0 && reply->lines[0]->index > 16);
+    assert_string_equal(reply->lines[reply->n_lines - 1]->text,
+                        "set host 3 incarnation 1 capacity 50 change_links 0 address ");
+    for (uint32_t p = 0; p < 4; p++) {
+        cluster_crash_with(cluster, p, CRASH_ALL);
+        cluster_restart(cluster, p);
+    }
+    cluster_run(cluster, 5 * SECOND, NULL, NULL);
+    assert_int_equal(set_capacity(cluster, 0, 3, 51), LBM_OK);
+    expect_same_views(cluster, 4);
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
+}
+
+static void
+a_late_host_begins_with_the_founders_view(void **state)
+{
+    (void)state;
+    who_comes_late_begins_with_a_view(LBM_LOG_ENGINE_LOCAL);
+}
+
+static void
+a_late_host_begins_with_the_snapshot_of_an_external_log(void **state)
+{
+    (void)state;
+    who_comes_late_begins_with_a_view(LBM_LOG_ENGINE_EXTERNAL);
+}
+
+static void
+an_external_log_that_is_away_freezes_members_and_loses_nothing(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:3", LBM_LOG_ENGINE_EXTERNAL, 0, &h);
+    assert_int_equal(promote(cluster, 1, 0, 1), LBM_E_UNSUPPORTED);
+    cluster_log_loses(cluster, 0.7); /* appends happen, but seven of ten answers are lost */
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(set_capacity(cluster, (uint32_t)i % 3, (uint32_t)i % 3, 2 + i), LBM_OK);
+    expect_same_views(cluster, 3);
+    uint64_t view = status_of(cluster, 0)->view;
+    cluster_log_unavailable(cluster, 1);
+    assert_int_equal(set_capacity(cluster, 1, 1, 99), LBM_E_TIMEOUT);
+    assert_int_equal(status_of(cluster, 0)->view, view);
+    cluster_log_unavailable(cluster, 0);
+    cluster_log_loses(cluster, 0);
+    expect_same_views(cluster, 3);
+    assert_int_equal(status_of(cluster, 0)->view, view + 1); /* what waited, once */
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
+}
+
+/* ---- one node by hand: a copy that has parted from the log ------------------------------------------------
+ */
+
+struct bench {
+    struct lbm_node *node;
+    int64_t now_us;
+    Lbm__LogEntries *entries; /* last one sent; owned */
+    int says_diverged;        /* it has told an operator */
+    int asks;                 /* messages about the log that it sent */
+};
+
+static void
+add_command(struct lbm_recovered *disk, const Lbm__Command *command)
+{
+    struct lbm_recovered_entry entry = {.index = disk->log.n + 1,
+                                        .len = lbm__command__get_packed_size(command)};
+    entry.command = malloc(entry.len);
+    lbm__command__pack(command, entry.command);
+    assert_int_equal(lbm_vec_push(&disk->log, entry), LBM_OK);
+}
+
+/* The disk of host 0 or 1: both have joined, host 1 leads term 1. */
+static struct lbm_recovered *
+disk_of(uint32_t host)
+{
+    static char cluster_name[] = "test", names[2][3] = {"h0", "h1"}, address[] = "127.0.0.1:1", domain[] = "";
+    struct lbm_recovered *disk = lbm_alloc(1, sizeof *disk);
+    *disk = (struct lbm_recovered){
+        .known = 1, .cluster = 77, .host = host, .incarnation = 1, .term = 1, .leader = 1};
+    Lbm__Command command = LBM__COMMAND__INIT;
+    Lbm__Found found = LBM__FOUND__INIT;
+    found.cluster = 77;
+    found.name = cluster_name;
+    found.dimensions = 2;
+    command.what_case = LBM__COMMAND__WHAT_FOUND;
+    command.found = &found;
+    add_command(disk, &command);
+    for (uint32_t p = 0; p < 2; p++) {
+        Lbm__Join join = LBM__JOIN__INIT;
+        join.host = p;
+        join.incarnation = 1;
+        join.name = names[p];
+        join.address = address;
+        join.capacity = 1;
+        join.failure_domain = domain;
+        command.what_case = LBM__COMMAND__WHAT_JOIN;
+        command.join = &join;
+        add_command(disk, &command);
+    }
+    return disk;
+}
+
+static void
+take_send(struct bench *b, const struct lbm_effect *effect)
+{
+    Lbm__Peer *message = NULL;
+    struct lbm_diag diag;
+    assert_int_equal(lbm_wire_unpack_peer(effect->as.send.frame + LBM_FRAME_HEADER,
+                                          effect->as.send.len - LBM_FRAME_HEADER, &message, &diag),
+                     LBM_OK);
+    b->asks +=
+        message->body_case == LBM__PEER__BODY_LOG_FETCH || message->body_case == LBM__PEER__BODY_LOG_APPEND;
+    if (message->body_case == LBM__PEER__BODY_LOG_ENTRIES) {
+        if (b->entries != NULL)
+            lbm__log_entries__free_unpacked(b->entries, NULL);
+        b->entries = message->log_entries;
+        message->body_case = LBM__PEER__BODY__NOT_SET;
+    }
+    lbm__peer__free_unpacked(message, NULL);
+}
+
+static void
+step(struct bench *b, struct lbm_event *event)
+{
+    struct lbm_effects effects = {0};
+    event->now_us = b->now_us;
+    assert_int_equal(lbm_node_step(b->node, event, &effects), LBM_OK);
+    for (size_t i = 0; i < effects.list.n; i++) {
+        const struct lbm_effect *effect = &effects.list.at[i];
+        if (effect->kind == LBM_EFFECT_SEND)
+            take_send(b, effect);
+        if (effect->kind == LBM_EFFECT_NOTE && effect->as.note.level == LBM_NOTE_ERROR)
+            b->says_diverged |= strstr(effect->as.note.text, "move its database away") != NULL;
+    }
+    lbm_effects_clear(&effects);
+}
+
+static void
+bench_start(struct bench *b, uint32_t host)
+{
+    const struct lbm_node_config config = {.host = host,
+                                           .name = host == 0 ? "h0" : "h1",
+                                           .address = "127.0.0.1:1",
+                                           .capacity = 1,
+                                           .m = 2,
+                                           .founder = host == 0,
+                                           .cluster_name = "test",
+                                           .founder_host = 0,
+                                           .founder_address = "127.0.0.1:1",
+                                           .seed = 1,
+                                           .version = "test"};
+    struct lbm_diag diag;
+    *b = (struct bench){.now_us = SECOND};
+    assert_int_equal(lbm_node_new(&config, &b->node, &diag), LBM_OK);
+    struct lbm_recovered *disk = disk_of(host);
+    struct lbm_event event = {.kind = LBM_EVENT_START, .as.recovered = disk};
+    step(b, &event);
+    lbm_recovered_free(disk);
+}
+
+static void
+bench_free(struct bench *b)
+{
+    if (b->entries != NULL)
+        lbm__log_entries__free_unpacked(b->entries, NULL);
+    lbm_node_free(b->node);
+}
+
+static void
+receive(struct bench *b, uint32_t from, Lbm__Peer *message)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
+    message->cluster = 77;
+    message->src = from;
+    message->src_incarnation = 1;
+    message->dst = 1 - from;
+    message->dst_incarnation = 1;
+    event.as.received.message = message;
+    step(b, &event);
+}
+
+static void
+a_leader_sees_a_copy_that_has_other_entries(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t from;
+        uint64_t chain;
+        uint32_t diverged;
+    } fetches[] = {{1, 0, 0}, {3, 12345, 1}, {9, 12345, 1}};
+    for (size_t i = 0; i < sizeof fetches / sizeof *fetches; i++) {
+        struct bench b;
+        bench_start(&b, 1);
+        Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
+        fetch.from = fetches[i].from;
+        fetch.chain = fetches[i].chain;
+        fetch.term = 1;
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_LOG_FETCH;
+        message.log_fetch = &fetch;
+        receive(&b, 0, &message);
+        assert_non_null(b.entries);
+        assert_int_equal(b.entries->diverged, fetches[i].diverged);
+        bench_free(&b);
+    }
+}
+
+static void
+a_host_that_is_told_so_stops_taking_part(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_start(&b, 0);
+    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+    entries.from = 4;
+    entries.last = 3;
+    entries.term = 1;
+    entries.diverged = 1;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+    message.log_entries = &entries;
+    receive(&b, 1, &message);
+    assert_true(b.says_diverged);
+    b.asks = 0;
+    for (int i = 0; i < 100; i++) {
+        b.now_us += SECOND / 10;
+        step(&b, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
+    }
+    assert_int_equal(b.asks, 0);
+    bench_free(&b);
+}
+
+static void
+entries_of_a_lower_term_are_not_taken(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_start(&b, 0);
+    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+    entries.from = 4;
+    entries.last = 4;
+    entries.term = 2; /* of host 1, a later term: taken over */
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+    message.log_entries = &entries;
+    receive(&b, 1, &message);
+    Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
+    uint8_t command[8] = {0};
+    append.index = 4;
+    append.term = 1;
+    append.command = (ProtobufCBinaryData){sizeof command, command};
+    message.body_case = LBM__PEER__BODY_LOG_APPEND;
+    message.log_append = &append;
+    receive(&b, 1, &message); /* to who does not order it: no entry follows */
+    assert_null(b.entries);
+    bench_free(&b);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_follow_who_is_promoted),
+        cmocka_unit_test(a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns),
+        cmocka_unit_test(a_late_host_begins_with_the_founders_view),
+        cmocka_unit_test(a_late_host_begins_with_the_snapshot_of_an_external_log),
+        cmocka_unit_test(an_external_log_that_is_away_freezes_members_and_loses_nothing),
+        cmocka_unit_test(a_leader_sees_a_copy_that_has_other_entries),
+        cmocka_unit_test(a_host_that_is_told_so_stops_taking_part),
+        cmocka_unit_test(entries_of_a_lower_term_are_not_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
