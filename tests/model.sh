@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The checked model (tests/model) and the code have the same transitions of a record, every one of them is
-# used, and records change in no other way; then the model is checked (skipped without Spin). The comparison
-# itself is tested on copies that disagree.
+# used, and records change in no other way; the mistakes to plant name mutations of the model; then the model is
+# checked (skipped without Spin). The comparison itself is tested on copies that disagree.
 set -u
 
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -40,6 +40,10 @@ compare() {
     # A record changes in TRANSITION, and goes with all others when its host is reset.
     [ "$(grep -cE '^ *(R\(|rec\[)[^=]*[^=!<>]=[^=]' "$1/tests/model/handoff.pml")" -eq 2 ] ||
         echo 'the model changes records beside its transitions'
+    # The mistakes that can be planted in the code name mutations that there are.
+    for name in $(sed -nE 's/^ *X\(\w+, ([1-9][0-9]*), ".*/\1/p' "$1/lib/node/bugs.h"); do
+        grep -qE "^ ?$name [a-z]+ +ME=" "$1/tests/model/run" || echo "no mutation has the number $name of lib/node/bugs.h"
+    done
     # In the code the stage of a stored vertex is written in lib/node/shard.c alone.
     grep -nE '(vertex|own|c)->stage = ' "$1"/lib/node/*.c | grep -v '/shard\.c:' |
         sed 's/^/a stage is changed beside the transitions: /'
@@ -49,7 +53,7 @@ compare() {
 planted() {
     mkdir -p "$scratch/lib/node" "$scratch/tests/model"
     cp "$top"/lib/node/*.[ch] "$scratch/lib/node"
-    cp "$top/tests/model/handoff.pml" "$scratch/tests/model"
+    cp "$top/tests/model/handoff.pml" "$top/tests/model/run" "$scratch/tests/model"
     sed -i "$2" "$scratch/$1"
     [ -n "$(compare "$scratch")" ] || { echo "self-test: $1 edited by $2 was not found"; exit 99; }
 }
@@ -60,6 +64,7 @@ planted lib/node/transitions.h 's/(LBM_FROM_REF | LBM_FROM_MOV)/(LBM_FROM_REF | 
 planted tests/model/handoff.pml '/^#define T_COLLECT/d'
 planted tests/model/handoff.pml 's/^    T_MOVE(h, v)/    R(h, v) = MAKE_MOV(EPOCH(R(h, v)), 0)/'
 planted tests/model/handoff.pml 's/^    T_INHERIT(h, v)/    T_TAKE_BACK(h, v)/'
+planted lib/node/bugs.h 's/^    X(KEEP_ACKS, 13,/    X(KEEP_ACKS, 99,/'
 planted lib/node/handoff.c 's/LBM_TRANSITION_RETURN/LBM_TRANSITION_MOVE/'
 
 disagreements=$(compare "$top")
