@@ -173,11 +173,11 @@ refused 1 'damaged.db' "$lbmapd" -c damaged.conf
 [ "$(cksum <damaged.db)" = "$before" ] && ok "a damaged database is kept" || bad "the damaged database was changed"
 
 # ---- a disk that is full ---------------------------------------------------------------------------------------
-# The founder may write files of 32 KiB; hosts join until its log of writes is longer.
+# The founder may write files of 160 KiB; hosts join until its log of writes is longer.
 port=$(free_port)
 configuration full
 (
-    ulimit -f 32
+    ulimit -f 160
     exec "$lbmapd" -c full.conf 2>full.log
 ) &
 pid=$! founder=$!
