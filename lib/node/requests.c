@@ -29,7 +29,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.cluster = node->view.cluster;
     status.cluster_name = node->view.cluster_name;
     status.view = node->view.index;
-    status.founder = node->founder_host;
+    status.founder = node->founder_host != LBM_NONE ? node->founder_host : node->view.founder;
     status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
     uint32_t *silent = lbm_alloc(node->view.members.n, sizeof *silent);
     if (silent == NULL) {
