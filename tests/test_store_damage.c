@@ -324,22 +324,64 @@ migrate(const struct lbm_store_step *steps, int from, int to)
     return err;
 }
 
+/* A database of version 1 with n records of job 5, vertices n .. 1, and one of job 2^63. */
 static void
-old_schema_is_brought_forward_with_its_rows(void **state)
+make_version_1(uint32_t n)
+{
+    static const char put[] =
+        "INSERT INTO vertex VALUES(?1, ?2, 3, 1, 4294967295, 0, 7, 4294967295, 0, 0, ?3, x'')";
+    assert_int_equal(migrate(lbm_store_steps, 0, 1), LBM_OK);
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    struct lbm_buf position = {0};
+    assert_int_equal(sqlite3_open(database(), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, put, -1, &statement, NULL), SQLITE_OK);
+    for (uint32_t v = n + 1; v-- > 0;) {
+        uint64_t job = v == 0 ? UINT64_C(1) << 63 : 5;
+        assert_int_equal(lbm_store_encode_position(&position, job, v, (double[3]){v, 0.5, 0}, &diag), LBM_OK);
+        sqlite3_bind_int64(statement, 1, (int64_t)job);
+        sqlite3_bind_int64(statement, 2, v);
+        sqlite3_bind_blob(statement, 3, position.at, (int)position.len, SQLITE_STATIC);
+        assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    lbm_buf_free(&position);
+}
+
+static void
+version_1_is_brought_forward_with_its_rows(void **state)
 {
     (void)state;
-    const struct lbm_store_step steps[] = {
-        lbm_store_steps[0],
-        {"ALTER TABLE vertex ADD COLUMN payload BLOB; UPDATE vertex SET payload = x'00'"},
-        {"CREATE TABLE replica(owner INTEGER PRIMARY KEY); INSERT INTO replica SELECT host FROM self"},
-    };
-    lbm_recovered_free(make_database());
-    int64_t rows = query("SELECT count(*) FROM vertex");
-    assert_int_equal(migrate(steps, 1, 3), LBM_OK);
-    assert_int_equal(query("PRAGMA user_version"), 3);
+    struct lbm_recovered *recovered = NULL;
+    make_version_1(9);
+    assert_int_equal(open_and_load(&recovered), LBM_OK);
+    assert_int_equal(query("PRAGMA user_version"), lbm_store_version);
     assert_int_equal(query("PRAGMA application_id"), LBM_STORE_APPLICATION_ID);
-    assert_int_equal(query("SELECT count(*) FROM vertex WHERE payload = x'00'"), rows);
-    assert_int_equal(query("SELECT count(*) FROM replica"), 1);
+    assert_int_equal(recovered->rows.n, 10);
+    assert_true(recovered->seq == 10);
+    for (size_t i = 0, seen = 0; i < 10; i++) {
+        const struct lbm_row *row = &recovered->rows.at[i];
+        assert_true(row->seq >= 1 && row->seq <= 10 && (seen & (size_t)1 << row->seq) == 0);
+        seen |= (size_t)1 << row->seq;
+        assert_true(row->source == LBM_NONE && row->fin == 1 && row->payload_len == 0);
+        assert_true(row->epoch == 3 && row->work == 7 && row->position[0] == row->vertex);
+    }
+    lbm_recovered_free(recovered);
+}
+
+static void
+empty_version_1_is_brought_forward(void **state)
+{
+    (void)state;
+    struct lbm_recovered *recovered = NULL, *nothing = model_new();
+    assert_int_equal(migrate(lbm_store_steps, 0, 1), LBM_OK);
+    assert_int_equal(open_and_load(&recovered), LBM_OK);
+    model_assert_equal(recovered, nothing);
+    assert_true(recovered->seq == 0);
+    lbm_recovered_free(recovered);
+    lbm_recovered_free(nothing);
 }
 
 static void
@@ -348,13 +390,14 @@ failed_migration_leaves_the_old_schema(void **state)
     (void)state;
     const struct lbm_store_step steps[] = {
         lbm_store_steps[0],
-        {"ALTER TABLE vertex ADD COLUMN payload BLOB; DELETE FROM job"},
+        lbm_store_steps[1],
+        {"ALTER TABLE vertex ADD COLUMN extra BLOB; DELETE FROM job"},
         {"CREATE TABLE vertex(clash)"},
     };
     struct lbm_recovered *expected = make_database(), *recovered = NULL;
-    assert_int_equal(migrate(steps, 1, 3), LBM_E_CORRUPT);
-    assert_int_equal(query("PRAGMA user_version"), 1);
-    assert_int_equal(query("SELECT count(payload) FROM vertex"), -1);
+    assert_int_equal(migrate(steps, 2, 4), LBM_E_CORRUPT);
+    assert_int_equal(query("PRAGMA user_version"), 2);
+    assert_int_equal(query("SELECT count(extra) FROM vertex"), -1);
     assert_int_equal(open_and_load(&recovered), LBM_OK);
     model_assert_equal(recovered, expected);
     lbm_recovered_free(recovered);
@@ -376,7 +419,8 @@ main(void)
         TEST(schema_that_belies_its_version_is_refused),
         TEST(missing_or_wrong_kinds_of_files_are_named),
         TEST(directory_without_write_access_is_denied),
-        TEST(old_schema_is_brought_forward_with_its_rows),
+        TEST(version_1_is_brought_forward_with_its_rows),
+        TEST(empty_version_1_is_brought_forward),
         TEST(failed_migration_leaves_the_old_schema),
     };
     return cmocka_run_group_tests_name("store damage", tests, NULL, NULL);
