@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "power_vfs.h"
 #include "store_model.h"
 
 enum { TRANSACTIONS = 36, REOPEN = 20, RESET = 28 };
+enum { SHORT = 6, STRIDE = 7 }; /* for refused allocations: transactions, and every how many-th is refused */
 
 static char *directory;
 static struct lbm_diag diag;
@@ -261,11 +263,97 @@ power_cut_at_any_operation_loses_nothing_durable(void **state)
     power_free();
 }
 
+/* ---- no memory ---------------------------------------------------------------------------------- */
+
+static struct {
+    sqlite3_mem_methods real;
+    long left; /* allocations before the one that fails; below 0: none fails any more */
+    int failed;
+} memory;
+
+static int
+refuse_memory(void)
+{
+    int refused = memory.left-- == 0;
+    memory.failed |= refused;
+    return refused;
+}
+
+static void *
+scarce_malloc(int len)
+{
+    return refuse_memory() ? NULL : memory.real.xMalloc(len);
+}
+
+static void *
+scarce_realloc(void *at, int len)
+{
+    return refuse_memory() ? NULL : memory.real.xRealloc(at, len);
+}
+
+static void
+make_memory_scarce(void)
+{
+    assert_int_equal(sqlite3_shutdown(), SQLITE_OK);
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory.real), SQLITE_OK);
+    sqlite3_mem_methods scarce = memory.real;
+    scarce.xMalloc = scarce_malloc;
+    scarce.xRealloc = scarce_realloc;
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &scarce), SQLITE_OK);
+}
+
+/* Run the script until something fails; returns how many transactions were reported durable. */
+static size_t
+run_until_failure(enum lbm_err *err)
+{
+    struct lbm_store *store = NULL;
+    size_t durable = 0;
+    *err = lbm_store_open(model_path(directory, "db"), &store, &diag);
+    while (*err == LBM_OK && durable < SHORT) {
+        *err = model_store(store, scripted(durable + 1), &diag);
+        durable += *err == LBM_OK;
+    }
+    lbm_store_close(store);
+    return durable;
+}
+
+static void
+refused_allocation_is_an_error_that_loses_nothing(void **state)
+{
+    (void)state;
+    make_memory_scarce();
+    long tries = 0;
+    for (int failed = 1; failed; tries++) {
+        directory = model_directory();
+        memory.failed = 0;
+        memory.left = tries * STRIDE;
+        enum lbm_err err;
+        size_t durable = run_until_failure(&err);
+        failed = memory.failed;
+        memory.left = -1;
+        if (err != LBM_OK && (!failed || (err != LBM_E_NOMEM && err != LBM_E_IO)))
+            fail_msg("allocation %ld: %s: %s", tries * STRIDE, lbm_err_name(err), diag.text);
+        struct lbm_recovered *recovered = NULL;
+        struct lbm_store *store = open_store();
+        assert_int_equal(lbm_store_load(store, &recovered, &diag), LBM_OK);
+        assert_in_range(recovered->log.n, durable, durable + 1);
+        lbm_recovered_free(recovered);
+        lbm_store_close(store);
+        assert_int_equal(lbm_store_check(model_path(directory, "db"), &diag), LBM_OK);
+        model_remove(directory);
+    }
+    print_message("%ld refused allocations\n", tries - 1);
+    assert_true(tries > 100);
+    assert_int_equal(sqlite3_shutdown(), SQLITE_OK);
+    assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &memory.real), SQLITE_OK);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(power_cut_at_any_operation_loses_nothing_durable),
+        cmocka_unit_test(refused_allocation_is_an_error_that_loses_nothing),
     };
     return cmocka_run_group_tests_name("store power", tests, NULL, NULL);
 }
