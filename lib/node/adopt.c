@@ -289,6 +289,15 @@ give_up(struct lbm_node *node)
     log_append(node, &command);
 }
 
+static int
+holds_something(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->shard.n_own + node->jobs.at[i]->shard.n_out != 0)
+            return 1;
+    return 0;
+}
+
 static void
 own_departure(struct lbm_node *node, const struct lbm_departed *gone)
 {
@@ -298,8 +307,11 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
         for (size_t i = 0; i < node->jobs.n; i++)
             session_stop(node, node->jobs.at[i]);
     }
-    if (!gone->evicted)
-        return; /* it left; only an operator brings it back */
+    if (!gone->evicted) { /* it left; only an operator brings it back */
+        if (holds_something(node))
+            reset(node, node->incarnation + 1); /* a disk from before it left: it joins again, empty */
+        return;
+    }
     if (gone->adopted)
         reset(node, node->incarnation + 1);
     else if (node->now_us >= node->evicted_us + RECLAIM_US)

@@ -49,7 +49,7 @@ send_grant(struct lbm_node *node, const struct application *application, struct 
     response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
     response.acquire = &acquire;
     if (grant->vertex.n != 0 && node->failed == LBM_OK)
-        reply(node, application->client, application->request, 0, &response);
+        reply_stored(node, application->client, application->request, 0, &response);
     lbm_vec_free(&grant->vertex);
     lbm_vec_free(&grant->token);
     lbm_vec_free(&grant->payload_len);
@@ -356,7 +356,7 @@ application_acked(struct lbm_node *node)
         n++;
     for (size_t i = 0; i < n; i++) {
         Lbm__Response response = LBM__RESPONSE__INIT;
-        reply(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request, 1, &response);
+        reply_stored(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request, 1, &response);
     }
     if (n != 0)
         memmove(node->checkpoints.at, &node->checkpoints.at[n],

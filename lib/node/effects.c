@@ -176,20 +176,34 @@ send_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
     send_after(node, host, message, 0, 1);
 }
 
-void
-reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response)
+static void
+reply_after(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response,
+            uint64_t after)
 {
     if (node->failed != LBM_OK)
         return;
     response->id = request;
     response->last = last != 0;
-    struct lbm_effect effect = {.kind = LBM_EFFECT_REPLY};
+    struct lbm_effect effect = {.kind = LBM_EFFECT_REPLY, .after = after};
     effect.as.reply.client = client;
     enum lbm_err err = lbm_wire_pack_response(response, &effect.as.reply.frame, &effect.as.reply.len);
     if (err != LBM_OK)
         fail(node, err);
     else
         emit(node, effect);
+}
+
+void
+reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response)
+{
+    reply_after(node, client, request, last, response, 0);
+}
+
+void
+reply_stored(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response)
+{
+    persist_flush(node);
+    reply_after(node, client, request, last, response, node->persist_id);
 }
 
 void

@@ -534,6 +534,8 @@ void send_stored_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
 /* At once and lossy. */
 void send_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
 void reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response);
+/* The same once every transaction asked for so far is durable. */
+void reply_stored(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response);
 void reply_error(struct lbm_node *node, uint64_t client, uint64_t request, enum lbm_err code, const char *fmt,
                  ...) LBM_PRINTF(5, 6);
 
