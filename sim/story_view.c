@@ -147,7 +147,8 @@ story_can_promote(struct story *s, uint32_t host)
     return response != NULL && response->code == LBM_E_DENIED;
 }
 
-/* What an operator does when who ordered the control log is lost: promote another host, until it is. */
+/* What an operator does when who ordered the control log is lost: promote another host, until that host says
+ * itself that it orders the log. Others name it as soon as they have promised to follow it. */
 void
 story_find_head(struct story *s)
 {
@@ -157,8 +158,7 @@ story_find_head(struct story *s)
     for (uint32_t p = 0; p < s->h.n && s->headless; p++) {
         if (s->dead[p] || !cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p))
             continue;
-        uint32_t founder = story_founder(s, p);
-        s->headless = founder == LBM_NONE || s->dead[founder];
+        s->headless = story_founder(s, p) != p;
         at = p;
     }
     s->promoted_us = cluster_now(s->cluster);

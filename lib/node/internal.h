@@ -140,6 +140,8 @@ struct stream {
     uint64_t uncovered; /* records from before the generation that the buddy has not got yet */
     int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
     int64_t insync_us;  /* last proposed */
+    uint64_t start_seq; /* of the last change on the disk when this life began */
+    int compared;       /* with what a buddy holds, in this life; until then nothing is sent to it */
     int rolled_back;    /* the buddy holds changes that this disk has lost */
 };
 
@@ -353,6 +355,7 @@ struct promotion {
         PROMOTION_FETCH
     } round;
     uint64_t client, request;
+    int waits; /* the client has no answer yet */
     int force;
     uint64_t term; /* the one to lead */
     uint64_t last; /* of the longest copy */

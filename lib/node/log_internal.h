@@ -59,6 +59,8 @@ void log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered
 int log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader);
 /* A leader that was away, or hears of entries it does not have, asks before it orders anything. */
 void log_confirm(struct lbm_node *node);
+/* After a restart: a promotion that had asked for promises goes on. */
+void promote_resume(struct lbm_node *node);
 void promote_timer(struct lbm_node *node);
 int64_t promote_deadline(const struct lbm_node *node);
 

@@ -39,6 +39,7 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
 static void
 local_start(struct lbm_node *node)
 {
+    promote_resume(node);
     if (!node->founder)
         return;
     log_confirm(node);

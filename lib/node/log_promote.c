@@ -5,7 +5,10 @@
  * A term has one leader. Who has heard of a term takes entries of that leader alone and refuses lower terms,
  * so a former leader is fenced by the first host it meets. A promotion asks twice: first whether all answer,
  * then for their promise of the new term, with which they stop following the old one. What the longest copy
- * has is taken over before the new leader orders anything. */
+ * has is taken over before the new leader orders anything.
+ *
+ * Once a promise was asked for nobody may lead but who asked, or who is promoted later: so asking goes on
+ * after an answer of failure to the operator, and after a restart, until all have promised. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,16 +26,34 @@ store_term(struct lbm_node *node, uint32_t leader)
     persist(node, op);
 }
 
+static void
+answer_client(struct lbm_node *node, enum lbm_err err, const char *why)
+{
+    struct promotion *p = &node->promotion;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    if (p->waits && err != LBM_OK)
+        reply_error(node, p->client, p->request, err, "%s", why);
+    else if (p->waits)
+        reply(node, p->client, p->request, 1, &response);
+    p->waits = 0;
+}
+
+static void
+promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
+{
+    answer_client(node, err, why);
+    lbm_vec_free(&node->promotion.awaited);
+    node->promotion.round = PROMOTION_NONE;
+}
+
 /* A higher term: its leader is followed from here on. LBM_NONE: it has yet to take the role. */
 static void
 enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
 {
     if (node->founder)
         note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
-    if (node->promotion.round == PROMOTION_CONFIRM) {
-        lbm_vec_free(&node->promotion.awaited);
-        node->promotion.round = PROMOTION_NONE;
-    }
+    if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
+        promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
     node->term = term;
     node->founder = 0;
     node->founder_host = leader;
@@ -71,19 +92,6 @@ log_is_source(const struct lbm_node *node, uint32_t host)
 
 /* ---- the host that is promoted
  * ----------------------------------------------------------------------------- */
-
-static void
-promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
-{
-    struct promotion *p = &node->promotion;
-    Lbm__Response response = LBM__RESPONSE__INIT;
-    if (err != LBM_OK)
-        reply_error(node, p->client, p->request, err, "%s", why);
-    else
-        reply(node, p->client, p->request, 1, &response);
-    lbm_vec_free(&p->awaited);
-    p->round = PROMOTION_NONE;
-}
 
 /* Nobody who answered knows of a later term. */
 static void
@@ -173,18 +181,11 @@ fetch_rest(struct lbm_node *node)
     send_peer(node, node->promotion.longest, &message);
 }
 
-/* The present round has all the answers that it will get. */
+/* Nobody else is asked any more. What only the longest copy has comes first. */
 static void
-end_round(struct lbm_node *node)
+take_over(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    if (p->round == PROMOTION_ASK) {
-        p->last = log_last(node);
-        enter_term(node, p->term, LBM_NONE);
-        begin_round(node, PROMOTION_PROMISE);
-        if (p->awaited.n != 0)
-            return;
-    }
     if (log_last(node) >= p->last && node->log_waits.n == 0 && !log_snapshot_pending(node)) {
         lead(node);
         return;
@@ -192,6 +193,30 @@ end_round(struct lbm_node *node)
     p->round = PROMOTION_FETCH;
     p->deadline_us = node->now_us + PROMOTE_US;
     fetch_rest(node);
+}
+
+/* Every host that takes part must promise. */
+static void
+ask_promises(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    p->last = log_last(node);
+    p->longest = LBM_NONE;
+    begin_round(node, PROMOTION_PROMISE);
+    if (p->awaited.n == 0)
+        take_over(node);
+}
+
+/* The present round has all the answers that it will get. */
+static void
+end_round(struct lbm_node *node)
+{
+    if (node->promotion.round != PROMOTION_ASK) {
+        take_over(node);
+        return;
+    }
+    enter_term(node, node->promotion.term, LBM_NONE);
+    ask_promises(node);
 }
 
 void
@@ -205,8 +230,14 @@ answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Re
     } else if (node->engine != LBM_LOG_ENGINE_LOCAL) {
         reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
                     "no daemon orders this control log");
-    } else if (p->round != PROMOTION_NONE) {
+    } else if (p->waits || p->round == PROMOTION_CONFIRM) {
         reply_error(node, client->id, client->request, LBM_E_BUSY, "a promotion is under way");
+    } else if (p->round != PROMOTION_NONE) {
+        p->client = client->id; /* the one that was asked for before, and is not through */
+        p->request = client->request;
+        p->waits = 1;
+        p->force = request->promote->force != 0;
+        p->deadline_us = node->now_us + PROMOTE_US;
     } else if (node->founder) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         reply(node, client->id, client->request, 1, &response);
@@ -217,6 +248,7 @@ answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Re
     } else {
         *p = (struct promotion){.client = client->id,
                                 .request = client->request,
+                                .waits = 1,
                                 .force = request->promote->force != 0,
                                 .term = node->term + 1,
                                 .longest = LBM_NONE};
@@ -235,11 +267,10 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
         (void)log_term_heard(node, position->term, position->leader);
     if (p->round == PROMOTION_NONE || p->round == PROMOTION_FETCH)
         return;
-    if ((p->round != PROMOTION_CONFIRM && position->term > p->term) ||
-        (p->round == PROMOTION_ASK && position->term == p->term)) {
+    if (p->round == PROMOTION_ASK && position->term >= p->term)
         p->term = position->term + 1; /* somebody knows of a later one than this host did */
-        if (p->round == PROMOTION_PROMISE)
-            promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
+    if (p->round == PROMOTION_PROMISE && position->term > p->term) {
+        promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
         return;
     }
     if (p->round == PROMOTION_PROMISE && position->term != p->term)
@@ -259,6 +290,23 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
         }
 }
 
+/* Somebody does not answer. What was asked for a promise is asked again; what was only asked is left. */
+static void
+round_fails(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    char why[160];
+    snprintf(why, sizeof why, "host %" PRIu32 " does not answer%s",
+             p->awaited.n != 0 ? p->awaited.at[0] : p->longest,
+             p->round == PROMOTION_ASK ? "" : "; this host is promoted as soon as it does");
+    if (p->round == PROMOTION_ASK) {
+        promotion_ends(node, LBM_E_TIMEOUT, why);
+        return;
+    }
+    answer_client(node, LBM_E_TIMEOUT, why);
+    ask_promises(node);
+}
+
 void
 promote_timer(struct lbm_node *node)
 {
@@ -276,16 +324,22 @@ promote_timer(struct lbm_node *node)
         confirmed(node);
         return;
     }
-    char why[160];
-    snprintf(why, sizeof why, "host %" PRIu32 " does not answer",
-             p->awaited.n != 0 ? p->awaited.at[0] : p->longest);
     int goes_on = p->force && p->round != PROMOTION_FETCH;
     for (size_t i = 0; i < p->awaited.n; i++)
         goes_on &= is_silent(node, p->awaited.at[i], SILENT_US);
     if (goes_on)
         end_round(node);
     else
-        promotion_ends(node, LBM_E_TIMEOUT, why);
+        round_fails(node);
+}
+
+void
+promote_resume(struct lbm_node *node)
+{
+    if (node->term == 0 || node->founder_host != LBM_NONE)
+        return;
+    node->promotion = (struct promotion){.term = node->term};
+    ask_promises(node);
 }
 
 int64_t
@@ -303,11 +357,8 @@ on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__LogPoll *poll = message->log_poll;
     if (node->engine != LBM_LOG_ENGINE_LOCAL)
         return;
-    if (poll->promise && poll->term > node->term) {
-        if (node->promotion.round > PROMOTION_CONFIRM)
-            promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
+    if (poll->promise && poll->term > node->term)
         enter_term(node, poll->term, message->src);
-    }
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
     position.last = log_last(node);

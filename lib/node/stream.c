@@ -302,7 +302,8 @@ ask(struct lbm_node *node)
     Lbm__LeaseReq request = LBM__LEASE_REQ__INIT;
     request.sent_us = (uint64_t)node->now_us;
     request.generation = s->generation;
-    request.seq = s->seq;
+    /* Changes of this life must not hide that a disk went back: they would get the numbers of lost ones. */
+    request.seq = s->compared ? s->seq : s->start_seq;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LEASE_REQ;
     message.lease_req = &request;
@@ -328,7 +329,7 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
     if (lease->generation == s->generation && (!s->known || lease->seq > s->acked))
         heard_position(node, lease->seq);
     if (!s->known) { /* whatever was under way on the connection before is lost */
-        s->known = 1;
+        s->known = s->compared = 1;
         s->sent = s->acked;
         s->next = s->head;
     }
@@ -350,7 +351,7 @@ stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
     struct stream *s = &node->stream;
     s->buddy = LBM_NONE;
-    s->seq = recovered->seq;
+    s->seq = s->start_seq = recovered->seq;
     s->retry_us = INT64_MAX;
     node->lease.term = recovered->lease_term + 1;
     node->lease.told_us = -1;
