@@ -96,6 +96,7 @@ application_ready(struct lbm_node *node, struct job *job)
 
 /* ---- asking back ------------------------------------------------------------------------------------------------ */
 
+/* Not before the application has heard that it was given: that waits for the disk. */
 static void
 ask_release(struct lbm_node *node, const struct application *application, size_t n, uint32_t *vertex,
             uint64_t *token)
@@ -107,7 +108,7 @@ ask_release(struct lbm_node *node, const struct application *application, size_t
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_RELEASE;
     response.release = &release;
-    reply(node, application->client, application->request, 0, &response);
+    reply_stored(node, application->client, application->request, 0, &response);
 }
 
 int
