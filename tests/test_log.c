@@ -365,6 +365,7 @@ a_host_that_is_told_so_stops_taking_part(void **state)
     entries.from = 4;
     entries.last = 3;
     entries.term = 1;
+    entries.leader = 1;
     entries.diverged = 1;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
@@ -389,7 +390,8 @@ entries_of_a_lower_term_are_not_taken(void **state)
     Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
     entries.from = 4;
     entries.last = 4;
-    entries.term = 2; /* of host 1, a later term: taken over */
+    entries.term = 2; /* a later term: taken over */
+    entries.leader = 1;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
     message.log_entries = &entries;

@@ -501,6 +501,7 @@ struct lbm_node {
     int join_refused;    /* the log did not take us; the operator must change the configuration */
     uint32_t ping_turn;  /* where the rotation of pings goes on in a large cluster */
     int64_t fetch_us;    /* when the log was last asked for */
+    uint32_t fetch_host; /* and whom */
     int caught_up;       /* heard that there is nothing newer */
 
     LBM_VEC(struct peer) peers;

@@ -28,6 +28,7 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.command = data;
         entries.last = last;
         entries.term = node->term;
+        entries.leader = node->founder_host;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
         message.log_entries = &entries;
@@ -96,13 +97,39 @@ local_append_deadline(const struct lbm_node *node)
     return node->append_us == 0 ? node->now_us : node->append_us + APPEND_RETRY_US;
 }
 
-/* The leader; but a host that has yet to join may only know the address of the one it was told to ask. */
+/* The connected host after the one that was asked last; LBM_NONE: there is none. */
+static uint32_t
+next_connected(const struct lbm_node *node)
+{
+    uint32_t first = LBM_NONE, next = LBM_NONE;
+    for (size_t i = 0; i < node->peers.n; i++) {
+        uint32_t host = node->peers.at[i].host;
+        if (!node->peers.at[i].connected)
+            continue;
+        first = host < first ? host : first;
+        next = host > node->fetch_host && host < next ? host : next;
+    }
+    return next != LBM_NONE ? next : first;
+}
+
+static int
+is_connected(const struct lbm_node *node, uint32_t host)
+{
+    for (size_t i = 0; i < node->peers.n; i++)
+        if (node->peers.at[i].host == host)
+            return node->peers.at[i].connected;
+    return 0;
+}
+
+/* The leader. But a host that has yet to join may only know the address of the one it was told to ask, and
+ * one that was away may not know where the leader is: what a follower has, the leader has. */
 static uint32_t
 asked(const struct lbm_node *node)
 {
-    return lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host
-               ? node->join_host
-               : node->founder_host;
+    if (lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host)
+        return node->join_host;
+    uint32_t other = is_connected(node, node->founder_host) ? LBM_NONE : next_connected(node);
+    return other != LBM_NONE ? other : node->founder_host;
 }
 
 static void
@@ -123,7 +150,8 @@ local_fetch(struct lbm_node *node)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_FETCH;
     message.log_fetch = &fetch;
-    send_peer(node, asked(node), &message);
+    node->fetch_host = asked(node);
+    send_peer(node, node->fetch_host, &message);
 }
 
 static int64_t
@@ -178,6 +206,7 @@ tell_diverged(struct lbm_node *node, uint32_t host)
     entries.from = node->view.index + 1;
     entries.last = node->view.index;
     entries.term = node->term;
+    entries.leader = node->founder_host;
     entries.diverged = 1;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
@@ -203,12 +232,12 @@ on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__LogFetch *fetch = message->log_fetch;
     /* The host that is being promoted takes what it lacks from the longest copy. */
     int takes_over = fetch->term == node->term && node->term != 0 && message->src == node->founder_host;
-    int joins = lbm_view_member(&node->view, message->src) == NULL && node->caught_up;
+    int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= log_last(node);
     if (fetch->from < 1)
         return;
-    if (!node->founder && !takes_over && !joins)
+    if (!node->founder && !takes_over && !follows)
         tell_leader(node, message->src);
-    else if (node->founder && has_diverged(node, fetch))
+    else if (!takes_over && has_diverged(node, fetch))
         tell_diverged(node, message->src);
     else if (fetch->from <= node->log_base)
         log_snapshot_send(node, message->src);
@@ -220,12 +249,14 @@ void
 on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogEntries *entries = message->log_entries;
-    (void)log_term_heard(node, entries->term, message->src);
-    if (entries->term < node->term && !log_is_source(node, message->src)) {
+    (void)log_term_heard(node, entries->term, entries->leader);
+    int is_source = log_is_source(node, message->src);
+    if (entries->term < node->term && !is_source) {
         tell_leader(node, message->src);
         return;
     }
-    if (node->founder || node->engine != LBM_LOG_ENGINE_LOCAL || !log_is_source(node, message->src))
+    if (node->founder || node->engine != LBM_LOG_ENGINE_LOCAL ||
+        (!is_source && message->src != node->fetch_host))
         return;
     if (entries->diverged) {
         diverge(node);
@@ -241,7 +272,7 @@ on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
         log_fetch(node);
         return;
     }
-    node->caught_up = 1;
+    node->caught_up |= is_source; /* of the end, the leader's word counts */
     if (!node->append_accepted && entries->n_command != 0)
         node->append_us = 0; /* the index it was sent for is taken: try the next one */
 }

@@ -57,6 +57,7 @@ enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
     node->term = term;
     node->founder = 0;
     node->founder_host = leader;
+    node->caught_up = 0; /* until the leader of this term says so: what came before may have other entries */
     node->append_us = node->append_accepted = 0;
     node->fetch_us = 0;
     store_term(node, leader);
@@ -258,6 +259,22 @@ answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Re
     }
 }
 
+/* This host's term was promised to another one, or is over. Of two with the same term the one with the higher
+ * number takes the next term, the other gives up. */
+static void
+rival_met(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t src)
+{
+    struct promotion *p = &node->promotion;
+    uint32_t rival = position->leader != LBM_NONE ? position->leader : src;
+    if (position->term > p->term || rival > node->host) {
+        promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
+        return;
+    }
+    p->term++;
+    enter_term(node, p->term, LBM_NONE);
+    ask_promises(node);
+}
+
 void
 on_log_position(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -269,12 +286,12 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
         return;
     if (p->round == PROMOTION_ASK && position->term >= p->term)
         p->term = position->term + 1; /* somebody knows of a later one than this host did */
-    if (p->round == PROMOTION_PROMISE && position->term > p->term) {
-        promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
+    if (p->round == PROMOTION_PROMISE && position->term < p->term)
+        return; /* of the round before */
+    if (p->round == PROMOTION_PROMISE && (position->term > p->term || position->leader != node->host)) {
+        rival_met(node, position, message->src);
         return;
     }
-    if (p->round == PROMOTION_PROMISE && position->term != p->term)
-        return; /* of the round before */
     if (p->round == PROMOTION_PROMISE && position->last > p->last) {
         p->last = position->last;
         p->longest = message->src;

@@ -173,7 +173,8 @@ void
 on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogSnapshot *part = message->log_snapshot;
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->founder || !log_is_source(node, message->src) ||
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->founder ||
+        (!log_is_source(node, message->src) && message->src != node->fetch_host) ||
         part->index <= log_last(node))
         return;
     if (part->offset == 0) {

@@ -43,6 +43,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->founder = is_local && config->founder;
     node->may_found = !is_local && config->founder;
     node->founder_host = is_local && !config->founder ? config->founder_host : config->host;
+    node->fetch_host = LBM_NONE;
     node->join_host = node->founder_host;
     node->log_compact_min = config->log_compact_min;
     node->vertices_max = config->vertices_max;

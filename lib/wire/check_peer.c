@@ -253,8 +253,8 @@ const struct lbm_wire_table lbm_wire_snapshot_table = TABLE(snapshot_rules, lbm_
 
 static const struct lbm_wire_table log_fetch_table = TABLE_WITHOUT_RULES(lbm__log_fetch__descriptor);
 
-static const struct lbm_wire_rule log_entries_rules[] = {{"command", UP_TO(LBM_ROWS_MAX), COMMAND},
-                                                         {"diverged", FLAG}};
+static const struct lbm_wire_rule log_entries_rules[] = {
+    {"command", UP_TO(LBM_ROWS_MAX), COMMAND}, {"diverged", FLAG}, {"leader", HOST_OR_NONE}};
 static const struct lbm_wire_table log_entries_table = TABLE(log_entries_rules, lbm__log_entries__descriptor);
 
 static const struct lbm_wire_rule log_snapshot_rules[] = {
