@@ -103,6 +103,27 @@ all_follow_who_is_promoted(void **state)
 }
 
 static void
+of_two_promoted_at_once_one_leads(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:4", LBM_LOG_ENGINE_LOCAL, 0, &h);
+    Lbm__PromoteRequest both = LBM__PROMOTE_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_PROMOTE;
+    request.promote = &both;
+    cluster_request(cluster, 1, 0, &request);
+    cluster_request(cluster, 2, 0, &request);
+    cluster_run(cluster, 15 * SECOND, NULL, NULL);
+    for (uint32_t p = 0; p < 4; p++)
+        assert_int_equal(status_of(cluster, p)->founder, 2);
+    assert_int_equal(set_capacity(cluster, 1, 1, 5), LBM_OK);
+    expect_same_views(cluster, 4);
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
+}
+
+static void
 a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns(void **state)
 {
     (void)state;
@@ -413,6 +434,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_follow_who_is_promoted),
+        cmocka_unit_test(of_two_promoted_at_once_one_leads),
         cmocka_unit_test(a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns),
         cmocka_unit_test(a_late_host_begins_with_the_founders_view),
         cmocka_unit_test(a_late_host_begins_with_the_snapshot_of_an_external_log),
