@@ -261,7 +261,7 @@ come_to_rest(struct story *s)
 void
 story_run(const struct story_options *options, struct story_result *result)
 {
-    struct story s = {.options = *options, .result = result};
+    struct story s = {.options = *options, .result = result, .promoted = LBM_NONE};
     *result = (struct story_result){.seed = options->seed};
     begin(&s);
     running = &s;

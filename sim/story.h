@@ -42,6 +42,7 @@ struct story {
     int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
     int headless;           /* who ordered the control log is dead, an operator has to promote another one */
     int64_t promoted_us;    /* when that was last tried */
+    uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];

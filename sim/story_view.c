@@ -147,21 +147,30 @@ story_can_promote(struct story *s, uint32_t host)
     return response != NULL && response->code == LBM_E_DENIED;
 }
 
-/* What an operator does when who ordered the control log is lost: promote another host, until that host says
- * itself that it orders the log. Others name it as soon as they have promised to follow it. */
+static int
+can_be_asked(const struct story *s, uint32_t host)
+{
+    return !s->dead[host] && cluster_is_up(s->cluster, host) && !cluster_is_stopped(s->cluster, host);
+}
+
+/* What an operator does when who ordered the control log is lost: promote another host, until one says itself
+ * that it orders the log. Others name it as soon as they have promised to follow it. While the one that was
+ * told last cannot be asked, it may be the one. */
 void
 story_find_head(struct story *s)
 {
     uint32_t at = LBM_NONE;
-    if (!s->headless || cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US)
+    if (!s->headless || cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US ||
+        (s->promoted != LBM_NONE && !s->dead[s->promoted] && !can_be_asked(s, s->promoted)))
         return;
     for (uint32_t p = 0; p < s->h.n && s->headless; p++) {
-        if (s->dead[p] || !cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p))
+        if (!can_be_asked(s, p))
             continue;
         s->headless = story_founder(s, p) != p;
-        at = p;
+        at = story_is_active(s, p) ? p : at;
     }
     s->promoted_us = cluster_now(s->cluster);
-    if (s->headless && at != LBM_NONE)
+    s->promoted = s->headless ? at : LBM_NONE;
+    if (s->promoted != LBM_NONE)
         story_promote(s, at, 1);
 }

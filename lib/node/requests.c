@@ -183,7 +183,8 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
     double target = job_target(node, entry, pulse->host);
     double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
     out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
-    *least = pulse->phase < *least ? pulse->phase : *least;
+    int takes_part = target > 0 || pulse->vertices != 0; /* who leaves has no target, and is done when empty */
+    *least = takes_part && pulse->phase < *least ? pulse->phase : *least;
 }
 
 static void
