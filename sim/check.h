@@ -8,6 +8,7 @@
 #ifndef LBM_SIM_CHECK_H
 #define LBM_SIM_CHECK_H
 
+#include "node/view.h"
 #include "sim/disk.h"
 #include "wire/wire.h"
 
@@ -56,6 +57,7 @@ struct check {
     LBM_VEC(struct guest) guests;
     LBM_VEC(struct touched) touched; /* by the transaction at hand */
     LBM_VEC(uint64_t) log;           /* hash of the entry of each index from 1 */
+    struct lbm_view view;            /* of these: some entries change nothing */
     LBM_VEC(uint64_t) deleted;       /* jobs that the log deleted */
     LBM_VEC(struct logged_job) created;
     int external;      /* no daemon orders the log */

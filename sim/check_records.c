@@ -171,7 +171,9 @@ read_entry(struct check *check, const struct lbm_persist_op *op)
         return;
     }
     struct guest *guest = NULL;
-    if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE) {
+    char refusal[LBM_DIAG_TEXT_MAX];
+    LBM_ASSERT(lbm_view_apply(&check->view, command, refusal) == LBM_OK);
+    if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE && refusal[0] == '\0') {
         struct logged_job created = {.job = command->job_create->job};
         snprintf(created.name, sizeof created.name, "%s", command->job_create->name);
         LBM_ASSERT(lbm_vec_push(&check->created, created) == LBM_OK);
@@ -251,4 +253,5 @@ check_free(struct check *check)
     lbm_vec_free(&check->log);
     lbm_vec_free(&check->deleted);
     lbm_vec_free(&check->created);
+    lbm_view_free(&check->view);
 }
