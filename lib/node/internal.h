@@ -81,6 +81,7 @@ enum {
 
 enum {
     HANDOFF_BATCHES = 2,       /* in flight to one host */
+    SOFT_HELD_MAX = 256,       /* lossy messages that wait for the disk: no more while it stalls */
     REPL_BATCHES = 8,          /* in flight to the buddy */
     HEALTH_MAX = 8,            /* Lifeguard's multiplier: at most so much more patience */
     DIRECT_MEMBERS = 64,       /* up to here everybody pings everybody */
@@ -518,6 +519,7 @@ struct lbm_node {
 
     int starting;      /* the stored log is being read: nothing follows from it yet */
     uint64_t topology; /* of the view, when jobs last took notice */
+    uint32_t soft_held; /* lossy messages since the disk was last heard of */
     uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs;
 };
 
