@@ -252,6 +252,31 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     return 0;
 }
 
+/* Nonzero if the host that gives is over its limit, and the other one nearer to a host with room. */
+static int
+is_passed_on(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+             uint32_t partner, const Lbm__PairAccept *accept, int64_t share)
+{
+    if (share > 0)
+        return session_load(job) > job_limit(node, entry, node->host) &&
+               accept->slack_hops < job->session.slack_hops;
+    return accept->load > job_limit(node, entry, partner) && job->session.slack_hops < accept->slack_hops;
+}
+
+/* How uneven two loads are, relative to what is due to each: the larger one, and the sum of squares. */
+struct unevenness {
+    double largest, squares;
+};
+
+static struct unevenness
+unevenness_of(const uint64_t load[2], const double target[2])
+{
+    double a = (double)load[0], due_a = target[0] > 0 ? target[0] : 1;
+    double b = (double)load[1], due_b = target[1] > 0 ? target[1] : 1;
+    return (struct unevenness){.largest = a / due_a > b / due_b ? a / due_a : b / due_b,
+                               .squares = a * a / due_a + b * b / due_b};
+}
+
 /* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. */
 static int64_t
 least_gain(const struct job *job, const struct lbm_job_entry *entry)
@@ -265,6 +290,26 @@ static uint64_t
 excess(uint64_t load, uint64_t limit)
 {
     return load > limit ? load - limit : 0;
+}
+
+/* Is what refinement found to be carried out? `left`: the loads of this host and its partner after it. */
+static int
+is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner,
+            const Lbm__PairAccept *accept, int64_t share, const uint64_t left[2], int64_t gain)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint64_t load[2] = {session_load(job), accept->load};
+    uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner)};
+    double target[2] = {job_target(node, entry, node->host), job_target(node, entry, partner)};
+    /* Shares that only pass on keep the larger load, all others lower the sum of squares: so they come to
+     * an end however coarse the weights are. */
+    struct unevenness before = unevenness_of(load, target), after = unevenness_of(left, target);
+    int goes_on = after.largest <= before.largest && is_passed_on(node, job, entry, partner, accept, share);
+    int is_patient = job->session.sweep - job->session.woken <= PATIENT_SHARES;
+    return (share != 0 && is_patient && (after.squares < before.squares || goes_on)) ||
+           excess(left[0], limit[0]) + excess(left[1], limit[1]) <
+               excess(load[0], limit[0]) + excess(load[1], limit[1]) ||
+           gain >= least_gain(job, entry);
 }
 
 static enum lbm_err
@@ -309,7 +354,6 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
         int swap = share < 0; /* the pair's first side is the one that gives */
         uint64_t load[2] = {session_load(job), accept->load};
         uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner_host)};
-        uint64_t before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
         struct lbm_pair pair = {.g = &joint.g,
                                 .h = &node->view.hosts,
                                 .part = joint.part.at,
@@ -324,10 +368,8 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
         int64_t gain = 0;
         uint32_t n_moved = 0;
         err = lbm_pair_refine(&pair, &node->rng, &gain, moved, &n_moved);
-        uint64_t after = excess(pair.load[0], pair.limit[0]) + excess(pair.load[1], pair.limit[1]);
-        /* Weights may be too coarse for the bound: what only goes round is given up in the end. */
-        int is_patient = job->session.sweep - job->session.woken <= PATIENT_SHARES;
-        if (err == LBM_OK && ((share != 0 && is_patient) || after < before || gain >= least_gain(job, entry)))
+        uint64_t left[2] = {pair.load[swap], pair.load[!swap]};
+        if (err == LBM_OK && is_worth_it(node, job, partner_host, accept, share, left, gain))
             err = list_moves(&joint, shard, band, moved, n_moved, out);
     }
     free(member);
