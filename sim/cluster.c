@@ -86,22 +86,6 @@ happen_now(struct cluster *c, struct happen happen)
 /* ---- time -----------------------------------------------------------------------------------------------
  */
 
-/* The machine whose timer is due first. */
-static uint32_t
-first_timer(const struct cluster *c, int64_t *when)
-{
-    uint32_t first = LBM_NONE;
-    *when = INT64_MAX;
-    for (uint32_t p = 0; p < c->n; p++) {
-        const struct machine *m = &c->machine[p];
-        if (m->node != NULL && !m->stopped && m->timer_us < *when) {
-            *when = m->timer_us;
-            first = p;
-        }
-    }
-    return first;
-}
-
 /* I7: a node that wants to be woken again and again does nothing else. */
 static void
 wake(struct cluster *c, uint32_t host)
@@ -129,7 +113,7 @@ cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, 
             look = c->now_us + 20000;
         }
         int64_t timer;
-        uint32_t host = first_timer(c, &timer);
+        uint32_t host = timers_first(&c->timers, &timer);
         int64_t event = c->queue.n != 0 ? c->queue.at[0].at_us : INT64_MAX;
         int64_t next = timer < event ? timer : event;
         if (next >= end) {
@@ -162,6 +146,18 @@ cluster_run_to_handoff(struct cluster *c, uint32_t host, int64_t us)
     c->awaited = LBM_NONE;
 }
 
+struct cluster_meter
+cluster_meter(const struct cluster *c, uint32_t host)
+{
+    return c->machine[host].meter;
+}
+
+uint64_t
+cluster_log_entries(const struct cluster *c)
+{
+    return c->check.log.n;
+}
+
 int64_t
 cluster_now(const struct cluster *c)
 {
@@ -186,6 +182,7 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
     c->check.n_hosts = h->n;
     lbm_rng_seed(&c->rng, options->seed);
     c->machine = lbm_alloc(h->n, sizeof *c->machine);
+    timers_init(&c->timers, h->n);
     c->disk = lbm_alloc(h->n, sizeof *c->disk);
     c->image = lbm_alloc(h->n, sizeof *c->image);
     c->cut = lbm_alloc(h->n, h->n);
@@ -198,7 +195,8 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
         m->heard = lbm_alloc(h->n, sizeof(uint64_t));
         m->slow = 1;
         m->clock = (struct sim_clock){c->now_us, c->now_us, 0};
-        c->disk[p] = (struct disk){.place = p, .watcher = check_record, .watcher_arg = &c->check};
+        c->disk[p] = (struct disk){
+            .place = p, .watcher = options->unwatched ? NULL : check_record, .watcher_arg = &c->check};
     }
     for (uint32_t p = 0; p + options->late < h->n; p++)
         cluster_restart(c, p);
@@ -237,5 +235,6 @@ cluster_free(struct cluster *c)
     free(c->image);
     free(c->cut);
     free(c->machine);
+    timers_free(&c->timers);
     free(c);
 }

@@ -22,6 +22,9 @@ struct cluster_options {
     uint32_t evict_per_minute; /* of every host's configuration */
     double evict_share;
     int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
+    int unwatched;      /* nonzero: records, messages and applications are not checked, only the control log */
+    int metered;        /* nonzero: cluster_meter has the time of the processor too */
+    uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as stories have few */
     int judged;         /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;
@@ -43,6 +46,14 @@ int64_t cluster_now(const struct cluster *cluster);
 
 /* Number and text of the first invariant that was violated, e.g. "I3"; NULL: none was. */
 const char *cluster_violation(const struct cluster *cluster, const char **text);
+
+/* What the node of a host has done and sent so far, all its lives together. */
+struct cluster_meter {
+    uint64_t steps, node_ns; /* node_ns: of the processor, if metered */
+    uint64_t messages, bytes; /* sent to other hosts */
+    uint64_t transactions;
+};
+struct cluster_meter cluster_meter(const struct cluster *cluster, uint32_t host);
 
 /* ---- lives of hosts (machine.c) ------------------------------------------------------------------------ */
 
@@ -99,6 +110,8 @@ void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);
 int cluster_log_is_external(const struct cluster *cluster);
 /* Nonzero if every disk that has a part of the log has all of it. */
 int cluster_log_is_everywhere(const struct cluster *cluster);
+/* Entries that some disk has had. */
+uint64_t cluster_log_entries(const struct cluster *cluster);
 void cluster_log_unavailable(struct cluster *cluster, int on);
 /* A host hears nothing of it. */
 void cluster_log_deaf(struct cluster *cluster, uint32_t host, int on);

@@ -9,6 +9,7 @@
 #include "sim/check.h"
 #include "sim/clock.h"
 #include "sim/cluster.h"
+#include "sim/timers.h"
 
 /* What is going to happen to a host, or to an application on it. */
 enum happening {
@@ -60,7 +61,6 @@ struct machine {
     uint64_t life;
     int stopped, suspended;
     struct sim_clock clock;
-    int64_t timer_us;     /* true time at which the node wants to be woken */
     uint64_t durable;     /* id */
     int64_t sync_free_us; /* the disk is busy until then */
     uint32_t slow;        /* factor */
@@ -80,6 +80,7 @@ struct machine {
     uint64_t follows; /* the external log, from this index; 0: not */
     int following;    /* entries are on their way */
     int deaf;         /* none are brought */
+    struct cluster_meter meter;
 };
 
 struct held {
@@ -122,6 +123,7 @@ struct cluster {
     uint64_t order;
     LBM_VEC(struct happen) queue; /* binary heap */
     struct machine *machine;      /* [n] */
+    struct timers timers;         /* true times at which nodes want to be woken */
     struct disk *disk;            /* [n] */
     struct disk *image;           /* [n] of an earlier time; known 0: none */
     struct check check;

@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sim/internal.h"
 
 enum {
-    WAITING_MAX = 1024 /* effects that wait for the disk: several times what the longest stalls gather */
+    WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather */
+    STORY_LOG = 16,     /* entries between snapshots */
 };
 
 int64_t
@@ -19,8 +21,9 @@ machine_now(const struct cluster *c, uint32_t host)
 void
 wake_later(struct cluster *c, uint32_t host)
 {
-    struct machine *m = &c->machine[host];
-    m->timer_us = m->node != NULL ? clock_reaches(&m->clock, lbm_node_deadline(m->node)) : INT64_MAX;
+    const struct machine *m = &c->machine[host];
+    int sleeps = m->node == NULL || m->stopped;
+    timers_set(&c->timers, host, sleeps ? INT64_MAX : clock_reaches(&m->clock, lbm_node_deadline(m->node)));
 }
 
 /* ---- effects ------------------------------------------------------------------------------------------- */
@@ -103,9 +106,29 @@ allocation_fails(void)
     return *allocations_left != 0 && --*allocations_left == 0;
 }
 
-static enum lbm_err
-step_node(struct machine *m, const struct lbm_event *event, struct lbm_effects *effects)
+static uint64_t
+processor_ns(void)
 {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static enum lbm_err
+step_metered(struct machine *m, const struct lbm_event *event, struct lbm_effects *effects)
+{
+    uint64_t before_ns = processor_ns();
+    enum lbm_err err = lbm_node_step(m->node, event, effects);
+    m->meter.node_ns += processor_ns() - before_ns;
+    return err;
+}
+
+static enum lbm_err
+step_node(struct cluster *c, struct machine *m, const struct lbm_event *event, struct lbm_effects *effects)
+{
+    m->meter.steps++;
+    if (c->options.metered)
+        return step_metered(m, event, effects);
     if (m->allocations_left == 0)
         return lbm_node_step(m->node, event, effects);
     allocations_left = &m->allocations_left;
@@ -122,7 +145,7 @@ step(struct cluster *c, uint32_t host, struct lbm_event *event)
     struct lbm_effects effects = {0};
     event->now_us = machine_now(c, host);
     note_happening(c, (uint32_t)event->kind, host, NULL, 0);
-    enum lbm_err err = step_node(m, event, &effects);
+    enum lbm_err err = step_node(c, m, event, &effects);
     if (err != LBM_OK) {
         lbm_effects_clear(&effects);
         if (err != LBM_E_NOMEM)
@@ -160,25 +183,26 @@ new_node(struct cluster *c, uint32_t host)
     snprintf(name, sizeof name, "h%" PRIu32, host);
     snprintf(address, sizeof address, "127.0.0.1:%" PRIu32, 7000 + host);
     int limited = c->options.limited_host == LBM_NONE || c->options.limited_host == host;
-    struct lbm_node_config config = {.host = host,
-                                     .name = name,
-                                     .address = address,
-                                     .capacity = c->h->capacity[host],
-                                     .links = links.at,
-                                     .n_links = links.n,
-                                     .m = c->h->m,
-                                     .site = &c->h->site[(size_t)host * c->h->m],
-                                     .engine = c->options.engine,
-                                     .log_compact_min = 16, /* stories have few entries */
-                                     .founder = host == 0,
-                                     .cluster_name = "test",
-                                     .founder_host = 0,
-                                     .founder_address = "127.0.0.1:7000",
-                                     .vertices_max = limited ? c->options.vertices_max : 0,
-                                     .seed = lbm_rng_next(&c->rng),
-                                     .evict_per_minute = c->options.evict_per_minute,
-                                     .evict_share = c->options.evict_share,
-                                     .version = "test"};
+    struct lbm_node_config config = {
+        .host = host,
+        .name = name,
+        .address = address,
+        .capacity = c->h->capacity[host],
+        .links = links.at,
+        .n_links = links.n,
+        .m = c->h->m,
+        .site = &c->h->site[(size_t)host * c->h->m],
+        .engine = c->options.engine,
+        .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : STORY_LOG,
+        .founder = host == 0,
+        .cluster_name = "test",
+        .founder_host = 0,
+        .founder_address = "127.0.0.1:7000",
+        .vertices_max = limited ? c->options.vertices_max : 0,
+        .seed = lbm_rng_next(&c->rng),
+        .evict_per_minute = c->options.evict_per_minute,
+        .evict_share = c->options.evict_share,
+        .version = "test"};
     struct lbm_diag diag;
     LBM_ASSERT(lbm_node_new(&config, &c->machine[host].node, &diag) == LBM_OK);
     lbm_vec_free(&links);
@@ -293,6 +317,7 @@ cluster_stop(struct cluster *c, uint32_t host)
 {
     trace(c, host, "stop");
     c->machine[host].stopped = 1;
+    wake_later(c, host);
 }
 
 void
@@ -300,6 +325,7 @@ cluster_suspend(struct cluster *c, uint32_t host)
 {
     trace(c, host, "suspend");
     c->machine[host].stopped = c->machine[host].suspended = 1;
+    wake_later(c, host);
 }
 
 void
@@ -313,6 +339,7 @@ cluster_continue(struct cluster *c, uint32_t host)
         happen_push(c, m->held.at[i]);
     }
     m->held.n = 0;
+    wake_later(c, host);
     work_again(c, host);
 }
 

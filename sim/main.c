@@ -11,6 +11,7 @@
 #include "node/bugs.h"
 #include "sim/report.h"
 #include "sim/runner.h"
+#include "sim/scale.h"
 #include "sim/shrink.h"
 
 enum { EXIT_VIOLATED = 1, EXIT_USAGE = 2 };
@@ -218,18 +219,43 @@ run_bugs(const struct sim_options *o)
 /* ---- the program ------------------------------------------------------------------------------------------
  */
 
+static int
+refused(const struct lbm_diag *diag)
+{
+    char text[LBM_DIAG_TEXT_MAX];
+    lbm_diag_render(diag, text, sizeof text);
+    fprintf(stderr, "lbsim: %s\n", text);
+    return EXIT_USAGE;
+}
+
+static int
+run_scale(int argc, char **argv)
+{
+    struct scale_options o;
+    struct scale_result result;
+    struct lbm_diag diag;
+    if (scale_options_read(argc, argv, &o, &diag) != LBM_OK)
+        return refused(&diag);
+    if (o.help) {
+        scale_options_help();
+        return EXIT_SUCCESS;
+    }
+    if (scale_run(&o, &result, &diag) != LBM_OK)
+        return refused(&diag);
+    scale_print(&o, &result);
+    return result.settled && result.imbalance <= 0.05 ? EXIT_SUCCESS : EXIT_VIOLATED;
+}
+
 int
 main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "scale") == 0)
+        return run_scale(argc - 2, argv + 2);
     struct sim_options o;
     struct lbm_diag diag;
     int has_command = argc > 1 && strcmp(argv[1], "cluster") == 0;
-    if (sim_options_read(argc - 1 - has_command, argv + 1 + has_command, &o, &diag) != LBM_OK) {
-        char text[LBM_DIAG_TEXT_MAX];
-        lbm_diag_render(&diag, text, sizeof text);
-        fprintf(stderr, "lbsim: %s\n", text);
-        return EXIT_USAGE;
-    }
+    if (sim_options_read(argc - 1 - has_command, argv + 1 + has_command, &o, &diag) != LBM_OK)
+        return refused(&diag);
     if (o.help) {
         sim_options_help();
         return EXIT_SUCCESS;
@@ -239,7 +265,7 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (!has_command) {
-        fprintf(stderr, "lbsim: the command is missing: lbsim cluster; --help says more\n");
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster or lbsim scale; --help says more\n");
         return EXIT_USAGE;
     }
     if (o.list_faults) {

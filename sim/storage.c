@@ -37,11 +37,16 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
         check_violated(&c->check, "I0", "host %" PRIu32 " asks for transaction %" PRIu64 " after %" PRIu64,
                        host, persist->id, m->durable);
     m->durable = persist->id;
+    m->meter.transactions++;
     trace_ops(c, host, persist);
     for (size_t i = 0; i < persist->ops.n; i++) {
         if (c->awaited == host && hands_over(&c->disk[host], &persist->ops.at[i]))
             c->awaited = LBM_NONE;
-        check_op(&c->check, &c->disk[host], &persist->ops.at[i]);
+        if (!c->options.unwatched)
+            check_op(&c->check, &c->disk[host], &persist->ops.at[i]);
+        else if (persist->ops.at[i].kind == LBM_PERSIST_LOG)
+            check_entry(&c->check, host, persist->ops.at[i].as.log.index, persist->ops.at[i].as.log.command,
+                        persist->ops.at[i].as.log.len);
         const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
         if (wrong != NULL)
             check_violated(&c->check, "I9", "host %" PRIu32 ", transaction %" PRIu64 ": %s", host,
