@@ -10,10 +10,10 @@
  * TIME is CLOCK_BOOTTIME in microseconds, LAST that of the last step (0: none was made). Between acquire and
  * LAST nobody else may make a step of the vertex; steps that were checkpointed never get lost.
  *
- *     worker JOB SOCKET HISTORY [SECONDS]
+ *     worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]
  *
  * It ends after so many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
- * revoked. */
+ * revoked. It makes a step of each vertex every STEP_MS, and keeps them every CHECKPOINT_MS. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 
 #include "lbmap.h"
 
-enum { CHECKPOINT_US = 500000, TIMEOUT_MS = 5000, WAIT_MS = 5 };
+enum { CHECKPOINT_MS = 500, TIMEOUT_MS = 5000, STEP_MS = 5 };
 
 struct work {
     uint64_t token; /* 0: not held */
@@ -40,6 +40,7 @@ struct worker {
     uint32_t n;         /* vertices of the job */
     struct work *work;  /* [n] */
     uint64_t *returned; /* [n] steps as payload, while a release is under way */
+    int step_ms, checkpoint_ms;
 };
 
 static volatile sig_atomic_t stopped;
@@ -135,14 +136,14 @@ static int
 run(struct worker *worker, struct lbmap *map, int64_t end_us)
 {
     const struct lbmap_callbacks callbacks = {worker, acquire, release, revoked};
-    int64_t checkpoint_us = now_us() + CHECKPOINT_US;
+    int64_t period_us = (int64_t)worker->checkpoint_ms * 1000, checkpoint_us = now_us() + period_us;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !stopped && now_us() < end_us) {
-        error = lbmap_dispatch(map, WAIT_MS);
+        error = lbmap_dispatch(map, worker->step_ms);
         make_steps(worker, map);
         if (now_us() >= checkpoint_us) {
             checkpoint(worker, map);
-            checkpoint_us = now_us() + CHECKPOINT_US;
+            checkpoint_us = now_us() + period_us;
         }
         fflush(worker->history);
     }
@@ -179,14 +180,16 @@ open_job(const char *job, const char *path, int64_t end_us)
 int
 main(int argc, char **argv)
 {
-    if (argc < 4 || argc > 5) {
-        fprintf(stderr, "usage: worker JOB SOCKET HISTORY [SECONDS]\n");
+    if (argc < 4 || argc > 7) {
+        fprintf(stderr, "usage: worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]\n");
         return 2;
     }
     const struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
-    int64_t end_us = argc == 5 ? now_us() + (int64_t)(atof(argv[4]) * 1e6) : INT64_MAX;
-    struct worker worker = {.history = fopen(argv[3], "ae")};
+    int64_t end_us = argc > 4 ? now_us() + (int64_t)(atof(argv[4]) * 1e6) : INT64_MAX;
+    struct worker worker = {.history = fopen(argv[3], "ae"),
+                            .step_ms = argc > 5 ? atoi(argv[5]) : STEP_MS,
+                            .checkpoint_ms = argc > 6 ? atoi(argv[6]) : CHECKPOINT_MS};
     if (worker.history == NULL) {
         perror(argv[3]);
         return 1;

@@ -181,6 +181,19 @@ propose_evict(struct lbm_node *node, const struct lbm_member *member)
     log_append(node, &command);
 }
 
+/* The cap leaves no room: an operator has to decide, and hears of it once a minute. */
+static void
+withhold(struct lbm_node *node, const struct lbm_member *member)
+{
+    if (node->withheld_us != 0 && node->now_us - node->withheld_us < MINUTE_US)
+        return;
+    node->withheld_us = node->now_us;
+    note(node, LBM_NOTE_WARNING,
+         "host %" PRIu32 " (%s) is silent, but as many hosts were evicted lately as the configuration allows: it "
+         "stays, and what it has stands still, until lbctl evict %" PRIu32,
+         member->host, member->name, member->host);
+}
+
 static void
 judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
 {
@@ -196,8 +209,10 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
     if (orders_log || (!member->insync && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
         return; /* it would be refused: another must be promoted first, or nobody could take over */
     int is_confirmed = confirmed_by_others(node, peer) >= 1 || LBM_BUG(ONE_SUSPECTOR);
-    if (is_confirmed && node->evict_per_minute != 0 && (may_evict(node) || LBM_BUG(NO_RATE_CAP)))
+    if (is_confirmed && (may_evict(node) || (node->evict_per_minute != 0 && LBM_BUG(NO_RATE_CAP))))
         propose_evict(node, member);
+    else if (is_confirmed)
+        withhold(node, member);
 }
 
 void
