@@ -229,6 +229,7 @@ enum lbm_notice {
     NOTICE_AHEAD,     /* the sender is at this sweep and colour already */
     NOTICE_WAKE,      /* the sender needs sessions again */
     NOTICE_SETTLED,   /* the sender knows that all are stable */
+    NOTICE_ASK,       /* the sender waits: have you settled, or are you further? */
 };
 
 /* Where a partner is, if it is further than we are; its open, if it sent one. */

@@ -313,7 +313,7 @@ late(struct lbm_node *node, struct job *job)
         if (s->state == SESSION_OPENED)
             send_open(node, job);
         else
-            send_notice(node, job, s->partner, NOTICE_WAKE); /* it may have settled without us */
+            send_notice(node, job, s->partner, NOTICE_ASK); /* it may have settled without us */
         return;
     }
     if (s->state == SESSION_MOVING && !is_silent(node, s->partner, SILENT_US) &&
@@ -554,9 +554,13 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
             if (s->sweep < notice->sweep)
                 s->sweep = notice->sweep;
             job_enter(node, job, LBM_PHASE_BALANCING);
-        } else if (compare_place(s, notice->sweep, notice->colour) < 0) {
-            send_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
         }
+        break;
+    case NOTICE_ASK:
+        if (job->phase == LBM_PHASE_SETTLED)
+            send_notice(node, job, message->src, NOTICE_SETTLED);
+        else if (compare_place(s, notice->sweep, notice->colour) < 0)
+            send_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
         break;
     }
 }
