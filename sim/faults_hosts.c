@@ -100,6 +100,8 @@ fault_die(struct story *s, const struct fault *f)
     int headless = orders_log(s, host);
     if (headless && (!cluster_log_is_everywhere(s->cluster) || !story_can_promote(s, host)))
         return 0;
+    if (!cluster_is_up(s->cluster, host))
+        return 0; /* it ended when it was asked, and comes back */
     cluster_crash(s->cluster, host);
     cluster_lose_disk(s->cluster, host);
     s->dead[host] = 1;
