@@ -13,6 +13,7 @@
 #include "sim/runner.h"
 #include "sim/scale.h"
 #include "sim/shrink.h"
+#include "sim/tables/command.h"
 
 enum { EXIT_VIOLATED = 1, EXIT_USAGE = 2 };
 
@@ -246,9 +247,24 @@ run_scale(int argc, char **argv)
     return result.settled && result.imbalance <= 0.05 ? EXIT_SUCCESS : EXIT_VIOLATED;
 }
 
+/* Commands besides cluster and scale; each gets the arguments after its name. */
+static const struct {
+    const char *name;
+    enum lbm_err (*run)(int argc, char **argv, int *status, struct lbm_diag *diag);
+} commands[] = {
+    {"list", list_command},
+    {"table", table_command},
+};
+
 int
 main(int argc, char **argv)
 {
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            struct lbm_diag why;
+            int status = EXIT_SUCCESS;
+            return commands[i].run(argc - 2, argv + 2, &status, &why) == LBM_OK ? status : refused(&why);
+        }
     if (argc > 1 && strcmp(argv[1], "scale") == 0)
         return run_scale(argc - 2, argv + 2);
     struct sim_options o;
@@ -265,7 +281,7 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (!has_command) {
-        fprintf(stderr, "lbsim: the command is missing: lbsim cluster or lbsim scale; --help says more\n");
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scale, table or list; --help says more\n");
         return EXIT_USAGE;
     }
     if (o.list_faults) {

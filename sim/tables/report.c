@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `lbsim table` prints: a line a cell, or an object a cell. */
+#include "sim/tables/report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+size_t
+report_wrong(const struct table_run *run)
+{
+    size_t wrong = run->diag.code != LBM_OK;
+    for (size_t i = 0; i < run->cells.n; i++)
+        wrong += !cell_ok(&run->cells.at[i]);
+    return wrong;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------
+ */
+
+static const char *const relation_signs[] = {[WITHIN] = "", [AT_MOST] = "<=", [AT_LEAST] = ">="};
+
+static void
+print_number(double value, const char *sign)
+{
+    char text[40];
+    if (isnan(value))
+        snprintf(text, sizeof text, "-");
+    else
+        snprintf(text, sizeof text, "%s%.10g", sign, value);
+    printf(" %14s", text);
+}
+
+/* Judged by the paper, or by what was computed where the paper has nothing or errs. */
+static void
+print_cell(const struct cell *cell)
+{
+    int by_paper = !isnan(cell->paper) && !cell->paper_errs;
+    printf("  %-52s", cell->item);
+    print_number(cell->paper, relation_signs[cell->relation]);
+    print_number(cell->ours, "");
+    print_number(by_paper ? cell->tolerance : cell->slack, "");
+    printf("  %s", cell_ok(cell) ? cell->paper_errs ? "ok, the paper errs" : "ok" : "WRONG");
+    if (!by_paper)
+        printf(" (right: %.10g)", cell->computed);
+    else if (!isnan(cell->computed))
+        printf(" (computed: %.10g +- %.3g)", cell->computed, cell->slack);
+    printf("\n");
+    if (cell->note[0] != '\0')
+        printf("      %s\n", cell->note);
+}
+
+void
+report_table(const struct table *table, const struct table_run *run, int quiet)
+{
+    int headed = 0;
+    for (size_t i = 0; i < run->cells.n; i++) {
+        if (quiet && cell_ok(&run->cells.at[i]))
+            continue;
+        if (!headed)
+            printf("%s: %s (%s)\n  %-52s %14s %14s %14s\n", table->name, table->text, table->source, "item",
+                   "paper", "ours", "tolerance");
+        headed = 1;
+        print_cell(&run->cells.at[i]);
+    }
+    if (run->diag.code != LBM_OK)
+        printf("%s: not computed: %s\n", table->name, run->diag.text);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------
+ */
+
+static void
+json_text(const char *key, const char *text)
+{
+    printf("\"%s\": \"", key);
+    for (; *text != '\0'; text++)
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    printf("\"");
+}
+
+static void
+json_number(const char *key, double value)
+{
+    if (isfinite(value))
+        printf(", \"%s\": %.12g", key, value);
+    else
+        printf(", \"%s\": null", key);
+}
+
+static void
+json_cell(const struct table *table, const struct cell *cell)
+{
+    static const char *const relations[] = {
+        [WITHIN] = "within", [AT_MOST] = "at most", [AT_LEAST] = "at least"};
+    int by_paper = !isnan(cell->paper) && !cell->paper_errs;
+    printf("{");
+    json_text("name", table->name);
+    printf(", ");
+    json_text("source", table->source);
+    printf(", ");
+    json_text("item", cell->item);
+    json_number("paper", cell->paper);
+    json_number("ours", cell->ours);
+    json_number("tolerance", by_paper ? cell->tolerance : cell->slack);
+    printf(", \"ok\": %s, ", cell_ok(cell) ? "true" : "false");
+    json_text("relation", relations[cell->relation]);
+    if (!isnan(cell->computed)) {
+        json_number("computed", cell->computed);
+        json_number("computed_tolerance", cell->slack);
+    }
+    printf(", \"paper_errs\": %s", cell->paper_errs ? "true" : "false");
+    if (cell->note[0] != '\0') {
+        printf(", ");
+        json_text("note", cell->note);
+    }
+    printf("}");
+}
+
+static void
+json_failure(const struct table *table, const struct table_run *run)
+{
+    struct cell cell = {.ours = NAN, .paper = NAN, .computed = NAN};
+    snprintf(cell.item, sizeof cell.item, "the table");
+    snprintf(cell.note, sizeof cell.note, "not computed: %.170s", run->diag.text);
+    json_cell(table, &cell);
+}
+
+void
+report_json(const struct table *const *table, const struct table_run *run, size_t n)
+{
+    const char *between = "[";
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < run[i].cells.n; k++) {
+            printf("%s\n  ", between);
+            json_cell(table[i], &run[i].cells.at[k]);
+            between = ",";
+        }
+        if (run[i].diag.code != LBM_OK) {
+            printf("%s\n  ", between);
+            json_failure(table[i], &run[i]);
+            between = ",";
+        }
+    }
+    printf("%s\n]\n", *between == '[' ? "[" : "");
+}
