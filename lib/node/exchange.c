@@ -6,38 +6,27 @@
 
 #include "node/internal.h"
 
-/* Numbers in view->hosts by host id; ids without a number get LBM_NONE. Owned by the caller. */
-static uint32_t *
-number_table(const struct lbm_node *node)
-{
-    uint32_t *number = lbm_alloc(LBM_HOSTS_MAX, sizeof *number);
-    if (number == NULL)
-        return NULL;
-    memset(number, 0xff, LBM_HOSTS_MAX * sizeof *number);
-    for (uint32_t p = 0; p < node->view.hosts.n; p++)
-        number[lbm_view_host(&node->view, p)] = p;
-    return number;
-}
-
+/* The number of a host in view->hosts. */
 static uint32_t
-number_of(const uint32_t *number, uint32_t host, uint32_t otherwise)
+number_of(const struct lbm_node *node, uint32_t host, uint32_t otherwise)
 {
-    return host < LBM_HOSTS_MAX && number[host] != LBM_NONE ? number[host] : otherwise;
+    uint32_t number = lbm_view_number(&node->view, host);
+    return number != LBM_NONE ? number : otherwise;
 }
 
 /* ---- the band ------------------------------------------------------------------------------------------ */
 
 /* Does some neighbour of a row pull it from self towards the partner? */
 static int
-is_pulled(const struct lbm_node *node, const struct lbm_shard *shard, const uint32_t *number, uint32_t row,
-          uint32_t self, uint32_t partner)
+is_pulled(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row, uint32_t self,
+          uint32_t partner)
 {
     const struct lbm_patch *patch = &shard->patch;
     for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
         if (patch->g.target[e] < patch->g.n)
             continue;
         uint32_t host = shard->ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]].host;
-        uint32_t r = number_of(number, host, self);
+        uint32_t r = number_of(node, host, self);
         if (lbm_dist(&node->view.hosts, self, r) > lbm_dist(&node->view.hosts, partner, r))
             return 1;
     }
@@ -95,12 +84,11 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
     const struct lbm_patch *patch = &shard->patch;
     uint32_t self = lbm_view_number(&node->view, node->host);
     uint32_t partner = lbm_view_number(&node->view, partner_host);
-    uint32_t *number = number_table(node);
     uint8_t *seen = lbm_alloc(patch->g.n, 1);
     slot_list rows = {0};
-    enum lbm_err err = number == NULL || seen == NULL ? LBM_E_NOMEM : LBM_OK;
+    enum lbm_err err = seen == NULL ? LBM_E_NOMEM : LBM_OK;
     for (uint32_t row = 0; err == LBM_OK && row < patch->g.n && rows.n < BAND_VERTICES_MAX; row++)
-        if (is_pulled(node, shard, number, row, self, partner)) {
+        if (is_pulled(node, shard, row, self, partner)) {
             seen[row] = 1;
             err = lbm_vec_push(&rows, row);
         }
@@ -130,7 +118,6 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
     }
     lbm_vec_free(&rows);
     free(seen);
-    free(number);
     return err;
 }
 
@@ -189,8 +176,7 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *
 {
     const struct lbm_patch *patch = &shard->patch;
     uint32_t self = lbm_view_number(&node->view, node->host);
-    uint32_t *number = number_table(node);
-    enum lbm_err err = number == NULL ? LBM_E_NOMEM : joint_alloc(joint, shard, band);
+    enum lbm_err err = joint_alloc(joint, shard, band);
     for (uint32_t row = 0; err == LBM_OK && row < joint->n_own; row++)
         err = lbm_vec_push(&joint->part, self);
     for (size_t i = 0; err == LBM_OK && i < band->n_vertex; i++) {
@@ -203,7 +189,7 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *
         const struct lbm_vertex *vertex = &shard->vertices.at[patch->vertex[row]];
         joint->g.work[row] = vertex->work;
         for (uint32_t k = 0; k < vertex->degree; k++) {
-            uint32_t where = number_of(number, lbm_shard_where(shard, vertex->half[k].to), self);
+            uint32_t where = number_of(node, lbm_shard_where(shard, vertex->half[k].to), self);
             uint32_t to = joint_index(joint, shard, vertex->half[k].to, where);
             err = to == LBM_NONE ? LBM_E_NOMEM : err;
             joint->g.target[at] = to;
@@ -215,7 +201,7 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *
     for (size_t i = 0; err == LBM_OK && i < band->n_vertex; i++) {
         joint->g.work[joint->n_own + i] = band->work[i];
         for (uint32_t k = 0; k < band->degree[i]; k++, half++) {
-            uint32_t where = number_of(number, band->neighbour_host[half], partner);
+            uint32_t where = number_of(node, band->neighbour_host[half], partner);
             uint32_t to = joint_index(joint, shard, band->neighbour[half], where);
             err = to == LBM_NONE ? LBM_E_NOMEM : err;
             joint->g.target[at] = to;
@@ -223,7 +209,6 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *
         }
         joint->g.offset[joint->n_own + i + 1] = at;
     }
-    free(number);
     return err;
 }
 
