@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "node/bugs.h"
+#include "sim/hunt.h"
 #include "sim/report.h"
 #include "sim/runner.h"
 #include "sim/scale.h"
@@ -23,7 +23,6 @@ struct campaign {
     struct story_options story;
     struct tally tally;
     FILE *hashes;
-    struct story_result caught; /* the first that failed, of a planted mistake */
 };
 
 static void
@@ -79,7 +78,7 @@ take_result(void *arg, const struct story_result *result)
 }
 
 static void
-run_campaign(struct campaign *campaign, int (*result)(void *arg, const struct story_result *result))
+run_campaign(struct campaign *campaign)
 {
     const struct sim_options *o = campaign->options;
     struct runner runner = {.options = campaign->story,
@@ -87,7 +86,7 @@ run_campaign(struct campaign *campaign, int (*result)(void *arg, const struct st
                             .seeds = o->seeds,
                             .jobs = o->shrink || o->hashes != NULL ? 1 : o->jobs,
                             .time_limit_s = o->time_limit_s,
-                            .result = result,
+                            .result = take_result,
                             .arg = campaign};
     (void)run_stories(&runner);
 }
@@ -101,7 +100,7 @@ run_seeds(const struct sim_options *o, const char *bug)
         fprintf(stderr, "lbsim: %s: %s\n", o->hashes, strerror(errno));
         return EXIT_USAGE;
     }
-    run_campaign(&campaign, take_result);
+    run_campaign(&campaign);
     if (campaign.hashes != NULL && fclose(campaign.hashes) != 0) {
         fprintf(stderr, "lbsim: %s: %s\n", o->hashes, strerror(errno));
         return EXIT_VIOLATED;
@@ -113,109 +112,29 @@ run_seeds(const struct sim_options *o, const char *bug)
 /* ---- planted mistakes -------------------------------------------------------------------------------------
  */
 
-static const struct {
-    const char *name;
-    int model;
-    const char *text;
-} bugs[] = {
-#define BUG_ROW(id, model, text) {#id, model, text},
-    LBM_BUG_LIST(BUG_ROW)
-#undef BUG_ROW
-};
-
-enum { N_BUGS = sizeof bugs / sizeof *bugs };
-
-static int
-list_bugs(void)
-{
-    for (size_t i = 1; i < N_BUGS; i++)
-        printf("%-28s %5d  %s\n", bugs[i].name, bugs[i].model, bugs[i].text);
-    return EXIT_SUCCESS;
-}
-
-#ifdef LBM_BUGS
-enum lbm_bug lbm_bug; /* lib/node reads it */
-
-static int
-take_first_failure(void *arg, const struct story_result *result)
-{
-    struct campaign *campaign = arg;
-    tally_add(&campaign->tally, result);
-    if (result->invariant[0] == '\0' || campaign->caught.invariant[0] != '\0')
-        return 0;
-    campaign->caught = *result;
-    return 1;
-}
-
-/* Nonzero if the story fails without any mistake planted. */
-static int
-fails_anyway(const struct campaign *campaign)
-{
-    struct story_options options = campaign->story;
-    struct story_result result;
-    options.seed = campaign->caught.seed;
-    lbm_bug = LBM_BUG_NONE;
-    run_story(&options, &result);
-    return result.invariant[0] != '\0';
-}
-
-/* Seeds until the mistake is found; 0 if it is not. */
-static int
-hunt(const struct sim_options *o, size_t bug)
-{
-    struct sim_options rest = *o;
-    struct campaign campaign = {.options = &rest, .bug = bugs[bug].name, .story = story_options(o)};
-    do {
-        campaign.caught = (struct story_result){0};
-        lbm_bug = (enum lbm_bug)bug;
-        run_campaign(&campaign, take_first_failure);
-        rest.first = campaign.caught.seed + 1;
-        rest.seeds = o->first + o->seeds - rest.first;
-    } while (campaign.caught.invariant[0] != '\0' && fails_anyway(&campaign) && rest.seeds != 0);
-    lbm_bug = LBM_BUG_NONE;
-    if (campaign.caught.invariant[0] == '\0' || rest.seeds == 0) {
-        printf("%-28s %5d  not found in %" PRIu64 " seeds\n", bugs[bug].name, bugs[bug].model, o->seeds);
-        fflush(stdout);
-        return 0;
-    }
-    printf("%-28s %5d %6" PRIu64 "  %-3s %s\n", bugs[bug].name, bugs[bug].model,
-           campaign.caught.seed - o->first + 1, campaign.caught.invariant, campaign.caught.text);
-    fflush(stdout);
-    return 1;
-}
 static int
 run_bugs(const struct sim_options *o)
 {
-    int all = strcmp(o->bug, "all") == 0, missed = 0, known = 0;
-    if (strcmp(o->bug, "list") == 0)
-        return list_bugs();
-    for (size_t i = 1; i < N_BUGS; i++) {
-        if (!all && strcmp(o->bug, bugs[i].name) != 0)
-            continue;
-        lbm_bug = (enum lbm_bug)i;
-        if (o->one)
-            return run_seeds(o, bugs[i].name);
-        if (!known && !o->quiet)
-            printf("%-28s %5s %6s  found by\n", "mistake", "model", "seeds");
-        known = 1;
-        missed += !hunt(o, i);
+    struct story_options story = story_options(o);
+    int bug = hunt_number(o->bug);
+    if (strcmp(o->bug, "list") == 0) {
+        hunt_list();
+        return EXIT_SUCCESS;
     }
-    if (known)
-        return missed != 0 ? EXIT_VIOLATED : EXIT_SUCCESS;
-    fprintf(stderr, "lbsim: --bug: %s is not known; --bug list lists them\n", o->bug);
-    return EXIT_USAGE;
+    if (!hunt_can_plant()) {
+        fprintf(stderr,
+                "lbsim: --bug: nothing can be planted in this build; sim/lbsim-bugs of the source tree can\n");
+        return EXIT_USAGE;
+    }
+    if (bug == HUNT_NONE && strcmp(o->bug, "all") != 0) {
+        fprintf(stderr, "lbsim: --bug: %s is not known; --bug list lists them\n", o->bug);
+        return EXIT_USAGE;
+    }
+    if (!o->one || bug == HUNT_NONE)
+        return hunt(o, &story, bug) != 0 ? EXIT_VIOLATED : EXIT_SUCCESS;
+    hunt_plant(bug);
+    return run_seeds(o, hunt_name(bug));
 }
-#else
-static int
-run_bugs(const struct sim_options *o)
-{
-    if (strcmp(o->bug, "list") == 0)
-        return list_bugs();
-    fprintf(stderr,
-            "lbsim: --bug: nothing can be planted in this build; sim/lbsim-bugs of the source tree can\n");
-    return EXIT_USAGE;
-}
-#endif
 
 /* ---- the program ------------------------------------------------------------------------------------------
  */

@@ -148,7 +148,8 @@ run_stories(const struct runner *runner)
             while (child[free_place].pid != 0)
                 free_place++;
             struct story_options options = runner->options;
-            options.seed = runner->first + next++;
+            options.seed = runner->list != NULL ? runner->list[next] : runner->first + next;
+            next++;
             begin_story(&child[free_place], &options);
             busy++;
             continue;

@@ -8,6 +8,7 @@
 struct runner {
     struct story_options options; /* of every story, but the seed */
     uint64_t first, seeds;
+    const uint64_t *list; /* [seeds] of numbers instead of those from first on, or NULL */
     uint32_t jobs;
     uint64_t time_limit_s; /* no story begins later; 0: whenever */
     /* Told of every result, in the order in which they end. Nonzero: begin no more. */

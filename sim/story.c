@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "node/bugs.h"
 
 enum {
     JOIN_US = 30000000,
@@ -279,6 +280,7 @@ story_run(const struct story_options *options, struct story_result *result)
         run_faults(&s);
     if (is_well(&s))
         come_to_rest(&s);
+    result->met = LBM_BUGS_MET;
     result->hash = cluster_hash(s.cluster);
     result->steps = cluster_steps(s.cluster);
     result->lasted_us = cluster_now(s.cluster);

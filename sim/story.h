@@ -22,6 +22,7 @@ struct story_result {
     int64_t lasted_us; /* virtual */
     uint32_t n_faults; /* drawn, left out or not */
     uint32_t count[FAULT_COUNT];
+    uint64_t met;      /* bit per enum lbm_bug: that mistake would have made a difference */
     char invariant[4]; /* "": all was well */
     char text[STORY_TEXT_MAX];
 };

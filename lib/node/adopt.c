@@ -173,11 +173,9 @@ static int64_t
 lease_over_us(const struct lbm_node *node, const struct lbm_departed *gone)
 {
     const struct replica *replica = replica_of(node, gone->host, gone->incarnation);
-    int64_t after_start = LBM_BUG(FORGET_GRANTS) ? 0 : node->started_us + GRANT_US;
+    int64_t after_start = node->started_us + GRANT_US; /* what the life before granted */
     int64_t granted = replica != NULL ? replica->granted_us : 0;
-    if (LBM_BUG(HEIR_DOES_NOT_WAIT))
-        return 0;
-    return granted > after_start ? granted : after_start;
+    return granted > after_start || LBM_BUG(FORGET_GRANTS) ? granted : after_start;
 }
 
 static void
@@ -185,7 +183,8 @@ adopt_all(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->view.departed.n && node->failed == LBM_OK; i++) {
         const struct lbm_departed *gone = &node->view.departed.at[i];
-        if (!is_mine(node, gone) || node->now_us < lease_over_us(node, gone))
+        if (!is_mine(node, gone) ||
+            (node->now_us < lease_over_us(node, gone) && !LBM_BUG(HEIR_DOES_NOT_WAIT)))
             continue;
         if (!node->stream.known && !is_alone(node))
             continue; /* the buddy has yet to say that this disk is not from the past */

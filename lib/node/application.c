@@ -114,12 +114,10 @@ ask_release(struct lbm_node *node, const struct application *application, size_t
 int
 application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
 {
-    if (LBM_BUG(MOVE_WITHOUT_RELEASE))
-        return 1;
-    if (node->lease.fence_us > node->now_us)
+    if (node->lease.fence_us > node->now_us && !LBM_BUG(MOVE_WITHOUT_RELEASE))
         return 0; /* an application of the life before may still work on it */
     const struct application *application = application_of(node, job->id);
-    if (vertex->running == 0)
+    if (vertex->running == 0 || LBM_BUG(MOVE_WITHOUT_RELEASE))
         return 1;
     LBM_ASSERT(application != NULL);
     vertex->move_to = to;

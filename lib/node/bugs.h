@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Protocol mistakes that can be planted on purpose, to measure whether the simulator finds them.
  *
- * LBM_BUG(id) stands where the rule is that the mistake breaks. In every ordinary build it is 0 and costs
- * nothing; with -DLBM_BUGS it is nonzero if lbm_bug names this row. `model` is the number of the mutation
- * of tests/model that removes the same rule, 0 if the model does not have it. */
+ * LBM_BUG(id) stands where the rule is that the mistake breaks, and is looked at last: when nothing else decides.
+ * In every ordinary build it is 0 and costs nothing; with -DLBM_BUGS it is nonzero if lbm_bug names this row.
+ * `model` is the number of the mutation of tests/model that removes the same rule, 0 if the model has none. */
 #ifndef LBM_NODE_BUGS_H
 #define LBM_NODE_BUGS_H
+
+#include <stdint.h>
 
 #define LBM_BUG_LIST(X)                                                                                      \
     X(NONE, 0, "none")                                                                                       \
@@ -43,6 +45,7 @@
     X(ACK_BEFORE_DURABLE, 0, "changes are acknowledged before they are durable")                             \
     X(ANY_SOURCE_INCARNATION, 0, "messages of an older incarnation are taken")                               \
     X(FIN_TOO_EARLY, 0, "FIN is said before the end is with the buddy")                                      \
+    X(FIN_BEFORE_ADOPTION, 33, "FIN is said by an heir that may yet inherit an offer")                       \
     X(COLLECT_UNFINISHED, 0, "a tombstone goes before its source has finished")                              \
     X(LEAVE_UNFINISHED, 0, "a host leaves with unfinished refusals")                                         \
     X(LEAVE_WITH_INHERITANCE, 0, "a host leaves with something to merge")                                    \
@@ -67,10 +70,13 @@ enum lbm_bug {
 };
 
 #ifdef LBM_BUGS
-extern enum lbm_bug lbm_bug; /* planted in all nodes of this process */
-#define LBM_BUG(id) (lbm_bug == LBM_BUG_##id)
+extern enum lbm_bug lbm_bug;  /* planted in all nodes of this process */
+extern uint64_t lbm_bugs_met; /* bit per mistake: the rule that it breaks was needed */
+#define LBM_BUG(id) (lbm_bugs_met |= UINT64_C(1) << LBM_BUG_##id, lbm_bug == LBM_BUG_##id)
+#define LBM_BUGS_MET lbm_bugs_met
 #else
 #define LBM_BUG(id) 0
+#define LBM_BUGS_MET 0
 #endif
 
 #endif

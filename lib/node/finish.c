@@ -13,14 +13,12 @@ int
 is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex, uint64_t epoch)
 {
     const struct lbm_vertex *own = record_of(job, vertex);
-    if (LBM_BUG(FIN_TOO_EARLY))
-        return 1;
-    if (!all_adopted(node))
+    if (!all_adopted(node) && !LBM_BUG(FIN_BEFORE_ADOPTION))
         return 0; /* it may inherit an offer */
     if (own == NULL)
         return 1;
     int is_past = own->epoch >= epoch || own->stage == LBM_STAGE_MOV || own->stage == LBM_STAGE_REF;
-    return is_past && is_acked(node, own);
+    return is_past && (is_acked(node, own) || LBM_BUG(FIN_TOO_EARLY));
 }
 
 uint32_t
@@ -74,8 +72,8 @@ collect(struct lbm_node *node, struct job *job)
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
         if (vertex->stage != LBM_STAGE_MOV && vertex->stage != LBM_STAGE_REF)
             continue;
-        int old = node->now_us - vertex->since_us >= TOMBSTONE_US || LBM_BUG(COLLECT_UNFINISHED);
-        if (old && (vertex->fin || LBM_BUG(COLLECT_UNFINISHED)) && is_acked(node, vertex))
+        int is_old = node->now_us - vertex->since_us >= TOMBSTONE_US && vertex->fin;
+        if (is_acked(node, vertex) && (is_old || LBM_BUG(COLLECT_UNFINISHED)))
             record_forget(node, job, vertex);
         else
             job->tombstones.at[kept++] = slot;

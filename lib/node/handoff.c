@@ -144,8 +144,8 @@ target_for(const struct lbm_node *node, const struct lbm_vertex *vertex, uint32_
                                           : NULL;
     int is_pinned = pinned != NULL && pinned->state == LBM_MEMBER_ACTIVE;
     /* Its source must have finished: a vertex that comes and goes has one unanswered offer at most. */
-    int fits = vertex->stage == LBM_STAGE_OWN && (vertex->fin || LBM_BUG(MOVE_UNFINISHED)) && vertex->move_to == LBM_NONE && to != node->host &&
-               target != NULL && target->state == LBM_MEMBER_ACTIVE && !is_pinned;
+    int fits = vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE && to != node->host && target != NULL &&
+               target->state == LBM_MEMBER_ACTIVE && !is_pinned && (vertex->fin || LBM_BUG(MOVE_UNFINISHED));
     return fits ? target : NULL;
 }
 
@@ -193,7 +193,7 @@ offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     if (gone != NULL) {
         if (!lbm_view_heir(&node->view, vertex->peer, vertex->peer_incarnation, &to, &incarnation))
             return; /* nobody has taken over yet; the target itself may come back */
-        if (LBM_BUG(HEIR_OF_HEIR_FORGOTTEN) && gone->evicted)
+        if (gone->evicted && gone->heir != to && LBM_BUG(HEIR_OF_HEIR_FORGOTTEN))
             to = gone->heir;
         if (to == LBM_NONE) {
             take_back(node, job, vertex, LBM_TRANSITION_TAKE_BACK);
@@ -437,8 +437,9 @@ may_leave(const struct lbm_node *node)
 static int
 is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 {
-    return !message->offer->retargeted || LBM_BUG(RETARGETED_TOO_EARLY) ||
-           (node->view.index >= message->view && all_adopted(node) && !may_leave(node));
+    return !message->offer->retargeted ||
+           (node->view.index >= message->view && all_adopted(node) && !may_leave(node)) ||
+           LBM_BUG(RETARGETED_TOO_EARLY);
 }
 
 /* While a refusal is unfinished its source may still repeat that offer: another one has to wait, or the

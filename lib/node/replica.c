@@ -114,8 +114,6 @@ replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
             return;
         replica->generation = old->generation;
         replica->seq = replica->stored = old->seq;
-        /* A lease may have been granted just before this host went down. */
-        replica->granted_us = LBM_BUG(FORGET_GRANTS) ? 0 : node->now_us + GRANT_US;
         for (size_t k = 0; k < old->rows.n && node->failed == LBM_OK; k++) {
             struct replica_job *held = job_in(replica, old->rows.at[k].job);
             if (held == NULL || put_row(held, &old->rows.at[k]) != LBM_OK)

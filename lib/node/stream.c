@@ -268,9 +268,7 @@ lease_holds(const struct lbm_node *node)
 {
     if (!is_alive(node) || node->lease.fence_us > node->now_us)
         return 0;
-    if (LBM_BUG(WORK_WITHOUT_LEASE))
-        return 1;
-    return is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US;
+    return is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US || LBM_BUG(WORK_WITHOUT_LEASE);
 }
 
 /* Keep the shell's page in step. While an application of the life before may run, its page stays as it is. */
@@ -333,7 +331,9 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
         s->sent = s->acked;
         s->next = s->head;
     }
-    int64_t from_us = LBM_BUG(LEASE_FROM_RECEIPT) ? node->now_us : (int64_t)lease->sent_us;
+    int64_t from_us = node->now_us > (int64_t)lease->sent_us && LBM_BUG(LEASE_FROM_RECEIPT)
+                          ? node->now_us
+                          : (int64_t)lease->sent_us;
     int64_t until_us = from_us + (int64_t)lease->lease_us;
     if (lease->lease_us != 0 && until_us > node->lease.until_us) {
         int began = node->lease.until_us <= node->now_us;
@@ -377,10 +377,10 @@ stream_view_changed(struct lbm_node *node)
     s->buddy = self->buddy;
     s->generation = self->buddy_view;
     s->known = 0;
-    if (!LBM_BUG(KEEP_ACKS))
+    if (s->acked != 0 && !LBM_BUG(KEEP_ACKS))
         s->acked = 0;
     gather(node);
-    if (!LBM_BUG(KEEP_LEASE)) {
+    if (node->lease.until_us <= node->now_us || !LBM_BUG(KEEP_LEASE)) {
         node->lease.until_us = 0;
         if (!is_first)
             application_lapsed(node);
@@ -403,10 +403,10 @@ propose_insync(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     const struct lbm_member *self = self_of(node);
-    int is_full = (s->uncovered == 0 && s->acked >= s->merged) || LBM_BUG(INSYNC_TOO_EARLY);
-    if (self == NULL || self->insync || !s->known || !is_full || self->buddy_view != s->generation ||
-        (!all_adopted(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)) || node->now_us < s->insync_us ||
-        node->appends.n >= PROPOSALS_MAX)
+    int is_full = s->uncovered == 0 && s->acked >= s->merged;
+    if (self == NULL || self->insync || !s->known || self->buddy_view != s->generation ||
+        node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
+        (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) || (!all_adopted(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
         return;
     /* An application that runs under a page of the life before may have it from another buddy, who is the
      * only one that could wait for its end. */
