@@ -94,6 +94,38 @@ colour_complete(const struct lbm_hosts *h, uint32_t p, uint32_t q)
     return (p + q) % rounds;
 }
 
+/* ---- star, tree: children count on from the colour of their parent's own link ------------------------ */
+
+static uint32_t
+arity(const struct lbm_hosts *h)
+{
+    return h->topology == LBM_TOPOLOGY_STAR ? h->n - 1 : h->offset[1];
+}
+
+/* Links to the children of the root have the colours 0 .. K - 1; the others skip that of the link above. */
+static uint32_t
+colours_tree(const struct lbm_hosts *h)
+{
+    uint32_t k = arity(h);
+    return h->n < 2 ? 0 : h->n - 1 == k ? k : k + 1;
+}
+
+static uint32_t
+colour_tree(const struct lbm_hosts *h, uint32_t p, uint32_t q)
+{
+    uint32_t k = arity(h), colour = 0;
+    uint32_t path[32], depth = 0; /* a tree of 8192 hosts is no deeper, but for k = 1: a chain */
+    uint32_t child = p < q ? q : p;
+    if (k == 1)
+        return (child - 1) % 2;
+    for (; child != 0; child = (child - 1) / k)
+        path[depth++] = (child - 1) % k;
+    colour = path[--depth];
+    while (depth-- != 0)
+        colour = (colour + 1 + path[depth]) % (k + 1);
+    return colour;
+}
+
 /* ---- dispatch ------------------------------------------------------------------------------------ */
 
 static const struct closed_form {
@@ -106,6 +138,8 @@ static const struct closed_form {
     [LBM_TOPOLOGY_TORUS] = {colours_axes, colour_axes},
     [LBM_TOPOLOGY_HYPERCUBE] = {colours_hypercube, colour_hypercube},
     [LBM_TOPOLOGY_COMPLETE] = {colours_complete, colour_complete},
+    [LBM_TOPOLOGY_STAR] = {colours_tree, colour_tree},
+    [LBM_TOPOLOGY_TREE] = {colours_tree, colour_tree},
 };
 
 uint32_t

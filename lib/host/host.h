@@ -2,7 +2,7 @@
 /* The host graph: capacities, links, routing distances, sites.
  *
  * Owns: struct lbm_hosts, the generators of named topologies, routing, sites, edge colouring.
- * Never: performs I/O. igraph is called from mds.c alone. */
+ * Never: performs I/O. igraph is called from igraph.c alone. */
 #ifndef LBM_HOST_HOST_H
 #define LBM_HOST_HOST_H
 
@@ -99,8 +99,8 @@ uint32_t lbm_hosts_diameter_hops(const struct lbm_hosts *h);
 void lbm_sites_fit(double *site, uint32_t n, unsigned m);
 
 /* Proper edge colouring of H: links of one colour share no host, so GDE exchanges them at once.
- * Closed form for chain, ring, mesh, torus (axis by axis, as XL95 orders them), hypercube and complete;
- * Koenig (Delta colours) if bipartite; else Misra-Gries (at most Delta + 1).
+ * Closed form for chain, ring, mesh, torus (axis by axis, as XL95 orders them), hypercube, star, tree and
+ * complete; Koenig (Delta colours) if bipartite; else Misra-Gries (at most Delta + 1).
  * Out: colour [offset[n]] by link direction, both directions equal, every number below the result used.
  * Returns the number of colours, or 0 if there are no links or memory is short. */
 uint32_t lbm_hosts_colour(const struct lbm_hosts *h, uint32_t *colour);

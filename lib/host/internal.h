@@ -38,6 +38,11 @@ enum lbm_err lbm_hosts_route(struct lbm_hosts *h) LBM_MUST_CHECK;
 enum lbm_err lbm_links_of_distances(uint32_t n, const uint32_t *dist,
                                     struct lbm_link_vec *links) LBM_MUST_CHECK;
 
+/* ---- colouring.c --------------------------------------------------------------------------------- */
+
+/* Whether the hosts fall into two sides with every link between them.  Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_hosts_bipartite(const struct lbm_hosts *h, int *bipartite) LBM_MUST_CHECK;
+
 /* ---- sites.c: each fills h->site; h is routed --------------------------------------------------- */
 
 enum lbm_err lbm_sites_grid(struct lbm_hosts *h) LBM_MUST_CHECK;      /* by dims; m = 3 if all three extend */
@@ -46,7 +51,7 @@ enum lbm_err lbm_sites_hypercube(struct lbm_hosts *h) LBM_MUST_CHECK; /* Gray co
 enum lbm_err lbm_sites_radial(struct lbm_hosts *h) LBM_MUST_CHECK;    /* a tree rooted at host 0 */
 enum lbm_err lbm_sites_boxes(struct lbm_hosts *h) LBM_MUST_CHECK;     /* near-square boxes, all alike */
 
-/* ---- stress.c, mds.c ----------------------------------------------------------------------------- */
+/* ---- stress.c, igraph.c -------------------------------------------------------------------------- */
 
 /* Sites whose distances follow the routing distances: least stress of several starts, in h->m dimensions.
  * Source: Gansner, Koren, North 2004, weights 1/d^2.  Errors: LBM_E_NOMEM. */
@@ -56,6 +61,22 @@ enum lbm_err lbm_sites_stress(struct lbm_hosts *h) LBM_MUST_CHECK;
  * In: host [n], n >= 3.  Out: x [n * h->m].
  * Errors: LBM_E_NOMEM; LBM_E_STATE if the eigensolver does not converge (x undefined). */
 enum lbm_err lbm_mds(const struct lbm_hosts *h, const uint32_t *host, uint32_t n, double *x) LBM_MUST_CHECK;
+
+/* A matrix that is not formed: to = A from, both [n]. */
+typedef void lbm_operator(void *arg, const double *from, double *to, uint32_t n);
+
+/* The least and the largest eigenvalue of a symmetric matrix, n >= 3.
+ * Errors: LBM_E_NOMEM; LBM_E_STATE if ARPACK does not converge. */
+enum lbm_err lbm_eigen_ends(lbm_operator *apply, void *arg, uint32_t n, double *least,
+                            double *largest) LBM_MUST_CHECK;
+
+/* The largest modulus of an eigenvalue of any matrix, n >= 4.  Errors: as above. */
+enum lbm_err lbm_eigen_radius(lbm_operator *apply, void *arg, uint32_t n, double *radius) LBM_MUST_CHECK;
+
+/* Greedy colours of the line graph, most coloured neighbours first; often Delta, never more than 2 Delta - 1.
+ * Out: colour [n_links].  Errors: LBM_E_NOMEM, LBM_E_STATE.  Cost: the sum of squares of the degrees. */
+enum lbm_err lbm_colour_greedy(uint32_t n, const struct lbm_link *links, uint32_t n_links,
+                               uint32_t *colour) LBM_MUST_CHECK;
 
 /* ---- groups.c: hierarchies ----------------------------------------------------------------------- */
 
