@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "sim/faults.h"
 
-enum { HOSTS_LEAST = 3, HOSTS_MOST = 16, HOSTS_LIMIT = 64, JOBS_MAX = 64 };
+enum { HOSTS_LEAST = 3, HOSTS_MOST = 64, HOSTS_LIMIT = 64, JOBS_MAX = 64 };
 
 static enum lbm_err
 read_number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
@@ -164,7 +164,7 @@ static const struct {
     {"--seeds", "N", "so many seeds; 100 unless told", set_seeds},
     {"--first", "S", "from this one on; 1 unless told", set_first},
     {"--seed", "S", "this one alone", set_seed},
-    {"--hosts", "LEAST..MOST", "so many hosts, mostly few; 3..16 unless told", set_hosts},
+    {"--hosts", "LEAST..MOST", "so many hosts, mostly few; 3..64 unless told", set_hosts},
     {"--faults", "LIST", "only these, separated by commas, or all but -these; `list` lists them", set_faults},
     {"--without", "LIST", "leave out the faults of these numbers, to replay what --shrink found",
      set_without},

@@ -6,7 +6,7 @@ set -u
 top_builddir=${top_builddir:-$(pwd)}
 sim=$top_builddir/sim/lbsim
 bugs=$top_builddir/sim/lbsim-bugs
-seeds=${SEEDS:-150}
+seeds=${SEEDS:-500}
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 failed=0
