@@ -666,6 +666,30 @@ the_largest_hypercube_routes_by_differing_bits(void **state)
     lbm_hosts_free(&h);
 }
 
+static void
+rows_asked_for_are_those_of_the_matrix(void **state)
+{
+    (void)state;
+    for (uint32_t cost = 1; cost <= 2; cost++) {
+        struct lbm_link links[] = {{0, 1, 1}, {1, 2, cost}, {2, 3, 1}, {3, 0, 1}, {3, 4, 1}, {4, 5, 1}};
+        double site[12] = {0.1, 0.2, 7};
+        struct lbm_hosts all = build(6, links, 6), few;
+        assert_int_equal(lbm_hosts_build_unrouted(6, links, 6, NULL, 2, site, &few, NULL), LBM_OK);
+        assert_memory_equal(few.site, site, sizeof site);
+        for (uint32_t p = 0; p < 6; p += 2) {
+            assert_int_equal(lbm_hosts_route_from(&few, p), LBM_OK);
+            assert_int_equal(lbm_hosts_route_from(&few, p), LBM_OK);
+            for (uint32_t q = 0; q < 6; q++)
+                assert_int_equal(lbm_dist(&few, p, q), lbm_dist(&all, p, q));
+        }
+        assert_null(few.row[1]);
+        assert_int_equal(lbm_hosts_diameter_within(&few, 10), lbm_hosts_diameter_hops(&all));
+        assert_int_equal(lbm_hosts_diameter_within(&few, 3), 3);
+        lbm_hosts_free(&all);
+        lbm_hosts_free(&few);
+    }
+}
+
 int
 main(void)
 {
@@ -692,6 +716,7 @@ main(void)
         cmocka_unit_test(given_sites_are_fitted_and_given_capacities_kept),
         cmocka_unit_test(the_longest_chain_at_the_highest_cost_fits_the_matrix),
         cmocka_unit_test(the_largest_hypercube_routes_by_differing_bits),
+        cmocka_unit_test(rows_asked_for_are_those_of_the_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ draw_command(struct random_command *r, const struct lbm_view *view, struct lbm_r
 }
 
 static uint8_t *
-pack(const struct lbm_view *view, size_t *len)
+pack(struct lbm_view *view, size_t *len)
 {
     uint8_t *bytes = NULL;
     assert_int_equal(lbm_view_pack(view, &bytes, len), LBM_OK);
@@ -187,7 +187,7 @@ pack(const struct lbm_view *view, size_t *len)
 }
 
 static void
-read_back(const struct lbm_view *view, struct lbm_view *out)
+read_back(struct lbm_view *view, struct lbm_view *out)
 {
     struct lbm_diag diag = {0};
     size_t len;
@@ -198,7 +198,7 @@ read_back(const struct lbm_view *view, struct lbm_view *out)
 }
 
 static void
-assert_same(const struct lbm_view *a, const struct lbm_view *b)
+assert_same(struct lbm_view *a, struct lbm_view *b)
 {
     size_t len_a, len_b;
     uint8_t *bytes_a = pack(a, &len_a), *bytes_b = pack(b, &len_b);
@@ -215,7 +215,8 @@ assert_same(const struct lbm_view *a, const struct lbm_view *b)
     assert_int_equal(a->diameter, b->diameter);
     assert_memory_equal(h->offset, b->hosts.offset, (h->n + 1) * sizeof *h->offset);
     assert_memory_equal(a->colour, b->colour, h->offset[h->n] * sizeof *a->colour);
-    assert_memory_equal(h->dist, b->hosts.dist, (size_t)h->n * h->n * sizeof *h->dist);
+    assert_memory_equal(h->target, b->hosts.target, h->offset[h->n] * sizeof *h->target);
+    assert_memory_equal(h->cost, b->hosts.cost, h->offset[h->n] * sizeof *h->cost);
     assert_memory_equal(h->site, b->hosts.site, h->n * h->m * sizeof *h->site);
     assert_memory_equal(h->capacity, b->hosts.capacity, h->n * sizeof *h->capacity);
 }
@@ -238,7 +239,8 @@ a_view_read_back_goes_on_like_the_one_written(void **state)
             apply(&kept, &random.command, refusal);
             apply(&other, &random.command, other_refusal);
             assert_string_equal(refusal, other_refusal);
-            assert_same(&kept, &other);
+            if (i % 3 == 0) /* looking makes the host graph: it must not matter when somebody looks */
+                assert_same(&kept, &other);
             if (lbm_rng_below(&rng, 4) == 0) {
                 lbm_view_free(&other);
                 read_back(&kept, &other);

@@ -12,23 +12,23 @@
 #include "base/err.h"
 #include "base/limits.h"
 
-#define LBM_TOPOLOGY_LIST(X)                                                                               \
-    X(CHAIN, "chain", "chain:N", "N hosts in a row")                                                       \
-    X(RING, "ring", "ring:N", "N hosts in a circle")                                                       \
-    X(MESH, "mesh", "mesh:AxB[xC]", "grid, host id = x + y*A + z*A*B")                                      \
-    X(TORUS, "torus", "torus:AxB[xC]", "grid with wrap-around links")                                      \
-    X(HYPERCUBE, "hypercube", "hypercube:D", "2^D hosts, links between ids that differ in one bit")        \
-    X(STAR, "star", "star:N", "host 0 linked to the N-1 others")                                           \
-    X(COMPLETE, "complete", "complete:N", "every pair linked")                                             \
-    X(TREE, "tree", "tree:D,K", "complete K-ary tree of depth D; every node is a host")                    \
-    X(HIER, "hier", "hier:4:8:8/1:10:100", "hierarchy, innermost group first, and the cost of each level") \
+#define LBM_TOPOLOGY_LIST(X)                                                                                 \
+    X(CHAIN, "chain", "chain:N", "N hosts in a row")                                                         \
+    X(RING, "ring", "ring:N", "N hosts in a circle")                                                         \
+    X(MESH, "mesh", "mesh:AxB[xC]", "grid, host id = x + y*A + z*A*B")                                       \
+    X(TORUS, "torus", "torus:AxB[xC]", "grid with wrap-around links")                                        \
+    X(HYPERCUBE, "hypercube", "hypercube:D", "2^D hosts, links between ids that differ in one bit")          \
+    X(STAR, "star", "star:N", "host 0 linked to the N-1 others")                                             \
+    X(COMPLETE, "complete", "complete:N", "every pair linked")                                               \
+    X(TREE, "tree", "tree:D,K", "complete K-ary tree of depth D; every node is a host")                      \
+    X(HIER, "hier", "hier:4:8:8/1:10:100", "hierarchy, innermost group first, and the cost of each level")   \
     X(FILE, "file", "file:PATH", "METIS with costs and capacities, Scotch .tgt, Slurm topology.conf, GraphML")
 
 enum lbm_topology {
 #define LBM_TOPOLOGY_ENUM(id, name, form, text) LBM_TOPOLOGY_##id,
     LBM_TOPOLOGY_LIST(LBM_TOPOLOGY_ENUM)
 #undef LBM_TOPOLOGY_ENUM
-    LBM_TOPOLOGY_COUNT
+        LBM_TOPOLOGY_COUNT
 };
 
 /* A host graph H. Links are stored in both directions, neighbours sorted by id.
@@ -37,36 +37,43 @@ enum lbm_topology {
  * of the other; in a uniform hierarchy these are the hosts that differ in one digit of their id. Targets
  * that are matrices of distances (deco) have the links that the distances imply. */
 struct lbm_hosts {
-    uint32_t n;               /* hosts */
+    uint32_t n; /* hosts */
     enum lbm_topology topology;
-    uint32_t dims[3];         /* chain, ring, mesh, torus: extents; hypercube: dims[0] = dimension */
-    uint32_t *offset;         /* [n + 1] */
-    uint32_t *target;         /* [offset[n]] */
-    uint32_t *cost;           /* [offset[n]] link cost >= 1 */
-    double *capacity;         /* [n] relative speed s_p > 0 */
-    uint32_t *dist;           /* [n * n] routing distance d_pq, row-major, symmetric, 0 on the diagonal */
-    unsigned m;               /* dimensions of Omega: 2 or 3 */
-    double *site;             /* [n * m] site of each host in the unit box [0,1]^m */
-    char **name;              /* [n] names from the input, or NULL: the ids */
+    uint32_t dims[3]; /* chain, ring, mesh, torus: extents; hypercube: dims[0] = dimension */
+    uint32_t *offset; /* [n + 1] */
+    uint32_t *target; /* [offset[n]] */
+    uint32_t *cost;   /* [offset[n]] link cost >= 1 */
+    double *capacity; /* [n] relative speed s_p > 0 */
+    uint32_t *dist;   /* [n * n] routing distance d_pq, row-major, symmetric, 0 on the diagonal; or NULL: */
+    uint32_t **row;   /* [n] the rows asked for by lbm_hosts_route_from, else NULL */
+    unsigned m;       /* dimensions of Omega: 2 or 3 */
+    double *site;     /* [n * m] site of each host in the unit box [0,1]^m */
+    char **name;      /* [n] names from the input, or NULL: the ids */
 };
+
+/* Distances from p [n]. Without a matrix the row must have been asked for. */
+static inline const uint32_t *
+lbm_dist_row(const struct lbm_hosts *h, uint32_t p)
+{
+    return h->dist != NULL ? &h->dist[(size_t)p * h->n] : h->row[p];
+}
 
 static inline uint32_t
 lbm_dist(const struct lbm_hosts *h, uint32_t p, uint32_t q)
 {
-    return h->dist[(size_t)p * h->n + q];
+    return lbm_dist_row(h, p)[q];
 }
 
 /* Build the host graph named by a spec that needs no file ("mesh:4x4").
  * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT; diag shows the right form. "file:" and "live" are the
  * caller's: read the file, then lbm_hosts_parse. */
-enum lbm_err lbm_hosts_generate(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag)
-    LBM_MUST_CHECK;
+enum lbm_err lbm_hosts_generate(const char *spec, struct lbm_hosts *out,
+                                struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Parse a host graph from the text of a file; its format is recognised by its content; name is for messages.
- * METIS, GraphML: edge weight = cost, vertex weight = capacity; GraphML: positions = sites. Unconnected graphs
- * are refused, naming two hosts.
- * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT, LBM_E_UNSUPPORTED, LBM_E_NOMEM; diag names the file, and the
- * line where there is one. */
+ * METIS, GraphML: edge weight = cost, vertex weight = capacity; GraphML: positions = sites. Unconnected
+ * graphs are refused, naming two hosts. Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT, LBM_E_UNSUPPORTED,
+ * LBM_E_NOMEM; diag names the file, and the line where there is one. */
 enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len, struct lbm_hosts *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
@@ -84,14 +91,26 @@ struct lbm_link {
 /* Build from explicit links; validates (connected, positive, no duplicate), routes by Dijkstra.
  * In: capacity [n] or NULL (all 1); site [n * m] in any scale, or NULL: stress majorization chooses.
  * Errors: LBM_E_RANGE, LBM_E_LIMIT, LBM_E_SYNTAX (a duplicate; hosts no way leads to); LBM_E_NOMEM. */
-enum lbm_err lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links,
-                             const double *capacity, unsigned m, const double *site, struct lbm_hosts *out,
+enum lbm_err lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links, const double *capacity,
+                             unsigned m, const double *site, struct lbm_hosts *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* The same without the matrix of distances, which a host that looks at its neighbours alone does not need:
+ * memory and time are those of the links. Sites stay as given. Errors: as above. */
+enum lbm_err lbm_hosts_build_unrouted(uint32_t n, const struct lbm_link *links, size_t n_links,
+                                      const double *capacity, unsigned m, const double *site,
+                                      struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Have the distances from p: nothing to do with a matrix, else a search from p, once. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_hosts_route_from(struct lbm_hosts *h, uint32_t p) LBM_MUST_CHECK;
 
 void lbm_hosts_free(struct lbm_hosts *h);
 
 /* Largest hop count (links, not costs) between two hosts: XL95's diameter for termination. */
 uint32_t lbm_hosts_diameter_hops(const struct lbm_hosts *h);
+
+/* The same, or `limit` if it is larger; wide graphs are recognized after one search. */
+uint32_t lbm_hosts_diameter_within(const struct lbm_hosts *h, uint32_t limit);
 
 /* Map sites of any scale into the unit box [0,1]^m: a full grid of k distinct values along an axis goes
  * to the cell centres (i + 1/2)/k, as HEI97's squares want; otherwise each axis is centred and scaled to

@@ -17,6 +17,10 @@ lbm_hosts_free(struct lbm_hosts *h)
     free(h->cost);
     free(h->capacity);
     free(h->dist);
+    if (h->row != NULL)
+        for (uint32_t p = 0; p < h->n; p++)
+            free(h->row[p]);
+    free(h->row);
     free(h->site);
     if (h->name != NULL)
         for (uint32_t p = 0; p < h->n; p++)
@@ -65,8 +69,9 @@ out:
     return err;
 }
 
-enum lbm_err
-lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_links, struct lbm_hosts *out)
+/* is_routed: with room for all distances, else for rows of them. */
+static enum lbm_err
+link_hosts(uint32_t n, const struct lbm_link *links, size_t n_links, int is_routed, struct lbm_hosts *out)
 {
     LBM_ASSERT(n >= 1 && n <= LBM_HOSTS_MAX && n_links <= LBM_LINKS_MAX);
     struct lbm_hosts h = {.n = n, .m = 2, .topology = LBM_TOPOLOGY_FILE};
@@ -74,10 +79,11 @@ lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_links, struct 
     h.target = lbm_alloc(2 * n_links, sizeof *h.target);
     h.cost = lbm_alloc(2 * n_links, sizeof *h.cost);
     h.capacity = lbm_alloc(n, sizeof *h.capacity);
-    h.dist = lbm_alloc((size_t)n * n, sizeof *h.dist);
+    h.dist = is_routed ? lbm_alloc((size_t)n * n, sizeof *h.dist) : NULL;
+    h.row = is_routed ? NULL : lbm_alloc(n, sizeof *h.row);
     h.site = lbm_alloc((size_t)n * h.m, sizeof *h.site);
     int complete = h.offset != NULL && h.target != NULL && h.cost != NULL && h.capacity != NULL &&
-                   h.dist != NULL && h.site != NULL;
+                   (h.dist != NULL || h.row != NULL) && h.site != NULL;
     enum lbm_err err = complete ? fill_rows(&h, links, n_links) : LBM_E_NOMEM;
     if (err != LBM_OK) {
         lbm_hosts_free(&h);
@@ -87,6 +93,12 @@ lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_links, struct 
         h.capacity[p] = 1.0;
     *out = h;
     return LBM_OK;
+}
+
+enum lbm_err
+lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_links, struct lbm_hosts *out)
+{
+    return link_hosts(n, links, n_links, 1, out);
 }
 
 enum lbm_err
@@ -162,9 +174,10 @@ check_rows(const struct lbm_hosts *h, struct lbm_diag *diag)
     return LBM_OK;
 }
 
-enum lbm_err
-lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links, const double *capacity, unsigned m,
-                const double *site, struct lbm_hosts *out, struct lbm_diag *diag)
+/* A host graph that was checked, with links and capacities. */
+static enum lbm_err
+build_rows(uint32_t n, const struct lbm_link *links, size_t n_links, int is_routed, const double *capacity,
+           unsigned m, const double *site, struct lbm_hosts *out, struct lbm_diag *diag)
 {
     if (n < 1 || n > LBM_HOSTS_MAX)
         return lbm_diag_set(diag, LBM_E_LIMIT, "hosts", 0, "%" PRIu32 " hosts; 1 .. %d are possible", n,
@@ -178,16 +191,30 @@ lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links, const 
         err = check_numbers(n, capacity, m, site, diag);
     struct lbm_hosts h = {0};
     if (err == LBM_OK)
-        err = lbm_hosts_link(n, links, n_links, &h);
+        err = link_hosts(n, links, n_links, is_routed, &h);
     if (err != LBM_OK)
         return err;
     if (capacity != NULL)
         memcpy(h.capacity, capacity, n * sizeof *capacity);
     err = check_rows(&h, diag);
     if (err == LBM_OK)
-        err = lbm_hosts_route(&h);
-    if (err == LBM_OK)
         err = lbm_hosts_set_dimensions(&h, m);
+    if (err == LBM_OK)
+        *out = h;
+    else
+        lbm_hosts_free(&h);
+    return err;
+}
+
+enum lbm_err
+lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links, const double *capacity, unsigned m,
+                const double *site, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    struct lbm_hosts h;
+    enum lbm_err err = build_rows(n, links, n_links, 1, capacity, m, site, &h, diag);
+    if (err != LBM_OK)
+        return err;
+    err = lbm_hosts_route(&h);
     if (err == LBM_OK && site != NULL) {
         memcpy(h.site, site, (size_t)n * m * sizeof *site);
         lbm_sites_fit(h.site, n, m);
@@ -198,6 +225,16 @@ lbm_hosts_build(uint32_t n, const struct lbm_link *links, size_t n_links, const 
         *out = h;
     else
         lbm_hosts_free(&h);
+    return err;
+}
+
+enum lbm_err
+lbm_hosts_build_unrouted(uint32_t n, const struct lbm_link *links, size_t n_links, const double *capacity,
+                         unsigned m, const double *site, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    enum lbm_err err = build_rows(n, links, n_links, 0, capacity, m, site, out, diag);
+    if (err == LBM_OK)
+        memcpy(out->site, site, (size_t)n * m * sizeof *site);
     return err;
 }
 

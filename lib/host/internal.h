@@ -28,6 +28,9 @@ enum lbm_err lbm_hosts_set_dimensions(struct lbm_hosts *h, unsigned m) LBM_MUST_
  * Out: hops [n], LBM_NONE where there is no way; order [n] hosts as visited.  Returns how many. */
 uint32_t lbm_hosts_hops(const struct lbm_hosts *h, uint32_t source, uint32_t *hops, uint32_t *order);
 
+/* Distances from p. Out: row [n]. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_hosts_fill_row(const struct lbm_hosts *h, uint32_t p, uint32_t *row) LBM_MUST_CHECK;
+
 /* Fill dist: breadth first if all links cost the same, else Dijkstra from each host.
  * In: connected.  Errors: LBM_E_NOMEM.  Cost: O(n (n + links)), with Dijkstra a log n more. */
 enum lbm_err lbm_hosts_route(struct lbm_hosts *h) LBM_MUST_CHECK;

@@ -87,59 +87,109 @@ dijkstra(const struct lbm_hosts *h, uint32_t source, struct heap *heap, uint32_t
     }
 }
 
-static enum lbm_err
-route_unequal(struct lbm_hosts *h)
+static int
+costs_differ(const struct lbm_hosts *h)
 {
-    /* Each link direction is relaxed at most once a source, so this many pushes suffice. */
-    struct heap heap = {lbm_alloc((size_t)h->offset[h->n] + 1, sizeof *heap.at), 0};
-    if (heap.at == NULL)
-        return LBM_E_NOMEM;
-    for (uint32_t p = 0; p < h->n; p++)
-        dijkstra(h, p, &heap, &h->dist[(size_t)p * h->n]);
-    free(heap.at);
-    return LBM_OK;
+    for (uint32_t i = 1; i < h->offset[h->n]; i++)
+        if (h->cost[i] != h->cost[0])
+            return 1;
+    return 0;
 }
 
+/* What a search needs besides its row. */
+struct search {
+    int costs_differ;
+    struct heap heap;
+    uint32_t *order;
+};
+
 static enum lbm_err
-route_equal(struct lbm_hosts *h, uint32_t cost)
+search_begin(const struct lbm_hosts *h, struct search *search)
 {
-    uint32_t *order = lbm_alloc(h->n, sizeof *order);
-    if (order == NULL)
-        return LBM_E_NOMEM;
-    for (uint32_t p = 0; p < h->n; p++) {
-        uint32_t *row = &h->dist[(size_t)p * h->n];
-        uint32_t reached = lbm_hosts_hops(h, p, row, order);
-        LBM_ASSERT(reached == h->n);
-        for (uint32_t q = 0; q < h->n; q++)
-            row[q] *= cost;
+    *search = (struct search){.costs_differ = costs_differ(h)};
+    /* Each link direction is relaxed at most once a source, so this many pushes suffice. */
+    if (search->costs_differ)
+        search->heap.at = lbm_alloc((size_t)h->offset[h->n] + 1, sizeof *search->heap.at);
+    else
+        search->order = lbm_alloc(h->n, sizeof *search->order);
+    return search->heap.at != NULL || search->order != NULL ? LBM_OK : LBM_E_NOMEM;
+}
+
+static void
+search_end(struct search *search)
+{
+    free(search->heap.at);
+    free(search->order);
+}
+
+static void
+search_from(const struct lbm_hosts *h, struct search *search, uint32_t p, uint32_t *row)
+{
+    if (search->costs_differ) {
+        dijkstra(h, p, &search->heap, row);
+        return;
     }
-    free(order);
-    return LBM_OK;
+    uint32_t cost = h->offset[h->n] != 0 ? h->cost[0] : 1;
+    uint32_t reached = lbm_hosts_hops(h, p, row, search->order);
+    LBM_ASSERT(reached == h->n);
+    for (uint32_t q = 0; q < h->n; q++)
+        row[q] *= cost;
+}
+
+enum lbm_err
+lbm_hosts_fill_row(const struct lbm_hosts *h, uint32_t p, uint32_t *row)
+{
+    struct search search;
+    enum lbm_err err = search_begin(h, &search);
+    if (err == LBM_OK)
+        search_from(h, &search, p, row);
+    search_end(&search);
+    return err;
 }
 
 enum lbm_err
 lbm_hosts_route(struct lbm_hosts *h)
 {
     _Static_assert((uint64_t)LBM_LINK_COST_MAX * (LBM_HOSTS_MAX - 1) < UINT32_MAX, "distances fit 32 bits");
-    uint32_t n_directions = h->offset[h->n], equal = 1;
-    while (equal < n_directions && h->cost[equal] == h->cost[0])
-        equal++;
-    if (equal < n_directions)
-        return route_unequal(h);
-    return route_equal(h, n_directions > 0 ? h->cost[0] : 1);
+    struct search search;
+    enum lbm_err err = search_begin(h, &search);
+    for (uint32_t p = 0; err == LBM_OK && p < h->n; p++)
+        search_from(h, &search, p, &h->dist[(size_t)p * h->n]);
+    search_end(&search);
+    return err;
+}
+
+enum lbm_err
+lbm_hosts_route_from(struct lbm_hosts *h, uint32_t p)
+{
+    if (h->dist != NULL || h->row[p] != NULL)
+        return LBM_OK;
+    uint32_t *row = lbm_alloc(h->n, sizeof *row);
+    enum lbm_err err = row != NULL ? lbm_hosts_fill_row(h, p, row) : LBM_E_NOMEM;
+    if (err == LBM_OK)
+        h->row[p] = row;
+    else
+        free(row);
+    return err;
+}
+
+uint32_t
+lbm_hosts_diameter_within(const struct lbm_hosts *h, uint32_t limit)
+{
+    uint32_t hops[LBM_HOSTS_MAX], order[LBM_HOSTS_MAX], diameter = 0;
+    LBM_ASSERT(h->n <= LBM_HOSTS_MAX);
+    for (uint32_t p = 0; p < h->n && diameter < limit; p++) {
+        uint32_t reached = lbm_hosts_hops(h, p, hops, order);
+        uint32_t farthest = hops[order[reached - 1]];
+        diameter = farthest > diameter ? farthest : diameter;
+    }
+    return diameter < limit ? diameter : limit;
 }
 
 uint32_t
 lbm_hosts_diameter_hops(const struct lbm_hosts *h)
 {
-    uint32_t hops[LBM_HOSTS_MAX], order[LBM_HOSTS_MAX], diameter = 0;
-    LBM_ASSERT(h->n <= LBM_HOSTS_MAX);
-    for (uint32_t p = 0; p < h->n; p++) {
-        uint32_t reached = lbm_hosts_hops(h, p, hops, order);
-        uint32_t farthest = hops[order[reached - 1]];
-        diameter = farthest > diameter ? farthest : diameter;
-    }
-    return diameter;
+    return lbm_hosts_diameter_within(h, UINT32_MAX);
 }
 
 static int

@@ -119,8 +119,8 @@ attracted(struct session *s, uint32_t v)
     const struct lbm_pair *pair = s->pair;
     const struct lbm_graph *g = pair->g;
     int from = side_of(s, v), nearer = 0;
-    const uint32_t *here = &pair->h->dist[(size_t)s->side[from] * pair->h->n];
-    const uint32_t *there = &pair->h->dist[(size_t)s->side[!from] * pair->h->n];
+    const uint32_t *here = lbm_dist_row(pair->h, s->side[from]);
+    const uint32_t *there = lbm_dist_row(pair->h, s->side[!from]);
     int64_t gain = 0;
     for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
         uint32_t r = pair->part[g->target[e]];

@@ -84,6 +84,9 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
     const struct lbm_patch *patch = &shard->patch;
     uint32_t self = lbm_view_number(&node->view, node->host);
     uint32_t partner = lbm_view_number(&node->view, partner_host);
+    if (lbm_hosts_route_from(&node->view.hosts, self) != LBM_OK ||
+        lbm_hosts_route_from(&node->view.hosts, partner) != LBM_OK)
+        return LBM_E_NOMEM;
     uint8_t *seen = lbm_alloc(patch->g.n, 1);
     slot_list rows = {0};
     enum lbm_err err = seen == NULL ? LBM_E_NOMEM : LBM_OK;

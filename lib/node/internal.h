@@ -559,6 +559,8 @@ void fail(struct lbm_node *node, enum lbm_err err);
 void membership_start(struct lbm_node *node);
 void membership_timer(struct lbm_node *node);
 void membership_changed(struct lbm_node *node); /* after an entry about members was applied */
+/* The ACTIVE members are a host graph: node->view.hosts, up to date from here until the next entry. */
+int is_routable(struct lbm_node *node);
 void dial_member(struct lbm_node *node, const struct lbm_member *member);
 void membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *peer_of(struct lbm_node *node, uint32_t host); /* creates; NULL if memory is short */

@@ -413,7 +413,7 @@ static void
 waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     if (entry->home == node->host) {
-        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && node->view.routable &&
+        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && is_routable(node) &&
             all_adopted(node))
             plan_begin(node, job, entry);
         else if (job->stored == LBM_JOB_PLACED && job->phase == LBM_PHASE_SUBMITTED)

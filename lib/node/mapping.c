@@ -286,7 +286,7 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     int is_spent = job->sweeps >= MAPPING_SWEEPS_MAX;
     int at_rest = job->largest <= calm || is_spent;
     uint32_t waiting = 0;
-    if (node->view.routable && job->frame_seq != 0 && !is_spent &&
+    if (is_routable(node) && job->frame_seq != 0 && !is_spent &&
         (node->now_us >= job->follow_us || at_rest)) {
         job->follow_us = node->now_us + FOLLOW_US;
         waiting = follow_regions(node, job, at_rest ? 0 : HYSTERESIS);

@@ -32,6 +32,15 @@ is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
     return 1;
 }
 
+int
+is_routable(struct lbm_node *node)
+{
+    int routable = 0;
+    if (lbm_view_graph(&node->view, &routable) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    return routable;
+}
+
 static void
 send_hello(struct lbm_node *node, uint32_t host)
 {

@@ -229,7 +229,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
     out->start = entry->start;
     out->seed = entry->seed;
     out->imbalance_bound = entry->imbalance;
-    out->counter_goal = node->view.diameter + 1;
+    out->counter_goal = (is_routable(node) ? node->view.diameter : 0) + 1;
     out->owner = entry->owner;
     out->settled = least == LBM_PHASE_SETTLED;
     out->age_s = (double)(node->now_us - job->created_us) / 1e6;

@@ -188,6 +188,8 @@ open_colour(struct lbm_node *node, struct job *job)
     struct session *s = &job->session;
     s->state = SESSION_NONE;
     s->retry_us = INT64_MAX;
+    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
+        return; /* the log's next word on that begins anew */
     for (;; s->colour++) {
         while (s->colour >= node->view.n_colours)
             if (!end_sweep(node, job))
@@ -226,6 +228,8 @@ notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice 
 {
     const struct lbm_hosts *h = &node->view.hosts;
     uint32_t self = lbm_view_number(&node->view, node->host);
+    if (!is_routable(node) || self == LBM_NONE)
+        return;
     for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
         send_notice(node, job, lbm_view_host(&node->view, h->target[e]), kind);
 }
@@ -330,7 +334,7 @@ void
 session_timer(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    if (job->phase != LBM_PHASE_BALANCING || !node->view.routable ||
+    if (job->phase != LBM_PHASE_BALANCING || !is_routable(node) ||
         lbm_view_number(&node->view, node->host) == LBM_NONE)
         return;
     if (s->state == SESSION_NONE) {
@@ -350,7 +354,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairOpen *open = message->pair_open;
     struct job *job = job_of(node, open->job);
-    if (job == NULL || !node->view.routable || open->topology != node->view.topology)
+    if (job == NULL || !is_routable(node) || open->topology != node->view.topology)
         return;
     struct session *s = &job->session;
     if (job->phase != LBM_PHASE_BALANCING) {

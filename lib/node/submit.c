@@ -46,12 +46,12 @@ submit_gone(struct lbm_node *node, uint64_t client)
 
 /* Why a job of this name cannot be submitted now, or NULL. */
 static const char *
-refusal(const struct lbm_node *node, const char *name)
+refusal(struct lbm_node *node, const char *name)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || self->state != LBM_MEMBER_ACTIVE)
         return "this host is not an active member yet; try again in a moment";
-    if (!node->view.routable)
+    if (!is_routable(node))
         return node->view.unroutable;
     if (lbm_view_job_named(&node->view, name) != NULL)
         return "a job of that name exists already; cancel it or choose another name";

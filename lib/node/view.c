@@ -26,31 +26,18 @@ lbm_view_free(struct lbm_view *view)
     lbm_vec_free(&view->jobs);
     lbm_vec_free(&view->departed);
     lbm_vec_free(&view->active);
+    lbm_vec_free(&view->place);
+    lbm_vec_free(&view->touched);
     lbm_hosts_free(&view->hosts);
     free(view->colour);
     *view = (struct lbm_view){0};
 }
 
-/* Index of the first member with an id >= host. */
-size_t
-lbm_view_member_place(const struct lbm_view *view, uint32_t host)
-{
-    size_t low = 0, high = view->members.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (view->members.at[middle].host < host)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 struct lbm_member *
 lbm_view_member_of(const struct lbm_view *view, uint32_t host)
 {
-    size_t at = lbm_view_member_place(view, host);
-    return at < view->members.n && view->members.at[at].host == host ? &view->members.at[at] : NULL;
+    uint32_t at = host < view->place.n ? view->place.at[host].member : LBM_NONE;
+    return at != LBM_NONE ? &view->members.at[at] : NULL;
 }
 
 const struct lbm_member *
@@ -80,8 +67,7 @@ lbm_view_job_named(const struct lbm_view *view, const char *name)
 uint32_t
 lbm_view_number(const struct lbm_view *view, uint32_t host)
 {
-    const struct lbm_member *member = lbm_view_member(view, host);
-    return member != NULL && member->state == LBM_MEMBER_ACTIVE ? member->number : LBM_NONE;
+    return host < view->place.n ? view->place.at[host].number : LBM_NONE;
 }
 
 uint32_t
@@ -111,10 +97,17 @@ lbm_view_takes_part(const struct lbm_member *member)
 const struct lbm_departed *
 lbm_view_departed(const struct lbm_view *view, uint32_t host, uint64_t incarnation)
 {
-    for (size_t i = 0; i < view->departed.n; i++)
-        if (view->departed.at[i].host == host && view->departed.at[i].incarnation == incarnation)
-            return &view->departed.at[i];
-    return NULL;
+    size_t low = 0, high = view->departed.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct lbm_departed *gone = &view->departed.at[middle];
+        if (gone->host < host || (gone->host == host && gone->incarnation < incarnation))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct lbm_departed *gone = low < view->departed.n ? &view->departed.at[low] : NULL;
+    return gone != NULL && gone->host == host && gone->incarnation == incarnation ? gone : NULL;
 }
 
 int
@@ -139,6 +132,92 @@ lbm_view_heir(const struct lbm_view *view, uint32_t host, uint64_t incarnation, 
     return 1;
 }
 
+/* ---- where hosts are found ------------------------------------------------------------------------------
+ */
+
+enum lbm_err
+lbm_view_touch(struct lbm_view *view, uint32_t host)
+{
+    return lbm_vec_push(&view->touched, host);
+}
+
+/* Room for the place of a host id. */
+static enum lbm_err
+reserve_place(struct lbm_view *view, uint32_t host)
+{
+    while (view->place.n <= host) {
+        struct lbm_host_place nowhere = {LBM_NONE, LBM_NONE};
+        if (lbm_vec_push(&view->place, nowhere) != LBM_OK)
+            return LBM_E_NOMEM;
+    }
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_view_add_member(struct lbm_view *view, uint32_t host, struct lbm_member **out)
+{
+    if (lbm_vec_reserve(&view->members, 1) != LBM_OK || reserve_place(view, host) != LBM_OK)
+        return LBM_E_NOMEM;
+    size_t at = view->members.n++;
+    for (; at > 0 && view->members.at[at - 1].host > host; at--) {
+        view->members.at[at] = view->members.at[at - 1];
+        view->place.at[view->members.at[at].host].member = (uint32_t)at;
+    }
+    view->members.at[at] = (struct lbm_member){.host = host, .buddy = LBM_NONE};
+    view->place.at[host].member = (uint32_t)at;
+    *out = &view->members.at[at];
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_view_number_active(struct lbm_view *view, uint32_t host, int is_active)
+{
+    LBM_ASSERT(host < view->place.n);
+    uint32_t n = (uint32_t)view->active.n, at = view->place.at[host].number;
+    if (is_active == (at != LBM_NONE))
+        return LBM_OK;
+    if (!is_active) {
+        view->place.at[host].number = LBM_NONE;
+        for (view->active.n--; at + 1 < n; at++) {
+            view->active.at[at] = view->active.at[at + 1];
+            view->place.at[view->active.at[at]].number = at;
+        }
+        return LBM_OK;
+    }
+    if (lbm_vec_push(&view->active, host) != LBM_OK)
+        return LBM_E_NOMEM;
+    for (at = n; at > 0 && view->active.at[at - 1] > host; at--) {
+        view->active.at[at] = view->active.at[at - 1];
+        view->place.at[view->active.at[at]].number = at;
+    }
+    view->active.at[at] = host;
+    view->place.at[host].number = at;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_view_index(struct lbm_view *view)
+{
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; err == LBM_OK && i < view->members.n; i++) {
+        struct lbm_member *member = &view->members.at[i];
+        err = reserve_place(view, member->host);
+        if (err == LBM_OK)
+            view->place.at[member->host].member = (uint32_t)i;
+        if (err == LBM_OK && member->state == LBM_MEMBER_ACTIVE)
+            err = lbm_view_number_active(view, member->host, 1);
+    }
+    for (size_t i = 0; err == LBM_OK && i < view->members.n; i++) {
+        struct lbm_member *buddy = lbm_view_member_of(view, view->members.at[i].buddy);
+        if (buddy != NULL)
+            buddy->n_wards++;
+    }
+    return err;
+}
+
+/* ---- commands -------------------------------------------------------------------------------------------
+ */
+
 static enum lbm_err
 apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -160,6 +239,9 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
 {
     const Lbm__JobCreate *create = command->job_create;
     const struct lbm_member *home = lbm_view_member(view, create->home);
+    int routable;
+    if (lbm_view_graph(view, &routable) != LBM_OK)
+        return LBM_E_NOMEM;
     if (lbm_view_job(view, create->job) != NULL || lbm_view_job_named(view, create->name) != NULL)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "a job named %s exists already; cancel it or choose another name", create->name);
@@ -167,7 +249,7 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster has its %d jobs; cancel one first", LBM_JOBS_MAX);
     else if (home == NULL || home->state != LBM_MEMBER_ACTIVE)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not active", create->home);
-    else if (!view->routable)
+    else if (!routable)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the active hosts are not connected: %.400s", view->unroutable);
     else if (create->start >= LBM_START_COUNT)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "start %" PRIu32 " is not known", create->start);
@@ -251,6 +333,7 @@ lbm_view_apply(struct lbm_view *view, const Lbm__Command *command, char refusal[
 {
     enum lbm_err err = LBM_E_VERSION; /* written by a later version: a no-op would let views differ */
     refusal[0] = '\0';
+    view->touched.n = 0;
     if (view->index == 0 && command->what_case != LBM__COMMAND__WHAT_FOUND)
         return LBM_E_CORRUPT;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

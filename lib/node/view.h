@@ -27,8 +27,12 @@ const char *lbm_member_state_name(enum lbm_member_state state);
 
 struct lbm_member {
     uint32_t host;
-    uint64_t incarnation;
     enum lbm_member_state state;
+    uint64_t incarnation;
+    uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
+    uint32_t n_wards;    /* members whose buddy it is */
+    uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
+    int insync;          /* nonzero: the buddy holds a full copy */
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
     char failure_domain[LBM_NAME_MAX + 1]; /* "": one of its own */
@@ -42,22 +46,23 @@ struct lbm_member {
     double announced_capacity;
     struct lbm_link *announced_links;
     size_t n_announced_links;
+};
 
-    uint32_t number;     /* among the ACTIVE ones */
-    uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
-    uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
-    int insync;          /* nonzero: the buddy holds a full copy */
+/* Where a host id is found. */
+struct lbm_host_place {
+    uint32_t member; /* in members, or LBM_NONE */
+    uint32_t number; /* among the ACTIVE ones, or LBM_NONE */
 };
 
 /* An incarnation of a host that will not come back: evicted, or left. */
 struct lbm_departed {
     uint32_t host;
     uint64_t incarnation;
-    uint64_t view;  /* index at which it went */
-    int evicted;    /* 0: it left, and owned nothing */
-    uint32_t heir;  /* evicted: who adopts */
+    uint64_t view; /* index at which it went */
+    int evicted;   /* 0: it left, and owned nothing */
+    uint32_t heir; /* evicted: who adopts */
     uint64_t heir_incarnation;
-    int adopted;    /* nonzero: the heir has taken over, the host cannot come back with what it had */
+    int adopted; /* nonzero: the heir has taken over, the host cannot come back with what it had */
     enum lbm_member_state was; /* before it went */
 };
 
@@ -81,24 +86,36 @@ struct lbm_view {
     uint64_t chain; /* hash of all entries up to it, kept by who applies them */
     uint64_t cluster;
     char cluster_name[LBM_NAME_MAX + 1];
-    uint32_t founder; /* engine local: who orders the log; else who began it */
-    int external;     /* nonzero: no daemon orders the log */
-    unsigned m;                         /* dimensions of Omega */
-    LBM_VEC(struct lbm_member) members; /* by host id */
-    LBM_VEC(struct lbm_job_entry) jobs; /* in order of creation */
+    uint32_t founder;                      /* engine local: who orders the log; else who began it */
+    int external;                          /* nonzero: no daemon orders the log */
+    unsigned m;                            /* dimensions of Omega */
+    LBM_VEC(struct lbm_member) members;    /* by host id */
+    LBM_VEC(struct lbm_job_entry) jobs;    /* in order of creation */
     LBM_VEC(uint32_t) active;              /* ids of the ACTIVE members, ascending */
     LBM_VEC(struct lbm_departed) departed; /* by host, then incarnation */
-    uint64_t topology;                  /* index of the last entry that changed the host graph below */
+    LBM_VEC(struct lbm_host_place) place;  /* by host id */
+    LBM_VEC(uint32_t) touched; /* ids of the members that the last entry changed; some more than once */
+    uint64_t topology;         /* index of the last entry that changed the host graph below */
+    int connected;             /* the links that the ACTIVE members declare connect them */
 
     /* The ACTIVE members as a host graph; only if they are connected (routable != 0). Hosts in it are
-     * numbered 0 .. hosts.n - 1 in order of their ids. */
+     * numbered 0 .. hosts.n - 1 in order of their ids. All below is made when somebody asks for it:
+     * lbm_view_graph. */
+    int is_stale; /* nonzero: it is not that of `topology` yet */
     int routable;
     char unroutable[LBM_DIAG_TEXT_MAX]; /* why not */
     struct lbm_hosts hosts;
     uint32_t *colour; /* by link direction */
     uint32_t n_colours;
-    uint32_t diameter; /* hops */
+    uint32_t diameter; /* hops, at most LBM_VIEW_HORIZON */
 };
+
+/* Hosts further apart than this need not hear of one another for either to settle. */
+enum { LBM_VIEW_HORIZON = 16 };
+
+/* Bring the host graph and what follows from it up to date: most hosts need it seldom, but the log changes it
+ * often. Errors: LBM_E_NOMEM. *routable as in the view. */
+enum lbm_err lbm_view_graph(struct lbm_view *view, int *routable) LBM_MUST_CHECK;
 
 void lbm_view_free(struct lbm_view *view);
 
@@ -124,7 +141,7 @@ int lbm_view_takes_part(const struct lbm_member *member);
 
 /* The view as bytes, and back: a snapshot stands for all entries up to view->index. Views that are equal
  * give equal bytes.  Errors: LBM_E_NOMEM; LBM_E_CORRUPT, LBM_E_VERSION (unpack). *out owned by the caller. */
-enum lbm_err lbm_view_pack(const struct lbm_view *view, uint8_t **out, size_t *len) LBM_MUST_CHECK;
+enum lbm_err lbm_view_pack(struct lbm_view *view, uint8_t **out, size_t *len) LBM_MUST_CHECK;
 enum lbm_err lbm_view_unpack(const uint8_t *bytes, size_t len, struct lbm_view *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
@@ -132,13 +149,13 @@ const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t h
 const struct lbm_job_entry *lbm_view_job(const struct lbm_view *view, uint64_t job);
 const struct lbm_job_entry *lbm_view_job_named(const struct lbm_view *view, const char *name);
 
-/* Number of an ACTIVE host in view->hosts, or LBM_NONE; and back. Only if routable. */
+/* Number of an ACTIVE host in view->hosts, or LBM_NONE; and back. */
 uint32_t lbm_view_number(const struct lbm_view *view, uint32_t host);
 uint32_t lbm_view_host(const struct lbm_view *view, uint32_t number);
 
 /* A host graph of the ACTIVE members of its own, for a computation that outlives this view.
  * Errors: LBM_E_STATE (not routable, diag says why), LBM_E_NOMEM. */
-enum lbm_err lbm_view_build_hosts(const struct lbm_view *view, struct lbm_hosts *out,
+enum lbm_err lbm_view_build_hosts(struct lbm_view *view, struct lbm_hosts *out,
                                   struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* A site for a host that joins without one: the mean of the sites of its ACTIVE neighbours, moved aside

@@ -36,59 +36,107 @@ is_relay(const struct lbm_member *member)
     return member->state != LBM_MEMBER_ACTIVE;
 }
 
-static int
-declares(const struct lbm_member *member, uint32_t host, uint32_t *cost)
+/* ---- ways through relays --------------------------------------------------------------------------------
+ */
+
+/* Declared links of all members, in both directions; members by their place. */
+struct ways {
+    uint32_t *offset; /* [n + 1] */
+    struct way {
+        uint32_t to, cost;
+    } * way;        /* [offset[n]] */
+    uint64_t *cost; /* [n] of the search at hand; UINT64_MAX: not reached */
+    uint8_t *done;  /* [n] */
+    LBM_VEC(uint32_t) reached;
+};
+
+static void
+ways_free(struct ways *ways)
 {
-    int found = 0;
-    for (size_t k = 0; k < member->n_links; k++)
-        if (member->links[k].q == host && (!found || member->links[k].cost < *cost)) {
-            *cost = member->links[k].cost;
-            found = 1;
-        }
-    return found;
+    free(ways->offset);
+    free(ways->way);
+    free(ways->cost);
+    free(ways->done);
+    lbm_vec_free(&ways->reached);
 }
 
-/* Cost of the link of two members, or 0 if there is none. */
 static uint32_t
-link_cost(const struct lbm_member *a, const struct lbm_member *b)
+place_of(const struct lbm_view *view, uint32_t host)
 {
-    uint32_t one = 0, other = 0;
-    int from_a = declares(a, b->host, &one), from_b = declares(b, a->host, &other);
-    return from_a && from_b ? (one < other ? one : other) : from_a ? one : from_b ? other : 0;
+    return host < view->place.n ? view->place.at[host].member : LBM_NONE;
+}
+
+static enum lbm_err
+ways_build(const struct lbm_view *view, struct ways *ways)
+{
+    size_t n = view->members.n, directions = 0;
+    for (size_t i = 0; i < n; i++)
+        directions += 2 * view->members.at[i].n_links;
+    *ways = (struct ways){.offset = lbm_alloc(n + 2, sizeof *ways->offset),
+                          .way = lbm_alloc(directions, sizeof *ways->way),
+                          .cost = lbm_alloc(n, sizeof *ways->cost),
+                          .done = lbm_alloc(n, 1)};
+    if (ways->offset == NULL || ways->way == NULL || ways->cost == NULL || ways->done == NULL)
+        return LBM_E_NOMEM;
+    /* First count into the place after next, so that filling moves each offset to where it belongs. */
+    for (int fill = 0; fill < 2; fill++) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < view->members.at[i].n_links; k++) {
+                const struct lbm_link *link = &view->members.at[i].links[k];
+                uint32_t q = place_of(view, link->q), p = (uint32_t)i;
+                if (q == LBM_NONE || q == p)
+                    continue;
+                if (!fill) {
+                    ways->offset[p + 2]++;
+                    ways->offset[q + 2]++;
+                    continue;
+                }
+                ways->way[ways->offset[p + 1]++] = (struct way){q, link->cost};
+                ways->way[ways->offset[q + 1]++] = (struct way){p, link->cost};
+            }
+        for (size_t i = 2; !fill && i < n + 2; i++)
+            ways->offset[i] += ways->offset[i - 1];
+    }
+    for (size_t i = 0; i < n; i++)
+        ways->cost[i] = UINT64_MAX;
+    return LBM_OK;
 }
 
 /* Paths from the ACTIVE member at `from` through relays to other ACTIVE ones (Dijkstra; relays are few). */
 static enum lbm_err
-paths_through_relays(const struct lbm_view *view, size_t from, link_list *paths)
+paths_through_relays(const struct lbm_view *view, struct ways *ways, uint32_t from, link_list *paths)
 {
-    size_t n = view->members.n;
-    uint32_t *cost = lbm_alloc(n, sizeof *cost);
-    uint8_t *done = lbm_alloc(n, 1);
-    enum lbm_err err = cost == NULL || done == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (size_t i = 0; err == LBM_OK && i < n; i++)
-        cost[i] = LBM_NONE;
-    size_t at = from;
-    if (err == LBM_OK)
-        cost[from] = 0;
-    while (err == LBM_OK && at < n) {
-        done[at] = 1;
-        for (size_t i = 0; i < n && (at == from || is_relay(&view->members.at[at])); i++) {
-            uint32_t step = done[i] ? 0 : link_cost(&view->members.at[at], &view->members.at[i]);
-            if (step != 0 && cost[at] + step < cost[i])
-                cost[i] = cost[at] + step;
+    enum lbm_err err = lbm_vec_push(&ways->reached, from);
+    ways->cost[from] = 0;
+    for (uint32_t at = from; err == LBM_OK && at != LBM_NONE;) {
+        int goes_on = at == from || is_relay(&view->members.at[at]);
+        ways->done[at] = 1;
+        for (uint32_t e = ways->offset[at]; goes_on && err == LBM_OK && e < ways->offset[at + 1]; e++) {
+            struct way way = ways->way[e];
+            if (ways->done[way.to] || ways->cost[at] + way.cost >= ways->cost[way.to])
+                continue;
+            if (ways->cost[way.to] == UINT64_MAX)
+                err = lbm_vec_push(&ways->reached, way.to);
+            ways->cost[way.to] = ways->cost[at] + way.cost;
         }
-        if (at != from && view->members.at[at].state == LBM_MEMBER_ACTIVE) {
-            struct lbm_link path = {lbm_view_number(view, view->members.at[from].host),
-                                    lbm_view_number(view, view->members.at[at].host), cost[at]};
-            err = path.p < path.q ? lbm_vec_push(paths, path) : LBM_OK;
+        uint32_t p = lbm_view_number(view, view->members.at[from].host);
+        uint32_t q = lbm_view_number(view, view->members.at[at].host);
+        if (err == LBM_OK && at != from && q != LBM_NONE) {
+            struct lbm_link path = {p < q ? p : q, p < q ? q : p, (uint32_t)ways->cost[at]};
+            err = lbm_vec_push(paths, path);
         }
-        at = n;
-        for (size_t i = 0; i < n; i++)
-            if (!done[i] && cost[i] != LBM_NONE && (at == n || cost[i] < cost[at]))
-                at = i;
+        at = LBM_NONE;
+        for (size_t i = 0; i < ways->reached.n; i++) {
+            uint32_t next = ways->reached.at[i];
+            if (!ways->done[next] && (at == LBM_NONE || ways->cost[next] < ways->cost[at]))
+                at = next;
+        }
     }
-    free(cost);
-    free(done);
+    for (size_t i = 0; i < ways->reached.n; i++) {
+        ways->cost[ways->reached.at[i]] = UINT64_MAX;
+        ways->done[ways->reached.at[i]] = 0;
+    }
+    ways->reached.n = 0;
     return err;
 }
 
@@ -97,6 +145,41 @@ by_cost_then_ends(const void *a, const void *b)
 {
     const struct lbm_link *x = a, *y = b;
     return x->cost != y->cost ? (x->cost < y->cost ? -1 : 1) : by_ends_then_cost(a, b);
+}
+
+/* Root of the largest part: who is in it need not search, since every path that matters has another end. */
+static enum lbm_err
+largest_part(uint32_t *parent, uint32_t n, uint32_t *root)
+{
+    uint32_t *size = lbm_alloc(n, sizeof *size);
+    if (size == NULL)
+        return LBM_E_NOMEM;
+    *root = LBM_NONE;
+    for (uint32_t p = 0; p < n; p++) {
+        uint32_t r = root_of(parent, p);
+        size[r]++;
+        if (*root == LBM_NONE || size[r] > size[*root])
+            *root = r;
+    }
+    free(size);
+    return LBM_OK;
+}
+
+static enum lbm_err
+paths_between_parts(const struct lbm_view *view, uint32_t *parent, link_list *paths)
+{
+    struct ways ways;
+    uint32_t largest = LBM_NONE;
+    enum lbm_err err = ways_build(view, &ways);
+    if (err == LBM_OK)
+        err = largest_part(parent, (uint32_t)view->active.n, &largest);
+    for (uint32_t p = 0; err == LBM_OK && p < view->active.n; p++)
+        if (root_of(parent, p) != largest)
+            err = paths_through_relays(view, &ways, place_of(view, lbm_view_host(view, p)), paths);
+    ways_free(&ways);
+    if (err == LBM_OK && paths->n != 0)
+        qsort(paths->at, paths->n, sizeof *paths->at, by_cost_then_ends);
+    return err;
 }
 
 /* A host that goes must not cut the others apart: where its links held parts together, the cheapest paths
@@ -115,12 +198,7 @@ bridge(const struct lbm_view *view, uint32_t n_active, link_list *links)
         parts -= p != q;
         parent[p] = q;
     }
-    enum lbm_err err = LBM_OK;
-    for (size_t i = 0; parts > 1 && err == LBM_OK && i < view->members.n; i++)
-        if (view->members.at[i].state == LBM_MEMBER_ACTIVE)
-            err = paths_through_relays(view, i, &paths);
-    if (err == LBM_OK && paths.n != 0)
-        qsort(paths.at, paths.n, sizeof *paths.at, by_cost_then_ends);
+    enum lbm_err err = parts > 1 ? paths_between_parts(view, parent, &paths) : LBM_OK;
     for (size_t i = 0; err == LBM_OK && i < paths.n; i++) {
         uint32_t p = root_of(parent, paths.at[i].p), q = root_of(parent, paths.at[i].q);
         if (p == q)
@@ -133,16 +211,16 @@ bridge(const struct lbm_view *view, uint32_t n_active, link_list *links)
     return err;
 }
 
+/* ---- the host graph -------------------------------------------------------------------------------------
+ */
+
 /* Links between ACTIVE members by number; a link counts if either end declares it, the cheaper if both. */
 static enum lbm_err
 active_links(const struct lbm_view *view, struct lbm_link **links, size_t *n_links)
 {
     link_list all = {0};
-    uint32_t p = 0;
-    for (size_t i = 0; i < view->members.n; i++) {
-        const struct lbm_member *member = &view->members.at[i];
-        if (member->state != LBM_MEMBER_ACTIVE)
-            continue;
+    for (uint32_t p = 0; p < view->active.n; p++) {
+        const struct lbm_member *member = lbm_view_member(view, view->active.at[p]);
         for (size_t k = 0; k < member->n_links; k++) {
             uint32_t q = lbm_view_number(view, member->links[k].q);
             if (q == LBM_NONE || q == p)
@@ -153,7 +231,6 @@ active_links(const struct lbm_view *view, struct lbm_link **links, size_t *n_lin
                 return LBM_E_NOMEM;
             }
         }
-        p++;
     }
     if (all.n != 0)
         qsort(all.at, all.n, sizeof *all.at, by_ends_then_cost);
@@ -162,7 +239,7 @@ active_links(const struct lbm_view *view, struct lbm_link **links, size_t *n_lin
         if (kept == 0 || all.at[kept - 1].p != all.at[i].p || all.at[kept - 1].q != all.at[i].q)
             all.at[kept++] = all.at[i];
     all.n = kept;
-    enum lbm_err err = bridge(view, p, &all);
+    enum lbm_err err = bridge(view, (uint32_t)view->active.n, &all);
     if (err != LBM_OK) {
         lbm_vec_free(&all);
         return err;
@@ -172,29 +249,28 @@ active_links(const struct lbm_view *view, struct lbm_link **links, size_t *n_lin
     return LBM_OK;
 }
 
+typedef enum lbm_err build_fn(uint32_t n, const struct lbm_link *links, size_t n_links,
+                              const double *capacity, unsigned m, const double *site, struct lbm_hosts *out,
+                              struct lbm_diag *diag);
+
 /* The ACTIVE members as a host graph with these links. */
 static enum lbm_err
-build_linked(const struct lbm_view *view, const struct lbm_link *links, size_t n_links, struct lbm_hosts *out,
-             struct lbm_diag *diag)
+build_linked(const struct lbm_view *view, build_fn *build, const struct lbm_link *links, size_t n_links,
+             struct lbm_hosts *out, struct lbm_diag *diag)
 {
-    uint32_t n = 0, number = 0;
-    for (size_t i = 0; i < view->members.n; i++)
-        n += view->members.at[i].state == LBM_MEMBER_ACTIVE;
+    uint32_t n = (uint32_t)view->active.n;
     if (n == 0)
         return lbm_diag_set(diag, LBM_E_STATE, "cluster", 0, "no host is active yet");
     double *capacity = lbm_alloc(n, sizeof *capacity);
     double *site = lbm_alloc((size_t)n * view->m, sizeof *site);
     enum lbm_err err = capacity == NULL || site == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (size_t i = 0; err == LBM_OK && i < view->members.n; i++) {
-        const struct lbm_member *member = &view->members.at[i];
-        if (member->state != LBM_MEMBER_ACTIVE)
-            continue;
-        capacity[number] = member->capacity;
-        memcpy(&site[(size_t)number * view->m], member->site, view->m * sizeof *site);
-        number++;
+    for (uint32_t p = 0; err == LBM_OK && p < n; p++) {
+        const struct lbm_member *member = lbm_view_member(view, view->active.at[p]);
+        capacity[p] = member->capacity;
+        memcpy(&site[(size_t)p * view->m], member->site, view->m * sizeof *site);
     }
     if (err == LBM_OK)
-        err = lbm_hosts_build(n, links, n_links, capacity, view->m, site, out, diag);
+        err = build(n, links, n_links, capacity, view->m, site, out, diag);
     /* Sites stay as the log has them: a join must not move anybody else's. */
     if (err == LBM_OK)
         memcpy(out->site, site, (size_t)n * view->m * sizeof *site);
@@ -204,9 +280,12 @@ build_linked(const struct lbm_view *view, const struct lbm_link *links, size_t n
 }
 
 enum lbm_err
-lbm_view_build_hosts(const struct lbm_view *view, struct lbm_hosts *out, struct lbm_diag *diag)
+lbm_view_build_hosts(struct lbm_view *view, struct lbm_hosts *out, struct lbm_diag *diag)
 {
-    if (!view->routable)
+    int routable;
+    if (lbm_view_graph(view, &routable) != LBM_OK)
+        return LBM_E_NOMEM;
+    if (!routable)
         return lbm_diag_set(diag, LBM_E_STATE, "cluster", 0, "%s",
                             view->unroutable[0] != '\0' ? view->unroutable : "no host is active yet");
     /* The links that hold now: who stood between others may have changed since without a word about it. */
@@ -219,24 +298,9 @@ lbm_view_build_hosts(const struct lbm_view *view, struct lbm_hosts *out, struct 
         for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++)
             if (p < h->target[e])
                 links[n_links++] = (struct lbm_link){p, h->target[e], h->cost[e]};
-    enum lbm_err err = build_linked(view, links, n_links, out, diag);
+    enum lbm_err err = build_linked(view, lbm_hosts_build, links, n_links, out, diag);
     free(links);
     return err;
-}
-
-static enum lbm_err
-number_members(struct lbm_view *view)
-{
-    view->active.n = 0;
-    for (size_t i = 0; i < view->members.n; i++) {
-        struct lbm_member *member = &view->members.at[i];
-        if (member->state != LBM_MEMBER_ACTIVE)
-            continue;
-        member->number = (uint32_t)view->active.n;
-        if (lbm_vec_push(&view->active, member->host) != LBM_OK)
-            return LBM_E_NOMEM;
-    }
-    return LBM_OK;
 }
 
 static enum lbm_err
@@ -249,9 +313,10 @@ derive_linked(struct lbm_view *view, const struct lbm_link *links, size_t n_link
     view->n_colours = 0;
     view->routable = 0;
     struct lbm_diag diag = {0};
-    enum lbm_err err = build_linked(view, links, n_links, &view->hosts, &diag);
+    enum lbm_err err = build_linked(view, lbm_hosts_build_unrouted, links, n_links, &view->hosts, &diag);
     if (err == LBM_E_NOMEM)
         return err;
+    view->is_stale = 0;
     if (err != LBM_OK) {
         view->hosts = (struct lbm_hosts){0};
         snprintf(view->unroutable, sizeof view->unroutable, "%s", diag.text);
@@ -264,30 +329,76 @@ derive_linked(struct lbm_view *view, const struct lbm_link *links, size_t n_link
     view->n_colours = directions == 0 ? 0 : lbm_hosts_colour(&view->hosts, view->colour);
     if (view->n_colours == 0 && directions != 0)
         return LBM_E_NOMEM;
-    view->diameter = lbm_hosts_diameter_hops(&view->hosts);
+    view->diameter = lbm_hosts_diameter_within(&view->hosts, LBM_VIEW_HORIZON);
     view->routable = 1;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_view_graph(struct lbm_view *view, int *routable)
+{
+    struct lbm_link *links = NULL;
+    size_t n_links = 0;
+    enum lbm_err err = view->is_stale ? active_links(view, &links, &n_links) : LBM_OK;
+    if (err == LBM_OK && view->is_stale)
+        err = derive_linked(view, links, n_links);
+    free(links);
+    *routable = view->routable;
+    return err;
+}
+
+/* Do the links that the ACTIVE members declare connect them? */
+static enum lbm_err
+find_connected(struct lbm_view *view)
+{
+    uint32_t n = (uint32_t)view->active.n, parts = n;
+    uint32_t *parent = lbm_alloc(n, sizeof *parent);
+    if (parent == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < n; p++)
+        parent[p] = p;
+    for (uint32_t p = 0; p < n && parts > 1; p++) {
+        const struct lbm_member *member = lbm_view_member(view, view->active.at[p]);
+        for (size_t k = 0; k < member->n_links; k++) {
+            uint32_t q = lbm_view_number(view, member->links[k].q);
+            uint32_t a = root_of(parent, p), b = q != LBM_NONE ? root_of(parent, q) : a;
+            parts -= a != b;
+            parent[a] = b;
+        }
+    }
+    view->connected = parts == 1;
+    free(parent);
     return LBM_OK;
 }
 
 enum lbm_err
 lbm_view_derive(struct lbm_view *view)
 {
-    struct lbm_link *links = NULL;
-    size_t n_links = 0;
+    int routable;
     view->topology = view->index + 1;
-    enum lbm_err err = number_members(view);
-    if (err == LBM_OK)
-        err = active_links(view, &links, &n_links);
-    if (err == LBM_OK)
-        err = derive_linked(view, links, n_links);
-    free(links);
-    return err;
+    view->is_stale = 1;
+    enum lbm_err err = find_connected(view);
+    return err == LBM_OK && !view->connected ? lbm_view_graph(view, &routable) : err;
+}
+
+enum lbm_err
+lbm_view_derive_grown(struct lbm_view *view, const struct lbm_member *member)
+{
+    int is_linked = 0;
+    for (size_t k = 0; view->connected && k < member->n_links; k++)
+        is_linked |=
+            member->links[k].q != member->host && lbm_view_number(view, member->links[k].q) != LBM_NONE;
+    if (!is_linked)
+        return lbm_view_derive(view);
+    view->topology = view->index + 1;
+    view->is_stale = 1;
+    return LBM_OK;
 }
 
 enum lbm_err
 lbm_view_restore_hosts(struct lbm_view *view, const struct lbm_link *links, size_t n_links)
 {
-    enum lbm_err err = number_members(view);
+    enum lbm_err err = find_connected(view);
     return err == LBM_OK ? derive_linked(view, links, n_links) : err;
 }
 

@@ -19,12 +19,29 @@ lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_s
     lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync, lbm_view_apply_adopt,
     lbm_view_apply_reclaim;
 
-/* Place of the first member with an id >= host, and the member of that id or NULL. */
-size_t lbm_view_member_place(const struct lbm_view *view, uint32_t host);
+/* The member of that id, or NULL. */
 struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host);
 
-/* Numbers, host graph, colours and diameter anew after a change of the ACTIVE members. */
+/* An empty member of an id that is new. Errors: LBM_E_NOMEM. *out stays valid until the next. */
+enum lbm_err lbm_view_add_member(struct lbm_view *view, uint32_t host,
+                                 struct lbm_member **out) LBM_MUST_CHECK;
+
+/* The member is ACTIVE now, or is not any more: numbers. */
+enum lbm_err lbm_view_number_active(struct lbm_view *view, uint32_t host, int is_active) LBM_MUST_CHECK;
+
+/* A change of the ACTIVE members or of their links: the host graph is another one. If links of those alone
+ * connect it, it can be made later; else who stands between them counts as it is now. */
 enum lbm_err lbm_view_derive(struct lbm_view *view) LBM_MUST_CHECK;
+
+/* The same for one more ACTIVE member, and nothing else: mostly a look at its own links is enough. */
+enum lbm_err lbm_view_derive_grown(struct lbm_view *view, const struct lbm_member *member) LBM_MUST_CHECK;
+
+/* The entry at hand changes that member. */
+enum lbm_err lbm_view_touch(struct lbm_view *view, uint32_t host) LBM_MUST_CHECK;
+
+/* Where members and numbers are found, and how many wards each member has, for a view read from a snapshot.
+ */
+enum lbm_err lbm_view_index(struct lbm_view *view) LBM_MUST_CHECK;
 
 /* The same for a view read from a snapshot: the host graph is as old as view->topology, and its links are
  * those the members had then. view->routable is 0 afterwards if these links are no host graph. */

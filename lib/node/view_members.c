@@ -25,61 +25,86 @@ are_linked(const struct lbm_member *a, const struct lbm_member *b)
     return 0;
 }
 
-static uint32_t
-count_wards(const struct lbm_view *view, uint32_t host)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < view->members.n; i++)
-        n += view->members.at[i].buddy == host;
-    return n;
-}
-
 /* How unfit a member is as buddy, the most important first; the last makes every choice unique. */
 struct unfitness {
     uint32_t by[5];
 };
 
+/* What is cheap to know of it, and the rest. */
+enum { CHEAP = 3 };
+
 static struct unfitness
-unfitness(const struct lbm_view *view, const struct lbm_member *owner, const struct lbm_member *buddy)
+cheap_unfitness(const struct lbm_member *owner, const struct lbm_member *buddy)
 {
     int together =
         owner->failure_domain[0] != '\0' && strcmp(owner->failure_domain, buddy->failure_domain) == 0;
-    return (struct unfitness){{buddy->state == LBM_MEMBER_DRAINING, (uint32_t)together,
-                               count_wards(view, buddy->host), !are_linked(owner, buddy),
-                               (buddy->host - owner->host) % LBM_HOSTS_MAX}};
+    return (struct unfitness){{buddy->state == LBM_MEMBER_DRAINING, (uint32_t)together, buddy->n_wards}};
+}
+
+static int
+compare_fitness(const struct unfitness *a, const struct unfitness *b, int from, int to)
+{
+    int order = 0;
+    for (int k = from; order == 0 && k < to; k++)
+        order = (a->by[k] > b->by[k]) - (a->by[k] < b->by[k]);
+    return order;
+}
+
+static enum lbm_err
+set_buddy(struct lbm_view *view, struct lbm_member *owner, struct lbm_member *buddy)
+{
+    struct lbm_member *before = lbm_view_member_of(view, owner->buddy);
+    if (before != NULL) {
+        before->n_wards--;
+        if (lbm_view_touch(view, before->host) != LBM_OK)
+            return LBM_E_NOMEM;
+    }
+    owner->buddy = buddy != NULL ? buddy->host : LBM_NONE;
+    if (buddy != NULL) {
+        buddy->n_wards++;
+        if (lbm_view_touch(view, buddy->host) != LBM_OK)
+            return LBM_E_NOMEM;
+    }
+    return lbm_view_touch(view, owner->host);
 }
 
 /* Give a member the fittest buddy there is. Its stream begins anew: nothing is known to be there. */
-static void
+static enum lbm_err
 give_buddy(struct lbm_view *view, struct lbm_member *owner)
 {
-    const struct lbm_member *best = NULL;
+    struct lbm_member *best = NULL;
     struct unfitness least = {{0}};
+    if (set_buddy(view, owner, NULL) != LBM_OK)
+        return LBM_E_NOMEM;
     for (size_t i = 0; i < view->members.n; i++) {
-        const struct lbm_member *member = &view->members.at[i];
+        struct lbm_member *member = &view->members.at[i];
         if (member == owner || !lbm_view_takes_part(member))
             continue;
-        struct unfitness fit = unfitness(view, owner, member);
-        int order = 0;
-        for (int k = 0; best != NULL && order == 0 && k < 5; k++)
-            order = (fit.by[k] > least.by[k]) - (fit.by[k] < least.by[k]);
-        if (best == NULL || order < 0) {
+        struct unfitness fit = cheap_unfitness(owner, member);
+        int order = best != NULL ? compare_fitness(&fit, &least, 0, CHEAP) : -1;
+        if (order > 0)
+            continue;
+        fit.by[CHEAP] = !are_linked(owner, member);
+        fit.by[CHEAP + 1] = (member->host - owner->host) % LBM_HOSTS_MAX;
+        if (order < 0 || compare_fitness(&fit, &least, CHEAP, 5) < 0) {
             best = member;
             least = fit;
         }
     }
-    owner->buddy = best != NULL ? best->host : LBM_NONE;
     owner->buddy_view = view->index + 1;
     owner->insync = 0;
+    return set_buddy(view, owner, best);
 }
 
-/* New buddies for all who lose theirs. */
-static void
-give_wards_away(struct lbm_view *view, uint32_t host)
+/* New buddies for all who have lost theirs, or had none. */
+static enum lbm_err
+give_buddies(struct lbm_view *view, uint32_t lost)
 {
     for (size_t i = 0; i < view->members.n; i++)
-        if (view->members.at[i].buddy == host && lbm_view_takes_part(&view->members.at[i]))
-            give_buddy(view, &view->members.at[i]);
+        if (view->members.at[i].buddy == lost && lbm_view_takes_part(&view->members.at[i]) &&
+            give_buddy(view, &view->members.at[i]) != LBM_OK)
+            return LBM_E_NOMEM;
+    return LBM_OK;
 }
 
 /* ---- joining ------------------------------------------------------------------------------------------- */
@@ -173,21 +198,6 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is evicted and not adopted yet", known->host);
 }
 
-static enum lbm_err
-add_member(struct lbm_view *view, const Lbm__Join *join, struct lbm_member **out)
-{
-    if (lbm_vec_reserve(&view->members, 1) != LBM_OK)
-        return LBM_E_NOMEM;
-    size_t at = lbm_view_member_place(view, join->host);
-    memmove(&view->members.at[at + 1], &view->members.at[at],
-            (view->members.n - at) * sizeof *view->members.at);
-    view->members.n++;
-    view->members.at[at] = (struct lbm_member){.host = join->host, .buddy = LBM_NONE, .number = LBM_NONE};
-    snprintf(view->members.at[at].name, sizeof view->members.at[at].name, "%s", join->name);
-    *out = &view->members.at[at];
-    return LBM_OK;
-}
-
 enum lbm_err
 lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -196,23 +206,24 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (refusal[0] != '\0')
         return LBM_OK;
     struct lbm_member *member = lbm_view_member_of(view, join->host);
-    if (member == NULL && add_member(view, join, &member) != LBM_OK)
-        return LBM_E_NOMEM;
+    if (member == NULL) {
+        if (lbm_view_add_member(view, join->host, &member) != LBM_OK)
+            return LBM_E_NOMEM;
+        snprintf(member->name, sizeof member->name, "%s", join->name);
+    }
     int begins = member->incarnation != join->incarnation || !lbm_view_takes_part(member);
-    if (take_announcement(member, join) != LBM_OK)
+    if (take_announcement(member, join) != LBM_OK || lbm_view_touch(view, join->host) != LBM_OK)
         return LBM_E_NOMEM;
     if (!begins)
         return member->state == LBM_MEMBER_ACTIVE ? lbm_view_derive(view) : LBM_OK;
     member->incarnation = join->incarnation;
-    member->state = LBM_MEMBER_JOINING;
-    give_buddy(view, member);
-    for (size_t i = 0; i < view->members.n; i++) /* who was alone has somebody now */
-        if (view->members.at[i].buddy == LBM_NONE && lbm_view_takes_part(&view->members.at[i]))
-            give_buddy(view, &view->members.at[i]);
-    return LBM_OK;
+    member->state = LBM_MEMBER_JOINING; /* it was not ACTIVE: it has no number */
+    enum lbm_err err = give_buddy(view, member);
+    return err == LBM_OK ? give_buddies(view, LBM_NONE) : err; /* who was alone has somebody now */
 }
 
-/* ---- a member's changes ----------------------------------------------------------------------------------- */
+/* ---- a member's changes -----------------------------------------------------------------------------------
+ */
 
 /* The member that a command names in its present incarnation, or NULL with a refusal. */
 static struct lbm_member *
@@ -224,6 +235,15 @@ named(const struct lbm_view *view, uint32_t host, uint64_t incarnation, char *re
     snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member with incarnation %" PRIu64, host,
              incarnation);
     return NULL;
+}
+
+static enum lbm_err
+set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_state state)
+{
+    member->state = state;
+    if (lbm_view_number_active(view, member->host, state == LBM_MEMBER_ACTIVE) != LBM_OK)
+        return LBM_E_NOMEM;
+    return lbm_view_touch(view, member->host);
 }
 
 static void
@@ -247,9 +267,9 @@ lbm_view_apply_activate(struct lbm_view *view, const Lbm__Command *command, char
                  activate->n_site);
     if (refusal[0] != '\0')
         return LBM_OK;
-    member->state = LBM_MEMBER_ACTIVE;
     memcpy(member->site, activate->site, view->m * sizeof *member->site);
-    return lbm_view_derive(view);
+    enum lbm_err err = set_state(view, member, LBM_MEMBER_ACTIVE);
+    return err == LBM_OK ? lbm_view_derive_grown(view, member) : err;
 }
 
 enum lbm_err
@@ -274,16 +294,9 @@ lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *ref
         memcpy(member->site, set->site, view->m * sizeof *member->site);
     if (set->address[0] != '\0')
         snprintf(member->address, sizeof member->address, "%s", set->address);
+    if (lbm_view_touch(view, set->host) != LBM_OK)
+        return LBM_E_NOMEM;
     return member->state == LBM_MEMBER_ACTIVE ? lbm_view_derive(view) : LBM_OK;
-}
-
-static uint32_t
-count_active(const struct lbm_view *view)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < view->members.n; i++)
-        n += view->members.at[i].state == LBM_MEMBER_ACTIVE;
-    return n;
 }
 
 enum lbm_err
@@ -294,7 +307,7 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
         return LBM_OK;
     if (member->state != LBM_MEMBER_ACTIVE)
         refuse_state(member, refusal);
-    else if (count_active(view) == 1)
+    else if (view->active.n == 1)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is the only one: nobody could take over",
                  member->host);
     else if (!view->external && view->founder == member->host)
@@ -302,11 +315,12 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
-    member->state = LBM_MEMBER_DRAINING; /* it stays a buddy until it leaves */
-    return lbm_view_derive(view);
+    enum lbm_err err = set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a buddy until it leaves */
+    return err == LBM_OK ? lbm_view_derive(view) : err;
 }
 
-/* ---- departures --------------------------------------------------------------------------------------------- */
+/* ---- departures
+ * --------------------------------------------------------------------------------------------- */
 
 static int
 by_host_then_incarnation(const void *a, const void *b)
@@ -334,11 +348,14 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
     if (lbm_vec_push(&view->departed, gone) != LBM_OK)
         return LBM_E_NOMEM;
     qsort(view->departed.at, view->departed.n, sizeof *view->departed.at, by_host_then_incarnation);
-    member->state = evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT;
-    member->buddy = LBM_NONE;
+    int was_active = member->state == LBM_MEMBER_ACTIVE;
+    if (set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK ||
+        set_buddy(view, member, NULL) != LBM_OK)
+        return LBM_E_NOMEM;
     member->insync = 0;
-    give_wards_away(view, member->host);
-    return lbm_view_derive(view);
+    enum lbm_err err = give_buddies(view, member->host);
+    /* Who was not in the host graph only matters to it as somebody between those that are. */
+    return err == LBM_OK && (was_active || !view->connected) ? lbm_view_derive(view) : err;
 }
 
 /* Jobs keep a home that can act. */
@@ -407,6 +424,8 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
         return LBM_OK;
     if (!LBM_BUG(HEIR_STAYS_INSYNC))
         heir->insync = 0; /* until it has replicated what it inherits */
+    if (lbm_view_touch(view, heir->host) != LBM_OK)
+        return LBM_E_NOMEM;
     return depart(view, member, 1);
 }
 
@@ -441,7 +460,7 @@ lbm_view_apply_adopt(struct lbm_view *view, const Lbm__Command *command, char *r
         return LBM_OK;
     gone->adopted = 1;
     move_homes(view, adopt->host, adopt->heir);
-    return LBM_OK;
+    return lbm_view_touch(view, adopt->host);
 }
 
 enum lbm_err
@@ -457,14 +476,13 @@ lbm_view_apply_reclaim(struct lbm_view *view, const Lbm__Command *command, char 
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is adopted already", reclaim->host);
         return LBM_OK;
     }
-    member->state = gone->was;
+    if (set_state(view, member, gone->was) != LBM_OK)
+        return LBM_E_NOMEM;
     size_t at = (size_t)(gone - view->departed.at);
     memmove(gone, gone + 1, (view->departed.n - at - 1) * sizeof *gone);
     view->departed.n--;
-    give_buddy(view, member);
-    for (size_t i = 0; i < view->members.n; i++)
-        if (view->members.at[i].buddy == LBM_NONE && lbm_view_takes_part(&view->members.at[i]))
-            give_buddy(view, &view->members.at[i]);
+    if (give_buddy(view, member) != LBM_OK || give_buddies(view, LBM_NONE) != LBM_OK)
+        return LBM_E_NOMEM;
     return lbm_view_derive(view);
 }
 
@@ -484,5 +502,5 @@ lbm_view_apply_in_sync(struct lbm_view *view, const Lbm__Command *command, char 
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has inherited something since", member->host);
     else
         member->insync = 1;
-    return LBM_OK;
+    return lbm_view_touch(view, in_sync->host);
 }

@@ -185,11 +185,12 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
 }
 
 enum lbm_err
-lbm_view_pack(const struct lbm_view *view, uint8_t **out, size_t *len)
+lbm_view_pack(struct lbm_view *view, uint8_t **out, size_t *len)
 {
     LBM_ASSERT(view->index != 0);
     struct draft draft;
-    if (draft_new(view, &draft) != LBM_OK)
+    int routable;
+    if (lbm_view_graph(view, &routable) != LBM_OK || draft_new(view, &draft) != LBM_OK)
         return LBM_E_NOMEM;
     draft_fill(view, &draft);
     size_t n = lbm__snapshot__get_packed_size(&draft.snapshot);
@@ -232,7 +233,6 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
                                .state = (enum lbm_member_state)from->state,
                                .capacity = from->capacity,
                                .announced_capacity = from->announced_capacity,
-                               .number = LBM_NONE,
                                .buddy = from->buddy,
                                .buddy_view = from->buddy_view,
                                .insync = (int)from->insync};
@@ -324,6 +324,8 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
         err = take_departed(view, from->departed[i], diag);
     for (size_t i = 0; err == LBM_OK && i < from->n_jobs; i++)
         err = take_job(view, from->jobs[i]);
+    if (err == LBM_OK)
+        err = lbm_view_index(view);
     return err == LBM_OK ? take_hosts(view, from, diag) : err;
 }
 
