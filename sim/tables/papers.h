@@ -11,7 +11,20 @@
     X(xl95_table_4, "xl95-table-4", "XL95 Table IV", "improvement by the optimal lambda, rings")             \
     X(xl95_table_5, "xl95-table-5", "XL95 Table V", "improvement by the optimal lambda, tori")               \
     X(xl95_table_6, "xl95-table-6", "XL95 Table VI", "improvement by the optimal lambda, chains")            \
-    X(xl95_table_7, "xl95-table-7", "XL95 Table VII", "improvement by the optimal lambda, meshes")
+    X(xl95_table_7, "xl95-table-7", "XL95 Table VII", "improvement by the optimal lambda, meshes")           \
+    X(rjk03_table_1, "rjk03-table-1", "RJK03 Table 1", "largest differences of all multisets of loads")      \
+    X(san_closed_forms, "san-closed-forms", "SAN Theorems 5 and 15", "closed forms against diffusion")       \
+    X(san_ring, "san-ring", "SAN Theorem 6", "random loads on odd rings: (ln n)^2, not n^2")                 \
+    X(san_worst_case, "san-worst-case", "SAN Theorems 4, 14, 17", "the slowest load takes n^2")              \
+    X(san_theorem_20, "san-theorem-20", "SAN Theorem 20", "the optimal lambda takes n on random loads")      \
+    X(san_conjecture_21, "san-conjecture-21", "SAN Conjecture 21", "lambda for random loads")                \
+    X(hei97_spectrum, "hei97-spectrum", "HEI97 eq. (6)-(9)", "eigenvalues of the model problem")             \
+    X(hei97_fig_5, "hei97-fig-5", "HEI97 Fig. 5", "one displaced vertex settles alike at every scale")       \
+    X(hei97_fig_6, "hei97-fig-6", "HEI97 Fig. 6", "all vertices start at the centre")                        \
+    X(hei97_fig_7, "hei97-fig-7", "HEI97 Fig. 7", "all vertices start at random places")                     \
+    X(hei97_fig_8, "hei97-fig-8", "HEI97 Fig. 8, eq. (11)", "decay of the modes of the error")               \
+    X(hei97_sweeps, "hei97-sweeps", "HEI97 Fig. 4", "sweeps by the order of updates")                        \
+    X(hei97_corners, "hei97-corners", "HEI97 section 5", "pins of the corners alone")
 
 #define TABLE_FUNCTION(function, name, source, text) void function(struct table_run *t);
 TABLE_LIST(TABLE_FUNCTION)

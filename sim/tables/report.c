@@ -35,7 +35,7 @@ static void
 print_cell(const struct cell *cell)
 {
     int by_paper = !isnan(cell->paper) && !cell->paper_errs;
-    printf("  %-52s", cell->item);
+    printf("  %-62s", cell->item);
     print_number(cell->paper, relation_signs[cell->relation]);
     print_number(cell->ours, "");
     print_number(by_paper ? cell->tolerance : cell->slack, "");
@@ -57,7 +57,7 @@ report_table(const struct table *table, const struct table_run *run, int quiet)
         if (quiet && cell_ok(&run->cells.at[i]))
             continue;
         if (!headed)
-            printf("%s: %s (%s)\n  %-52s %14s %14s %14s\n", table->name, table->text, table->source, "item",
+            printf("%s: %s (%s)\n  %-62s %14s %14s %14s\n", table->name, table->text, table->source, "item",
                    "paper", "ours", "tolerance");
         headed = 1;
         print_cell(&run->cells.at[i]);
