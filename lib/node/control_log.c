@@ -138,7 +138,7 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
         /* fall through */
     default:
         if (refusal[0] == '\0')
-            membership_changed(node);
+            membership_changed(node, 0);
         break;
     }
 }

@@ -120,9 +120,9 @@ is_empty(const struct lbm_node *node)
 static int
 wards_are_well(const struct lbm_node *node)
 {
-    for (size_t i = 0; i < node->view.members.n; i++)
-        if (node->view.members.at[i].buddy == node->host &&
-            is_silent(node, node->view.members.at[i].host, SILENT_US))
+    for (size_t i = 0; i < node->watched.n; i++) /* wards are among them */
+        if (lbm_view_member(&node->view, node->watched.at[i])->buddy == node->host &&
+            is_silent(node, node->watched.at[i], SILENT_US))
             return 0;
     return 1;
 }

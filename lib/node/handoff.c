@@ -284,22 +284,17 @@ uint32_t
 handoff_pump(struct lbm_node *node, struct job *job)
 {
     const uint32_t window = HANDOFF_BATCHES * LBM_BATCH_VERTICES_MAX;
-    size_t n = job->shard.vertices.n;
-    uint32_t *room = lbm_alloc(LBM_HOSTS_MAX, sizeof *room);
-    if (room == NULL) {
+    size_t n = job->shard.vertices.n, n_ids = node->view.place.n;
+    uint32_t *under_way = lbm_alloc(n_ids, sizeof *under_way); /* by host id */
+    if (under_way == NULL) {
         fail(node, LBM_E_NOMEM);
         return 0;
     }
-    uint64_t total = 0;
-    for (size_t i = 0; i < node->view.members.n; i++) {
-        uint32_t host = node->view.members.at[i].host;
-        room[host] = host != node->host ? window : 0;
-        total += room[host];
-    }
+    uint64_t total = (uint64_t)window * node->view.members.n;
     for (size_t i = 0; i < job->out.n; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
-        if (vertex->stage == LBM_STAGE_OUT && vertex->peer < LBM_HOSTS_MAX && room[vertex->peer] != 0) {
-            room[vertex->peer]--;
+        if (vertex->stage == LBM_STAGE_OUT && vertex->peer < n_ids && under_way[vertex->peer] < window) {
+            under_way[vertex->peer]++;
             total--;
         }
     }
@@ -311,8 +306,9 @@ handoff_pump(struct lbm_node *node, struct job *job)
         if (vertex->stage != LBM_STAGE_OWN || vertex->wish == LBM_NONE || vertex->wish == node->host)
             continue;
         uint32_t to = vertex->wish;
-        if (to < LBM_HOSTS_MAX && room[to] != 0 && handoff_begin(node, job, vertex, to)) {
-            room[to]--;
+        if (lbm_view_member(&node->view, to) != NULL && under_way[to] < window &&
+            handoff_begin(node, job, vertex, to)) {
+            under_way[to]++;
             begun++;
         } else {
             waiting++;
@@ -321,7 +317,7 @@ handoff_pump(struct lbm_node *node, struct job *job)
     if (n != 0)
         job->pump_at = (uint32_t)((job->pump_at + looked) % n);
     waiting += looked < n; /* there may be more */
-    free(room);
+    free(under_way);
     return waiting;
 }
 

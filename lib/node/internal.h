@@ -117,6 +117,7 @@ struct peer {
     uint64_t lag, view;
     int64_t suspect_us;                  /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
+    int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
 };
 
 /* A change of a record that the buddy has not acknowledged; vertex LBM_NONE: the whole job is void. */
@@ -330,6 +331,8 @@ struct job {
 
     struct session session;
     LBM_VEC(struct pulse) pulses;
+    struct lbm_idmap pulse_at;  /* host: its place in pulses */
+    enum lbm_phase heard_phase; /* most advanced one heard from anybody so far */
     int64_t checkpoint_us; /* next, INT64_MAX: positions are stored */
 };
 
@@ -508,6 +511,9 @@ struct lbm_node {
     int caught_up;       /* heard that there is nothing newer */
 
     LBM_VEC(struct peer) peers;
+    struct lbm_idmap peer_at;   /* host: its place in peers */
+    LBM_VEC(uint32_t) watched;  /* hosts this one should hear from (is_watched), ascending */
+    LBM_VEC(uint32_t) doubted;  /* hosts with suspectors, and some that had */
     int64_t ping_us;
     uint64_t ping_seq;
 
@@ -558,12 +564,14 @@ void fail(struct lbm_node *node, enum lbm_err err);
 
 void membership_start(struct lbm_node *node);
 void membership_timer(struct lbm_node *node);
-void membership_changed(struct lbm_node *node); /* after an entry about members was applied */
+/* After an entry about members was applied: those it touched, or `all` of them, may be others. */
+void membership_changed(struct lbm_node *node, int all);
 /* The ACTIVE members are a host graph: node->view.hosts, up to date from here until the next entry. */
 int is_routable(struct lbm_node *node);
 void dial_member(struct lbm_node *node, const struct lbm_member *member);
 void membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *peer_of(struct lbm_node *node, uint32_t host); /* creates; NULL if memory is short */
+struct peer *peer_known(const struct lbm_node *node, uint32_t host); /* or NULL */
 int is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
 void on_hello(struct lbm_node *node, const Lbm__Peer *message);
 void on_ping(struct lbm_node *node, const Lbm__Peer *message);
@@ -609,6 +617,7 @@ void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state 
 void job_free_guest(struct job *job);
 void job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the buddy */
 struct pulse *pulse_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
+const struct pulse *pulse_known(const struct job *job, uint32_t host); /* or NULL */
 int is_home(const struct lbm_node *node, const struct job *job);
 /* Target load T_p of this host and its limit, work units. */
 double job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
@@ -695,7 +704,7 @@ void suspect_step(struct lbm_node *node); /* first in every step: was this host 
 void suspect_timer(struct lbm_node *node);
 void suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
 uint32_t suspect_count(const struct lbm_node *node, uint32_t host);
-void suspect_view_changed(struct lbm_node *node);
+void suspect_view_changed(struct lbm_node *node, int all);
 /* Hosts that this one should hear from: linked ones, its buddy, its wards, or all of a small cluster. */
 int is_watched(const struct lbm_node *node, const struct lbm_member *member);
 

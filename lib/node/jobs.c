@@ -59,6 +59,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->releasing);
     free(job->pending);
     lbm_vec_free(&job->pulses);
+    lbm_idmap_free(&job->pulse_at);
     lbm_vec_free(&job->session.arriving);
     lbm_vec_free(&job->session.early);
     free(job);
@@ -78,15 +79,24 @@ job_remove(struct lbm_node *node, uint64_t id)
     }
 }
 
+const struct pulse *
+pulse_known(const struct job *job, uint32_t host)
+{
+    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
+    return at != LBM_NONE ? &job->pulses.at[at] : NULL;
+}
+
 struct pulse *
 pulse_of(struct job *job, uint32_t host)
 {
-    for (size_t i = 0; i < job->pulses.n; i++)
-        if (job->pulses.at[i].host == host)
-            return &job->pulses.at[i];
+    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
+    if (at != LBM_NONE)
+        return &job->pulses.at[at];
     struct pulse pulse = {.host = host};
-    if (lbm_vec_push(&job->pulses, pulse) != LBM_OK)
+    if (lbm_vec_reserve(&job->pulses, 1) != LBM_OK ||
+        lbm_idmap_put(&job->pulse_at, host, (uint32_t)job->pulses.n) != LBM_OK)
         return NULL;
+    job->pulses.at[job->pulses.n++] = pulse;
     return &job->pulses.at[job->pulses.n - 1];
 }
 
@@ -100,16 +110,12 @@ is_home(const struct lbm_node *node, const struct job *job)
 double
 job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
-    double all = 0, own = 0;
-    for (size_t i = 0; i < node->view.members.n; i++) {
-        const struct lbm_member *member = &node->view.members.at[i];
-        if (member->state != LBM_MEMBER_ACTIVE)
-            continue;
-        all += member->capacity;
-        if (member->host == host)
-            own = member->capacity;
-    }
-    return all > 0 ? (double)entry->work * own / all : 0;
+    double all = 0;
+    for (size_t p = 0; p < node->view.active_capacity.n; p++)
+        all += node->view.active_capacity.at[p];
+    uint32_t number = lbm_view_number(&node->view, host);
+    return all > 0 && number != LBM_NONE ? (double)entry->work * node->view.active_capacity.at[number] / all
+                                         : 0;
 }
 
 /* As lbm_map_limits has it for a plan, so that what is planned within the bound stays. */
@@ -275,7 +281,8 @@ jobs_lost(struct lbm_node *node)
 {
     while (node->jobs.n != 0) {
         struct job *job = node->jobs.at[0];
-        answer_submit(node, job, LBM_E_STATE, "this host was evicted before the job was taken; submit it again");
+        answer_submit(node, job, LBM_E_STATE,
+                      "this host was evicted before the job was taken; submit it again");
         job_remove(node, job->id);
     }
 }
@@ -379,15 +386,11 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     }
 }
 
-/* The most advanced phase heard from anybody, and from home. */
 static enum lbm_phase
-heard_phase(const struct job *job, uint32_t host)
+phase_at(const struct job *job, uint32_t host)
 {
-    enum lbm_phase most = LBM_PHASE_SUBMITTED;
-    for (size_t i = 0; i < job->pulses.n; i++)
-        if ((host == LBM_NONE || job->pulses.at[i].host == host) && job->pulses.at[i].phase > most)
-            most = job->pulses.at[i].phase;
-    return most;
+    const struct pulse *pulse = pulse_known(job, host);
+    return pulse != NULL ? pulse->phase : LBM_PHASE_SUBMITTED;
 }
 
 /* MAPPING ends when every member that is not silent has come to rest. */
@@ -399,11 +402,8 @@ all_ready(const struct lbm_node *node, const struct job *job)
         if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
             is_silent(node, member->host, EXCLUDE_US))
             continue;
-        int ready = 0;
-        for (size_t k = 0; k < job->pulses.n; k++)
-            if (job->pulses.at[k].host == member->host)
-                ready = job->pulses.at[k].ready || job->pulses.at[k].phase >= LBM_PHASE_BALANCING;
-        if (!ready)
+        const struct pulse *pulse = pulse_known(job, member->host);
+        if (pulse == NULL || (!pulse->ready && pulse->phase < LBM_PHASE_BALANCING))
             return 0;
     }
     return 1;
@@ -418,9 +418,9 @@ waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry
             plan_begin(node, job, entry);
         else if (job->stored == LBM_JOB_PLACED && job->phase == LBM_PHASE_SUBMITTED)
             job_enter(node, job, LBM_PHASE_PLACED); /* a home by inheritance, after a restart */
-    } else if (heard_phase(job, LBM_NONE) >= LBM_PHASE_MAPPING) {
+    } else if (job->heard_phase >= LBM_PHASE_MAPPING) {
         job_enter(node, job, LBM_PHASE_MAPPING);
-    } else if (heard_phase(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
+    } else if (phase_at(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
         job_enter(node, job, LBM_PHASE_PLACED);
     }
 }
@@ -465,7 +465,7 @@ job_timer(struct lbm_node *node, struct job *job)
             job->ready_us = 0;
         else if (job->ready_us == 0)
             job->ready_us = node->now_us;
-        if (job->ready && (heard_phase(job, LBM_NONE) >= LBM_PHASE_BALANCING ||
+        if (job->ready && (job->heard_phase >= LBM_PHASE_BALANCING ||
                            (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US)))
             job_enter(node, job, LBM_PHASE_BALANCING);
         break;

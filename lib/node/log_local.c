@@ -115,10 +115,8 @@ next_connected(const struct lbm_node *node)
 static int
 is_connected(const struct lbm_node *node, uint32_t host)
 {
-    for (size_t i = 0; i < node->peers.n; i++)
-        if (node->peers.at[i].host == host)
-            return node->peers.at[i].connected;
-    return 0;
+    const struct peer *peer = peer_known(node, host);
+    return peer != NULL && peer->connected;
 }
 
 /* The leader. But a host that has yet to join may only know the address of the one it was told to ask, and

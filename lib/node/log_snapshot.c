@@ -164,7 +164,7 @@ log_snapshot_persisted(struct lbm_node *node)
     take_view(node, view);
     follow_jobs(node);
     follow_append(node);
-    membership_changed(node);
+    membership_changed(node, 1);
     note(node, LBM_NOTE_INFO, "the control log begins at a snapshot of entry %" PRIu64, node->view.index);
 }
 

@@ -8,16 +8,25 @@
 #include "node/internal.h"
 
 struct peer *
+peer_known(const struct lbm_node *node, uint32_t host)
+{
+    uint32_t at = lbm_idmap_get(&node->peer_at, host);
+    return at != LBM_NONE ? &node->peers.at[at] : NULL;
+}
+
+struct peer *
 peer_of(struct lbm_node *node, uint32_t host)
 {
-    for (size_t i = 0; i < node->peers.n; i++)
-        if (node->peers.at[i].host == host)
-            return &node->peers.at[i];
+    struct peer *known = peer_known(node, host);
+    if (known != NULL)
+        return known;
     struct peer peer = {.host = host, .since_us = node->now_us};
-    if (lbm_vec_push(&node->peers, peer) != LBM_OK) {
+    if (lbm_vec_reserve(&node->peers, 1) != LBM_OK ||
+        lbm_idmap_put(&node->peer_at, host, (uint32_t)node->peers.n) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return NULL;
     }
+    node->peers.at[node->peers.n++] = peer;
     return &node->peers.at[node->peers.n - 1];
 }
 
@@ -26,10 +35,8 @@ is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
 {
     if (host == node->host)
         return 0;
-    for (size_t i = 0; i < node->peers.n; i++)
-        if (node->peers.at[i].host == host)
-            return node->peers.at[i].heard_us == 0 || node->now_us - node->peers.at[i].heard_us > limit_us;
-    return 1;
+    const struct peer *peer = peer_known(node, host);
+    return peer == NULL || peer->heard_us == 0 || node->now_us - peer->heard_us > limit_us;
 }
 
 int
@@ -76,7 +83,8 @@ is_announced(const struct lbm_node *node, const struct lbm_member *self)
         strcmp(self->failure_domain, node->failure_domain) != 0)
         return 0;
     for (size_t i = 0; i < node->n_links; i++)
-        if (self->announced_links[i].q != node->links[i].q || self->announced_links[i].cost != node->links[i].cost)
+        if (self->announced_links[i].q != node->links[i].q ||
+            self->announced_links[i].cost != node->links[i].cost)
             return 0;
     return 1;
 }
@@ -178,10 +186,12 @@ dial_member(struct lbm_node *node, const struct lbm_member *member)
 }
 
 static void
-dial_members(struct lbm_node *node)
+dial_members(struct lbm_node *node, int all)
 {
-    for (size_t i = 0; i < node->view.members.n; i++)
-        dial_member(node, &node->view.members.at[i]);
+    size_t n = all ? node->view.members.n : node->view.touched.n;
+    for (size_t i = 0; i < n; i++)
+        dial_member(node,
+                    all ? &node->view.members.at[i] : lbm_view_member(&node->view, node->view.touched.at[i]));
 }
 
 void
@@ -193,21 +203,21 @@ membership_start(struct lbm_node *node)
     if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->founder && node->join_host != node->host &&
         lbm_view_member(&node->view, node->join_host) == NULL)
         dial(node, node->join_host, node->founder_address);
-    membership_changed(node);
+    membership_changed(node, 1);
     node->ping_us = node->now_us;
 }
 
 void
-membership_changed(struct lbm_node *node)
+membership_changed(struct lbm_node *node, int all)
 {
     if (node->starting)
         return;
     int topology_changed = node->topology != node->view.topology;
     node->topology = node->view.topology;
-    dial_members(node);
+    dial_members(node, all);
     stream_view_changed(node);
     replicas_view_changed(node);
-    suspect_view_changed(node);
+    suspect_view_changed(node, all);
     jobs_view_changed(node, topology_changed);
 }
 
@@ -229,32 +239,46 @@ fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
 
 enum { SUSPECTS_TOLD = 64 };
 
-static int
-is_home_of_some(const struct lbm_node *node, uint32_t host)
-{
-    for (size_t i = 0; i < node->view.jobs.n; i++)
-        if (node->view.jobs.at[i].home == host)
-            return 1;
-    return 0;
-}
+typedef LBM_VEC(uint32_t) host_list;
 
 /* Who else may have heard of a suspect, or not: its neighbours and its buddy. */
-static int
-suspects_neighbour_of(const struct lbm_node *node, const struct lbm_member *member)
+static enum lbm_err
+add_neighbours_of(const struct lbm_node *node, uint32_t suspect, host_list *to)
 {
-    for (size_t i = 0; i < node->peers.n; i++) {
-        if (node->peers.at[i].suspect_us == 0)
-            continue;
-        const struct lbm_member *suspect = lbm_view_member(&node->view, node->peers.at[i].host);
-        if (suspect == NULL)
-            continue;
-        if (suspect->buddy == member->host)
-            return 1;
-        for (size_t k = 0; k < suspect->n_links; k++)
-            if (suspect->links[k].q == member->host)
-                return 1;
+    const struct lbm_member *member = lbm_view_member(&node->view, suspect);
+    enum lbm_err err = member != NULL ? lbm_vec_push(to, member->buddy) : LBM_OK;
+    for (size_t k = 0; member != NULL && err == LBM_OK && k < member->n_links; k++)
+        err = lbm_vec_push(to, member->links[k].q);
+    return err;
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Hosts to send this round of pings to, ascending, some more than once: those that are watched, homes of
+ * jobs, those who know suspects, and of all others a few in turn. */
+static enum lbm_err
+choose_pinged(struct lbm_node *node, host_list *to)
+{
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; err == LBM_OK && i < node->watched.n; i++) {
+        const struct peer *peer = peer_known(node, node->watched.at[i]);
+        err = lbm_vec_push(to, node->watched.at[i]);
+        if (err == LBM_OK && peer != NULL && peer->suspect_us != 0)
+            err = add_neighbours_of(node, peer->host, to);
     }
-    return 0;
+    for (size_t i = 0; err == LBM_OK && i < node->view.jobs.n; i++)
+        err = lbm_vec_push(to, node->view.jobs.at[i].home);
+    for (size_t i = 0; err == LBM_OK && i < ROTATING_PINGS && i < node->view.members.n; i++)
+        err = lbm_vec_push(to, node->view.members.at[(node->ping_turn + i) % node->view.members.n].host);
+    if (err == LBM_OK && to->n != 0)
+        qsort(to->at, to->n, sizeof *to->at, ascending);
+    node->ping_turn += ROTATING_PINGS;
+    return err;
 }
 
 static void
@@ -272,23 +296,25 @@ send_pings(struct lbm_node *node)
     }
     uint32_t suspect[SUSPECTS_TOLD];
     ping.suspect = suspect;
-    for (size_t i = 0; i < node->peers.n && ping.n_suspect < SUSPECTS_TOLD; i++)
-        if (node->peers.at[i].suspect_us != 0)
-            suspect[ping.n_suspect++] = node->peers.at[i].host;
+    for (size_t i = 0; i < node->watched.n && ping.n_suspect < SUSPECTS_TOLD; i++) {
+        const struct peer *peer = peer_known(node, node->watched.at[i]);
+        if (peer != NULL && peer->suspect_us != 0)
+            suspect[ping.n_suspect++] = peer->host;
+    }
     ping.lag = stream_lag(node);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;
-    size_t n = node->view.members.n;
-    for (size_t i = 0; i < n; i++) {
-        const struct lbm_member *member = &node->view.members.at[i];
-        size_t turn = (i + n - node->ping_turn % n) % n;
-        if (member->host != node->host && lbm_view_takes_part(member) &&
-            (is_watched(node, member) || is_home_of_some(node, member->host) ||
-             suspects_neighbour_of(node, member) || turn < ROTATING_PINGS))
+    host_list to = {0};
+    if (choose_pinged(node, &to) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    for (size_t i = 0; node->failed == LBM_OK && i < to.n; i++) {
+        const struct lbm_member *member = lbm_view_member(&node->view, to.at[i]);
+        if (member != NULL && member->host != node->host && lbm_view_takes_part(member) &&
+            (i == 0 || to.at[i - 1] != to.at[i]))
             send_soft(node, member->host, &message);
     }
-    node->ping_turn += ROTATING_PINGS;
+    lbm_vec_free(&to);
 }
 
 void
@@ -319,6 +345,7 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                 .largest = heard->largest,
                                 .frame = heard->frame,
                                 .moved = heard->moved};
+        job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
             mapping_send_frame(node, job, message->src);
     }

@@ -94,6 +94,9 @@ lbm_node_free(struct lbm_node *node)
     for (size_t i = 0; i < node->peers.n; i++)
         lbm_vec_free(&node->peers.at[i].suspectors);
     lbm_vec_free(&node->peers);
+    lbm_idmap_free(&node->peer_at);
+    lbm_vec_free(&node->watched);
+    lbm_vec_free(&node->doubted);
     replicas_free(node);
     lbm_vec_free(&node->stream.changes);
     lbm_vec_free(&node->adoptions);

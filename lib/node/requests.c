@@ -80,11 +80,11 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->suspectors = suspect_count(node, member->host);
     entry->lag = member->host == node->host ? stream_lag(node) : 0;
     entry->view = member->host == node->host ? node->view.index : 0;
-    for (size_t i = 0; i < node->peers.n; i++)
-        if (node->peers.at[i].host == member->host) {
-            entry->lag = node->peers.at[i].lag;
-            entry->view = node->peers.at[i].view;
-        }
+    const struct peer *peer = peer_known(node, member->host);
+    if (peer != NULL) {
+        entry->lag = peer->lag;
+        entry->view = peer->view;
+    }
 }
 
 static void
@@ -115,11 +115,11 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
     entry->reachable = !is_silent(node, member->host, SILENT_US);
     entry->silent_s = member->host == node->host ? 0 : -1;
     entry->vertices = member->host == node->host ? vertices_here(node) : 0;
-    for (size_t k = 0; k < node->peers.n; k++)
-        if (node->peers.at[k].host == member->host && node->peers.at[k].heard_us != 0) {
-            entry->silent_s = (double)(node->now_us - node->peers.at[k].heard_us) / 1e6;
-            entry->vertices = !entry->adopted ? node->peers.at[k].vertices : 0; /* its heir's now */
-        }
+    const struct peer *peer = peer_known(node, member->host);
+    if (peer != NULL && peer->heard_us != 0) {
+        entry->silent_s = (double)(node->now_us - peer->heard_us) / 1e6;
+        entry->vertices = !entry->adopted ? peer->vertices : 0; /* its heir's now */
+    }
 }
 
 static void
@@ -210,10 +210,8 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
             continue;
         if (host == node->host)
             pulse = own_pulse(node, job);
-        else
-            for (size_t k = 0; k < job->pulses.n; k++)
-                if (job->pulses.at[k].host == host)
-                    pulse = job->pulses.at[k];
+        else if (pulse_known(job, host) != NULL)
+            pulse = *pulse_known(job, host);
         fold_pulse(node, entry, &pulse, out, &least);
     }
     out->n_host_load = out->n_host_vertices = out->n_host;

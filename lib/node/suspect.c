@@ -21,9 +21,8 @@ may_propose(const struct lbm_node *node)
 void
 suspect_step(struct lbm_node *node)
 {
-    int64_t late_us = node->expected_us != 0 && node->expected_us != INT64_MAX
-                          ? node->now_us - node->expected_us
-                          : 0;
+    int64_t late_us =
+        node->expected_us != 0 && node->expected_us != INT64_MAX ? node->now_us - node->expected_us : 0;
     if (late_us < STARVED_US || LBM_BUG(TRUST_OWN_CLOCK))
         return;
     for (size_t i = 0; i < node->peers.n; i++) {
@@ -58,7 +57,8 @@ is_watched(const struct lbm_node *node, const struct lbm_member *member)
            (self != NULL && self->buddy == member->host) || are_linked(node, member);
 }
 
-/* ---- who suspects whom ----------------------------------------------------------------------------------------- */
+/* ---- who suspects whom
+ * ----------------------------------------------------------------------------------------- */
 
 static void
 forget_suspectors(struct peer *peer)
@@ -75,6 +75,11 @@ add_suspector(struct lbm_node *node, struct peer *peer, uint32_t from)
             peer->suspectors.at[i].heard_us = node->now_us;
             return;
         }
+    if (!peer->is_doubted && lbm_vec_push(&node->doubted, peer->host) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    peer->is_doubted = 1;
     struct suspector suspector = {from, node->now_us, node->now_us};
     if (lbm_vec_push(&peer->suspectors, suspector) != LBM_OK)
         fail(node, LBM_E_NOMEM);
@@ -89,25 +94,29 @@ suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *su
         if (peer != NULL && lbm_view_member(&node->view, suspect[i]) != NULL)
             add_suspector(node, peer, from);
     }
-    for (size_t i = 0; i < node->peers.n; i++) {
-        struct peer *peer = &node->peers.at[i];
+    size_t doubted = 0;
+    for (size_t i = 0; i < node->doubted.n; i++) {
+        struct peer *peer = peer_known(node, node->doubted.at[i]);
         size_t kept = 0;
         for (size_t k = 0; k < peer->suspectors.n; k++) {
             const struct suspector *other = &peer->suspectors.at[k];
-            if (node->now_us - other->heard_us < 3 * PING_US && (other->host != from || other->heard_us == node->now_us))
+            if (node->now_us - other->heard_us < 3 * PING_US &&
+                (other->host != from || other->heard_us == node->now_us))
                 peer->suspectors.at[kept++] = *other;
         }
         peer->suspectors.n = kept;
+        peer->is_doubted = kept != 0;
+        if (kept != 0)
+            node->doubted.at[doubted++] = peer->host;
     }
+    node->doubted.n = doubted;
 }
 
 uint32_t
 suspect_count(const struct lbm_node *node, uint32_t host)
 {
-    for (size_t i = 0; i < node->peers.n; i++)
-        if (node->peers.at[i].host == host)
-            return (uint32_t)node->peers.at[i].suspectors.n + (node->peers.at[i].suspect_us != 0);
-    return 0;
+    const struct peer *peer = peer_known(node, host);
+    return peer != NULL ? (uint32_t)peer->suspectors.n + (peer->suspect_us != 0) : 0;
 }
 
 /* Others that have suspected it long enough. */
@@ -121,19 +130,70 @@ confirmed_by_others(const struct lbm_node *node, const struct peer *peer)
     return n;
 }
 
-/* ---- evicting --------------------------------------------------------------------------------------------------- */
+/* ---- evicting
+ * --------------------------------------------------------------------------------------------------- */
+
+/* A peer may be another incarnation now: what was thought of the one before is void. */
+static void
+look_at(struct lbm_node *node, struct peer *peer)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, peer->host);
+    if (member != NULL && lbm_view_takes_part(member) && member->incarnation == peer->incarnation)
+        return;
+    forget_suspectors(peer);
+    peer->incarnation = member != NULL ? member->incarnation : 0;
+    peer->since_us = node->now_us;
+}
+
+static void
+watch_all(struct lbm_node *node)
+{
+    node->watched.n = 0;
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (is_watched(node, &node->view.members.at[i]) &&
+            lbm_vec_push(&node->watched, node->view.members.at[i].host) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+}
+
+/* Put one host into the list, or take it out. */
+static void
+watch(struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    int wanted = member != NULL && is_watched(node, member);
+    size_t at = 0, n = node->watched.n;
+    while (at < n && node->watched.at[at] < host)
+        at++;
+    int there = at < n && node->watched.at[at] == host;
+    if (wanted == there)
+        return;
+    if (wanted && lbm_vec_reserve(&node->watched, 1) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    memmove(&node->watched.at[at + (size_t)wanted], &node->watched.at[at + (size_t)there],
+            (n - at - (size_t)there) * sizeof *node->watched.at);
+    node->watched.n = n + (size_t)wanted - (size_t)there;
+    if (wanted)
+        node->watched.at[at] = host;
+}
 
 void
-suspect_view_changed(struct lbm_node *node)
+suspect_view_changed(struct lbm_node *node, int all)
 {
-    for (size_t i = 0; i < node->peers.n; i++) {
-        struct peer *peer = &node->peers.at[i];
-        const struct lbm_member *member = lbm_view_member(&node->view, peer->host);
-        if (member != NULL && lbm_view_takes_part(member) && member->incarnation == peer->incarnation)
-            continue;
-        forget_suspectors(peer);
-        peer->incarnation = member != NULL ? member->incarnation : 0;
-        peer->since_us = node->now_us;
+    size_t n = node->view.touched.n;
+    /* Whom this host watches follows from itself too, and from the size of the cluster. */
+    int all_watched = all || node->view.members.n <= DIRECT_MEMBERS + 1;
+    for (size_t i = 0; !all && i < n; i++)
+        all_watched |= node->view.touched.at[i] == node->host;
+    if (all_watched)
+        watch_all(node);
+    for (size_t i = 0; !all_watched && i < n; i++)
+        watch(node, node->view.touched.at[i]);
+    for (size_t i = 0; i < (all ? node->peers.n : n); i++) {
+        struct peer *peer = all ? &node->peers.at[i] : peer_known(node, node->view.touched.at[i]);
+        if (peer != NULL)
+            look_at(node, peer);
     }
     /* Evictions by anybody count: the cap is the cluster's. Those before this host caught up are past. */
     if (!node->caught_up)
@@ -189,7 +249,8 @@ withhold(struct lbm_node *node, const struct lbm_member *member)
         return;
     node->withheld_us = node->now_us;
     note(node, LBM_NOTE_WARNING,
-         "host %" PRIu32 " (%s) is silent, but as many hosts were evicted lately as the configuration allows: it "
+         "host %" PRIu32
+         " (%s) is silent, but as many hosts were evicted lately as the configuration allows: it "
          "stays, and what it has stands still, until lbctl evict %" PRIu32,
          member->host, member->name, member->host);
 }
@@ -225,18 +286,18 @@ suspect_timer(struct lbm_node *node)
     if (!is_alive(node) || !node->caught_up)
         return;
     size_t watched = 0, suspected = 0;
-    for (size_t i = 0; i < node->view.members.n; i++) {
-        const struct lbm_member *member = &node->view.members.at[i];
-        struct peer *peer = is_watched(node, member) ? peer_of(node, member->host) : NULL;
+    for (size_t i = 0; i < node->watched.n; i++) {
+        const struct peer *peer = peer_of(node, node->watched.at[i]);
         watched += peer != NULL;
         suspected += peer != NULL && peer->suspect_us != 0;
     }
     /* Whoever hears of hardly anybody is itself the one cut off. */
     int is_cut_off = watched > 1 && 2 * suspected > watched;
-    for (size_t i = 0; i < node->view.members.n && node->failed == LBM_OK; i++) {
-        const struct lbm_member *member = &node->view.members.at[i];
-        struct peer *peer = is_watched(node, member) ? peer_of(node, member->host) : NULL;
-        if (peer != NULL && !(is_cut_off && peer->suspect_us != 0 && peer->heard_us < node->now_us - SUSPECT_US))
+    for (size_t i = 0; i < node->watched.n && node->failed == LBM_OK; i++) {
+        const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
+        struct peer *peer = peer_of(node, node->watched.at[i]);
+        if (peer != NULL &&
+            !(is_cut_off && peer->suspect_us != 0 && peer->heard_us < node->now_us - SUSPECT_US))
             judge(node, member, peer);
     }
 }

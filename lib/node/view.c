@@ -26,6 +26,7 @@ lbm_view_free(struct lbm_view *view)
     lbm_vec_free(&view->jobs);
     lbm_vec_free(&view->departed);
     lbm_vec_free(&view->active);
+    lbm_vec_free(&view->active_capacity);
     lbm_vec_free(&view->place);
     lbm_vec_free(&view->touched);
     lbm_hosts_free(&view->hosts);
@@ -169,29 +170,35 @@ lbm_view_add_member(struct lbm_view *view, uint32_t host, struct lbm_member **ou
     return LBM_OK;
 }
 
-enum lbm_err
-lbm_view_number_active(struct lbm_view *view, uint32_t host, int is_active)
+static void
+put_active(struct lbm_view *view, uint32_t at, uint32_t host, double capacity)
 {
-    LBM_ASSERT(host < view->place.n);
-    uint32_t n = (uint32_t)view->active.n, at = view->place.at[host].number;
-    if (is_active == (at != LBM_NONE))
-        return LBM_OK;
-    if (!is_active) {
-        view->place.at[host].number = LBM_NONE;
-        for (view->active.n--; at + 1 < n; at++) {
-            view->active.at[at] = view->active.at[at + 1];
-            view->place.at[view->active.at[at]].number = at;
-        }
-        return LBM_OK;
-    }
-    if (lbm_vec_push(&view->active, host) != LBM_OK)
-        return LBM_E_NOMEM;
-    for (at = n; at > 0 && view->active.at[at - 1] > host; at--) {
-        view->active.at[at] = view->active.at[at - 1];
-        view->place.at[view->active.at[at]].number = at;
-    }
     view->active.at[at] = host;
+    view->active_capacity.at[at] = capacity;
     view->place.at[host].number = at;
+}
+
+enum lbm_err
+lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member)
+{
+    uint32_t n = (uint32_t)view->active.n, at = view->place.at[member->host].number;
+    int is_active = member->state == LBM_MEMBER_ACTIVE;
+    if (is_active && at != LBM_NONE) {
+        view->active_capacity.at[at] = member->capacity;
+    } else if (is_active) {
+        if (lbm_vec_reserve(&view->active, 1) != LBM_OK ||
+            lbm_vec_reserve(&view->active_capacity, 1) != LBM_OK)
+            return LBM_E_NOMEM;
+        view->active.n = view->active_capacity.n = n + 1;
+        for (at = n; at > 0 && view->active.at[at - 1] > member->host; at--)
+            put_active(view, at, view->active.at[at - 1], view->active_capacity.at[at - 1]);
+        put_active(view, at, member->host, member->capacity);
+    } else if (at != LBM_NONE) {
+        for (; at + 1 < n; at++)
+            put_active(view, at, view->active.at[at + 1], view->active_capacity.at[at + 1]);
+        view->active.n = view->active_capacity.n = n - 1;
+        view->place.at[member->host].number = LBM_NONE;
+    }
     return LBM_OK;
 }
 
@@ -204,8 +211,8 @@ lbm_view_index(struct lbm_view *view)
         err = reserve_place(view, member->host);
         if (err == LBM_OK)
             view->place.at[member->host].member = (uint32_t)i;
-        if (err == LBM_OK && member->state == LBM_MEMBER_ACTIVE)
-            err = lbm_view_number_active(view, member->host, 1);
+        if (err == LBM_OK)
+            err = lbm_view_number_active(view, member);
     }
     for (size_t i = 0; err == LBM_OK && i < view->members.n; i++) {
         struct lbm_member *buddy = lbm_view_member_of(view, view->members.at[i].buddy);

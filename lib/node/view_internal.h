@@ -26,8 +26,8 @@ struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host
 enum lbm_err lbm_view_add_member(struct lbm_view *view, uint32_t host,
                                  struct lbm_member **out) LBM_MUST_CHECK;
 
-/* The member is ACTIVE now, or is not any more: numbers. */
-enum lbm_err lbm_view_number_active(struct lbm_view *view, uint32_t host, int is_active) LBM_MUST_CHECK;
+/* The member is ACTIVE now, or is not any more, or has another capacity: numbers. */
+enum lbm_err lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member) LBM_MUST_CHECK;
 
 /* A change of the ACTIVE members or of their links: the host graph is another one. If links of those alone
  * connect it, it can be made later; else who stands between them counts as it is now. */

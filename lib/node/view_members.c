@@ -212,7 +212,8 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
         snprintf(member->name, sizeof member->name, "%s", join->name);
     }
     int begins = member->incarnation != join->incarnation || !lbm_view_takes_part(member);
-    if (take_announcement(member, join) != LBM_OK || lbm_view_touch(view, join->host) != LBM_OK)
+    if (take_announcement(member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
+        lbm_view_touch(view, join->host) != LBM_OK)
         return LBM_E_NOMEM;
     if (!begins)
         return member->state == LBM_MEMBER_ACTIVE ? lbm_view_derive(view) : LBM_OK;
@@ -241,7 +242,7 @@ static enum lbm_err
 set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_state state)
 {
     member->state = state;
-    if (lbm_view_number_active(view, member->host, state == LBM_MEMBER_ACTIVE) != LBM_OK)
+    if (lbm_view_number_active(view, member) != LBM_OK)
         return LBM_E_NOMEM;
     return lbm_view_touch(view, member->host);
 }
@@ -294,7 +295,7 @@ lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *ref
         memcpy(member->site, set->site, view->m * sizeof *member->site);
     if (set->address[0] != '\0')
         snprintf(member->address, sizeof member->address, "%s", set->address);
-    if (lbm_view_touch(view, set->host) != LBM_OK)
+    if (lbm_view_number_active(view, member) != LBM_OK || lbm_view_touch(view, set->host) != LBM_OK)
         return LBM_E_NOMEM;
     return member->state == LBM_MEMBER_ACTIVE ? lbm_view_derive(view) : LBM_OK;
 }
