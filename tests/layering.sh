@@ -15,7 +15,7 @@ base:
 graph:    base
 host:     base graph
 space:    base
-balance:  base
+balance:  base host
 embed:    base graph
 map:      base graph host space balance embed
 file:     base graph host

@@ -81,9 +81,13 @@ lbm_mds(const struct lbm_hosts *h, const uint32_t *host, uint32_t n, double *x)
 /* ---- eigenvalues --------------------------------------------------------------------------------- */
 
 enum {
-    BASIS = 48,       /* of the Krylov space: more means fewer restarts */
-    RESTARTS = 20000, /* a chain of thousands of hosts needs hundreds */
+    BASIS = 48,            /* of the Krylov space: more means fewer restarts */
+    RESTARTS = 20000,      /* symmetric: a chain of thousands of hosts needs hundreds */
+    RESTARTS_RADIUS = 300, /* else, where it does not converge at all, minutes are lost */
 };
+
+/* At lambda_opt a sweep has double eigenvalues without a second vector: more digits than this do not come. */
+static const double RADIUS_TOLERANCE = 1e-10;
 
 struct product {
     lbm_operator *apply;
@@ -140,10 +144,17 @@ lbm_eigen_radius(lbm_operator *apply, void *arg, uint32_t n, double *radius)
     struct product product = {apply, arg};
     if (prepare() != LBM_OK || igraph_matrix_init(&values, 0, 0) != IGRAPH_SUCCESS)
         return LBM_E_NOMEM;
-    set_options(&options, n, 1, "LM");
-    enum lbm_err err = outcome(igraph_arpack_rnsolve(multiply, &product, &options, NULL, &values, NULL));
-    if (err == LBM_OK && (igraph_matrix_nrow(&values) < 1 || options.nconv < 1))
-        err = LBM_E_STATE;
+    static const char *const ends[] = {"LM",
+                                       "LR"}; /* the second where moduli do not tell eigenvalues apart */
+    enum lbm_err err = LBM_E_STATE;
+    for (size_t i = 0; err == LBM_E_STATE && i < sizeof ends / sizeof *ends; i++) {
+        set_options(&options, n, 1, ends[i]);
+        options.tol = RADIUS_TOLERANCE;
+        options.mxiter = RESTARTS_RADIUS;
+        err = outcome(igraph_arpack_rnsolve(multiply, &product, &options, NULL, &values, NULL));
+        if (err == LBM_OK && (igraph_matrix_nrow(&values) < 1 || options.nconv < 1))
+            err = LBM_E_STATE;
+    }
     if (err == LBM_OK)
         *radius = hypot(MATRIX(values, 0, 0), MATRIX(values, 0, 1));
     igraph_matrix_destroy(&values);

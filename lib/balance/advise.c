@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which policy is the fastest on given hosts. Spectra say how fast the slowest part of a deviation shrinks,
+ * not how large it is at the start: candidates within reach of the cheapest are tried on drawn loads. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "balance/internal.h"
+
+enum {
+    DRAWS = 12,           /* loads a candidate is tried on, the same for all */
+    MEAN_UNITS = 128,     /* of integer loads: XL95's Tables II and III */
+    STEPS_PER_GUESS = 20, /* a trial is given up after so many times the steps the spectrum predicts */
+};
+
+static const double REACH = 4.0;      /* times the rounds of the cheapest: beyond, the spectrum decides */
+static const double WORK_MAX = 1.5e8; /* steps times links in the trials of one candidate: under a second */
+static const double MARGIN = 0.02;    /* so much a later one must be cheaper */
+static const double BOUND = 0.01;     /* if none is asked for that could be tried without knowing the loads */
+
+/* At equal cost the earlier wins: exchange takes from no host more than it has. */
+static const enum lbm_policy order[] = {
+    LBM_POLICY_DIMENSION_EXCHANGE, LBM_POLICY_GDE,          LBM_POLICY_RANDOM_LOAD,
+    LBM_POLICY_DIFFUSION,          LBM_POLICY_SECOND_ORDER, LBM_POLICY_CHEBYSHEV,
+};
+
+static double
+bound_of(const struct lbm_balance_options *o)
+{
+    return o->stop == LBM_STOP_LEVEL && o->bound > 0.0 ? o->bound : BOUND;
+}
+
+/* ---- from the spectrum --------------------------------------------------------------------------- */
+
+/* Steps until the slowest part is below the bound. It begins with its share of the variance 1/3 of SAN's
+ * loads; the second-order iteration first grows by its double eigenvalue. */
+static double
+expected_steps(const struct lbm_network *net, const struct lbm_rule *rule, double bound)
+{
+    double rate = lbm_rule_rate(net, rule), sweep = rule->lambda > 0.0 ? net->colouring.n_colours : 1.0;
+    if (rule->gamma < 1e-6 || net->h->n < 2)
+        return net->h->n < 2 ? 0.0 : sweep;
+    if (rate >= 1.0 - 1e-12)
+        return INFINITY;
+    double start = fmin(1.0, 2.0 / sqrt(3.0 * net->h->n)), growth = 0.0, steps = 1.0;
+    if (rule->policy == LBM_POLICY_SECOND_ORDER)
+        growth = sqrt(1.0 - rule->gamma * rule->gamma);
+    for (int i = 0; i < 4; i++)
+        steps = fmax(1.0, log(start * (1.0 + steps * growth) / bound) / -log(rate));
+    return steps;
+}
+
+/* ---- on drawn loads ------------------------------------------------------------------------------ */
+
+static void
+draw_loads(const struct lbm_network *net, const struct lbm_balance_options *o, uint64_t index, double *load)
+{
+    struct lbm_rng rng;
+    lbm_rng_stream(&rng, o->seed, index);
+    for (uint32_t p = 0; p < net->h->n; p++)
+        load[p] = o->integer ? lbm_rng_below(&rng, 2 * MEAN_UNITS) : 2.0 * lbm_rng_unit(&rng);
+}
+
+/* Steps of one trial, at most limit. Integers: until a sweep moves nothing. */
+static double
+trial(struct lbm_balancer *b, const struct lbm_balance_options *o, double limit, double *load, double *flow)
+{
+    double steps = 0.0, moved = 0.0;
+    uint32_t sweep = lbm_balancer_sweep(b);
+    while (steps < limit) {
+        if (!o->integer && lbm_balance_deviation(b->net, load) <= bound_of(o))
+            break;
+        moved += lbm_balancer_step(b, load, flow);
+        steps += 1.0;
+        if (o->integer && fmod(steps, sweep) == 0.0) {
+            if (moved == 0.0)
+                break;
+            moved = 0.0;
+        }
+    }
+    return steps;
+}
+
+static enum lbm_err
+try_candidate(const struct lbm_network *net, const struct lbm_balance_options *o,
+              struct lbm_candidate *candidate)
+{
+    double work = candidate->steps * net->colouring.n_links;
+    int draws = (int)fmin(DRAWS, WORK_MAX / fmax(work, 1.0));
+    double *load = lbm_alloc(net->h->n, sizeof *load);
+    double *flow = lbm_alloc(net->colouring.n_links, sizeof *flow), sum = 0.0;
+    enum lbm_err err = load && flow ? LBM_OK : LBM_E_NOMEM;
+    for (int i = 0; err == LBM_OK && i < draws; i++) {
+        struct lbm_balancer *b;
+        err = lbm_balancer_make(net, &candidate->rule, o->integer, o->seed, &b);
+        if (err != LBM_OK)
+            break;
+        draw_loads(net, o, (uint64_t)i, load);
+        sum += trial(b, o, STEPS_PER_GUESS * (candidate->steps + 100.0), load, flow);
+        lbm_balancer_free(b);
+    }
+    if (err == LBM_OK && draws > 0) {
+        candidate->steps = sum / draws;
+        candidate->tried = 1;
+    }
+    free(load);
+    free(flow);
+    return err;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------------- */
+
+/* What follows from the steps. */
+static void
+price(const struct lbm_network *net, enum lbm_ports ports, struct lbm_candidate *c)
+{
+    double colours = net->colouring.n_colours, links = net->colouring.n_links;
+    int exchange = lbm_policies[c->rule.policy].exchange;
+    c->rounds = c->steps * lbm_rounds_of_step(net, c->rule.policy, ports);
+    c->sweeps = exchange && colours > 0 ? c->steps / colours : c->steps;
+    c->messages = 2.0 * links * c->sweeps;
+}
+
+static enum lbm_err
+add_candidate(const struct lbm_network *net, const struct lbm_balance_options *options,
+              enum lbm_policy policy, struct lbm_advice *advice, struct lbm_diag *diag)
+{
+    struct lbm_balance_options own = *options;
+    struct lbm_candidate *c = &advice->candidate[advice->n];
+    if (lbm_rule_fits(net, policy, own.integer, NULL) != LBM_OK ||
+        (own.nonnegative && (policy == LBM_POLICY_SECOND_ORDER || policy == LBM_POLICY_CHEBYSHEV)))
+        return LBM_OK;
+    own.policy = policy;
+    own.alpha_rule = own.nonnegative ? LBM_ALPHA_SAFE : LBM_ALPHA_OPTIMAL;
+    own.lambda_denominator = 0;
+    enum lbm_err err = lbm_rule_make(net, &own, &c->rule, NULL);
+    if (err == LBM_E_RANGE) /* one host: nothing to accelerate */
+        return LBM_OK;
+    if (err == LBM_OK)
+        err = lbm_rule_gamma(net, &c->rule, NULL);
+    if (err != LBM_OK)
+        return lbm_diag_set(diag, err, lbm_policy_name(policy), 0, "cannot be predicted on these hosts: %s",
+                            lbm_err_text(err));
+    c->tried = 0;
+    c->steps = expected_steps(net, &c->rule, bound_of(options));
+    price(net, options->ports, c);
+    advice->n++;
+    return LBM_OK;
+}
+
+static double
+least_rounds(const struct lbm_advice *advice)
+{
+    double least = INFINITY;
+    for (unsigned i = 0; i < advice->n; i++)
+        least = fmin(least, advice->candidate[i].rounds);
+    return least;
+}
+
+/* By insertion: stable, and the order above decides between those that trials hardly tell apart. */
+static void
+sort_candidates(struct lbm_advice *advice)
+{
+    for (unsigned i = 1; i < advice->n; i++) {
+        struct lbm_candidate c = advice->candidate[i];
+        unsigned k = i;
+        for (; k > 0 && c.rounds < advice->candidate[k - 1].rounds * (1.0 - MARGIN); k--)
+            advice->candidate[k] = advice->candidate[k - 1];
+        advice->candidate[k] = c;
+    }
+}
+
+/* ---- in words ------------------------------------------------------------------------------------ */
+
+static const char *
+reason(const struct lbm_network *net, const struct lbm_balance_options *o, const struct lbm_rule *rule)
+{
+    if (rule->lambda > 0.0 && rule->gamma < 1e-6)
+        return "a sweep levels everything (CYB89 Theorem 4)";
+    if (o->integer)
+        return "whole units: exchange alone moves them, and keeps linked hosts within one";
+    if (rule->lambda > 0.0 && o->ports == LBM_PORTS_ONE)
+        return "a round of exchange is one talk a host; a step of diffusion is one with every neighbour";
+    if (rule->lambda > 0.0)
+        return "exchange uses at once what the colours before have levelled";
+    if (rule->policy == LBM_POLICY_DIFFUSION)
+        return o->nonnegative ? "it takes from no host more than it has"
+                              : "all neighbours at once, and the "
+                                "spectrum is narrow";
+    return net->colouring.n_colours > 0 ? "steps grow with the root of 1 / (1 - gamma), not with it" : "";
+}
+
+static void
+explain(const struct lbm_network *net, const struct lbm_balance_options *o, struct lbm_advice *advice)
+{
+    const struct lbm_candidate *first = &advice->candidate[0], *next = &advice->candidate[1];
+    char parameter[48], rival[128] = "";
+    if (first->rule.lambda > 0.0)
+        snprintf(parameter, sizeof parameter, "lambda = %.5g", first->rule.lambda);
+    else
+        snprintf(parameter, sizeof parameter, "alpha = %.5g", first->rule.alpha);
+    if (advice->n > 1)
+        snprintf(rival, sizeof rival, ", %s %.3g", lbm_policy_name(next->rule.policy), next->rounds);
+    snprintf(advice->why, sizeof advice->why, "auto: %s, %s: %.3g rounds expected (%s)%s, %s; %s",
+             lbm_policy_name(first->rule.policy), parameter, first->rounds,
+             o->ports == LBM_PORTS_ONE ? "one port" : "all ports", rival,
+             first->tried ? "tried on random loads" : "by the spectrum", reason(net, o, &first->rule));
+}
+
+enum lbm_err
+lbm_advise(const struct lbm_network *net, const struct lbm_balance_options *options, struct lbm_advice *out,
+           struct lbm_diag *diag)
+{
+    struct lbm_advice advice = {0};
+    enum lbm_err err = LBM_OK;
+    for (unsigned i = 0; err == LBM_OK && i < sizeof order / sizeof *order; i++)
+        err = add_candidate(net, options, order[i], &advice, diag);
+    if (err != LBM_OK)
+        return err;
+    double reach = REACH * least_rounds(&advice);
+    for (unsigned i = 0; i < advice.n; i++) {
+        struct lbm_candidate *c = &advice.candidate[i];
+        if (c->rounds > reach || net->h->n < 2)
+            continue;
+        if (try_candidate(net, options, c) != LBM_OK)
+            return lbm_diag_set(diag, LBM_E_NOMEM, "auto", 0, "no memory for a trial");
+        price(net, options->ports, c);
+    }
+    sort_candidates(&advice);
+    explain(net, options, &advice);
+    *out = advice;
+    return LBM_OK;
+}

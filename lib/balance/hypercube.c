@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules for whole units on hypercubes (RJK03). A step is a dimension, low to high; CWA's high to low.
+ *
+ * The links of colour i are those of dimension i, from the host without the bit to the host with it. */
+#include <math.h>
+
+#include "balance/internal.h"
+
+/* What the host without the bit gives the other; w >= 0. */
+typedef double rule(double w_p, double w_q);
+
+/* Section 3: of an odd sum 2m + 1 the host without the bit gets m if m is odd, else m + 1. The rule names the
+ * pair by P_k and P_j without order; the example, P6 = 4 and P7 = 7 to 5 and 6, says that P_k has no bit. */
+static double
+oem(double w_p, double w_q)
+{
+    double sum = w_p + w_q, m = floor(sum / 2.0);
+    int odd_sum = sum != 2.0 * m, odd_m = fmod(m, 2.0) != 0.0;
+    return w_p - (odd_sum && !odd_m ? m + 1.0 : m);
+}
+
+/* Section 2: the larger keeps the odd unit. */
+static double
+dem(double w_p, double w_q)
+{
+    return trunc((w_p - w_q) / 2.0);
+}
+
+/* The DEM that table 1 counts: a difference of one stays, else the larger gives half of it, rounded up. */
+static double
+dem_table(double w_p, double w_q)
+{
+    double d = w_p - w_q;
+    return fabs(d) <= 1.0 ? 0.0 : d > 0.0 ? ceil(d / 2.0) : floor(d / 2.0);
+}
+
+static void
+exchange(struct lbm_balancer *b, rule *give, double *load, double *flow)
+{
+    const struct lbm_colouring *c = &b->net->colouring;
+    uint32_t dimension = (uint32_t)(b->t % c->n_colours);
+    for (uint32_t i = c->first[dimension]; i < c->first[dimension + 1]; i++) {
+        flow[i] = give(load[c->link[i].p], load[c->link[i].q]);
+        lbm_carry(load, &c->link[i], flow[i]);
+    }
+}
+
+void
+lbm_step_oem(struct lbm_balancer *b, double *load, double *flow)
+{
+    exchange(b, oem, load, flow);
+}
+
+void
+lbm_step_dem(struct lbm_balancer *b, double *load, double *flow)
+{
+    exchange(b, dem, load, flow);
+}
+
+void
+lbm_step_dem_table(struct lbm_balancer *b, double *load, double *flow)
+{
+    exchange(b, dem_table, load, flow);
+}
+
+/* ---- CWA ----------------------------------------------------------------------------------------- */
+
+static double
+sum(const double *load, uint32_t first, uint32_t n)
+{
+    double total = 0.0;
+    for (uint32_t p = first; p < first + n; p++)
+        total += load[p];
+    return total;
+}
+
+/* Level the halves [first, first + half) and the next half: the lower is to have the floor of half of the
+ * units. Of the half that has too many, hosts above the mean of the cube give in the order of their ids.
+ * In: link: colour's links, by p; those of this block are consecutive. */
+static void
+level_halves(const struct lbm_link *link, uint32_t first, uint32_t half, double mean, double *load,
+             double *flow)
+{
+    double lower = sum(load, first, half), upper = sum(load, first + half, half);
+    double excess = lower - floor((lower + upper) / 2.0); /* of the lower half, if positive */
+    double sign = excess < 0.0 ? -1.0 : 1.0, left = fabs(excess);
+    for (uint32_t k = 0; k < half && left > 0.0; k++) {
+        uint32_t giver = excess > 0.0 ? first + k : first + half + k;
+        double given = fmin(left, fmax(load[giver] - mean, 0.0));
+        flow[k] = sign * given;
+        lbm_carry(load, &link[k], flow[k]);
+        left -= given;
+    }
+}
+
+void
+lbm_step_cwa(struct lbm_balancer *b, double *load, double *flow)
+{
+    const struct lbm_colouring *c = &b->net->colouring;
+    uint32_t n = b->net->h->n;
+    uint32_t dimension = c->n_colours - 1 - (uint32_t)(b->t % c->n_colours), half = UINT32_C(1) << dimension;
+    double mean = floor(sum(load, 0, n) / n);
+    uint32_t i = c->first[dimension];
+    for (uint32_t first = 0; first < n; first += 2 * half, i += half)
+        level_halves(&c->link[i], first, half, mean, load, &flow[i]);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of lib/balance share; not for other modules. */
+#ifndef LBM_BALANCE_INTERNAL_H
+#define LBM_BALANCE_INTERNAL_H
+
+#include "balance/policy.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+struct lbm_balancer {
+    const struct lbm_network *net;
+    struct lbm_rule rule;
+    int integer;
+    uint64_t t;     /* steps done */
+    uint32_t sweep; /* steps of a sweep */
+    double *last;   /* [n_links] accelerations: the flow of the step before */
+    double omega;   /* chebyshev: the factor of the step before */
+    struct lbm_rng rng;
+};
+
+/* One step of a policy: fills flow, moves load. */
+typedef void lbm_step(struct lbm_balancer *b, double *load, double *flow);
+
+lbm_step lbm_step_diffusion, lbm_step_second_order, lbm_step_chebyshev; /* diffusion.c */
+lbm_step lbm_step_exchange, lbm_step_edge_remap;                        /* exchange.c */
+lbm_step lbm_step_oem, lbm_step_dem, lbm_step_dem_table, lbm_step_cwa;  /* hypercube.c */
+
+/* Properties of a policy, beside its name. */
+struct lbm_policy_row {
+    lbm_step *step;
+    unsigned real : 1, integer : 1; /* loads it is defined for */
+    unsigned hypercube : 1;         /* only there, one sweep, equal capacities */
+    unsigned exchange : 1;          /* a step is a colour */
+    unsigned advised : 1;           /* among what auto chooses from */
+};
+
+extern const struct lbm_policy_row lbm_policies[LBM_POLICY_COUNT];
+
+/* Give amount from p to q of link i. */
+static inline void
+lbm_carry(double *load, const struct lbm_link *link, double amount)
+{
+    load[link->p] -= amount;
+    load[link->q] += amount;
+}
+
+/* gamma of what the rule does in a sweep (exchange) or a step. NAN where it means nothing.
+ * Errors: LBM_E_NOMEM, LBM_E_STATE. */
+enum lbm_err lbm_rule_gamma(const struct lbm_network *net, struct lbm_rule *rule,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* What a step leaves of the slowest deviation, on average: 0 if a sweep levels everything. */
+double lbm_rule_rate(const struct lbm_network *net, const struct lbm_rule *rule);
+
+/* Whether the policy fits the hosts and the loads.  Errors: LBM_E_UNSUPPORTED with why. */
+enum lbm_err lbm_rule_fits(const struct lbm_network *net, enum lbm_policy policy, int integer,
+                           struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Rounds that a step takes in a model of communication. */
+double lbm_rounds_of_step(const struct lbm_network *net, enum lbm_policy policy, enum lbm_ports ports);
+
+#endif

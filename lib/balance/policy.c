@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of policies, the network they act on, and stepping. */
+#include "balance/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/internal.h"
+#include "base/check.h"
+
+static const struct {
+    const char *name, *source, *text;
+} words[LBM_POLICY_COUNT] = {
+#define POLICY_WORDS(id, name, source, text) [LBM_POLICY_##id] = {name, source, text},
+    LBM_POLICY_LIST(POLICY_WORDS)
+#undef POLICY_WORDS
+};
+
+const struct lbm_policy_row lbm_policies[LBM_POLICY_COUNT] = {
+    [LBM_POLICY_DIFFUSION] = {lbm_step_diffusion, .real = 1, .advised = 1},
+    [LBM_POLICY_SECOND_ORDER] = {lbm_step_second_order, .real = 1, .advised = 1},
+    [LBM_POLICY_CHEBYSHEV] = {lbm_step_chebyshev, .real = 1, .advised = 1},
+    [LBM_POLICY_DIMENSION_EXCHANGE] = {lbm_step_exchange, .real = 1, .integer = 1, .exchange = 1,
+                                       .advised = 1},
+    [LBM_POLICY_GDE] = {lbm_step_exchange, .real = 1, .integer = 1, .exchange = 1, .advised = 1},
+    [LBM_POLICY_RANDOM_LOAD] = {lbm_step_exchange, .real = 1, .integer = 1, .exchange = 1, .advised = 1},
+    [LBM_POLICY_OEM] = {lbm_step_oem, .integer = 1, .hypercube = 1, .exchange = 1},
+    [LBM_POLICY_DEM] = {lbm_step_dem, .integer = 1, .hypercube = 1, .exchange = 1},
+    [LBM_POLICY_DEM_TABLE] = {lbm_step_dem_table, .integer = 1, .hypercube = 1, .exchange = 1},
+    [LBM_POLICY_CWA] = {lbm_step_cwa, .integer = 1, .hypercube = 1, .exchange = 1},
+    [LBM_POLICY_EDGE_REMAP] = {lbm_step_edge_remap, .integer = 1},
+};
+
+const char *
+lbm_policy_name(enum lbm_policy policy)
+{
+    return words[policy].name;
+}
+
+const char *
+lbm_policy_source(enum lbm_policy policy)
+{
+    return words[policy].source;
+}
+
+const char *
+lbm_policy_text(enum lbm_policy policy)
+{
+    return words[policy].text;
+}
+
+enum lbm_policy
+lbm_policy_by_name(const char *name)
+{
+    unsigned i = 0;
+    while (i < LBM_POLICY_COUNT && strcmp(words[i].name, name) != 0)
+        i++;
+    return (enum lbm_policy)i;
+}
+
+/* ---- the network --------------------------------------------------------------------------------- */
+
+static void
+scale_shares(struct lbm_network *net)
+{
+    double sum = 0.0;
+    net->equal = 1;
+    for (uint32_t p = 0; p < net->h->n; p++) {
+        sum += net->h->capacity[p];
+        net->equal = net->equal && net->h->capacity[p] == net->h->capacity[0];
+    }
+    for (uint32_t p = 0; p < net->h->n; p++)
+        net->share[p] = net->equal ? 1.0 : net->h->capacity[p] * net->h->n / sum;
+}
+
+enum lbm_err
+lbm_network_make(const struct lbm_hosts *h, struct lbm_network *out, struct lbm_diag *diag)
+{
+    struct lbm_network net = {.h = h, .share = lbm_alloc(h->n, sizeof(double))};
+    enum lbm_err err = net.share == NULL ? LBM_E_NOMEM : lbm_colouring_make(h, &net.colouring);
+    if (err == LBM_OK) {
+        scale_shares(&net);
+        err = lbm_laplacian_of(h, &net.laplacian);
+    }
+    if (err == LBM_OK) {
+        *out = net;
+        return LBM_OK;
+    }
+    lbm_network_free(&net);
+    return lbm_diag_set(diag, err, "hosts", 0,
+                        err == LBM_E_NOMEM ? "no memory for the network"
+                                           : "the spectrum of these hosts could not be computed");
+}
+
+void
+lbm_network_free(struct lbm_network *net)
+{
+    lbm_colouring_free(&net->colouring);
+    free(net->share);
+    *net = (struct lbm_network){0};
+}
+
+double
+lbm_rounds_of_step(const struct lbm_network *net, enum lbm_policy policy, enum lbm_ports ports)
+{
+    if (lbm_policies[policy].exchange || ports == LBM_PORTS_ALL)
+        return 1.0;
+    return net->colouring.n_colours;
+}
+
+/* ---- stepping ------------------------------------------------------------------------------------ */
+
+enum lbm_err
+lbm_balancer_make(const struct lbm_network *net, const struct lbm_rule *rule, int integer, uint64_t seed,
+                  struct lbm_balancer **out)
+{
+    LBM_ASSERT(rule->policy < LBM_POLICY_AUTO);
+    struct lbm_balancer *b = lbm_alloc(1, sizeof *b);
+    double *last = lbm_alloc(net->colouring.n_links, sizeof *last);
+    if (b == NULL || last == NULL) {
+        free(b);
+        free(last);
+        return LBM_E_NOMEM;
+    }
+    b->net = net;
+    b->rule = *rule;
+    b->integer = integer;
+    b->last = last;
+    b->sweep =
+        lbm_policies[rule->policy].exchange && net->colouring.n_colours > 0 ? net->colouring.n_colours : 1;
+    lbm_rng_seed(&b->rng, seed);
+    *out = b;
+    return LBM_OK;
+}
+
+void
+lbm_balancer_free(struct lbm_balancer *b)
+{
+    if (b == NULL)
+        return;
+    free(b->last);
+    free(b);
+}
+
+double
+lbm_balancer_step(struct lbm_balancer *b, double *load, double *flow)
+{
+    double moved = 0.0;
+    memset(flow, 0, b->net->colouring.n_links * sizeof *flow);
+    if (b->net->colouring.n_links > 0)
+        lbm_policies[b->rule.policy].step(b, load, flow);
+    b->t++;
+    for (uint32_t i = 0; i < b->net->colouring.n_links; i++)
+        moved += flow[i] < 0.0 ? -flow[i] : flow[i];
+    return moved;
+}
+
+uint32_t
+lbm_balancer_sweep(const struct lbm_balancer *b)
+{
+    return b->sweep;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Load policies: which host gives how much to which neighbour, step by step, until loads are level.
+ *
+ * Owns: the table of policies, their parameters, runs of one policy on loads, and the choice among them.
+ * Never: moves vertices. What comes out are flows on links, that somebody else fulfils (XL95's first phase).
+ *
+ * Loads are numbers of work units, one a host. Hosts may differ in capacity: level then means load in
+ * proportion to capacity. Integer loads are whole numbers below 2^53 in a double, exactly conserved. */
+#ifndef LBM_BALANCE_POLICY_H
+#define LBM_BALANCE_POLICY_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "host/colouring.h"
+#include "host/spectrum.h"
+
+#define LBM_POLICY_LIST(X)                                                                                   \
+    X(DIFFUSION, "diffusion", "CYB89 (1)-(4)", "alpha of each difference, to all neighbours at once")        \
+    X(SECOND_ORDER, "second-order", "Muthukrishnan et al. 1998",                                             \
+      "diffusion that keeps some of its last flow")                                                          \
+    X(CHEBYSHEV, "chebyshev", "Diekmann et al. 1999", "the same, with the best factor for each step")        \
+    X(DIMENSION_EXCHANGE, "dimension-exchange", "CYB89 section 4", "pairs by colour, each levels")           \
+    X(GDE, "gde", "XL95 (1), (6)", "pairs by colour, each gives lambda of the difference")                   \
+    X(RANDOM_LOAD, "random-load", "SAN section 6", "gde with lambda = 1 - c / (ln n)^(1/d)")                 \
+    X(OEM, "oem", "RJK03 section 3", "whole units: the odd one goes where it meets others of its kind")      \
+    X(DEM, "dem", "RJK03 section 2", "whole units: the larger keeps the odd one, as printed")                \
+    X(DEM_TABLE, "dem-table", "RJK03 table 1", "whole units: the larger gives it, as counted in the table")  \
+    X(CWA, "cwa", "RJK03 section 5", "whole units, by halves of the cube, all loads known to all")           \
+    X(EDGE_REMAP, "edge-remap", "HEI97 fig. 9", "random links, one unit from the larger to the smaller")     \
+    X(AUTO, "auto", "the advice", "the one that is predicted to be the fastest")
+
+enum lbm_policy {
+#define LBM_POLICY_ENUM(id, name, source, text) LBM_POLICY_##id,
+    LBM_POLICY_LIST(LBM_POLICY_ENUM)
+#undef LBM_POLICY_ENUM
+        LBM_POLICY_COUNT
+};
+
+const char *lbm_policy_name(enum lbm_policy policy);
+const char *lbm_policy_source(enum lbm_policy policy);
+const char *lbm_policy_text(enum lbm_policy policy);
+/* LBM_POLICY_COUNT if there is none of that name. */
+enum lbm_policy lbm_policy_by_name(const char *name);
+
+/* ---- the network --------------------------------------------------------------------------------- */
+
+/* H as policies see it. Calls ARPACK: one thread at a time. */
+struct lbm_network {
+    const struct lbm_hosts *h; /* borrowed */
+    struct lbm_colouring colouring;
+    struct lbm_laplacian laplacian;
+    double *share; /* [n] capacities scaled to a mean of 1 */
+    int equal;     /* all shares are 1 */
+};
+
+/* Errors: LBM_E_NOMEM; LBM_E_STATE if the spectrum is not to be had. */
+enum lbm_err lbm_network_make(const struct lbm_hosts *h, struct lbm_network *out,
+                              struct lbm_diag *diag) LBM_MUST_CHECK;
+void lbm_network_free(struct lbm_network *net);
+
+/* ---- rules: a policy with its parameters --------------------------------------------------------- */
+
+/* What a step costs. One port: a host talks to one neighbour at a time, so that a step of diffusion takes as
+ * many rounds as there are colours. All ports: to all at once. A step of exchange is one round in both. */
+enum lbm_ports { LBM_PORTS_ONE, LBM_PORTS_ALL };
+
+enum lbm_alpha { LBM_ALPHA_OPTIMAL, LBM_ALPHA_SAFE, LBM_ALPHA_GIVEN };
+
+enum lbm_stop {
+    LBM_STOP_LEVEL,      /* SAN: no host further from its balanced load than bound times the mean load */
+    LBM_STOP_NEIGHBOURS, /* XL95 section 5: no two linked hosts differ by more than bound */
+    LBM_STOP_QUIET,      /* XL95: a sweep in which nothing moves; that sweep counts */
+};
+
+struct lbm_balance_options {
+    enum lbm_policy policy;
+    enum lbm_ports ports; /* for auto, and for the cost that is told */
+    int integer;
+    int nonnegative; /* auto leaves out what may take more from a host than it has */
+    enum lbm_alpha alpha_rule;
+    double alpha;                                  /* LBM_ALPHA_GIVEN */
+    uint32_t lambda_numerator, lambda_denominator; /* of gde; 0: lambda_opt */
+    double constant;                               /* c of random-load; 0: SAN's .75, from d = 2 on .3 */
+    enum lbm_stop stop;
+    double bound;       /* see enum lbm_stop; > 0 for real loads */
+    uint64_t steps_max; /* 0: as many as the spectrum lets expect, and some more */
+    uint64_t seed;      /* edge-remap's links; auto's trials */
+    void (*trace)(void *arg, uint64_t step, double deviation, double moved, const double *load);
+    void *trace_arg;
+};
+
+struct lbm_rule {
+    enum lbm_policy policy;                        /* not auto */
+    double alpha;                                  /* of diffusion and its accelerations */
+    double lambda;                                 /* of exchange */
+    uint32_t lambda_numerator, lambda_denominator; /* the same for integers */
+    double gamma; /* what a step of diffusion, a sweep of exchange leaves of the slowest deviation; or NAN */
+};
+
+/* Fill in the parameters that options leave to the policy; for auto choose it (lbm_advise).
+ * Errors: LBM_E_UNSUPPORTED (why a policy does not fit these hosts or loads), LBM_E_RANGE, LBM_E_STATE,
+ *         LBM_E_NOMEM. */
+enum lbm_err lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *options,
+                           struct lbm_rule *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- stepping ------------------------------------------------------------------------------------ */
+
+struct lbm_balancer;
+
+/* Errors: LBM_E_NOMEM. net is borrowed. Owned by the caller: lbm_balancer_free. */
+enum lbm_err lbm_balancer_make(const struct lbm_network *net, const struct lbm_rule *rule, int integer,
+                               uint64_t seed, struct lbm_balancer **out) LBM_MUST_CHECK;
+void lbm_balancer_free(struct lbm_balancer *b);
+
+/* One step: an iteration of diffusion; a colour of an exchange; a dimension of a hypercube rule; as many
+ * draws of edge-remap as there are links. In/out:  load [n].  Out: flow [n_links of the colouring] what each
+ * link carried, > 0 from its p to its q. Returns  the work that was moved, the sum of |flow|. */
+double lbm_balancer_step(struct lbm_balancer *b, double *load, double *flow);
+
+/* Steps of a sweep: after so many each link had its turn. */
+uint32_t lbm_balancer_sweep(const struct lbm_balancer *b);
+
+/* ---- runs ---------------------------------------------------------------------------------------- */
+
+struct lbm_balance_result {
+    struct lbm_rule rule;
+    uint64_t steps;
+    double sweeps;
+    double rounds;           /* in the model of communication of the options */
+    uint64_t messages;       /* each link in use tells both ends, once a step */
+    double moved;            /* work units times links */
+    uint64_t moves;          /* links that carried anything, over all steps */
+    double deviation;        /* SAN's: largest |w_p / share_p - mean| over the mean; 0 if there is no load */
+    double difference;       /* largest of two linked hosts, work units at equal shares */
+    double largest_negative; /* the most a load fell below 0 on the way, work units */
+    uint64_t detected; /* exchange until quiet: the sweep after which every host knows (XL95); 0: not asked */
+    int settled;
+    char why[1024]; /* how it ended, or why it does not settle, naming the theorem; why auto chose */
+};
+
+/* Run until the loads are level.
+ * In/out:  load [n] >= 0.  Out: flow [n_links] of all steps together, or NULL; *result.
+ * Errors:  as lbm_rule_make; LBM_E_RANGE (negative or fractional loads, a bound of 0 for real loads). */
+enum lbm_err lbm_balance_run(const struct lbm_network *net, const struct lbm_balance_options *options,
+                             double *load, double *flow, struct lbm_balance_result *result,
+                             struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* How far from level, as in the result: over the mean. */
+double lbm_balance_deviation(const struct lbm_network *net, const double *load);
+
+/* CYB89 (12): between two steps every host gets new work and does some. */
+struct lbm_arrivals {
+    double mean, deviation; /* of what arrives at a host, uniform, >= 0: deviation at most mean / sqrt(3) */
+    double service;         /* what a host does; loads may go below 0, as in the paper */
+};
+
+struct lbm_service_result {
+    double variance; /* mean of ||w - balanced||^2 over the steps that were measured */
+    double bound;    /* CYB89 Theorem 2, (n - 1) sigma^2 / (1 - gamma^2); NAN where it does not hold */
+};
+
+/* Run warm_up + steps steps from no load.  Errors: as lbm_rule_make; LBM_E_RANGE. */
+enum lbm_err lbm_balance_serve(const struct lbm_network *net, const struct lbm_balance_options *options,
+                               const struct lbm_arrivals *arrivals, uint64_t warm_up, uint64_t steps,
+                               struct lbm_service_result *result, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* ---- advice -------------------------------------------------------------------------------------- */
+
+struct lbm_candidate {
+    struct lbm_rule rule;
+    double steps; /* expected, to the bound of the options; loads drawn as SAN does */
+    double sweeps;
+    double rounds; /* in the model of communication asked for */
+    double messages;
+    int tried; /* on drawn loads; else from the spectrum alone */
+};
+
+struct lbm_advice {
+    struct lbm_candidate candidate[LBM_POLICY_COUNT]; /* cheapest first */
+    unsigned n;
+    char why[512]; /* why the first is the first */
+};
+
+/* Predict every policy that fits: from the spectrum; those within reach of the cheapest on loads drawn as
+ * SAN does, uniform between 0 and twice the mean.  Errors: LBM_E_NOMEM, LBM_E_STATE. */
+enum lbm_err lbm_advise(const struct lbm_network *net, const struct lbm_balance_options *options,
+                        struct lbm_advice *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parameters of a policy on given hosts. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "balance/internal.h"
+
+/* lambda as a fraction for integer loads: exchange of whole units does not feel more digits. */
+enum { LAMBDA_PARTS = 1000000 };
+
+/* ---- what fits ----------------------------------------------------------------------------------- */
+
+enum lbm_err
+lbm_rule_fits(const struct lbm_network *net, enum lbm_policy policy, int integer, struct lbm_diag *diag)
+{
+    const struct lbm_policy_row *row = &lbm_policies[policy];
+    const char *name = lbm_policy_name(policy), *source = lbm_policy_source(policy);
+    if (row->hypercube && (net->h->topology != LBM_TOPOLOGY_HYPERCUBE || !net->equal))
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, name, 0,
+                            "pairs hosts by the bits of their ids (%s): needs a hypercube of equal "
+                            "capacities; gde fits any hosts",
+                            source);
+    if (policy == LBM_POLICY_RANDOM_LOAD && (net->h->topology > LBM_TOPOLOGY_TORUS || !net->equal))
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, name, 0,
+                            "SAN Conjecture 21 gives its lambda for chains, rings, meshes and tori of equal "
+                            "capacities; gde finds one for any hosts");
+    if (integer && !row->integer)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, name, 0,
+                            "is defined for loads of any fraction (%s); dimension-exchange and gde move "
+                            "whole units",
+                            source);
+    if (!integer && !row->real)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, name, 0, "moves whole units (%s): needs integer loads",
+                            source);
+    return LBM_OK;
+}
+
+/* ---- diffusion ----------------------------------------------------------------------------------- */
+
+static double
+choose_alpha(const struct lbm_network *net, const struct lbm_balance_options *o)
+{
+    switch (o->alpha_rule) {
+    case LBM_ALPHA_SAFE:
+        return lbm_alpha_safe(net->h);
+    case LBM_ALPHA_GIVEN:
+        return o->alpha;
+    default:
+        return lbm_alpha_optimal(&net->laplacian);
+    }
+}
+
+static enum lbm_err
+make_diffusion(const struct lbm_network *net, const struct lbm_balance_options *o, struct lbm_rule *rule,
+               struct lbm_diag *diag)
+{
+    rule->alpha = choose_alpha(net, o);
+    rule->gamma = lbm_gamma_uniform(&net->laplacian, rule->alpha);
+    if (!isfinite(rule->alpha) || rule->alpha < 0.0)
+        return lbm_diag_set(diag, LBM_E_RANGE, "alpha", 0, "%g is not a share of a difference, >= 0",
+                            rule->alpha);
+    if (rule->policy != LBM_POLICY_DIFFUSION && rule->gamma >= 1.0 - 1e-12)
+        return lbm_diag_set(diag, LBM_E_RANGE, "alpha", 0,
+                            "at %g the matrix of diffusion has gamma = %.6g: there is nothing to "
+                            "accelerate (CYB89 Theorem 1)",
+                            rule->alpha, rule->gamma);
+    return LBM_OK;
+}
+
+/* ---- exchange ------------------------------------------------------------------------------------ */
+
+/* SAN Conjecture 21 and what it becomes in more dimensions: n is the longest side. Measured: c = .75 in one
+ * dimension, .3 in two. */
+static double
+random_load_lambda(const struct lbm_network *net, double constant)
+{
+    const uint32_t *dims = net->h->dims;
+    uint32_t longest = 1;
+    unsigned d = 0;
+    for (unsigned k = 0; k < 3; k++) {
+        d += dims[k] > 1;
+        longest = dims[k] > longest ? dims[k] : longest;
+    }
+    if (longest <= 2)
+        return 0.5;
+    double c = constant > 0.0 ? constant : d == 1 ? 0.75 : 0.3;
+    return fmax(0.5, 1.0 - c / pow(log(longest), 1.0 / d));
+}
+
+static enum lbm_err
+best_lambda(const struct lbm_network *net, double *lambda)
+{
+    int exact;
+    double gamma;
+    if (net->equal && lbm_lambda_closed(net->h, lambda, &exact) && exact)
+        return LBM_OK;
+    *lambda = 0.5;
+    return net->h->n < 2 ? LBM_OK : lbm_lambda_numeric(net->h, &net->colouring, lambda, &gamma);
+}
+
+static enum lbm_err
+make_exchange(const struct lbm_network *net, const struct lbm_balance_options *o, struct lbm_rule *rule,
+              struct lbm_diag *diag)
+{
+    enum lbm_err err = LBM_OK;
+    rule->lambda = 0.5;
+    rule->lambda_numerator = 0;
+    if (rule->policy == LBM_POLICY_RANDOM_LOAD)
+        rule->lambda = random_load_lambda(net, o->constant);
+    else if (rule->policy == LBM_POLICY_GDE && o->lambda_denominator > 0) {
+        rule->lambda_numerator = o->lambda_numerator;
+        rule->lambda_denominator = o->lambda_denominator;
+        rule->lambda = (double)o->lambda_numerator / o->lambda_denominator;
+        if (o->lambda_numerator == 0 || o->lambda_numerator > o->lambda_denominator)
+            return lbm_diag_set(diag, LBM_E_RANGE, "lambda", 0, "%g is not in (0, 1]", rule->lambda);
+    } else if (rule->policy == LBM_POLICY_GDE) {
+        err = best_lambda(net, &rule->lambda);
+        if (o->integer) /* below 1/2 whole units stall: XL95 section 3 */
+            rule->lambda = fmax(rule->lambda, 0.5);
+    }
+    if (rule->lambda_numerator == 0) {
+        rule->lambda_numerator = (uint32_t)lround(rule->lambda * LAMBDA_PARTS);
+        rule->lambda_denominator = LAMBDA_PARTS;
+    }
+    return err == LBM_OK ? err
+                         : lbm_diag_set(diag, err, "lambda", 0, "the spectrum of a sweep is not to be had");
+}
+
+/* ---- both ---------------------------------------------------------------------------------------- */
+
+enum lbm_err
+lbm_rule_gamma(const struct lbm_network *net, struct lbm_rule *rule, struct lbm_diag *diag)
+{
+    rule->gamma = NAN;
+    if (rule->alpha > 0.0) {
+        rule->gamma = lbm_gamma_uniform(&net->laplacian, rule->alpha);
+    } else if (rule->lambda > 0.0) {
+        enum lbm_err err = lbm_gamma_sweep(net->h, &net->colouring, rule->lambda, &rule->gamma);
+        if (err != LBM_OK)
+            return lbm_diag_set(diag, err, "lambda", 0, "the spectrum of a sweep is not to be had");
+    }
+    return LBM_OK;
+}
+
+double
+lbm_rule_rate(const struct lbm_network *net, const struct lbm_rule *rule)
+{
+    double gamma = rule->gamma;
+    if (rule->lambda > 0.0)
+        return net->colouring.n_colours == 0 ? 0.0 : pow(gamma, 1.0 / net->colouring.n_colours);
+    if (rule->policy == LBM_POLICY_SECOND_ORDER || rule->policy == LBM_POLICY_CHEBYSHEV)
+        return gamma / (1.0 + sqrt(1.0 - gamma * gamma)); /* sqrt(beta - 1) */
+    return gamma;
+}
+
+enum lbm_err
+lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *options, struct lbm_rule *out,
+              struct lbm_diag *diag)
+{
+    struct lbm_rule rule = {.policy = options->policy, .gamma = NAN};
+    if (options->policy == LBM_POLICY_AUTO) {
+        struct lbm_advice *advice = lbm_alloc(1, sizeof *advice);
+        enum lbm_err err = advice == NULL ? lbm_diag_set(diag, LBM_E_NOMEM, "auto", 0, "no memory for advice")
+                                          : lbm_advise(net, options, advice, diag);
+        if (err == LBM_OK)
+            *out = advice->candidate[0].rule;
+        free(advice);
+        return err;
+    }
+    enum lbm_err err = lbm_rule_fits(net, options->policy, options->integer, diag);
+    const struct lbm_policy_row *row = &lbm_policies[options->policy];
+    if (err == LBM_OK && row->step == lbm_step_exchange)
+        err = make_exchange(net, options, &rule, diag);
+    else if (err == LBM_OK && !row->hypercube && options->policy != LBM_POLICY_EDGE_REMAP)
+        err = make_diffusion(net, options, &rule, diag);
+    if (err == LBM_OK)
+        *out = rule;
+    return err;
+}
