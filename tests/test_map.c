@@ -593,6 +593,30 @@ a_straight_boundary_stays_and_a_ragged_one_improves(void **state)
     lbm_hosts_free(&h);
 }
 
+static void
+moves_that_have_a_price_pay_it(void **state)
+{
+    struct lbm_rng rng;
+    unsigned moves = 0, forgone = 0;
+    (void)state;
+    lbm_rng_seed(&rng, 12);
+    for (unsigned i = 0; i < 100; i++) {
+        struct trial t = {0};
+        int64_t gain;
+        uint32_t n_moved;
+        trial_open(&t, i, 20 + lbm_rng_below(&rng, 100), &rng);
+        t.pair.limit[0] = t.pair.limit[1] = t.pair.load[0] + t.pair.load[1]; /* balance asks for nothing */
+        t.pair.price = i % 4 == 0 ? UINT32_MAX : 1 + lbm_rng_below(&rng, 3 * LBM_PAIR_PRICE_PARTS);
+        assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
+        assert_settled(&t, gain, n_moved);
+        assert_true((uint64_t)gain * LBM_PAIR_PRICE_PARTS >= (uint64_t)t.pair.price * n_moved);
+        moves += n_moved;
+        forgone += n_moved == 0;
+        trial_close(&t);
+    }
+    assert_true(moves > 100 && forgone > 20);
+}
+
 int
 main(void)
 {
@@ -610,6 +634,7 @@ main(void)
         cmocka_unit_test(sessions_on_a_shared_workspace_do_the_same),
         cmocka_unit_test(a_patch_with_ghosts_gains_what_the_whole_gains),
         cmocka_unit_test(a_straight_boundary_stays_and_a_ragged_one_improves),
+        cmocka_unit_test(moves_that_have_a_price_pay_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,8 @@ struct lbm_pair_workspace;
 struct lbm_pair_workspace *lbm_pair_workspace_new(uint32_t rows); /* NULL if memory is short */
 void lbm_pair_workspace_free(struct lbm_pair_workspace *ws);
 
+enum { LBM_PAIR_PRICE_PARTS = 16 }; /* of a unit of gain, in which lbm_pair.price counts */
+
 /* One Fiduccia-Mattheyses session between hosts a and b, third hosts included in every gain.
  * The same code serves the plan (whole graph), the daemon (own vertices, the partner's band, ghosts) and
  * the simulator. */
@@ -70,6 +72,7 @@ struct lbm_pair {
     uint64_t limit[2];                    /* bounds; an overloaded side is forced to give */
     uint64_t shift;                       /* work that should leave a for b first (GDE's share); 0: none */
     uint32_t patience;                    /* moves without gain before giving up (100); 0: shift only */
+    uint32_t price;                       /* gain that a move beyond the shift must bring, in those parts */
     struct lbm_pair_workspace *workspace; /* for at least g->n rows; NULL: a temporary one */
 };
 
@@ -78,8 +81,8 @@ struct lbm_pair {
  * Source:  Fiduccia & Mattheyses 1982, with the gain of HEI97 eq. (1)'s objective.
  * Out: load updated; *gain = decrease of J (may be negative if balance forced it); *moved [n_members]
  *      rows that changed host, *n_moved of them.  Returns to the best prefix: least violation, then most
- *      gain, then better balance.  With shift > 0 the shifted work is part of the prefix that is kept,
- *      and a ends no heavier than the shift left it (or its limit, if that is more).
+ *      gain less the price of the moves, then better balance.  With shift > 0 the shifted work is part of
+ *      the prefix that is kept, and a ends no heavier than the shift left it (or its limit, if that is more).
  * Errors: LBM_E_NOMEM, part and loads unchanged.
  * Cost: O(k log k), k directions of the members. */
 enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,

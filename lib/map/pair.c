@@ -23,7 +23,7 @@ struct lbm_pair_workspace {
 /* What a session would return to: the better of two such states is kept. */
 struct standing {
     uint64_t excess;
-    int64_t gain;
+    int64_t worth; /* gain less the price of the moves */
     double fullest;
 };
 
@@ -37,6 +37,7 @@ struct session {
     int64_t gain;
     uint32_t *moved; /* in order */
     uint32_t n_moved;
+    uint32_t n_shifted; /* of them: the shift, which has no price */
 };
 
 struct lbm_pair_workspace *
@@ -95,21 +96,23 @@ static struct standing
 stand(const struct session *s)
 {
     double a = fullness(s, 0, s->pair->load[0]), b = fullness(s, 1, s->pair->load[1]);
-    return (struct standing){lbm_map_excess(2, s->pair->load, s->limit), s->gain, a > b ? a : b};
+    uint64_t parts = (uint64_t)s->pair->price * (s->n_moved - s->n_shifted);
+    int64_t price = (int64_t)(parts / LBM_PAIR_PRICE_PARTS + (parts % LBM_PAIR_PRICE_PARTS != 0));
+    return (struct standing){lbm_map_excess(2, s->pair->load, s->limit), s->gain - price, a > b ? a : b};
 }
 
-/* a is better than b in balance or, at equal balance, in gain. */
+/* a is better than b in balance or, at equal balance, in what it is worth. */
 static int
 improves(const struct standing *a, const struct standing *b)
 {
-    return a->excess != b->excess ? a->excess < b->excess : a->gain > b->gain;
+    return a->excess != b->excess ? a->excess < b->excess : a->worth > b->worth;
 }
 
 /* a is as good as b, and its fuller side less full. */
 static int
 evens(const struct standing *a, const struct standing *b)
 {
-    return a->excess == b->excess && a->gain == b->gain && a->fullest < b->fullest;
+    return a->excess == b->excess && a->worth == b->worth && a->fullest < b->fullest;
 }
 
 /* Gain of a row, and whether one of its neighbours is nearer to the other side or nothing is lost. */
@@ -246,6 +249,7 @@ static void
 refine(struct session *s)
 {
     struct standing best = stand(s);
+    int64_t gain = s->gain;
     uint32_t kept = s->n_moved, v;
     for (uint32_t misses = 0; misses < s->pair->patience && (v = choose(s)) != LBM_NONE;) {
         advance(s, v);
@@ -254,6 +258,7 @@ refine(struct session *s)
         misses = better ? 0 : misses + 1;
         if (better || evens(&now, &best)) {
             best = now;
+            gain = s->gain;
             kept = s->n_moved;
         }
     }
@@ -261,7 +266,7 @@ refine(struct session *s)
         v = s->moved[--s->n_moved];
         move(s, v, side_of(s, v));
     }
-    s->gain = best.gain;
+    s->gain = gain;
 }
 
 static enum lbm_err
@@ -304,6 +309,7 @@ lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint3
         gather(&s);
         if (pair->shift > 0) {
             shift(&s);
+            s.n_shifted = s.n_moved;
             gather(&s); /* rows that were passed over may move again */
         }
         refine(&s);

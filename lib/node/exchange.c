@@ -218,7 +218,26 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *
 /* ---- the decision ---------------------------------------------------------------------------------------
  */
 
-/* What must leave the side that is over its limit: GDE's half of the difference; where the exchange has
+static uint64_t
+excess(uint64_t load, uint64_t limit)
+{
+    return load > limit ? load - limit : 0;
+}
+
+/* Gain that a move must bring besides balance. What ran well before is not stirred up for little: a fraction
+ * of a mean edge, for moving costs as well. */
+static uint32_t
+move_price(const struct job *job, const struct lbm_job_entry *entry)
+{
+    if (!job->was_settled)
+        return 0;
+    double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 0;
+    double price = mean * LBM_PAIR_PRICE_PARTS / MOVES_PER_EDGE;
+    return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
+}
+
+/* What must leave the side that is over its limit: GDE's half of the difference, and of a job that had
+ * settled no more than the excess, so that a host that comes or goes moves little; where the exchange has
  * nothing to level (difference of at most one unit) one vertex goes on towards the nearest host with room. */
 static int64_t
 due_share(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
@@ -230,6 +249,9 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
         return 0;
     int64_t share = lbm_gde_share(own, job_target(node, entry, node->host), theirs,
                                   job_target(node, entry, partner), 1, 2);
+    uint64_t over = share > 0 ? excess(own, own_limit) : excess(theirs, their_limit);
+    if (job->was_settled && over != 0 && (uint64_t)(share > 0 ? share : -share) > over)
+        share = share > 0 ? (int64_t)over : -(int64_t)over;
     if (share != 0)
         return share;
     int64_t one = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
@@ -272,12 +294,6 @@ least_gain(const struct job *job, const struct lbm_job_entry *entry)
     uint64_t sweeps = job->session.sweep - job->session.woken;
     double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 1;
     return sweeps <= PATIENT_SWEEPS ? 1 : 1 + (int64_t)(mean * (double)(sweeps - PATIENT_SWEEPS) / 4);
-}
-
-static uint64_t
-excess(uint64_t load, uint64_t limit)
-{
-    return load > limit ? load - limit : 0;
 }
 
 /* Is what refinement found to be carried out? `left`: the loads of this host and its partner after it. */
@@ -352,7 +368,8 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
                                 .load = {load[swap], load[!swap]},
                                 .limit = {limit[swap], limit[!swap]},
                                 .shift = (uint64_t)(share < 0 ? -share : share),
-                                .patience = 100};
+                                .patience = 100,
+                                .price = move_price(job, entry)};
         int64_t gain = 0;
         uint32_t n_moved = 0;
         err = lbm_pair_refine(&pair, &node->rng, &gain, moved, &n_moved);

@@ -95,6 +95,7 @@ enum {
     SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
     PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes somebody's excess less */
+    MOVES_PER_EDGE = 4,      /* so many vertices may move to have one edge of mean weight less between hosts */
     PATIENT_SWEEPS = 40,     /* after so many sweeps a session must gain more and more */
 };
 
@@ -329,6 +330,7 @@ struct job {
     LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
     uint64_t moved;        /* handed over so far */
 
+    int was_settled; /* in this life: what moves now follows a change */
     struct session session;
     LBM_VEC(struct pulse) pulses;
     struct lbm_idmap pulse_at;  /* host: its place in pulses */

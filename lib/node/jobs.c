@@ -377,6 +377,7 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         session_start(node, job);
         break;
     case LBM_PHASE_SETTLED:
+        job->was_settled = 1;
         store_positions(node, job);
         break;
     case LBM_PHASE_SUBMITTED:
