@@ -17,12 +17,21 @@ struct copy {
     uint32_t disk;
     uint32_t owner; /* LBM_NONE: the host's own */
     uint64_t incarnation;
+    uint64_t generation; /* of a replica */
     uint64_t epoch;
+    enum lbm_stage stage;
+};
+
+/* The highest rank at which a host's record of a vertex was ever on another disk. */
+struct replicated {
+    uint32_t owner;
+    uint64_t incarnation, epoch;
     enum lbm_stage stage;
 };
 
 struct truth {
     LBM_VEC(struct copy) copies;
+    LBM_VEC(struct replicated) replicated;
     LBM_VEC(uint32_t) workers; /* applications that hold it, by number */
     uint64_t epoch;            /* highest on any disk so far */
     uint64_t moved;            /* highest at which somebody has let go for good */
@@ -60,8 +69,11 @@ struct check {
     struct lbm_view view;            /* of these: some entries change nothing */
     LBM_VEC(uint64_t) deleted;       /* jobs that the log deleted */
     LBM_VEC(struct logged_job) created;
-    int external;      /* no daemon orders the log */
-    char invariant[4]; /* "": nothing was violated */
+    int external;       /* no daemon orders the log */
+    int view_changed;   /* by the transaction at hand */
+    uint64_t was_alone; /* bit per host: it had no buddy once */
+    int has_loss;       /* a disk was lost or went back in time: until all is repaired, another loss is one */
+    char invariant[4];  /* "": nothing was violated */
     char text[320];
 };
 
@@ -82,9 +94,26 @@ uint64_t check_job(const struct check *check,
                    const char *name); /* the last of that name in the log; 0: none */
 void check_free(struct check *check);
 
+/* ---- losses that have not happened (check_losses.c) --------------------------------------------------- */
+
+void check_losses(struct check *check, const struct guest *guest, uint32_t vertex);
+void check_all_losses(struct check *check);
+
 /* ---- views and messages (check_views.c) ---------------------------------------------------------------- */
 
 void check_entry(struct check *check, uint32_t host, uint64_t index, const uint8_t *command, size_t len);
 void check_message(struct check *check, uint32_t from, const Lbm__Peer *message);
+
+/* ---- what is said of records (check_words.c) ------------------------------------------------------------
+ */
+
+/* A replica of a record is on a disk. */
+void check_replicated(struct truth *truth, const struct copy *copy);
+/* A host says, or lets an application know, that its record of a vertex has that rank. */
+void check_word(struct check *check, uint32_t host, uint64_t incarnation, uint64_t job, uint32_t vertex,
+                uint64_t epoch, enum lbm_stage stage);
+void check_words(struct check *check, const Lbm__Peer *message);
+/* The log has changed: who has no buddy? */
+void check_alone(struct check *check);
 
 #endif

@@ -119,6 +119,8 @@ keep_copy(struct truth *truth, struct copy copy)
         *known = copy;
     else
         LBM_ASSERT(lbm_vec_push(&truth->copies, copy) == LBM_OK);
+    if (copy.owner != LBM_NONE)
+        check_replicated(truth, &copy);
     if (copy.epoch > truth->epoch)
         truth->epoch = copy.epoch;
     if (copy.owner == LBM_NONE && copy.stage == LBM_STAGE_MOV && copy.epoch > truth->moved)
@@ -141,6 +143,7 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
     struct copy copy = {.disk = disk->place,
                         .owner = replica != NULL ? replica->owner : LBM_NONE,
                         .incarnation = replica != NULL ? replica->incarnation : disk->incarnation,
+                        .generation = replica != NULL ? replica->generation : 0,
                         .epoch = row->epoch,
                         .stage = row->stage};
     if (after != NULL) {
@@ -198,8 +201,10 @@ check_op(struct check *check, const struct disk *disk, const struct lbm_persist_
         learn_guest(check, op->job, op->as.guest.graph);
         break;
     case LBM_PERSIST_LOG:
-        if (op->as.log.index > check->log.n)
+        if (op->as.log.index > check->log.n) {
             read_entry(check, op);
+            check->view_changed = 1;
+        }
         check_entry(check, disk->place, op->as.log.index, op->as.log.command, op->as.log.len);
         break;
     case LBM_PERSIST_JOB_DELETE:
@@ -230,10 +235,17 @@ check_transaction(struct check *check)
     for (size_t i = 0; i < check->touched.n; i++) {
         struct guest *guest = check_guest(check, check->touched.at[i].job);
         guest->vertex[check->touched.at[i].vertex].touched = 0;
-        if (guest->logged && !guest->deleted)
-            check_exists(check, guest, check->touched.at[i].vertex);
+        if (!guest->logged || guest->deleted)
+            continue;
+        check_exists(check, guest, check->touched.at[i].vertex);
+        check_losses(check, guest, check->touched.at[i].vertex);
     }
     check->touched.n = 0;
+    if (!check->view_changed)
+        return;
+    check->view_changed = 0;
+    check_alone(check);
+    check_all_losses(check);
 }
 
 void
@@ -243,6 +255,7 @@ check_free(struct check *check)
         struct guest *guest = &check->guests.at[i];
         for (uint32_t v = 0; v < guest->g.n; v++) {
             lbm_vec_free(&guest->vertex[v].copies);
+            lbm_vec_free(&guest->vertex[v].replicated);
             lbm_vec_free(&guest->vertex[v].workers);
         }
         free(guest->vertex);

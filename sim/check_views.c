@@ -44,4 +44,6 @@ check_message(struct check *check, uint32_t from, const Lbm__Peer *message)
     else if (message->body_case == LBM__PEER__BODY_MOVED)
         check_epochs(check, from, message->moved->job, message->moved->n_vertex, message->moved->vertex,
                      message->moved->epoch);
+    else
+        check_words(check, message);
 }

@@ -210,5 +210,7 @@ void work_ends(struct cluster *c, uint32_t application, uint32_t vertex);
 /* The page of a host changes, or its applications run again: what they hold may be worked on again. */
 void set_page(struct cluster *c, uint32_t host, struct page page);
 void work_again(struct cluster *c, uint32_t host);
+/* A host takes over what that incarnation of another had. */
+void work_inherited(struct cluster *c, uint32_t heir, uint32_t host, uint64_t incarnation);
 
 #endif

@@ -47,6 +47,8 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
         else if (persist->ops.at[i].kind == LBM_PERSIST_LOG)
             check_entry(&c->check, host, persist->ops.at[i].as.log.index, persist->ops.at[i].as.log.command,
                         persist->ops.at[i].as.log.len);
+        if (persist->ops.at[i].kind == LBM_PERSIST_ADOPTED)
+            work_inherited(c, host, persist->ops.at[i].as.drop.owner, persist->ops.at[i].as.drop.incarnation);
         const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
         if (wrong != NULL)
             check_violated(&c->check, "I9", "host %" PRIu32 ", transaction %" PRIu64 ": %s", host,
@@ -147,6 +149,7 @@ cluster_image_disk(struct cluster *c, uint32_t host)
 static void
 replace_disk(struct cluster *c, uint32_t host, const struct disk *by)
 {
+    c->check.has_loss = 1;
     disk_vanish(&c->disk[host]);
     disk_free(&c->disk[host]);
     disk_copy(by, &c->disk[host]);

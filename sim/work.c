@@ -28,7 +28,7 @@ truth_of(struct cluster *c, const struct application *a, uint32_t vertex)
 
 /* I1: nobody else works on the vertex. */
 static void
-check_alone(struct cluster *c, uint32_t application, uint32_t vertex)
+works_alone(struct cluster *c, uint32_t application, uint32_t vertex)
 {
     const struct application *a = &c->applications.at[application];
     const struct truth *truth = truth_of(c, a, vertex);
@@ -62,7 +62,9 @@ work_begins(struct cluster *c, uint32_t application, const struct held *held)
                        truth->token_host, a->host, held->vertex, held->token);
     truth->token = held->token;
     truth->token_host = a->host;
-    check_alone(c, application, held->vertex);
+    check_word(&c->check, a->host, c->disk[a->host].incarnation, a->job, held->vertex, held->token,
+               LBM_STAGE_OWN);
+    works_alone(c, application, held->vertex);
 }
 
 void
@@ -81,9 +83,26 @@ work_again(struct cluster *c, uint32_t host)
         const struct application *a = &c->applications.at[i];
         for (size_t k = 0; k < a->held.n && a->host == host; k++)
             if (is_working(c, a, &a->held.at[k]))
-                check_alone(c, i, a->held.at[k].vertex);
+                works_alone(c, i, a->held.at[k].vertex);
     }
     judge(c);
+}
+
+/* I1: who takes over from a host, at that moment, has waited for the end of its lease. */
+void
+work_inherited(struct cluster *c, uint32_t heir, uint32_t host, uint64_t incarnation)
+{
+    if (host >= c->n || c->disk[host].incarnation != incarnation)
+        return;
+    for (uint32_t i = 0; i < c->applications.n; i++) {
+        const struct application *a = &c->applications.at[i];
+        for (size_t k = 0; k < a->held.n && a->host == host; k++)
+            if (is_working(c, a, &a->held.at[k]))
+                check_violated(&c->check, "I1",
+                               "host %" PRIu32 " takes over from host %" PRIu32
+                               " while an application there works on vertex %" PRIu32,
+                               heir, host, a->held.at[k].vertex);
+    }
 }
 
 void
