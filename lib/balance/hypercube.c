@@ -74,19 +74,30 @@ sum(const double *load, uint32_t first, uint32_t n)
     return total;
 }
 
+/* What host p is to have of all the units: at each dimension, high to low, the lower half has the floor. */
+static double
+quota(double units, uint32_t p, uint32_t n)
+{
+    for (uint32_t bit = n / 2; bit > 0; bit /= 2) {
+        double lower = floor(units / 2.0);
+        units = (p & bit) == 0 ? lower : units - lower;
+    }
+    return units;
+}
+
 /* Level the halves [first, first + half) and the next half: the lower is to have the floor of half of the
- * units. Of the half that has too many, hosts above the mean of the cube give in the order of their ids.
- * In: link: colour's links, by p; those of this block are consecutive. */
+ * units. Of the half that has too many, hosts above their quota give in the order of their ids.
+ * In: units of the whole cube of n; link: colour's links, by p; those of this block are consecutive. */
 static void
-level_halves(const struct lbm_link *link, uint32_t first, uint32_t half, double mean, double *load,
-             double *flow)
+level_halves(const struct lbm_link *link, uint32_t first, uint32_t half, double units, uint32_t n,
+             double *load, double *flow)
 {
     double lower = sum(load, first, half), upper = sum(load, first + half, half);
     double excess = lower - floor((lower + upper) / 2.0); /* of the lower half, if positive */
     double sign = excess < 0.0 ? -1.0 : 1.0, left = fabs(excess);
     for (uint32_t k = 0; k < half && left > 0.0; k++) {
         uint32_t giver = excess > 0.0 ? first + k : first + half + k;
-        double given = fmin(left, fmax(load[giver] - mean, 0.0));
+        double given = fmin(left, fmax(load[giver] - quota(units, giver, n), 0.0));
         flow[k] = sign * given;
         lbm_carry(load, &link[k], flow[k]);
         left -= given;
@@ -99,8 +110,8 @@ lbm_step_cwa(struct lbm_balancer *b, double *load, double *flow)
     const struct lbm_colouring *c = &b->net->colouring;
     uint32_t n = b->net->h->n;
     uint32_t dimension = c->n_colours - 1 - (uint32_t)(b->t % c->n_colours), half = UINT32_C(1) << dimension;
-    double mean = floor(sum(load, 0, n) / n);
+    double units = sum(load, 0, n);
     uint32_t i = c->first[dimension];
     for (uint32_t first = 0; first < n; first += 2 * half, i += half)
-        level_halves(&c->link[i], first, half, mean, load, &flow[i]);
+        level_halves(&c->link[i], first, half, units, n, load, &flow[i]);
 }
