@@ -135,7 +135,9 @@ drain_timer(struct lbm_node *node)
         node->now_us < node->drain_us)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
-    int orders_log = node->engine == LBM_LOG_ENGINE_LOCAL && node->view.founder == node->host;
+    /* It is needed until another one is promoted, or active. */
+    int is_needed = (node->engine == LBM_LOG_ENGINE_LOCAL && node->view.founder == node->host) ||
+                    lbm_view_host(&node->view, 0) == LBM_NONE;
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
         struct job *job = node->jobs.at[i];
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
@@ -143,7 +145,7 @@ drain_timer(struct lbm_node *node)
             (void)handoff_pump(node, job);
         }
     }
-    if (orders_log || !is_empty(node) || !wards_are_well(node) || /* it leaves when another one is promoted */
+    if (is_needed || !is_empty(node) || !wards_are_well(node) ||
         (!all_adopted(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) || !may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;

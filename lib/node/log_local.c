@@ -130,6 +130,22 @@ asked(const struct lbm_node *node)
     return other != LBM_NONE ? other : node->founder_host;
 }
 
+/* Nonzero if none of the others is heard any more: they may have promoted another one. */
+static int
+is_cut_off(const struct lbm_node *node)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || !lbm_view_takes_part(member))
+            continue;
+        if (!is_silent(node, member->host, SILENT_US))
+            return 0;
+        n++;
+    }
+    return n != 0;
+}
+
 static void
 local_fetch(struct lbm_node *node)
 {
@@ -138,7 +154,8 @@ local_fetch(struct lbm_node *node)
         return;
     node->fetch_us = node->now_us;
     if (node->founder) {
-        log_confirm(node);
+        if (!node->caught_up || is_cut_off(node))
+            log_confirm(node);
         return;
     }
     Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "node/internal.h"
+#include "node/log_internal.h"
 
 enum { MINUTE_US = 60000000, TEN_MINUTES_US = 600000000, HEALTH_STEP_US = 10000000, SUSPECTS_MAX = 256 };
 
@@ -32,6 +33,8 @@ suspect_step(struct lbm_node *node)
     }
     node->health = node->health < HEALTH_MAX ? node->health + 1 : HEALTH_MAX;
     node->health_us = node->now_us + HEALTH_STEP_US;
+    if (node->founder && late_us >= SILENT_US)
+        log_confirm(node); /* the others may have promoted another one */
 }
 
 static int

@@ -392,6 +392,8 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
     else if (!view->external && view->founder == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
+    else if (lbm_view_host(view, 0) == LBM_NONE)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "no host is active: nobody could take over its jobs");
     if (refusal[0] != '\0')
         return LBM_OK;
     if (inherits_since(view, member, command->leave->known)) {
