@@ -6,6 +6,14 @@
 #include "sim/tables/table.h"
 
 #define TABLE_LIST(X)                                                                                        \
+    X(xl95_gamma, "xl95-gamma", "XL95 Table II, gamma", "convergence factors by lambda")                     \
+    X(xl95_lambda, "xl95-lambda", "XL95 Theorems 3.1 to 3.5",                                                \
+      "the optimal lambda, closed form and numerically")                                                     \
+    X(xl95_open, "xl95-open", "XL95 section 6", "lambda where the paper has no formula")                     \
+    X(xl95_table_1, "xl95-table-1", "XL95 Table I", "GDE and diffusion at their best")                       \
+    X(xl95_fig_6, "xl95-fig-6", "XL95 section 5.1, Fig. 6", "4096 processors in 2 to 12 dimensions")         \
+    X(xl95_termination, "xl95-termination", "XL95 section 5",                                                \
+      "counters: never early, diameter + 1 late at most")                                                    \
     X(xl95_table_2, "xl95-table-2", "XL95 Table II", "sweeps by lambda, even networks")                      \
     X(xl95_table_3, "xl95-table-3", "XL95 Table III", "sweeps by lambda, odd networks")                      \
     X(xl95_table_4, "xl95-table-4", "XL95 Table IV", "improvement by the optimal lambda, rings")             \
@@ -13,11 +21,22 @@
     X(xl95_table_6, "xl95-table-6", "XL95 Table VI", "improvement by the optimal lambda, chains")            \
     X(xl95_table_7, "xl95-table-7", "XL95 Table VII", "improvement by the optimal lambda, meshes")           \
     X(rjk03_table_1, "rjk03-table-1", "RJK03 Table 1", "largest differences of all multisets of loads")      \
+    X(rjk03_bounds, "rjk03-bounds", "RJK03 Theorem 1, Fig. 3", "largest differences that are possible")      \
+    X(rjk03_schedules, "rjk03-schedules", "RJK03 Figs 10-21", "transfers: plain, overlapped, pipelined")     \
+    X(rjk03_random, "rjk03-random", "RJK03 section 4", "mean largest difference of random loads")            \
+    X(cyb89_theorem_1, "cyb89-theorem-1", "CYB89 Theorem 1", "when diffusion converges")                     \
+    X(cyb89_lemma_2, "cyb89-lemma-2", "CYB89 Lemma 2, Theorem 3", "the best diffusion on hypercubes")        \
+    X(cyb89_theorem_4, "cyb89-theorem-4", "CYB89 Theorem 4", "a sweep of dimension exchange levels exactly") \
+    X(cyb89_table_1, "cyb89-table-1", "CYB89 Table I", "convergence factors")                                \
+    X(cyb89_theorem_2, "cyb89-theorem-2", "CYB89 Theorem 2", "variance under arrivals, diffusion")           \
+    X(cyb89_theorem_5, "cyb89-theorem-5", "CYB89 Theorem 5", "variance under arrivals, dimension exchange")  \
+    X(cyb89_table_2, "cyb89-table-2", "CYB89 Table II", "variances compared")                                \
     X(san_closed_forms, "san-closed-forms", "SAN Theorems 5 and 15", "closed forms against diffusion")       \
     X(san_ring, "san-ring", "SAN Theorem 6", "random loads on odd rings: (ln n)^2, not n^2")                 \
     X(san_worst_case, "san-worst-case", "SAN Theorems 4, 14, 17", "the slowest load takes n^2")              \
     X(san_theorem_20, "san-theorem-20", "SAN Theorem 20", "the optimal lambda takes n on random loads")      \
     X(san_conjecture_21, "san-conjecture-21", "SAN Conjecture 21", "lambda for random loads")                \
+    X(san_even_tori, "san-even-tori", "SAN section 7", "alpha = 1/(2d) never converges on even tori")        \
     X(hei97_spectrum, "hei97-spectrum", "HEI97 eq. (6)-(9)", "eigenvalues of the model problem")             \
     X(hei97_fig_5, "hei97-fig-5", "HEI97 Fig. 5", "one displaced vertex settles alike at every scale")       \
     X(hei97_fig_6, "hei97-fig-6", "HEI97 Fig. 6", "all vertices start at the centre")                        \

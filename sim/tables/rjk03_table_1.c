@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "sim/tables/cube.h"
 #include "sim/tables/papers.h"
-#include "sim/tables/quantized.h"
 
 enum { HALF_MAX = 16, VALUES_MAX = 18, DIFFERENCES = 5, BUCKETS = 1 << 16 };
 
@@ -29,6 +29,31 @@ struct forms {
     LBM_VEC(struct form) at;
     uint32_t bucket[BUCKETS];
 };
+
+/* What two loads become, the host of the first being the one without the dimension's bit. */
+struct pairs {
+    uint8_t low[VALUES_MAX][VALUES_MAX], high[VALUES_MAX][VALUES_MAX];
+};
+
+/* Tabulate a policy of lib/balance on two hosts. Value: 0 if that failed, and so has the table. */
+static int
+tabulate(struct table_run *t, enum lbm_policy policy, struct pairs *pairs)
+{
+    struct cube two;
+    enum lbm_err err = LBM_OK;
+    if (!cube_open(t, 1, &two))
+        return 0;
+    for (uint32_t a = 0; a < VALUES_MAX; a++)
+        for (uint32_t b = 0; b < VALUES_MAX && err == LBM_OK; b++) {
+            two.load[0] = a;
+            two.load[1] = b;
+            err = cube_balance(&two, policy);
+            pairs->low[a][b] = (uint8_t)two.load[0];
+            pairs->high[a][b] = (uint8_t)two.load[1];
+        }
+    cube_close(&two);
+    return err == LBM_OK || table_fail(t, err);
+}
 
 /* ---- the halves -------------------------------------------------------------------------------------------
  */
@@ -59,16 +84,18 @@ find_form(struct forms *forms, const uint8_t *load)
 }
 
 static enum lbm_err
-count_multiset(struct forms *forms, enum quantized_rule rule, const uint8_t *value)
+count_multiset(struct forms *forms, const struct pairs *pairs, const uint8_t *value)
 {
-    uint64_t load[HALF_MAX];
-    uint8_t balanced[HALF_MAX] = {0};
-    for (uint32_t p = 0; p < forms->half; p++)
-        load[p] = value[p];
-    quantized_balance(rule, forms->half, load);
-    for (uint32_t p = 0; p < forms->half; p++)
-        balanced[p] = (uint8_t)load[p];
-    struct form *form = find_form(forms, balanced);
+    uint8_t load[HALF_MAX] = {0};
+    memcpy(load, value, forms->half);
+    for (uint32_t bit = 1; bit < forms->half; bit *= 2)
+        for (uint32_t p = 0; p < forms->half; p++)
+            if ((p & bit) == 0) {
+                uint8_t low = load[p], high = load[p | bit];
+                load[p] = pairs->low[low][high];
+                load[p | bit] = pairs->high[low][high];
+            }
+    struct form *form = find_form(forms, load);
     if (form == NULL)
         return LBM_E_NOMEM;
     form->by_largest[value[forms->half - 1]]++;
@@ -90,13 +117,13 @@ next_multiset(uint8_t *value, uint32_t n, uint32_t values)
 }
 
 static enum lbm_err
-count_halves(struct forms *forms, enum quantized_rule rule)
+count_halves(struct forms *forms, const struct pairs *pairs)
 {
     uint8_t value[HALF_MAX] = {0};
     enum lbm_err err;
     memset(forms->bucket, 0xff, sizeof forms->bucket);
     do
-        err = count_multiset(forms, rule, value);
+        err = count_multiset(forms, pairs, value);
     while (err == LBM_OK && next_multiset(value, forms->half, forms->values));
     for (size_t i = 0; i < forms->at.n; i++)
         for (uint32_t v = forms->values - 1; v-- > 0;)
@@ -107,32 +134,16 @@ count_halves(struct forms *forms, enum quantized_rule rule)
 /* ---- the whole --------------------------------------------------------------------------------------------
  */
 
-/* What a pair of loads becomes, tabulated. */
-struct pairs {
-    uint8_t least[VALUES_MAX][VALUES_MAX], largest[VALUES_MAX][VALUES_MAX];
-};
-
-static void
-tabulate(struct pairs *pairs, enum quantized_rule rule)
-{
-    for (uint32_t a = 0; a < VALUES_MAX; a++)
-        for (uint32_t b = 0; b < VALUES_MAX; b++) {
-            uint64_t low = a, high = b;
-            quantized_share(rule, &low, &high);
-            pairs->least[a][b] = (uint8_t)(low < high ? low : high);
-            pairs->largest[a][b] = (uint8_t)(low < high ? high : low);
-        }
-}
-
 static uint32_t
 difference(const struct pairs *pairs, const struct form *lower, const struct form *upper, uint32_t half)
 {
     uint8_t least = UINT8_MAX, largest = 0;
     for (uint32_t p = 0; p < half; p++) {
-        uint8_t a = pairs->least[lower->load[p]][upper->load[p]];
-        uint8_t b = pairs->largest[lower->load[p]][upper->load[p]];
-        least = a < least ? a : least;
-        largest = b > largest ? b : largest;
+        uint8_t a = pairs->low[lower->load[p]][upper->load[p]],
+                b = pairs->high[lower->load[p]][upper->load[p]];
+        uint8_t less = a < b ? a : b, more = a < b ? b : a;
+        least = less < least ? less : least;
+        largest = more > largest ? more : largest;
     }
     return largest - least;
 }
@@ -148,24 +159,22 @@ multisets(const struct form *lower, const struct form *upper, uint32_t values)
 
 /* Number of multisets by the difference of loads that they end with; the last place holds all larger ones. */
 static enum lbm_err
-count_differences(enum quantized_rule rule, uint32_t n, uint32_t values, uint64_t count[DIFFERENCES])
+count_differences(const struct pairs *pairs, uint32_t n, uint32_t values, uint64_t count[DIFFERENCES])
 {
     struct forms *forms = lbm_alloc(1, sizeof *forms);
-    struct pairs pairs;
     if (forms == NULL)
         return LBM_E_NOMEM;
     LBM_ASSERT(n / 2 <= HALF_MAX && values <= VALUES_MAX);
     forms->half = n / 2;
     forms->values = values;
-    tabulate(&pairs, rule);
     memset(count, 0, DIFFERENCES * sizeof *count);
-    enum lbm_err err = count_halves(forms, rule);
+    enum lbm_err err = count_halves(forms, pairs);
     for (size_t i = 0; i < forms->at.n && err == LBM_OK; i++)
         for (size_t k = 0; k < forms->at.n; k++) {
             uint64_t ways = multisets(&forms->at.at[i], &forms->at.at[k], values);
             if (ways == 0)
                 continue;
-            uint32_t d = difference(&pairs, &forms->at.at[i], &forms->at.at[k], n / 2);
+            uint32_t d = difference(pairs, &forms->at.at[i], &forms->at.at[k], n / 2);
             count[d < DIFFERENCES ? d : DIFFERENCES - 1] += ways;
         }
     lbm_vec_free(&forms->at);
@@ -180,20 +189,24 @@ count_differences(enum quantized_rule rule, uint32_t n, uint32_t values, uint64_
 /* Columns of the table as printed. Where the paper errs it shares a right sum between two rows in another
  * way: right has what the plain enumeration of all multisets gives. */
 static const struct column {
-    enum quantized_rule rule;
+    enum lbm_policy policy;
     uint32_t n, values;
     double paper[DIFFERENCES], right[DIFFERENCES]; /* difference 0, 1, 2, 3, more */
 } columns[] = {
-    {DEM_TABLE, 8, 18, {50438, 819747, 211170, 220, 0}, {50438, 819747, 211170, 220, 0}},
-    {OEM, 8, 18, {87034, 925739, 68802, 0, 0}, {87034, 925739, 68802, 0, 0}},
-    {DEM_TABLE, 16, 13, {148226, 17593176, 12502375, 100973, 77005}, {148226, 17593176, 12502375, 177974, 4}},
-    {OEM, 16, 13, {476485, 24949040, 4996230, 0, 0}, {476485, 24949040, 4996230, 0, 0}},
-    {DEM_TABLE,
+    {LBM_POLICY_DEM_TABLE, 8, 18, {50438, 819747, 211170, 220, 0}, {50438, 819747, 211170, 220, 0}},
+    {LBM_POLICY_OEM, 8, 18, {87034, 925739, 68802, 0, 0}, {87034, 925739, 68802, 0, 0}},
+    {LBM_POLICY_DEM_TABLE,
+     16,
+     13,
+     {148226, 17593176, 12502375, 100973, 77005},
+     {148226, 17593176, 12502375, 177974, 4}},
+    {LBM_POLICY_OEM, 16, 13, {476485, 24949040, 4996230, 0, 0}, {476485, 24949040, 4996230, 0, 0}},
+    {LBM_POLICY_DEM_TABLE,
      32,
      10,
      {55412, 117986702, 220341830, 10254632, 1704989},
      {55412, 117986702, 220341830, 11959621, 0}},
-    {OEM, 32, 10, {889092, 273339227, 63571635, 12543611, 0}, {889092, 273339227, 76115246, 0, 0}},
+    {LBM_POLICY_OEM, 32, 10, {889092, 273339227, 63571635, 12543611, 0}, {889092, 273339227, 76115246, 0, 0}},
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns, N_SLOW = 32 };
@@ -201,7 +214,7 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns, N_SLOW = 32 };
 static void
 judge_column(struct table_run *t, const struct column *column, const uint64_t count[DIFFERENCES])
 {
-    const char *name = column->rule == OEM ? "OEM" : "DEM";
+    const char *name = column->policy == LBM_POLICY_OEM ? "OEM" : "DEM";
     double ours = 0.0, paper = 0.0;
     for (uint32_t d = 0; d < DIFFERENCES; d++) {
         struct cell *cell = table_cell(t, (double)count[d], "%s, %u processors, difference %s%u", name,
@@ -224,7 +237,10 @@ rjk03_table_1(struct table_run *t)
         uint64_t count[DIFFERENCES];
         if (columns[i].n == N_SLOW && !t->options->full)
             continue;
-        enum lbm_err err = count_differences(columns[i].rule, columns[i].n, columns[i].values, count);
+        struct pairs pairs;
+        if (!tabulate(t, columns[i].policy, &pairs))
+            return;
+        enum lbm_err err = count_differences(&pairs, columns[i].n, columns[i].values, count);
         if (err != LBM_OK) {
             table_fail(t, err);
             return;

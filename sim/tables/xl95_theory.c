@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* XL95: convergence factors, the best exchange parameters, Table I, the text at Fig. 6, termination. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/tables/exchange.h"
+#include "sim/tables/net.h"
+#include "sim/tables/papers.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- gamma column of Table II -----------------------------------------------------------------------------
+ */
+
+static double
+gamma_of(struct table_run *t, const struct net *net, double lambda)
+{
+    double gamma = NAN;
+    enum lbm_err err = lbm_gamma_sweep(&net->hosts, &net->network.colouring, lambda, &gamma);
+    if (err != LBM_OK)
+        table_fail(t, err);
+    return gamma;
+}
+
+static void
+judge_column(struct table_run *t, const char *spec)
+{
+    static const double paper[] = {0.8536, 0.8206, 0.7777, 0.7170, 0.6112, 0.5, 0.6, 0.7, 0.8, 0.9};
+    double best = 1.0 / (1.0 + sin(pi / 8));
+    struct net net;
+    if (!net_open(t, &net, "%s", spec))
+        return;
+    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
+        double lambda = 0.5 + 0.05 * (double)i;
+        cell_paper(table_cell(t, gamma_of(t, &net, lambda), "%s, lambda %.2f: gamma", spec, lambda), paper[i],
+                   6e-5);
+    }
+    cell_paper(table_cell(t, gamma_of(t, &net, best), "%s, lambda_opt .72323: gamma", spec), 0.4465, 6e-5);
+    cell_paper_errs(
+        cell_computed(
+            cell_paper(table_cell(t, gamma_of(t, &net, 0.723), "%s, lambda .723: gamma", spec), 0.4465, 6e-5),
+            0.4641, 6e-5),
+        "the paper rounds lambda_opt = .72323; gamma is steep below the optimum");
+    net_close(&net);
+}
+
+void
+xl95_gamma(struct table_run *t)
+{
+    static const char *const specs[] = {"ring:16", "chain:8", "mesh:8x4", "torus:16x16"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs && t->diag.code == LBM_OK; i++)
+        judge_column(t, specs[i]);
+}
+
+/* ---- lambda_opt -------------------------------------------------------------------------------------------
+ */
+
+/* tolerance: of the numeric optimum; odd rings and meshes with odd sides are approximations in the paper. */
+static const struct {
+    const char *hosts;
+    double sine; /* of lambda_opt = 1/(1 + sin(sine)) */
+    double tolerance;
+} optima[] = {
+    {"ring:8", 2.0 / 8, 1e-4},   {"ring:16", 2.0 / 16, 1e-4},  {"ring:32", 2.0 / 32, 1e-4},
+    {"chain:8", 1.0 / 8, 1e-4},  {"chain:16", 1.0 / 16, 1e-4}, {"chain:7", 1.0 / 7, 1e-4},
+    {"mesh:8x4", 1.0 / 8, 1e-4}, {"torus:8x8", 2.0 / 8, 1e-4}, {"ring:15", 2.0 / 15, 0.03},
+};
+
+void
+xl95_lambda(struct table_run *t)
+{
+    for (size_t i = 0; i < sizeof optima / sizeof *optima && t->diag.code == LBM_OK; i++) {
+        struct net net;
+        double best = 1.0 / (1.0 + sin(pi * optima[i].sine)), closed, numeric, gamma;
+        int exact;
+        if (!net_open(t, &net, "%s", optima[i].hosts))
+            return;
+        if (lbm_lambda_closed(&net.hosts, &closed, &exact))
+            cell_paper(table_cell(t, closed, "%s: lambda_opt, closed form", optima[i].hosts), best, 1e-9);
+        enum lbm_err err = lbm_lambda_numeric(&net.hosts, &net.network.colouring, &numeric, &gamma);
+        struct cell *cell =
+            cell_paper(table_cell(t, numeric, "%s: lambda_opt, found numerically", optima[i].hosts), best,
+                       optima[i].tolerance);
+        if (optima[i].tolerance > 1e-3)
+            cell_note(cell, "the paper takes the even formula for odd rings");
+        cell_paper(table_cell(t, gamma_of(t, &net, best), "%s: gamma at lambda_opt", optima[i].hosts),
+                   2.0 * best - 1.0, optima[i].tolerance > 1e-3 ? 0.15 : 1e-6);
+        net_close(&net);
+        if (err != LBM_OK)
+            table_fail(t, err);
+    }
+}
+
+/* Open in the paper: arbitrary networks. The optimum may lie below one half. */
+void
+xl95_open(struct table_run *t)
+{
+    struct net net;
+    double lambda, gamma;
+    if (!net_open(t, &net, "star:16"))
+        return;
+    enum lbm_err err = lbm_lambda_numeric(&net.hosts, &net.network.colouring, &lambda, &gamma);
+    net_close(&net);
+    if (err != LBM_OK)
+        table_fail(t, err);
+    cell_computed(table_cell(t, lambda, "star:16: lambda_opt, found numerically"), 0.274, 0.001);
+    static const char *const specs[] = {"mesh:8x8", "torus:16x16"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        int exact;
+        if (!net_open(t, &net, "%s", specs[i]))
+            return;
+        double half = gamma_of(t, &net, 0.5), closed = NAN;
+        if (lbm_lambda_closed(&net.hosts, &closed, &exact))
+            cell_computed(
+                table_cell(t, 1.0 / (1.0 + sqrt(1.0 - half)), "%s: 1/(1 + sqrt(1 - gamma(1/2)))", specs[i]),
+                closed, 1e-6);
+        net_close(&net);
+    }
+}
+
+/* ---- Table I ----------------------------------------------------------------------------------------------
+ */
+
+static void
+judge_torus(struct table_run *t, const char *spec, int n, int k)
+{
+    struct net net;
+    if (!net_open(t, &net, "%s", spec))
+        return;
+    double lambda = 1.0 / (1.0 + sin(2.0 * pi / k)), printed = 1.0 / (2.0 * n + 1.0 - cos(2.0 * pi / k));
+    double alpha = lbm_alpha_optimal(&net.network.laplacian);
+    cell_paper(table_cell(t, gamma_of(t, &net, lambda), "%s: GDE, gamma", spec), 2.0 * lambda - 1.0, 1e-6);
+    cell_paper(table_cell(t, alpha, "%s: diffusion, alpha_opt", spec), printed, 1e-9);
+    cell_paper(table_cell(t, lbm_gamma_uniform(&net.network.laplacian, alpha), "%s: diffusion, gamma", spec),
+               4.0 * n * printed - 1.0, 1e-9);
+    net_close(&net);
+}
+
+static void
+judge_mesh(struct table_run *t, const char *spec, int n, int k, double right_alpha, double right_gamma)
+{
+    struct net net;
+    if (!net_open(t, &net, "%s", spec))
+        return;
+    double lambda = 1.0 / (1.0 + sin(pi / k)), alpha = lbm_alpha_optimal(&net.network.laplacian);
+    const char *why = "1/(2n) is optimal for n = 1 alone; the optimum is 2/(lambda_2 + lambda_max)";
+    struct cell *cell;
+    cell_paper(table_cell(t, gamma_of(t, &net, lambda), "%s: GDE, gamma", spec), 2.0 * lambda - 1.0, 1e-6);
+    cell = table_cell(t, alpha, "%s: diffusion, alpha_opt", spec);
+    cell_computed(cell_paper(cell, 1.0 / (2.0 * n), 1e-9), right_alpha, 5e-6);
+    if (n > 1)
+        cell_paper_errs(cell, why);
+    cell = table_cell(t, lbm_gamma_uniform(&net.network.laplacian, alpha), "%s: diffusion, gamma", spec);
+    cell_computed(cell_paper(cell, 1.0 - 1.0 / n + cos(pi / k) / n, 1e-9), right_gamma, 5e-6);
+    if (n > 1)
+        cell_paper_errs(cell, why);
+    cell_paper(table_cell(t, lbm_gamma_uniform(&net.network.laplacian, 1.0 / (2.0 * n)),
+                          "%s: gamma at alpha 1/(2n)", spec),
+               1.0 - 1.0 / n + cos(pi / k) / n, 1e-9);
+    net_close(&net);
+}
+
+void
+xl95_table_1(struct table_run *t)
+{
+    judge_torus(t, "ring:16", 1, 16);
+    judge_torus(t, "torus:8x8", 2, 8);
+    judge_torus(t, "torus:16x16", 2, 16);
+    judge_torus(t, "torus:8x8x8", 3, 8);
+    judge_mesh(t, "chain:8", 1, 8, 0.5, cos(pi / 8));
+    judge_mesh(t, "mesh:4x4", 2, 4, 0.26975, 0.84198);
+    judge_mesh(t, "mesh:8x8", 2, 8, 0.25485, 0.96120);
+}
+
+/* ---- the text at Fig. 6 -----------------------------------------------------------------------------------
+ */
+
+static double
+mean_sweeps(const struct exchange *e, double lambda, uint32_t runs, uint64_t seed, double *load)
+{
+    double sum = 0.0;
+    for (uint32_t run = 0; run < runs; run++) {
+        struct lbm_rng rng;
+        lbm_rng_stream(&rng, seed, run);
+        for (uint32_t p = 0; p < e->n; p++)
+            load[p] = 2000.0 * lbm_rng_unit(&rng);
+        sum += exchange_sweeps_real(e, lambda, load);
+    }
+    return sum / runs;
+}
+
+/* 4096 processors as k-ary n-cubes; real loads, mean 1000, until neighbours differ by at most 1. */
+void
+xl95_fig_6(struct table_run *t)
+{
+    static const struct {
+        uint32_t k, n;
+        double paper, tolerance, computed;
+    } rows[] = {{64, 2, 35, 5, 32.7}, {16, 3, 8, 0.6, 8.1}, {8, 4, 4, 0.6, 4.0}, {2, 12, 1, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct exchange e;
+        double lambda = rows[i].k == 2 ? 0.5 : 1.0 / (1.0 + sin(2.0 * pi / rows[i].k));
+        enum lbm_err err = rows[i].k == 2 ? exchange_of_spec("hypercube:12", &e)
+                                          : exchange_of_cube(rows[i].k, rows[i].n, &e);
+        double *load = err == LBM_OK ? lbm_alloc(e.n, sizeof *load) : NULL;
+        if (load == NULL) {
+            table_fail(t, err == LBM_OK ? LBM_E_NOMEM : err);
+            return;
+        }
+        double sweeps = mean_sweeps(&e, lambda, table_runs(t, 20, 100), t->options->seed, load);
+        struct cell *cell = table_cell(t, sweeps, "%u-ary %u-cube: sweeps", rows[i].k, rows[i].n);
+        cell_computed(cell_paper(cell, rows[i].paper, rows[i].tolerance), rows[i].computed,
+                      0.05 * rows[i].computed);
+        free(load);
+        exchange_free(&e);
+    }
+}
+
+/* ---- termination ------------------------------------------------------------------------------------------
+ */
+
+static void
+judge_termination(struct table_run *t, const char *spec, uint32_t runs)
+{
+    struct net net;
+    double least = INFINITY, most = -INFINITY;
+    struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIET};
+    if (!net_open(t, &net, "%s", spec))
+        return;
+    double *load = lbm_alloc(net.hosts.n, sizeof *load);
+    enum lbm_err err = load == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (uint32_t run = 0; run < runs && err == LBM_OK; run++) {
+        struct lbm_balance_result result;
+        struct lbm_rng rng;
+        lbm_rng_stream(&rng, t->options->seed, run);
+        for (uint32_t p = 0; p < net.hosts.n; p++)
+            load[p] = lbm_rng_below(&rng, 256);
+        err = lbm_balance_run(&net.network, &options, load, NULL, &result, &t->diag);
+        double late = (double)result.detected - result.sweeps;
+        least = err == LBM_OK ? fmin(least, late) : least;
+        most = err == LBM_OK ? fmax(most, late) : most;
+    }
+    uint32_t diameter = lbm_hosts_diameter_hops(&net.hosts);
+    free(load);
+    net_close(&net);
+    if (err != LBM_OK) {
+        table_fail(t, err);
+        return;
+    }
+    cell_bound(table_cell(t, least, "%s: sweeps from the end to the first detection", spec), AT_LEAST, 0.0);
+    cell_bound(table_cell(t, most, "%s: sweeps from the end to the last detection", spec), AT_MOST,
+               diameter + 1.0);
+}
+
+void
+xl95_termination(struct table_run *t)
+{
+    static const char *const specs[] = {"ring:16",    "ring:15",     "chain:8", "mesh:8x4",
+                                        "torus:16x5", "hypercube:6", "star:16"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs && t->diag.code == LBM_OK; i++)
+        judge_termination(t, specs[i], table_runs(t, 20, 1000));
+}
