@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 
-enum { STORY_SECONDS_MAX = 120, JOBS_MAX = 64 };
+enum { STORY_SECONDS_MAX = 600, JOBS_MAX = 64 };
 
 /* ---- in the process of a story ---------------------------------------------------------------------------
  */

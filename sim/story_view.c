@@ -44,14 +44,15 @@ story_all_active(struct cluster *cluster, void *arg)
 
 /* One host's word about all of them. */
 static int
-is_repaired(const Lbm__HostsReply *reply)
+is_repaired(const struct story *s, const Lbm__HostsReply *reply)
 {
     if (reply == NULL || reply->n_hosts < 2)
         return 0;
     for (size_t i = 0; i < reply->n_hosts; i++) {
         const Lbm__HostEntry *entry = reply->hosts[i];
         int evicted = strcmp(entry->state, "EVICTED") == 0, left = strcmp(entry->state, "LEFT") == 0;
-        if (strcmp(entry->state, "DRAINING") == 0 || (evicted && !entry->adopted) ||
+        if ((s->dead[entry->host] && !evicted && !left) || strcmp(entry->state, "DRAINING") == 0 ||
+            (evicted && !entry->adopted) ||
             (!evicted && !left && (!entry->insync || entry->buddy == LBM_NONE)))
             return 0;
     }
@@ -100,7 +101,7 @@ story_may_lose(struct story *s)
         if (s->dead[p])
             continue;
         if (!cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p) ||
-            !is_repaired(hosts_as_seen_by(s, p)))
+            !is_repaired(s, hosts_as_seen_by(s, p)))
             return 0;
         n += (uint32_t)story_is_active(s, p);
     }
