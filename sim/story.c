@@ -10,280 +10,293 @@
 #include "node/bugs.h"
 
 enum {
-  JOIN_US = 30000000,
-  HASTE_US = 300000,
-  HANDOFF_US = 1500000,  /* for a handoff to come */
-  CALM_US = 4000000,     /* at most, before the first fault */
-  WORK_US = 30000000,    /* after the faults, until every vertex is worked on */
-  SETTLE_US = 120000000, /* until all jobs have settled */
-  SETTLE_HOP_US = 8000000, /* the same, for each hop that load may have to go */
-  STILL_US = 5000000,      /* for what may come after all */
+    JOIN_US = 30000000,
+    HASTE_US = 300000,
+    HANDOFF_US = 1500000,    /* for a handoff to come */
+    CALM_US = 4000000,       /* at most, before the first fault */
+    WORK_US = 30000000,      /* after the faults, until every vertex is worked on */
+    SETTLE_US = 120000000,   /* until all jobs have settled */
+    SETTLE_HOP_US = 8000000, /* the same, for each hop that load may have to go */
+    STILL_US = 5000000,      /* for what may come after all */
 };
 
 static const struct story *running;
 
-const struct story *story_running(void) { return running; }
+const struct story *
+story_running(void)
+{
+    return running;
+}
 
-static void fails(struct story *s, const char *invariant, const char *text) {
-  if (s->result->invariant[0] != '\0')
-    return;
-  snprintf(s->result->invariant, sizeof s->result->invariant, "%s", invariant);
-  snprintf(s->result->text, sizeof s->result->text, "%s", text);
+static void
+fails(struct story *s, const char *invariant, const char *text)
+{
+    if (s->result->invariant[0] != '\0')
+        return;
+    snprintf(s->result->invariant, sizeof s->result->invariant, "%s", invariant);
+    snprintf(s->result->text, sizeof s->result->text, "%s", text);
 }
 
 /* Nonzero if nothing was violated so far. */
-static int is_well(struct story *s) {
-  const char *text, *invariant = cluster_violation(s->cluster, &text);
-  if (invariant != NULL)
-    fails(s, invariant, text);
-  return s->result->invariant[0] == '\0';
+static int
+is_well(struct story *s)
+{
+    const char *text, *invariant = cluster_violation(s->cluster, &text);
+    if (invariant != NULL)
+        fails(s, invariant, text);
+    return s->result->invariant[0] == '\0';
 }
 
-static void begin(struct story *s) {
-  story_draw(s);
-  s->dead = lbm_alloc(s->h.n, 1);
-  s->down = lbm_alloc(s->h.n, 1);
-  s->cluster = cluster_new(&s->h, &s->cluster_options);
-  cluster_trace(s->cluster, s->options.line != NULL);
+static void
+begin(struct story *s)
+{
+    story_draw(s);
+    s->dead = lbm_alloc(s->h.n, 1);
+    s->down = lbm_alloc(s->h.n, 1);
+    s->cluster = cluster_new(&s->h, &s->cluster_options);
+    cluster_trace(s->cluster, s->options.line != NULL);
 }
 
-/* ---- jobs and applications
- * --------------------------------------------------------------------------------
+/* ---- jobs and applications --------------------------------------------------------------------------------
  */
 
-void story_submit(struct story *s, uint32_t host, uint32_t shape) {
-  char name[LBM_NAME_MAX + 1];
-  snprintf(name, sizeof name, "job%" PRIu32, s->jobs);
-  enum lbm_start start = shape % 3 != 0
-                             ? LBM_START_PLAN
-                             : (enum lbm_start)(shape / 3 % LBM_START_COUNT);
-  if (cluster_send_guest(s->cluster, host, name, &s->g[s->jobs], start) ==
-      LBM_OK)
-    s->jobs++;
+void
+story_submit(struct story *s, uint32_t host, uint32_t shape)
+{
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "job%" PRIu32, s->jobs);
+    enum lbm_start start = shape % 3 != 0 ? LBM_START_PLAN : (enum lbm_start)(shape / 3 % LBM_START_COUNT);
+    if (cluster_send_guest(s->cluster, host, name, &s->g[s->jobs], start) == LBM_OK)
+        s->jobs++;
 }
 
-static void run_applications(struct story *s, int everywhere) {
-  char name[LBM_NAME_MAX + 1];
-  for (uint32_t i = 0; i < s->jobs; i++) {
-    snprintf(name, sizeof name, "job%" PRIu32, i);
+static void
+run_applications(struct story *s, int everywhere)
+{
+    char name[LBM_NAME_MAX + 1];
+    for (uint32_t i = 0; i < s->jobs; i++) {
+        snprintf(name, sizeof name, "job%" PRIu32, i);
+        for (uint32_t p = 0; p < s->h.n; p++) {
+            if (s->dead[p] || cluster_serves(s->cluster, p, name))
+                continue;
+            if (everywhere)
+                cluster_run_application(s->cluster, p, name, MANNER_OBEDIENT);
+            else if (lbm_rng_below(&s->rng, 4) != 0)
+                cluster_run_application(s->cluster, p, name,
+                                        (enum manner)lbm_rng_below(&s->rng, MANNER_COUNT));
+        }
+    }
+}
+
+/* ---- the course of a story --------------------------------------------------------------------------------
+ */
+
+static int
+takes_place(const struct story *s, uint32_t i)
+{
+    return (s->options.left_out >> i & 1) == 0;
+}
+
+static void
+tell(struct story *s, uint32_t i, const char *what)
+{
+    char line[128];
+    if (s->options.line == NULL)
+        return;
+    snprintf(line, sizeof line, "%10.3f ms  -- fault %" PRIu32 ": %s%s",
+             (double)cluster_now(s->cluster) / 1000, i, fault_rows[s->fault[i].kind].name, what);
+    s->options.line(s->options.line_arg, line);
+}
+
+/* A disk that went back in time has made replicas old without anybody knowing: until they are renewed,
+ * nothing else may go wrong. */
+static int
+is_recovering(const struct story *s)
+{
+    return cluster_now(s->cluster) < s->quiet_until_us;
+}
+
+/* Begin what is due, and end it; the next moment at which something is, or INT64_MAX. */
+static int64_t
+faults_due(struct story *s, int64_t start)
+{
+    int64_t next = INT64_MAX, now = cluster_now(s->cluster) - start;
+    story_find_head(s);
+    for (uint32_t i = 0; i < s->n_faults && is_well(s); i++) {
+        const struct fault *f = &s->fault[i];
+        if (!takes_place(s, i))
+            continue;
+        if (f->at_us <= now && s->happened[i] == 0 && is_recovering(s)) {
+            next = s->quiet_until_us - start < next ? s->quiet_until_us - start : next;
+            continue;
+        }
+        if (f->at_us <= now && s->happened[i] == 0) {
+            if (f->at_handoff)
+                cluster_run_to_handoff(s->cluster, f->a % s->h.n, HANDOFF_US);
+            tell(s, i, "");
+            s->happened[i] = fault_begins(s, f) ? 1 : 2;
+            s->result->count[f->kind] += s->happened[i] == 1;
+        }
+        if (s->happened[i] == 1 && f->at_us + f->lasts_us <= now) {
+            if (f->lasts_us != 0)
+                tell(s, i, " ends");
+            fault_ends(s, f);
+            s->happened[i] = 2;
+        }
+        int64_t due = s->happened[i] == 0   ? f->at_us
+                      : s->happened[i] == 1 ? f->at_us + f->lasts_us
+                                            : INT64_MAX;
+        next = due < next ? due : next;
+    }
+    return next;
+}
+
+static void
+run_faults(struct story *s)
+{
+    int64_t start = cluster_now(s->cluster);
+    for (int64_t next = faults_due(s, start); next != INT64_MAX && is_well(s); next = faults_due(s, start)) {
+        int64_t wait = start + next - cluster_now(s->cluster);
+        cluster_run(s->cluster, wait > 0 ? wait : 1, NULL, NULL);
+    }
+}
+
+static void
+all_is_well_again(struct story *s)
+{
+    if (s->options.line != NULL)
+        s->options.line(s->options.line_arg, "-- the faults are over");
+    cluster_slow_network(s->cluster, 1);
+    cluster_soft_loss(s->cluster, s->cluster_options.lose_soft, s->cluster_options.repeat_soft);
+    cluster_log_unavailable(s->cluster, 0);
+    cluster_log_loses(s->cluster, 0);
+    cluster_set_manner(s->cluster, MANNER_OBEDIENT);
     for (uint32_t p = 0; p < s->h.n; p++) {
-      if (s->dead[p] || cluster_serves(s->cluster, p, name))
-        continue;
-      if (everywhere)
-        cluster_run_application(s->cluster, p, name, MANNER_OBEDIENT);
-      else if (lbm_rng_below(&s->rng, 4) != 0)
-        cluster_run_application(
-            s->cluster, p, name,
-            (enum manner)lbm_rng_below(&s->rng, MANNER_COUNT));
+        cluster_fill_disk(s->cluster, p, 0);
+        cluster_slow_disk(s->cluster, p, 1);
+        cluster_short_of_memory(s->cluster, p, 0);
+        for (uint32_t q = 0; q < p; q++)
+            cluster_cut(s->cluster, p, q, 0);
+        if (s->dead[p])
+            continue;
+        if (!cluster_is_up(s->cluster, p))
+            cluster_restart(s->cluster, p);
+        else if (cluster_is_stopped(s->cluster, p))
+            cluster_continue(s->cluster, p);
     }
-  }
-}
-
-/* ---- the course of a story
- * --------------------------------------------------------------------------------
- */
-
-static int takes_place(const struct story *s, uint32_t i) {
-  return (s->options.left_out >> i & 1) == 0;
-}
-
-static void tell(struct story *s, uint32_t i, const char *what) {
-  char line[128];
-  if (s->options.line == NULL)
-    return;
-  snprintf(line, sizeof line, "%10.3f ms  -- fault %" PRIu32 ": %s%s",
-           (double)cluster_now(s->cluster) / 1000, i,
-           fault_rows[s->fault[i].kind].name, what);
-  s->options.line(s->options.line_arg, line);
-}
-
-/* A disk that went back in time has made replicas old without anybody knowing:
- * until they are renewed, nothing else may go wrong. */
-static int is_recovering(const struct story *s) {
-  return cluster_now(s->cluster) < s->quiet_until_us;
-}
-
-/* Begin what is due, and end it; the next moment at which something is, or
- * INT64_MAX. */
-static int64_t faults_due(struct story *s, int64_t start) {
-  int64_t next = INT64_MAX, now = cluster_now(s->cluster) - start;
-  story_find_head(s);
-  for (uint32_t i = 0; i < s->n_faults && is_well(s); i++) {
-    const struct fault *f = &s->fault[i];
-    if (!takes_place(s, i))
-      continue;
-    if (f->at_us <= now && s->happened[i] == 0 && is_recovering(s)) {
-      next =
-          s->quiet_until_us - start < next ? s->quiet_until_us - start : next;
-      continue;
-    }
-    if (f->at_us <= now && s->happened[i] == 0) {
-      if (f->at_handoff)
-        cluster_run_to_handoff(s->cluster, f->a % s->h.n, HANDOFF_US);
-      tell(s, i, "");
-      s->happened[i] = fault_begins(s, f) ? 1 : 2;
-      s->result->count[f->kind] += s->happened[i] == 1;
-    }
-    if (s->happened[i] == 1 && f->at_us + f->lasts_us <= now) {
-      if (f->lasts_us != 0)
-        tell(s, i, " ends");
-      fault_ends(s, f);
-      s->happened[i] = 2;
-    }
-    int64_t due = s->happened[i] == 0   ? f->at_us
-                  : s->happened[i] == 1 ? f->at_us + f->lasts_us
-                                        : INT64_MAX;
-    next = due < next ? due : next;
-  }
-  return next;
-}
-
-static void run_faults(struct story *s) {
-  int64_t start = cluster_now(s->cluster);
-  for (int64_t next = faults_due(s, start); next != INT64_MAX && is_well(s);
-       next = faults_due(s, start)) {
-    int64_t wait = start + next - cluster_now(s->cluster);
-    cluster_run(s->cluster, wait > 0 ? wait : 1, NULL, NULL);
-  }
-}
-
-static void all_is_well_again(struct story *s) {
-  if (s->options.line != NULL)
-    s->options.line(s->options.line_arg, "-- the faults are over");
-  cluster_slow_network(s->cluster, 1);
-  cluster_soft_loss(s->cluster, s->cluster_options.lose_soft,
-                    s->cluster_options.repeat_soft);
-  cluster_log_unavailable(s->cluster, 0);
-  cluster_log_loses(s->cluster, 0);
-  cluster_set_manner(s->cluster, MANNER_OBEDIENT);
-  for (uint32_t p = 0; p < s->h.n; p++) {
-    cluster_fill_disk(s->cluster, p, 0);
-    cluster_slow_disk(s->cluster, p, 1);
-    cluster_short_of_memory(s->cluster, p, 0);
-    for (uint32_t q = 0; q < p; q++)
-      cluster_cut(s->cluster, p, q, 0);
-    if (s->dead[p])
-      continue;
-    if (!cluster_is_up(s->cluster, p))
-      cluster_restart(s->cluster, p);
-    else if (cluster_is_stopped(s->cluster, p))
-      cluster_continue(s->cluster, p);
-  }
 }
 
 /* Jobs may come to the log late: applications begin as soon as they can. */
-static int all_work(struct cluster *cluster, void *arg) {
-  story_find_head(arg);
-  run_applications(arg, 1);
-  return cluster_idle_vertices(cluster) == 0;
+static int
+all_work(struct cluster *cluster, void *arg)
+{
+    story_find_head(arg);
+    run_applications(arg, 1);
+    return cluster_idle_vertices(cluster) == 0;
 }
 
-static int all_settled(struct cluster *cluster, void *arg) {
-  struct story *s = arg;
-  const char *why;
-  char name[LBM_NAME_MAX + 1];
-  run_applications(s, 1);
-  if (cluster_idle_vertices(cluster) != 0 || !cluster_quiet(cluster, &why))
-    return 0;
-  for (uint32_t p = 0; p < s->h.n; p++)
-    for (uint32_t i = 0;
-         i < s->jobs && cluster_is_up(cluster, p) && story_is_active(s, p);
-         i++) {
-      snprintf(name, sizeof name, "job%" PRIu32, i);
-      if (cluster_job_lives(cluster, name) &&
-          !cluster_settled_at(cluster, p, name))
+static int
+all_settled(struct cluster *cluster, void *arg)
+{
+    struct story *s = arg;
+    const char *why;
+    char name[LBM_NAME_MAX + 1];
+    run_applications(s, 1);
+    if (cluster_idle_vertices(cluster) != 0 || !cluster_quiet(cluster, &why))
         return 0;
-    }
-  return 1;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        for (uint32_t i = 0; i < s->jobs && cluster_is_up(cluster, p) && story_is_active(s, p); i++) {
+            snprintf(name, sizeof name, "job%" PRIu32, i);
+            if (cluster_job_lives(cluster, name) && !cluster_settled_at(cluster, p, name))
+                return 0;
+        }
+    return 1;
 }
 
 /* What each host says about what has not settled. */
-static void tell_jobs(struct story *s) {
-  char name[LBM_NAME_MAX + 1], line[160];
-  for (uint32_t p = 0; p < s->h.n && s->options.line != NULL; p++)
-    for (uint32_t i = 0; i < s->jobs && cluster_is_up(s->cluster, p); i++) {
-      snprintf(name, sizeof name, "job%" PRIu32, i);
-      int active = story_is_active(s, p),
-          has = cluster_has_job(s->cluster, p, name);
-      snprintf(line, sizeof line, "-- host %" PRIu32 " is %s, %s %s", p,
-               active ? "active" : "not active",
-               !has                                      ? "does not know"
-               : cluster_settled_at(s->cluster, p, name) ? "has settled"
-                                                         : "has not settled",
-               name);
-      s->options.line(s->options.line_arg, line);
+static void
+tell_jobs(struct story *s)
+{
+    char name[LBM_NAME_MAX + 1], line[160];
+    for (uint32_t p = 0; p < s->h.n && s->options.line != NULL; p++)
+        for (uint32_t i = 0; i < s->jobs && cluster_is_up(s->cluster, p); i++) {
+            snprintf(name, sizeof name, "job%" PRIu32, i);
+            int active = story_is_active(s, p), has = cluster_has_job(s->cluster, p, name);
+            snprintf(line, sizeof line, "-- host %" PRIu32 " is %s, %s %s", p,
+                     active ? "active" : "not active",
+                     !has                                      ? "does not know"
+                     : cluster_settled_at(s->cluster, p, name) ? "has settled"
+                                                               : "has not settled",
+                     name);
+            s->options.line(s->options.line_arg, line);
+        }
+}
+
+/* Diffusion needs more sweeps the farther hosts are apart, and a sweep of a long chain is long. */
+static int64_t
+settle_us(const struct story *s)
+{
+    return SETTLE_US + SETTLE_HOP_US * (int64_t)lbm_hosts_diameter_hops(&s->h);
+}
+
+/* I8: when faults stop, every vertex is worked on within 30 s and the jobs settle. */
+static void
+come_to_rest(struct story *s)
+{
+    char text[STORY_TEXT_MAX];
+    const char *why;
+    all_is_well_again(s);
+    cluster_run(s->cluster, 1000000, NULL, NULL);
+    if (!cluster_run(s->cluster, WORK_US, all_work, s) && is_well(s)) {
+        snprintf(text, sizeof text, "%" PRIu32 " vertices are worked on by nobody 30 s after the faults",
+                 cluster_idle_vertices(s->cluster));
+        fails(s, "I8", text);
+        cluster_trace_idle(s->cluster);
     }
+    if (is_well(s) && !cluster_run(s->cluster, settle_us(s), all_settled, s) && is_well(s)) {
+        snprintf(text, sizeof text, "no rest within %d s after the faults: %" PRIu32 " vertices idle, %s",
+                 (int)(settle_us(s) / 1000000), cluster_idle_vertices(s->cluster),
+                 cluster_quiet(s->cluster, &why) ? "each has one owner" : why);
+        fails(s, "I8", text);
+        cluster_trace_idle(s->cluster);
+        tell_jobs(s);
+    }
+    if (is_well(s))
+        cluster_run(s->cluster, STILL_US, NULL, NULL);
+    if (is_well(s) && !cluster_run(s->cluster, settle_us(s), all_settled, s) && is_well(s))
+        fails(s, "I8", "the rest does not last");
 }
 
-/* Diffusion needs more sweeps the farther hosts are apart, and a sweep of a
- * long chain is long. */
-static int64_t settle_us(const struct story *s) {
-  return SETTLE_US + SETTLE_HOP_US * (int64_t)lbm_hosts_diameter_hops(&s->h);
-}
-
-/* I8: when faults stop, every vertex is worked on within 30 s and the jobs
- * settle. */
-static void come_to_rest(struct story *s) {
-  char text[STORY_TEXT_MAX];
-  const char *why;
-  all_is_well_again(s);
-  cluster_run(s->cluster, 1000000, NULL, NULL);
-  if (!cluster_run(s->cluster, WORK_US, all_work, s) && is_well(s)) {
-    snprintf(text, sizeof text,
-             "%" PRIu32
-             " vertices are worked on by nobody 30 s after the faults",
-             cluster_idle_vertices(s->cluster));
-    fails(s, "I8", text);
-    cluster_trace_idle(s->cluster);
-  }
-  if (is_well(s) && !cluster_run(s->cluster, settle_us(s), all_settled, s) &&
-      is_well(s)) {
-    snprintf(text, sizeof text,
-             "no rest within %d s after the faults: %" PRIu32
-             " vertices idle, %s",
-             (int)(settle_us(s) / 1000000), cluster_idle_vertices(s->cluster),
-             cluster_quiet(s->cluster, &why) ? "each has one owner" : why);
-    fails(s, "I8", text);
-    cluster_trace_idle(s->cluster);
-    tell_jobs(s);
-  }
-  if (is_well(s))
-    cluster_run(s->cluster, STILL_US, NULL, NULL);
-  if (is_well(s) && !cluster_run(s->cluster, settle_us(s), all_settled, s) &&
-      is_well(s))
-    fails(s, "I8", "the rest does not last");
-}
-
-void story_run(const struct story_options *options,
-               struct story_result *result) {
-  struct story s = {
-      .options = *options, .result = result, .promoted = LBM_NONE};
-  *result = (struct story_result){.seed = options->seed};
-  begin(&s);
-  running = &s;
-  if (!cluster_run(s.cluster, JOIN_US, story_all_active, &s) && is_well(&s))
-    fails(&s, "I8", "the hosts do not find together");
-  if (is_well(&s)) {
-    uint32_t home = lbm_rng_below(&s.rng, s.h.n - s.cluster_options.late);
-    story_submit(&s, home, lbm_rng_below(&s.rng, 9));
-    uint32_t calm_us = lbm_rng_below(&s.rng, 2) != 0 ? CALM_US : HASTE_US;
-    cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
-    run_applications(&s, 0);
-    cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
-  }
-  if (is_well(&s))
-    run_faults(&s);
-  if (is_well(&s))
-    come_to_rest(&s);
-  result->met = LBM_BUGS_MET;
-  result->hash = cluster_hash(s.cluster);
-  result->steps = cluster_steps(s.cluster);
-  result->lasted_us = cluster_now(s.cluster);
-  running = NULL;
-  cluster_free(s.cluster);
-  lbm_hosts_free(&s.h);
-  for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
-    lbm_graph_free(&s.g[i]);
-  free(s.dead);
-  free(s.down);
+void
+story_run(const struct story_options *options, struct story_result *result)
+{
+    struct story s = {.options = *options, .result = result, .promoted = LBM_NONE};
+    *result = (struct story_result){.seed = options->seed};
+    begin(&s);
+    running = &s;
+    if (!cluster_run(s.cluster, JOIN_US, story_all_active, &s) && is_well(&s))
+        fails(&s, "I8", "the hosts do not find together");
+    if (is_well(&s)) {
+        uint32_t home = lbm_rng_below(&s.rng, s.h.n - s.cluster_options.late);
+        story_submit(&s, home, lbm_rng_below(&s.rng, 9));
+        uint32_t calm_us = lbm_rng_below(&s.rng, 2) != 0 ? CALM_US : HASTE_US;
+        cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
+        run_applications(&s, 0);
+        cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
+    }
+    if (is_well(&s))
+        run_faults(&s);
+    if (is_well(&s))
+        come_to_rest(&s);
+    result->met = LBM_BUGS_MET;
+    result->hash = cluster_hash(s.cluster);
+    result->steps = cluster_steps(s.cluster);
+    result->lasted_us = cluster_now(s.cluster);
+    running = NULL;
+    cluster_free(s.cluster);
+    lbm_hosts_free(&s.h);
+    for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
+        lbm_graph_free(&s.g[i]);
+    free(s.dead);
+    free(s.down);
 }
