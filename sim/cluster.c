@@ -100,14 +100,14 @@ wake(struct cluster *c, uint32_t host)
     step(c, host, &tick);
 }
 
-static int has_handed_over(struct cluster *c, void *arg);
+static int has_come(struct cluster *c, void *arg);
 
 int
 cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, void *arg), void *arg)
 {
     int64_t end = c->now_us + us, look = c->now_us;
     while (c->now_us < end && c->check.invariant[0] == '\0') {
-        if (done != NULL && (c->now_us >= look || done == has_handed_over)) {
+        if (done != NULL && (c->now_us >= look || done == has_come)) {
             if (done(c, arg))
                 return 1;
             look = c->now_us + 20000;
@@ -132,18 +132,26 @@ cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, 
 }
 
 static int
-has_handed_over(struct cluster *c, void *arg)
+has_come(struct cluster *c, void *arg)
 {
     (void)arg;
-    return c->awaited == LBM_NONE;
+    return c->awaited == MOMENT_NONE;
 }
 
 void
-cluster_run_to_handoff(struct cluster *c, uint32_t host, int64_t us)
+cluster_run_to_moment(struct cluster *c, enum moment moment, uint32_t host, int64_t us)
 {
-    c->awaited = host;
-    cluster_run(c, us, has_handed_over, NULL);
-    c->awaited = LBM_NONE;
+    c->awaited = moment;
+    c->awaited_at = host;
+    cluster_run(c, us, has_come, NULL);
+    c->awaited = MOMENT_NONE;
+}
+
+void
+moment_comes(struct cluster *c, enum moment moment, uint32_t host)
+{
+    if (c->awaited == moment && (moment >= MOMENT_ENTRY || c->awaited_at == host))
+        c->awaited = MOMENT_NONE;
 }
 
 struct cluster_meter
@@ -177,7 +185,6 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
     c->now_us = 1000000;
     c->clients = OPERATOR;
     c->network_slow = 1;
-    c->awaited = LBM_NONE;
     c->log.first = 1;
     c->check.n_hosts = h->n;
     lbm_rng_seed(&c->rng, options->seed);
@@ -191,6 +198,7 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
         m->channel_us = lbm_alloc(h->n, sizeof(int64_t));
         m->dialled = lbm_alloc(h->n, 1);
         m->broken = lbm_alloc(h->n, 1);
+        m->lag_us = lbm_alloc(h->n, sizeof(int64_t));
         m->connection = lbm_alloc(h->n, sizeof(uint64_t));
         m->heard = lbm_alloc(h->n, sizeof(uint64_t));
         m->slow = 1;
@@ -221,6 +229,7 @@ cluster_free(struct cluster *c)
         free(m->channel_us);
         free(m->dialled);
         free(m->broken);
+        free(m->lag_us);
         free(m->connection);
         free(m->heard);
     }

@@ -22,10 +22,10 @@ struct cluster_options {
     uint32_t evict_per_minute; /* of every host's configuration */
     double evict_share;
     int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
-    int unwatched;      /* nonzero: records, messages and applications are not checked, only the control log */
-    int metered;        /* nonzero: cluster_meter has the time of the processor too */
+    int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
+    int metered;   /* nonzero: cluster_meter has the time of the processor too */
     uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as stories have few */
-    int judged;         /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
+    int judged;               /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;
 };
@@ -40,8 +40,33 @@ void cluster_free(struct cluster *cluster);
  * it did. */
 int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster *cluster, void *arg),
                 void *arg);
-/* Run until a record of that host changes its stage, or the time has passed: the moments that matter. */
-void cluster_run_to_handoff(struct cluster *cluster, uint32_t host, int64_t us);
+
+/* The moments that matter. */
+#define MOMENT_LIST(X)                                                                                       \
+    X(STAGE) /* a record of a host changes its stage on the disk */                                          \
+    X(OFFER) /* a host has read a message of that kind */                                                    \
+    X(ANSWER)                                                                                                \
+    X(FIN)                                                                                                   \
+    X(REPL)                                                                                                  \
+    X(REPL_ACK)                                                                                              \
+    X(LEASE)                                                                                                 \
+    X(LOG_APPEND)                                                                                            \
+    X(ENTRY)   /* the control log has another entry */                                                       \
+    X(IN_SYNC) /* of that kind */                                                                            \
+    X(EVICT)                                                                                                 \
+    X(ADOPT)                                                                                                 \
+    X(LEAVE)
+
+enum moment {
+    MOMENT_NONE,
+#define MOMENT_ENUM(id) MOMENT_##id,
+    MOMENT_LIST(MOMENT_ENUM)
+#undef MOMENT_ENUM
+        MOMENT_COUNT
+};
+
+/* Run until that moment, at that host unless it is one of the control log, or until the time has passed. */
+void cluster_run_to_moment(struct cluster *cluster, enum moment moment, uint32_t host, int64_t us);
 int64_t cluster_now(const struct cluster *cluster);
 
 /* Number and text of the first invariant that was violated, e.g. "I3"; NULL: none was. */
@@ -49,7 +74,7 @@ const char *cluster_violation(const struct cluster *cluster, const char **text);
 
 /* What the node of a host has done and sent so far, all its lives together. */
 struct cluster_meter {
-    uint64_t steps, node_ns; /* node_ns: of the processor, if metered */
+    uint64_t steps, node_ns;  /* node_ns: of the processor, if metered */
     uint64_t messages, bytes; /* sent to other hosts */
     uint64_t transactions;
 };
@@ -102,6 +127,8 @@ void cluster_cut_silently(struct cluster *cluster, uint32_t from, uint32_t to, i
 int cluster_is_whole(const struct cluster *cluster);
 /* All messages are so much slower; 1: as usual. */
 void cluster_slow_network(struct cluster *cluster, uint32_t factor);
+/* What a host sends to another arrives so much later from now on, in the order in which it was sent. */
+void cluster_lag(struct cluster *cluster, uint32_t from, uint32_t to, int64_t us);
 void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);
 
 /* ---- the external log (log.c) -------------------------------------------------------------------------- */

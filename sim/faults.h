@@ -17,6 +17,7 @@
     X(CUT, "cut", 3, 500, 9000, "two hosts do not reach each other")                                         \
     X(PARTITION, "partition", 2, 1000, 14000, "two groups of hosts do not reach each other")                 \
     X(BRIDGE, "bridge", 2, 1000, 12000, "two groups that reach each other through one host alone")           \
+    X(LAG, "lag", 4, 500, 8000, "what a host says to another, or to all, arrives seconds late")              \
     X(FLAP, "flap", 2, 0, 0, "a link goes and comes several times")                                          \
     X(CRASH_BEFORE, "crash-before-commit", 4, 300, 9000, "a host crashes, nothing under way is stored")      \
     X(CRASH_INSIDE, "crash-inside-commits", 4, 300, 9000, "a host crashes, a part of it is stored")          \
@@ -47,6 +48,7 @@
     X(LOG_LOSES, "log-reply-lost", 2, 1000, 10000, "half of the external log's answers are lost")            \
     X(JOIN, "join", 3, 0, 0, "a host that was never started, or drains, takes part")                         \
     X(DRAIN, "drain", 2, 0, 0, "a host is drained")                                                          \
+    X(TO_AND_FRO, "to-and-fro", 3, 500, 6000, "a host is drained, and takes part again")                     \
     X(LEAVE, "leave", 1, 0, 0, "a host is asked to leave")                                                   \
     X(SET, "set", 5, 0, 0, "a host gets another capacity")                                                   \
     X(SUBMIT, "submit", 2, 0, 0, "a job is submitted")                                                       \
@@ -60,12 +62,22 @@ enum fault_kind {
         FAULT_COUNT
 };
 
+/* In a drill several things happen to one host and those that have to do with it. */
+enum role {
+    ROLE_ANY, /* as drawn */
+    ROLE_VICTIM,
+    ROLE_BUDDY,  /* who keeps the victim's replica now, or did when it was last heard of */
+    ROLE_ORDERS, /* who orders the control log */
+    ROLE_OTHER,  /* none of these, if there is one */
+};
+
 struct fault {
     enum fault_kind kind;
     int64_t at_us;
     int64_t lasts_us;
-    int at_handoff;   /* nonzero: waits a moment for a record of host a to change its stage */
-    uint32_t a, b, c; /* drawn; taken modulo what there is */
+    enum moment moment; /* it waits a while for that, at host a */
+    enum role role;     /* which host a is */
+    uint32_t a, b, c;   /* drawn; taken modulo what there is */
 };
 
 struct fault_row {

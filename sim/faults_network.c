@@ -19,6 +19,27 @@ fault_no_delay(struct story *s, const struct fault *f)
     cluster_slow_network(s->cluster, 1);
 }
 
+static void
+lag(struct story *s, const struct fault *f, int64_t us)
+{
+    for (uint32_t q = 0; q < s->h.n; q++)
+        if (q != host_of(s, f->a) && (f->c % 2 != 0 || q == host_of(s, f->b)))
+            cluster_lag(s->cluster, host_of(s, f->a), q, us);
+}
+
+int
+fault_lag(struct story *s, const struct fault *f)
+{
+    lag(s, f, 200000 + f->c % 5000000);
+    return host_of(s, f->a) != host_of(s, f->b) || f->c % 2 != 0;
+}
+
+void
+fault_no_lag(struct story *s, const struct fault *f)
+{
+    lag(s, f, 0);
+}
+
 int
 fault_soft(struct story *s, const struct fault *f)
 {

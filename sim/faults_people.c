@@ -109,9 +109,16 @@ int
 fault_operate(struct story *s, const struct fault *f)
 {
     static const Lbm__HostAction action[FAULT_COUNT] = {[FAULT_DRAIN] = LBM__HOST_ACTION__HOST_DRAIN,
+                                                        [FAULT_TO_AND_FRO] = LBM__HOST_ACTION__HOST_DRAIN,
                                                         [FAULT_LEAVE] = LBM__HOST_ACTION__HOST_LEAVE,
                                                         [FAULT_SET] = LBM__HOST_ACTION__HOST_SET};
     return change_host(s, f, action[f->kind]);
+}
+
+void
+fault_rejoin(struct story *s, const struct fault *f)
+{
+    (void)change_host(s, f, LBM__HOST_ACTION__HOST_JOIN);
 }
 
 int

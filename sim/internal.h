@@ -70,6 +70,7 @@ struct machine {
     LBM_VEC(struct waiting) waiting;
     LBM_VEC(struct happen) held; /* while stopped */
     int64_t *channel_us;         /* [n] when the last message to each host arrives: order */
+    int64_t *lag_us;             /* [n] added to what messages to each host take */
     uint8_t *dialled;            /* [n] */
     uint8_t *broken;             /* [n] the connection to each host stands, but carries nothing any more */
     uint64_t *connection;        /* [n] number of the one that stands to each host, 0: none */
@@ -134,7 +135,8 @@ struct cluster {
     uint8_t *cut;         /* [n * n] the network does not carry from row to column */
     uint32_t network_slow;
     uint64_t steps, hash;
-    uint32_t awaited; /* host whose handoff ends the present run, or LBM_NONE */
+    enum moment awaited; /* ends the present run */
+    uint32_t awaited_at; /* at this host */
     uint32_t hasty;   /* timers in a row that did not let a millisecond pass */
     int64_t hasty_us;
     int tracing;
@@ -157,6 +159,11 @@ void trace_message(struct cluster *c, uint32_t host, uint32_t from, const Lbm__P
 void note_happening(struct cluster *c, uint32_t kind, uint32_t host, const uint8_t *bytes, size_t len);
 /* A violation that nobody keeps is an assertion. */
 void judge(struct cluster *c);
+
+/* ---- cluster.c ----------------------------------------------------------------------------------------- */
+
+/* A moment has come that somebody may wait for. */
+void moment_comes(struct cluster *c, enum moment moment, uint32_t host);
 
 /* ---- machine.c ----------------------------------------------------------------------------------------- */
 

@@ -28,7 +28,7 @@ transmit(struct cluster *c, uint32_t from, const struct waiting *waiting)
         return;
     int copies = 1 + (lossy && lbm_rng_unit(&c->rng) < c->options.repeat_soft);
     for (int i = 0; i < copies; i++) {
-        int64_t at = c->now_us + delay(c);
+        int64_t at = c->now_us + delay(c) + m->lag_us[to];
         if (i == 0) { /* a connection keeps order; what is repeated comes whenever it likes */
             if (at < m->channel_us[to])
                 at = m->channel_us[to];
@@ -51,6 +51,13 @@ transmit(struct cluster *c, uint32_t from, const struct waiting *waiting)
 void
 happen_message(struct cluster *c, struct happen *happen)
 {
+    static const enum moment moments[] = {[LBM__PEER__BODY_OFFER] = MOMENT_OFFER,
+                                          [LBM__PEER__BODY_ANSWER] = MOMENT_ANSWER,
+                                          [LBM__PEER__BODY_FIN] = MOMENT_FIN,
+                                          [LBM__PEER__BODY_REPL] = MOMENT_REPL,
+                                          [LBM__PEER__BODY_REPL_ACK] = MOMENT_REPL_ACK,
+                                          [LBM__PEER__BODY_LEASE] = MOMENT_LEASE,
+                                          [LBM__PEER__BODY_LOG_APPEND] = MOMENT_LOG_APPEND};
     /* A host reads from the newest connection of another alone. */
     uint64_t *heard = &c->machine[happen->host].heard[happen->from];
     if (happen->number < *heard)
@@ -75,6 +82,8 @@ happen_message(struct cluster *c, struct happen *happen)
     event.as.received.message = message;
     event.as.received.bytes = happen->len;
     step(c, happen->host, &event);
+    if (message->body_case < sizeof moments / sizeof *moments && moments[message->body_case] != MOMENT_NONE)
+        moment_comes(c, moments[message->body_case], happen->host);
     lbm__peer__free_unpacked(message, NULL);
 }
 
@@ -222,6 +231,13 @@ void
 cluster_slow_network(struct cluster *c, uint32_t factor)
 {
     c->network_slow = factor;
+}
+
+void
+cluster_lag(struct cluster *c, uint32_t from, uint32_t to, int64_t us)
+{
+    trace(c, from, "what it sends to %" PRIu32 " is %" PRId64 " ms late", to, us / 1000);
+    c->machine[from].lag_us[to] = us;
 }
 
 void

@@ -28,6 +28,25 @@ hands_over(const struct disk *disk, const struct lbm_persist_op *op)
     return row == NULL || row->stage != op->as.row.stage;
 }
 
+/* The control log has another entry. */
+static void
+entry_comes(struct cluster *c, const struct lbm_persist_op *op)
+{
+    static const enum moment moments[] = {[LBM__COMMAND__WHAT_IN_SYNC] = MOMENT_IN_SYNC,
+                                          [LBM__COMMAND__WHAT_EVICT] = MOMENT_EVICT,
+                                          [LBM__COMMAND__WHAT_ADOPT] = MOMENT_ADOPT,
+                                          [LBM__COMMAND__WHAT_LEAVE] = MOMENT_LEAVE};
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    moment_comes(c, MOMENT_ENTRY, LBM_NONE);
+    if (c->awaited <= MOMENT_ENTRY ||
+        lbm_wire_unpack_command(op->as.log.command, op->as.log.len, &command, &diag) != LBM_OK)
+        return;
+    if (command->what_case < sizeof moments / sizeof *moments)
+        moment_comes(c, moments[command->what_case], LBM_NONE);
+    lbm__command__free_unpacked(command, NULL);
+}
+
 /* A transaction reaches the disk. */
 static void
 commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
@@ -40,8 +59,9 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
     m->meter.transactions++;
     trace_ops(c, host, persist);
     for (size_t i = 0; i < persist->ops.n; i++) {
-        if (c->awaited == host && hands_over(&c->disk[host], &persist->ops.at[i]))
-            c->awaited = LBM_NONE;
+        if (c->awaited == MOMENT_STAGE && hands_over(&c->disk[host], &persist->ops.at[i]))
+            moment_comes(c, MOMENT_STAGE, host);
+        uint64_t entries = c->check.log.n;
         if (!c->options.unwatched)
             check_op(&c->check, &c->disk[host], &persist->ops.at[i]);
         else if (persist->ops.at[i].kind == LBM_PERSIST_LOG)
@@ -49,6 +69,8 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
                         persist->ops.at[i].as.log.len);
         if (persist->ops.at[i].kind == LBM_PERSIST_ADOPTED)
             work_inherited(c, host, persist->ops.at[i].as.drop.owner, persist->ops.at[i].as.drop.incarnation);
+        if (c->check.log.n > entries)
+            entry_comes(c, &persist->ops.at[i]);
         const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
         if (wrong != NULL)
             check_violated(&c->check, "I9", "host %" PRIu32 ", transaction %" PRIu64 ": %s", host,

@@ -12,12 +12,13 @@
 enum {
     JOIN_US = 30000000,
     HASTE_US = 300000,
-    HANDOFF_US = 1500000,    /* for a handoff to come */
-    CALM_US = 4000000,       /* at most, before the first fault */
-    WORK_US = 30000000,      /* after the faults, until every vertex is worked on */
-    SETTLE_US = 120000000,   /* until all jobs have settled */
+    MOMENT_US = 1500000,   /* for a moment to come */
+    ENTRY_US = 6000000,    /* for an entry of some kind */
+    CALM_US = 4000000,     /* at most, before the first fault */
+    WORK_US = 30000000,    /* after the faults, until every vertex is worked on */
+    SETTLE_US = 120000000, /* until all jobs have settled */
     SETTLE_HOP_US = 8000000, /* the same, for each hop that load may have to go */
-    STILL_US = 5000000,      /* for what may come after all */
+    STILL_US = 5000000,    /* for what may come after all */
 };
 
 static const struct story *running;
@@ -131,8 +132,11 @@ faults_due(struct story *s, int64_t start)
             continue;
         }
         if (f->at_us <= now && s->happened[i] == 0) {
-            if (f->at_handoff)
-                cluster_run_to_handoff(s->cluster, f->a % s->h.n, HANDOFF_US);
+            if (f->role != ROLE_ANY)
+                s->fault[i].a = drill_host(s, f->role, f->a);
+            if (f->moment != MOMENT_NONE)
+                cluster_run_to_moment(s->cluster, f->moment, f->a % s->h.n,
+                                      f->moment > MOMENT_ENTRY ? ENTRY_US : MOMENT_US);
             tell(s, i, "");
             s->happened[i] = fault_begins(s, f) ? 1 : 2;
             s->result->count[f->kind] += s->happened[i] == 1;
@@ -175,8 +179,11 @@ all_is_well_again(struct story *s)
         cluster_fill_disk(s->cluster, p, 0);
         cluster_slow_disk(s->cluster, p, 1);
         cluster_short_of_memory(s->cluster, p, 0);
-        for (uint32_t q = 0; q < p; q++)
-            cluster_cut(s->cluster, p, q, 0);
+        for (uint32_t q = 0; q < s->h.n; q++) {
+            if (q < p)
+                cluster_cut(s->cluster, p, q, 0);
+            cluster_lag(s->cluster, p, q, 0);
+        }
         if (s->dead[p])
             continue;
         if (!cluster_is_up(s->cluster, p))
@@ -270,7 +277,8 @@ come_to_rest(struct story *s)
 void
 story_run(const struct story_options *options, struct story_result *result)
 {
-    struct story s = {.options = *options, .result = result, .promoted = LBM_NONE};
+    struct story s = {
+        .options = *options, .result = result, .promoted = LBM_NONE, .victims_buddy = LBM_NONE};
     *result = (struct story_result){.seed = options->seed};
     begin(&s);
     running = &s;

@@ -44,6 +44,7 @@ struct story {
     int headless;           /* who ordered the control log is dead, an operator has to promote another one */
     int64_t promoted_us;    /* when that was last tried */
     uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
+    uint32_t victim, victims_buddy; /* of a drill */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];
@@ -59,6 +60,12 @@ const struct story *story_running(void);
  */
 
 void story_draw(struct story *s);
+
+/* ---- story_drill.c: a short story around one host ------------------------------------------------------ */
+
+void drill_draw_faults(struct story *s);
+/* Who plays a part just now. */
+uint32_t drill_host(struct story *s, enum role role, uint32_t drawn);
 
 /* ---- story_view.c -----------------------------------------------------------------------------------------
  */

@@ -8,16 +8,20 @@
 #include "graph/generate.h"
 #include "sim/story.h"
 
-enum { SPAN_US = 60000000 }; /* of all faults, at most */
+enum {
+    SPAN_US = 60000000, /* of all faults, at most */
+    USUAL_HOSTS = 6,    /* more than the least: mostly */
+    DRILL_HOSTS = 1,
+};
 
 static void
-draw_hosts(struct story *s)
+draw_hosts(struct story *s, uint32_t spread)
 {
     static const char *const shapes[] = {"chain", "ring", "star", "complete", "mesh", "ring"};
     uint32_t least = s->options.hosts_least, most = s->options.hosts_most;
     /* Mostly small: there, everything meets everything. */
-    uint32_t usual = least + 6 < most ? least + 6 : most;
-    uint32_t span = lbm_rng_below(&s->rng, 40) == 0 ? most - least + 1 : usual - least + 1;
+    uint32_t usual = least + spread < most ? least + spread : most;
+    uint32_t span = spread == USUAL_HOSTS && lbm_rng_below(&s->rng, 40) == 0 ? most - least + 1 : usual - least + 1;
     uint32_t n = least + lbm_rng_below(&s->rng, span);
     const char *shape = shapes[lbm_rng_below(&s->rng, sizeof shapes / sizeof *shapes)];
     char spec[32];
@@ -44,13 +48,13 @@ draw_weights(struct lbm_rng *rng, struct lbm_graph *g)
 }
 
 static void
-draw_guest(struct story *s, struct lbm_graph *g)
+draw_guest(struct story *s, struct lbm_graph *g, uint32_t widths)
 {
     char spec[40];
     struct lbm_diag diag;
-    uint32_t width = 2 + lbm_rng_below(&s->rng, 9);
+    uint32_t width = 2 + lbm_rng_below(&s->rng, widths);
     uint32_t height = 5 + lbm_rng_below(&s->rng, 8);
-    if (lbm_rng_below(&s->rng, 12) == 0)
+    if (widths > 2 && lbm_rng_below(&s->rng, 12) == 0)
         width *= 3;
     snprintf(spec, sizeof spec, "lattice:%" PRIu32 "x%" PRIu32, width, height);
     LBM_ASSERT(lbm_graph_generate(spec, 1, g, &diag) == LBM_OK);
@@ -98,10 +102,9 @@ draw_faults(struct story *s)
         f->a = (uint32_t)lbm_rng_next(&s->rng);
         f->b = (uint32_t)lbm_rng_next(&s->rng);
         f->c = (uint32_t)lbm_rng_next(&s->rng);
-        f->at_handoff = lbm_rng_below(&s->rng, 3) == 0;
+        f->moment = lbm_rng_below(&s->rng, 3) == 0 ? MOMENT_STAGE : MOMENT_NONE;
         s->n_faults = i + 1;
     }
-    s->result->n_faults = s->n_faults;
 }
 
 /* Draws in order: what initializers evaluate first is the compiler's choice. */
@@ -130,9 +133,14 @@ void
 story_draw(struct story *s)
 {
     lbm_rng_seed(&s->rng, s->options.seed);
-    draw_hosts(s);
+    int is_drill = lbm_rng_below(&s->rng, 2) != 0;
+    draw_hosts(s, is_drill ? DRILL_HOSTS : USUAL_HOSTS);
     for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
-        draw_guest(s, &s->g[i]);
+        draw_guest(s, &s->g[i], is_drill ? 2 : 9);
     draw_options(s);
-    draw_faults(s);
+    if (is_drill)
+        drill_draw_faults(s);
+    else
+        draw_faults(s);
+    s->result->n_faults = s->n_faults;
 }
