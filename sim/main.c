@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/balance/command.h"
 #include "sim/hunt.h"
 #include "sim/report.h"
 #include "sim/runner.h"
@@ -171,6 +172,8 @@ static const struct {
     const char *name;
     enum lbm_err (*run)(int argc, char **argv, int *status, struct lbm_diag *diag);
 } commands[] = {
+    {"advise", advise_command},
+    {"balance", balance_command},
     {"list", list_command},
     {"table", table_command},
 };
@@ -200,7 +203,8 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (!has_command) {
-        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scale, table or list; --help says more\n");
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scale, balance, advise, table or "
+                        "list; --help says more\n");
         return EXIT_USAGE;
     }
     if (o.list_faults) {

@@ -25,7 +25,7 @@ store:    base graph node wire
 api:      base wire
 daemon:   base graph host space balance embed map file wire node store
 client:   base graph host space balance embed map file wire node api
-sim:      base graph host space balance embed map wire node
+sim:      base graph host space balance embed map file wire node
 '
 
 # Modules that compute: no clock, no randomness of the machine, no file, no socket, no output, no exit.

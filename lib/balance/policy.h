@@ -73,6 +73,13 @@ enum lbm_stop {
     LBM_STOP_QUIET,      /* XL95: a sweep in which nothing moves; that sweep counts */
 };
 
+/* A step that was done. */
+struct lbm_balance_step {
+    uint64_t step; /* from 1 */
+    double deviation, moved;
+    const double *load, *flow; /* [n], [n_links] */
+};
+
 struct lbm_balance_options {
     enum lbm_policy policy;
     enum lbm_ports ports; /* for auto, and for the cost that is told */
@@ -86,7 +93,7 @@ struct lbm_balance_options {
     double bound;       /* see enum lbm_stop; > 0 for real loads */
     uint64_t steps_max; /* 0: as many as the spectrum lets expect, and some more */
     uint64_t seed;      /* edge-remap's links; auto's trials */
-    void (*trace)(void *arg, uint64_t step, double deviation, double moved, const double *load);
+    void (*trace)(void *arg, const struct lbm_balance_step *step); /* told of every step, or NULL */
     void *trace_arg;
 };
 

@@ -140,9 +140,14 @@ step(struct run *run)
     run->moved_in_sweep += moved;
     account(run, moved);
     disturb(run);
-    if (run->options->trace != NULL)
-        run->options->trace(run->options->trace_arg, r->steps, lbm_balance_deviation(run->net, run->load),
-                            moved, run->load);
+    if (run->options->trace != NULL) {
+        struct lbm_balance_step told = {.step = r->steps,
+                                        .deviation = lbm_balance_deviation(run->net, run->load),
+                                        .moved = moved,
+                                        .load = run->load,
+                                        .flow = run->step_flow};
+        run->options->trace(run->options->trace_arg, &told);
+    }
 }
 
 /* A sweep has ended. Nonzero if it was quiet, and every host knows it where that is asked. */

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lbsim balance: one policy on loads, one or many times. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "balance/schedule.h"
+#include "base/mem.h"
+#include "file/file.h"
+#include "sim/balance/command.h"
+#include "sim/balance/loads.h"
+#include "sim/balance/options.h"
+
+/* Units that --schedule follows one by one. */
+static const double UNITS_MAX = 5e7;
+
+struct session {
+    struct balance_command o;
+    struct lbm_hosts h;
+    struct lbm_network net;
+    double *load;
+    uint64_t *start; /* [n] the loads before, for --schedule */
+    LBM_VEC(struct lbm_transfer) transfers;
+    int failed;                       /* memory was short */
+    struct lbm_balance_result result; /* of the last run */
+    struct lbm_schedule_result schedule[LBM_SCHEDULE_COUNT];
+    double total_before, total_after;
+    double steps, rounds, steps_2; /* sums over the runs */
+    uint64_t settled;
+    struct lbm_service_result service;
+};
+
+/* ---- while it runs ------------------------------------------------------------------------------- */
+
+static void
+print_step(const struct session *s, const struct lbm_balance_step *step)
+{
+    double least = INFINITY, largest = -INFINITY;
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        least = fmin(least, step->load[p]);
+        largest = fmax(largest, step->load[p]);
+    }
+    printf("%8" PRIu64 "  deviation %-12.6g moved %-12.6g loads %.6g .. %.6g\n", step->step, step->deviation,
+           step->moved, least, largest);
+}
+
+static void
+record(struct session *s, const struct lbm_balance_step *step)
+{
+    const struct lbm_colouring *c = &s->net.colouring;
+    for (uint32_t i = 0; i < c->n_links; i++) {
+        double f = step->flow[i];
+        const struct lbm_link *l = &c->link[i];
+        struct lbm_transfer t = {.from = f > 0.0 ? l->p : l->q,
+                                 .to = f > 0.0 ? l->q : l->p,
+                                 .round = (uint32_t)step->step,
+                                 .units = (uint64_t)fabs(f)};
+        if (f != 0.0 && lbm_vec_push(&s->transfers, t) != LBM_OK)
+            s->failed = 1;
+    }
+}
+
+static void
+take_step(void *arg, const struct lbm_balance_step *step)
+{
+    struct session *s = arg;
+    if (s->o.trace)
+        print_step(s, step);
+    if (s->o.schedule)
+        record(s, step);
+}
+
+/* ---- what is printed ----------------------------------------------------------------------------- */
+
+static const char *
+ports_text(const struct session *s)
+{
+    return s->o.run.ports == LBM_PORTS_ONE ? "one" : "all";
+}
+
+static void
+print_text(const struct session *s)
+{
+    const struct lbm_balance_result *r = &s->result;
+    printf("policy      %s (%s)\n", lbm_policy_name(r->rule.policy), lbm_policy_source(r->rule.policy));
+    if (r->rule.alpha > 0.0)
+        printf("alpha       %.7g, gamma %.9g a step\n", r->rule.alpha, r->rule.gamma);
+    if (r->rule.lambda > 0.0)
+        printf("lambda      %.7g, gamma %.9g a sweep\n", r->rule.lambda, r->rule.gamma);
+    printf("%s\nsteps       %" PRIu64 ", %.4g sweeps, %.6g rounds (%s port)\n",
+           r->settled ? "settled     yes" : "settled     no", r->steps, r->sweeps, r->rounds, ports_text(s));
+    if (s->o.runs > 1)
+        printf("of %-8" PRIu64 " %.6g steps, %.6g rounds on average, deviation %.4g; %" PRIu64 " settled\n",
+               s->o.runs, s->steps / (double)s->o.runs, s->rounds / (double)s->o.runs, sqrt(s->steps_2),
+               s->settled);
+    if (r->detected > 0)
+        printf("detected    after sweep %" PRIu64 ", by counters\n", r->detected);
+    printf("messages    %" PRIu64 "\nmoved       %.9g units times links, %" PRIu64 " transfers\n",
+           r->messages, r->moved, r->moves);
+    printf("deviation   %.6g of the mean; linked hosts differ by at most %.6g\n", r->deviation,
+           r->difference);
+    printf("total       %.17g before, %.17g after\n", s->total_before, s->total_after);
+    if (r->largest_negative > 1e-12)
+        printf("below zero  a load fell to %.4g on the way\n", -r->largest_negative);
+    for (unsigned i = 0; s->o.schedule && i < LBM_SCHEDULE_COUNT; i++) {
+        static const char *const names[] = {
+#define NAME(id, name, text) name ": ",
+            LBM_SCHEDULE_LIST(NAME)
+#undef NAME
+        };
+        printf("%-12s%" PRIu64 " units of time in %" PRIu64 " phases\n", names[i], s->schedule[i].time,
+               s->schedule[i].phases);
+    }
+    printf("why         %s\n", r->why);
+}
+
+static void
+print_json(const struct session *s)
+{
+    const struct lbm_balance_result *r = &s->result;
+    printf("{\"hosts\": ");
+    balance_print_quoted(s->o.hosts);
+    printf(", \"policy\": \"%s\", \"alpha\": %.17g, \"lambda\": %.17g, ", lbm_policy_name(r->rule.policy),
+           r->rule.alpha, r->rule.lambda);
+    if (!isnan(r->rule.gamma))
+        printf("\"gamma\": %.17g, ", r->rule.gamma);
+    printf("\"ports\": \"%s\", \"settled\": %s, \"steps\": %" PRIu64
+           ", \"sweeps\": %.17g, \"rounds\": %.17g, ",
+           ports_text(s), r->settled ? "true" : "false", r->steps, r->sweeps, r->rounds);
+    printf(
+        "\"runs\": %" PRIu64 ", \"steps_mean\": %.17g, \"steps_deviation\": %.17g, \"rounds_mean\": %.17g, "
+        "\"runs_settled\": %" PRIu64 ", ",
+        s->o.runs, s->steps / (double)s->o.runs, sqrt(s->steps_2), s->rounds / (double)s->o.runs, s->settled);
+    printf("\"detected\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"moved\": %.17g, \"transfers\": %" PRIu64
+           ", ",
+           r->detected, r->messages, r->moved, r->moves);
+    printf("\"deviation\": %.17g, \"difference\": %.17g, \"below_zero\": %.17g, ", r->deviation,
+           r->difference, r->largest_negative);
+    if (s->o.schedule)
+        printf("\"plain\": %" PRIu64 ", \"overlapped\": %" PRIu64 ", \"pipelined\": %" PRIu64 ", ",
+               s->schedule[LBM_SCHEDULE_PLAIN].time, s->schedule[LBM_SCHEDULE_OVERLAPPED].time,
+               s->schedule[LBM_SCHEDULE_PIPELINED].time);
+    printf("\"total_before\": %.17g, \"total_after\": %.17g, \"why\": ", s->total_before, s->total_after);
+    balance_print_quoted(r->why);
+    printf("}\n");
+}
+
+/* ---- running ------------------------------------------------------------------------------------- */
+
+static double
+sum(const double *x, uint32_t n)
+{
+    double total = 0.0;
+    for (uint32_t i = 0; i < n; i++)
+        total += x[i];
+    return total;
+}
+
+static enum lbm_err
+predict_schedules(struct session *s, struct lbm_diag *diag)
+{
+    if (s->failed)
+        return lbm_diag_set(diag, LBM_E_NOMEM, "--schedule", 0, "no memory for the transfers");
+    if (s->result.moved > UNITS_MAX)
+        return lbm_diag_set(diag, LBM_E_LIMIT, "--schedule", 0,
+                            "%g units times links, at most %g are followed", s->result.moved, UNITS_MAX);
+    for (unsigned i = 0; i < LBM_SCHEDULE_COUNT; i++)
+        if (lbm_schedule_predict((enum lbm_schedule)i, s->h.n, s->start, s->transfers.at, s->transfers.n,
+                                 &s->schedule[i]) != LBM_OK)
+            return lbm_diag_set(
+                diag, LBM_E_STATE, "--schedule", 0,
+                "some host gives away units before it has them, the transfers cannot be ordered");
+    return LBM_OK;
+}
+
+static enum lbm_err
+run_once(struct session *s, uint64_t index, struct lbm_diag *diag)
+{
+    struct lbm_balance_options options = s->o.run;
+    options.seed += index;
+    options.trace = s->o.trace || s->o.schedule ? take_step : NULL;
+    options.trace_arg = s;
+    enum lbm_err err = loads_make(s->o.loads, s->h.n, options.integer, options.seed, s->load, diag);
+    if (err != LBM_OK)
+        return err;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        s->start[p] = (uint64_t)s->load[p];
+    s->total_before = sum(s->load, s->h.n);
+    s->transfers.n = 0;
+    err = lbm_balance_run(&s->net, &options, s->load, NULL, &s->result, diag);
+    s->total_after = sum(s->load, s->h.n);
+    return err == LBM_OK && s->o.schedule ? predict_schedules(s, diag) : err;
+}
+
+/* auto chooses once, not in every run. */
+static enum lbm_err
+settle_policy(struct session *s, struct lbm_diag *diag)
+{
+    struct lbm_rule rule;
+    if (s->o.run.policy != LBM_POLICY_AUTO || s->o.runs == 1)
+        return LBM_OK;
+    enum lbm_err err = lbm_rule_make(&s->net, &s->o.run, &rule, diag);
+    if (err == LBM_OK) {
+        s->o.run.policy = rule.policy;
+        s->o.run.alpha_rule = s->o.run.nonnegative ? LBM_ALPHA_SAFE : LBM_ALPHA_OPTIMAL;
+        s->o.run.lambda_denominator = 0;
+    }
+    return err;
+}
+
+static enum lbm_err
+run_all(struct session *s, struct lbm_diag *diag)
+{
+    double mean = 0.0, square = 0.0;
+    enum lbm_err err = settle_policy(s, diag);
+    for (uint64_t i = 0; err == LBM_OK && i < s->o.runs; i++) {
+        err = run_once(s, i, diag);
+        double steps = (double)s->result.steps, off = steps - mean;
+        mean += off / (double)(i + 1);
+        square += off * (steps - mean);
+        s->steps += steps;
+        s->rounds += s->result.rounds;
+        s->settled += (uint64_t)s->result.settled;
+    }
+    s->steps_2 = s->o.runs > 1 ? square / (double)(s->o.runs - 1) : 0.0;
+    return err;
+}
+
+static enum lbm_err
+serve(struct session *s, struct lbm_diag *diag)
+{
+    uint64_t steps = s->o.run.steps_max > 0 ? s->o.run.steps_max : 10000;
+    enum lbm_err err =
+        lbm_balance_serve(&s->net, &s->o.run, &s->o.arrivals, steps / 10, steps, &s->service, diag);
+    if (err != LBM_OK)
+        return err;
+    const struct lbm_service_result *r = &s->service;
+    if (s->o.json) {
+        printf("{\"hosts\": ");
+        balance_print_quoted(s->o.hosts);
+        printf(", \"steps\": %" PRIu64 ", \"variance\": %.17g", steps, r->variance);
+        if (!isnan(r->bound))
+            printf(", \"bound\": %.17g", r->bound);
+        printf("}\n");
+        return LBM_OK;
+    }
+    printf("variance    %.6g, the mean of ||w - balanced||^2 over %" PRIu64 " steps\n", r->variance, steps);
+    if (!isnan(r->bound))
+        printf("bound       %.6g (CYB89 Theorem 2)\n", r->bound);
+    return LBM_OK;
+}
+
+static enum lbm_err
+open_session(struct session *s, struct lbm_diag *diag)
+{
+    enum lbm_err err = lbm_file_hosts(s->o.hosts, &s->h, diag);
+    if (err != LBM_OK)
+        return err;
+    s->load = lbm_alloc(s->h.n, sizeof *s->load);
+    s->start = lbm_alloc(s->h.n, sizeof *s->start);
+    if (s->load == NULL || s->start == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, s->o.hosts, 0, "no memory for the loads");
+    return lbm_network_make(&s->h, &s->net, diag);
+}
+
+static void
+close_session(struct session *s)
+{
+    lbm_network_free(&s->net);
+    lbm_hosts_free(&s->h);
+    lbm_vec_free(&s->transfers);
+    free(s->load);
+    free(s->start);
+}
+
+enum lbm_err
+balance_command(int argc, char **argv, int *status, struct lbm_diag *diag)
+{
+    struct session s = {0};
+    enum lbm_err err = balance_options_read(PROGRAM_BALANCE, argc, argv, &s.o, diag);
+    if (err != LBM_OK || s.o.help) {
+        if (err == LBM_OK)
+            balance_options_help(PROGRAM_BALANCE);
+        return err;
+    }
+    if (s.o.schedule && (!s.o.run.integer || s.o.runs != 1))
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--schedule", 0, "needs --integer, and one run");
+    if (s.o.runs == 0)
+        return lbm_diag_set(diag, LBM_E_RANGE, "--runs", 0, "at least one run");
+    err = open_session(&s, diag);
+    if (err == LBM_OK && s.o.has_arrivals) {
+        err = serve(&s, diag);
+    } else if (err == LBM_OK) {
+        err = run_all(&s, diag);
+        if (err == LBM_OK && !s.o.quiet)
+            (s.o.json ? print_json : print_text)(&s);
+        if (err == LBM_OK)
+            *status = s.settled == s.o.runs ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    close_session(&s);
+    return err;
+}
