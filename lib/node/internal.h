@@ -229,8 +229,7 @@ enum session_state {
 enum lbm_notice {
     NOTICE_NOT_READY, /* still mapping or placing: ask again */
     NOTICE_AHEAD,     /* the sender is at this sweep and colour already */
-    NOTICE_WAKE,      /* the sender needs sessions again */
-    NOTICE_SETTLED,   /* the sender knows that all are stable */
+    NOTICE_SETTLED,   /* the sender knows that all around it are stable; it takes part when asked to */
     NOTICE_ASK,       /* the sender waits: have you settled, or are you further? */
 };
 
@@ -244,6 +243,8 @@ struct early_open {
     uint64_t load;
     uint32_t counter;
     uint32_t slack_hops;
+    int64_t heard_us;
+    int settled; /* it opens nothing by itself */
 };
 
 struct session {
@@ -332,6 +333,7 @@ struct job {
 
     int was_settled; /* in this life: what moves now follows a change */
     struct session session;
+    uint64_t weighed_load, weighed_topology; /* SETTLED: when the load was last compared with the limit */
     LBM_VEC(struct pulse) pulses;
     struct lbm_idmap pulse_at;  /* host: its place in pulses */
     enum lbm_phase heard_phase; /* most advanced one heard from anybody so far */
@@ -611,7 +613,7 @@ void jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry); /* 
 void jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
 void jobs_deleted(struct lbm_node *node, uint64_t id);
 void jobs_lost(struct lbm_node *node); /* all of them, by eviction */
-void jobs_view_changed(struct lbm_node *node, int topology_changed);
+void jobs_view_changed(struct lbm_node *node, int topology_changed, int all);
 void jobs_timer(struct lbm_node *node);
 int64_t jobs_deadline(const struct lbm_node *node);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
@@ -786,6 +788,8 @@ void mapping_place(const struct job *job, const double *raw, double *x);
 /* ---- session.c -------------------------------------------------------------------------------------- */
 
 void session_start(struct lbm_node *node, struct job *job); /* entering BALANCING */
+/* The host graph is another one. */
+void session_topology_changed(struct lbm_node *node, struct job *job, int all);
 void session_timer(struct lbm_node *node, struct job *job);
 void session_stop(struct lbm_node *node, struct job *job);
 /* Work units owned, less what leaves as soon as the application lets go. */

@@ -300,8 +300,18 @@ drop_wishes(struct lbm_node *node, struct job *job)
     }
 }
 
+/* Nonzero if a host that the entry touches is believed to own neighbours of our vertices. */
+static int
+is_touched(const struct lbm_node *node, const struct job *job, int all)
+{
+    for (size_t i = 0; i < job->shard.ghosts.n && !all; i++)
+        for (size_t k = 0; k < node->view.touched.n && !all; k++)
+            all = job->shard.ghosts.at[i].host == node->view.touched.at[k];
+    return all;
+}
+
 void
-jobs_view_changed(struct lbm_node *node, int topology_changed)
+jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
 {
     for (size_t i = 0; i < node->jobs.n; i++) {
         struct job *job = node->jobs.at[i];
@@ -313,13 +323,11 @@ jobs_view_changed(struct lbm_node *node, int topology_changed)
                              : job->finish_us;
         if (!topology_changed)
             continue;
-        job->ghosts_due = 1;
+        if (is_touched(node, job, all))
+            job->ghosts_due = 1;
         if (node->caught_up)
             drop_wishes(node, job);
-        if (job->phase >= LBM_PHASE_BALANCING) {
-            session_stop(node, job);
-            job_enter(node, job, LBM_PHASE_BALANCING);
-        }
+        session_topology_changed(node, job, all);
     }
 }
 

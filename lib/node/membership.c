@@ -218,7 +218,7 @@ membership_changed(struct lbm_node *node, int all)
     stream_view_changed(node);
     replicas_view_changed(node);
     suspect_view_changed(node, all);
-    jobs_view_changed(node, topology_changed);
+    jobs_view_changed(node, topology_changed, all);
 }
 
 static void

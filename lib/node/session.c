@@ -2,7 +2,9 @@
 /* Exchange sessions (DESIGN section 6): every host meets its linked neighbours one after the other in the
  * order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
  * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is missed
- * by a timeout counts as a disturbance. XL95's counters tell when all is stable. */
+ * by a timeout counts as a disturbance. XL95's counters tell when all is stable, in a large cluster all
+ * within LBM_VIEW_HORIZON. A host that has settled opens no sessions, but answers those of its neighbours;
+ * only if something moves it sweeps again. So what a change costs does not grow with the cluster. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 #include "node/internal.h"
 
 static void open_colour(struct lbm_node *node, struct job *job);
+static void receive_next(struct lbm_node *node, struct job *job);
 static void notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice kind);
 
 /* The partner of this host at a colour, or LBM_NONE. */
@@ -93,12 +96,23 @@ early_from(struct lbm_node *node, struct session *s, uint32_t host)
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
 
+static int
+has_room(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
+    return session_load(job) + least <= job_limit(node, entry, node->host);
+}
+
 static void
 settle(struct lbm_node *node, struct job *job)
 {
     session_stop(node, job);
     job_enter(node, job, LBM_PHASE_SETTLED);
+    job->weighed_load = session_load(job);
+    job->weighed_topology = node->view.topology;
     notify_neighbours(node, job, NOTICE_SETTLED);
+    receive_next(node, job);
 }
 
 /* The sweep is over: count stability, and how far the nearest host with room is. Nonzero: go on now. */
@@ -106,10 +120,9 @@ static int
 end_sweep(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    int has_room = session_load(job) + least <= job_limit(node, entry, node->host);
-    s->slack_hops = has_room ? 0 : s->slack_heard < SLACK_HOPS_MAX ? s->slack_heard + 1 : SLACK_HOPS_MAX;
+    s->slack_hops = has_room(node, job)               ? 0
+                    : s->slack_heard < SLACK_HOPS_MAX ? s->slack_heard + 1
+                                                      : SLACK_HOPS_MAX;
     s->slack_heard = SLACK_HOPS_MAX;
     lbm_termination_sweep(&s->termination);
     /* With somebody missing nothing can settle; while nothing moves either there is no hurry. */
@@ -153,8 +166,9 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     accept.sweep = s->sweep;
     accept.colour = s->colour;
     accept.load = session_load(job);
-    accept.counter = s->termination.counter;
-    accept.slack_hops = s->slack_hops;
+    int settled = job->phase == LBM_PHASE_SETTLED;
+    accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
+    accept.slack_hops = settled && has_room(node, job) ? 0 : s->slack_hops;
     accept.topology = node->view.topology;
     accept.band = &columns.message;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -166,6 +180,7 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     lbm_vec_free(&band);
     s->n_met++;
     s->state = SESSION_ANSWERED;
+    s->retry_us = INT64_MAX;
     s->deadline_us = node->now_us + PAIR_HANDOFF_US;
 }
 
@@ -179,6 +194,17 @@ is_missed(struct lbm_node *node, struct session *s)
     }
     const struct early_open *early = early_from(node, s, s->partner);
     return early != NULL && early->set && compare_place(s, early->sweep, early->colour) > 0;
+}
+
+/* The partner waits to be asked. */
+static int
+is_settled(const struct job *job, const struct session *s, uint32_t host)
+{
+    const struct pulse *pulse = pulse_known(job, host);
+    for (size_t i = 0; i < s->early.n; i++)
+        if (s->early.at[i].host == host && s->early.at[i].settled)
+            return 1;
+    return pulse != NULL && pulse->phase == LBM_PHASE_SETTLED;
 }
 
 /* Begin the session of the present colour, passing colours without a partner and ends of sweeps. */
@@ -203,12 +229,14 @@ open_colour(struct lbm_node *node, struct job *job)
     }
     s->begun_us = node->now_us;
     s->deadline_us = node->now_us + PAIR_WAIT_US;
-    if (node->host < s->partner) {
+    if (node->host < s->partner || is_settled(job, s, s->partner)) {
         s->state = SESSION_OPENED;
         send_open(node, job);
-        return;
+        if (node->host < s->partner)
+            return;
+    } else {
+        s->state = SESSION_AWAITED;
     }
-    s->state = SESSION_AWAITED;
     struct early_open *early = early_from(node, s, s->partner);
     if (early != NULL && early->set && early->is_open && compare_place(s, early->sweep, early->colour) == 0) {
         early->set = 0;
@@ -330,10 +358,103 @@ late(struct lbm_node *node, struct job *job)
     next_colour(node, job);
 }
 
+/* ---- a host that has settled ---------------------------------------------------------------------------
+ */
+
+/* Take part in the session that a neighbour opens. */
+static void
+receive(struct lbm_node *node, struct job *job, struct early_open *visitor)
+{
+    struct session *s = &job->session;
+    s->sweep = visitor->sweep;
+    s->colour = visitor->colour;
+    s->partner = visitor->host;
+    s->begun_us = node->now_us;
+    visitor->set = 0;
+    answer(node, job, visitor);
+    s->deadline_us = node->now_us + PAIR_WAIT_US;
+}
+
+/* The neighbour that has waited longest, if one still does: who waits asks again. */
+static void
+receive_next(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    struct early_open *next = NULL;
+    for (size_t i = 0; i < s->early.n; i++) {
+        struct early_open *early = &s->early.at[i];
+        if (early->set && early->is_open && node->now_us - early->heard_us < PAIR_WAIT_US &&
+            (next == NULL || early->heard_us < next->heard_us))
+            next = early;
+    }
+    if (next != NULL && is_routable(node) && lbm_view_number(&node->view, next->host) != LBM_NONE)
+        receive(node, job, next);
+}
+
+/* More has come than this host should have, or its share has become smaller. */
+static int
+is_overloaded(const struct lbm_node *node, struct job *job)
+{
+    uint64_t load = session_load(job);
+    if (load == job->weighed_load && node->view.topology == job->weighed_topology)
+        return 0;
+    int has_grown = load > job->weighed_load || node->view.topology != job->weighed_topology;
+    job->weighed_load = load;
+    job->weighed_topology = node->view.topology;
+    return has_grown && load > job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+}
+
+static void
+settled_timer(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    if (s->state != SESSION_NONE) {
+        if (node->now_us < s->deadline_us)
+            return;
+        session_stop(node, job); /* the visitor has gone */
+        receive_next(node, job);
+    } else if (is_overloaded(node, job)) {
+        job_enter(node, job, LBM_PHASE_BALANCING);
+    }
+}
+
+/* Nonzero if the entry at hand is about this host, or one that it is linked to. */
+static int
+is_near(const struct lbm_node *node, int all)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    int near = all || self == NULL || !node->view.connected; /* who is linked then, many may have changed */
+    for (size_t i = 0; i < node->view.touched.n && !near; i++) {
+        const struct lbm_member *other = lbm_view_member(&node->view, node->view.touched.at[i]);
+        near = other == self;
+        for (size_t k = 0; k < self->n_links; k++)
+            near |= self->links[k].q == other->host;
+        for (size_t k = 0; k < other->n_links; k++)
+            near |= other->links[k].q == self->host;
+    }
+    return near;
+}
+
+void
+session_topology_changed(struct lbm_node *node, struct job *job, int all)
+{
+    if (job->phase < LBM_PHASE_BALANCING)
+        return;
+    session_stop(node, job);
+    for (size_t i = 0; i < job->session.early.n; i++)
+        job->session.early.at[i].set = 0; /* colours are others now */
+    if (job->phase == LBM_PHASE_BALANCING || is_near(node, all))
+        job_enter(node, job, LBM_PHASE_BALANCING);
+}
+
 void
 session_timer(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
+    if (job->phase == LBM_PHASE_SETTLED) {
+        settled_timer(node, job);
+        return;
+    }
     if (job->phase != LBM_PHASE_BALANCING || !is_routable(node) ||
         lbm_view_number(&node->view, node->host) == LBM_NONE)
         return;
@@ -357,9 +478,8 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || !is_routable(node) || open->topology != node->view.topology)
         return;
     struct session *s = &job->session;
-    if (job->phase != LBM_PHASE_BALANCING) {
-        send_notice(node, job, message->src,
-                    job->phase == LBM_PHASE_SETTLED ? NOTICE_SETTLED : NOTICE_NOT_READY);
+    if (job->phase < LBM_PHASE_BALANCING) {
+        send_notice(node, job, message->src, NOTICE_NOT_READY);
         return;
     }
     int place = compare_place(s, open->sweep, open->colour);
@@ -373,11 +493,16 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .colour = open->colour,
                                  .load = open->load,
                                  .counter = open->counter,
-                                 .slack_hops = open->slack_hops};
-    if (place < 0) {
+                                 .slack_hops = open->slack_hops,
+                                 .heard_us = node->now_us};
+    int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
+    if (job->phase == LBM_PHASE_SETTLED) {
+        if (s->state == SESSION_NONE || s->partner == message->src)
+            receive(node, job, early);
+    } else if (place < 0) {
         early->set = 0;
         send_notice(node, job, message->src, NOTICE_AHEAD);
-    } else if (place == 0 && s->state == SESSION_AWAITED && s->partner == message->src) {
+    } else if (place == 0 && awaits && s->partner == message->src) {
         early->set = 0;
         answer(node, job, early);
     } else if (open->sweep > s->sweep + 1 &&
@@ -474,7 +599,8 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = job_of(node, accept->job);
     if (job == NULL || accept->band == NULL || job->phase != LBM_PHASE_BALANCING ||
         job->session.state != SESSION_OPENED || job->session.partner != message->src ||
-        accept->topology != node->view.topology || compare_place(&job->session, accept->sweep, accept->colour) != 0)
+        accept->topology != node->view.topology ||
+        compare_place(&job->session, accept->sweep, accept->colour) != 0)
         return;
     struct session *s = &job->session;
     s->n_met++;
@@ -495,12 +621,23 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairPlan *plan = message->pair_plan;
     struct job *job = job_of(node, plan->job);
-    if (job == NULL || job->phase != LBM_PHASE_BALANCING || job->session.state != SESSION_ANSWERED ||
+    if (job == NULL || job->phase < LBM_PHASE_BALANCING || job->session.state != SESSION_ANSWERED ||
         job->session.partner != message->src || compare_place(&job->session, plan->sweep, plan->colour) != 0)
         return;
+    int settled = job->phase == LBM_PHASE_SETTLED;
     if (plan->n_give + plan->n_take == 0) {
-        next_colour(node, job);
+        if (settled) {
+            session_stop(node, job);
+            receive_next(node, job);
+        } else {
+            next_colour(node, job);
+        }
         return;
+    }
+    if (settled) { /* from here on it sweeps again, with this session as the first */
+        job_enter(node, job, LBM_PHASE_BALANCING);
+        job->session.colour = plan->colour;
+        job->session.retry_us = INT64_MAX;
     }
     start_moving(node, job, plan->n_give, plan->give);
     give_away(node, job, message->src, plan->n_take, plan->take, plan->take_epoch);
@@ -543,21 +680,11 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
         on_ahead(node, job, message->src, notice);
         break;
     case NOTICE_SETTLED:
-        /* All were stable when the sender settled. Whoever has been disturbed since must wake it. */
-        if (job->phase == LBM_PHASE_SETTLED)
-            break;
-        if (s->sweep < notice->sweep)
-            s->sweep = notice->sweep;
-        if (s->termination.counter > 0 && !s->termination.disturbed && s->state != SESSION_MOVING)
-            settle(node, job);
-        else
-            send_notice(node, job, message->src, NOTICE_WAKE);
-        break;
-    case NOTICE_WAKE:
-        if (job->phase == LBM_PHASE_SETTLED) {
-            if (s->sweep < notice->sweep)
-                s->sweep = notice->sweep;
-            job_enter(node, job, LBM_PHASE_BALANCING);
+        if (early_from(node, s, message->src) != NULL)
+            early_from(node, s, message->src)->settled = 1;
+        if (job->phase == LBM_PHASE_BALANCING && s->state == SESSION_AWAITED && s->partner == message->src) {
+            s->state = SESSION_OPENED;
+            send_open(node, job);
         }
         break;
     case NOTICE_ASK:
