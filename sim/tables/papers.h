@@ -20,10 +20,13 @@
     X(xl95_table_5, "xl95-table-5", "XL95 Table V", "improvement by the optimal lambda, tori")               \
     X(xl95_table_6, "xl95-table-6", "XL95 Table VI", "improvement by the optimal lambda, chains")            \
     X(xl95_table_7, "xl95-table-7", "XL95 Table VII", "improvement by the optimal lambda, meshes")           \
+    X(xl95_wator, "xl95-wator", "XL95 section 5.4", "WaTor on a ring of 16, remapped by GDE")                \
+    X(xl95_thinning, "xl95-thinning", "XL95 section 5.4", "thinning of an image on a chain of 8, remapped")  \
     X(rjk03_table_1, "rjk03-table-1", "RJK03 Table 1", "largest differences of all multisets of loads")      \
     X(rjk03_bounds, "rjk03-bounds", "RJK03 Theorem 1, Fig. 3", "largest differences that are possible")      \
     X(rjk03_schedules, "rjk03-schedules", "RJK03 Figs 10-21", "transfers: plain, overlapped, pipelined")     \
     X(rjk03_random, "rjk03-random", "RJK03 section 4", "mean largest difference of random loads")            \
+    X(rjk03_queue, "rjk03-queue", "RJK03 Figs 7-9", "event simulation: queues and speed-up")                 \
     X(cyb89_theorem_1, "cyb89-theorem-1", "CYB89 Theorem 1", "when diffusion converges")                     \
     X(cyb89_lemma_2, "cyb89-lemma-2", "CYB89 Lemma 2, Theorem 3", "the best diffusion on hypercubes")        \
     X(cyb89_theorem_4, "cyb89-theorem-4", "CYB89 Theorem 4", "a sweep of dimension exchange levels exactly") \
@@ -37,12 +40,14 @@
     X(san_theorem_20, "san-theorem-20", "SAN Theorem 20", "the optimal lambda takes n on random loads")      \
     X(san_conjecture_21, "san-conjecture-21", "SAN Conjecture 21", "lambda for random loads")                \
     X(san_even_tori, "san-even-tori", "SAN section 7", "alpha = 1/(2d) never converges on even tori")        \
+    X(policies_steps, "policies-steps", "the policies compared", "steps to 1 % of the mean")                 \
     X(hei97_spectrum, "hei97-spectrum", "HEI97 eq. (6)-(9)", "eigenvalues of the model problem")             \
     X(hei97_fig_5, "hei97-fig-5", "HEI97 Fig. 5", "one displaced vertex settles alike at every scale")       \
     X(hei97_fig_6, "hei97-fig-6", "HEI97 Fig. 6", "all vertices start at the centre")                        \
     X(hei97_fig_7, "hei97-fig-7", "HEI97 Fig. 7", "all vertices start at random places")                     \
     X(hei97_fig_8, "hei97-fig-8", "HEI97 Fig. 8, eq. (11)", "decay of the modes of the error")               \
     X(hei97_sweeps, "hei97-sweeps", "HEI97 Fig. 4", "sweeps by the order of updates")                        \
+    X(hei97_fig_9, "hei97-fig-9", "HEI97 Fig. 9", "random edges equalize the regions")                       \
     X(hei97_corners, "hei97-corners", "HEI97 section 5", "pins of the corners alone")
 
 #define TABLE_FUNCTION(function, name, source, text) void function(struct table_run *t);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HEI97 Fig. 9: random edges across regions move a vertex from the region with more to the one with fewer. As
+ * printed the second branch moves v1, which is not in r2; it must read Remap(v2, r2, r1). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "host/host.h"
+#include "sim/tables/lattice.h"
+#include "sim/tables/papers.h"
+#include "space/space.h"
+
+enum { SIDE = 32, REGIONS = 16, EDGES = 2 * SIDE * (SIDE - 1), VERTICES = SIDE * SIDE };
+
+struct remap {
+    struct lattice lattice;
+    uint32_t edge[EDGES][2];
+    uint32_t region[VERTICES];
+    uint32_t load[REGIONS];
+};
+
+static void
+list_edges(struct remap *r)
+{
+    const struct lbm_graph *g = &r->lattice.graph;
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+            if (v < g->target[e]) {
+                r->edge[n][0] = v;
+                r->edge[n++][1] = g->target[e];
+            }
+}
+
+/* Regions are the squares of the hosts. */
+static enum lbm_err
+find_regions(struct remap *r)
+{
+    static const double equal[REGIONS];
+    struct lbm_hosts h;
+    enum lbm_err err = lbm_hosts_generate("mesh:4x4", &h, NULL);
+    if (err != LBM_OK)
+        return err;
+    struct lbm_regions regions = {.n = REGIONS, .m = 2, .site = h.site, .weight = equal};
+    for (uint32_t p = 0; p < REGIONS; p++)
+        r->load[p] = 0;
+    for (uint32_t v = 0; v < VERTICES; v++) {
+        r->region[v] = lbm_regions_find(&regions, &r->lattice.x[2 * (size_t)v], NULL);
+        r->load[r->region[v]]++;
+    }
+    lbm_hosts_free(&h);
+    return LBM_OK;
+}
+
+static double
+deviation(const struct remap *r)
+{
+    double largest = 0.0;
+    for (uint32_t p = 0; p < REGIONS; p++)
+        largest = fmax(largest, fabs((double)r->load[p] - (double)VERTICES / REGIONS));
+    return largest;
+}
+
+static void
+remap_once(struct remap *r, struct lbm_rng *rng)
+{
+    uint32_t *edge = r->edge[lbm_rng_below(rng, EDGES)];
+    uint32_t r1 = r->region[edge[0]], r2 = r->region[edge[1]];
+    if (r->load[r1] == r->load[r2])
+        return;
+    uint32_t moved = r->load[r1] > r->load[r2] ? edge[0] : edge[1], to = moved == edge[0] ? r2 : r1;
+    r->load[r->region[moved]]--;
+    r->load[to]++;
+    r->region[moved] = to;
+}
+
+/* Connected parts of regions. */
+static uint32_t
+fragments(const struct remap *r)
+{
+    uint32_t label[VERTICES], n = VERTICES;
+    int changed = 1;
+    for (uint32_t v = 0; v < VERTICES; v++)
+        label[v] = v;
+    while (changed) {
+        changed = 0;
+        for (uint32_t e = 0; e < EDGES; e++) {
+            uint32_t u = r->edge[e][0], v = r->edge[e][1], least = label[u] < label[v] ? label[u] : label[v];
+            if (r->region[u] != r->region[v] || label[u] == label[v])
+                continue;
+            label[u] = label[v] = least;
+            changed = 1;
+        }
+    }
+    for (uint32_t v = 0; v < VERTICES; v++)
+        n -= label[v] != v;
+    return n;
+}
+
+struct outcome {
+    double within_one, within_one_most, equal_most, fragments; /* draws over |E| */
+};
+
+static enum lbm_err
+run_once(struct remap *r, struct lbm_rng *rng, uint32_t runs, struct outcome *out)
+{
+    double draws = 0.0, within_one = -1.0;
+    enum lbm_err err = find_regions(r);
+    if (err != LBM_OK)
+        return err;
+    while (deviation(r) > 0.0) {
+        if (within_one < 0.0 && deviation(r) <= 1.0)
+            within_one = draws;
+        remap_once(r, rng);
+        draws += 1.0 / EDGES;
+    }
+    within_one = within_one < 0.0 ? draws : within_one;
+    out->within_one += within_one / runs;
+    out->within_one_most = fmax(out->within_one_most, within_one);
+    out->equal_most = fmax(out->equal_most, draws);
+    out->fragments += (double)fragments(r) / runs;
+    return LBM_OK;
+}
+
+static void
+judge(struct table_run *t, struct remap *r)
+{
+    struct outcome out = {0};
+    uint32_t runs = table_runs(t, 50, 1000);
+    struct lbm_rng rng;
+    lbm_rng_seed(&rng, t->options->seed);
+    lbm_start_centre(VERTICES, 2, r->lattice.pinned, r->lattice.x, &rng);
+    lattice_jacobi(&r->lattice, 100);
+    enum lbm_err err = find_regions(r);
+    cell_computed(table_cell(t, deviation(r), "after 100 iterates: largest deviation of a region, vertices"),
+                  42, 0.0);
+    for (uint32_t run = 0; run < runs && err == LBM_OK; run++) {
+        lbm_rng_stream(&rng, t->options->seed, run);
+        err = run_once(r, &rng, runs, &out);
+    }
+    cell_computed(table_cell(t, out.within_one, "draws over |E| until loads are within one unit, mean"), 1.5,
+                  0.2);
+    cell_bound(table_cell(t, out.within_one_most, "draws over |E| until loads are within one unit, most"),
+               AT_MOST, 5.0);
+    cell_note(
+        cell_bound(table_cell(t, out.equal_most, "draws over |E| until loads are equal, most"), AT_MOST, 5.0),
+        "the second branch of Fig. 9 must read Remap(v2, r2, r1)");
+    cell_computed(table_cell(t, out.fragments, "connected parts of the 16 regions then, mean"), 28, 4);
+    lattice_jacobi(&r->lattice, 300);
+    if (err == LBM_OK)
+        err = find_regions(r);
+    cell_computed(table_cell(t, deviation(r), "after 400 iterates: largest deviation of a region, vertices"),
+                  0, 0.0);
+    if (err != LBM_OK)
+        table_fail(t, err);
+}
+
+void
+hei97_fig_9(struct table_run *t)
+{
+    struct remap *r = lbm_alloc(1, sizeof *r);
+    enum lbm_err err = r == NULL ? LBM_E_NOMEM : lattice_open(SIDE, &r->lattice);
+    if (err == LBM_OK) {
+        list_edges(r);
+        judge(t, r);
+        lattice_close(&r->lattice);
+    } else {
+        table_fail(t, err);
+    }
+    free(r);
+}

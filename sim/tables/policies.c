@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which policy converges fastest: steps, or sweeps of exchange, until no load is further than 1 % from the
+ * mean. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/tables/net.h"
+#include "sim/tables/papers.h"
+
+static const enum lbm_policy columns[] = {LBM_POLICY_DIMENSION_EXCHANGE, LBM_POLICY_GDE, LBM_POLICY_DIFFUSION,
+                                          LBM_POLICY_SECOND_ORDER, LBM_POLICY_CHEBYSHEV};
+
+enum { COLUMNS = sizeof columns / sizeof *columns, SECOND_ORDER = 3 };
+
+/* Means measured with another program. rounds: of the second order method if a host talks to one neighbour at
+ * a time. */
+static const struct row {
+    const char *hosts;
+    double steps[COLUMNS], rounds;
+} rows[] = {
+    {"ring:64", {499, 55.3, 592, 52.5, 53.5}, 105},
+    {"mesh:16x16", {232, 49.5, 247, 36.8, 39.9}, 147},
+    {"torus:16x16", {67.8, 25.9, 74.5, 19.1, 20.4}, 77},
+    {"hypercube:8", {7.8, 7.8, 13.6, 7.8, 8.0}, 62},
+};
+
+struct mean {
+    double steps, rounds;
+};
+
+static struct mean
+measure(struct table_run *t, const struct net *net, enum lbm_policy policy, uint32_t runs)
+{
+    struct mean mean = {0.0, 0.0};
+    struct lbm_balance_options options = {.policy = policy, .stop = LBM_STOP_LEVEL, .bound = 0.01};
+    double *load = lbm_alloc(net->hosts.n, sizeof *load);
+    enum lbm_err err = load == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (uint32_t run = 0; run < runs && err == LBM_OK; run++) {
+        struct lbm_balance_result result = {0};
+        struct lbm_rng rng;
+        lbm_rng_stream(&rng, t->options->seed, run);
+        for (uint32_t p = 0; p < net->hosts.n; p++)
+            load[p] = 2.0 * lbm_rng_unit(&rng);
+        err = lbm_balance_run(&net->network, &options, load, NULL, &result, &t->diag);
+        mean.steps += (double)result.steps / runs;
+        mean.rounds += result.rounds / runs;
+    }
+    free(load);
+    if (err != LBM_OK)
+        table_fail(t, err);
+    return mean;
+}
+
+void
+policies_steps(struct table_run *t)
+{
+    uint32_t runs = table_runs(t, 20, 400);
+    double slack = 0.05 + 0.25 / sqrt(runs); /* single runs differ by a quarter */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && t->diag.code == LBM_OK; i++) {
+        struct net net;
+        if (!net_open(t, &net, "%s", rows[i].hosts))
+            return;
+        for (size_t k = 0; k < COLUMNS && t->diag.code == LBM_OK; k++) {
+            struct mean mean = measure(t, &net, columns[k], runs);
+            cell_computed(table_cell(t, mean.steps, "%s, %s: steps to 1 %%", rows[i].hosts,
+                                     lbm_policy_name(columns[k])),
+                          rows[i].steps[k], slack * rows[i].steps[k]);
+            if (k == SECOND_ORDER)
+                cell_computed(table_cell(t, mean.rounds, "%s, %s: one-port rounds", rows[i].hosts,
+                                         lbm_policy_name(columns[k])),
+                              rows[i].rounds, slack * rows[i].rounds);
+        }
+        net_close(&net);
+    }
+}
