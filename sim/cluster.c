@@ -106,7 +106,8 @@ int
 cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, void *arg), void *arg)
 {
     int64_t end = c->now_us + us, look = c->now_us;
-    while (c->now_us < end && c->check.invariant[0] == '\0') {
+    c->interrupted = 0;
+    while (c->now_us < end && c->check.invariant[0] == '\0' && !c->interrupted) {
         if (done != NULL && (c->now_us >= look || done == has_come)) {
             if (done(c, arg))
                 return 1;
@@ -129,6 +130,12 @@ cluster_run(struct cluster *c, int64_t us, int (*done)(struct cluster *cluster, 
         }
     }
     return done != NULL && c->check.invariant[0] == '\0' && done(c, arg);
+}
+
+void
+cluster_interrupt(struct cluster *c)
+{
+    c->interrupted = 1;
 }
 
 static int
@@ -237,6 +244,7 @@ cluster_free(struct cluster *c)
         happen_free(&c->queue.at[i]);
     lbm_vec_free(&c->queue);
     lbm_buf_free(&c->trace);
+    holds_free(c);
     applications_free(c);
     log_free(c);
     check_free(&c->check);

@@ -40,6 +40,8 @@ void cluster_free(struct cluster *cluster);
  * it did. */
 int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster *cluster, void *arg),
                 void *arg);
+/* To be called from options.line: the run that goes on ends after what happens now. */
+void cluster_interrupt(struct cluster *cluster);
 
 /* The moments that matter. */
 #define MOMENT_LIST(X)                                                                                       \
@@ -130,6 +132,14 @@ void cluster_slow_network(struct cluster *cluster, uint32_t factor);
 /* What a host sends to another arrives so much later from now on, in the order in which it was sent. */
 void cluster_lag(struct cluster *cluster, uint32_t from, uint32_t to, int64_t us);
 void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);
+
+/* From the first message of that kind (a field of Lbm__Peer) on, hold back what one host sends to another, in
+ * order. Pass: let it through, and all that follows; returns 0 if nothing was to be held. What is held is
+ * lost when its connection breaks. */
+int cluster_knows_message(const char *kind);
+void cluster_hold(struct cluster *cluster, const char *kind, uint32_t from, uint32_t to);
+int cluster_pass(struct cluster *cluster, uint32_t from, uint32_t to);
+void cluster_pass_all(struct cluster *cluster);
 
 /* ---- the external log (log.c) -------------------------------------------------------------------------- */
 

@@ -106,6 +106,14 @@ struct application {
     LBM_VEC(struct held) sent; /* payloads of the checkpoint under way */
 };
 
+/* What one host sends to another waits, from the first message of that kind on. */
+struct hold {
+    uint32_t from, to;
+    unsigned kind; /* number of the field of Lbm__Peer */
+    int closed;    /* the first one has come */
+    LBM_VEC(struct happen) waiting;
+};
+
 /* A model of the external log: one total order, appended to at one index at a time. */
 struct model_log {
     LBM_VEC(struct lbm_bytes) entries; /* from first */
@@ -133,10 +141,12 @@ struct cluster {
     uint64_t clients;     /* connections of applications so far */
     uint64_t connections; /* made so far */
     uint8_t *cut;         /* [n * n] the network does not carry from row to column */
+    LBM_VEC(struct hold) holds;
     uint32_t network_slow;
     uint64_t steps, hash;
     enum moment awaited; /* ends the present run */
     uint32_t awaited_at; /* at this host */
+    int interrupted;     /* the present run ends after what happens now */
     uint32_t hasty;   /* timers in a row that did not let a millisecond pass */
     int64_t hasty_us;
     int tracing;
@@ -188,6 +198,13 @@ void disconnect(struct cluster *c, uint32_t from, uint32_t to);
 void happen_message(struct cluster *c, struct happen *happen);
 void happen_connect(struct cluster *c, const struct happen *happen);
 void happen_disconnected(struct cluster *c, const struct happen *happen);
+
+/* ---- holds.c ------------------------------------------------------------------------------------------- */
+
+/* Nonzero if the message is held back; its frame is taken then. */
+int hold_takes(struct cluster *c, struct happen *happen, unsigned kind);
+void holds_lose(struct cluster *c, uint64_t connection);
+void holds_free(struct cluster *c);
 
 /* ---- log.c --------------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "sim/report.h"
 #include "sim/runner.h"
 #include "sim/scale.h"
+#include "sim/scenario.h"
 #include "sim/shrink.h"
 #include "sim/tables/command.h"
 
@@ -175,6 +176,7 @@ static const struct {
     {"advise", advise_command},
     {"balance", balance_command},
     {"list", list_command},
+    {"scenario", scenario_command},
     {"table", table_command},
 };
 
@@ -203,8 +205,8 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (!has_command) {
-        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scale, balance, advise, table or "
-                        "list; --help says more\n");
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, balance, advise, "
+                        "table or list; --help says more\n");
         return EXIT_USAGE;
     }
     if (o.list_faults) {

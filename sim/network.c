@@ -75,6 +75,10 @@ happen_message(struct cluster *c, struct happen *happen)
         judge(c);
         return;
     }
+    if (hold_takes(c, happen, (unsigned)message->body_case)) {
+        lbm__peer__free_unpacked(message, NULL);
+        return;
+    }
     trace_message(c, happen->host, happen->from, message);
     if (!c->options.unwatched)
         check_message(&c->check, happen->from, message);
@@ -165,6 +169,7 @@ disconnect(struct cluster *c, uint32_t from, uint32_t to)
         return;
     m->connection[to] = 0;
     m->broken[to] = 0;
+    holds_lose(c, connection);
     int64_t until = c->now_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)c->options.delay_most_us);
     for (size_t i = 0; i < c->queue.n; i++) {
         struct happen *happen = &c->queue.at[i];

@@ -247,8 +247,8 @@ settle_us(const struct story *s)
 }
 
 /* I8: when faults stop, every vertex is worked on within 30 s and the jobs settle. */
-static void
-come_to_rest(struct story *s)
+void
+story_come_to_rest(struct story *s)
 {
     char text[STORY_TEXT_MAX];
     const char *why;
@@ -295,7 +295,7 @@ story_run(const struct story_options *options, struct story_result *result)
     if (is_well(&s))
         run_faults(&s);
     if (is_well(&s))
-        come_to_rest(&s);
+        story_come_to_rest(&s);
     result->met = LBM_BUGS_MET;
     result->hash = cluster_hash(s.cluster);
     result->steps = cluster_steps(s.cluster);

@@ -56,6 +56,9 @@ void story_run(const struct story_options *options, struct story_result *result)
 /* For an assertion that fails while a story runs: what it is about. */
 const struct story *story_running(void);
 
+/* All that is wrong ends; then I8 is judged. The verdict is in s->result. */
+void story_come_to_rest(struct story *s);
+
 /* ---- story_draw.c: all that is drawn beforehand ---------------------------------------------------------
  */
 
