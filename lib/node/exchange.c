@@ -255,9 +255,9 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     if (share != 0)
         return share;
     int64_t one = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    if (own > own_limit && accept->slack_hops < job->session.slack_hops)
+    if (own > own_limit && accept->slack_hops < job->session.slack.hops)
         return one;
-    if (theirs > their_limit && job->session.slack_hops < accept->slack_hops)
+    if (theirs > their_limit && job->session.slack.hops < accept->slack_hops)
         return -one;
     return 0;
 }
@@ -269,8 +269,8 @@ is_passed_on(const struct lbm_node *node, const struct job *job, const struct lb
 {
     if (share > 0)
         return session_load(job) > job_limit(node, entry, node->host) &&
-               accept->slack_hops < job->session.slack_hops;
-    return accept->load > job_limit(node, entry, partner) && job->session.slack_hops < accept->slack_hops;
+               accept->slack_hops < job->session.slack.hops;
+    return accept->load > job_limit(node, entry, partner) && job->session.slack.hops < accept->slack_hops;
 }
 
 /* How uneven two loads are, relative to what is due to each: the larger one, and the sum of squares. */

@@ -76,7 +76,7 @@ enum {
     RELEASE_US = 10000000,   /* for an application to let go; then the vertex stays */
     FIN_RETRY_US = 5000000,
     WHERE_US = 1000000,      /* between questions to everybody */
-    TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went */
+    TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
 };
 
 enum {
@@ -247,6 +247,13 @@ struct early_open {
     int settled; /* it opens nothing by itself */
 };
 
+/* Hops to the nearest host with room; the neighbour by which it is reached (LBM_NONE: none is needed); hops by
+ * any other one. A neighbour is told what does not lead through itself, so two hosts never take each other
+ * for the way to room that is gone. */
+struct slack {
+    uint32_t hops, via, other;
+};
+
 struct session {
     enum session_state state;
     uint64_t sweep;
@@ -262,8 +269,8 @@ struct session {
     uint32_t leaving;           /* our vertices not yet MOV */
     LBM_VEC(uint32_t) arriving; /* vertices whose FIN is awaited */
     struct lbm_termination termination;
-    uint32_t slack_hops;  /* ours after the last sweep */
-    uint32_t slack_heard; /* least heard in this sweep */
+    struct slack slack;       /* after the last sweep */
+    struct slack slack_heard; /* in this sweep */
     uint64_t woken;       /* sweep at which sessions last (re)started */
     LBM_VEC(struct early_open) early;
 };
@@ -450,6 +457,7 @@ struct lbm_node {
     uint32_t founder_host; /* engine local: who orders the log in the present term, or LBM_NONE */
     uint32_t join_host;    /* engine local: as configured */
     uint32_t vertices_max; /* refuse offers beyond; 0: no limit */
+    int64_t tombstone_us;
 
     struct lbm_rng rng;
     int64_t now_us;

@@ -47,6 +47,34 @@ compare_place(const struct session *s, uint64_t sweep, uint32_t colour)
     return colour < s->colour ? -1 : colour > s->colour;
 }
 
+/* ---- where there is room ------------------------------------------------------------------------------ */
+
+static const struct slack no_slack = {.hops = SLACK_HOPS_MAX, .via = LBM_NONE, .other = SLACK_HOPS_MAX};
+
+static uint32_t
+one_hop_more(const struct lbm_node *node, uint32_t hops)
+{
+    return hops + 1 < node->view.hosts.n ? hops + 1 : SLACK_HOPS_MAX;
+}
+
+static void
+slack_hear(struct session *s, uint32_t from, uint32_t hops)
+{
+    struct slack *heard = &s->slack_heard;
+    if (hops < heard->hops)
+        *heard = (struct slack){.hops = hops, .via = from, .other = heard->hops};
+    else if (hops < heard->other)
+        heard->other = hops;
+}
+
+static uint32_t
+slack_told(const struct session *s, uint32_t partner)
+{
+    return partner == s->slack.via ? s->slack.other : s->slack.hops;
+}
+
+/* ---- messages sent ---------------------------------------------------------------------------------------- */
+
 static void
 send_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind)
 {
@@ -71,7 +99,7 @@ send_open(struct lbm_node *node, struct job *job)
     open.colour = s->colour;
     open.load = session_load(job);
     open.counter = s->termination.counter;
-    open.slack_hops = s->slack_hops;
+    open.slack_hops = slack_told(s, s->partner);
     open.topology = node->view.topology;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
@@ -120,10 +148,12 @@ static int
 end_sweep(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    s->slack_hops = has_room(node, job)               ? 0
-                    : s->slack_heard < SLACK_HOPS_MAX ? s->slack_heard + 1
-                                                      : SLACK_HOPS_MAX;
-    s->slack_heard = SLACK_HOPS_MAX;
+    s->slack = (struct slack){.via = LBM_NONE};
+    if (!has_room(node, job))
+        s->slack = (struct slack){.hops = one_hop_more(node, s->slack_heard.hops),
+                                  .via = s->slack_heard.via,
+                                  .other = one_hop_more(node, s->slack_heard.other)};
+    s->slack_heard = no_slack;
     lbm_termination_sweep(&s->termination);
     /* With somebody missing nothing can settle; while nothing moves either there is no hurry. */
     int pause = node->view.n_colours != 0 && (s->n_met == 0 || (s->n_silent != 0 && !s->moved));
@@ -153,7 +183,7 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     slot_list band = {0};
     columns_init(&columns);
     lbm_termination_hear(&s->termination, open->counter);
-    s->slack_heard = open->slack_hops < s->slack_heard ? open->slack_hops : s->slack_heard;
+    slack_hear(s, s->partner, open->slack_hops);
     if (exchange_band(node, job, s->partner, &band) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
@@ -168,7 +198,7 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     accept.load = session_load(job);
     int settled = job->phase == LBM_PHASE_SETTLED;
     accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
-    accept.slack_hops = settled && has_room(node, job) ? 0 : s->slack_hops;
+    accept.slack_hops = settled && has_room(node, job) ? 0 : slack_told(s, s->partner);
     accept.topology = node->view.topology;
     accept.band = &columns.message;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -283,7 +313,7 @@ session_start(struct lbm_node *node, struct job *job)
     s->woken = s->sweep;
     s->colour = 0;
     s->n_met = s->n_silent = 0;
-    s->slack_hops = s->slack_heard = SLACK_HOPS_MAX;
+    s->slack = s->slack_heard = no_slack;
     s->state = SESSION_NONE;
     s->retry_us = node->now_us; /* from the timer: the caller may be inside a handler */
 }
@@ -606,7 +636,7 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     s->n_met++;
     s->retry_us = INT64_MAX;
     lbm_termination_hear(&s->termination, accept->counter);
-    s->slack_heard = accept->slack_hops < s->slack_heard ? accept->slack_hops : s->slack_heard;
+    slack_hear(s, message->src, accept->slack_hops);
     struct exchange exchange = {0};
     if (exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK)
         fail(node, LBM_E_NOMEM);
