@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plan one guest and print what came of it (seconds are of the processor): bench/plan GRAPH HOSTS [SEED [METHOD]]. */
+/* Plan one guest and print what came of it (seconds are of the processor): bench/plan GRAPH HOSTS [SEED
+ * [METHOD|EFFORT]]. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,30 @@ fail(const struct lbm_diag *diag)
     return 1;
 }
 
+/* A method or an effort by its name. Value: whether there is one. */
+static int
+choose(const char *name, struct lbm_plan_options *options)
+{
+    static const char *const methods[] = {
+#define METHOD_NAME(id, text_name, text) text_name,
+        LBM_METHOD_LIST(METHOD_NAME)};
+    static const char *const efforts[] = {
+#define EFFORT_NAME(id, text_name, text) text_name,
+        LBM_EFFORT_LIST(EFFORT_NAME)};
+    int known = 0;
+    for (int i = 0; i < LBM_METHOD_COUNT; i++)
+        if (strcmp(name, methods[i]) == 0) {
+            options->method = (enum lbm_method)i;
+            known = 1;
+        }
+    for (int i = 0; i < LBM_EFFORT_COUNT; i++)
+        if (strcmp(name, efforts[i]) == 0) {
+            options->effort = (enum lbm_effort)i;
+            known = 1;
+        }
+    return known;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -36,13 +61,15 @@ main(int argc, char **argv)
     struct lbm_plan_options options;
     lbm_plan_defaults(&options);
     if (argc < 3 || argc > 5) {
-        fprintf(stderr, "usage: bench/plan GRAPH HOSTS [SEED [METHOD]]\n");
+        fprintf(stderr, "usage: bench/plan GRAPH HOSTS [SEED [METHOD|EFFORT]]\n");
         return 2;
     }
     if (argc > 3)
         options.seed = strtoull(argv[3], NULL, 10);
-    if (argc > 4 && strcmp(argv[4], "heirich") == 0)
-        options.method = LBM_METHOD_HEIRICH;
+    if (argc > 4 && !choose(argv[4], &options)) {
+        fprintf(stderr, "bench/plan: neither a method nor an effort: %s\n", argv[4]);
+        return 2;
+    }
     if (lbm_file_hosts(argv[2], &h, &diag) != LBM_OK ||
         lbm_file_graph(argv[1], LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
         return fail(&diag);

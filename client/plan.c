@@ -17,6 +17,7 @@ enum {
     PLAN_SEED,
     PLAN_TIME_LIMIT,
     PLAN_METHOD,
+    PLAN_EFFORT,
     PLAN_PIN,
     PLAN_OUTPUT,
     PLAN_FORMAT,
@@ -28,6 +29,13 @@ static const struct lbm_choice methods[] = {
 #define METHOD_CHOICE(id, name, text) {name, text},
     LBM_METHOD_LIST(METHOD_CHOICE)
 #undef METHOD_CHOICE
+        {NULL, NULL},
+};
+
+static const struct lbm_choice efforts[] = {
+#define EFFORT_CHOICE(id, name, text) {name, text},
+    LBM_EFFORT_LIST(EFFORT_CHOICE)
+#undef EFFORT_CHOICE
         {NULL, NULL},
 };
 
@@ -65,6 +73,12 @@ static const struct lbm_option options[] = {
                      .fallback = "lbmap",
                      .choices = methods,
                      .text = "how the mapping is found"},
+    [PLAN_EFFORT] = {.name = "effort",
+                     .type = LBM_OPTION_CHOICE,
+                     .value = "EFFORT",
+                     .fallback = "normal",
+                     .choices = efforts,
+                     .text = "time for quality, of the method lbmap"},
     [PLAN_PIN] = {.name = "pin",
                   .type = LBM_OPTION_TEXT,
                   .value = "FILE",
@@ -160,6 +174,7 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     struct lbm_plan_options how;
     lbm_plan_defaults(&how);
     how.method = (enum lbm_method)value[PLAN_METHOD].integer;
+    how.effort = (enum lbm_effort)value[PLAN_EFFORT].integer;
     how.imbalance = value[PLAN_IMBALANCE].number;
     how.seed = value[PLAN_SEED].integer;
     how.stop = should_stop;

@@ -71,6 +71,7 @@ expect 2 '--imbalance: .* from 0 to' plan a.graph --hosts ring:3 --imbalance=-1
 expect 2 '--seed: .* whole number' plan a.graph --hosts ring:3 --seed 1.5
 expect 2 '--time-limit: ' plan a.graph --hosts ring:3 --time-limit 0
 expect 2 '--method: .scotch. is none of lbmap, heirich' plan a.graph --hosts ring:3 --method scotch
+expect 2 '--effort: .most. is none of fast, normal, best' plan a.graph --hosts ring:3 --effort most
 expect 2 '--format: .* part, scotch, rankfile' plan a.graph --hosts ring:3 --format tikz
 expect 2 '--output FILE is missing' gen lattice:3x3
 for command in '' plan eval gen convert; do
@@ -260,6 +261,12 @@ expect 0 '' plan -q tri.graphml --hosts torus:3x3 --pin pins -o pinned.part
 holds [ "$(sed -n '1p;18p;500p' pinned.part | tr '\n' ' ')" = '8 3 0 ' ]
 expect 0 '' plan -q a.graph --hosts mesh:2x2 --method heirich -o heirich.part
 expect 0 '' eval a.graph heirich.part --hosts mesh:2x2
+for effort in fast normal best; do
+    expect 0 '' plan -q tri.graphml --hosts torus:3x3 --effort $effort --seed 5 -o $effort.part
+    expect 0 '' plan -q tri.graphml --hosts torus:3x3 --effort $effort --seed 5 -o two.part
+    holds cmp $effort.part two.part
+done
+holds cmp normal.part one.part
 expect 0 '' plan tri.graphml --hosts mesh:4x4 --time-limit 100 -o limit.part
 expect 0 '' gen lattice:400x400 -o large.graph
 expect 0 'time limit is reached' plan large.graph --hosts mesh:8x8 --time-limit 0.001 -o limit.part

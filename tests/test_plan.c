@@ -96,6 +96,34 @@ a_lattice_is_cut_into_squares(void **state)
     }
 }
 
+/* The seed is fixed: a guest on which luck decides would be another one. */
+static void
+more_effort_is_no_worse(void **state)
+{
+    static const char *const guests[] = {"tri:600", "lattice:20x30", "rgg:500"};
+    (void)state;
+    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+        struct lbm_graph g = map_guest_by_spec(guests[i]);
+        struct lbm_hosts h = map_hosts("mesh:4x4");
+        uint64_t bytes[LBM_EFFORT_COUNT];
+        for (int effort = 0; effort < LBM_EFFORT_COUNT; effort++) {
+            struct lbm_plan_options options;
+            struct lbm_plan plan;
+            lbm_plan_defaults(&options);
+            options.effort = (enum lbm_effort)effort;
+            assert_int_equal(lbm_plan_make(&g, &h, &options, &plan, NULL), LBM_OK);
+            assert_sound(&plan, &g, &h);
+            assert_int_equal(excess(&plan, &g, &h), 0);
+            bytes[effort] = lbm_map_hop_bytes(&g, &h, plan.part);
+            lbm_plan_free(&plan);
+        }
+        assert_true(bytes[LBM_EFFORT_BEST] <= bytes[LBM_EFFORT_NORMAL]);
+        assert_true(bytes[LBM_EFFORT_BEST] <= bytes[LBM_EFFORT_FAST]);
+        lbm_graph_free(&g);
+        lbm_hosts_free(&h);
+    }
+}
+
 static void
 a_chain_is_laid_along_a_chain(void **state)
 {
@@ -435,21 +463,29 @@ static void
 a_stopped_plan_is_balanced_and_progress_only_grows(void **state)
 {
     (void)state;
-    struct lbm_graph g = map_guest_by_spec("tri:2000");
+    struct lbm_graph g = map_guest_by_spec("tri:1000");
     struct lbm_hosts h = map_hosts("torus:4x4");
-    for (int method = 0; method < LBM_METHOD_COUNT; method++)
+    static const struct {
+        enum lbm_method method;
+        enum lbm_effort effort;
+    } run[] = {{LBM_METHOD_HEIRICH, LBM_EFFORT_NORMAL},
+               {LBM_METHOD_LBMAP, LBM_EFFORT_FAST},
+               {LBM_METHOD_LBMAP, LBM_EFFORT_NORMAL},
+               {LBM_METHOD_LBMAP, LBM_EFFORT_BEST}};
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++)
         for (unsigned after = 0; after < 1000; after = 3 * after + 1) {
             struct watch watch = {.stop_after = after};
             struct lbm_plan_options options;
             struct lbm_plan plan;
             lbm_plan_defaults(&options);
-            options.method = (enum lbm_method)method;
+            options.method = run[i].method;
+            options.effort = run[i].effort;
             options.stop = stop_after_some;
             options.progress = note_progress;
             options.arg = &watch;
             assert_int_equal(lbm_plan_make(&g, &h, &options, &plan, NULL), LBM_OK);
             assert_sound(&plan, &g, &h);
-            if (method == LBM_METHOD_LBMAP)
+            if (run[i].method == LBM_METHOD_LBMAP)
                 assert_int_equal(excess(&plan, &g, &h), 0);
             assert_true(watch.told > 0 && watch.done > 1 - 1e-9);
             lbm_plan_free(&plan);
@@ -500,6 +536,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lattice_is_cut_into_squares),
+        cmocka_unit_test(more_effort_is_no_worse),
         cmocka_unit_test(a_chain_is_laid_along_a_chain),
         cmocka_unit_test(most_vertices_lie_in_their_regions),
         cmocka_unit_test(the_same_seed_gives_the_same_bytes),

@@ -113,6 +113,25 @@ enum lbm_err map_swap(const struct mapping *m) LBM_MUST_CHECK;
  * Errors: LBM_E_NOMEM. */
 enum lbm_err map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng) LBM_MUST_CHECK;
 
+/* How to anneal. The temperature falls geometrically from hot to cold. At 1, J rises by one edge of mean
+ * weight over one link with probability 1/e, on a guest of six edges a vertex; with more edges a vertex the
+ * unit grows as their square root. */
+struct cooling {
+    double hot, cold;
+    uint64_t draws; /* vertices that are tried */
+};
+
+/* Remap vertices of the boundaries one at a time, uphill too. Neither J nor the loads are kept from rising:
+ * balance and refine afterwards, and compare.
+ * Errors: LBM_E_NOMEM.  Cost: O(n + m), and the edges of a vertex for each draw. */
+enum lbm_err map_anneal(const struct mapping *m, const struct cooling *how,
+                        struct lbm_rng *rng) LBM_MUST_CHECK;
+
+/* A V-cycle that anneals on every level, draws and all, and refines on the finest only: loads need not be
+ * right before.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_vcycle_annealed(const struct mapping *m, uint32_t target, const struct cooling *how,
+                                 struct lbm_rng *rng) LBM_MUST_CHECK;
+
 /* Largest work of a cluster when about `target` vertices shall remain. */
 uint64_t map_cluster_work(const struct lbm_graph *g, uint32_t target);
 

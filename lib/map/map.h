@@ -99,9 +99,22 @@ enum lbm_method {
         LBM_METHOD_COUNT
 };
 
+#define LBM_EFFORT_LIST(X)                                                                                   \
+    X(FAST, "fast", "one start, a short annealing")                                                          \
+    X(NORMAL, "normal", "all starts, the best one annealed")                                                 \
+    X(BEST, "best", "all starts from several seeds, all annealed, the best one again and again")
+
+enum lbm_effort {
+#define LBM_EFFORT_ENUM(id, name, text) LBM_EFFORT_##id,
+    LBM_EFFORT_LIST(LBM_EFFORT_ENUM)
+#undef LBM_EFFORT_ENUM
+        LBM_EFFORT_COUNT
+};
+
 struct lbm_plan_options {
     enum lbm_method method;
-    double imbalance; /* bound, 0.03 = 3 % */
+    enum lbm_effort effort; /* of the method lbmap: time for quality */
+    double imbalance;       /* bound, 0.03 = 3 % */
     uint64_t seed;
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);

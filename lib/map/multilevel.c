@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The method lbmap: levels, several starts that compete, the best refined up to the guest, V-cycles,
- * geometry. */
+/* The method lbmap: levels, several starts that compete, the best annealed and refined up to the guest,
+ * V-cycles, geometry. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,22 +13,59 @@ enum {
     COARSE_MIN = 400,
     PIVOTS = 30,
     SWEEPS = 30,
-    ARENA_MAX = 1 << 16, /* starts compete on the finest level of at most so many vertices: what they differ
-                            in shows there, and a larger guest takes one of them further, not all */
-    FINALISTS = 3,       /* of the regions, refined in full on the coarsest level */
-    ROUNDS = 10,         /* of refinement on a level */
+    FINALISTS = 3, /* of the regions, refined in full on the coarsest level */
+    ROUNDS = 10,   /* of refinement on a level */
     ROUNDS_FINAL = 20,
     PATIENCE = 100,
-    VCYCLES_START = 1, /* of each start, and of a guest larger than the arena */
-    VCYCLES_BEST = 10, /* of the best start */
     VCYCLE_PER_HOST = 10,
+    ANNEAL_PER_HOST = 20, /* lighter vertices than those of plain V-cycles: nothing balances them there */
 };
+
+enum start_name { REGIONS, PLANE_REGIONS, OUTER_FACE, HALVING, STARTS };
+
+/* Annealed V-cycles, one after the other; each keeps what it finds if that is not worse. */
+struct annealing {
+    int cycles;
+    uint32_t draws_vertex; /* on each level, for a vertex of the guest */
+    uint32_t draws_max;    /* on each level */
+};
+
+/* What an effort stands for. */
+struct effort {
+    uint32_t arena_max;     /* starts compete on the finest level of at most so many vertices: what they
+                               differ in shows there, and a larger guest takes one of them further, not all */
+    int turns;              /* of all starts */
+    uint8_t skip[STARTS];   /* starts that are left out, if others are possible */
+    int vcycles_start;      /* of each start, and of a guest larger than the arena */
+    int vcycles_best;       /* of the best start */
+    struct annealing start; /* of each start */
+    struct annealing best;  /* of the best start */
+};
+
+static const struct effort efforts[LBM_EFFORT_COUNT] = {
+    [LBM_EFFORT_FAST] = {.arena_max = 1 << 15,
+                         .turns = 1,
+                         .skip = {[PLANE_REGIONS] = 1, [OUTER_FACE] = 1, [HALVING] = 1},
+                         .best = {1, 50, 200000}},
+    [LBM_EFFORT_NORMAL] =
+        {.arena_max = 1 << 16, .turns = 1, .vcycles_start = 1, .vcycles_best = 3, .best = {2, 200, 1000000}},
+    [LBM_EFFORT_BEST] = {.arena_max = 1 << 18,
+                         .turns = 2,
+                         .vcycles_start = 1,
+                         .vcycles_best = 10,
+                         .start = {1, 200, 1000000},
+                         .best = {6, 2000, 10000000}},
+};
+
+/* Temperatures of every annealing: below, nothing moves; above, the start is forgotten. */
+static const double HOT = 3, COLD = 0.3;
 
 struct run {
     const struct lbm_hosts *h;
     struct lbm_hosts plane; /* borrows h with sites in the plane; n is 0 if there are none */
     double *plane_site;     /* [2 * hosts] */
     const struct lbm_plan_options *options;
+    const struct effort *effort;
     const uint64_t *limit;
     uint64_t *load; /* scratch */
     uint32_t *work; /* [n] scratch */
@@ -83,6 +120,19 @@ polish(struct run *run, uint32_t level, int vcycles)
         err = map_vcycle(&m, VCYCLE_PER_HOST * run->h->n, &run->rng);
     if (err == LBM_OK)
         err = map_flow(&m, &run->rng);
+    return err;
+}
+
+static enum lbm_err
+anneal(struct run *run, const struct annealing *how)
+{
+    struct mapping m = mapping_of(run, run->arena);
+    struct cooling cooling = {.hot = HOT, .cold = COLD, .draws = (uint64_t)how->draws_vertex * m.g->n};
+    if (cooling.draws > how->draws_max)
+        cooling.draws = how->draws_max;
+    enum lbm_err err = LBM_OK;
+    for (int i = 0; i < how->cycles && m.h->n > 1 && err == LBM_OK && !mapping_stopped(&m); i++)
+        err = map_vcycle_annealed(&m, ANNEAL_PER_HOST * m.h->n, &cooling, &run->rng);
     return err;
 }
 
@@ -157,16 +207,33 @@ start_halving(struct run *run, int *applies)
 static const struct start {
     const char *name;
     enum lbm_err (*make)(struct run *run, int *applies);
-} starts[] = {
-    {"regions", start_regions},
-    {"plane regions", start_plane},
-    {"outer face", start_face},
-    {"halving", start_halving},
+} starts[STARTS] = {
+    [REGIONS] = {"regions", start_regions},
+    [PLANE_REGIONS] = {"plane regions", start_plane},
+    [OUTER_FACE] = {"outer face", start_face},
+    [HALVING] = {"halving", start_halving},
 };
 
-enum { STARTS = sizeof starts / sizeof *starts };
+/* One start, and what it becomes. */
+static enum lbm_err
+try_start(struct run *run, unsigned turn, unsigned i, struct pool *best)
+{
+    struct mapping m = mapping_of(run, run->arena);
+    int applies;
+    lbm_rng_stream(&run->rng, run->options->seed,
+                   turn * STARTS + i + 1); /* none depends on those before it */
+    enum lbm_err err = starts[i].make(run, &applies);
+    if (err != LBM_OK || !applies)
+        return err;
+    err = polish(run, run->arena, run->effort->vcycles_start);
+    if (err == LBM_OK)
+        err = anneal(run, &run->effort->start);
+    if (err == LBM_OK)
+        pool_offer(best, m.part, mapping_merit(&m, run->load));
+    return err;
+}
 
-/* Run all starts; part is then the best mapping of the arena. Stopped early, at least the first has been
+/* Run the starts; part is then the best mapping of the arena. Stopped early, at least the first has been
  * made. */
 static enum lbm_err
 compete(struct run *run)
@@ -174,15 +241,12 @@ compete(struct run *run)
     struct mapping m = mapping_of(run, run->arena);
     struct pool best = {0};
     enum lbm_err err = pool_init(&best, m.g->n, 1);
-    for (unsigned i = 0; i < STARTS && err == LBM_OK && !(i > 0 && mapping_stopped(&m)); i++) {
-        int applies;
-        tell(run, starts[i].name, 0.1 + 0.5 * i / STARTS);
-        lbm_rng_stream(&run->rng, run->options->seed, i + 1); /* no start depends on those before it */
-        err = starts[i].make(run, &applies);
-        if (err == LBM_OK && applies)
-            err = polish(run, run->arena, VCYCLES_START);
-        if (err == LBM_OK && applies)
-            pool_offer(&best, m.part, mapping_merit(&m, run->load));
+    unsigned all = (unsigned)run->effort->turns * STARTS;
+    for (unsigned i = 0; i < all && err == LBM_OK && !(i > 0 && mapping_stopped(&m)); i++) {
+        if (run->effort->skip[i % STARTS])
+            continue;
+        tell(run, starts[i % STARTS].name, 0.1 + 0.4 * i / all);
+        err = try_start(run, i / STARTS, i % STARTS, &best);
     }
     if (err == LBM_OK)
         memcpy(m.part, pool_part(&best, 0), m.g->n * sizeof *m.part);
@@ -198,7 +262,7 @@ build_levels(struct run *run, const struct lbm_graph *g)
         lbm_levels_build(g, NULL, target, map_cluster_work(g, target), &run->rng, &run->levels);
     if (err != LBM_OK)
         return err;
-    while (run->arena + 1 < run->levels.n && run->levels.graph[run->arena].n > ARENA_MAX)
+    while (run->arena + 1 < run->levels.n && run->levels.graph[run->arena].n > run->effort->arena_max)
         run->arena++;
     return LBM_OK;
 }
@@ -233,14 +297,17 @@ make(struct run *run, const struct lbm_graph *g)
                                run->plan->x);
     if (err == LBM_OK)
         err = compete(run);
-    tell(run, "V-cycles", 0.6);
+    tell(run, "V-cycles", 0.5);
     if (err == LBM_OK)
-        err = polish(run, run->arena, VCYCLES_BEST);
+        err = polish(run, run->arena, run->effort->vcycles_best);
+    tell(run, "annealing", 0.6);
+    if (err == LBM_OK)
+        err = anneal(run, &run->effort->best);
     tell(run, "refinement", 0.8);
     if (err == LBM_OK && run->arena > 0) {
         err = climb(run, run->arena, 0);
         if (err == LBM_OK)
-            err = polish(run, 0, VCYCLES_START);
+            err = polish(run, 0, run->effort->vcycles_start);
     }
     tell(run, "geometry", 0.95);
     if (err == LBM_OK) {
@@ -257,6 +324,7 @@ map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
     uint64_t *limit = lbm_alloc(h->n, sizeof *limit);
     struct run run = {.h = h,
                       .options = options,
+                      .effort = &efforts[options->effort],
                       .limit = limit,
                       .load = lbm_alloc(h->n, sizeof *run.load),
                       .work = lbm_alloc(g->n, sizeof *run.work),

@@ -18,7 +18,8 @@ static plan_method *const methods[LBM_METHOD_COUNT] = {
 void
 lbm_plan_defaults(struct lbm_plan_options *options)
 {
-    *options = (struct lbm_plan_options){.method = LBM_METHOD_LBMAP, .imbalance = 0.03, .seed = 1};
+    *options = (struct lbm_plan_options){
+        .method = LBM_METHOD_LBMAP, .effort = LBM_EFFORT_NORMAL, .imbalance = 0.03, .seed = 1};
 }
 
 static enum lbm_err
@@ -36,7 +37,8 @@ enum lbm_err
 lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan_options *options,
               struct lbm_plan *out, struct lbm_diag *diag)
 {
-    LBM_ASSERT(h->n > 0 && options->method < LBM_METHOD_COUNT && options->imbalance >= 0);
+    LBM_ASSERT(h->n > 0 && options->method < LBM_METHOD_COUNT && options->effort < LBM_EFFORT_COUNT &&
+               options->imbalance >= 0);
     enum lbm_err err = check_pins(g, h, diag);
     if (err == LBM_OK)
         err = lbm_map_check_sums(g, h, diag);

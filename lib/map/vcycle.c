@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* V-cycles: coarsening inside hosts, so that whole clusters change sides, then refinement upwards. */
+/* V-cycles: coarsening inside hosts, so that whole clusters change sides, then refinement or annealing
+ * upwards. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,29 +15,63 @@ enum {
     PATIENCE = 100,
 };
 
-/* Refine upwards; part is that of the finest level, work [n] scratch. Out: part. */
+/* Temperature that a finer level begins with, to that of the coarsest. */
+static const double COOLER = 0.5;
+
+/* A V-cycle under way. */
+struct cycle {
+    const struct mapping *m;   /* as it was */
+    const struct cooling *how; /* NULL: do not anneal */
+    struct lbm_levels levels;
+    uint32_t *part; /* [n] of the level at hand */
+    uint32_t *work; /* [n] scratch */
+    struct lbm_rng *rng;
+};
+
 static enum lbm_err
-climb(const struct mapping *m, const struct lbm_levels *levels, uint32_t *part, uint32_t *work,
-      struct lbm_rng *rng)
+refine_level(const struct cycle *c, const struct mapping *level, int finest, int coarsest)
 {
+    enum lbm_err err = coarsest ? map_swap(level) : LBM_OK;
+    if (err == LBM_OK)
+        err = map_refine(level, finest ? ROUNDS_FINE : ROUNDS_COARSE, PATIENCE, c->rng);
+    return err;
+}
+
+/* Refinement of a coarse level would pay for balance in heavy vertices; the finest one has it cheaper. */
+static enum lbm_err
+anneal_level(const struct cycle *c, const struct mapping *level, int finest, int coarsest)
+{
+    struct cooling how = *c->how;
+    if (!coarsest)
+        how.hot = how.hot * COOLER > how.cold ? how.hot * COOLER : how.cold;
+    enum lbm_err err = map_anneal(level, &how, c->rng);
+    if (err == LBM_OK && finest)
+        err = map_refine(level, ROUNDS_FINE, PATIENCE, c->rng);
+    if (err == LBM_OK && finest)
+        err = map_flow(level, c->rng);
+    return err;
+}
+
+/* From the coarsest level up to the finest; part is that of the finest, before and after. */
+static enum lbm_err
+climb(const struct cycle *c)
+{
+    const struct lbm_levels *levels = &c->levels;
     uint32_t top = levels->n - 1;
     for (uint32_t l = 0; l < top; l++) {
-        map_restrict(levels->parent[l], levels->graph[l].n, part, work);
-        memcpy(part, work, levels->graph[l + 1].n * sizeof *part);
+        map_restrict(levels->parent[l], levels->graph[l].n, c->part, c->work);
+        memcpy(c->part, c->work, levels->graph[l + 1].n * sizeof *c->part);
     }
     enum lbm_err err = LBM_OK;
     for (uint32_t l = levels->n; l-- > 0 && err == LBM_OK;) {
-        struct mapping level = *m;
+        struct mapping level = *c->m;
         level.g = &levels->graph[l];
-        level.part = part;
+        level.part = c->part;
         if (l < top) {
-            map_prolong(levels->parent[l], level.g->n, part, work);
-            memcpy(part, work, level.g->n * sizeof *part);
-        } else {
-            err = map_swap(&level);
+            map_prolong(levels->parent[l], level.g->n, c->part, c->work);
+            memcpy(c->part, c->work, level.g->n * sizeof *c->part);
         }
-        if (err == LBM_OK)
-            err = map_refine(&level, l == 0 ? ROUNDS_FINE : ROUNDS_COARSE, PATIENCE, rng);
+        err = (c->how != NULL ? anneal_level : refine_level)(c, &level, l == 0, l == top);
     }
     return err;
 }
@@ -52,23 +87,38 @@ keep_best(const struct mapping *m, uint32_t *part, uint64_t *load)
         memcpy(m->part, part, m->g->n * sizeof *part);
 }
 
+static enum lbm_err
+run(const struct mapping *m, uint32_t target, const struct cooling *how, struct lbm_rng *rng)
+{
+    LBM_ASSERT(target > 0 && m->g->n > 0);
+    struct cycle c = {.m = m,
+                      .how = how,
+                      .part = lbm_copy(m->part, m->g->n, sizeof *c.part),
+                      .work = lbm_alloc(m->g->n, sizeof *c.work),
+                      .rng = rng};
+    uint64_t *load = lbm_alloc(m->h->n, sizeof *load);
+    enum lbm_err err = c.part == NULL || c.work == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
+    if (err == LBM_OK)
+        err = lbm_levels_build(m->g, m->part, target, map_cluster_work(m->g, target), rng, &c.levels);
+    if (err == LBM_OK)
+        err = climb(&c);
+    if (err == LBM_OK)
+        keep_best(m, c.part, load);
+    lbm_levels_free(&c.levels);
+    free(c.part);
+    free(c.work);
+    free(load);
+    return err;
+}
+
 enum lbm_err
 map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng)
 {
-    LBM_ASSERT(target > 0 && m->g->n > 0);
-    struct lbm_levels levels = {0};
-    uint32_t *part = lbm_copy(m->part, m->g->n, sizeof *part), *work = lbm_alloc(m->g->n, sizeof *work);
-    uint64_t *load = lbm_alloc(m->h->n, sizeof *load);
-    enum lbm_err err = part == NULL || work == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
-    if (err == LBM_OK)
-        err = lbm_levels_build(m->g, m->part, target, map_cluster_work(m->g, target), rng, &levels);
-    if (err == LBM_OK)
-        err = climb(m, &levels, part, work, rng);
-    if (err == LBM_OK)
-        keep_best(m, part, load);
-    lbm_levels_free(&levels);
-    free(part);
-    free(work);
-    free(load);
-    return err;
+    return run(m, target, NULL, rng);
+}
+
+enum lbm_err
+map_vcycle_annealed(const struct mapping *m, uint32_t target, const struct cooling *how, struct lbm_rng *rng)
+{
+    return run(m, target, how, rng);
 }

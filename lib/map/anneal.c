@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Annealed remapping between neighbours: one vertex at a time goes to the host of a neighbour, also if J
+ * rises a little, less and less so. Source: Metropolis et al. 1953, Kirkpatrick et al. 1983; DESIGN 3.5. Only
+ * vertices at a boundary are drawn; most others could not move. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "map/internal.h"
+
+enum {
+    STEPS = 400,        /* of temperature, at most */
+    STEP_MIN = 256,     /* draws at one temperature, at least */
+    DRAWS_STOP = 65536, /* between questions whether to stop */
+    QUANTILE_BITS = 12, /* of the table of logarithms */
+    QUANTILES = 1 << QUANTILE_BITS,
+    LINK_BITS = 4, /* one draw of 2^4 tries a linked host, not one of a neighbour */
+};
+
+/* Weight of the work over a limit, in vertices z of mean weight, against the energy: STRICTNESS (z^2 + z). */
+static const double STRICTNESS = 2;
+
+static const double DEGREE = 6; /* of the guest on which temperature 1 is one edge */
+
+struct annealer {
+    const struct mapping *m;
+    uint64_t *load;     /* [hosts] */
+    uint32_t *foreign;  /* [n] edges to other hosts */
+    uint32_t *boundary; /* vertices that have some, and are not pinned */
+    uint32_t *place;    /* [n] in boundary; LBM_NONE: not there */
+    uint32_t n_boundary;
+    double bytes_unit;          /* energy of one hop-byte */
+    double work_unit;           /* of one unit of work in mean vertices */
+    double quantile[QUANTILES]; /* of the exponential distribution: -log of a uniform number */
+};
+
+static void
+enlist(struct annealer *a, uint32_t v)
+{
+    if (a->place[v] != LBM_NONE || mapping_pinned(a->m, v))
+        return;
+    a->place[v] = a->n_boundary;
+    a->boundary[a->n_boundary++] = v;
+}
+
+static void
+dismiss(struct annealer *a, uint32_t v)
+{
+    uint32_t hole = a->place[v];
+    if (hole == LBM_NONE)
+        return;
+    uint32_t last = a->boundary[--a->n_boundary];
+    a->boundary[hole] = last;
+    a->place[last] = hole;
+    a->place[v] = LBM_NONE;
+}
+
+static void
+move(struct annealer *a, uint32_t v, uint32_t to)
+{
+    const struct lbm_graph *g = a->m->g;
+    uint32_t *part = a->m->part, from = part[v], foreign = 0;
+    part[v] = to;
+    a->load[from] -= lbm_graph_work(g, v);
+    a->load[to] += lbm_graph_work(g, v);
+    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+        uint32_t u = g->target[e], r = part[u];
+        foreign += r != to;
+        if (r == from) {
+            if (a->foreign[u]++ == 0)
+                enlist(a, u);
+        } else if (r == to && --a->foreign[u] == 0) {
+            dismiss(a, u);
+        }
+    }
+    a->foreign[v] = foreign;
+    if (foreign == 0)
+        dismiss(a, v);
+}
+
+static double
+penalty(const struct annealer *a, uint32_t host, uint64_t load)
+{
+    uint64_t limit = a->m->limit[host];
+    if (load <= limit)
+        return 0;
+    double z = (double)(load - limit) * a->work_unit;
+    return STRICTNESS * (z * z + z);
+}
+
+/* Where a vertex of the boundary may go: the host of the next foreign neighbour after a random one, or, if
+ * `link` says so, a host linked to its own. */
+static uint32_t
+pick_host(const struct annealer *a, uint32_t v, uint32_t random, int link)
+{
+    const struct lbm_graph *g = a->m->g;
+    const struct lbm_hosts *h = a->m->h;
+    uint32_t p = a->m->part[v], links = h->offset[p + 1] - h->offset[p];
+    if (link && links > 0)
+        return h->target[h->offset[p] + (uint32_t)(((uint64_t)random * links) >> 16)];
+    uint64_t first = g->offset[v], degree = g->offset[v + 1] - first, i = (random * degree) >> 16;
+    while (a->m->part[g->target[first + i]] == p)
+        i = i + 1 < degree ? i + 1 : 0;
+    return a->m->part[g->target[first + i]];
+}
+
+/* One draw at a temperature. */
+static void
+draw(struct annealer *a, double temperature, struct lbm_rng *rng)
+{
+    uint64_t random = lbm_rng_next(rng);
+    uint32_t v = a->boundary[((random >> 32) * a->n_boundary) >> 32];
+    uint32_t p = a->m->part[v];
+    uint32_t q = pick_host(a, v, random & 0xffff, (random >> 16 & ((1 << LINK_BITS) - 1)) == 0);
+    uint64_t work = lbm_graph_work(a->m->g, v);
+    double energy = -(double)lbm_map_gain(a->m->g, a->m->h, a->m->part, v, q) * a->bytes_unit;
+    energy += penalty(a, q, a->load[q] + work) - penalty(a, q, a->load[q]);
+    energy += penalty(a, p, a->load[p] - work) - penalty(a, p, a->load[p]);
+    if (energy <= temperature * a->quantile[random >> (16 + LINK_BITS) & (QUANTILES - 1)])
+        move(a, v, q);
+}
+
+static enum lbm_err
+annealer_open(struct annealer *a, const struct mapping *m)
+{
+    const struct lbm_graph *g = m->g;
+    *a = (struct annealer){.m = m,
+                           .load = lbm_alloc(m->h->n, sizeof *a->load),
+                           .foreign = lbm_alloc(g->n, sizeof *a->foreign),
+                           .boundary = lbm_alloc(g->n, sizeof *a->boundary),
+                           .place = lbm_alloc(g->n, sizeof *a->place)};
+    if (a->load == NULL || a->foreign == NULL || a->boundary == NULL || a->place == NULL)
+        return LBM_E_NOMEM;
+    lbm_map_loads(g, m->h->n, m->part, a->load);
+    double weight = 0, work = 0, directions = (double)lbm_graph_directions(g);
+    for (uint32_t v = 0; v < g->n; v++) {
+        work += lbm_graph_work(g, v);
+        a->place[v] = LBM_NONE;
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+            weight += lbm_graph_weight(g, e);
+            a->foreign[v] += m->part[g->target[e]] != m->part[v];
+        }
+        if (a->foreign[v] != 0)
+            enlist(a, v);
+    }
+    uint32_t nearest = UINT32_MAX;
+    for (uint32_t p = 0; p < m->h->n; p++)
+        for (uint32_t q = 0; q < p; q++)
+            nearest = lbm_dist(m->h, p, q) < nearest ? lbm_dist(m->h, p, q) : nearest;
+    if (weight > 0)
+        a->bytes_unit = sqrt(DEGREE * directions * g->n) / (weight * nearest);
+    if (work > 0)
+        a->work_unit = g->n / work;
+    for (int i = 0; i < QUANTILES; i++)
+        a->quantile[i] = -log((i + 0.5) / QUANTILES);
+    return LBM_OK;
+}
+
+enum lbm_err
+map_anneal(const struct mapping *m, const struct cooling *how, struct lbm_rng *rng)
+{
+    LBM_ASSERT(how->hot >= how->cold && how->cold > 0);
+    struct annealer a;
+    enum lbm_err err = annealer_open(&a, m);
+    uint64_t steps = how->draws / STEP_MIN + 1 < STEPS ? how->draws / STEP_MIN + 1 : STEPS, since = 0;
+    for (uint64_t i = 0; i < steps && err == LBM_OK; i++) {
+        double temperature = how->hot * pow(how->cold / how->hot, steps > 1 ? (double)i / (steps - 1) : 1);
+        for (uint64_t k = 0; k < how->draws / steps && a.n_boundary > 0; k++)
+            draw(&a, temperature, rng);
+        since += how->draws / steps;
+        if (since >= DRAWS_STOP && mapping_stopped(m))
+            break;
+        since = since >= DRAWS_STOP ? 0 : since;
+    }
+    free(a.load);
+    free(a.foreign);
+    free(a.boundary);
+    free(a.place);
+    return err;
+}
