@@ -91,8 +91,7 @@ lbm_member_state_name(enum lbm_member_state state)
 int
 lbm_view_takes_part(const struct lbm_member *member)
 {
-    return member->state == LBM_MEMBER_JOINING || member->state == LBM_MEMBER_ACTIVE ||
-           member->state == LBM_MEMBER_DRAINING;
+    return lbm_state_takes_part(member->state);
 }
 
 const struct lbm_departed *
@@ -147,15 +146,24 @@ static enum lbm_err
 reserve_place(struct lbm_view *view, uint32_t host)
 {
     while (view->place.n <= host) {
-        struct lbm_host_place nowhere = {LBM_NONE, LBM_NONE};
+        struct lbm_host_place nowhere = {.member = LBM_NONE, .number = LBM_NONE, .buddy = LBM_NONE};
         if (lbm_vec_push(&view->place, nowhere) != LBM_OK)
             return LBM_E_NOMEM;
     }
     return LBM_OK;
 }
 
+uint32_t
+lbm_view_name_hash(const char *name)
+{
+    uint32_t hash = UINT32_C(2166136261); /* FNV-1a */
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (uint8_t)*name) * UINT32_C(16777619);
+    return hash;
+}
+
 enum lbm_err
-lbm_view_add_member(struct lbm_view *view, uint32_t host, struct lbm_member **out)
+lbm_view_add_member(struct lbm_view *view, uint32_t host, const char *name, struct lbm_member **out)
 {
     if (lbm_vec_reserve(&view->members, 1) != LBM_OK || reserve_place(view, host) != LBM_OK)
         return LBM_E_NOMEM;
@@ -165,7 +173,9 @@ lbm_view_add_member(struct lbm_view *view, uint32_t host, struct lbm_member **ou
         view->place.at[view->members.at[at].host].member = (uint32_t)at;
     }
     view->members.at[at] = (struct lbm_member){.host = host, .buddy = LBM_NONE};
+    snprintf(view->members.at[at].name, sizeof view->members.at[at].name, "%s", name);
     view->place.at[host].member = (uint32_t)at;
+    view->place.at[host].name_hash = lbm_view_name_hash(name);
     *out = &view->members.at[at];
     return LBM_OK;
 }
@@ -182,6 +192,7 @@ enum lbm_err
 lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member)
 {
     uint32_t n = (uint32_t)view->active.n, at = view->place.at[member->host].number;
+    view->place.at[member->host].state = member->state;
     int is_active = member->state == LBM_MEMBER_ACTIVE;
     if (is_active && at != LBM_NONE) {
         view->active_capacity.at[at] = member->capacity;
@@ -209,16 +220,17 @@ lbm_view_index(struct lbm_view *view)
     for (size_t i = 0; err == LBM_OK && i < view->members.n; i++) {
         struct lbm_member *member = &view->members.at[i];
         err = reserve_place(view, member->host);
-        if (err == LBM_OK)
-            view->place.at[member->host].member = (uint32_t)i;
-        if (err == LBM_OK)
-            err = lbm_view_number_active(view, member);
+        if (err != LBM_OK)
+            break;
+        struct lbm_host_place *place = &view->place.at[member->host];
+        place->member = (uint32_t)i;
+        place->name_hash = lbm_view_name_hash(member->name);
+        place->buddy = member->buddy;
+        err = lbm_view_number_active(view, member);
     }
-    for (size_t i = 0; err == LBM_OK && i < view->members.n; i++) {
-        struct lbm_member *buddy = lbm_view_member_of(view, view->members.at[i].buddy);
-        if (buddy != NULL)
-            buddy->n_wards++;
-    }
+    for (size_t i = 0; err == LBM_OK && i < view->members.n; i++)
+        if (lbm_view_member(view, view->members.at[i].buddy) != NULL)
+            view->place.at[view->members.at[i].buddy].n_wards++;
     return err;
 }
 

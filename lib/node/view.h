@@ -30,7 +30,6 @@ struct lbm_member {
     enum lbm_member_state state;
     uint64_t incarnation;
     uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
-    uint32_t n_wards;    /* members whose buddy it is */
     uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
     int insync;          /* nonzero: the buddy holds a full copy */
     char name[LBM_NAME_MAX + 1];
@@ -48,10 +47,14 @@ struct lbm_member {
     size_t n_announced_links;
 };
 
-/* Where a host id is found. */
+/* Where a host id is found, and what is asked of all members at once, in little memory. */
 struct lbm_host_place {
-    uint32_t member; /* in members, or LBM_NONE */
-    uint32_t number; /* among the ACTIVE ones, or LBM_NONE */
+    uint32_t member;  /* in members, or LBM_NONE: then the rest is void */
+    uint32_t number;  /* among the ACTIVE ones, or LBM_NONE */
+    uint32_t buddy;   /* the member's */
+    uint32_t n_wards; /* members whose buddy it is */
+    uint32_t name_hash;
+    enum lbm_member_state state; /* the member's */
 };
 
 /* An incarnation of a host that will not come back: evicted, or left. */

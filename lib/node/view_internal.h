@@ -23,8 +23,15 @@ lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_s
 struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host);
 
 /* An empty member of an id that is new. Errors: LBM_E_NOMEM. *out stays valid until the next. */
-enum lbm_err lbm_view_add_member(struct lbm_view *view, uint32_t host,
+enum lbm_err lbm_view_add_member(struct lbm_view *view, uint32_t host, const char *name,
                                  struct lbm_member **out) LBM_MUST_CHECK;
+uint32_t lbm_view_name_hash(const char *name);
+
+static inline int
+lbm_state_takes_part(enum lbm_member_state state)
+{
+    return state == LBM_MEMBER_JOINING || state == LBM_MEMBER_ACTIVE || state == LBM_MEMBER_DRAINING;
+}
 
 /* The member is ACTIVE now, or is not any more, or has another capacity: numbers. */
 enum lbm_err lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member) LBM_MUST_CHECK;

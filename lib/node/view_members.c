@@ -34,10 +34,11 @@ struct unfitness {
 enum { CHEAP = 3 };
 
 static struct unfitness
-cheap_unfitness(const struct lbm_member *owner, const struct lbm_member *buddy)
+cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner,
+                const struct lbm_host_place *buddy)
 {
-    int together =
-        owner->failure_domain[0] != '\0' && strcmp(owner->failure_domain, buddy->failure_domain) == 0;
+    int together = owner->failure_domain[0] != '\0' &&
+                   strcmp(owner->failure_domain, view->members.at[buddy->member].failure_domain) == 0;
     return (struct unfitness){{buddy->state == LBM_MEMBER_DRAINING, (uint32_t)together, buddy->n_wards}};
 }
 
@@ -51,20 +52,20 @@ compare_fitness(const struct unfitness *a, const struct unfitness *b, int from, 
 }
 
 static enum lbm_err
-set_buddy(struct lbm_view *view, struct lbm_member *owner, struct lbm_member *buddy)
+count_ward(struct lbm_view *view, uint32_t buddy, uint32_t more)
 {
-    struct lbm_member *before = lbm_view_member_of(view, owner->buddy);
-    if (before != NULL) {
-        before->n_wards--;
-        if (lbm_view_touch(view, before->host) != LBM_OK)
-            return LBM_E_NOMEM;
-    }
-    owner->buddy = buddy != NULL ? buddy->host : LBM_NONE;
-    if (buddy != NULL) {
-        buddy->n_wards++;
-        if (lbm_view_touch(view, buddy->host) != LBM_OK)
-            return LBM_E_NOMEM;
-    }
+    if (lbm_view_member(view, buddy) == NULL)
+        return LBM_OK;
+    view->place.at[buddy].n_wards += more;
+    return lbm_view_touch(view, buddy);
+}
+
+static enum lbm_err
+set_buddy(struct lbm_view *view, struct lbm_member *owner, uint32_t buddy)
+{
+    if (count_ward(view, owner->buddy, UINT32_MAX) != LBM_OK || count_ward(view, buddy, 1) != LBM_OK)
+        return LBM_E_NOMEM;
+    owner->buddy = view->place.at[owner->host].buddy = buddy;
     return lbm_view_touch(view, owner->host);
 }
 
@@ -72,22 +73,22 @@ set_buddy(struct lbm_view *view, struct lbm_member *owner, struct lbm_member *bu
 static enum lbm_err
 give_buddy(struct lbm_view *view, struct lbm_member *owner)
 {
-    struct lbm_member *best = NULL;
+    uint32_t best = LBM_NONE;
     struct unfitness least = {{0}};
-    if (set_buddy(view, owner, NULL) != LBM_OK)
+    if (set_buddy(view, owner, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
-    for (size_t i = 0; i < view->members.n; i++) {
-        struct lbm_member *member = &view->members.at[i];
-        if (member == owner || !lbm_view_takes_part(member))
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (host == owner->host || place->member == LBM_NONE || !lbm_state_takes_part(place->state))
             continue;
-        struct unfitness fit = cheap_unfitness(owner, member);
-        int order = best != NULL ? compare_fitness(&fit, &least, 0, CHEAP) : -1;
+        struct unfitness fit = cheap_unfitness(view, owner, place);
+        int order = best != LBM_NONE ? compare_fitness(&fit, &least, 0, CHEAP) : -1;
         if (order > 0)
             continue;
-        fit.by[CHEAP] = !are_linked(owner, member);
-        fit.by[CHEAP + 1] = (member->host - owner->host) % LBM_HOSTS_MAX;
+        fit.by[CHEAP] = !are_linked(owner, &view->members.at[place->member]);
+        fit.by[CHEAP + 1] = (host - owner->host) % LBM_HOSTS_MAX;
         if (order < 0 || compare_fitness(&fit, &least, CHEAP, 5) < 0) {
-            best = member;
+            best = host;
             least = fit;
         }
     }
@@ -100,10 +101,12 @@ give_buddy(struct lbm_view *view, struct lbm_member *owner)
 static enum lbm_err
 give_buddies(struct lbm_view *view, uint32_t lost)
 {
-    for (size_t i = 0; i < view->members.n; i++)
-        if (view->members.at[i].buddy == lost && lbm_view_takes_part(&view->members.at[i]) &&
-            give_buddy(view, &view->members.at[i]) != LBM_OK)
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (place->member != LBM_NONE && place->buddy == lost && lbm_state_takes_part(place->state) &&
+            give_buddy(view, &view->members.at[place->member]) != LBM_OK)
             return LBM_E_NOMEM;
+    }
     return LBM_OK;
 }
 
@@ -172,12 +175,15 @@ static void
 refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
 {
     const struct lbm_member *known = lbm_view_member(view, join->host);
-    for (size_t i = 0; i < view->members.n; i++)
-        if (view->members.at[i].host != join->host && strcmp(view->members.at[i].name, join->name) == 0) {
-            snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has the name %s already",
-                     view->members.at[i].host, join->name);
-            return;
-        }
+    uint32_t hash = lbm_view_name_hash(join->name);
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (host == join->host || place->member == LBM_NONE || place->name_hash != hash ||
+            strcmp(view->members.at[place->member].name, join->name) != 0)
+            continue;
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has the name %s already", host, join->name);
+        return;
+    }
     if (known == NULL) {
         if (view->members.n == LBM_HOSTS_MAX)
             snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster has its %d hosts", LBM_HOSTS_MAX);
@@ -198,6 +204,15 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is evicted and not adopted yet", known->host);
 }
 
+static enum lbm_err
+set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_state state)
+{
+    member->state = state;
+    if (lbm_view_number_active(view, member) != LBM_OK)
+        return LBM_E_NOMEM;
+    return lbm_view_touch(view, member->host);
+}
+
 enum lbm_err
 lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -206,11 +221,8 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (refusal[0] != '\0')
         return LBM_OK;
     struct lbm_member *member = lbm_view_member_of(view, join->host);
-    if (member == NULL) {
-        if (lbm_view_add_member(view, join->host, &member) != LBM_OK)
-            return LBM_E_NOMEM;
-        snprintf(member->name, sizeof member->name, "%s", join->name);
-    }
+    if (member == NULL && lbm_view_add_member(view, join->host, join->name, &member) != LBM_OK)
+        return LBM_E_NOMEM;
     int begins = member->incarnation != join->incarnation || !lbm_view_takes_part(member);
     if (take_announcement(member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
         lbm_view_touch(view, join->host) != LBM_OK)
@@ -218,7 +230,8 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (!begins)
         return member->state == LBM_MEMBER_ACTIVE ? lbm_view_derive(view) : LBM_OK;
     member->incarnation = join->incarnation;
-    member->state = LBM_MEMBER_JOINING; /* it was not ACTIVE: it has no number */
+    if (set_state(view, member, LBM_MEMBER_JOINING) != LBM_OK)
+        return LBM_E_NOMEM;
     enum lbm_err err = give_buddy(view, member);
     return err == LBM_OK ? give_buddies(view, LBM_NONE) : err; /* who was alone has somebody now */
 }
@@ -236,15 +249,6 @@ named(const struct lbm_view *view, uint32_t host, uint64_t incarnation, char *re
     snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member with incarnation %" PRIu64, host,
              incarnation);
     return NULL;
-}
-
-static enum lbm_err
-set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_state state)
-{
-    member->state = state;
-    if (lbm_view_number_active(view, member) != LBM_OK)
-        return LBM_E_NOMEM;
-    return lbm_view_touch(view, member->host);
 }
 
 static void
@@ -351,7 +355,7 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
     qsort(view->departed.at, view->departed.n, sizeof *view->departed.at, by_host_then_incarnation);
     int was_active = member->state == LBM_MEMBER_ACTIVE;
     if (set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK ||
-        set_buddy(view, member, NULL) != LBM_OK)
+        set_buddy(view, member, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
     member->insync = 0;
     enum lbm_err err = give_buddies(view, member->host);
