@@ -71,6 +71,7 @@ struct check {
     LBM_VEC(struct logged_job) created;
     int external;       /* no daemon orders the log */
     int view_changed;   /* by the transaction at hand */
+    LBM_VEC(struct lbm_recovered_adoption) merged; /* heirs have what these had */
     uint64_t was_alone; /* bit per host: it had no buddy once */
     int has_loss;       /* a disk was lost or went back in time: until all is repaired, another loss is one */
     char invariant[4];  /* "": nothing was violated */

@@ -6,16 +6,27 @@
 
 #include "sim/check.h"
 
+static int
+is_merged(const struct check *check, uint32_t host, uint64_t incarnation)
+{
+    for (size_t i = 0; i < check->merged.n; i++)
+        if (check->merged.at[i].host == host && check->merged.at[i].incarnation == incarnation)
+            return 1;
+    return 0;
+}
+
 /* Would this record be found if that host and its disk were lost? */
 static int
-outlives(const struct lbm_view *view, const struct copy *copy, uint32_t lost)
+outlives(const struct check *check, const struct copy *copy, uint32_t lost)
 {
+    const struct lbm_view *view = &check->view;
     if (copy->disk == lost || (copy->stage != LBM_STAGE_OWN && copy->stage != LBM_STAGE_OUT))
         return 0;
     uint32_t host = copy->owner != LBM_NONE ? copy->owner : copy->disk;
     const struct lbm_departed *gone = lbm_view_departed(view, host, copy->incarnation);
     if (gone != NULL)
-        return copy->owner != LBM_NONE && gone->evicted && gone->heir == copy->disk;
+        return copy->owner != LBM_NONE && gone->evicted && gone->heir == copy->disk &&
+               !is_merged(check, host, copy->incarnation);
     const struct lbm_member *member = lbm_view_member(view, host);
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;
@@ -26,7 +37,7 @@ static int
 vertex_outlives(const struct check *check, const struct truth *truth, uint32_t lost)
 {
     for (size_t i = 0; i < truth->copies.n; i++)
-        if (truth->copies.at[i].epoch > truth->moved && outlives(&check->view, &truth->copies.at[i], lost))
+        if (truth->copies.at[i].epoch > truth->moved && outlives(check, &truth->copies.at[i], lost))
             return 1;
     return 0;
 }

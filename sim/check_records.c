@@ -211,6 +211,11 @@ check_op(struct check *check, const struct disk *disk, const struct lbm_persist_
         if ((guest = check_guest(check, op->job)) != NULL)
             guest->deleted = 1;
         break;
+    case LBM_PERSIST_ADOPTED: {
+        struct lbm_recovered_adoption merged = {op->as.drop.owner, op->as.drop.incarnation};
+        LBM_ASSERT(lbm_vec_push(&check->merged, merged) == LBM_OK);
+        break;
+    }
     default: /* what else there is, the disk tells of record by record */
         break;
     }
@@ -266,5 +271,6 @@ check_free(struct check *check)
     lbm_vec_free(&check->log);
     lbm_vec_free(&check->deleted);
     lbm_vec_free(&check->created);
+    lbm_vec_free(&check->merged);
     lbm_view_free(&check->view);
 }

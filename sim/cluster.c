@@ -157,7 +157,7 @@ cluster_run_to_moment(struct cluster *c, enum moment moment, uint32_t host, int6
 void
 moment_comes(struct cluster *c, enum moment moment, uint32_t host)
 {
-    if (c->awaited == moment && (moment >= MOMENT_ENTRY || c->awaited_at == host))
+    if (c->awaited == moment && (moment >= MOMENT_ENTRY || c->awaited_at == LBM_NONE || c->awaited_at == host))
         c->awaited = MOMENT_NONE;
 }
 

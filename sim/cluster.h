@@ -16,6 +16,7 @@ struct cluster_options {
     double lose_soft;                      /* probability that a lossy message is lost */
     double repeat_soft;                    /* probability that a lossy message comes twice, late */
     uint32_t vertices_max;                 /* of every host, 0: no limit */
+    int64_t tombstone_us;                  /* finished records stay so long, 0: as is usual */
     uint32_t late;                         /* the last so many hosts are not started */
     uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
     enum lbm_log_engine engine;
@@ -51,8 +52,10 @@ void cluster_interrupt(struct cluster *cluster);
     X(FIN)                                                                                                   \
     X(REPL)                                                                                                  \
     X(REPL_ACK)                                                                                              \
+    X(LEASE_REQ)                                                                                             \
     X(LEASE)                                                                                                 \
     X(LOG_APPEND)                                                                                            \
+    X(MERGE)   /* a host has taken over from another on its disk */                                          \
     X(ENTRY)   /* the control log has another entry */                                                       \
     X(IN_SYNC) /* of that kind */                                                                            \
     X(EVICT)                                                                                                 \
@@ -67,7 +70,8 @@ enum moment {
         MOMENT_COUNT
 };
 
-/* Run until that moment, at that host unless it is one of the control log, or until the time has passed. */
+/* Run until that moment, at that host (LBM_NONE: any) unless it is one of the control log, or until the time
+ * has passed. */
 void cluster_run_to_moment(struct cluster *cluster, enum moment moment, uint32_t host, int64_t us);
 int64_t cluster_now(const struct cluster *cluster);
 

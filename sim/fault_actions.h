@@ -47,6 +47,8 @@ int fault_new_application(struct story *s, const struct fault *f);
 int fault_log_away(struct story *s, const struct fault *f);
 void fault_log_back(struct story *s, const struct fault *f);
 int fault_evict(struct story *s, const struct fault *f);
+int fault_evict_unheard(struct story *s, const struct fault *f);
+void fault_undeafen_all(struct story *s, const struct fault *f);
 int fault_operate(struct story *s, const struct fault *f);
 void fault_rejoin(struct story *s, const struct fault *f);
 int fault_join(struct story *s, const struct fault *f);

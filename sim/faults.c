@@ -35,6 +35,7 @@ static const struct {
     [FAULT_LEASH] = {fault_leash, fault_unleash},
     [FAULT_DEAF] = {fault_deafen, fault_undeafen},
     [FAULT_EVICT] = {fault_evict, NULL},
+    [FAULT_EVICT_UNHEARD] = {fault_evict_unheard, fault_undeafen_all},
     [FAULT_RETURN] = {fault_return_all, NULL},
     [FAULT_DOUBLE] = {fault_crash_two, fault_restart_two},
     [FAULT_ROLL_BACK] = {fault_image, fault_roll_back},

@@ -30,7 +30,8 @@ lag(struct story *s, const struct fault *f, int64_t us)
 int
 fault_lag(struct story *s, const struct fault *f)
 {
-    lag(s, f, 200000 + f->c % 5000000);
+    /* Who is late with everything is suspected after some seconds; who is late with one host is not. */
+    lag(s, f, 200000 + f->c % (f->c % 2 != 0 ? 5000000 : 12000000));
     return host_of(s, f->a) != host_of(s, f->b) || f->c % 2 != 0;
 }
 

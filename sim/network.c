@@ -56,6 +56,7 @@ happen_message(struct cluster *c, struct happen *happen)
                                           [LBM__PEER__BODY_FIN] = MOMENT_FIN,
                                           [LBM__PEER__BODY_REPL] = MOMENT_REPL,
                                           [LBM__PEER__BODY_REPL_ACK] = MOMENT_REPL_ACK,
+                                          [LBM__PEER__BODY_LEASE_REQ] = MOMENT_LEASE_REQ,
                                           [LBM__PEER__BODY_LEASE] = MOMENT_LEASE,
                                           [LBM__PEER__BODY_LOG_APPEND] = MOMENT_LOG_APPEND};
     /* A host reads from the newest connection of another alone. */

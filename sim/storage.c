@@ -71,6 +71,8 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
             work_inherited(c, host, persist->ops.at[i].as.drop.owner, persist->ops.at[i].as.drop.incarnation);
         if (c->check.log.n > entries)
             entry_comes(c, &persist->ops.at[i]);
+        if (persist->ops.at[i].kind == LBM_PERSIST_ADOPTED)
+            moment_comes(c, MOMENT_MERGE, host);
         const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
         if (wrong != NULL)
             check_violated(&c->check, "I9", "host %" PRIu32 ", transaction %" PRIu64 ": %s", host,

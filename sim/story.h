@@ -66,6 +66,7 @@ void story_draw(struct story *s);
 
 /* ---- story_drill.c: a short story around one host ------------------------------------------------------ */
 
+void drill_draw_options(struct story *s);
 void drill_draw_faults(struct story *s);
 /* Who plays a part just now. */
 uint32_t drill_host(struct story *s, enum role role, uint32_t drawn);

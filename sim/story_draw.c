@@ -126,6 +126,7 @@ draw_options(struct story *s)
     o->repeat_soft = 0.2 * lbm_rng_unit(&s->rng);
     o->late = lbm_rng_below(&s->rng, 3) == 0 && s->h.n > 3;
     o->engine = (enum lbm_log_engine)lbm_rng_below(&s->rng, LBM_LOG_ENGINE_COUNT);
+    o->tombstone_us = (int64_t)lbm_rng_below(&s->rng, 2) * 10000000;
     o->restart_us = 200000 + lbm_rng_below(&s->rng, 2000000);
 }
 
@@ -138,9 +139,11 @@ story_draw(struct story *s)
     for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
         draw_guest(s, &s->g[i], is_drill ? 2 : 9);
     draw_options(s);
-    if (is_drill)
+    if (is_drill) {
+        drill_draw_options(s);
         drill_draw_faults(s);
-    else
+    } else {
         draw_faults(s);
+    }
     s->result->n_faults = s->n_faults;
 }

@@ -20,6 +20,7 @@ static const struct {
     {FAULT_EVICT_LIVE, 2, ROLE_BUDDY},
     {FAULT_EVICT_DEAD, 4, ROLE_VICTIM},
     {FAULT_EVICT_DEAD, 3, ROLE_BUDDY},
+    {FAULT_EVICT_UNHEARD, 5, ROLE_VICTIM},
     {FAULT_EVICT, 4, ROLE_VICTIM},
     {FAULT_EVICT, 2, ROLE_BUDDY},
     {FAULT_CRASH_BEFORE, 2, ROLE_VICTIM},
@@ -70,6 +71,19 @@ draw_part(struct story *s)
     }
 }
 
+/* A host that refuses what it is offered; records that go as soon as they may. */
+void
+drill_draw_options(struct story *s)
+{
+    struct cluster_options *o = &s->cluster_options;
+    o->late = 0;
+    o->tombstone_us = 200000 + lbm_rng_below(&s->rng, 8000000);
+    if (lbm_rng_below(&s->rng, 3) == 0) {
+        o->limited_host = lbm_rng_below(&s->rng, s->h.n);
+        o->vertices_max = 1 + lbm_rng_below(&s->rng, 6);
+    }
+}
+
 void
 drill_draw_faults(struct story *s)
 {
@@ -91,6 +105,7 @@ drill_draw_faults(struct story *s)
         f->c = (uint32_t)lbm_rng_next(&s->rng);
         if (lbm_rng_below(&s->rng, 4) != 0)
             f->moment = (enum moment)lbm_rng_below(&s->rng, MOMENT_COUNT);
+        f->anyone = lbm_rng_below(&s->rng, 3) == 0;
         s->n_faults = i + 1;
     }
 }

@@ -351,7 +351,7 @@ void
 application_acked(struct lbm_node *node)
 {
     size_t n = 0;
-    while (n < node->checkpoints.n && (node->checkpoints.at[n].seq <= node->stream.acked))
+    while (n < node->checkpoints.n && (node->checkpoints.at[n].seq <= node->stream.acked || LBM_BUG(CHECKPOINT_UNACKED)))
         n++;
     for (size_t i = 0; i < n; i++) {
         Lbm__Response response = LBM__RESPONSE__INIT;

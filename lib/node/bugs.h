@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Protocol mistakes that can be planted on purpose, to measure whether the simulator finds them.
  *
- * LBM_BUG(id) stands where the rule is that the mistake breaks, and is looked at last: when nothing else decides.
- * In every ordinary build it is 0 and costs nothing; with -DLBM_BUGS it is nonzero if lbm_bug names this row.
- * `model` is the number of the mutation of tests/model that removes the same rule, 0 if the model has none. */
+ * LBM_BUG(id) stands where the rule is that the mistake breaks, and is looked at last: when nothing else
+ * decides. In every ordinary build it is 0 and costs nothing; with -DLBM_BUGS it is nonzero if lbm_bug names
+ * this row. `model` is the number of the mutation of tests/model that removes the same rule, 0 if the model
+ * has none. */
 #ifndef LBM_NODE_BUGS_H
 #define LBM_NODE_BUGS_H
 
@@ -22,14 +23,12 @@
     X(REPLICA_REFUSED_ME, 9, "the replica says refused, the own record is out to that host: not seen")       \
     X(HEIR_REFUSED_FORGOTTEN, 10, "the heir had refused the sender it inherits from: not seen")              \
     X(INSYNC_TOO_EARLY, 11, "in sync before the full copy")                                                  \
-    X(KEEP_LEASE, 12, "the lease of the old buddy counts for the new one")                                   \
+    X(KEEP_LEASE, 12, "the new buddy counts its first lease as the old one's")                               \
     X(KEEP_ACKS, 13, "acknowledgements of the old buddy count for the new one")                              \
     X(HEIR_STAYS_INSYNC, 14, "an heir stays in sync although it inherits")                                   \
     X(HEIR_OF_HEIR_FORGOTTEN, 15, "an offer goes to an heir that is itself evicted")                         \
     X(ANY_DESTINATION_INCARNATION, 16, "a returned host takes what was meant for its former self")           \
     X(INSYNC_BEFORE_ADOPTION, 0, "in sync although something is still to be merged")                         \
-    X(ACK_OF_OLD_BUDDY, 0, "an acknowledgement of another generation counts")                                \
-    X(LEASE_OF_OLD_BUDDY, 0, "a lease of another generation counts")                                         \
     X(INSYNC_OF_OLD_BUDDY, 0, "the log takes in-sync of a former buddy")                                     \
     X(LEASE_FROM_RECEIPT, 0, "a lease is counted from when the answer came")                                 \
     X(WORK_WITHOUT_LEASE, 0, "vertices are given to applications without a lease")                           \
@@ -37,30 +36,25 @@
     X(FORGET_OLD_APPLICATION, 0, "a restarted daemon forgets that an application may still work")            \
     X(EVICT_WITHOUT_INSYNC, 0, "a host is evicted although its buddy has no full copy")                      \
     X(ADOPTION_IN_TWO, 0, "adoption is two transactions")                                                    \
-    X(ADOPT_WITHOUT_LOG, 0, "the heir merges without the log's word")                                        \
-    X(RECLAIM_AFTER_ADOPT, 0, "an evicted host comes back although it is adopted")                           \
-    X(REJOIN_SAME_INCARNATION, 0, "a departed host joins with the same incarnation")                         \
+    X(ADOPT_WITHOUT_LOG, 29, "the heir merges without the log's word")                                       \
+    X(RECLAIM_AFTER_ADOPT, 18, "an evicted host comes back although it is adopted")                          \
     X(IGNORE_ROLLED_BACK, 0, "a host goes on although its disk went back in time")                           \
-    X(ACCEPT_GAPS, 0, "a buddy takes changes with a gap before them")                                        \
     X(ACK_BEFORE_DURABLE, 0, "changes are acknowledged before they are durable")                             \
-    X(ANY_SOURCE_INCARNATION, 0, "messages of an older incarnation are taken")                               \
-    X(FIN_TOO_EARLY, 0, "FIN is said before the end is with the buddy")                                      \
+    X(FIN_TOO_EARLY, 20, "FIN is said before the end is with the buddy")                                     \
     X(FIN_BEFORE_ADOPTION, 33, "FIN is said by an heir that may yet inherit an offer")                       \
-    X(COLLECT_UNFINISHED, 0, "a tombstone goes before its source has finished")                              \
-    X(LEAVE_UNFINISHED, 0, "a host leaves with unfinished refusals")                                         \
-    X(LEAVE_WITH_INHERITANCE, 0, "a host leaves with something to merge")                                    \
+    X(COLLECT_UNFINISHED, 22, "a tombstone goes before its source has finished")                             \
+    X(LEAVE_WITH_INHERITANCE, 25, "a host leaves with something to merge")                                   \
     X(JOB_BEFORE_COPY, 0, "a job is in the log before its guest is with the buddy")                          \
-    X(ACTIVE_BEFORE_INSYNC, 0, "a host is active before its buddy holds its copy")                           \
-    X(TRUST_OWN_CLOCK, 0, "a starved host trusts its own suspicions")                                        \
-    X(ONE_SUSPECTOR, 0, "one suspecting host is enough")                                                     \
-    X(MOVE_UNFINISHED, 0, "a vertex moves on before its source has finished")                                \
-    X(FORGET_REFUSAL, 0, "a newer offer makes an unfinished refusal forgotten")                              \
-    X(FIN_OF_NEWER_VIEW, 0, "FIN counts although its sender knows more of the members")                      \
-    X(LISTEN_TO_DEPARTED, 0, "what an evicted host says is listened to")                                     \
-    X(INSYNC_UNDER_OLD_PAGE, 0, "in sync while an application runs under a page of the life before")         \
-    X(STALE_WORD_OF_HEIR, 0, "in sync or leaving as said before the host inherited")                         \
-    X(KEEP_OLD_INCARNATION, 0, "a disk from before a reset goes on as it is")                                \
-    X(NO_RATE_CAP, 0, "evictions have no rate cap")
+    X(MOVE_UNFINISHED, 19, "a vertex moves on before its source has finished")                               \
+    X(FORGET_REFUSAL, 31, "a newer offer makes an unfinished refusal forgotten")                             \
+    X(FIN_OF_NEWER_VIEW, 32, "FIN counts although its sender knows more of the members")                     \
+    X(STALE_WORD_OF_HEIR, 28, "in sync or leaving as said before the host inherited")                        \
+    X(FIN_OF_OLDER_HANDOFF, 21, "FIN of an older handoff finishes a newer one")                              \
+    X(HEIR_OF_OLDER_VIEW, 34, "an heir takes an offer whose sender knows more of the members")               \
+    X(TAKE_WHILE_LEAVING, 26, "a host takes something while its leaving is on its way")                      \
+    X(INSYNC_BEFORE_MERGED, 0, "in sync before the buddy has what was inherited")                            \
+    X(CHECKPOINT_UNACKED, 0, "a checkpoint is confirmed before the buddy has it")                            \
+    X(KEEP_OLD_INCARNATION, 0, "a disk from before a reset goes on as it is")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

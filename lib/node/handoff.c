@@ -434,8 +434,9 @@ static int
 is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 {
     return !message->offer->retargeted ||
-           (node->view.index >= message->view && all_adopted(node) && !may_leave(node)) ||
-           LBM_BUG(RETARGETED_TOO_EARLY);
+           ((node->view.index >= message->view || LBM_BUG(HEIR_OF_OLDER_VIEW)) &&
+            (all_adopted(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
+            (!may_leave(node) || LBM_BUG(TAKE_WHILE_LEAVING)));
 }
 
 /* While a refusal is unfinished its source may still repeat that offer: another one has to wait, or the

@@ -166,7 +166,7 @@ advance(struct lbm_node *node)
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
         return; /* adopt.c knows what follows */
     int is_member = self != NULL && self->incarnation == node->incarnation;
-    int may_act = self == NULL || self->buddy == LBM_NONE || self->insync || LBM_BUG(ACTIVE_BEFORE_INSYNC);
+    int may_act = self == NULL || self->buddy == LBM_NONE || self->insync;
     if (!is_member || !is_announced(node, self))
         append_join(node);
     else if (self->state == LBM_MEMBER_JOINING && may_act)

@@ -47,6 +47,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->join_host = node->founder_host;
     node->log_compact_min = config->log_compact_min;
     node->vertices_max = config->vertices_max;
+    node->tombstone_us = config->tombstone_us != 0 ? config->tombstone_us : TOMBSTONE_US;
     node->engine = config->engine;
     node->evict_per_minute = config->evict_per_minute;
     node->evict_share = config->evict_share;
@@ -206,7 +207,7 @@ is_acceptable(const struct lbm_node *node, const Lbm__Peer *message)
     if (message->body_case == LBM__PEER__BODY_HELLO || message->body_case == LBM__PEER__BODY_LOG_FETCH)
         return 1;
     const struct lbm_member *source = lbm_view_member(&node->view, message->src);
-    return source == NULL || message->src_incarnation >= source->incarnation || LBM_BUG(ANY_SOURCE_INCARNATION);
+    return source == NULL || message->src_incarnation >= source->incarnation;
 }
 
 static void
@@ -224,7 +225,7 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
     }
     /* A host that does not know that it is evicted must not be listened to: its heir speaks for it. */
     int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&
-                       !LBM_BUG(LISTEN_TO_DEPARTED);
+                       (message->body_case != LBM__PEER__BODY_REPL || !LBM_BUG(REPLICATE_FOR_EVICTED));
     if (message->view > node->view.index)
         log_fetch(node);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)

@@ -78,6 +78,7 @@ struct lbm_node_config {
     uint32_t founder_host;    /* else: whom to ask */
     const char *founder_address;
     uint32_t vertices_max; /* refuse offers beyond so many vertices; 0: no limit */
+    int64_t tombstone_us;  /* finished records stay so long; 0: as is usual */
     uint64_t seed;         /* of the node's own random stream; the shell draws it */
     uint32_t evict_per_minute;  /* automatic evictions proposed, at most; 0: none */
     double evict_share;         /* the same in ten minutes, as a part of the members */

@@ -50,7 +50,7 @@ record_list(struct lbm_node *node, struct job *job, uint32_t slot)
     if (is_tombstone(vertex)) {
         list(node, &job->tombstones, slot);
         if (job->collect_us == INT64_MAX)
-            job->collect_us = node->now_us + TOMBSTONE_US;
+            job->collect_us = node->now_us + node->tombstone_us;
     }
 }
 

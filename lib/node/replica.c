@@ -178,7 +178,7 @@ ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generati
     if (owner == NULL || owner->incarnation != message->src_incarnation || !is_alive(node))
         return NULL;
     if (!lbm_view_takes_part(owner))
-        return LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
+        return message->body_case == LBM__PEER__BODY_REPL && LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
     return owner->buddy == node->host && owner->buddy_view == generation ? owner : NULL;
 }
 
@@ -301,7 +301,7 @@ on_repl(struct lbm_node *node, const Lbm__Peer *message)
     struct replica *replica = replica_for(node, message, repl->generation);
     if (replica == NULL)
         return;
-    int follows = repl->after <= replica->seq || LBM_BUG(ACCEPT_GAPS); /* records repeated are the same or newer */
+    int follows = repl->after <= replica->seq; /* records repeated are the same or newer */
     if (follows && repl->seq > replica->seq) {
         struct lbm_persist_op op = {.job = repl->job};
         replica->seq = repl->seq;
@@ -336,6 +336,8 @@ on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__LeaseReq *request = message->lease_req;
     if (ward_of(node, message, request->generation) == NULL)
         return;
+    const struct replica *before = replica_of(node, message->src, message->src_incarnation);
+    int begins = before == NULL || before->generation != request->generation;
     struct replica *replica = replica_for(node, message, request->generation);
     if (replica == NULL)
         return;
@@ -346,7 +348,8 @@ on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
     lease.rolled_back = lease.seq > request->seq;
     if (!lease.rolled_back) {
         lease.lease_us = LEASE_US;
-        replica->granted_us = node->now_us + GRANT_US;
+        if (!begins || !LBM_BUG(KEEP_LEASE))
+            replica->granted_us = node->now_us + GRANT_US;
     }
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LEASE;

@@ -223,10 +223,12 @@ static void
 heard_position(struct lbm_node *node, uint64_t seq)
 {
     struct stream *s = &node->stream;
-    if (seq > s->seq) {
+    if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
         s->rolled_back = 1;
         return;
     }
+    if (seq < s->acked && LBM_BUG(KEEP_ACKS))
+        return;
     if (seq < s->acked) { /* its disk has gone back: give it again what it had */
         note(node, LBM_NOTE_WARNING, "host %" PRIu32 " has lost a part of this host's replica: sending it again",
              s->buddy);
@@ -242,8 +244,7 @@ on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
 {
     struct stream *s = &node->stream;
     const Lbm__ReplAck *ack = message->repl_ack;
-    if (message->src != s->buddy ||
-        (ack->generation != s->generation && !LBM_BUG(ACK_OF_OLD_BUDDY)))
+    if (message->src != s->buddy || ack->generation != s->generation)
         return;
     int is_stuck = ack->seq == s->acked && s->head < s->next;
     if (ack->seq >= s->acked)
@@ -317,14 +318,13 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Lease *lease = message->lease;
     struct stream *s = &node->stream;
-    if (message->src != s->buddy ||
-        (lease->generation != s->generation && !LBM_BUG(LEASE_OF_OLD_BUDDY)) || (int64_t)lease->sent_us > node->now_us)
+    if (message->src != s->buddy || lease->generation != s->generation || (int64_t)lease->sent_us > node->now_us)
         return;
     if (lease->rolled_back && !LBM_BUG(IGNORE_ROLLED_BACK)) {
         s->rolled_back = 1;
         return;
     }
-    if (lease->generation == s->generation && (!s->known || lease->seq > s->acked))
+    if ((!s->known || lease->seq > s->acked))
         heard_position(node, lease->seq);
     if (!s->known) { /* whatever was under way on the connection before is lost */
         s->known = s->compared = 1;
@@ -380,11 +380,9 @@ stream_view_changed(struct lbm_node *node)
     if (s->acked != 0 && !LBM_BUG(KEEP_ACKS))
         s->acked = 0;
     gather(node);
-    if (node->lease.until_us <= node->now_us || !LBM_BUG(KEEP_LEASE)) {
-        node->lease.until_us = 0;
-        if (!is_first)
-            application_lapsed(node);
-    }
+    node->lease.until_us = 0;
+    if (!is_first)
+        application_lapsed(node);
     node->lease.ask_us = node->now_us;
 }
 
@@ -403,7 +401,7 @@ propose_insync(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     const struct lbm_member *self = self_of(node);
-    int is_full = s->uncovered == 0 && s->acked >= s->merged;
+    int is_full = s->uncovered == 0 && (s->acked >= s->merged || LBM_BUG(INSYNC_BEFORE_MERGED));
     if (self == NULL || self->insync || !s->known || self->buddy_view != s->generation ||
         node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
         (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) || (!all_adopted(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
@@ -411,7 +409,7 @@ propose_insync(struct lbm_node *node)
     /* An application that runs under a page of the life before may have it from another buddy, who is the
      * only one that could wait for its end. */
     int old_page = node->lease.fence_us > node->now_us || node->lease.old_us > node->now_us;
-    if (old_page && !LBM_BUG(INSYNC_UNDER_OLD_PAGE))
+    if (old_page)
         return;
     s->insync_us = node->now_us + APPEND_AGAIN_US;
     Lbm__InSync in_sync = LBM__IN_SYNC__INIT;

@@ -24,7 +24,7 @@ suspect_step(struct lbm_node *node)
 {
     int64_t late_us =
         node->expected_us != 0 && node->expected_us != INT64_MAX ? node->now_us - node->expected_us : 0;
-    if (late_us < STARVED_US || LBM_BUG(TRUST_OWN_CLOCK))
+    if (late_us < STARVED_US)
         return;
     for (size_t i = 0; i < node->peers.n; i++) {
         struct peer *peer = &node->peers.at[i];
@@ -272,8 +272,8 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
     int orders_log = !node->view.external && node->view.founder == member->host;
     if (orders_log || (!member->insync && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
         return; /* it would be refused: another must be promoted first, or nobody could take over */
-    int is_confirmed = confirmed_by_others(node, peer) >= 1 || LBM_BUG(ONE_SUSPECTOR);
-    if (is_confirmed && (may_evict(node) || (node->evict_per_minute != 0 && LBM_BUG(NO_RATE_CAP))))
+    int is_confirmed = confirmed_by_others(node, peer) >= 1;
+    if (is_confirmed && may_evict(node))
         propose_evict(node, member);
     else if (is_confirmed)
         withhold(node, member);

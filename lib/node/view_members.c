@@ -196,8 +196,7 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
     else if (lbm_view_takes_part(known) && known->incarnation != join->incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " takes part as incarnation %" PRIu64,
                  known->host, known->incarnation);
-    else if (!lbm_view_takes_part(known) && join->incarnation <= known->incarnation &&
-             !LBM_BUG(REJOIN_SAME_INCARNATION))
+    else if (!lbm_view_takes_part(known) && join->incarnation <= known->incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "incarnation %" PRIu64 " of host %" PRIu32 " has gone for good",
                  join->incarnation, known->host);
     else if (gone != NULL && gone->evicted && !gone->adopted)
@@ -400,7 +399,7 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "no host is active: nobody could take over its jobs");
     if (refusal[0] != '\0')
         return LBM_OK;
-    if (inherits_since(view, member, command->leave->known)) {
+    if (inherits_since(view, member, command->leave->known) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) {
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has something to take over", member->host);
         return LBM_OK;
     }
