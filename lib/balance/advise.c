@@ -137,8 +137,6 @@ add_candidate(const struct lbm_network *net, const struct lbm_balance_options *o
     enum lbm_err err = lbm_rule_make(net, &own, &c->rule, NULL);
     if (err == LBM_E_RANGE) /* one host: nothing to accelerate */
         return LBM_OK;
-    if (err == LBM_OK)
-        err = lbm_rule_gamma(net, &c->rule, NULL);
     if (err != LBM_OK)
         return lbm_diag_set(diag, err, lbm_policy_name(policy), 0, "cannot be predicted on these hosts: %s",
                             lbm_err_text(err));

@@ -64,8 +64,6 @@ lbm_balance_serve(const struct lbm_network *net, const struct lbm_balance_option
     enum lbm_err err = check(arrivals, options, diag);
     if (err == LBM_OK)
         err = lbm_rule_make(net, options, &rule, diag);
-    if (err == LBM_OK)
-        err = lbm_rule_gamma(net, &rule, diag);
     if (err != LBM_OK)
         return err;
     s.load = lbm_alloc(net->h->n, sizeof *s.load);

@@ -44,11 +44,6 @@ lbm_carry(double *load, const struct lbm_link *link, double amount)
     load[link->q] += amount;
 }
 
-/* gamma of what the rule does in a sweep (exchange) or a step. NAN where it means nothing.
- * Errors: LBM_E_NOMEM, LBM_E_STATE. */
-enum lbm_err lbm_rule_gamma(const struct lbm_network *net, struct lbm_rule *rule,
-                            struct lbm_diag *diag) LBM_MUST_CHECK;
-
 /* What a step leaves of the slowest deviation, on average: 0 if a sweep levels everything. */
 double lbm_rule_rate(const struct lbm_network *net, const struct lbm_rule *rule);
 

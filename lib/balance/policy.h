@@ -80,9 +80,12 @@ struct lbm_balance_step {
     const double *load, *flow; /* [n], [n_links] */
 };
 
+struct lbm_rule;
+
 struct lbm_balance_options {
     enum lbm_policy policy;
-    enum lbm_ports ports; /* for auto, and for the cost that is told */
+    const struct lbm_rule *rule; /* made before by lbm_rule_make, for many runs; or NULL */
+    enum lbm_ports ports;        /* for auto, and for the cost that is told */
     int integer;
     int nonnegative; /* auto leaves out what may take more from a host than it has */
     enum lbm_alpha alpha_rule;

@@ -128,18 +128,16 @@ make_exchange(const struct lbm_network *net, const struct lbm_balance_options *o
 
 /* ---- both ---------------------------------------------------------------------------------------- */
 
-enum lbm_err
-lbm_rule_gamma(const struct lbm_network *net, struct lbm_rule *rule, struct lbm_diag *diag)
+static enum lbm_err
+add_gamma(const struct lbm_network *net, struct lbm_rule *rule, struct lbm_diag *diag)
 {
-    rule->gamma = NAN;
-    if (rule->alpha > 0.0) {
-        rule->gamma = lbm_gamma_uniform(&net->laplacian, rule->alpha);
-    } else if (rule->lambda > 0.0) {
-        enum lbm_err err = lbm_gamma_sweep(net->h, &net->colouring, rule->lambda, &rule->gamma);
-        if (err != LBM_OK)
-            return lbm_diag_set(diag, err, "lambda", 0, "the spectrum of a sweep is not to be had");
-    }
-    return LBM_OK;
+    if (rule->lambda == 0.0)
+        return LBM_OK;
+    enum lbm_err err = lbm_gamma_sweep(net->h, &net->colouring, rule->lambda, &rule->gamma);
+    if (err == LBM_E_STATE)
+        return lbm_diag_set(diag, err, "lambda", 0, "the spectrum of a sweep is not to be had");
+    return err == LBM_OK ? err
+                         : lbm_diag_set(diag, err, "lambda", 0, "no memory for the spectrum of a sweep");
 }
 
 double
@@ -173,6 +171,8 @@ lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *o
         err = make_exchange(net, options, &rule, diag);
     else if (err == LBM_OK && !row->hypercube && options->policy != LBM_POLICY_EDGE_REMAP)
         err = make_diffusion(net, options, &rule, diag);
+    if (err == LBM_OK)
+        err = add_gamma(net, &rule, diag);
     if (err == LBM_OK)
         *out = rule;
     return err;

@@ -167,6 +167,15 @@ sweep_is_last(struct run *run)
 }
 
 static int
+within_one_unit(const struct run *run)
+{
+    for (uint32_t p = 0; p < run->net->h->n; p++)
+        if (fabs(run->load[p] - run->net->share[p] * run->mean) > 1.0)
+            return 0;
+    return 1;
+}
+
+static int
 is_settled(struct run *run)
 {
     const struct lbm_balance_options *o = run->options;
@@ -175,7 +184,7 @@ is_settled(struct run *run)
     if (lbm_policies[run->result->rule.policy].hypercube)
         return steps >= sweep;
     if (run->result->rule.policy == LBM_POLICY_EDGE_REMAP && o->stop == LBM_STOP_QUIET)
-        return largest_error(run->net, run->load, run->mean) < 1.0;
+        return within_one_unit(run);
     switch (o->stop) {
     case LBM_STOP_LEVEL:
         return largest_error(run->net, run->load, run->mean) <= o->bound * run->mean;
@@ -337,6 +346,10 @@ static enum lbm_err
 choose(struct run *run, struct lbm_diag *diag)
 {
     struct lbm_balance_result *r = run->result;
+    if (run->options->rule != NULL) {
+        r->rule = *run->options->rule;
+        return LBM_OK;
+    }
     if (run->options->policy != LBM_POLICY_AUTO)
         return lbm_rule_make(run->net, run->options, &r->rule, diag);
     struct lbm_advice *advice = lbm_alloc(1, sizeof *advice);
@@ -357,8 +370,6 @@ prepare(struct run *run, struct lbm_diag *diag)
     enum lbm_err err = check_loads(run, diag);
     if (err == LBM_OK)
         err = choose(run, diag);
-    if (err == LBM_OK)
-        err = lbm_rule_gamma(run->net, &run->result->rule, diag);
     if (err != LBM_OK)
         return err;
     run->step_flow = lbm_alloc(run->net->colouring.n_links, sizeof *run->step_flow);

@@ -83,11 +83,11 @@ lbm_mds(const struct lbm_hosts *h, const uint32_t *host, uint32_t n, double *x)
 enum {
     BASIS = 48,            /* of the Krylov space: more means fewer restarts */
     RESTARTS = 20000,      /* symmetric: a chain of thousands of hosts needs hundreds */
-    RESTARTS_RADIUS = 300, /* else, where it does not converge at all, minutes are lost */
+    RESTARTS_RADIUS = 100, /* else, where it does not converge at all, minutes are lost */
 };
 
 /* At lambda_opt a sweep has double eigenvalues without a second vector: more digits than this do not come. */
-static const double RADIUS_TOLERANCE = 1e-10;
+static const double RADIUS_TOLERANCE = 1e-9;
 
 struct product {
     lbm_operator *apply;

@@ -19,6 +19,7 @@ struct session {
     struct balance_command o;
     struct lbm_hosts h;
     struct lbm_network net;
+    struct lbm_rule rule; /* of many runs */
     double *load;
     uint64_t *start; /* [n] the loads before, for --schedule */
     LBM_VEC(struct lbm_transfer) transfers;
@@ -193,27 +194,15 @@ run_once(struct session *s, uint64_t index, struct lbm_diag *diag)
     return err == LBM_OK && s->o.schedule ? predict_schedules(s, diag) : err;
 }
 
-/* auto chooses once, not in every run. */
-static enum lbm_err
-settle_policy(struct session *s, struct lbm_diag *diag)
-{
-    struct lbm_rule rule;
-    if (s->o.run.policy != LBM_POLICY_AUTO || s->o.runs == 1)
-        return LBM_OK;
-    enum lbm_err err = lbm_rule_make(&s->net, &s->o.run, &rule, diag);
-    if (err == LBM_OK) {
-        s->o.run.policy = rule.policy;
-        s->o.run.alpha_rule = s->o.run.nonnegative ? LBM_ALPHA_SAFE : LBM_ALPHA_OPTIMAL;
-        s->o.run.lambda_denominator = 0;
-    }
-    return err;
-}
-
 static enum lbm_err
 run_all(struct session *s, struct lbm_diag *diag)
 {
     double mean = 0.0, square = 0.0;
-    enum lbm_err err = settle_policy(s, diag);
+    enum lbm_err err = LBM_OK;
+    if (s->o.runs > 1) { /* chosen and computed once */
+        err = lbm_rule_make(&s->net, &s->o.run, &s->rule, diag);
+        s->o.run.rule = &s->rule;
+    }
     for (uint64_t i = 0; err == LBM_OK && i < s->o.runs; i++) {
         err = run_once(s, i, diag);
         double steps = (double)s->result.steps, off = steps - mean;

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "tests/hosts_make.h"
+
+struct lbm_hosts
+make_hosts(const char *spec)
+{
+    struct lbm_hosts h = {0};
+    struct lbm_diag diag;
+    if (lbm_hosts_generate(spec, &h, &diag) != LBM_OK)
+        fail_msg("%s: %s", spec, diag.text);
+    return h;
+}
+
+static int
+linked(const struct lbm_link *link, uint32_t n, uint32_t p, uint32_t q)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if ((link[i].p == p && link[i].q == q) || (link[i].p == q && link[i].q == p))
+            return 1;
+    return 0;
+}
+
+struct lbm_hosts
+make_random_hosts(struct lbm_rng *rng, uint32_t n, uint32_t extra, int unequal)
+{
+    struct lbm_hosts h = {0};
+    struct lbm_diag diag;
+    struct lbm_link *link = lbm_alloc((size_t)n + extra, sizeof *link);
+    double *capacity = lbm_alloc(n, sizeof *capacity), *site = lbm_alloc(2 * (size_t)n, sizeof *site);
+    uint32_t k = 0;
+    assert_true(link != NULL && capacity != NULL && site != NULL);
+    for (uint32_t p = 0; p < n; p++) {
+        capacity[p] = unequal ? 1.0 + lbm_rng_below(rng, 4) : 1.0;
+        site[2 * p] = lbm_rng_unit(rng);
+        site[2 * p + 1] = lbm_rng_unit(rng);
+        if (p > 0)
+            link[k++] = (struct lbm_link){lbm_rng_below(rng, p), p, 1};
+    }
+    for (uint32_t i = 0; i < extra; i++) {
+        uint32_t p = lbm_rng_below(rng, n), q = lbm_rng_below(rng, n);
+        if (p != q && !linked(link, k, p, q))
+            link[k++] = (struct lbm_link){p, q, 1};
+    }
+    if (lbm_hosts_build(n, link, k, capacity, 2, site, &h, &diag) != LBM_OK)
+        fail_msg("%s", diag.text);
+    free(link);
+    free(capacity);
+    free(site);
+    return h;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Host graphs for tests. */
+#ifndef LBM_TESTS_HOSTS_MAKE_H
+#define LBM_TESTS_HOSTS_MAKE_H
+
+#include "base/rng.h"
+#include "host/host.h"
+
+/* Of a spec; fails the test if it is refused. The caller frees. */
+struct lbm_hosts make_hosts(const char *spec);
+
+/* A random connected graph: a tree and extra links, as many as fit; capacities of 1, or between 1 and 4. */
+struct lbm_hosts make_random_hosts(struct lbm_rng *rng, uint32_t n, uint32_t extra, int unequal);
+
+#endif
