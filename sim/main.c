@@ -175,7 +175,9 @@ static const struct {
 } commands[] = {
     {"advise", advise_command},
     {"balance", balance_command},
+    {"embed", embed_command},
     {"list", list_command},
+    {"plot", plot_command},
     {"scenario", scenario_command},
     {"table", table_command},
 };
@@ -206,7 +208,7 @@ main(int argc, char **argv)
     }
     if (!has_command) {
         fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, balance, advise, "
-                        "table or list; --help says more\n");
+                        "table, plot, embed or list; --help says more\n");
         return EXIT_USAGE;
     }
     if (o.list_faults) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/tables/plots.h"
 #include "sim/tables/pool.h"
 #include "sim/tables/report.h"
 
@@ -209,7 +210,9 @@ list_command(int argc, char **argv, int *status, struct lbm_diag *diag)
     if (argc != 0)
         return lbm_diag_set(diag, LBM_E_SYNTAX, "lbsim list", 0, "%.60s: no argument is wanted", argv[0]);
     for (const struct table *table = tables; table->name != NULL; table++)
-        printf("%-22s %-28s %s\n", table->name, table->source, table->text);
+        printf("table  %-20s %-28s %s\n", table->name, table->source, table->text);
+    for (const struct plot *plot = plots; plot->name != NULL; plot++)
+        printf("plot   %-20s %-28s %s\n", plot->name, plot->source, plot->text);
     *status = EXIT_SUCCESS;
     return LBM_OK;
 }

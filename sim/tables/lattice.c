@@ -61,12 +61,15 @@ static void
 mean_of_neighbours(const struct lattice *l, uint32_t v, double out[2])
 {
     const struct lbm_graph *g = &l->graph;
-    double sum[2] = {0, 0}, degree = (double)(g->offset[v + 1] - g->offset[v]);
-    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+    double sum[2] = {0, 0}, total = 0;
+    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+        double weight = lbm_graph_weight(g, e);
+        total += weight;
         for (unsigned k = 0; k < 2; k++)
-            sum[k] += l->x[2 * (size_t)g->target[e] + k];
-    out[0] = sum[0] / degree;
-    out[1] = sum[1] / degree;
+            sum[k] += weight * l->x[2 * (size_t)g->target[e] + k];
+    }
+    for (unsigned k = 0; k < 2 && total > 0; k++)
+        out[k] = sum[k] / total;
 }
 
 void
