@@ -13,7 +13,7 @@
 #include "graph/generate.h"
 #include "sim/internal.h"
 
-enum { JOB = 7, SECOND = 1000000 };
+enum { JOB = 7, SECOND = 1000000, FOUNDING = 3 /* entries of the control log */ };
 
 /* ---- clocks ----------------------------------------------------------------------------------------------
  */
@@ -75,6 +75,37 @@ log_command(struct scene *s, uint32_t host, uint64_t index, const Lbm__Command *
     assert_null(apply(s, host, &op));
 }
 
+/* A cluster that host 0 founds; it is active. */
+static void
+log_founding(struct scene *s)
+{
+    char name[] = "h0", cluster_name[] = "test", address[] = "127.0.0.1:7000";
+    double site[2] = {0.5, 0.5};
+    Lbm__Command command = LBM__COMMAND__INIT;
+    Lbm__Found found = LBM__FOUND__INIT;
+    found.cluster = 1;
+    found.name = cluster_name;
+    found.dimensions = 2;
+    command.what_case = LBM__COMMAND__WHAT_FOUND;
+    command.found = &found;
+    log_command(s, 0, 1, &command);
+    Lbm__Join join = LBM__JOIN__INIT;
+    join.incarnation = 1;
+    join.name = name;
+    join.address = address;
+    join.capacity = 1;
+    command.what_case = LBM__COMMAND__WHAT_JOIN;
+    command.join = &join;
+    log_command(s, 0, 2, &command);
+    Lbm__Activate activate = LBM__ACTIVATE__INIT;
+    activate.incarnation = 1;
+    activate.n_site = 2;
+    activate.site = site;
+    command.what_case = LBM__COMMAND__WHAT_ACTIVATE;
+    command.activate = &activate;
+    log_command(s, 0, 3, &command);
+}
+
 /* Two disks; the first has a guest of six vertices, and the log its job. */
 static void
 scene_begin(struct scene *s)
@@ -89,6 +120,7 @@ scene_begin(struct scene *s)
     guest.as.guest.graph = &s->g;
     guest.as.guest.seq = 1;
     assert_null(apply(s, 0, &guest));
+    log_founding(s);
     char name[] = "job";
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     create.job = JOB;
@@ -97,7 +129,7 @@ scene_begin(struct scene *s)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
     command.job_create = &create;
-    log_command(s, 0, 1, &command);
+    log_command(s, 0, FOUNDING + 1, &command);
     assert_string_equal(s->check.invariant, "");
 }
 
@@ -164,7 +196,7 @@ a_disk_gives_back_what_it_was_given(void **state)
     assert_int_equal(recovered.rows.at[2].stage, LBM_STAGE_OUT);
     assert_int_equal(recovered.replicas.n, 1);
     assert_int_equal(recovered.replicas.at[0].rows.at[0].vertex, 3);
-    assert_int_equal(recovered.log.n, 1);
+    assert_int_equal(recovered.log.n, FOUNDING + 1);
     struct lbm_recovered *owned = lbm_copy(&recovered, 1, sizeof recovered);
     lbm_recovered_free(owned);
     disk_free(&copy);
@@ -181,7 +213,7 @@ a_disk_says_what_it_must_not_be_told(void **state)
     assert_non_null(put_row(&s, 0, row_at(&s, 0, 3, LBM_STAGE_OWN)));
     assert_non_null(put_row(&s, 0, row_at(&s, 1, 0, LBM_STAGE_MOV)));
     struct lbm_persist_op gap = {.kind = LBM_PERSIST_LOG};
-    gap.as.log.index = 5;
+    gap.as.log.index = FOUNDING + 5;
     gap.as.log.command = (uint8_t *)"";
     assert_non_null(disk_apply(&s.disk[0], &gap));
     struct lbm_persist_op held = {.kind = LBM_PERSIST_ROW_DELETE, .job = JOB};
@@ -203,7 +235,7 @@ a_reset_leaves_the_control_log_alone(void **state)
     reset.as.reset.incarnation = 2;
     assert_null(disk_apply(&s.disk[0], &reset));
     assert_int_equal(rows_count(&s.disk[0].rows), 0);
-    assert_int_equal(s.disk[0].log.n, 1);
+    assert_int_equal(s.disk[0].log.n, FOUNDING + 1);
     assert_int_equal(s.disk[0].incarnation, 2);
     scene_end(&s);
 }
@@ -304,6 +336,98 @@ a_ghost_from_the_future_is_seen(void **state)
     scene_end(&s);
 }
 
+/* The log says that the two hosts are in sync with one another, by the stream that put_replica speaks of. */
+static void
+both_in_sync(struct scene *s)
+{
+    char name[] = "h1", address[] = "127.0.0.1:7001";
+    Lbm__Join join = LBM__JOIN__INIT;
+    join.host = 1;
+    join.incarnation = 1;
+    join.name = name;
+    join.address = address;
+    join.capacity = 1;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_JOIN;
+    command.join = &join;
+    log_command(s, 0, FOUNDING + 2, &command);
+    assert_int_equal(s->check.view.members.n, 2);
+    s->check.was_alone = 0;
+    for (uint32_t p = 0; p < 2; p++) {
+        struct lbm_member *member = &s->check.view.members.at[p];
+        assert_int_equal(member->buddy, 1 - p);
+        member->buddy_view = 4;
+        member->insync = 1;
+    }
+}
+
+static void
+a_loss_that_nobody_would_survive_is_seen(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    for (uint32_t v = 0; v < 6; v++) {
+        struct lbm_row row = row_at(&s, v, 1, LBM_STAGE_OWN);
+        assert_null(put_replica(&s, 1, 0, &row, 0));
+    }
+    both_in_sync(&s);
+    check_all_losses(&s.check);
+    assert_string_equal(s.check.invariant, "");
+    assert_null(put_row(&s, 0, row_at(&s, 5, 1, LBM_STAGE_OUT)));
+    assert_null(put_row(&s, 1, row_at(&s, 5, 2, LBM_STAGE_OWN)));
+    assert_string_equal(s.check.invariant, "");
+    assert_null(put_row(&s, 0, row_at(&s, 5, 1, LBM_STAGE_MOV))); /* but host 1 alone has the new one */
+    assert_string_equal(s.check.invariant, "I10");
+    scene_end(&s);
+}
+
+static void
+a_replica_of_an_earlier_stream_does_not_count(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    for (uint32_t v = 0; v < 6; v++) {
+        struct lbm_row row = row_at(&s, v, 1, LBM_STAGE_OWN);
+        assert_null(put_replica(&s, 1, 0, &row, 0));
+    }
+    both_in_sync(&s);
+    s.check.view.members.at[0].buddy_view = 5;
+    check_all_losses(&s.check);
+    assert_string_equal(s.check.invariant, "I10");
+    scene_end(&s);
+}
+
+static void
+a_word_about_what_no_other_disk_has_is_seen(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    both_in_sync(&s);
+    struct lbm_row row = row_at(&s, 2, 1, LBM_STAGE_OWN);
+    assert_null(put_replica(&s, 1, 0, &row, 0));
+    uint32_t vertex = 2, refused = 0;
+    uint64_t epoch = 1;
+    Lbm__Answer answer = LBM__ANSWER__INIT;
+    answer.job = JOB;
+    answer.n_vertex = answer.n_epoch = answer.n_refused = 1;
+    answer.vertex = &vertex;
+    answer.epoch = &epoch;
+    answer.refused = &refused;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_ANSWER;
+    message.answer = &answer;
+    message.src_incarnation = 1;
+    check_message(&s.check, 0, &message);
+    assert_string_equal(s.check.invariant, "");
+    vertex = 3;
+    check_message(&s.check, 0, &message);
+    assert_string_equal(s.check.invariant, "I11");
+    scene_end(&s);
+}
+
 /* ---- who works -------------------------------------------------------------------------------------------
  */
 
@@ -380,6 +504,22 @@ who_has_no_lease_does_not_work_until_it_comes_back(void **state)
 }
 
 static void
+an_heir_that_does_not_wait_for_the_end_of_a_lease_is_seen(void **state)
+{
+    (void)state;
+    for (int in_time = 0; in_time < 2; in_time++) {
+        struct lbm_hosts h;
+        struct scene s;
+        struct cluster *c = workers(&h, &s, in_time ? SECOND : 5 * SECOND, 5 * SECOND);
+        c->disk[0].incarnation = 1;
+        begin_work(c, 0, 1);
+        work_inherited(c, 1, 0, 1);
+        assert_string_equal(c->check.invariant, in_time ? "" : "I1");
+        workers_end(c, &h, &s);
+    }
+}
+
+static void
 tokens_that_fall_or_repeat_are_seen(void **state)
 {
     (void)state;
@@ -410,7 +550,11 @@ main(void)
         cmocka_unit_test(another_adjacency_or_work_is_seen),
         cmocka_unit_test(another_entry_at_an_index_is_seen),
         cmocka_unit_test(a_ghost_from_the_future_is_seen),
+        cmocka_unit_test(a_loss_that_nobody_would_survive_is_seen),
+        cmocka_unit_test(a_replica_of_an_earlier_stream_does_not_count),
+        cmocka_unit_test(a_word_about_what_no_other_disk_has_is_seen),
         cmocka_unit_test(two_that_work_on_a_vertex_are_seen),
+        cmocka_unit_test(an_heir_that_does_not_wait_for_the_end_of_a_lease_is_seen),
         cmocka_unit_test(who_has_no_lease_does_not_work_until_it_comes_back),
         cmocka_unit_test(tokens_that_fall_or_repeat_are_seen),
     };
