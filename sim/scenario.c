@@ -130,9 +130,8 @@ carry_out(struct scenario *s, const struct command *command)
     enum needs needs = command->row->needs;
     s->line = command->line;
     if (s->traced != TRACE_NOTHING)
-        printf("%10.3f ms  -- line %" PRIu32 ": %s%s%s\n", (double)cluster_now(s->story.cluster) / 1000,
-               command->line, command->row->form, command->arguments.text != NULL ? ": " : "",
-               command->arguments.text != NULL ? command->arguments.text : "");
+        printf("%10.3f ms  -- line %" PRIu32 ": %s\n", (double)cluster_now(s->story.cluster) / 1000,
+               command->line, command->said);
     if (needs != NEEDS_NOTHING && cluster_is_up(s->story.cluster, host) != (needs == NEEDS_UP))
         scenario_fails(s, "--", "host %" PRIu32 " is %s", host, needs == NEEDS_UP ? "down" : "up");
     else
@@ -186,8 +185,10 @@ end(struct scenario *s)
     lbm_hosts_free(&s->story.h);
     for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
         lbm_graph_free(&s->story.g[i]);
-    for (size_t i = 0; i < s->commands.n; i++)
+    for (size_t i = 0; i < s->commands.n; i++) {
+        free(s->commands.at[i].said);
         free(s->commands.at[i].arguments.text);
+    }
     lbm_vec_free(&s->commands);
     lbm_buf_free(&s->lines);
     free(s->story.dead);

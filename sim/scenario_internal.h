@@ -33,6 +33,7 @@ extern const size_t scenario_n_rows;
 
 struct command {
     uint32_t line;
+    char *said; /* the line itself, owned */
     const struct scenario_row *row;
     struct arguments arguments;
 };

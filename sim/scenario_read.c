@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "sim/scenario_internal.h"
 
 enum { LINE_MAX_BYTES = 400, FORM_MAX = 80 };
 
 struct line {
-    char bytes[LINE_MAX_BYTES];
+    char bytes[LINE_MAX_BYTES], said[LINE_MAX_BYTES]; /* taken apart, and as it is */
     char *word[SCENARIO_WORDS];
     int quoted[SCENARIO_WORDS];
     uint32_t n;
@@ -205,6 +206,31 @@ no_row(const struct scenario *s, const struct line *line, struct lbm_diag *diag)
     return err;
 }
 
+/* What happens is kept for later. Takes the arguments. */
+static enum lbm_err
+keep(struct scenario *s, const struct line *line, struct command *command, struct lbm_diag *diag)
+{
+    if (s->story.h.n == 0)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, s->file, line->number,
+                            "say `hosts SPEC` first, e.g. hosts chain:3");
+    command->said = lbm_copy(line->said, strlen(line->said) + 1, 1);
+    LBM_ASSERT(command->said != NULL && lbm_vec_push(&s->commands, *command) == LBM_OK);
+    command->arguments.text = NULL;
+    return LBM_OK;
+}
+
+/* What is settled beforehand is done at once. */
+static enum lbm_err
+set(struct scenario *s, const struct line *line, const struct command *command, struct lbm_diag *diag)
+{
+    s->line = line->number;
+    if (s->commands.n != 0)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, s->file, line->number,
+                            "this is settled before the cluster begins: say it before line %" PRIu32,
+                            s->commands.at[0].line);
+    return command->row->set(s, &command->arguments, diag);
+}
+
 static enum lbm_err
 take_line(struct scenario *s, const struct line *line, struct lbm_diag *diag)
 {
@@ -215,18 +241,8 @@ take_line(struct scenario *s, const struct line *line, struct lbm_diag *diag)
     if (command.row == NULL)
         return no_row(s, line, diag);
     enum lbm_err err = read_arguments(s, line, command.row->form, &command.arguments, diag);
-    s->line = line->number;
-    if (err == LBM_OK && command.row->set == NULL && s->story.h.n == 0)
-        err = lbm_diag_set(diag, LBM_E_SYNTAX, s->file, line->number,
-                           "say `hosts SPEC` first, e.g. hosts chain:3");
-    else if (err == LBM_OK && command.row->set == NULL && lbm_vec_push(&s->commands, command) == LBM_OK)
-        return LBM_OK;
-    else if (err == LBM_OK && command.row->set != NULL && s->commands.n != 0)
-        err = lbm_diag_set(diag, LBM_E_SYNTAX, s->file, line->number,
-                           "this is settled before the cluster begins: say it before line %" PRIu32,
-                           s->commands.at[0].line);
-    else if (err == LBM_OK && command.row->set != NULL)
-        err = command.row->set(s, &command.arguments, diag);
+    if (err == LBM_OK)
+        err = command.row->set != NULL ? set(s, line, &command, diag) : keep(s, line, &command, diag);
     free(command.arguments.text);
     return err;
 }
@@ -240,6 +256,8 @@ read_lines(struct scenario *s, FILE *in, struct lbm_diag *diag)
         if (strchr(line.bytes, '\n') == NULL && !feof(in))
             return lbm_diag_set(diag, LBM_E_LIMIT, s->file, line.number, "longer than %d bytes",
                                 LINE_MAX_BYTES - 2);
+        memcpy(line.said, line.bytes, sizeof line.said);
+        line.said[strcspn(line.said, "#\n")] = '\0';
         enum lbm_err err = split(s, &line, diag);
         if (err == LBM_OK && line.n != 0)
             err = take_line(s, &line, diag);

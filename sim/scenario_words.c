@@ -8,7 +8,7 @@
 #include "graph/generate.h"
 #include "sim/scenario_internal.h"
 
-enum { CLOCK_PPM = 4950 };
+enum { CLOCK_PPM = 4950, FOUND_US = 1000000, JOIN_US = 30000000 };
 
 static uint32_t
 host_in(const struct arguments *a, uint32_t i)
@@ -138,15 +138,6 @@ expect_buddy(struct scenario *s, const struct arguments *a)
         scenario_fails(s, "--", "the buddy of host %" PRIu32 " is %" PRId32, host_in(a, 0), (int32_t)buddy);
 }
 
-/* All that are up take part, and each has its copy with its buddy. */
-static int
-all_in_sync(struct cluster *cluster, void *arg)
-{
-    struct story *story = arg;
-    story->loss_us = 0;
-    return story_all_active(cluster, arg) && story_may_lose(story);
-}
-
 static int
 all_settled(struct cluster *cluster, void *arg)
 {
@@ -167,7 +158,7 @@ await_state(struct scenario *s, const struct arguments *a)
     static const struct {
         int (*is)(struct cluster *cluster, void *arg);
         const char *text;
-    } states[] = {{all_in_sync, "the hosts that are up are not all active and in sync"},
+    } states[] = {{story_in_sync, "the hosts that are up are not all active and in sync"},
                   {all_settled, "the job has not settled"},
                   {all_worked_on, "some vertex is worked on by nobody"}};
     if (!cluster_run(s->story.cluster, (int64_t)a->number[1], states[a->number[0]].is, &s->story))
@@ -201,6 +192,21 @@ start(struct scenario *s, const struct arguments *a)
 {
     s->story.dead[host_in(a, 0)] = 0;
     cluster_restart(s->story.cluster, host_in(a, 0));
+}
+
+/* One after the other, so that each gets the same buddy whatever the delays are. */
+static void
+start_all(struct scenario *s, const struct arguments *a)
+{
+    (void)a;
+    (void)scenario_run(s, FOUND_US, NULL);
+    for (uint32_t p = 0; p < s->story.h.n && scenario_is_well(s); p++) {
+        if (cluster_is_up(s->story.cluster, p))
+            continue;
+        cluster_restart(s->story.cluster, p);
+        if (!cluster_run(s->story.cluster, JOIN_US, story_in_sync, &s->story))
+            scenario_fails(s, "--", "host %" PRIu32 " does not come to be active and in sync", p);
+    }
 }
 
 static void
@@ -330,6 +336,16 @@ application(struct scenario *s, const struct arguments *a)
 }
 
 static void
+applications(struct scenario *s, const struct arguments *a)
+{
+    for (uint32_t p = 0; p < s->story.h.n; p++) {
+        struct arguments one = {.number = {p, a->number[0]}};
+        if (cluster_is_up(s->story.cluster, p))
+            application(s, &one);
+    }
+}
+
+static void
 manner(struct scenario *s, const struct arguments *a)
 {
     cluster_set_manner(s->story.cluster, (enum manner)a->number[0]);
@@ -453,6 +469,8 @@ const struct scenario_row scenario_rows[] = {
     {"crash HOST none|some|all", "the machine stops; none, some or all of what was under way is on the disk",
      crash, NULL, NEEDS_UP},
     {"kill HOST none|some|all", "the daemon alone; applications go on", kill_daemon, NULL, NEEDS_UP},
+    {"start all", "that are down, each when those before are active and in sync", start_all, NULL,
+     NEEDS_NOTHING},
     {"start HOST", "from its disk", start, NULL, NEEDS_DOWN},
     {"destroy HOST", "the machine and its disk are lost for good", destroy, NULL, NEEDS_UP},
     {"image HOST", "remember what the disk holds", image, NULL, NEEDS_NOTHING},
@@ -465,6 +483,8 @@ const struct scenario_row scenario_rows[] = {
 
     {"submit HOST", "a job, called job0 and so on", submit, NULL, NEEDS_UP},
     {"application HOST obedient|slow|disobedient", "one for job0 begins", application, NULL, NEEDS_NOTHING},
+    {"applications obedient|slow|disobedient", "one for job0 begins on each host that is up", applications,
+     NULL, NEEDS_NOTHING},
     {"manner obedient|slow|disobedient", "of all applications from now on", manner, NULL, NEEDS_NOTHING},
     {"kill-applications HOST", "all of them", kill_applications, NULL, NEEDS_NOTHING},
 

@@ -76,6 +76,8 @@ uint32_t drill_host(struct story *s, enum role role, uint32_t drawn);
 
 /* Every host that is up says that all that are up are ACTIVE. arg: the story. */
 int story_all_active(struct cluster *cluster, void *arg);
+/* And that all copies are whole, and nobody has anything to merge. */
+int story_in_sync(struct cluster *cluster, void *arg);
 /* A host as it sees itself: does it take part, and who is its buddy (LBM_NONE: nobody, or it is down)? */
 int story_is_active(struct story *s, uint32_t host);
 uint32_t story_buddy(struct story *s, uint32_t host);

@@ -59,6 +59,16 @@ is_repaired(const struct story *s, const Lbm__HostsReply *reply)
     return 1;
 }
 
+int
+story_in_sync(struct cluster *cluster, void *arg)
+{
+    struct story *s = arg;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        if (cluster_is_up(cluster, p) && !is_repaired(s, hosts_as_seen_by(s, p)))
+            return 0;
+    return story_all_active(cluster, arg);
+}
+
 void
 story_lost(struct story *s)
 {
