@@ -228,7 +228,7 @@ int
 cluster_is_whole(const struct cluster *c)
 {
     for (uint32_t i = 0; i < c->n * c->n; i++)
-        if (c->cut[i])
+        if (c->cut[i] || c->machine[i / c->n].lag_us[i % c->n] != 0)
             return 0;
     return 1;
 }
