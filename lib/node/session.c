@@ -73,7 +73,8 @@ slack_told(const struct session *s, uint32_t partner)
     return partner == s->slack.via ? s->slack.other : s->slack.hops;
 }
 
-/* ---- messages sent ---------------------------------------------------------------------------------------- */
+/* ---- messages sent ----------------------------------------------------------------------------------------
+ */
 
 static void
 send_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind)
@@ -453,7 +454,7 @@ static int
 is_near(const struct lbm_node *node, int all)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    int near = all || self == NULL || !node->view.connected; /* who is linked then, many may have changed */
+    int near = all || self == NULL;
     for (size_t i = 0; i < node->view.touched.n && !near; i++) {
         const struct lbm_member *other = lbm_view_member(&node->view, node->view.touched.at[i]);
         near = other == self;

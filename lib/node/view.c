@@ -172,7 +172,7 @@ lbm_view_add_member(struct lbm_view *view, uint32_t host, const char *name, stru
         view->members.at[at] = view->members.at[at - 1];
         view->place.at[view->members.at[at].host].member = (uint32_t)at;
     }
-    view->members.at[at] = (struct lbm_member){.host = host, .buddy = LBM_NONE};
+    view->members.at[at] = (struct lbm_member){.host = host, .buddy = LBM_NONE, .since = view->index + 1};
     snprintf(view->members.at[at].name, sizeof view->members.at[at].name, "%s", name);
     view->place.at[host].member = (uint32_t)at;
     view->place.at[host].name_hash = lbm_view_name_hash(name);

@@ -32,6 +32,7 @@ struct lbm_member {
     uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
     uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
     int insync;          /* nonzero: the buddy holds a full copy */
+    uint64_t since;      /* index at which it first joined; 0: before a snapshot */
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
     char failure_domain[LBM_NAME_MAX + 1]; /* "": one of its own */
@@ -100,7 +101,6 @@ struct lbm_view {
     LBM_VEC(struct lbm_host_place) place;  /* by host id */
     LBM_VEC(uint32_t) touched; /* ids of the members that the last entry changed; some more than once */
     uint64_t topology;         /* index of the last entry that changed the host graph below */
-    int connected;             /* the links that the ACTIVE members declare connect them */
 
     /* The ACTIVE members as a host graph; only if they are connected (routable != 0). Hosts in it are
      * numbered 0 .. hosts.n - 1 in order of their ids. All below is made when somebody asks for it:

@@ -66,6 +66,17 @@ place_of(const struct lbm_view *view, uint32_t host)
     return host < view->place.n ? view->place.at[host].member : LBM_NONE;
 }
 
+/* The link of two members, if both were there when the host graph became another one: LBM_NONE or the place
+ * of its other end. */
+static uint32_t
+way_from(const struct lbm_view *view, const struct lbm_member *member, const struct lbm_link *link)
+{
+    uint32_t q = link->q != member->host ? place_of(view, link->q) : LBM_NONE;
+    int there =
+        q != LBM_NONE && member->since <= view->topology && view->members.at[q].since <= view->topology;
+    return there ? q : LBM_NONE;
+}
+
 static enum lbm_err
 ways_build(const struct lbm_view *view, struct ways *ways)
 {
@@ -83,8 +94,8 @@ ways_build(const struct lbm_view *view, struct ways *ways)
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < view->members.at[i].n_links; k++) {
                 const struct lbm_link *link = &view->members.at[i].links[k];
-                uint32_t q = place_of(view, link->q), p = (uint32_t)i;
-                if (q == LBM_NONE || q == p)
+                uint32_t q = way_from(view, &view->members.at[i], link), p = (uint32_t)i;
+                if (q == LBM_NONE)
                     continue;
                 if (!fill) {
                     ways->offset[p + 2]++;
@@ -347,59 +358,17 @@ lbm_view_graph(struct lbm_view *view, int *routable)
     return err;
 }
 
-/* Do the links that the ACTIVE members declare connect them? */
-static enum lbm_err
-find_connected(struct lbm_view *view)
-{
-    uint32_t n = (uint32_t)view->active.n, parts = n;
-    uint32_t *parent = lbm_alloc(n, sizeof *parent);
-    if (parent == NULL)
-        return LBM_E_NOMEM;
-    for (uint32_t p = 0; p < n; p++)
-        parent[p] = p;
-    for (uint32_t p = 0; p < n && parts > 1; p++) {
-        const struct lbm_member *member = lbm_view_member(view, view->active.at[p]);
-        for (size_t k = 0; k < member->n_links; k++) {
-            uint32_t q = lbm_view_number(view, member->links[k].q);
-            uint32_t a = root_of(parent, p), b = q != LBM_NONE ? root_of(parent, q) : a;
-            parts -= a != b;
-            parent[a] = b;
-        }
-    }
-    view->connected = parts == 1;
-    free(parent);
-    return LBM_OK;
-}
-
-enum lbm_err
+void
 lbm_view_derive(struct lbm_view *view)
 {
-    int routable;
     view->topology = view->index + 1;
     view->is_stale = 1;
-    enum lbm_err err = find_connected(view);
-    return err == LBM_OK && !view->connected ? lbm_view_graph(view, &routable) : err;
-}
-
-enum lbm_err
-lbm_view_derive_grown(struct lbm_view *view, const struct lbm_member *member)
-{
-    int is_linked = 0;
-    for (size_t k = 0; view->connected && k < member->n_links; k++)
-        is_linked |=
-            member->links[k].q != member->host && lbm_view_number(view, member->links[k].q) != LBM_NONE;
-    if (!is_linked)
-        return lbm_view_derive(view);
-    view->topology = view->index + 1;
-    view->is_stale = 1;
-    return LBM_OK;
 }
 
 enum lbm_err
 lbm_view_restore_hosts(struct lbm_view *view, const struct lbm_link *links, size_t n_links)
 {
-    enum lbm_err err = find_connected(view);
-    return err == LBM_OK ? derive_linked(view, links, n_links) : err;
+    return derive_linked(view, links, n_links);
 }
 
 void

@@ -36,12 +36,10 @@ lbm_state_takes_part(enum lbm_member_state state)
 /* The member is ACTIVE now, or is not any more, or has another capacity: numbers. */
 enum lbm_err lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member) LBM_MUST_CHECK;
 
-/* A change of the ACTIVE members or of their links: the host graph is another one. If links of those alone
- * connect it, it can be made later; else who stands between them counts as it is now. */
-enum lbm_err lbm_view_derive(struct lbm_view *view) LBM_MUST_CHECK;
-
-/* The same for one more ACTIVE member, and nothing else: mostly a look at its own links is enough. */
-enum lbm_err lbm_view_derive_grown(struct lbm_view *view, const struct lbm_member *member) LBM_MUST_CHECK;
+/* The ACTIVE members or their links have changed: the host graph is another one, to be made when somebody
+ * asks. It depends on nothing that a later entry changes: who joined later does not stand between others yet.
+ */
+void lbm_view_derive(struct lbm_view *view);
 
 /* The entry at hand changes that member. */
 enum lbm_err lbm_view_touch(struct lbm_view *view, uint32_t host) LBM_MUST_CHECK;

@@ -212,6 +212,23 @@ set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_stat
     return lbm_view_touch(view, member->host);
 }
 
+static enum lbm_err
+derive_if_active(struct lbm_view *view, const struct lbm_member *member)
+{
+    if (member->state == LBM_MEMBER_ACTIVE)
+        lbm_view_derive(view);
+    return LBM_OK;
+}
+
+/* A member that is not ACTIVE is about to change its links, and a host graph that has yet to be made goes
+ * through them as they are. */
+static enum lbm_err
+keep_ways(struct lbm_view *view, const struct lbm_member *member)
+{
+    int routable;
+    return view->is_stale && member->state != LBM_MEMBER_ACTIVE ? lbm_view_graph(view, &routable) : LBM_OK;
+}
+
 enum lbm_err
 lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -220,6 +237,8 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (refusal[0] != '\0')
         return LBM_OK;
     struct lbm_member *member = lbm_view_member_of(view, join->host);
+    if (member != NULL && keep_ways(view, member) != LBM_OK)
+        return LBM_E_NOMEM;
     if (member == NULL && lbm_view_add_member(view, join->host, join->name, &member) != LBM_OK)
         return LBM_E_NOMEM;
     int begins = member->incarnation != join->incarnation || !lbm_view_takes_part(member);
@@ -227,7 +246,7 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
         lbm_view_touch(view, join->host) != LBM_OK)
         return LBM_E_NOMEM;
     if (!begins)
-        return member->state == LBM_MEMBER_ACTIVE ? lbm_view_derive(view) : LBM_OK;
+        return derive_if_active(view, member);
     member->incarnation = join->incarnation;
     if (set_state(view, member, LBM_MEMBER_JOINING) != LBM_OK)
         return LBM_E_NOMEM;
@@ -273,7 +292,8 @@ lbm_view_apply_activate(struct lbm_view *view, const Lbm__Command *command, char
         return LBM_OK;
     memcpy(member->site, activate->site, view->m * sizeof *member->site);
     enum lbm_err err = set_state(view, member, LBM_MEMBER_ACTIVE);
-    return err == LBM_OK ? lbm_view_derive_grown(view, member) : err;
+    lbm_view_derive(view);
+    return err;
 }
 
 enum lbm_err
@@ -289,6 +309,8 @@ lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *ref
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "a site has %u coordinates here, not %zu", view->m, set->n_site);
     if (refusal[0] != '\0')
         return LBM_OK;
+    if (keep_ways(view, member) != LBM_OK)
+        return LBM_E_NOMEM;
     if (set->change_links && set_links(&member->links, &member->n_links, set->host, set->n_link_host,
                                        set->link_host, set->link_cost) != LBM_OK)
         return LBM_E_NOMEM;
@@ -300,7 +322,7 @@ lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *ref
         snprintf(member->address, sizeof member->address, "%s", set->address);
     if (lbm_view_number_active(view, member) != LBM_OK || lbm_view_touch(view, set->host) != LBM_OK)
         return LBM_E_NOMEM;
-    return member->state == LBM_MEMBER_ACTIVE ? lbm_view_derive(view) : LBM_OK;
+    return derive_if_active(view, member);
 }
 
 enum lbm_err
@@ -320,7 +342,8 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
     if (refusal[0] != '\0')
         return LBM_OK;
     enum lbm_err err = set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a buddy until it leaves */
-    return err == LBM_OK ? lbm_view_derive(view) : err;
+    lbm_view_derive(view);
+    return err;
 }
 
 /* ---- departures
@@ -358,8 +381,9 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
         return LBM_E_NOMEM;
     member->insync = 0;
     enum lbm_err err = give_buddies(view, member->host);
-    /* Who was not in the host graph only matters to it as somebody between those that are. */
-    return err == LBM_OK && (was_active || !view->connected) ? lbm_view_derive(view) : err;
+    if (err == LBM_OK && was_active) /* else it stays what it was to the host graph: between others */
+        lbm_view_derive(view);
+    return err;
 }
 
 /* Jobs keep a home that can act. */
@@ -489,7 +513,8 @@ lbm_view_apply_reclaim(struct lbm_view *view, const Lbm__Command *command, char 
     view->departed.n--;
     if (give_buddy(view, member) != LBM_OK || give_buddies(view, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
-    return lbm_view_derive(view);
+    lbm_view_derive(view);
+    return LBM_OK;
 }
 
 enum lbm_err
