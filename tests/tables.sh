@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# lbsim list, table, plot, embed from outside: every number of the papers is computed and right, the printed
+# tables are all there, drawings are drawings, and what is wrong on the command line is said. FULL=1 computes
+# everything, which takes minutes.
+set -u
+
+top_builddir=${top_builddir:-$(pwd)}
+sim=$top_builddir/sim/lbsim
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+# Cells of table $1 in the array that was printed.
+cells() {
+    grep -c "^  {\"name\": \"$1\"," "$scratch/all"
+}
+
+# shellcheck disable=SC2086 # no word, or one
+"$sim" table all --json ${FULL:+--full} >"$scratch/all" || fail "table all --json: status $?"
+grep -F '"ok": false' "$scratch/all" && fail "these numbers are wrong"
+[ "$(head -c1 "$scratch/all")$(tail -n1 "$scratch/all")" = '[]' ] || fail "--json is no array"
+for field in source item paper ours tolerance ok; do
+    [ "$(grep -c "\"$field\": " "$scratch/all")" -eq "$(grep -c '^  {' "$scratch/all")" ] || fail "field $field"
+done
+while read -r table count; do
+    [ "$(cells "$table")" -eq "$count" ] || fail "$table: $(cells "$table") numbers, not $count"
+done <<'TABLES'
+xl95-table-2 44
+xl95-table-3 44
+xl95-table-4 20
+xl95-table-5 16
+xl95-table-6 20
+xl95-table-7 16
+TABLES
+[ -n "${FULL-}" ] || [ "$(cells rjk03-table-1)" -eq 24 ] || fail "rjk03-table-1"
+"$sim" list | sed -n 's/^table  *\([^ ]*\).*/\1/p' >"$scratch/names"
+[ "$(wc -l <"$scratch/names")" -ge 36 ] || fail "lbsim list: too few tables"
+while read -r table; do
+    [ "$(cells "$table")" -gt 0 ] || fail "$table: no number"
+done <"$scratch/names"
+
+# The same seed gives the same numbers, another seed others.
+"$sim" table hei97-fig-7 --json --jobs 1 >"$scratch/first"
+"$sim" table hei97-fig-7 --json >"$scratch/second"
+cmp "$scratch/first" "$scratch/second" || fail "the same seed gives other numbers"
+"$sim" table hei97-fig-7 --json --seed 2 >"$scratch/third"
+cmp -s "$scratch/first" "$scratch/third" && fail "--seed changes nothing"
+"$sim" table hei97-spectrum | grep -q 'worst case .* 478 .* ok' || fail "text"
+
+"$sim" plot hei97-fig-5-right rjk03-fig-12 --dir "$scratch/plots" >"$scratch/out" || fail "plot"
+for file in "$scratch"/plots/hei97-fig-5-right.svg "$scratch"/plots/rjk03-fig-12.svg; do
+    [ "$(head -c4 "$file")" = '<svg' ] && grep -q '<polyline' "$file" && [ "$(tail -n1 "$file")" = '</svg>' ] ||
+        fail "$file is no drawing"
+done
+"$sim" embed lattice:12x12 --hosts mesh:2x2 --frames "$scratch/frames" >"$scratch/out" || fail "embed"
+[ "$(wc -l <"$scratch/out")" -eq 18 ] || fail "embed: $(wc -l <"$scratch/out") files"
+grep -q 'largest error' "$scratch/frames/frame-0400.svg" || fail "embed: no error in the caption"
+"$sim" embed tree:60 --hosts ring:5 --frames "$scratch/tree" --start random --order block >"$scratch/out" ||
+    fail "embed: a guest without pins"
+
+for wrong in "table" "table nonsense" "table all --nonsense" "table all --runs 0" "table all --runs" "list x" \
+    "plot" "plot nonsense" "plot all --dir" "embed" "embed lattice:4x4 --hosts mesh:2x2" \
+    "embed lattice:4x4 --hosts nonsense --frames $scratch/x" "embed $scratch/no --hosts mesh:2x2 --frames $scratch/x" \
+    "embed lattice:4x4 --hosts hypercube:6 --frames $scratch/x" \
+    "embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --start nowhere"; do
+    # shellcheck disable=SC2086 # words of a command
+    "$sim" $wrong >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 2 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "lbsim $wrong: status or message"
+done
+for command in table plot embed; do
+    "$sim" "$command" --help | grep -q '^usage: lbsim' || fail "$command --help"
+done
+exit "$failed"
