@@ -211,9 +211,8 @@ bad_loads_and_bounds_are_refused(void **state)
     static const struct {
         double load, bound;
         int integer;
-    } rows[] = {{-1.0, 0.01, 0}, {(double)NAN, 0.01, 0}, {(double)INFINITY, 0.01, 0},
-                {1.5, 0.01, 1},  {9.1e15, 0.01, 1},      {1.0, 0.0, 0},
-                {1.0, -1.0, 0},  {1.0, (double)NAN, 0}};
+    } rows[] = {{-1.0, 0.01, 0},   {(double)NAN, 0.01, 0}, {HUGE_VAL, 0.01, 0}, {1.5, 0.01, 1},
+                {9.1e15, 0.01, 1}, {1.0, 0.0, 0},          {1.0, -1.0, 0},      {1.0, (double)NAN, 0}};
     struct field f;
     open_field(&f, make_hosts("ring:5"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -362,7 +361,7 @@ mean_rounds(struct field *f, enum lbm_policy policy, enum lbm_ports ports, int i
     double sum = 0.0;
     o.ports = ports;
     if (lbm_rule_make(&f->net, &o, &rule, &diag) != LBM_OK)
-        return (double)INFINITY;
+        return HUGE_VAL;
     o.rule = &rule;
     for (uint64_t k = 0; k < RUNS; k++) {
         draw(f, 1000 + k, integer);
@@ -379,7 +378,7 @@ check_auto(struct field *f, const char *what, int integer)
                                              LBM_POLICY_CHEBYSHEV, LBM_POLICY_DIMENSION_EXCHANGE,
                                              LBM_POLICY_GDE};
     for (int ports = LBM_PORTS_ONE; ports <= LBM_PORTS_ALL; ports++) {
-        double best = (double)INFINITY;
+        double best = HUGE_VAL;
         enum lbm_policy winner = LBM_POLICY_AUTO;
         for (size_t i = 0; i < sizeof rivals / sizeof *rivals; i++) {
             double rounds = mean_rounds(f, rivals[i], (enum lbm_ports)ports, integer);

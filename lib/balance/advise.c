@@ -42,7 +42,7 @@ expected_steps(const struct lbm_network *net, const struct lbm_rule *rule, doubl
     if (rule->gamma < 1e-6 || net->h->n < 2)
         return net->h->n < 2 ? 0.0 : sweep;
     if (rate >= 1.0 - 1e-12)
-        return INFINITY;
+        return HUGE_VAL;
     double start = fmin(1.0, 2.0 / sqrt(3.0 * net->h->n)), growth = 0.0, steps = 1.0;
     if (rule->policy == LBM_POLICY_SECOND_ORDER)
         growth = sqrt(1.0 - rule->gamma * rule->gamma);
@@ -150,7 +150,7 @@ add_candidate(const struct lbm_network *net, const struct lbm_balance_options *o
 static double
 least_rounds(const struct lbm_advice *advice)
 {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (unsigned i = 0; i < advice->n; i++)
         least = fmin(least, advice->candidate[i].rounds);
     return least;

@@ -155,7 +155,7 @@ enum lbm_err
 lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *options, struct lbm_rule *out,
               struct lbm_diag *diag)
 {
-    struct lbm_rule rule = {.policy = options->policy, .gamma = NAN};
+    struct lbm_rule rule = {.policy = options->policy, .gamma = (double)NAN};
     if (options->policy == LBM_POLICY_AUTO) {
         struct lbm_advice *advice = lbm_alloc(1, sizeof *advice);
         enum lbm_err err = advice == NULL ? lbm_diag_set(diag, LBM_E_NOMEM, "auto", 0, "no memory for advice")

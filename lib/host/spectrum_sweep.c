@@ -130,7 +130,7 @@ struct search {
 static double
 probe(struct search *s, double lambda)
 {
-    double gamma = INFINITY;
+    double gamma = HUGE_VAL;
     if (s->err == LBM_OK)
         s->err = lbm_gamma_sweep(s->h, s->c, lambda, &gamma);
     if (gamma < s->gamma) {
@@ -165,7 +165,7 @@ refine(struct search *s, double low, double high)
 enum lbm_err
 lbm_lambda_numeric(const struct lbm_hosts *h, const struct lbm_colouring *c, double *lambda, double *gamma)
 {
-    struct search s = {.h = h, .c = c, .lambda = 0.5, .gamma = INFINITY};
+    struct search s = {.h = h, .c = c, .lambda = 0.5, .gamma = HUGE_VAL};
     for (int i = 1; i < SCAN; i++)
         probe(&s, (double)i / SCAN);
     double middle = s.lambda;

@@ -37,7 +37,7 @@ struct session {
 static void
 print_step(const struct session *s, const struct lbm_balance_step *step)
 {
-    double least = INFINITY, largest = -INFINITY;
+    double least = HUGE_VAL, largest = -HUGE_VAL;
     for (uint32_t p = 0; p < s->h.n; p++) {
         least = fmin(least, step->load[p]);
         largest = fmax(largest, step->load[p]);

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# lbsim balance and lbsim advise from outside: every policy on every kind of hosts conserves the load and settles, or says why
+# not; JSON is JSON; loads from every source; what is wrong on the command line is said in one line.
+set -u
+
+top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+sim=${top_builddir:-$(pwd)}/sim/lbsim
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+# The number of a field of the JSON on standard input.
+field() {
+    sed -nE "s/.*\"$1\": ([-0-9.e+]+|true|false).*/\1/p"
+}
+
+conserved() { # the total after is that before, to 1e-9 of it; whole units exactly
+    awk -v a="$(field total_before <"$1")" -v b="$(field total_after <"$1")" -v whole="$2" \
+        'BEGIN { d = a > b ? a - b : b - a; exit !(a != "" && d <= (whole ? 0 : 1e-9 * a)) }'
+}
+
+# Hosts in a file: a planar grid with diagonals, 5 by 5.
+awk 'BEGIN { n = 5; for (i = 0; i < n * n; i++) { x = i % n; y = int(i / n)
+    if (x < n - 1) { e[i] = e[i] " " i + 2; e[i + 1] = e[i + 1] " " i + 1; m++ }
+    if (y < n - 1) { e[i] = e[i] " " i + n + 1; e[i + n] = e[i + n] " " i + 1; m++ }
+    if (x < n - 1 && y < n - 1) { e[i] = e[i] " " i + n + 2; e[i + n + 1] = e[i + n + 1] " " i + 1; m++ } }
+    print n * n, m; for (i = 0; i < n * n; i++) print e[i] }' >"$scratch/planar.graph"
+hosts="ring:15 mesh:5x4 torus:6x5 hypercube:4 star:9 tree:2,3 complete:5 chain:1 file:$scratch/planar.graph"
+irregular=$top/../shared/hosts/irr24.graph # a network of 24 hosts, where the tree's companion folder is present
+[ -e "$irregular" ] && hosts="$hosts file:$irregular"
+
+policies="diffusion second-order chebyshev dimension-exchange gde random-load oem dem dem-table cwa edge-remap auto"
+settled=0
+for h in $hosts; do
+    for policy in $policies; do
+        for whole in "" --integer; do
+            # shellcheck disable=SC2086 # no word if real
+            "$sim" balance --hosts "$h" --policy "$policy" $whole --json >"$scratch/out" 2>"$scratch/err"
+            case $? in
+                0) conserved "$scratch/out" "$whole" || fail "$h $policy $whole: $(cat "$scratch/out")"
+                    settled=$((settled + 1)) ;;
+                2) [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$h $policy $whole: $(cat "$scratch/err")"
+                    grep -qE "CYB89|XL95|SAN|RJK03|HEI97|Muthukrishnan|Diekmann|accelerate" "$scratch/err" ||
+                        fail "$h $policy $whole: no source: $(cat "$scratch/err")" ;;
+                *) fail "$h $policy $whole: $(cat "$scratch/out" "$scratch/err")" ;;
+            esac
+        done
+    done
+    "$sim" advise --hosts "$h" >"$scratch/out" || fail "advise $h"
+    grep -q '^auto: ' "$scratch/out" || fail "advise $h says nothing"
+done
+[ "$settled" -ge 80 ] || fail "only $settled runs settled"
+
+# Theorem 1 explains what does not level.
+"$sim" balance --hosts ring:8 --policy diffusion --alpha 0.5 >"$scratch/out"
+[ $? -eq 1 ] && grep -q 'CYB89 Theorem 1' "$scratch/out" || fail "theorem 1"
+
+# RJK03's figs 18 and 19, and loads of every kind.
+"$sim" balance --hosts hypercube:3 --policy dem --integer --loads list:15,1,1,1,1,1,1,1 --schedule --json >"$scratch/out"
+[ "$(field plain <"$scratch/out") $(field overlapped <"$scratch/out") $(field pipelined <"$scratch/out")" = "12 10 7" ] ||
+    fail "schedules: $(cat "$scratch/out")"
+printf '3\n0 1\n' >"$scratch/loads"
+for loads in uniform:4 uniform:0 point:9 point:9,2 "list:1,2,3" "file:$scratch/loads"; do
+    "$sim" balance --hosts chain:3 --loads "$loads" --integer -q || fail "$loads"
+done
+printf '1 2 4\n' >"$scratch/capacities"
+"$sim" balance --hosts "chain:3@cap=$scratch/capacities" --loads point:7 --bound 1e-9 --trace >"$scratch/out" ||
+    fail "capacities"
+grep -q 'loads 1 \.\. 4$' "$scratch/out" || fail "loads are not in proportion to capacities"
+"$sim" balance --hosts hypercube:3 --policy diffusion --arrivals 4,2,4 --steps 20000 --json |
+    field variance | awk '{ exit !($1 > 30 && $1 < 36) }' || fail "arrivals"
+"$sim" balance --hosts ring:8 --runs 5 --json | grep -q '"runs": 5, ' || fail "--runs"
+"$sim" advise --hosts ring:8 --ports all --json | grep -q '"candidates": \[{"policy": ' || fail "advise --json"
+
+for wrong in "balance" "balance --hosts" "balance --hosts nonsense:3" "balance --hosts ring:8 --policy nonsense" \
+    "balance --hosts ring:8 --loads nonsense" "balance --hosts ring:8 --loads list:1,2" "balance --hosts ring:2 --loads list:1,2,3" \
+    "balance --hosts ring:8 --loads point:1,8" "balance --hosts ring:8 --loads list:-1" "balance --hosts ring:8 --lambda 0" \
+    "balance --hosts ring:8 --alpha much" "balance --hosts ring:8 --bound -1" "balance --hosts ring:8 --schedule" \
+    "balance --hosts ring:8 --runs 0" "balance --hosts ring:8 --arrivals 1,1,1" "balance --hosts ring:8 --stop quiet" \
+    "balance --hosts file:/nonexistent" "balance --hosts ring:8 --loads file:/nonexistent" "advise" \
+    "advise --hosts ring:8 --trace"; do
+    # shellcheck disable=SC2086 # words of a command
+    "$sim" $wrong >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 2 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "lbsim $wrong: $(cat "$scratch/out" "$scratch/err")"
+done
+
+# The manual page has every option.
+for command in balance advise; do
+    for option in $("$sim" "$command" --help | grep -oE '^  --[a-z]+' | sort -u); do
+        grep -qE -- "^\*.*$option\*" "$top/docs/man/lbsim.1.scd" || fail "the manual page lacks $option of $command"
+    done
+done
+exit "$failed"
