@@ -3,7 +3,8 @@
 # mapping is measured by the reference judge, not by our own evaluator. Needs the reference material (graphs,
 # hosts, peers.csv, tools) beside the source tree in ../shared, and python3.
 #
-#   bench/quality.sh [BUILD_DIRECTORY [SEED [METHOD]]]     default: the current directory, 1, lbmap
+#   bench/quality.sh [BUILD_DIRECTORY [SEED [OPTION...]]]     default: the current directory, 1; OPTIONs are of
+#   lbctl plan, as in: bench/quality.sh . 1 --effort best
 #
 # Status 1 if a plan failed or a host is over its limit (3 %, or one vertex where 3 % is less than that).
 set -eu
@@ -15,10 +16,12 @@ shared=$top/../shared
 command -v python3 >/dev/null || { echo 'bench/quality.sh: skipped, there is no python3'; exit 0; }
 [ -x "$build/client/lbctl" ] || { echo "bench/quality.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
 cd "$shared"
-exec python3 - "$build/client/lbctl" "${2:-1}" "${3:-lbmap}" <<'END'
+seed=${2:-1}
+shift $(($# < 2 ? $# : 2))
+exec python3 - "$build/client/lbctl" "$seed" "$@" <<'END'
 import csv, json, math, os, subprocess, sys, tempfile
 
-lbctl, seed, method = sys.argv[1:]
+lbctl, seed, *options = sys.argv[1:]
 peers = {}
 for row in csv.DictReader(open("peers.csv")):
     peers.setdefault((row["graph"], row["hosts"]), {})[row["method"]] = int(row["hop_bytes"])
@@ -28,7 +31,7 @@ def measure(graph, hosts, path):
     """Plan one instance: what the judge says, and the seconds of the processor."""
     file = "graphs/%s.graph.gz" % graph
     before = os.times()
-    subprocess.run([lbctl, "plan", file, "--hosts", hosts, "--seed", seed, "--method", method, "-q", "-o", path],
+    subprocess.run([lbctl, "plan", file, "--hosts", hosts, "--seed", seed, "-q", "-o", path] + options,
                    check=True, stdout=subprocess.DEVNULL)
     after = os.times()
     seconds = after.children_user + after.children_system - before.children_user - before.children_system

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 enum {
-    TRIES = 6,            /* alternately by diffusion and by hops; each both ways around */
+    TRIES = 6, /* alternately by diffusion and by hops; each both ways around */
+    TRIES_QUICK = 2,
     SMOOTHINGS = 200,     /* of the first diffusion */
     SMOOTHINGS_MORE = 60, /* of the others: less smooth is more varied */
     REFINEMENTS = 3,
@@ -267,9 +268,10 @@ bisector_divide(struct bisector *b, const uint32_t *member, uint32_t n_members, 
         b->local[member[k]] = k;
         group.work += lbm_graph_work(b->m->g, member[k]);
     }
-    for (int i = 0; i < TRIES && err == LBM_OK && !(i > 0 && mapping_stopped(b->m)); i++) {
+    int tries = b->m->quick ? TRIES_QUICK : TRIES;
+    for (int i = 0; i < tries && err == LBM_OK && !(i > 0 && mapping_stopped(b->m)); i++) {
         if (i % 2 == 0)
-            smooth(b, &group, i == 0 ? SMOOTHINGS : SMOOTHINGS_MORE);
+            smooth(b, &group, i == 0 && !b->m->quick ? SMOOTHINGS : SMOOTHINGS_MORE);
         else
             order_by_hops(b, &group);
         err = sort_by_value(b, &group);

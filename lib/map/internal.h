@@ -13,6 +13,7 @@ struct mapping {
     const uint64_t *limit;                  /* [hosts] work units */
     uint32_t *part;                         /* [n] changed in place; pinned vertices keep theirs */
     const struct lbm_plan_options *options; /* whom to ask whether to stop; NULL: nobody */
+    int quick;                              /* try less: one good start is enough */
 };
 
 /* The methods of a plan. In: g not empty; plan's arrays allocated.  Out: plan.  Errors: LBM_E_NOMEM. */

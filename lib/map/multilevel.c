@@ -32,29 +32,45 @@ struct annealing {
 
 /* What an effort stands for. */
 struct effort {
-    uint32_t arena_max;     /* starts compete on the finest level of at most so many vertices: what they
-                               differ in shows there, and a larger guest takes one of them further, not all */
+    uint32_t arena_max;     /* starts compete on the finest level of at most so many vertices */
+    uint32_t ground_max;    /* the best one is annealed on the finest level of at most so many */
     int turns;              /* of all starts */
-    uint8_t skip[STARTS];   /* starts that are left out, if others are possible */
-    int vcycles_start;      /* of each start, and of a guest larger than the arena */
+    uint8_t skip[STARTS];   /* starts that are left out */
+    int quick;              /* starts try less */
+    int rounds;             /* of refinement on a level */
+    int rounds_final;       /* of refinement on the arena, the ground and the guest */
+    int vcycles_start;      /* of each start, and of a guest larger than the ground */
     int vcycles_best;       /* of the best start */
     struct annealing start; /* of each start */
     struct annealing best;  /* of the best start */
 };
 
 static const struct effort efforts[LBM_EFFORT_COUNT] = {
-    [LBM_EFFORT_FAST] = {.arena_max = 1 << 15,
+    [LBM_EFFORT_FAST] = {.arena_max = 1 << 12,
+                         .ground_max = 1 << 12,
                          .turns = 1,
-                         .skip = {[PLANE_REGIONS] = 1, [OUTER_FACE] = 1, [HALVING] = 1},
+                         .skip = {[PLANE_REGIONS] = 1, [OUTER_FACE] = 1},
+                         .quick = 1,
+                         .rounds = 2,
+                         .rounds_final = 2,
                          .best = {1, 50, 200000}},
-    [LBM_EFFORT_NORMAL] =
-        {.arena_max = 1 << 16, .turns = 1, .vcycles_start = 1, .vcycles_best = 3, .best = {2, 200, 1000000}},
-    [LBM_EFFORT_BEST] = {.arena_max = 1 << 18,
+    [LBM_EFFORT_NORMAL] = {.arena_max = 1 << 12,
+                           .ground_max = 1 << 16,
+                           .turns = 1,
+                           .quick = 1,
+                           .rounds = 3,
+                           .rounds_final = 3,
+                           .start = {1, 100, 100000},
+                           .best = {1, 200, 500000}},
+    [LBM_EFFORT_BEST] = {.arena_max = 1 << 16,
+                         .ground_max = 1 << 18,
                          .turns = 2,
+                         .rounds = 10,
+                         .rounds_final = 20,
                          .vcycles_start = 1,
                          .vcycles_best = 10,
                          .start = {1, 200, 1000000},
-                         .best = {6, 2000, 10000000}},
+                         .best = {5, 2000, 10000000}},
 };
 
 /* Temperatures of every annealing: below, nothing moves; above, the start is forgotten. */
@@ -70,7 +86,7 @@ struct run {
     uint64_t *load; /* scratch */
     uint32_t *work; /* [n] scratch */
     struct lbm_levels levels;
-    uint32_t arena; /* level */
+    uint32_t arena, ground; /* levels */
     struct lbm_rng rng;
     struct lbm_plan *plan; /* part is that of the level at hand; x those of the coarsest level */
 };
@@ -89,7 +105,8 @@ mapping_of(const struct run *run, uint32_t level)
                             .h = run->h,
                             .limit = run->limit,
                             .part = run->plan->part,
-                            .options = run->options};
+                            .options = run->options,
+                            .quick = run->effort->quick};
 }
 
 /* Bring part from one level to a finer one, refining on each. */
@@ -101,7 +118,7 @@ climb(struct run *run, uint32_t from, uint32_t to)
         struct mapping m = mapping_of(run, l);
         map_prolong(run->levels.parent[l], m.g->n, m.part, run->work);
         memcpy(m.part, run->work, m.g->n * sizeof *m.part);
-        err = map_refine(&m, ROUNDS, PATIENCE, &run->rng);
+        err = map_refine(&m, run->effort->rounds, PATIENCE, &run->rng);
     }
     return err;
 }
@@ -115,7 +132,7 @@ polish(struct run *run, uint32_t level, int vcycles)
     if (err == LBM_OK)
         err = map_swap(&m);
     if (err == LBM_OK)
-        err = map_refine(&m, ROUNDS_FINAL, PATIENCE, &run->rng);
+        err = map_refine(&m, run->effort->rounds_final, PATIENCE, &run->rng);
     for (int i = 0; i < vcycles && err == LBM_OK && !mapping_stopped(&m); i++)
         err = map_vcycle(&m, VCYCLE_PER_HOST * run->h->n, &run->rng);
     if (err == LBM_OK)
@@ -124,9 +141,9 @@ polish(struct run *run, uint32_t level, int vcycles)
 }
 
 static enum lbm_err
-anneal(struct run *run, const struct annealing *how)
+anneal(struct run *run, uint32_t level, const struct annealing *how)
 {
-    struct mapping m = mapping_of(run, run->arena);
+    struct mapping m = mapping_of(run, level);
     struct cooling cooling = {.hot = HOT, .cold = COLD, .draws = (uint64_t)how->draws_vertex * m.g->n};
     if (cooling.draws > how->draws_max)
         cooling.draws = how->draws_max;
@@ -154,7 +171,7 @@ start_on_sites(struct run *run, const struct lbm_hosts *h, double *x)
         err = map_start_regions(&m, x, &run->rng, &pool);
     for (uint32_t i = 0; i < pool.n && err == LBM_OK; i++) {
         memcpy(m.part, pool_part(&pool, i), m.g->n * sizeof *m.part);
-        err = map_refine(&m, ROUNDS, PATIENCE, &run->rng);
+        err = map_refine(&m, run->effort->rounds, PATIENCE, &run->rng);
         pool_offer(&best, m.part, mapping_merit(&m, run->load));
     }
     if (err == LBM_OK)
@@ -227,7 +244,7 @@ try_start(struct run *run, unsigned turn, unsigned i, struct pool *best)
         return err;
     err = polish(run, run->arena, run->effort->vcycles_start);
     if (err == LBM_OK)
-        err = anneal(run, &run->effort->start);
+        err = anneal(run, run->arena, &run->effort->start);
     if (err == LBM_OK)
         pool_offer(best, m.part, mapping_merit(&m, run->load));
     return err;
@@ -254,6 +271,16 @@ compete(struct run *run)
     return err;
 }
 
+/* The finest level of at most so many vertices, or the coarsest. */
+static uint32_t
+level_of(const struct run *run, uint32_t vertices)
+{
+    uint32_t level = 0;
+    while (level + 1 < run->levels.n && run->levels.graph[level].n > vertices)
+        level++;
+    return level;
+}
+
 static enum lbm_err
 build_levels(struct run *run, const struct lbm_graph *g)
 {
@@ -262,8 +289,8 @@ build_levels(struct run *run, const struct lbm_graph *g)
         lbm_levels_build(g, NULL, target, map_cluster_work(g, target), &run->rng, &run->levels);
     if (err != LBM_OK)
         return err;
-    while (run->arena + 1 < run->levels.n && run->levels.graph[run->arena].n > run->effort->arena_max)
-        run->arena++;
+    run->ground = level_of(run, run->effort->ground_max);
+    run->arena = level_of(run, run->effort->arena_max);
     return LBM_OK;
 }
 
@@ -299,13 +326,15 @@ make(struct run *run, const struct lbm_graph *g)
         err = compete(run);
     tell(run, "V-cycles", 0.5);
     if (err == LBM_OK)
-        err = polish(run, run->arena, run->effort->vcycles_best);
+        err = climb(run, run->arena, run->ground);
+    if (err == LBM_OK)
+        err = polish(run, run->ground, run->effort->vcycles_best);
     tell(run, "annealing", 0.6);
     if (err == LBM_OK)
-        err = anneal(run, &run->effort->best);
+        err = anneal(run, run->ground, &run->effort->best);
     tell(run, "refinement", 0.8);
-    if (err == LBM_OK && run->arena > 0) {
-        err = climb(run, run->arena, 0);
+    if (err == LBM_OK && run->ground > 0) {
+        err = climb(run, run->ground, 0);
         if (err == LBM_OK)
             err = polish(run, 0, run->effort->vcycles_start);
     }

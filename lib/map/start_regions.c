@@ -9,18 +9,20 @@
 #include "space/space.h"
 
 enum {
-    ANGLES = 8, /* in a quarter turn; the upright one in its other turn and mirrored as well */
-    AXES = 6,   /* orders of them, in space */
-    RANDOM = 6, /* isometries of space */
-    PLACEMENTS_PLANE = ANGLES + 3,
+    ANGLES = 8,  /* in a quarter turn; the upright one in its other turn and mirrored as well */
+    AXES = 6,    /* orders of them, in space */
+    RANDOM = 6,  /* isometries of space */
+    UPRIGHT = 4, /* turned and mirrored */
+    PLACEMENTS_PLANE = UPRIGHT + ANGLES - 1,
     PLACEMENTS_SPACE = AXES + RANDOM,
+    PLACEMENTS_QUICK = 4,
     BALANCE_ROUNDS_MAX = 150,
     BALANCE_ROUNDS_MIN = 15,
     PATIENCE = 50,
 };
 
 /* Comparisons of a vertex with a site that balancing a power diagram may take: a tenth of a second or two. */
-static const double COMPARISONS_MAX = 1e8;
+static const double COMPARISONS_MAX = 1e8, COMPARISONS_QUICK = 5e6;
 
 static const double PI = 3.14159265358979323846;
 
@@ -29,7 +31,8 @@ map_cut_regions(const struct mapping *m, const double *y, double *weight)
 {
     const struct lbm_graph *g = m->g;
     const struct lbm_hosts *h = m->h;
-    double rounds = COMPARISONS_MAX / ((double)g->n * h->n), vertex = (double)h->n / g->n;
+    double rounds = (m->quick ? COMPARISONS_QUICK : COMPARISONS_MAX) / ((double)g->n * h->n),
+           vertex = (double)h->n / g->n;
     rounds = fmin(fmax(rounds, BALANCE_ROUNDS_MIN), BALANCE_ROUNDS_MAX);
     /* Cells cannot divide a vertex: a share of few vertices is not met any better than by one. */
     if (lbm_regions_balance(h->n, h->m, 0, h->site, h->capacity, g->n, y, g->work, fmax(0.03, vertex),
@@ -63,10 +66,10 @@ placement(int i, unsigned m, struct lbm_rng *rng, double *matrix)
         map_isometry_axes((unsigned)i, matrix);
     else if (m == 3)
         map_isometry_space(rng, matrix);
-    else if (i < ANGLES)
-        map_isometry_plane(i * PI / 2 / ANGLES, 0, matrix);
+    else if (i < UPRIGHT)
+        map_isometry_plane(i % 2 * PI / 2, i / 2, matrix);
     else
-        map_isometry_plane((i - ANGLES) % 2 * PI / 2, i > ANGLES, matrix);
+        map_isometry_plane((i - UPRIGHT + 1) * PI / 2 / ANGLES, 0, matrix);
 }
 
 enum lbm_err
@@ -77,6 +80,7 @@ map_start_regions(const struct mapping *m, double *x, struct lbm_rng *rng, struc
     uint64_t *load = lbm_alloc(h->n, sizeof *load);
     enum lbm_err err = y == NULL || weight == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
     int placements = h->m == 2 ? PLACEMENTS_PLANE : PLACEMENTS_SPACE;
+    placements = m->quick ? PLACEMENTS_QUICK : placements;
     map_set_upright(m->g, h->m, x);
     for (int i = 0; i < placements && err == LBM_OK && !(i > 0 && mapping_stopped(m)); i++) {
         double matrix[9];

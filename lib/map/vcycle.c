@@ -12,6 +12,7 @@
 enum {
     ROUNDS_COARSE = 10, /* of refinement on every level but the finest */
     ROUNDS_FINE = 6,
+    ROUNDS_QUICK = 2,
     PATIENCE = 100,
 };
 
@@ -46,7 +47,7 @@ anneal_level(const struct cycle *c, const struct mapping *level, int finest, int
         how.hot = how.hot * COOLER > how.cold ? how.hot * COOLER : how.cold;
     enum lbm_err err = map_anneal(level, &how, c->rng);
     if (err == LBM_OK && finest)
-        err = map_refine(level, ROUNDS_FINE, PATIENCE, c->rng);
+        err = map_refine(level, level->quick ? ROUNDS_QUICK : ROUNDS_FINE, PATIENCE, c->rng);
     if (err == LBM_OK && finest)
         err = map_flow(level, c->rng);
     return err;
