@@ -37,7 +37,7 @@ cluster_request(struct cluster *c, uint32_t host, uint32_t uid, Lbm__Request *re
 {
     struct machine *m = &c->machine[host];
     forget_replies(m);
-    if (m->node == NULL)
+    if (m->node == NULL || m->stopped)
         return; /* nobody answers */
     request->id = ++m->requests;
     struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
