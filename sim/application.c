@@ -295,6 +295,8 @@ kept(struct cluster *c, struct application *a)
     const struct guest *guest = check_guest(&c->check, a->job);
     for (size_t i = 0; i < a->sent.n; i++) {
         struct truth *truth = &guest->vertex[a->sent.at[i].vertex];
+        if (!guest->deleted)
+            check_promise(&c->check, a->host, truth, a->sent.at[i].vertex, a->sent.at[i].payload);
         if (a->sent.at[i].payload > truth->payload_kept)
             truth->payload_kept = a->sent.at[i].payload;
         trace(c, a->host, "payload %" PRIu64 " of vertex %" PRIu32 " of %04x is kept", a->sent.at[i].payload,

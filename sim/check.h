@@ -37,8 +37,9 @@ struct truth {
     uint64_t moved;            /* highest at which somebody has let go for good */
     uint64_t token;            /* highest an application worked with */
     uint32_t token_host;
-    uint64_t payload;      /* newest written */
-    uint64_t payload_kept; /* newest whose keeping was promised */
+    uint64_t payload;            /* newest written */
+    uint64_t payload_kept;       /* newest whose keeping was promised */
+    uint64_t payload_replicated; /* newest that was on two disks */
     uint8_t touched;
 };
 
@@ -69,12 +70,12 @@ struct check {
     struct lbm_view view;            /* of these: some entries change nothing */
     LBM_VEC(uint64_t) deleted;       /* jobs that the log deleted */
     LBM_VEC(struct logged_job) created;
-    int external;       /* no daemon orders the log */
-    int view_changed;   /* by the transaction at hand */
+    int external;                                  /* no daemon orders the log */
+    int view_changed;                              /* by the transaction at hand */
     LBM_VEC(struct lbm_recovered_adoption) merged; /* heirs have what these had */
-    uint64_t was_alone; /* bit per host: it had no buddy once */
-    int has_loss;       /* a disk was lost or went back in time: until all is repaired, another loss is one */
-    char invariant[4];  /* "": nothing was violated */
+    uint64_t was_alone;                            /* bit per host: it had no buddy once */
+    int has_loss;      /* a disk was lost or went back in time: until all is repaired, another loss is one */
+    char invariant[4]; /* "": nothing was violated */
     char text[320];
 };
 
@@ -114,6 +115,9 @@ void check_replicated(struct truth *truth, const struct copy *copy);
 void check_word(struct check *check, uint32_t host, uint64_t incarnation, uint64_t job, uint32_t vertex,
                 uint64_t epoch, enum lbm_stage stage);
 void check_words(struct check *check, const Lbm__Peer *message);
+/* A host promises to keep a payload of that number. */
+void check_promise(struct check *check, uint32_t host, const struct truth *truth, uint32_t vertex,
+                   uint64_t payload);
 /* The log has changed: who has no buddy? */
 void check_alone(struct check *check);
 

@@ -127,6 +127,16 @@ keep_copy(struct truth *truth, struct copy copy)
         truth->moved = copy.epoch;
 }
 
+/* Applications number what they write: the first eight bytes, the lowest first. */
+static uint64_t
+payload_number(const struct lbm_row *row)
+{
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < 8 && i < row->payload_len; i++)
+        number |= (uint64_t)row->payload[i] << (8 * i);
+    return number;
+}
+
 void
 check_record(void *arg, const struct disk *disk, const struct disk_replica *replica,
              const struct lbm_row *before, const struct lbm_row *after)
@@ -148,6 +158,9 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
                         .stage = row->stage};
     if (after != NULL) {
         keep_copy(truth, copy);
+        uint64_t payload = payload_number(after);
+        if (replica != NULL && payload > truth->payload_replicated)
+            truth->payload_replicated = payload;
         if (is_held(after->stage) && !has_content(&guest->g, after))
             check_violated(check, "I4",
                            "host %" PRIu32 " stores vertex %" PRIu32 " with another work or adjacency",

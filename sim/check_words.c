@@ -59,6 +59,18 @@ check_word(struct check *check, uint32_t host, uint64_t incarnation, uint64_t jo
 }
 
 void
+check_promise(struct check *check, uint32_t host, const struct truth *truth, uint32_t vertex,
+              uint64_t payload)
+{
+    if (lbm_view_member(&check->view, host) != NULL && host < 64 && (check->was_alone >> host & 1) == 0 &&
+        payload > truth->payload_replicated)
+        check_violated(check, "I11",
+                       "host %" PRIu32 " keeps payload %" PRIu64 " of vertex %" PRIu32
+                       ", which no other disk has",
+                       host, payload, vertex);
+}
+
+void
 check_words(struct check *check, const Lbm__Peer *message)
 {
     const Lbm__Answer *answer = message->answer;

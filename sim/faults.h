@@ -28,7 +28,7 @@
     X(LEASH, "leash", 2, 4000, 25000, "a host reaches its buddy alone")                                      \
     X(DEAF, "deaf", 2, 1000, 15000, "a host hears nothing of the control log")                               \
     X(EVICT, "evict", 2, 0, 0, "an operator evicts a host whatever it does")                                 \
-    X(EVICT_UNHEARD, "evict-unheard", 1, 3000, 14000, "a host is evicted, and some do not hear of it")       \
+    X(EVICT_UNHEARD, "evict-unheard", 1, 6000, 20000, "a host is evicted, and some do not hear of it")       \
     X(RETURN, "return", 1, 0, 0, "hosts that are down come back")                                            \
     X(DOUBLE, "double-crash", 2, 300, 12000, "a host crashes, and a second one while that is repaired")      \
     X(ROLL_BACK, "roll-back", 2, 1000, 6000, "a host's disk is an older one after a crash")                  \
@@ -76,9 +76,11 @@ struct fault {
     enum fault_kind kind;
     int64_t at_us;
     int64_t lasts_us;
-    enum moment moment; /* it waits a while for that, at host a */
+    enum moment moment; /* it waits a while for that */
+    enum role at;       /* where: ROLE_ANY: at host a */
     int anyone;         /* nonzero: at any host */
     enum role role;     /* which host a is */
+    enum role role_b;   /* and b */
     uint32_t a, b, c;   /* drawn; taken modulo what there is */
 };
 

@@ -117,6 +117,20 @@ is_recovering(const struct story *s)
     return cluster_now(s->cluster) < s->quiet_until_us;
 }
 
+/* A fault is due: see who it happens to, and wait for its moment. */
+static void
+wait_for_moment(struct story *s, uint32_t i)
+{
+    struct fault *f = &s->fault[i];
+    f->a = f->role != ROLE_ANY ? drill_host(s, f->role, f->a) : f->a;
+    f->b = f->role_b != ROLE_ANY ? drill_host(s, f->role_b, f->b) : f->b;
+    if (f->moment == MOMENT_NONE)
+        return;
+    uint32_t at = f->at != ROLE_ANY ? drill_host(s, f->at, f->a) : f->a % s->h.n;
+    cluster_run_to_moment(s->cluster, f->moment, f->anyone ? LBM_NONE : at,
+                          f->moment > MOMENT_ENTRY ? ENTRY_US : MOMENT_US);
+}
+
 /* Begin what is due, and end it; the next moment at which something is, or INT64_MAX. */
 static int64_t
 faults_due(struct story *s, int64_t start)
@@ -132,12 +146,9 @@ faults_due(struct story *s, int64_t start)
             continue;
         }
         if (f->at_us <= now && s->happened[i] == 0) {
-            if (f->role != ROLE_ANY)
-                s->fault[i].a = drill_host(s, f->role, f->a);
-            if (f->moment != MOMENT_NONE)
-                cluster_run_to_moment(s->cluster, f->moment, f->anyone ? LBM_NONE : f->a % s->h.n,
-                                      f->moment > MOMENT_ENTRY ? ENTRY_US : MOMENT_US);
+            wait_for_moment(s, i);
             tell(s, i, "");
+            s->fault[i].at_us = now = cluster_now(s->cluster) - start; /* it lasts from now on */
             s->happened[i] = fault_begins(s, f) ? 1 : 2;
             s->result->count[f->kind] += s->happened[i] == 1;
         }

@@ -45,6 +45,7 @@ struct story {
     int64_t promoted_us;    /* when that was last tried */
     uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_buddy; /* of a drill */
+    uint32_t figure;                /* its steps; the number of them: none */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];

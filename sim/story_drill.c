@@ -2,6 +2,8 @@
 /* Drills: few hosts and vertices, and within seconds several things that happen to one host, its buddy and
  * those that hand vertices to them, most of them at the moment of a message or an entry of the control log.
  */
+#include <stdlib.h>
+
 #include "sim/story.h"
 
 /* Weights of what may happen, and to whom. Handoffs are made by to-and-fro, drain and set. */
@@ -71,43 +73,183 @@ draw_part(struct story *s)
     }
 }
 
+/* What is known to be delicate, step by step. Milliseconds are after the step before. */
+struct step {
+    enum fault_kind kind;
+    enum role role, role_b;
+    enum moment moment;
+    enum role at;
+    uint32_t after_ms, after_spread_ms, lasts_ms, lasts_spread_ms;
+};
+
+enum { STEPS_MAX = 3 };
+
+static const struct figure {
+    struct step step[STEPS_MAX];
+    uint32_t n;
+    enum role limited; /* refuses what it is offered; ROLE_ANY: nobody */
+} figures[] = {
+    /* The victim's refusal does not come back to its buddy, who knows of it by the replica. */
+    {{{FAULT_LAG, ROLE_BUDDY, ROLE_VICTIM, MOMENT_OFFER, ROLE_VICTIM, 0, 2000, 3000, 5000},
+      {FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 30, 600, 6500, 6000}},
+     2,
+     ROLE_VICTIM},
+    /* The heir has refused what it inherits, and the victim never heard. */
+    {{{FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_BUDDY, 0, 3000, 6500, 6000}},
+     1,
+     ROLE_BUDDY},
+    /* A new buddy, and the victim is cut off under its first lease. */
+    {{{FAULT_DRAIN, ROLE_BUDDY, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 0, 1000, 0, 0},
+      {FAULT_EVICT_LIVE, ROLE_VICTIM, ROLE_ANY, MOMENT_LEAVE, ROLE_ANY, 100, 500, 9000, 5000}},
+     2,
+     ROLE_ANY},
+    {{{FAULT_EVICT_DEAD, ROLE_BUDDY, ROLE_ANY, MOMENT_STAGE, ROLE_ANY, 0, 1000, 9000, 9000},
+      {FAULT_EVICT_LIVE, ROLE_VICTIM, ROLE_ANY, MOMENT_IN_SYNC, ROLE_ANY, 4000, 2000, 7000, 7000}},
+     2,
+     ROLE_ANY},
+    /* Some go on as if the victim were there, and it comes back or does not know either. */
+    {{{FAULT_EVICT_UNHEARD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_VICTIM, 500, 4000, 9000, 12000}},
+     1,
+     ROLE_ANY},
+    {{{FAULT_EVICT_UNHEARD, ROLE_VICTIM, ROLE_ANY, MOMENT_STAGE, ROLE_VICTIM, 500, 4000, 9000, 12000}},
+     1,
+     ROLE_ANY},
+    /* A refusal comes late, and the offer again and again. */
+    {{{FAULT_LAG, ROLE_VICTIM, ROLE_OTHER, MOMENT_OFFER, ROLE_VICTIM, 0, 2000, 3000, 9000},
+      {FAULT_LAG, ROLE_VICTIM, ROLE_BUDDY, MOMENT_NONE, ROLE_ANY, 0, 100, 3000, 9000}},
+     2,
+     ROLE_VICTIM},
+    /* One buddy after the other goes while vertices move. */
+    {{{FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_VICTIM, 0, 2000, 20000, 9000},
+      {FAULT_EVICT_DEAD, ROLE_BUDDY, ROLE_ANY, MOMENT_IN_SYNC, ROLE_ANY, 9000, 3000, 9000, 9000}},
+     2,
+     ROLE_ANY},
+    /* The heir of the victim is leaving. */
+    {{{FAULT_DRAIN, ROLE_BUDDY, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 0, 1000, 0, 0},
+      {FAULT_EVICT, ROLE_VICTIM, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 0, 1500, 0, 0}},
+     2,
+     ROLE_ANY},
+    {{{FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_VICTIM, 0, 1000, 9000, 9000},
+      {FAULT_DRAIN, ROLE_BUDDY, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 1000, 4500, 0, 0}},
+     2,
+     ROLE_ANY},
+    /* A daemon is killed while its application works on what is asked for. */
+    {{{FAULT_KILL, ROLE_VICTIM, ROLE_ANY, MOMENT_STAGE, ROLE_VICTIM, 0, 1500, 300, 600}}, 1, ROLE_ANY},
+    /* The heir is away while what it granted lasts, and after. */
+    {{{FAULT_EVICT_LIVE, ROLE_VICTIM, ROLE_ANY, MOMENT_LEASE, ROLE_VICTIM, 0, 2000, 9000, 5000},
+      {FAULT_KILL, ROLE_BUDDY, ROLE_ANY, MOMENT_EVICT, ROLE_ANY, 4000, 1500, 300, 1200}},
+     2,
+     ROLE_ANY},
+};
+
+enum { N_FIGURES = sizeof figures / sizeof *figures };
+
+static struct fault *
+add_fault(struct story *s, enum fault_kind kind, int64_t at_us)
+{
+    if ((s->options.kinds >> kind & 1) == 0 || s->n_faults == STORY_FAULTS_MAX)
+        return NULL;
+    struct fault *f = &s->fault[s->n_faults++];
+    *f = (struct fault){.kind = kind, .at_us = at_us};
+    f->a = (uint32_t)lbm_rng_next(&s->rng);
+    f->b = (uint32_t)lbm_rng_next(&s->rng);
+    f->c = (uint32_t)lbm_rng_next(&s->rng);
+    return f;
+}
+
+static void
+draw_parts(struct story *s)
+{
+    uint32_t n = LEAST_FAULTS + lbm_rng_below(&s->rng, SPREAD_FAULTS);
+    int64_t at = 0, pause = 300000 + lbm_rng_below(&s->rng, 3000000);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t part = draw_part(s);
+        at += (int64_t)(lbm_rng_unit(&s->rng) * 2 * (double)pause);
+        struct fault *f = part != N_PARTS ? add_fault(s, parts[part].kind, at) : NULL;
+        if (f == NULL)
+            return;
+        const struct fault_row *row = &fault_rows[f->kind];
+        uint32_t most = row->most_ms < EVICTED_MS ? row->most_ms : EVICTED_MS;
+        f->role = parts[part].role;
+        f->lasts_us = (row->least_ms + (int64_t)lbm_rng_below(&s->rng, most - row->least_ms + 1)) * 1000;
+        if (lbm_rng_below(&s->rng, 4) != 0)
+            f->moment = (enum moment)lbm_rng_below(&s->rng, MOMENT_COUNT);
+        f->anyone = lbm_rng_below(&s->rng, 3) == 0;
+    }
+}
+
+/* One host after the other is drained and takes part again, so that vertices go round and come back. */
+static void
+draw_carousel(struct story *s, uint32_t rounds)
+{
+    int64_t pace = 300000 + lbm_rng_below(&s->rng, 1200000);
+    uint32_t first = lbm_rng_below(&s->rng, s->h.n);
+    for (uint32_t i = 0; i < rounds; i++) {
+        struct fault *f = add_fault(s, FAULT_TO_AND_FRO, i * pace);
+        if (f == NULL)
+            return;
+        f->a = first + i;
+        f->lasts_us = pace / 2 + lbm_rng_below(&s->rng, (uint32_t)pace);
+    }
+}
+
+static void
+draw_figure(struct story *s, const struct figure *figure)
+{
+    int64_t at = 500000 + lbm_rng_below(&s->rng, 1500000);
+    for (uint32_t i = 0; i < figure->n; i++) {
+        const struct step *step = &figure->step[i];
+        at += (step->after_ms + (int64_t)lbm_rng_below(&s->rng, step->after_spread_ms + 1)) * 1000;
+        struct fault *f = add_fault(s, step->kind, at);
+        if (f == NULL)
+            continue;
+        f->role = step->role;
+        f->role_b = step->role_b;
+        f->moment = step->moment;
+        f->at = step->at;
+        f->lasts_us = (step->lasts_ms + (int64_t)lbm_rng_below(&s->rng, step->lasts_spread_ms + 1)) * 1000;
+        if (step->kind == FAULT_LAG)
+            f->c &= ~1u; /* the one link alone */
+    }
+}
+
 /* A host that refuses what it is offered; records that go as soon as they may. */
 void
 drill_draw_options(struct story *s)
 {
     struct cluster_options *o = &s->cluster_options;
+    s->victim = lbm_rng_below(&s->rng, s->h.n);
+    s->figure = lbm_rng_below(&s->rng, 2) != 0 ? lbm_rng_below(&s->rng, N_FIGURES) : N_FIGURES;
     o->late = 0;
-    o->tombstone_us = 200000 + lbm_rng_below(&s->rng, 8000000);
-    if (lbm_rng_below(&s->rng, 3) == 0) {
-        o->limited_host = lbm_rng_below(&s->rng, s->h.n);
-        o->vertices_max = 1 + lbm_rng_below(&s->rng, 6);
-    }
+    o->tombstone_us = 200000 + lbm_rng_below(&s->rng, 3000000);
+    enum role limited = s->figure < N_FIGURES ? figures[s->figure].limited : ROLE_ANY;
+    if (limited == ROLE_ANY && lbm_rng_below(&s->rng, 4) != 0)
+        return;
+    o->limited_host = limited == ROLE_VICTIM ? s->victim : lbm_rng_below(&s->rng, s->h.n);
+    o->vertices_max = 1 + lbm_rng_below(&s->rng, 6);
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+    const struct fault *x = a, *y = b;
+    return (x->at_us > y->at_us) - (x->at_us < y->at_us);
 }
 
 void
 drill_draw_faults(struct story *s)
 {
-    uint32_t n = LEAST_FAULTS + lbm_rng_below(&s->rng, SPREAD_FAULTS);
-    int64_t at = 0, pause = 300000 + lbm_rng_below(&s->rng, 3000000);
-    s->victim = (uint32_t)lbm_rng_next(&s->rng) % s->h.n;
-    for (uint32_t i = 0; i < n; i++) {
-        size_t part = draw_part(s);
-        if (part == N_PARTS)
-            return;
-        const struct fault_row *row = &fault_rows[parts[part].kind];
-        uint32_t most = row->most_ms < EVICTED_MS ? row->most_ms : EVICTED_MS;
-        struct fault *f = &s->fault[i];
-        at += (int64_t)(lbm_rng_unit(&s->rng) * 2 * (double)pause);
-        *f = (struct fault){.kind = parts[part].kind, .role = parts[part].role, .at_us = at};
-        f->lasts_us = (row->least_ms + (int64_t)lbm_rng_below(&s->rng, most - row->least_ms + 1)) * 1000;
-        f->a = (uint32_t)lbm_rng_next(&s->rng);
-        f->b = (uint32_t)lbm_rng_next(&s->rng);
-        f->c = (uint32_t)lbm_rng_next(&s->rng);
-        if (lbm_rng_below(&s->rng, 4) != 0)
-            f->moment = (enum moment)lbm_rng_below(&s->rng, MOMENT_COUNT);
-        f->anyone = lbm_rng_below(&s->rng, 3) == 0;
-        s->n_faults = i + 1;
-    }
+    uint32_t rounds =
+        lbm_rng_below(&s->rng, 4) == 0 ? 6 + lbm_rng_below(&s->rng, 12) : lbm_rng_below(&s->rng, 5);
+    draw_carousel(s, rounds);
+    if (s->figure < N_FIGURES)
+        draw_figure(s, &figures[s->figure]);
+    if (s->figure == N_FIGURES || lbm_rng_below(&s->rng, 3) == 0)
+        draw_parts(s);
+    /* Times that are the same keep their order nowhere: make them differ. */
+    for (uint32_t i = 0; i < s->n_faults; i++)
+        s->fault[i].at_us += i;
+    qsort(s->fault, s->n_faults, sizeof *s->fault, by_time);
 }
 
 static uint32_t

@@ -324,7 +324,7 @@ adopt_timer(struct lbm_node *node)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (!node->caught_up || node->resetting)
         return;
-    if (self != NULL && self->incarnation > node->incarnation && !LBM_BUG(KEEP_OLD_INCARNATION)) {
+    if (self != NULL && self->incarnation > node->incarnation) {
         reset(node, self->incarnation); /* a disk from before a reset: what it has was adopted long ago */
         return;
     }

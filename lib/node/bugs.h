@@ -54,7 +54,7 @@
     X(TAKE_WHILE_LEAVING, 26, "a host takes something while its leaving is on its way")                      \
     X(INSYNC_BEFORE_MERGED, 0, "in sync before the buddy has what was inherited")                            \
     X(CHECKPOINT_UNACKED, 0, "a checkpoint is confirmed before the buddy has it")                            \
-    X(KEEP_OLD_INCARNATION, 0, "a disk from before a reset goes on as it is")
+    X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

@@ -355,8 +355,8 @@ stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     s->retry_us = INT64_MAX;
     node->lease.term = recovered->lease_term + 1;
     node->lease.told_us = -1;
-    if (recovered->lease_us > node->now_us && !LBM_BUG(FORGET_OLD_APPLICATION)) {
-        node->lease.fence_us = recovered->lease_us;
+    if (recovered->lease_us > node->now_us) {
+        node->lease.fence_us = LBM_BUG(FORGET_OLD_APPLICATION) ? 0 : recovered->lease_us;
         node->lease.old_used = recovered->lease_used;
         node->lease.old_term = recovered->lease_term;
         node->lease.term = recovered->lease_term;

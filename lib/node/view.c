@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "node/node.h"
+#include "node/bugs.h"
 #include "node/view_internal.h"
 
 static void
@@ -122,7 +123,7 @@ lbm_view_heir(const struct lbm_view *view, uint32_t host, uint64_t incarnation, 
             *heir_incarnation = 0;
             return 1;
         }
-        if (!gone->adopted)
+        if (!gone->adopted && !LBM_BUG(HEIR_SPEAKS_EARLY))
             return 0;
         host = gone->heir;
         incarnation = gone->heir_incarnation;
