@@ -116,11 +116,12 @@ draw_spectrum(const struct lattice *l, const char *caption, struct lbm_buf *out)
     open_svg(out, SIZE + MARGIN + 100);
     for (uint32_t j = 1; j <= modes; j++)
         for (uint32_t i = 1; i <= modes; i++) {
-            double amplitude = hypot(lattice_amplitude(l, i, j, 0), lattice_amplitude(l, i, j, 1));
-            lbm_buf_printf(
-                out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"rgb(%u,%u,%u)\"/>\n",
-                MARGIN + size * (i - 1), MARGIN + SIZE - size * j, size, size, shade(amplitude),
-                shade(amplitude), shade(amplitude));
+            uint32_t grey = shade(hypot(lattice_amplitude(l, i, j, 0), lattice_amplitude(l, i, j, 1)));
+            if (grey < 255)
+                lbm_buf_printf(
+                    out,
+                    "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"rgb(%u,%u,%u)\"/>\n",
+                    MARGIN + size * (i - 1), MARGIN + SIZE - size * j, size, size, grey, grey, grey);
         }
     lbm_buf_printf(
         out,
