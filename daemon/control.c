@@ -20,7 +20,11 @@ enum fate {
     STAYS,
     LEAVES, /* its last answer is on the way; closed when that is out */
     CUT,    /* closed by the reaper */
+    CLOSED, /* by this side; it may not have noticed yet, and is not called gone before it must have */
 };
+
+/* An application that sees its connection end begins no step any more, but may be within one. */
+enum { NOTICE_US = LBM_LEASE_STOP_US + 200000 };
 
 struct client {
     struct lbm_control *control;
@@ -29,6 +33,7 @@ struct client {
     uint32_t uid;
     int admin;
     enum fate fate;
+    struct event *gone; /* once it is CLOSED */
     struct lbm_frames frames;
 };
 
@@ -57,7 +62,17 @@ is_admin(const struct lbm_control *control, uint32_t uid)
 }
 
 static void
-close_client(struct client *client)
+free_client(struct client *client)
+{
+    if (client->frames.bev != NULL)
+        bufferevent_free(client->frames.bev);
+    event_free(client->gone);
+    free(client);
+}
+
+/* It is gone, or must have noticed by now. */
+static void
+forget(struct client *client)
 {
     struct lbm_control *control = client->control;
     struct client **link = &control->clients;
@@ -65,10 +80,29 @@ close_client(struct client *client)
     while (*link != client)
         link = &(*link)->next;
     *link = client->next;
-    control->n_clients--;
-    bufferevent_free(client->frames.bev);
-    free(client);
+    control->n_clients -= client->fate != CLOSED;
+    free_client(client);
     control->handler.gone(control->handler.context, id);
+}
+
+static void
+on_gone(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    forget(context);
+}
+
+/* Close the connection of somebody who may go on. */
+static void
+close_client(struct client *client)
+{
+    const struct timeval notice = {NOTICE_US / 1000000, NOTICE_US % 1000000};
+    client->fate = CLOSED;
+    client->control->n_clients--;
+    bufferevent_free(client->frames.bev);
+    client->frames.bev = NULL;
+    event_add(client->gone, &notice);
 }
 
 static void
@@ -85,15 +119,9 @@ on_reap(evutil_socket_t fd, short what, void *context)
     struct lbm_control *control = context;
     (void)fd;
     (void)what;
-    /* `gone` may cut further clients, which then are behind us or before us: start over each time. */
-    for (struct client *c = control->clients; c != NULL;) {
-        if (c->fate == CUT) {
+    for (struct client *c = control->clients; c != NULL; c = c->next)
+        if (c->fate == CUT)
             close_client(c);
-            c = control->clients;
-        } else {
-            c = c->next;
-        }
-    }
 }
 
 static enum lbm_err
@@ -169,9 +197,12 @@ on_event(struct bufferevent *bev, short what, void *context)
 {
     struct client *client = context;
     (void)bev;
-    if (what & BEV_EVENT_TIMEOUT)
-        lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") reads nothing: cut off", client->id,
-                client->uid);
+    if ((what & BEV_EVENT_TIMEOUT) == 0) {
+        forget(client);
+        return;
+    }
+    lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") reads nothing: cut off", client->id,
+            client->uid);
     close_client(client);
 }
 
@@ -194,8 +225,11 @@ static struct client *
 add_client(struct lbm_control *control, evutil_socket_t fd, uint32_t uid, int admin)
 {
     struct client *client = lbm_alloc(1, sizeof *client);
+    struct event *gone = client != NULL ? evtimer_new(control->base, on_gone, client) : NULL;
     struct bufferevent *bev = bufferevent_socket_new(control->base, fd, BEV_OPT_CLOSE_ON_FREE);
-    if (client == NULL || bev == NULL) {
+    if (gone == NULL || bev == NULL) {
+        if (gone != NULL)
+            event_free(gone);
         free(client);
         if (bev != NULL)
             bufferevent_free(bev);
@@ -203,6 +237,7 @@ add_client(struct lbm_control *control, evutil_socket_t fd, uint32_t uid, int ad
             close(fd);
         return NULL;
     }
+    client->gone = gone;
     client->control = control;
     client->id = ++control->last_id;
     client->uid = uid;
@@ -295,6 +330,8 @@ lbm_control_pause(struct lbm_control *control, int paused)
 {
     control->paused = paused;
     for (struct client *c = control->clients; c != NULL; c = c->next) {
+        if (c->fate == CLOSED)
+            continue;
         if (paused)
             bufferevent_disable(c->frames.bev, EV_READ);
         else if (c->fate == STAYS)
@@ -310,8 +347,7 @@ lbm_control_free(struct lbm_control *control)
     while (control->clients != NULL) {
         struct client *client = control->clients;
         control->clients = client->next;
-        bufferevent_free(client->frames.bev);
-        free(client);
+        free_client(client);
     }
     unlink(control->path);
     lbm_listener_free(control->listener);

@@ -23,6 +23,7 @@ struct lbm_control_handler {
     void *context;
     /* A validated request, borrowed. client: number of the connection, never used twice. */
     void (*request)(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request);
+    /* It has ended the connection; or this side has, so long ago that it works on nothing any more. */
     void (*gone)(void *context, uint64_t client);
 };
 

@@ -320,7 +320,7 @@ nonsense_is_told_so_and_closed(void **state)
         close(fd);
     }
     assert_int_equal(f->requests, 0);
-    assert_int_equal(f->gone, sizeof openings / sizeof openings[0]);
+    UNTIL(f, f->gone == sizeof openings / sizeof openings[0]); /* they might go on for a while */
 }
 
 static void

@@ -47,8 +47,9 @@ struct daemon {
     unsigned n_attach;
     struct listed attached[LISTED], released[LISTED], kept[LISTED];
     size_t n_attached, n_released, n_kept;
-    enum lbm_err refusal;  /* of attach */
-    unsigned late_answers; /* checkpoints are not answered, but with the next one */
+    uint64_t released_term; /* of the last ones */
+    enum lbm_err refusal;   /* of attach */
+    unsigned late_answers;  /* checkpoints are not answered, but with the next one */
     uint64_t unanswered[LISTED];
     size_t n_unanswered;
 };
@@ -159,6 +160,7 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
         list(daemon->released, &daemon->n_released, request->released->vertex, request->released->token,
              request->released->n_vertex, request->released->payload_len, request->released->n_payload_len,
              &request->released->payload);
+        daemon->released_term = request->released->term;
         respond(fd, request->id, 1, &response);
         break;
     case LBM__REQUEST__WHAT_CHECKPOINT:
@@ -487,6 +489,17 @@ near_its_end_nothing_is_begun(void **state)
 }
 
 static void
+what_is_lost_is_returned_in_its_own_term(void **state)
+{
+    struct scene *scene = *state;
+    lbm_lease_file_write(scene->daemon.page, now_us() + 60 * SECOND, 2, 1);
+    push_acquire(&scene->daemon, 2, 7, 5, "again"); /* the same token: the record has not changed */
+    expect_told(scene, "revoked 7 5; acquire 7 5 \"again\"; ");
+    expect_count(&scene->daemon, &scene->daemon.n_released, 1);
+    assert_int_equal(scene->daemon.released_term, 1);
+}
+
+static void
 after_its_end_all_is_lost_even_if_it_is_renewed(void **state)
 {
     struct scene *scene = *state;
@@ -677,6 +690,7 @@ main(void)
         SERVING(what_is_not_held_is_released_without_a_word),
         SERVING(a_cancelled_job_ends_the_service),
         SERVING(near_its_end_nothing_is_begun),
+        SERVING(what_is_lost_is_returned_in_its_own_term),
         SERVING(after_its_end_all_is_lost_even_if_it_is_renewed),
         SERVING(a_higher_term_voids_what_was_given_before),
         SERVING(a_page_that_is_being_written_stops_but_loses_nothing),

@@ -7,13 +7,14 @@
  *     TIME revoke VERTEX TOKEN STEPS LAST
  *     TIME checkpoint VERTEX TOKEN STEPS
  *
- * TIME is CLOCK_BOOTTIME in microseconds, LAST that of the last step (0: none was made). Between acquire and
- * LAST nobody else may make a step of the vertex; steps that were checkpointed never get lost.
+ * TIME is CLOCK_BOOTTIME in microseconds, LAST the end of the last step (0: none was made). Between acquire
+ * and LAST nobody else may make a step of the vertex; steps that were checkpointed never get lost.
  *
  *     worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]
  *
  * It ends after so many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
- * revoked. It makes a step of each vertex every STEP_MS, and keeps them every CHECKPOINT_MS. */
+ * revoked. A step of all its vertices takes STEP_MS, and they are kept every
+ * CHECKPOINT_MS. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -97,17 +98,21 @@ revoked(void *context, uint32_t v, uint64_t token)
     tell_end(context, "revoke", v);
 }
 
+/* One step of all that is held, which takes step_ms. */
 static void
-make_steps(struct worker *worker, struct lbmap *map)
+make_step(struct worker *worker, struct lbmap *map)
 {
+    const struct timespec length = {worker->step_ms / 1000, worker->step_ms % 1000 * 1000000};
+    if (lbmap_lease_valid(map) != LBMAP_WORK)
+        return;
+    nanosleep(&length, NULL);
+    int64_t end_us = now_us();
     for (uint32_t v = 0; v < worker->n; v++) {
         struct work *work = &worker->work[v];
         if (work->token == 0)
             continue;
-        if (lbmap_lease_valid(map) != LBMAP_WORK)
-            return;
         work->steps++;
-        work->last_us = now_us();
+        work->last_us = end_us;
         work->checkpointed = 0;
     }
 }
@@ -139,8 +144,8 @@ run(struct worker *worker, struct lbmap *map, int64_t end_us)
     int64_t period_us = (int64_t)worker->checkpoint_ms * 1000, checkpoint_us = now_us() + period_us;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !stopped && now_us() < end_us) {
-        error = lbmap_dispatch(map, worker->step_ms);
-        make_steps(worker, map);
+        error = lbmap_dispatch(map, 1);
+        make_step(worker, map);
         if (now_us() >= checkpoint_us) {
             checkpoint(worker, map);
             checkpoint_us = now_us() + period_us;

@@ -107,6 +107,27 @@ return_one(struct returns *returns, uint32_t vertex, uint64_t token, const struc
     return returns->payload.failed ? LBM_E_NOMEM : err;
 }
 
+static enum lbm_err
+send_returns(struct lbmap *map, struct returns *returns)
+{
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__ReleasedRequest released;
+    lbm__released_request__init(&released);
+    released.term = map->service->term;
+    released.n_vertex = released.n_token = returns->vertex.n;
+    released.vertex = returns->vertex.at;
+    released.token = returns->token.at;
+    released.n_payload_len = returns->payload_len.n;
+    released.payload_len = returns->payload_len.at;
+    released.payload = (ProtobufCBinaryData){returns->payload.len, (uint8_t *)returns->payload.at};
+    request.what_case = LBM__REQUEST__WHAT_RELEASED;
+    request.released = &released;
+    enum lbm_err err = returns->vertex.n != 0 ? lbm_api_tell(map, &request) : LBM_OK;
+    returns->vertex.n = returns->token.n = returns->payload_len.n = 0;
+    returns->payload.len = 0;
+    return err;
+}
+
 static void
 returns_free(struct returns *returns)
 {
@@ -205,6 +226,7 @@ settle_losses(struct lbmap *map)
         if (return_one(&s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
             s->short_of_memory = 1;
     revoke_from(s, 0);
+    (void)send_returns(map, &s->bare); /* now: they belong to the term that is over */
     if (err != LBM_OK || judge_standing(map, &lease, lbm_page_now_us()) != STANDING_GOOD)
         return 0; /* until there is a page again, and a daemon */
     s->term = lease.term;
@@ -369,26 +391,6 @@ acquire(struct lbmap *map, const Lbm__Acquire *acquire)
         at += len;
         acquire_one(s, acquire->vertex[i], acquire->token[i], payload);
     }
-}
-
-static enum lbm_err
-send_returns(struct lbmap *map, struct returns *returns)
-{
-    Lbm__Request request = LBM__REQUEST__INIT;
-    Lbm__ReleasedRequest released;
-    lbm__released_request__init(&released);
-    released.n_vertex = released.n_token = returns->vertex.n;
-    released.vertex = returns->vertex.at;
-    released.token = returns->token.at;
-    released.n_payload_len = returns->payload_len.n;
-    released.payload_len = returns->payload_len.at;
-    released.payload = (ProtobufCBinaryData){returns->payload.len, (uint8_t *)returns->payload.at};
-    request.what_case = LBM__REQUEST__WHAT_RELEASED;
-    request.released = &released;
-    enum lbm_err err = returns->vertex.n != 0 ? lbm_api_tell(map, &request) : LBM_OK;
-    returns->vertex.n = returns->token.n = returns->payload_len.n = 0;
-    returns->payload.len = 0;
-    return err;
 }
 
 static void

@@ -114,7 +114,7 @@ ask_release(struct lbm_node *node, const struct application *application, size_t
 int
 application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
 {
-    if (node->lease.fence_us > node->now_us && !LBM_BUG(MOVE_WITHOUT_RELEASE))
+    if (node->lease.fence_us != 0 && !LBM_BUG(MOVE_WITHOUT_RELEASE))
         return 0; /* an application of the life before may still work on it */
     const struct application *application = application_of(node, job->id);
     if (vertex->running == 0 || LBM_BUG(MOVE_WITHOUT_RELEASE))
@@ -165,6 +165,23 @@ application_lapsed(struct lbm_node *node)
             stop_job(node, job);
         node->applications.at[i].scan = 1;
     }
+}
+
+int
+application_runs(const struct lbm_node *node)
+{
+    for (size_t j = 0; j < node->jobs.n; j++)
+        for (size_t i = 0; i < node->jobs.at[j]->shard.vertices.n; i++)
+            if (node->jobs.at[j]->shard.vertices.at[i].running != 0)
+                return 1;
+    return 0;
+}
+
+void
+application_fence(struct lbm_node *node, int64_t until_us)
+{
+    node->lease.fence_us = until_us;
+    node->lease.old_used = UINT32_MAX; /* whoever attaches meanwhile does not speak for those that work */
 }
 
 /* An application that does not let go keeps its vertex. */
@@ -288,6 +305,16 @@ keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, 
         record_payload(node, job, vertex, copy, len);
 }
 
+/* What was given in an earlier term is lost already, and may have been given again with the same token: that it
+ * is not worked on any more says nothing of now. */
+static int
+is_of_this_term(const struct lbm_node *node, uint64_t term)
+{
+    const struct lease *l = &node->lease;
+    int is_withdrawn = l->fence_us != 0 && l->old_used == UINT32_MAX; /* nothing was given since */
+    return term == 0 || term == l->term - (is_withdrawn ? 1 : 0);
+}
+
 void
 application_released(struct lbm_node *node, uint64_t client, uint64_t request,
                      const Lbm__ReleasedRequest *released)
@@ -299,6 +326,8 @@ application_released(struct lbm_node *node, uint64_t client, uint64_t request,
         reply_error(node, client, request, LBM_E_RANGE, "the payloads do not have the lengths that are told");
         return;
     }
+    if (!is_of_this_term(node, released->term))
+        job = NULL;
     for (size_t i = 0; i < released->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex;
         uint32_t len = released->n_payload_len != 0 ? released->payload_len[i] : 0;
@@ -311,6 +340,9 @@ application_released(struct lbm_node *node, uint64_t client, uint64_t request,
         stopped(node, job, vertex);
         application->scan = 1;
     }
+    /* Withdrawn, and everybody has seen it: what comes next need not wait (stream_timer). */
+    if (node->lease.fence_us > node->now_us && node->lease.old_used == UINT32_MAX && !application_runs(node))
+        node->lease.fence_us = node->now_us;
     Lbm__Response response = LBM__RESPONSE__INIT;
     reply(node, client, request, 1, &response);
 }

@@ -151,9 +151,9 @@ struct stream {
 struct lease {
     int64_t until_us;  /* INT64_MAX: no limit; 0: none */
     int64_t ask_us;    /* when to ask next */
-    int64_t fence_us;  /* an application of the life before may run until then; 0: it may not */
+    int64_t fence_us;  /* somebody may work until then whom this life has not given it; 0: nobody may */
     uint64_t term;     /* of the page */
-    uint32_t old_used; /* applications of the life before */
+    uint32_t old_used; /* applications of the life before; UINT32_MAX: fenced by application_fence */
     uint64_t old_term; /* of their page; once `term` is another, what they hold is lost */
     int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
     int64_t told_us;   /* deadline last told to the shell */
@@ -743,6 +743,9 @@ void application_job_deleted(struct lbm_node *node, uint64_t job);
 int application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
 void application_ready(struct lbm_node *node, struct job *job); /* some vertices may be given */
 void application_lapsed(struct lbm_node *node);                 /* the lease is over */
+int application_runs(const struct lbm_node *node);              /* some vertex is given to one */
+/* Nothing is given or moves until then, and what applications have is lost afterwards. */
+void application_fence(struct lbm_node *node, int64_t until_us);
 void application_timer(struct lbm_node *node);
 int64_t application_deadline(const struct lbm_node *node);
 

@@ -267,7 +267,7 @@ lease_end(const struct lbm_node *node)
 int
 lease_holds(const struct lbm_node *node)
 {
-    if (!is_alive(node) || node->lease.fence_us > node->now_us)
+    if (!is_alive(node) || node->lease.fence_us != 0)
         return 0;
     return is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US || LBM_BUG(WORK_WITHOUT_LEASE);
 }
@@ -277,7 +277,7 @@ void
 lease_tell(struct lbm_node *node)
 {
     struct lease *l = &node->lease;
-    if (l->fence_us > node->now_us)
+    if (l->fence_us != 0)
         return;
     int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
     int64_t until_us = !is_alive(node) ? 0 : is_alone(node) ? INT64_MAX : held_us;
@@ -363,6 +363,22 @@ stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     }
 }
 
+/* The lease is over before the time that the page tells. Applications see it before their next step, but those
+ * that are within one may go on for as long as a step takes; until then nothing moves (stream_timer). */
+static void
+withdraw(struct lbm_node *node)
+{
+    struct lease *l = &node->lease;
+    int64_t page_us = l->told_us, step_us = node->now_us + REVOKE_US;
+    if (l->fence_us != 0 || page_us <= node->now_us || !application_runs(node)) {
+        application_lapsed(node);
+        return;
+    }
+    l->term++;
+    lease_tell(node);
+    application_fence(node, page_us < step_us ? page_us : step_us);
+}
+
 /* A new buddy has nothing of ours, and its word alone counts from now on. */
 void
 stream_view_changed(struct lbm_node *node)
@@ -382,7 +398,7 @@ stream_view_changed(struct lbm_node *node)
     gather(node);
     node->lease.until_us = 0;
     if (!is_first)
-        application_lapsed(node);
+        withdraw(node);
     node->lease.ask_us = node->now_us;
 }
 
