@@ -13,6 +13,9 @@ struct net {
 
 /* Value: 0 if that failed, and so has the table. */
 int net_open(struct table_run *t, struct net *out, const char *fmt, ...) LBM_PRINTF(3, 4);
+/* Hosts linked like the vertices of a guest that lbm_graph_generate makes. */
+int net_open_guest(struct table_run *t, struct net *out, const char *guest);
+
 void net_close(struct net *net);
 
 #endif

@@ -9,6 +9,8 @@
     X(xl95_gamma, "xl95-gamma", "XL95 Table II, gamma", "convergence factors by lambda")                     \
     X(xl95_lambda, "xl95-lambda", "XL95 Theorems 3.1 to 3.5",                                                \
       "the optimal lambda, closed form and numerically")                                                     \
+    X(xl95_sides_of_two, "xl95-sides-of-two", "XL95 Theorem 3.1, section 3.2",                               \
+      "lambda where a side has two hosts")                                                                   \
     X(xl95_open, "xl95-open", "XL95 section 6", "lambda where the paper has no formula")                     \
     X(xl95_table_1, "xl95-table-1", "XL95 Table I", "GDE and diffusion at their best")                       \
     X(xl95_fig_6, "xl95-fig-6", "XL95 section 5.1, Fig. 6", "4096 processors in 2 to 12 dimensions")         \
@@ -41,6 +43,7 @@
     X(san_conjecture_21, "san-conjecture-21", "SAN Conjecture 21", "lambda for random loads")                \
     X(san_even_tori, "san-even-tori", "SAN section 7", "alpha = 1/(2d) never converges on even tori")        \
     X(policies_steps, "policies-steps", "the policies compared", "steps to 1 % of the mean")                 \
+    X(policies_planar, "policies-planar", "the policies compared", "a planar graph of 200 hosts")            \
     X(hei97_spectrum, "hei97-spectrum", "HEI97 eq. (6)-(9)", "eigenvalues of the model problem")             \
     X(hei97_fig_5, "hei97-fig-5", "HEI97 Fig. 5", "one displaced vertex settles alike at every scale")       \
     X(hei97_fig_6, "hei97-fig-6", "HEI97 Fig. 6", "all vertices start at the centre")                        \

@@ -73,3 +73,24 @@ policies_steps(struct table_run *t)
         net_close(&net);
     }
 }
+
+/* A planar graph of 200 hosts; the measured one is not known, so that ratios alone can be compared. */
+void
+policies_planar(struct table_run *t)
+{
+    uint32_t runs = table_runs(t, 10, 100);
+    struct net net;
+    if (!net_open_guest(t, &net, "tri:200"))
+        return;
+    double half = measure(t, &net, LBM_POLICY_DIMENSION_EXCHANGE, runs).steps;
+    double first = measure(t, &net, LBM_POLICY_DIFFUSION, runs).steps;
+    cell_computed(table_cell(t, measure(t, &net, LBM_POLICY_GDE, runs).steps / half,
+                             "tri:200: steps of gde over those of dimension-exchange"),
+                  343.0 / 502.0, 0.1);
+    cell_computed(table_cell(t, first / half, "tri:200: steps of diffusion over those of dimension-exchange"),
+                  370.0 / 502.0, 0.1);
+    cell_computed(table_cell(t, measure(t, &net, LBM_POLICY_SECOND_ORDER, runs).steps / first,
+                             "tri:200: steps of second-order over those of diffusion"),
+                  40.7 / 370.0, 0.1);
+    net_close(&net);
+}

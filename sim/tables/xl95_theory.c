@@ -92,6 +92,24 @@ xl95_lambda(struct table_run *t)
     }
 }
 
+/* Sides of two hosts: a ring of two is a chain of two, and one half is the optimum. */
+void
+xl95_sides_of_two(struct table_run *t)
+{
+    static const char *const specs[] = {"chain:2", "mesh:2x2", "hypercube:3", "ring:4"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        struct net net;
+        double lambda = NAN;
+        int exact;
+        if (!net_open(t, &net, "%s", specs[i]))
+            return;
+        if (!lbm_lambda_closed(&net.hosts, &lambda, &exact))
+            lambda = NAN;
+        cell_paper(table_cell(t, lambda, "%s: lambda_opt", specs[i]), 0.5, 1e-9);
+        net_close(&net);
+    }
+}
+
 /* Open in the paper: arbitrary networks. The optimum may lie below one half. */
 void
 xl95_open(struct table_run *t)
@@ -203,12 +221,13 @@ xl95_fig_6(struct table_run *t)
         double lambda = rows[i].k == 2 ? 0.5 : 1.0 / (1.0 + sin(2.0 * pi / rows[i].k));
         enum lbm_err err = rows[i].k == 2 ? exchange_of_spec("hypercube:12", &e)
                                           : exchange_of_cube(rows[i].k, rows[i].n, &e);
+        uint32_t runs = table_runs(t, 20, 100);
         double *load = err == LBM_OK ? lbm_alloc(e.n, sizeof *load) : NULL;
         if (load == NULL) {
             table_fail(t, err == LBM_OK ? LBM_E_NOMEM : err);
             return;
         }
-        double sweeps = mean_sweeps(&e, lambda, table_runs(t, 20, 100), t->options->seed, load);
+        double sweeps = mean_sweeps(&e, lambda, runs, t->options->seed, load);
         struct cell *cell = table_cell(t, sweeps, "%u-ary %u-cube: sweeps", rows[i].k, rows[i].n);
         cell_computed(cell_paper(cell, rows[i].paper, rows[i].tolerance), rows[i].computed,
                       0.05 * rows[i].computed);
