@@ -99,6 +99,7 @@ void check_free(struct check *check);
 /* ---- losses that have not happened (check_losses.c) --------------------------------------------------- */
 
 void check_losses(struct check *check, const struct guest *guest, uint32_t vertex);
+void check_owners(struct check *check, const struct guest *guest, uint32_t vertex);
 void check_all_losses(struct check *check);
 
 /* ---- views and messages (check_views.c) ---------------------------------------------------------------- */

@@ -57,6 +57,25 @@ check_losses(struct check *check, const struct guest *guest, uint32_t vertex)
     }
 }
 
+/* I12: of those that have not departed one at most owns the vertex. */
+void
+check_owners(struct check *check, const struct guest *guest, uint32_t vertex)
+{
+    const struct truth *truth = &guest->vertex[vertex];
+    uint32_t owner = LBM_NONE;
+    for (size_t i = 0; i < truth->copies.n && !check->has_loss; i++) {
+        const struct copy *copy = &truth->copies.at[i];
+        const struct lbm_member *member = lbm_view_member(&check->view, copy->disk);
+        if (copy->owner != LBM_NONE || copy->stage != LBM_STAGE_OWN || member == NULL ||
+            !lbm_view_takes_part(member) || member->incarnation != copy->incarnation)
+            continue;
+        if (owner != LBM_NONE)
+            check_violated(check, "I12", "hosts %" PRIu32 " and %" PRIu32 " both own vertex %" PRIu32, owner,
+                           copy->disk, vertex);
+        owner = copy->disk;
+    }
+}
+
 void
 check_all_losses(struct check *check)
 {

@@ -257,6 +257,7 @@ check_transaction(struct check *check)
             continue;
         check_exists(check, guest, check->touched.at[i].vertex);
         check_losses(check, guest, check->touched.at[i].vertex);
+        check_owners(check, guest, check->touched.at[i].vertex);
     }
     check->touched.n = 0;
     if (!check->view_changed)

@@ -383,6 +383,25 @@ a_loss_that_nobody_would_survive_is_seen(void **state)
 }
 
 static void
+two_that_own_a_vertex_are_seen(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    for (uint32_t v = 0; v < 6; v++) {
+        struct lbm_row row = row_at(&s, v, 1, LBM_STAGE_OWN);
+        assert_null(put_replica(&s, 1, 0, &row, 0));
+    }
+    both_in_sync(&s);
+    struct lbm_row row = row_at(&s, 5, 2, LBM_STAGE_OWN);
+    assert_null(put_replica(&s, 0, 1, &row, 0));
+    assert_string_equal(s.check.invariant, "");
+    assert_null(put_row(&s, 1, row));
+    assert_string_equal(s.check.invariant, "I12");
+    scene_end(&s);
+}
+
+static void
 a_replica_of_an_earlier_stream_does_not_count(void **state)
 {
     (void)state;
@@ -551,6 +570,7 @@ main(void)
         cmocka_unit_test(another_entry_at_an_index_is_seen),
         cmocka_unit_test(a_ghost_from_the_future_is_seen),
         cmocka_unit_test(a_loss_that_nobody_would_survive_is_seen),
+        cmocka_unit_test(two_that_own_a_vertex_are_seen),
         cmocka_unit_test(a_replica_of_an_earlier_stream_does_not_count),
         cmocka_unit_test(a_word_about_what_no_other_disk_has_is_seen),
         cmocka_unit_test(two_that_work_on_a_vertex_are_seen),
