@@ -173,13 +173,25 @@ joint_alloc(struct joint *joint, const struct lbm_shard *shard, const Lbm__Recor
     return short_of ? LBM_E_NOMEM : LBM_OK;
 }
 
+/* Marks [rows of the patch] of those that may move. Owned by the caller; NULL: memory is short. */
+static uint8_t *
+mark_rows(const struct lbm_shard *shard, const slot_list *own_band)
+{
+    uint8_t *marks = lbm_alloc(shard->patch.g.n, 1);
+    for (size_t i = 0; marks != NULL && i < own_band->n; i++)
+        marks[shard->vertices.at[own_band->at[i]].row] = 1;
+    return marks;
+}
+
+/* Only rows that may move get their neighbours: nobody asks for those of the others. */
 static enum lbm_err
-joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *band, uint32_t partner,
-            struct joint *joint)
+joint_build(struct lbm_node *node, struct lbm_shard *shard, const slot_list *own_band,
+            const Lbm__Records *band, uint32_t partner, struct joint *joint)
 {
     const struct lbm_patch *patch = &shard->patch;
     uint32_t self = lbm_view_number(&node->view, node->host);
-    enum lbm_err err = joint_alloc(joint, shard, band);
+    uint8_t *may_go = mark_rows(shard, own_band);
+    enum lbm_err err = may_go != NULL ? joint_alloc(joint, shard, band) : LBM_E_NOMEM;
     for (uint32_t row = 0; err == LBM_OK && row < joint->n_own; row++)
         err = lbm_vec_push(&joint->part, self);
     for (size_t i = 0; err == LBM_OK && i < band->n_vertex; i++) {
@@ -191,7 +203,7 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *
     for (uint32_t row = 0; err == LBM_OK && row < joint->n_own; row++) {
         const struct lbm_vertex *vertex = &shard->vertices.at[patch->vertex[row]];
         joint->g.work[row] = vertex->work;
-        for (uint32_t k = 0; k < vertex->degree; k++) {
+        for (uint32_t k = 0; may_go[row] && k < vertex->degree; k++) {
             uint32_t where = number_of(node, lbm_shard_where(shard, vertex->half[k].to), self);
             uint32_t to = joint_index(joint, shard, vertex->half[k].to, where);
             err = to == LBM_NONE ? LBM_E_NOMEM : err;
@@ -212,6 +224,7 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const Lbm__Records *
         }
         joint->g.offset[joint->n_own + i + 1] = at;
     }
+    free(may_go);
     return err;
 }
 
@@ -342,7 +355,7 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
     uint32_t *member = NULL, *moved = NULL;
     enum lbm_err err = exchange_band(node, job, partner_host, &own_band);
     if (err == LBM_OK)
-        err = joint_build(node, shard, band, partner, &joint);
+        err = joint_build(node, shard, &own_band, band, partner, &joint);
     uint32_t n_members = (uint32_t)(own_band.n + band->n_vertex);
     if (err == LBM_OK) {
         member = lbm_alloc(n_members, sizeof *member);

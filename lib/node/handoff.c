@@ -7,7 +7,8 @@
 
 #include "node/internal.h"
 
-/* ---- what is due ---------------------------------------------------------------------------------------------- */
+/* ---- what is due
+ * ---------------------------------------------------------------------------------------------- */
 
 void
 due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
@@ -132,20 +133,21 @@ handoff_flush(struct lbm_node *node)
     lbm_vec_free(&batch);
 }
 
-/* ---- the source's side ------------------------------------------------------------------------------------------ */
+/* ---- the source's side
+ * ------------------------------------------------------------------------------------------ */
 
 /* The member that a vertex may be handed to, or NULL: it is not ACTIVE, or the vertex is pinned elsewhere. */
 static const struct lbm_member *
 target_for(const struct lbm_node *node, const struct lbm_vertex *vertex, uint32_t to)
 {
     const struct lbm_member *target = lbm_view_member(&node->view, to);
-    const struct lbm_member *pinned = vertex->pin != LBM_NONE && vertex->pin != to
-                                          ? lbm_view_member(&node->view, vertex->pin)
-                                          : NULL;
+    const struct lbm_member *pinned =
+        vertex->pin != LBM_NONE && vertex->pin != to ? lbm_view_member(&node->view, vertex->pin) : NULL;
     int is_pinned = pinned != NULL && pinned->state == LBM_MEMBER_ACTIVE;
     /* Its source must have finished: a vertex that comes and goes has one unanswered offer at most. */
-    int fits = vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE && to != node->host && target != NULL &&
-               target->state == LBM_MEMBER_ACTIVE && !is_pinned && (vertex->fin || LBM_BUG(MOVE_UNFINISHED));
+    int fits = vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE && to != node->host &&
+               target != NULL && target->state == LBM_MEMBER_ACTIVE && !is_pinned &&
+               (vertex->fin || LBM_BUG(MOVE_UNFINISHED));
     return fits ? target : NULL;
 }
 
@@ -186,8 +188,7 @@ take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enu
 static void
 offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
-    const struct lbm_departed *gone =
-        lbm_view_departed(&node->view, vertex->peer, vertex->peer_incarnation);
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, vertex->peer, vertex->peer_incarnation);
     uint32_t to = vertex->peer;
     uint64_t incarnation;
     if (gone != NULL) {
@@ -201,7 +202,7 @@ offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
         }
     }
     if (to == node->host) {
-        if (all_adopted(node))
+        if (all_adopted(node) || LBM_BUG(INHERIT_BEFORE_MERGE))
             take_back(node, job, vertex, LBM_TRANSITION_INHERIT);
         return;
     }
@@ -306,8 +307,12 @@ handoff_pump(struct lbm_node *node, struct job *job)
         if (vertex->stage != LBM_STAGE_OWN || vertex->wish == LBM_NONE || vertex->wish == node->host)
             continue;
         uint32_t to = vertex->wish;
-        if (lbm_view_member(&node->view, to) != NULL && under_way[to] < window &&
-            handoff_begin(node, job, vertex, to)) {
+        const struct lbm_member *member = lbm_view_member(&node->view, to);
+        if (node->caught_up && (member == NULL || member->state != LBM_MEMBER_ACTIVE)) {
+            vertex->wish = LBM_NONE; /* nobody waits for a host that takes nothing any more */
+            continue;
+        }
+        if (member != NULL && under_way[to] < window && handoff_begin(node, job, vertex, to)) {
             under_way[to]++;
             begun++;
         } else {
@@ -361,7 +366,8 @@ on_answer(struct lbm_node *node, const Lbm__Peer *message)
         job->tick_us = node->now_us; /* there is room for more */
 }
 
-/* ---- the target's side ------------------------------------------------------------------------------------------- */
+/* ---- the target's side
+ * ------------------------------------------------------------------------------------------- */
 
 static int
 must_refuse(const struct lbm_node *node, const struct job *job)
@@ -466,8 +472,7 @@ on_offer(struct lbm_node *node, const Lbm__Peer *message)
         if (is_new && !must_wait(own))
             accept_one(node, job, message, i, place);
         else if (!is_new && (is_acked(node, own) || LBM_BUG(ACK_UNACKED)))
-            due(node,
-                own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK, job,
+            due(node, own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK, job,
                 message->src, own, r->epoch[i]);
         place.half += r->degree[i];
         place.payload += r->n_payload_len != 0 ? r->payload_len[i] : 0;

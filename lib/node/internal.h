@@ -94,6 +94,7 @@ enum {
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
     SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
+    QUIET_TIMES = 2,         /* so often nothing moved: it is not tried again until something changes */
     PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes somebody's excess less */
     MOVES_PER_EDGE = 4,      /* so many vertices may move to have one edge of mean weight less between hosts */
     PATIENT_SWEEPS = 40,     /* after so many sweeps a session must gain more and more */
@@ -125,7 +126,8 @@ struct peer {
 struct change {
     uint64_t seq;
     uint64_t job;
-    uint32_t vertex;
+    uint32_t vertex; /* LBM_NONE: the whole job is gone */
+    int gone;        /* the record was collected */
 };
 
 /* This host's records on their way to its buddy. */
@@ -243,6 +245,7 @@ struct early_open {
     uint64_t load;
     uint32_t counter;
     uint32_t slack_hops;
+    uint64_t still;
     int64_t heard_us;
     int settled; /* it opens nothing by itself */
 };
@@ -252,6 +255,13 @@ struct early_open {
  * for the way to room that is gone. */
 struct slack {
     uint32_t hops, via, other;
+};
+
+/* A neighbour with which nothing moved, and how things stood on both sides. */
+struct quiet {
+    uint32_t host;
+    uint64_t own, theirs; /* `still` of this host and of the other */
+    uint32_t times;       /* in a row */
 };
 
 struct session {
@@ -273,6 +283,8 @@ struct session {
     struct slack slack_heard; /* in this sweep */
     uint64_t woken;       /* sweep at which sessions last (re)started */
     LBM_VEC(struct early_open) early;
+    LBM_VEC(struct quiet) quiet;
+    uint64_t still, still_heard; /* of the session under way, this host's and the partner's */
 };
 
 /* What a host's own vertices contribute to a renormalization. */
@@ -670,6 +682,7 @@ struct lbm_vertex *record_of(const struct job *job, uint32_t id); /* NULL: none,
 
 void stream_start(struct lbm_node *node, const struct lbm_recovered *recovered);
 void stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex);
+void stream_push_gone(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex);
 void stream_covered(struct lbm_node *node, struct lbm_vertex *vertex); /* it is not waited for any more */
 void stream_job_gone(struct lbm_node *node, struct job *job);
 void stream_view_changed(struct lbm_node *node);

@@ -62,6 +62,7 @@ job_free(struct job *job)
     lbm_idmap_free(&job->pulse_at);
     lbm_vec_free(&job->session.arriving);
     lbm_vec_free(&job->session.early);
+    lbm_vec_free(&job->session.quiet);
     free(job);
 }
 

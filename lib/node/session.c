@@ -90,6 +90,53 @@ send_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lb
     send_peer(node, host, &message);
 }
 
+/* A number that changes whenever this host might decide otherwise than before; 0 while it has too much, or
+ * something is on its way. */
+static uint64_t
+stillness(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    int moves =
+        job->shard.n_out != 0 || job->unfinished.n != 0 || job->releasing.n != 0 || stream_lag(node) != 0;
+    return moves || session_load(job) > job_limit(node, entry, node->host) ? 0 : job->shard.version + 1;
+}
+
+static struct quiet *
+quiet_with(struct session *s, uint32_t host)
+{
+    for (size_t i = 0; i < s->quiet.n; i++)
+        if (s->quiet.at[i].host == host)
+            return &s->quiet.at[i];
+    return NULL;
+}
+
+/* Nonzero if nothing moved between both as they stand, and would not now. */
+static int
+is_quiet(struct session *s)
+{
+    const struct quiet *quiet = quiet_with(s, s->partner);
+    return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
+           quiet->theirs == s->still_heard && quiet->times >= QUIET_TIMES;
+}
+
+/* The session under way has moved nothing. */
+static void
+remember_quiet(struct lbm_node *node, struct session *s)
+{
+    struct quiet *quiet = quiet_with(s, s->partner), fresh = {.host = s->partner};
+    if (quiet == NULL) {
+        if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        quiet = &s->quiet.at[s->quiet.n - 1];
+    }
+    int same = quiet->own == s->still && quiet->theirs == s->still_heard;
+    quiet->times = same ? quiet->times + 1 : 1;
+    quiet->own = s->still;
+    quiet->theirs = s->still_heard;
+}
+
 static void
 send_open(struct lbm_node *node, struct job *job)
 {
@@ -102,6 +149,7 @@ send_open(struct lbm_node *node, struct job *job)
     open.counter = s->termination.counter;
     open.slack_hops = slack_told(s, s->partner);
     open.topology = node->view.topology;
+    open.still = s->still = stillness(node, job);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
     message.pair_open = &open;
@@ -185,7 +233,10 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     columns_init(&columns);
     lbm_termination_hear(&s->termination, open->counter);
     slack_hear(s, s->partner, open->slack_hops);
-    if (exchange_band(node, job, s->partner, &band) != LBM_OK)
+    s->still = stillness(node, job);
+    s->still_heard = open->still;
+    int same = is_quiet(s);
+    if (!same && exchange_band(node, job, s->partner, &band) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
@@ -202,6 +253,8 @@ answer(struct lbm_node *node, struct job *job, const struct early_open *open)
     accept.slack_hops = settled && has_room(node, job) ? 0 : slack_told(s, s->partner);
     accept.topology = node->view.topology;
     accept.band = &columns.message;
+    accept.still = s->still;
+    accept.same = same != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_ACCEPT;
     message.pair_accept = &accept;
@@ -525,6 +578,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .load = open->load,
                                  .counter = open->counter,
                                  .slack_hops = open->slack_hops,
+                                 .still = open->still,
                                  .heard_us = node->now_us};
     int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
@@ -639,10 +693,14 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     lbm_termination_hear(&s->termination, accept->counter);
     slack_hear(s, message->src, accept->slack_hops);
     struct exchange exchange = {0};
-    if (exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK)
+    s->still_heard = accept->still;
+    if (!accept->same && exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
-    else
+    } else {
+        if (exchange.give.n + exchange.take.n == 0)
+            remember_quiet(node, s);
         carry_out(node, job, &exchange, accept->band);
+    }
     lbm_vec_free(&exchange.give);
     lbm_vec_free(&exchange.take);
 }
@@ -657,6 +715,7 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
         return;
     int settled = job->phase == LBM_PHASE_SETTLED;
     if (plan->n_give + plan->n_take == 0) {
+        remember_quiet(node, &job->session);
         if (settled) {
             session_stop(node, job);
             receive_next(node, job);

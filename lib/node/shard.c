@@ -55,6 +55,7 @@ lbm_shard_ghost(const struct lbm_shard *shard, uint32_t id)
 void
 lbm_shard_touch(struct lbm_shard *shard)
 {
+    shard->version++;
     if (!shard->patch.valid)
         return;
     lbm_shard_write_back(shard);
@@ -244,6 +245,7 @@ lbm_shard_learn(struct lbm_shard *shard, uint32_t id, uint32_t host, uint64_t ep
     if (ghost == NULL || epoch < ghost->epoch)
         return 0;
     int moved = epoch > ghost->epoch && ghost->host != host;
+    shard->version += moved != 0;
     if (epoch > ghost->epoch) {
         ghost->epoch = epoch;
         ghost->host = host;

@@ -77,6 +77,7 @@ struct lbm_shard {
     uint32_t n_own;      /* stage OWN */
     uint32_t n_out;      /* stage OUT */
     uint64_t load;       /* sum of work, stage OWN */
+    uint64_t version;    /* changes with ownership, and with the places of neighbours elsewhere */
     uint32_t work_least; /* least work among all vertices seen; 1 if none */
 };
 
