@@ -106,7 +106,7 @@ fault_die(struct story *s, const struct fault *f)
     cluster_lose_disk(s->cluster, host);
     s->dead[host] = 1;
     s->headless |= headless;
-    story_lost(s);
+    story_disk_lost(s);
     return 1;
 }
 
@@ -129,7 +129,7 @@ fault_roll_back(struct story *s, const struct fault *f)
         return;
     cluster_crash(s->cluster, host);
     if (cluster_roll_back_disk(s->cluster, host))
-        story_lost(s);
+        story_disk_lost(s);
     cluster_restart(s->cluster, host);
 }
 

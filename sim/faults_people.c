@@ -99,7 +99,7 @@ change_host(struct story *s, const struct fault *f, Lbm__HostAction action)
 int
 fault_evict(struct story *s, const struct fault *f)
 {
-    if (!cluster_is_whole(s->cluster) || !story_may_lose(s))
+    if (!cluster_is_whole(s->cluster) || !story_may_evict(s))
         return 0;
     story_lost(s);
     return change_host(s, f, LBM__HOST_ACTION__HOST_EVICT);
@@ -111,7 +111,7 @@ int
 fault_evict_unheard(struct story *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a), heir = LBM_NONE;
-    if (!cluster_log_is_external(s->cluster) || !cluster_is_whole(s->cluster) || !story_may_lose(s) ||
+    if (!cluster_log_is_external(s->cluster) || !cluster_is_whole(s->cluster) || !story_may_evict(s) ||
         (heir = story_buddy(s, host)) == LBM_NONE)
         return 0;
     struct fault at_heir = *f;

@@ -40,6 +40,7 @@ struct story {
     uint8_t *dead;          /* [h.n] lost for good */
     uint8_t *down;          /* [h.n] how many faults keep it down */
     int64_t loss_us;        /* of the last loss of a disk; 0: none */
+    int disk_lost;          /* one was, or went back in time */
     int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
     int headless;           /* who ordered the control log is dead, an operator has to promote another one */
     int64_t promoted_us;    /* when that was last tried */
@@ -86,10 +87,14 @@ uint32_t story_buddy(struct story *s, uint32_t host);
  */
 void story_find_head(struct story *s);
 /* A disk was lost, now. */
+void story_disk_lost(struct story *s);
+/* A host may be lost to the others, but not its disk. */
 void story_lost(struct story *s);
 /* Nonzero if another disk may be lost: all members are up to date with their buddies, nobody's replica waits
  * to be merged, and the last loss is some time ago. */
 int story_may_lose(struct story *s);
+/* Nonzero if an operator may evict a host that is in sync: no disk was lost or went back in time so far. */
+int story_may_evict(const struct story *s);
 /* Who orders the control log, or founded the cluster, as a host sees it; LBM_NONE: it does not say. */
 uint32_t story_founder(struct story *s, uint32_t host);
 /* Nonzero if a host knows of promotions: it forbids one to a user. */

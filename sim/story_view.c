@@ -76,6 +76,13 @@ story_lost(struct story *s)
     s->quiet_until_us = s->loss_us + RENEWAL_US;
 }
 
+void
+story_disk_lost(struct story *s)
+{
+    s->disk_lost = 1;
+    story_lost(s);
+}
+
 static const Lbm__HostEntry *
 entry_of(const Lbm__HostsReply *reply, uint32_t host)
 {
@@ -116,6 +123,12 @@ story_may_lose(struct story *s)
         n += (uint32_t)story_is_active(s, p);
     }
     return n >= 3;
+}
+
+int
+story_may_evict(const struct story *s)
+{
+    return !s->disk_lost && cluster_now(s->cluster) >= s->quiet_until_us;
 }
 
 /* ---- the control log --------------------------------------------------------------------------------------

@@ -157,7 +157,8 @@ stop_job(struct lbm_node *node, struct job *job)
 void
 application_lapsed(struct lbm_node *node)
 {
-    node->lease.term++; /* what was acquired is lost, even if the page says "work" again */
+    if (!LBM_BUG(LAPSED_GO_ON))
+        node->lease.term++; /* what was acquired is lost, even if the page says "work" again */
     lease_tell(node);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
         struct job *job = job_of(node, node->applications.at[i].job);
@@ -196,6 +197,10 @@ give_up_waiting(struct lbm_node *node, struct job *job)
             continue;
         if (node->now_us - vertex->since_us < RELEASE_US) {
             job->releasing.at[kept++] = slot;
+            continue;
+        }
+        if (LBM_BUG(RELEASE_FORCED)) {
+            stopped(node, job, vertex);
             continue;
         }
         int in_session = vertex->in_session;

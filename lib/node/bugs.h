@@ -54,6 +54,9 @@
     X(TAKE_WHILE_LEAVING, 26, "a host takes something while its leaving is on its way")                      \
     X(INSYNC_BEFORE_MERGED, 0, "in sync before the buddy has what was inherited")                            \
     X(CHECKPOINT_UNACKED, 0, "a checkpoint is confirmed before the buddy has it")                            \
+    X(LAPSED_GO_ON, 0, "an application whose lease has lapsed goes on when there is a new one")              \
+    X(RELEASE_FORCED, 0, "a vertex that an application does not release goes out all the same")              \
+    X(INHERIT_BEFORE_MERGE, 0, "an offer to whom a host inherits from is taken back before the merge")       \
     X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")
 
 enum lbm_bug {
