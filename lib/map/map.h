@@ -100,8 +100,8 @@ enum lbm_method {
 };
 
 #define LBM_EFFORT_LIST(X)                                                                                   \
-    X(FAST, "fast", "one start, a short annealing")                                                          \
-    X(NORMAL, "normal", "all starts, the best one annealed")                                                 \
+    X(FAST, "fast", "two starts on a coarsened guest, a short annealing")                                    \
+    X(NORMAL, "normal", "all starts, the best one annealed on the guest")                                    \
     X(BEST, "best", "all starts from several seeds, all annealed, the best one again and again")
 
 enum lbm_effort {

@@ -64,13 +64,13 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                            .best = {1, 200, 500000}},
     [LBM_EFFORT_BEST] = {.arena_max = 1 << 16,
                          .ground_max = 1 << 18,
-                         .turns = 2,
+                         .turns = 3,
                          .rounds = 10,
                          .rounds_final = 20,
                          .vcycles_start = 1,
-                         .vcycles_best = 10,
-                         .start = {1, 200, 1000000},
-                         .best = {5, 2000, 10000000}},
+                         .vcycles_best = 2,
+                         .start = {1, 200, 500000},
+                         .best = {4, 2000, 10000000}},
 };
 
 /* Temperatures of every annealing: below, nothing moves; above, the start is forgotten. */
