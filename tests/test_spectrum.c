@@ -363,7 +363,7 @@ a_sweep_on_a_ring_of_16_has_the_gamma_of_table_2(void **state)
     int exact;
     assert_int_equal(lbm_colouring_make(&h, &c), LBM_OK);
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(lbm_gamma_sweep(&h, &c, 0.5 + 0.05 * i, &gamma), LBM_OK);
+        assert_int_equal(lbm_gamma_sweep_numeric(&h, &c, 0.5 + 0.05 * i, &gamma), LBM_OK);
         assert_near(gamma, gammas[i], 5.1e-5);
     }
     assert_true(lbm_lambda_closed(&h, &lambda, &exact) && exact);
@@ -372,6 +372,47 @@ a_sweep_on_a_ring_of_16_has_the_gamma_of_table_2(void **state)
     assert_near(gamma, .44646, 1e-5);
     lbm_colouring_free(&c);
     lbm_hosts_free(&h);
+}
+
+static void
+closed_forms_of_sweeps_are_what_arpack_finds(void **state)
+{
+    (void)state;
+    static const char *const closed[] = {"chain:2", "chain:3",   "chain:8",     "chain:9",   "ring:4",
+                                         "ring:16", "mesh:4x7",  "mesh:3x2x5",  "torus:4x6", "torus:2x4",
+                                         "ring:2",  "torus:8x8", "hypercube:4", "chain:1",   "mesh:1x6"};
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++) {
+        struct lbm_hosts h = make_hosts(closed[i]);
+        struct lbm_colouring c;
+        assert_int_equal(lbm_colouring_make(&h, &c), LBM_OK);
+        for (int k = 1; k < 20; k++) {
+            double a, b;
+            assert_int_equal(lbm_gamma_sweep(&h, &c, k / 20.0, &a), LBM_OK);
+            assert_int_equal(lbm_gamma_sweep_numeric(&h, &c, k / 20.0, &b), LBM_OK);
+            assert_near(a, b, k == 10 ? 1e-5 : 1e-6); /* at 1/2 some are defective */
+        }
+        lbm_colouring_free(&c);
+        lbm_hosts_free(&h);
+    }
+}
+
+static void
+large_networks_have_a_gamma_too(void **state)
+{
+    (void)state;
+    static const char *const large[] = {"star:600", "tree:8,2", "ring:601"};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        struct lbm_hosts h = make_hosts(large[i]);
+        struct lbm_colouring c;
+        assert_int_equal(lbm_colouring_make(&h, &c), LBM_OK);
+        for (double lambda = 0.1; lambda < 1.0; lambda += 0.4) {
+            double gamma = -1.0;
+            assert_int_equal(lbm_gamma_sweep(&h, &c, lambda, &gamma), LBM_OK);
+            assert_true(gamma > 0.5 && gamma < 1.0);
+        }
+        lbm_colouring_free(&c);
+        lbm_hosts_free(&h);
+    }
 }
 
 static void
@@ -503,6 +544,8 @@ main(void)
         cmocka_unit_test(theorem_1_explains_what_does_not_level),
         cmocka_unit_test(links_left_out_may_cut_the_network),
         cmocka_unit_test(a_sweep_on_a_ring_of_16_has_the_gamma_of_table_2),
+        cmocka_unit_test(closed_forms_of_sweeps_are_what_arpack_finds),
+        cmocka_unit_test(large_networks_have_a_gamma_too),
         cmocka_unit_test(the_best_lambda_is_found_where_a_closed_form_knows_it),
         cmocka_unit_test(the_best_lambda_of_a_star_lies_below_a_half),
         cmocka_unit_test(a_sweep_of_a_hypercube_levels_everything),

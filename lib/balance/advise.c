@@ -9,15 +9,14 @@
 #include "balance/internal.h"
 
 enum {
-    DRAWS = 12,           /* loads a candidate is tried on, the same for all */
-    MEAN_UNITS = 128,     /* of integer loads: XL95's Tables II and III */
-    STEPS_PER_GUESS = 20, /* a trial is given up after so many times the steps the spectrum predicts */
+    DRAWS = 12,       /* loads a candidate is tried on, the same for all */
+    MEAN_UNITS = 128, /* of integer loads: XL95's Tables II and III */
 };
 
-static const double REACH = 4.0;      /* times the rounds of the cheapest: beyond, the spectrum decides */
-static const double WORK_MAX = 1.5e8; /* steps times links in the trials of one candidate: under a second */
-static const double MARGIN = 0.02;    /* so much a later one must be cheaper */
-static const double BOUND = 0.01;     /* if none is asked for that could be tried without knowing the loads */
+static const double REACH = 4.0;    /* times the rounds of the cheapest: beyond, the spectrum decides */
+static const double WORK_MAX = 6e7; /* steps times hosts and links in the trials of one candidate */
+static const double MARGIN = 0.02;  /* so much a later one must be cheaper */
+static const double BOUND = 0.01;   /* if none is asked for that could be tried without knowing the loads */
 
 /* At equal cost the earlier wins: exchange takes from no host more than it has. */
 static const enum lbm_policy order[] = {
@@ -34,7 +33,8 @@ bound_of(const struct lbm_balance_options *o)
 /* ---- from the spectrum --------------------------------------------------------------------------- */
 
 /* Steps until the slowest part is below the bound. It begins with its share of the variance 1/3 of SAN's
- * loads; the second-order iteration first grows by its double eigenvalue. */
+ * loads. At the best factor of the second order, as at lambda_opt, its eigenvalue is double: it first grows,
+ * like (1 + t growth) rate^t with a growth of about -log rate. */
 static double
 expected_steps(const struct lbm_network *net, const struct lbm_rule *rule, double bound)
 {
@@ -43,11 +43,11 @@ expected_steps(const struct lbm_network *net, const struct lbm_rule *rule, doubl
         return net->h->n < 2 ? 0.0 : sweep;
     if (rate >= 1.0 - 1e-12)
         return HUGE_VAL;
-    double start = fmin(1.0, 2.0 / sqrt(3.0 * net->h->n)), growth = 0.0, steps = 1.0;
-    if (rule->policy == LBM_POLICY_SECOND_ORDER)
-        growth = sqrt(1.0 - rule->gamma * rule->gamma);
-    for (int i = 0; i < 4; i++)
-        steps = fmax(1.0, log(start * (1.0 + steps * growth) / bound) / -log(rate));
+    double start = fmin(1.0, 2.0 / sqrt(3.0 * net->h->n)), slope = -log(rate), steps = sweep;
+    int is_double = rule->policy == LBM_POLICY_SECOND_ORDER || rule->policy == LBM_POLICY_GDE ||
+                    rule->policy == LBM_POLICY_RANDOM_LOAD;
+    for (int i = 0; i < 8; i++)
+        steps = fmax(sweep, log(start * (1.0 + (is_double ? steps * slope : 0.0)) / bound) / slope);
     return steps;
 }
 
@@ -82,23 +82,28 @@ trial(struct lbm_balancer *b, const struct lbm_balance_options *o, double limit,
     return steps;
 }
 
+/* Try a candidate for as long as there is work left; a draw that was not finished does not count. */
 static enum lbm_err
 try_candidate(const struct lbm_network *net, const struct lbm_balance_options *o,
               struct lbm_candidate *candidate)
 {
-    double work = candidate->steps * net->colouring.n_links;
-    int draws = (int)fmin(DRAWS, WORK_MAX / fmax(work, 1.0));
     double *load = lbm_alloc(net->h->n, sizeof *load);
     double *flow = lbm_alloc(net->colouring.n_links, sizeof *flow), sum = 0.0;
+    double left = floor(WORK_MAX / (net->colouring.n_links + net->h->n));
     enum lbm_err err = load && flow ? LBM_OK : LBM_E_NOMEM;
-    for (int i = 0; err == LBM_OK && i < draws; i++) {
+    int draws = 0;
+    for (; err == LBM_OK && draws < DRAWS && candidate->steps < left; draws++) {
         struct lbm_balancer *b;
         err = lbm_balancer_make(net, &candidate->rule, o->integer, o->seed, &b);
         if (err != LBM_OK)
             break;
-        draw_loads(net, o, (uint64_t)i, load);
-        sum += trial(b, o, STEPS_PER_GUESS * (candidate->steps + 100.0), load, flow);
+        draw_loads(net, o, (uint64_t)draws, load);
+        double steps = trial(b, o, left, load, flow);
         lbm_balancer_free(b);
+        if (steps >= left)
+            break;
+        left -= steps;
+        sum += steps;
     }
     if (err == LBM_OK && draws > 0) {
         candidate->steps = sum / draws;
@@ -206,6 +211,18 @@ explain(const struct lbm_network *net, const struct lbm_balance_options *o, stru
              first->tried ? "tried on random loads" : "by the spectrum", reason(net, o, &first->rule));
 }
 
+static enum lbm_err
+try_and_price(const struct lbm_network *net, const struct lbm_balance_options *o,
+              struct lbm_candidate *candidate, struct lbm_diag *diag)
+{
+    if (net->h->n < 2)
+        return LBM_OK;
+    if (try_candidate(net, o, candidate) != LBM_OK)
+        return lbm_diag_set(diag, LBM_E_NOMEM, "auto", 0, "no memory for a trial");
+    price(net, o->ports, candidate);
+    return LBM_OK;
+}
+
 enum lbm_err
 lbm_advise(const struct lbm_network *net, const struct lbm_balance_options *options, struct lbm_advice *out,
            struct lbm_diag *diag)
@@ -217,15 +234,17 @@ lbm_advise(const struct lbm_network *net, const struct lbm_balance_options *opti
     if (err != LBM_OK)
         return err;
     double reach = REACH * least_rounds(&advice);
-    for (unsigned i = 0; i < advice.n; i++) {
-        struct lbm_candidate *c = &advice.candidate[i];
-        if (c->rounds > reach || net->h->n < 2)
-            continue;
-        if (try_candidate(net, options, c) != LBM_OK)
-            return lbm_diag_set(diag, LBM_E_NOMEM, "auto", 0, "no memory for a trial");
-        price(net, options->ports, c);
-    }
+    for (unsigned i = 0; err == LBM_OK && i < advice.n; i++)
+        if (advice.candidate[i].rounds <= reach)
+            err = try_and_price(net, options, &advice.candidate[i], diag);
     sort_candidates(&advice);
+    for (unsigned i = 0; err == LBM_OK && i < advice.n && !advice.candidate[0].tried; i++) {
+        err = try_and_price(net, options, &advice.candidate[0],
+                            diag); /* the others took longer than predicted */
+        sort_candidates(&advice);
+    }
+    if (err != LBM_OK)
+        return err;
     explain(net, options, &advice);
     *out = advice;
     return LBM_OK;

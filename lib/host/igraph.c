@@ -81,9 +81,9 @@ lbm_mds(const struct lbm_hosts *h, const uint32_t *host, uint32_t n, double *x)
 /* ---- eigenvalues --------------------------------------------------------------------------------- */
 
 enum {
-    BASIS = 48,            /* of the Krylov space: more means fewer restarts */
-    RESTARTS = 20000,      /* symmetric: a chain of thousands of hosts needs hundreds */
-    RESTARTS_RADIUS = 100, /* else, where it does not converge at all, minutes are lost */
+    BASIS = 48,           /* of the Krylov space: more means fewer restarts */
+    RESTARTS = 20000,     /* symmetric: a chain of thousands of hosts needs hundreds */
+    RESTARTS_RADIUS = 60, /* else, where it may not converge at all */
 };
 
 /* At lambda_opt a sweep has double eigenvalues without a second vector: more digits than this do not come. */
@@ -144,17 +144,12 @@ lbm_eigen_radius(lbm_operator *apply, void *arg, uint32_t n, double *radius)
     struct product product = {apply, arg};
     if (prepare() != LBM_OK || igraph_matrix_init(&values, 0, 0) != IGRAPH_SUCCESS)
         return LBM_E_NOMEM;
-    static const char *const ends[] = {"LM",
-                                       "LR"}; /* the second where moduli do not tell eigenvalues apart */
-    enum lbm_err err = LBM_E_STATE;
-    for (size_t i = 0; err == LBM_E_STATE && i < sizeof ends / sizeof *ends; i++) {
-        set_options(&options, n, 1, ends[i]);
-        options.tol = RADIUS_TOLERANCE;
-        options.mxiter = RESTARTS_RADIUS;
-        err = outcome(igraph_arpack_rnsolve(multiply, &product, &options, NULL, &values, NULL));
-        if (err == LBM_OK && (igraph_matrix_nrow(&values) < 1 || options.nconv < 1))
-            err = LBM_E_STATE;
-    }
+    set_options(&options, n, 1, "LM");
+    options.tol = RADIUS_TOLERANCE;
+    options.mxiter = RESTARTS_RADIUS;
+    enum lbm_err err = outcome(igraph_arpack_rnsolve(multiply, &product, &options, NULL, &values, NULL));
+    if (err == LBM_OK && (igraph_matrix_nrow(&values) < 1 || options.nconv < 1))
+        err = LBM_E_STATE;
     if (err == LBM_OK)
         *radius = hypot(MATRIX(values, 0, 0), MATRIX(values, 0, 1));
     igraph_matrix_destroy(&values);

@@ -64,10 +64,16 @@ enum lbm_err lbm_convergence_check(const struct lbm_hosts *h, const double *alph
 
 /* ---- exchange (XL95 section 3) ------------------------------------------------------------------- */
 
-/* gamma of one sweep M(lambda), colour by colour; M is applied, never formed.
- * In: h of the colouring, 0 <= lambda <= 1.  Errors: as above. */
+/* gamma of one sweep M(lambda), colour by colour. In closed form for chains, meshes, hypercubes, and rings
+ * and tori with even sides, of equal capacities; else numerically. In: h of the colouring, 0 <= lambda <= 1.
+ * Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_gamma_sweep(const struct lbm_hosts *h, const struct lbm_colouring *c, double lambda,
                              double *gamma) LBM_MUST_CHECK;
+
+/* The same, whatever h is: M is applied, never formed, by ARPACK; where that does not converge, as in large
+ * networks near lambda_opt, by the decay of a random deviation, to some 1e-3.  Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_gamma_sweep_numeric(const struct lbm_hosts *h, const struct lbm_colouring *c, double lambda,
+                                     double *gamma) LBM_MUST_CHECK;
 
 /* lambda_opt in closed form: ring 1 / (1 + sin(2 pi / k)); chain, mesh 1 / (1 + sin(pi / k)), torus as ring,
  * k the largest side; hypercubes and k = 2: 1/2. Odd rings: approximately (*exact 0).
@@ -76,7 +82,7 @@ int lbm_lambda_closed(const struct lbm_hosts *h, double *lambda, int *exact);
 
 /* lambda_opt of any H, open in XL95: a scan, then a refinement; gamma(lambda) is not smooth and its minimum
  * may lie below 1/2.
- * Out: *lambda to about 1e-5, *gamma there.  Errors: as above.  Cost: some 60 spectra. */
+ * Out: *lambda to about 1e-4, *gamma there.  Errors: as above.  Cost: some 40 spectra. */
 enum lbm_err lbm_lambda_numeric(const struct lbm_hosts *h, const struct lbm_colouring *c, double *lambda,
                                 double *gamma) LBM_MUST_CHECK;
 

@@ -4,8 +4,15 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/rng.h"
 #include "host/internal.h"
 #include "host/spectrum.h"
+
+enum {
+    DECAY_SWEEPS = 2000, /* the second half is measured */
+    SCAN = 24,           /* intervals of (0, 1) */
+    GOLDEN = 16,         /* reductions by .618: from 1/12 to 4e-5 */
+};
 
 /* ---- gamma --------------------------------------------------------------------------------------- */
 
@@ -64,17 +71,107 @@ radius_small(const struct sweep *s)
     return root < 0.0 ? sqrt(product) : fabs(trace) / 2.0 + sqrt(root);
 }
 
+/* Where ARPACK does not converge: how fast a random deviation decays, sweep by sweep, in the end. */
+static enum lbm_err
+radius_by_decay(struct sweep *s, double *radius)
+{
+    uint32_t n = s->c->n_hosts;
+    double *x = lbm_alloc(n, sizeof *x), log_sum = 0.0;
+    struct lbm_rng rng;
+    if (x == NULL)
+        return LBM_E_NOMEM;
+    lbm_rng_seed(&rng, 1);
+    for (uint32_t p = 0; p < n; p++)
+        x[p] = lbm_rng_unit(&rng);
+    take_balanced_out(s, x);
+    *radius = 0.0;
+    for (int i = 0; i < DECAY_SWEEPS; i++) {
+        double square = 0.0;
+        apply_sweep(s, x, x, n);
+        for (uint32_t p = 0; p < n; p++)
+            square += s->capacity[p] * x[p] * x[p];
+        if (square == 0.0)
+            break; /* level: radius 0 */
+        double norm = sqrt(square);
+        for (uint32_t p = 0; p < n; p++)
+            x[p] /= norm;
+        if (i >= DECAY_SWEEPS / 2)
+            log_sum += log(norm);
+        if (i == DECAY_SWEEPS - 1)
+            *radius = exp(log_sum / (DECAY_SWEEPS - DECAY_SWEEPS / 2));
+    }
+    free(x);
+    return LBM_OK;
+}
+
+/* ---- closed forms --------------------------------------------------------------------------------- */
+
+/* gamma of one axis with even sides or without wrap. The two colours of a ring act on cells of two hosts; a
+ * wave of phase phi from cell to cell has eigenvalues mu with sum 2 (1 - lambda)^2 + 2 lambda^2 cos phi and
+ * product (1 - 2 lambda)^2. The waves of a chain of k are those of a ring of 2 k that are mirrored in its
+ * ends. */
+static double
+gamma_axis(uint32_t extent, int wrap, double lambda)
+{
+    if (extent == 1)
+        return 0.0;
+    if (extent == 2)
+        return fabs(1.0 - 2.0 * lambda);
+    double cells = wrap ? extent / 2.0 : extent, gamma = (1.0 - 2.0 * lambda) * (1.0 - 2.0 * lambda);
+    for (uint32_t j = 1; j < cells; j++) {
+        double half = (1.0 - lambda) * (1.0 - lambda) + lambda * lambda * cos(2.0 * M_PI * j / cells);
+        double root = half * half - (1.0 - 2.0 * lambda) * (1.0 - 2.0 * lambda);
+        gamma = fmax(gamma, root < 0.0 ? fabs(1.0 - 2.0 * lambda) : fabs(half) + sqrt(root));
+    }
+    return gamma;
+}
+
+/* Axes are swept one after the other, so that eigenvalues multiply: the slowest axis decides. */
+static int
+gamma_closed(const struct lbm_hosts *h, double lambda, double *gamma)
+{
+    int wrap = h->topology == LBM_TOPOLOGY_RING || h->topology == LBM_TOPOLOGY_TORUS;
+    for (uint32_t p = 1; p < h->n; p++)
+        if (h->capacity[p] != h->capacity[0])
+            return 0;
+    if (h->topology == LBM_TOPOLOGY_HYPERCUBE) {
+        *gamma = h->n < 2 ? 0.0 : fabs(1.0 - 2.0 * lambda);
+        return 1;
+    }
+    if (!wrap && h->topology != LBM_TOPOLOGY_CHAIN && h->topology != LBM_TOPOLOGY_MESH)
+        return 0;
+    double slowest = 0.0;
+    for (unsigned k = 0; k < 3; k++) {
+        if (wrap && h->dims[k] % 2 == 1 && h->dims[k] > 1)
+            return 0;
+        slowest = fmax(slowest, gamma_axis(h->dims[k], wrap, lambda));
+    }
+    *gamma = slowest;
+    return 1;
+}
+
 enum lbm_err
-lbm_gamma_sweep(const struct lbm_hosts *h, const struct lbm_colouring *c, double lambda, double *gamma)
+lbm_gamma_sweep_numeric(const struct lbm_hosts *h, const struct lbm_colouring *c, double lambda,
+                        double *gamma)
 {
     LBM_ASSERT(h->n == c->n_hosts && lambda >= 0.0 && lambda <= 1.0);
     struct sweep s = {.c = c, .capacity = h->capacity, .lambda = lambda};
     for (uint32_t p = 0; p < h->n; p++)
         s.capacity_total += h->capacity[p];
-    if (h->n > 3)
-        return lbm_eigen_radius(apply_sweep, &s, h->n, gamma);
-    *gamma = h->n < 2 ? 0.0 : radius_small(&s);
-    return LBM_OK;
+    if (h->n <= 3) {
+        *gamma = h->n < 2 ? 0.0 : radius_small(&s);
+        return LBM_OK;
+    }
+    enum lbm_err err = lbm_eigen_radius(apply_sweep, &s, h->n, gamma);
+    return err == LBM_E_STATE ? radius_by_decay(&s, gamma) : err;
+}
+
+enum lbm_err
+lbm_gamma_sweep(const struct lbm_hosts *h, const struct lbm_colouring *c, double lambda, double *gamma)
+{
+    if (gamma_closed(h, lambda, gamma))
+        return LBM_OK;
+    return lbm_gamma_sweep_numeric(h, c, lambda, gamma);
 }
 
 /* ---- lambda_opt ---------------------------------------------------------------------------------- */
@@ -114,11 +211,6 @@ lbm_lambda_closed(const struct lbm_hosts *h, double *lambda, int *exact)
     *lambda = k <= 2 ? 0.5 : 1.0 / (1.0 + sin(turn / k));
     return 1;
 }
-
-enum {
-    SCAN = 24,   /* intervals of (0, 1) */
-    GOLDEN = 24, /* reductions by .618: from 1/12 to 1e-6 */
-};
 
 struct search {
     const struct lbm_hosts *h;
