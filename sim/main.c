@@ -124,8 +124,9 @@ run_bugs(const struct sim_options *o)
         return EXIT_SUCCESS;
     }
     if (!hunt_can_plant()) {
-        fprintf(stderr,
-                "lbsim: --bug: nothing can be planted in this build; sim/lbsim-bugs of the source tree can\n");
+        fprintf(
+            stderr,
+            "lbsim: --bug: nothing can be planted in this build; sim/lbsim-bugs of the source tree can\n");
         return EXIT_USAGE;
     }
     if (bug == HUNT_NONE && strcmp(o->bug, "all") != 0) {
@@ -172,15 +173,27 @@ run_scale(int argc, char **argv)
 static const struct {
     const char *name;
     enum lbm_err (*run)(int argc, char **argv, int *status, struct lbm_diag *diag);
+    const char *text;
 } commands[] = {
-    {"advise", advise_command},
-    {"balance", balance_command},
-    {"embed", embed_command},
-    {"list", list_command},
-    {"plot", plot_command},
-    {"scenario", scenario_command},
-    {"table", table_command},
+    {"scenario", scenario_command, "one story, told step by step in a file"},
+    {"balance", balance_command, "a load policy on any hosts"},
+    {"advise", advise_command, "which load policy is the fastest on these hosts, and why"},
+    {"table", table_command, "numbers of the papers, compared with ours"},
+    {"plot", plot_command, "curves of the papers, from our data"},
+    {"embed", embed_command, "a guest that diffuses, frame by frame"},
+    {"list", list_command, "the tables and plots"},
 };
+
+static void
+print_commands(void)
+{
+    printf("usage: lbsim COMMAND [ARGUMENT...]; lbsim COMMAND --help says more\n\n"
+           "  cluster   clusters under everything that may go wrong; below\n"
+           "  scale     one large cluster, measured\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        printf("  %-9s %s\n", commands[i].name, commands[i].text);
+    printf("\n");
+}
 
 int
 main(int argc, char **argv)
@@ -199,6 +212,8 @@ main(int argc, char **argv)
     if (sim_options_read(argc - 1 - has_command, argv + 1 + has_command, &o, &diag) != LBM_OK)
         return refused(&diag);
     if (o.help) {
+        if (!has_command)
+            print_commands();
         sim_options_help();
         return EXIT_SUCCESS;
     }
