@@ -14,7 +14,7 @@ enum {
 };
 
 static const double REACH = 4.0;    /* times the rounds of the cheapest: beyond, the spectrum decides */
-static const double WORK_MAX = 6e7; /* steps times hosts and links in the trials of one candidate */
+static const double WORK_MAX = 2e8; /* steps times hosts and links in the trials of one candidate */
 static const double MARGIN = 0.02;  /* so much a later one must be cheaper */
 static const double BOUND = 0.01;   /* if none is asked for that could be tried without knowing the loads */
 
