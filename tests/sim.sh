@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The simulator from outside: seeds run clean, the same seed is the same story, a planted mistake is found and
-# its replay fails again, and what is wrong on the command line is said. SEEDS=N runs more.
+# The simulator from outside: seeds run clean, the same seed is the same story, planted mistakes are found and
+# a replay fails again, and what is wrong on the command line is said. SEEDS=N runs more.
 set -u
 
 top_builddir=${top_builddir:-$(pwd)}
@@ -36,6 +36,11 @@ replay=$(sed -n 's/^  to replay: lbsim-bugs //p' "$scratch/failure")
 "$bugs" $replay >"$scratch/trace" && fail "the replay runs clean"
 grep -q 'log entry 1: found' "$scratch/trace" || fail "the replay has no trace"
 "$sim" cluster --bug ADOPT_SAME_EPOCH 2>/dev/null && fail "an ordinary node takes a mistake"
+
+# Many mistakes are seen in the first few stories: the checks look at what would happen, not at what did.
+"$bugs" cluster --bug all --hosts 3..5 --seeds 16 >"$scratch/table"
+found=$(grep -c '  I[0-9]' "$scratch/table")
+[ "$found" -ge 12 ] || fail "only $found mistakes are found in 16 seeds"
 
 for wrong in "cluster --seeds 0" "cluster --seeds" "cluster --hosts 9..3" "cluster --faults nonsense" \
     "cluster --without 64" "cluster --nonsense" "cluster --bug nonsense" ""; do
