@@ -301,6 +301,17 @@ open_base(struct loop *loop, struct lbm_diag *diag)
     return LBM_OK;
 }
 
+/* From here on only the status tells why it ends: a signal to stop, too, comes too late. */
+static void
+hold_stop_signals(void)
+{
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    sigprocmask(SIG_BLOCK, &stop, NULL);
+}
+
 static void
 run(struct loop *loop, struct lbm_recovered *recovered)
 {
@@ -346,6 +357,7 @@ lbm_loop_run(const struct lbm_loop_config *config)
         lbm_recovered_free(recovered);
     }
     loop.stopping = 1;
+    hold_stop_signals();
     parts_close(&loop);
     for (size_t i = 0; i < loop.n_watches; i++)
         event_free(loop.watches[i]);

@@ -90,8 +90,8 @@ has_ended() {
 
 runs=0
 script() {
-    local try
-    for try in $(seq 40); do
+    local _
+    for _ in $(seq 300); do
         grep -q 'ready: host' "$scratch/log" && break
         kill -0 "$1" 2>/dev/null || return
         sleep 0.03

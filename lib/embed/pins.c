@@ -22,8 +22,12 @@ copy_graph(const struct lbm_graph *g)
         return NULL;
     const int first = gp_GetFirstVertex(plane);
     /* Told before its size, the capacity in arcs is taken as it is; the library's own guess is 6 n. */
-    int ok = gp_EnsureArcCapacity(plane, (int)lbm_graph_directions(g)) == OK &&
-             gp_InitGraph(plane, (int)g->n) == OK;
+    int ok = gp_EnsureArcCapacity(plane, (int)lbm_graph_directions(g)) == OK;
+    if (ok && gp_InitGraph(plane, (int)g->n) != OK) {
+        /* It has freed all but the graph, and gp_Free of version 3.0.2 would free a part of it again. */
+        free(plane);
+        return NULL;
+    }
     for (uint32_t v = 0; ok && v < g->n; v++)
         for (uint64_t e = g->offset[v]; ok && e < g->offset[v + 1]; e++)
             if (v < g->target[e])
