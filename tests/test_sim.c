@@ -555,10 +555,40 @@ tokens_that_fall_or_repeat_are_seen(void **state)
     }
 }
 
+/* Against looking at all of them. */
+static void
+the_first_timer_is_found(void **state)
+{
+    (void)state;
+    struct lbm_rng rng;
+    lbm_rng_seed(&rng, 7);
+    for (uint32_t n = 1; n <= 40; n += 13) {
+        struct timers timers;
+        int64_t when_us[40], first_us;
+        timers_init(&timers, n);
+        assert_int_equal(timers_first(&timers, &first_us), LBM_NONE);
+        for (uint32_t p = 0; p < n; p++)
+            when_us[p] = INT64_MAX;
+        for (int i = 0; i < 500; i++) {
+            uint32_t p = lbm_rng_below(&rng, n), first = LBM_NONE;
+            when_us[p] = lbm_rng_below(&rng, 4) != 0 ? (int64_t)lbm_rng_below(&rng, 50) : INT64_MAX;
+            timers_set(&timers, p, when_us[p]);
+            for (uint32_t q = 0; q < n; q++)
+                if (when_us[q] != INT64_MAX && (first == LBM_NONE || when_us[q] < when_us[first]))
+                    first = q;
+            assert_int_equal(timers_first(&timers, &first_us), first);
+            if (first != LBM_NONE)
+                assert_int_equal(first_us, when_us[first]);
+        }
+        timers_free(&timers);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_timer_is_found),
         cmocka_unit_test(a_clock_gains_what_its_rate_says),
         cmocka_unit_test(a_clock_reaches_a_time_at_the_first_moment_that_shows_it),
         cmocka_unit_test(a_disk_gives_back_what_it_was_given),
