@@ -13,8 +13,7 @@
  *     worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]
  *
  * It ends after so many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
- * revoked. A step of all its vertices takes STEP_MS, and they are kept every
- * CHECKPOINT_MS. */
+ * revoked. A step of all its vertices takes STEP_MS, and they are kept every CHECKPOINT_MS. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -27,7 +26,7 @@
 
 #include "lbmap.h"
 
-enum { CHECKPOINT_MS = 500, TIMEOUT_MS = 5000, STEP_MS = 5 };
+enum { CHECKPOINT_MS = 500, TIMEOUT_MS = 5000, STEP_MS = 5, STEP_MAX_US = 2000000 };
 
 struct work {
     uint64_t token; /* 0: not held */
@@ -98,15 +97,17 @@ revoked(void *context, uint32_t v, uint64_t token)
     tell_end(context, "revoke", v);
 }
 
-/* One step of all that is held, which takes step_ms. */
+/* One step of all that is held, which takes step_ms. A process that is frozen within a step ends it late;
+ * such a step counts up to the longest one that is allowed, for what it writes later its token is refused. */
 static void
 make_step(struct worker *worker, struct lbmap *map)
 {
     const struct timespec length = {worker->step_ms / 1000, worker->step_ms % 1000 * 1000000};
     if (lbmap_lease_valid(map) != LBMAP_WORK)
         return;
+    int64_t latest_us = now_us() + STEP_MAX_US;
     nanosleep(&length, NULL);
-    int64_t end_us = now_us();
+    int64_t end_us = now_us() < latest_us ? now_us() : latest_us;
     for (uint32_t v = 0; v < worker->n; v++) {
         struct work *work = &worker->work[v];
         if (work->token == 0)

@@ -493,6 +493,7 @@ struct lbm_node {
     LBM_VEC(struct checkpoint) checkpoints; /* by seq */
     LBM_VEC(int64_t) evictions; /* when this host learned of the last ones */
     uint64_t evictions_seen;    /* up to this view */
+    int64_t cut_off_us;         /* when this host last heard of hardly anybody; 0: never */
     int64_t withheld_us;        /* an eviction beyond the cap was last told; 0: never */
     int64_t drain_us;           /* next look at what is still to give away */
     int64_t propose_us;         /* no proposal of this host's own before */

@@ -272,6 +272,9 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
     int orders_log = !node->view.external && node->view.founder == member->host;
     if (orders_log || (!member->insync && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
         return; /* it would be refused: another must be promoted first, or nobody could take over */
+    /* After a cut connections come back one by one: what this host and the others think is of before. */
+    if (node->cut_off_us != 0 && node->now_us - node->cut_off_us < SUSPECT_US + CONFIRM_US)
+        return;
     int is_confirmed = confirmed_by_others(node, peer) >= 1;
     if (is_confirmed && may_evict(node))
         propose_evict(node, member);
@@ -296,6 +299,7 @@ suspect_timer(struct lbm_node *node)
     }
     /* Whoever hears of hardly anybody is itself the one cut off. */
     int is_cut_off = watched > 1 && 2 * suspected > watched;
+    node->cut_off_us = is_cut_off ? node->now_us : node->cut_off_us;
     for (size_t i = 0; i < node->watched.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
         struct peer *peer = peer_of(node, node->watched.at[i]);
