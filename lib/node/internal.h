@@ -126,8 +126,7 @@ struct peer {
 struct change {
     uint64_t seq;
     uint64_t job;
-    uint32_t vertex; /* LBM_NONE: the whole job is gone */
-    int gone;        /* the record was collected */
+    uint32_t vertex;
 };
 
 /* This host's records on their way to its buddy. */
@@ -683,7 +682,6 @@ struct lbm_vertex *record_of(const struct job *job, uint32_t id); /* NULL: none,
 
 void stream_start(struct lbm_node *node, const struct lbm_recovered *recovered);
 void stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex);
-void stream_push_gone(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex);
 void stream_covered(struct lbm_node *node, struct lbm_vertex *vertex); /* it is not waited for any more */
 void stream_job_gone(struct lbm_node *node, struct job *job);
 void stream_view_changed(struct lbm_node *node);

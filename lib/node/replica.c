@@ -182,6 +182,15 @@ ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generati
     return owner->buddy == node->host && owner->buddy_view == generation ? owner : NULL;
 }
 
+/* A tombstone that the owner has collected may still be here when an inheritance brings it an older one of the
+ * same vertex. The newer says more. */
+static int
+is_outranked(const struct lbm_row *row, const struct lbm_row *before)
+{
+    return row->stage != LBM_STAGE_OWN && row->stage != LBM_STAGE_OUT && before->stage != LBM_STAGE_NONE &&
+           (before->epoch > row->epoch || (before->epoch == row->epoch && before->stage > row->stage));
+}
+
 /* All of one message as an operation. The rows go into memory as well: they are copied. */
 static enum lbm_err
 take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl, struct lbm_persist_op *op)
@@ -198,8 +207,9 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
         if (err != LBM_OK)
             return err;
         row.seq = repl->seq;
-        uint32_t at = r->bare[i] ? lbm_idmap_get(&held->index, row.vertex) : LBM_NONE;
-        if (r->bare[i] && at == LBM_NONE) { /* the job was cancelled here already, its owner will hear of it */
+        uint32_t known = lbm_idmap_get(&held->index, row.vertex), at = r->bare[i] ? known : LBM_NONE;
+        /* Bare and not known: the job was cancelled here already, its owner will hear of it. */
+        if ((r->bare[i] && at == LBM_NONE) || (known != LBM_NONE && is_outranked(&row, &held->rows.at[known]))) {
             lbm_row_free(&row);
             continue;
         }
