@@ -12,13 +12,15 @@
 enum {
     JOIN_US = 30000000,
     HASTE_US = 300000,
-    MOMENT_US = 1500000,   /* for a moment to come */
-    ENTRY_US = 6000000,    /* for an entry of some kind */
-    CALM_US = 4000000,     /* at most, before the first fault */
-    WORK_US = 30000000,    /* after the faults, until every vertex is worked on */
-    SETTLE_US = 120000000, /* until all jobs have settled */
+    MOMENT_US = 1500000,     /* for a moment to come */
+    ENTRY_US = 6000000,      /* for an entry of some kind */
+    LOSS_US = 60000000,      /* at most, until a loss is in the log */
+    AGAIN_US = 500000,       /* to see whether it is */
+    CALM_US = 4000000,       /* at most, before the first fault */
+    WORK_US = 30000000,      /* after the faults, until every vertex is worked on */
+    SETTLE_US = 120000000,   /* until all jobs have settled */
     SETTLE_HOP_US = 8000000, /* the same, for each hop that load may have to go */
-    STILL_US = 5000000,    /* for what may come after all */
+    STILL_US = 5000000,      /* for what may come after all */
 };
 
 static const struct story *running;
@@ -110,11 +112,15 @@ tell(struct story *s, uint32_t i, const char *what)
 }
 
 /* A disk that went back in time has made replicas old without anybody knowing: until they are renewed,
- * nothing else may go wrong. */
+ * nothing else may go wrong. Nor while a loss has not reached the log, which takes an operator when who
+ * ordered it is lost. */
 static int
-is_recovering(const struct story *s)
+is_recovering(struct story *s)
 {
-    return cluster_now(s->cluster) < s->quiet_until_us;
+    int64_t now = cluster_now(s->cluster);
+    if (now >= s->quiet_until_us && now < s->loss_us + LOSS_US && story_has_undead(s))
+        s->quiet_until_us = now + AGAIN_US;
+    return now < s->quiet_until_us;
 }
 
 /* A fault is due: see who it happens to, and wait for its moment. */
@@ -290,8 +296,7 @@ story_come_to_rest(struct story *s)
 void
 story_run(const struct story_options *options, struct story_result *result)
 {
-    struct story s = {
-        .options = *options, .result = result, .promoted = LBM_NONE, .victims_buddy = LBM_NONE};
+    struct story s = {.options = *options, .result = result, .promoted = LBM_NONE, .victims_buddy = LBM_NONE};
     *result = (struct story_result){.seed = options->seed};
     begin(&s);
     running = &s;

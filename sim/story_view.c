@@ -107,6 +107,21 @@ story_is_active(struct story *s, uint32_t host)
     return entry != NULL && strcmp(entry->state, "ACTIVE") == 0;
 }
 
+int
+story_has_undead(struct story *s)
+{
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        const Lbm__HostsReply *reply =
+            !s->dead[p] && cluster_is_up(s->cluster, p) ? hosts_as_seen_by(s, p) : NULL;
+        for (size_t i = 0; reply != NULL && i < reply->n_hosts; i++) {
+            const char *state = reply->hosts[i]->state;
+            if (s->dead[reply->hosts[i]->host] && strcmp(state, "EVICTED") != 0 && strcmp(state, "LEFT") != 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
 /* Two must be left to suspect the one that is lost. */
 int
 story_may_lose(struct story *s)
