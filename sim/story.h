@@ -90,6 +90,8 @@ void story_find_head(struct story *s);
 void story_disk_lost(struct story *s);
 /* A host may be lost to the others, but not its disk. */
 void story_lost(struct story *s);
+/* Nonzero if somebody takes a host that is lost for a member yet. */
+int story_has_undead(struct story *s);
 /* Nonzero if another disk may be lost: all members are up to date with their buddies, nobody's replica waits
  * to be merged, and the last loss is some time ago. */
 int story_may_lose(struct story *s);
