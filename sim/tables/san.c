@@ -147,7 +147,7 @@ san_ring(struct table_run *t)
         struct experiment e = {rows[i].n, 0, 1, -1.0, 0.3, table_runs(t, rows[i].quick, rows[i].full)};
         cell_computed(
             table_cell(t, mean_time(t, &e), "ring of %u, epsilon 0.3: steps of diffusion", rows[i].n),
-            rows[i].steps, 0.2 * rows[i].steps);
+            rows[i].steps, (0.2 + 0.3 / sqrt(e.runs)) * rows[i].steps); /* single runs differ by a third */
     }
 }
 
