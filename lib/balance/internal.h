@@ -51,6 +51,10 @@ double lbm_rule_rate(const struct lbm_network *net, const struct lbm_rule *rule)
 enum lbm_err lbm_rule_fits(const struct lbm_network *net, enum lbm_policy policy, int integer,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* Why a run settled, or did not. Out: text of at most size bytes. */
+void lbm_balance_explain(const struct lbm_network *net, const struct lbm_balance_options *options,
+                         const struct lbm_balance_result *result, char *out, size_t size);
+
 /* Rounds that a step takes in a model of communication. */
 double lbm_rounds_of_step(const struct lbm_network *net, enum lbm_policy policy, enum lbm_ports ports);
 

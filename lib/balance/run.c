@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A policy on loads, from the first step until they are level, and how it ended in words. */
+/* A policy on loads, from the first step until they are level. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -195,71 +195,7 @@ is_settled(struct run *run)
     }
 }
 
-/* ---- how it ended -------------------------------------------------------------------------------- */
-
-static void
-explain_diffusion(const struct run *run, char *out, size_t size)
-{
-    const struct lbm_hosts *h = run->net->h;
-    struct lbm_convergence c;
-    double *alpha = lbm_alloc(h->offset[h->n], sizeof *alpha);
-    for (uint32_t i = 0; alpha != NULL && i < h->offset[h->n]; i++)
-        alpha[i] = run->result->rule.alpha;
-    if (alpha == NULL || lbm_convergence_check(h, alpha, &c) != LBM_OK)
-        snprintf(out, size, "the bound was not reached in %" PRIu64 " steps", run->result->steps);
-    else if (c.converges)
-        snprintf(out, size,
-                 "levels, but slowly: gamma = %.6g; the bound was not reached in %" PRIu64 " steps",
-                 run->result->rule.gamma, run->result->steps);
-    else
-        snprintf(out, size, "%s", c.text);
-    free(alpha);
-}
-
-static void
-explain_failure(const struct run *run, char *out, size_t size)
-{
-    const struct lbm_balance_result *r = run->result;
-    if (r->rule.alpha > 0.0)
-        explain_diffusion(run, out, size);
-    else if (run->options->integer && r->rule.lambda > 0.0 && run->options->stop != LBM_STOP_QUIET)
-        snprintf(out, size,
-                 "whole units: XL95 (6) leaves linked hosts a difference of 1%s, their sum along a path of "
-                 "links is above the bound",
-                 r->rule.lambda < 0.5 ? " and more where lambda < 1/2" : "");
-    else if (r->rule.lambda >= 1.0)
-        snprintf(out, size, "at lambda = 1 pairs swap their loads: gamma(M) = 1 (XL95 section 3)");
-    else if (r->rule.lambda > 0.0)
-        snprintf(out, size, "gamma(M) = %.6g a sweep: the bound was not reached in %" PRIu64 " steps",
-                 r->rule.gamma, r->steps);
-    else
-        snprintf(out, size,
-                 "the bound was not reached in %" PRIu64 " steps: fig. 9 of HEI97 never settles "
-                 "where the loads cannot be equal",
-                 r->steps);
-}
-
-static void
-explain_success(const struct run *run, char *out, size_t size)
-{
-    const struct lbm_balance_result *r = run->result;
-    const char *name = lbm_policy_source(r->rule.policy);
-    uint32_t d = run->net->colouring.n_colours;
-    if (r->rule.policy == LBM_POLICY_OEM)
-        snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 Theorem 1)", (d + 1) / 2);
-    else if (r->rule.policy == LBM_POLICY_CWA)
-        snprintf(out, size, "one sweep; loads differ by at most 1 (RJK03 section 5)");
-    else if (lbm_policies[r->rule.policy].hypercube)
-        snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 section 2)", d);
-    else if (r->rule.policy == LBM_POLICY_EDGE_REMAP && run->options->stop == LBM_STOP_QUIET)
-        snprintf(out, size, "every host is within one unit of its share (HEI97 section 9)");
-    else if (run->options->stop == LBM_STOP_QUIET)
-        snprintf(out, size, "a sweep in which nothing moves (XL95)%s",
-                 r->rule.lambda < 0.5 ? "; for lambda < 1/2 linked hosts may still differ by more than 1"
-                                      : "");
-    else
-        snprintf(out, size, "the bound is kept (%s)", name);
-}
+/* ---- the end ------------------------------------------------------------------------------------- */
 
 static void
 finish(struct run *run)
@@ -275,7 +211,7 @@ finish(struct run *run)
     r->sweeps = (double)r->steps / sweep;
     r->deviation = lbm_balance_deviation(run->net, run->load);
     r->difference = largest_difference(run->net, run->load);
-    (r->settled ? explain_success : explain_failure)(run, r->why + used, sizeof r->why - used);
+    lbm_balance_explain(run->net, run->options, r, r->why + used, sizeof r->why - used);
 }
 
 /* ---- limits -------------------------------------------------------------------------------------- */
