@@ -56,6 +56,8 @@ in_sync() {
     ask 0 hosts >"$scratch/hosts" &&
         awk '$3 ~ /ACTIVE|DRAINING|JOINING/ && $10 != "yes" { bad = 1 } END { exit bad }' "$scratch/hosts"
 }
+# Settled, and nothing is on its way.
+has_settled() { ask 0 wait job --timeout 10 >"$scratch/output" 2>&1; }
 # held HISTORY: vertices and tokens that its application has.
 held() { awk '$2 == "acquire" { t[$3] = $4 } $2 ~ /release|revoke/ { delete t[$3] } END { for (v in t) print v, t[v] }' "$1"; }
 all_worked_on() {
