@@ -297,6 +297,16 @@ holds_something(const struct lbm_node *node)
     return 0;
 }
 
+/* Time to come back with what is here, since the heir does not take over. Not if it holds more than this disk, and a
+ * life that has not compared the two gives it longer. INT64_MAX: never. */
+static int64_t
+reclaim_us(const struct lbm_node *node)
+{
+    if (node->stream.rolled_back)
+        return INT64_MAX;
+    return node->evicted_us + (node->stream.compared ? 1 : 3) * (int64_t)RECLAIM_US;
+}
+
 static void
 own_departure(struct lbm_node *node, const struct lbm_departed *gone)
 {
@@ -313,7 +323,7 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
     }
     if (gone->adopted)
         reset(node, node->incarnation + 1);
-    else if (node->now_us >= node->evicted_us + RECLAIM_US)
+    else if (node->now_us >= reclaim_us(node))
         propose_reclaim(node);
 }
 
@@ -347,7 +357,7 @@ adopt_deadline(const struct lbm_node *node)
     if (!node->caught_up || node->resetting || node->appends.n >= PROPOSALS_MAX)
         return when;
     if (gone != NULL && gone->evicted && !gone->adopted && node->evicted_us != 0)
-        when = node->evicted_us + RECLAIM_US;
+        when = reclaim_us(node);
     if (gone == NULL && node->stream.rolled_back)
         when = node->propose_us;
     for (size_t i = 0; is_alive(node) && i < node->view.departed.n; i++) {

@@ -383,21 +383,31 @@ application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
         fail(node, LBM_E_NOMEM);
 }
 
+/* The buddy gets the changes after `after` up to `seq` without what later changes, up to `last`, have overtaken: only
+ * with those does it have the payloads whose confirmation is waited for. */
+void
+application_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last)
+{
+    for (size_t i = 0; i < node->checkpoints.n; i++)
+        if (node->checkpoints.at[i].seq > after && node->checkpoints.at[i].seq <= seq)
+            node->checkpoints.at[i].seq = last;
+}
+
 /* Payloads that the buddy has: tell who waits for it. */
 void
 application_acked(struct lbm_node *node)
 {
-    size_t n = 0;
-    while (n < node->checkpoints.n && (node->checkpoints.at[n].seq <= node->stream.acked || LBM_BUG(CHECKPOINT_UNACKED)))
-        n++;
-    for (size_t i = 0; i < n; i++) {
-        Lbm__Response response = LBM__RESPONSE__INIT;
-        reply_stored(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request, 1, &response);
+    size_t waiting = 0;
+    for (size_t i = 0; i < node->checkpoints.n; i++) {
+        const struct checkpoint *checkpoint = &node->checkpoints.at[i];
+        if (checkpoint->seq <= node->stream.acked || LBM_BUG(CHECKPOINT_UNACKED)) {
+            Lbm__Response response = LBM__RESPONSE__INIT;
+            reply_stored(node, checkpoint->client, checkpoint->request, 1, &response);
+        } else {
+            node->checkpoints.at[waiting++] = *checkpoint;
+        }
     }
-    if (n != 0)
-        memmove(node->checkpoints.at, &node->checkpoints.at[n],
-                (node->checkpoints.n - n) * sizeof *node->checkpoints.at);
-    node->checkpoints.n -= n;
+    node->checkpoints.n = waiting;
 }
 
 void

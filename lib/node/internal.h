@@ -489,7 +489,7 @@ struct lbm_node {
     LBM_VEC(struct lbm_recovered_adoption) adoptions; /* merged already */
     LBM_VEC(struct due) due;
     LBM_VEC(struct application) applications;
-    LBM_VEC(struct checkpoint) checkpoints; /* by seq */
+    LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(int64_t) evictions; /* when this host learned of the last ones */
     uint64_t evictions_seen;    /* up to this view */
     int64_t cut_off_us;         /* when this host last heard of hardly anybody; 0: never */
@@ -747,6 +747,7 @@ void application_released(struct lbm_node *node, uint64_t client, uint64_t reque
                           const Lbm__ReleasedRequest *released);
 void application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
                             const Lbm__CheckpointRequest *checkpoint);
+void application_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last);
 void application_acked(struct lbm_node *node); /* the stream has moved on */
 void application_reset(struct lbm_node *node); /* this incarnation is over */
 void application_gone(struct lbm_node *node, uint64_t client);

@@ -150,6 +150,7 @@ send_batch(struct lbm_node *node)
         message.body_case = LBM__PEER__BODY_REPL;
         message.repl = &batch.message;
         send_peer(node, s->buddy, &message);
+        application_sent(node, s->sent, batch.message.seq, s->seq);
         s->sent = batch.message.seq;
     }
     columns_free(&batch.columns);
