@@ -157,8 +157,9 @@ cluster_log_is_external(const struct cluster *c)
 int
 cluster_log_is_everywhere(const struct cluster *c)
 {
+    uint64_t last = c->check.external ? log_end(&c->log) - 1 : c->check.log.n;
     for (uint32_t p = 0; p < c->n; p++)
-        if (c->disk[p].known && c->disk[p].snapshot_index + c->disk[p].log.n != c->check.log.n)
+        if (c->disk[p].known && c->disk[p].snapshot_index + c->disk[p].log.n != last)
             return 0;
     return 1;
 }

@@ -122,11 +122,14 @@ story_has_undead(struct story *s)
     return 0;
 }
 
-/* Two must be left to suspect the one that is lost. */
+/* Two must be left to suspect the one that is lost; and an eviction that was just appended to the external log, of which
+ * no host knows yet, is a loss already. */
 int
 story_may_lose(struct story *s)
 {
     if (s->loss_us != 0 && cluster_now(s->cluster) < s->loss_us + AFTER_LOSS_US)
+        return 0;
+    if (cluster_log_is_external(s->cluster) && !cluster_log_is_everywhere(s->cluster))
         return 0;
     uint32_t n = 0;
     for (uint32_t p = 0; p < s->h.n; p++) {
