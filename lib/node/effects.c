@@ -167,8 +167,13 @@ void
 send_stored_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 {
     persist_flush(node);
-    if (node->persisted >= node->persist_id || node->soft_held++ < SOFT_HELD_MAX)
-        send_after(node, host, message, node->persist_id, 1);
+    if (node->persisted < node->persist_id) {
+        if (node->soft_held == SOFT_HELD_MAX)
+            return;
+        node->soft_held++;
+        node->soft_after = node->persist_id;
+    }
+    send_after(node, host, message, node->persist_id, 1);
 }
 
 void

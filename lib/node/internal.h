@@ -157,8 +157,9 @@ struct lease {
     uint32_t old_used; /* applications of the life before; UINT32_MAX: fenced by application_fence */
     uint64_t old_term; /* of their page; once `term` is another, what they hold is lost */
     int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
-    int64_t told_us;   /* deadline last told to the shell */
-    uint32_t told_used;
+    int64_t told_us;   /* what the shell was last told: deadline, */
+    uint64_t told_term;
+    uint32_t told_used; /* applications */
 };
 
 /* What this host keeps of another. */
@@ -551,7 +552,8 @@ struct lbm_node {
 
     int starting;      /* the stored log is being read: nothing follows from it yet */
     uint64_t topology; /* of the view, when jobs last took notice */
-    uint32_t soft_held; /* lossy messages since the disk was last heard of */
+    uint32_t soft_held;  /* lossy messages that wait for the disk, the last of them for this transaction: */
+    uint64_t soft_after;
     uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs;
 };
 

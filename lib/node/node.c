@@ -240,7 +240,8 @@ on_persisted(struct lbm_node *node, uint64_t id)
     LBM_ASSERT(id <= node->persist_id);
     if (id > node->persisted)
         node->persisted = id;
-    node->soft_held = 0;
+    if (node->persisted >= node->soft_after)
+        node->soft_held = 0;
     adopt_persisted(node);
     log_persisted(node);
 }

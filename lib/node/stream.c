@@ -283,9 +283,10 @@ lease_tell(struct lbm_node *node)
     int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
     int64_t until_us = !is_alive(node) ? 0 : is_alone(node) ? INT64_MAX : held_us;
     uint32_t used = (uint32_t)node->applications.n;
-    if (until_us == l->told_us && used == l->told_used)
+    if (until_us == l->told_us && l->term == l->told_term && used == l->told_used)
         return;
     l->told_us = until_us;
+    l->told_term = l->term;
     l->told_used = used;
     struct lbm_effect effect = {.kind = LBM_EFFECT_LEASE};
     effect.as.lease.deadline_us = until_us;
@@ -371,6 +372,7 @@ withdraw(struct lbm_node *node)
 {
     struct lease *l = &node->lease;
     int64_t page_us = l->told_us, step_us = node->now_us + REVOKE_US;
+    l->old_us = 0;
     if (l->fence_us != 0 || page_us <= node->now_us || !application_runs(node)) {
         application_lapsed(node);
         return;

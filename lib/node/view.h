@@ -32,6 +32,7 @@ struct lbm_member {
     uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
     uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
     int insync;          /* nonzero: the buddy holds a full copy */
+    uint64_t drained;    /* DRAINING: index of the entry since which it is */
     uint64_t since;      /* index at which it first joined; 0: before a snapshot */
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];

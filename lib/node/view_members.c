@@ -341,6 +341,7 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
+    member->drained = view->index + 1;
     enum lbm_err err = set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a buddy until it leaves */
     lbm_view_derive(view);
     return err;
@@ -421,6 +422,8 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     else if (lbm_view_host(view, 0) == LBM_NONE)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "no host is active: nobody could take over its jobs");
+    else if (command->leave->known < member->drained) /* it was empty, and has taken vertices since */
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " said so before it was drained again", member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
     if (inherits_since(view, member, command->leave->known) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) {

@@ -85,6 +85,7 @@ draft_member(const struct lbm_member *member, unsigned m, uint32_t **place)
     to.buddy = member->buddy;
     to.buddy_view = member->buddy_view;
     to.insync = member->insync != 0;
+    to.drained = member->drained;
     to.n_link_host = to.n_link_cost = member->n_links;
     draft_links(member->links, member->n_links, place, &to.link_host, &to.link_cost);
     to.n_announced_link_host = to.n_announced_link_cost = member->n_announced_links;
@@ -235,7 +236,8 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
                                .announced_capacity = from->announced_capacity,
                                .buddy = from->buddy,
                                .buddy_view = from->buddy_view,
-                               .insync = (int)from->insync};
+                               .insync = (int)from->insync,
+                               .drained = from->drained};
     if (lbm_vec_push(&view->members, empty) != LBM_OK)
         return LBM_E_NOMEM;
     struct lbm_member *to = &view->members.at[view->members.n - 1];
