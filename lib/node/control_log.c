@@ -227,22 +227,34 @@ log_persisted(struct lbm_node *node)
 /* ---- proposals ------------------------------------------------------------------------------------------
  */
 
+/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not be reached
+ * is there again. */
+static int
+is_void(const struct lbm_node *node, const struct append *append)
+{
+    const struct peer *suspect = append->suspect != LBM_NONE ? peer_known(node, append->suspect) : NULL;
+    return (append->founds && log_last(node) != 0) || (suspect != NULL && suspect->suspect_us == 0);
+}
+
 /* Send the first proposal. One at a time keeps a host's own commands in order. */
 static void
 try_append(struct lbm_node *node)
 {
-    while (node->appends.n != 0 && node->appends.at[0].founds && log_last(node) != 0)
-        log_append_done(node); /* somebody else has founded the cluster */
+    while (node->appends.n != 0 && !log_engine_of(node)->append_waits(node) &&
+           is_void(node, &node->appends.at[0]))
+        log_append_done(node);
     if (node->appends.n != 0 && node->caught_up && !node->diverged &&
         !log_engine_of(node)->append_waits(node))
         log_engine_of(node)->append(node);
 }
 
 static void
-propose(struct lbm_node *node, const Lbm__Command *command, int founds)
+propose(struct lbm_node *node, const Lbm__Command *command, int founds, uint32_t suspect)
 {
-    struct append append = {
-        .token = ++node->append_token, .len = lbm__command__get_packed_size(command), .founds = founds};
+    struct append append = {.token = ++node->append_token,
+                            .len = lbm__command__get_packed_size(command),
+                            .founds = founds,
+                            .suspect = suspect};
     append.command = lbm_alloc(append.len, 1);
     if (append.command == NULL || lbm_vec_push(&node->appends, append) != LBM_OK) {
         free(append.command);
@@ -256,7 +268,13 @@ propose(struct lbm_node *node, const Lbm__Command *command, int founds)
 void
 log_append(struct lbm_node *node, const Lbm__Command *command)
 {
-    propose(node, command, 0);
+    propose(node, command, 0, LBM_NONE);
+}
+
+void
+log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect)
+{
+    propose(node, command, 0, suspect);
 }
 
 void
@@ -271,7 +289,7 @@ log_found(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;
     command.found = &found;
-    propose(node, &command, 1);
+    propose(node, &command, 1, LBM_NONE);
 }
 
 void

@@ -364,7 +364,8 @@ struct append {
     uint64_t token;
     uint8_t *command;
     size_t len;
-    int founds; /* nonzero: it founds the cluster, and is void if somebody else did */
+    int founds;       /* nonzero: it founds the cluster, and is void if somebody else did */
+    uint32_t suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
 };
 
 /* A log entry that is being stored: it is applied once `persist` is durable. */
@@ -609,6 +610,7 @@ void log_persisted(struct lbm_node *node);
 void log_timer(struct lbm_node *node);
 int64_t log_deadline(const struct lbm_node *node);
 void log_append(struct lbm_node *node, const Lbm__Command *command);
+void log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 void log_fetch(struct lbm_node *node);
 void on_log_fetch(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_entries(struct lbm_node *node, const Lbm__Peer *message);

@@ -458,8 +458,8 @@ stream_timer(struct lbm_node *node)
         l->until_us = 0;
         is_over = l->old_us == 0;
     }
-    if (is_over && l->until_us == 0 && s->buddy != LBM_NONE)
-        application_lapsed(node);
+    if (is_over && l->until_us == 0 && l->told_us <= node->now_us)
+        application_lapsed(node); /* the page said so, even if this host is alone by now */
     lease_tell(node);
     if (!is_alive(node))
         return;

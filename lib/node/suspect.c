@@ -241,7 +241,7 @@ propose_evict(struct lbm_node *node, const struct lbm_member *member)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_EVICT;
     command.evict = &evict;
-    log_append(node, &command);
+    log_append_suspicion(node, &command, member->host);
 }
 
 /* The cap leaves no room: an operator has to decide, and hears of it once a minute. */
