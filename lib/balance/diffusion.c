@@ -11,19 +11,24 @@
 
 #include "balance/internal.h"
 
-/* flow = keep * last + factor * (x_p - x_q), then carried out. */
-static void
-diffuse(struct lbm_balancer *b, double keep, double factor, double *load, double *flow)
+double
+lbm_flow_diffusion(const struct lbm_rule *rule, int integer, const struct lbm_pace *pace,
+                   const struct lbm_ends *e)
+{
+    (void)rule;
+    (void)integer;
+    double flow = pace->factor * (e->load_p / e->share_p - e->load_q / e->share_q);
+    return pace->keep != 0.0 ? flow + pace->keep * e->last : flow;
+}
+
+void
+lbm_step_diffusion(struct lbm_balancer *b, double *load, double *flow)
 {
     const struct lbm_colouring *c = &b->net->colouring;
-    const double *share = b->net->share;
-    for (uint32_t i = 0; i < c->n_links; i++) {
-        uint32_t p = c->link[i].p, q = c->link[i].q;
-        flow[i] = factor * (load[p] / share[p] - load[q] / share[q]);
-    }
-    if (keep != 0.0)
-        for (uint32_t i = 0; i < c->n_links; i++)
-            flow[i] += keep * b->last[i];
+    struct lbm_pace pace;
+    lbm_pace_of(&b->rule, b->t, &b->omega, &pace);
+    for (uint32_t i = 0; i < c->n_links; i++)
+        flow[i] = lbm_balancer_flow(b, &pace, i, load, b->last[i]);
     for (uint32_t i = 0; i < c->n_links; i++) {
         lbm_carry(load, &c->link[i], flow[i]);
         b->last[i] = flow[i];
@@ -31,31 +36,16 @@ diffuse(struct lbm_balancer *b, double keep, double factor, double *load, double
 }
 
 void
-lbm_step_diffusion(struct lbm_balancer *b, double *load, double *flow)
+lbm_pace_of(const struct lbm_rule *rule, uint64_t t, double *omega, struct lbm_pace *out)
 {
-    diffuse(b, 0.0, b->rule.alpha, load, flow);
-}
-
-static void
-accelerate(struct lbm_balancer *b, double omega, double *load, double *flow)
-{
-    b->omega = omega;
-    diffuse(b, omega - 1.0, omega * b->rule.alpha, load, flow);
-}
-
-void
-lbm_step_second_order(struct lbm_balancer *b, double *load, double *flow)
-{
-    double gamma = b->rule.gamma;
-    accelerate(b, b->t == 0 ? 1.0 : 2.0 / (1.0 + sqrt(1.0 - gamma * gamma)), load, flow);
-}
-
-void
-lbm_step_chebyshev(struct lbm_balancer *b, double *load, double *flow)
-{
-    double gamma_2 = b->rule.gamma * b->rule.gamma;
-    double omega = b->t == 0   ? 1.0
-                   : b->t == 1 ? 1.0 / (1.0 - gamma_2 / 2.0)
-                               : 1.0 / (1.0 - gamma_2 * b->omega / 4.0);
-    accelerate(b, omega, load, flow);
+    double gamma_2 = rule->gamma * rule->gamma;
+    *out = (struct lbm_pace){.factor = rule->alpha};
+    if (rule->policy == LBM_POLICY_SECOND_ORDER)
+        *omega = t == 0 ? 1.0 : 2.0 / (1.0 + sqrt(1.0 - gamma_2));
+    else if (rule->policy == LBM_POLICY_CHEBYSHEV)
+        *omega = t == 0 ? 1.0 : t == 1 ? 1.0 / (1.0 - gamma_2 / 2.0) : 1.0 / (1.0 - gamma_2 * *omega / 4.0);
+    else
+        return;
+    out->keep = *omega - 1.0;
+    out->factor = *omega * rule->alpha;
 }

@@ -6,61 +6,39 @@
 
 #include "balance/internal.h"
 
-/* What the host without the bit gives the other; w >= 0. */
-typedef double rule(double w_p, double w_q);
-
 /* Section 3: of an odd sum 2m + 1 the host without the bit gets m if m is odd, else m + 1. The rule names the
  * pair by P_k and P_j without order; the example, P6 = 4 and P7 = 7 to 5 and 6, says that P_k has no bit. */
-static double
-oem(double w_p, double w_q)
+double
+lbm_flow_oem(const struct lbm_rule *rule, int integer, const struct lbm_pace *pace, const struct lbm_ends *e)
 {
-    double sum = w_p + w_q, m = floor(sum / 2.0);
+    (void)rule;
+    (void)integer;
+    (void)pace;
+    double sum = e->load_p + e->load_q, m = floor(sum / 2.0);
     int odd_sum = sum != 2.0 * m, odd_m = fmod(m, 2.0) != 0.0;
-    return w_p - (odd_sum && !odd_m ? m + 1.0 : m);
+    return e->load_p - (odd_sum && !odd_m ? m + 1.0 : m);
 }
 
 /* Section 2: the larger keeps the odd unit. */
-static double
-dem(double w_p, double w_q)
+double
+lbm_flow_dem(const struct lbm_rule *rule, int integer, const struct lbm_pace *pace, const struct lbm_ends *e)
 {
-    return trunc((w_p - w_q) / 2.0);
+    (void)rule;
+    (void)integer;
+    (void)pace;
+    return trunc((e->load_p - e->load_q) / 2.0);
 }
 
 /* The DEM that table 1 counts: a difference of one stays, else the larger gives half of it, rounded up. */
-static double
-dem_table(double w_p, double w_q)
+double
+lbm_flow_dem_table(const struct lbm_rule *rule, int integer, const struct lbm_pace *pace,
+                   const struct lbm_ends *e)
 {
-    double d = w_p - w_q;
+    (void)rule;
+    (void)integer;
+    (void)pace;
+    double d = e->load_p - e->load_q;
     return fabs(d) <= 1.0 ? 0.0 : d > 0.0 ? ceil(d / 2.0) : floor(d / 2.0);
-}
-
-static void
-exchange(struct lbm_balancer *b, rule *give, double *load, double *flow)
-{
-    const struct lbm_colouring *c = &b->net->colouring;
-    uint32_t dimension = (uint32_t)(b->t % c->n_colours);
-    for (uint32_t i = c->first[dimension]; i < c->first[dimension + 1]; i++) {
-        flow[i] = give(load[c->link[i].p], load[c->link[i].q]);
-        lbm_carry(load, &c->link[i], flow[i]);
-    }
-}
-
-void
-lbm_step_oem(struct lbm_balancer *b, double *load, double *flow)
-{
-    exchange(b, oem, load, flow);
-}
-
-void
-lbm_step_dem(struct lbm_balancer *b, double *load, double *flow)
-{
-    exchange(b, dem, load, flow);
-}
-
-void
-lbm_step_dem_table(struct lbm_balancer *b, double *load, double *flow)
-{
-    exchange(b, dem_table, load, flow);
 }
 
 /* ---- CWA ----------------------------------------------------------------------------------------- */

@@ -18,16 +18,29 @@ struct lbm_balancer {
     struct lbm_rng rng;
 };
 
+/* What one link carries, > 0 from p to q. */
+typedef double lbm_link_flow(const struct lbm_rule *rule, int integer, const struct lbm_pace *pace,
+                             const struct lbm_ends *ends);
+
+lbm_link_flow lbm_flow_diffusion;                             /* diffusion.c */
+lbm_link_flow lbm_flow_exchange, lbm_flow_edge_remap;         /* exchange.c */
+lbm_link_flow lbm_flow_oem, lbm_flow_dem, lbm_flow_dem_table; /* hypercube.c */
+
+/* The flow of link i by the balancer's rule, last as given. */
+double lbm_balancer_flow(const struct lbm_balancer *b, const struct lbm_pace *pace, uint32_t link,
+                         const double *load, double last);
+
 /* One step of a policy: fills flow, moves load. */
 typedef void lbm_step(struct lbm_balancer *b, double *load, double *flow);
 
-lbm_step lbm_step_diffusion, lbm_step_second_order, lbm_step_chebyshev; /* diffusion.c */
-lbm_step lbm_step_exchange, lbm_step_edge_remap;                        /* exchange.c */
-lbm_step lbm_step_oem, lbm_step_dem, lbm_step_dem_table, lbm_step_cwa;  /* hypercube.c */
+lbm_step lbm_step_diffusion;                     /* diffusion.c */
+lbm_step lbm_step_exchange, lbm_step_edge_remap; /* exchange.c */
+lbm_step lbm_step_cwa;                           /* hypercube.c */
 
 /* Properties of a policy, beside its name. */
 struct lbm_policy_row {
     lbm_step *step;
+    lbm_link_flow *flow;            /* NULL: a link's flow depends on more than its ends */
     unsigned real : 1, integer : 1; /* loads it is defined for */
     unsigned hypercube : 1;         /* only there, one sweep, equal capacities */
     unsigned exchange : 1;          /* a step is a colour */

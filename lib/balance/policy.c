@@ -17,18 +17,21 @@ static const struct {
 };
 
 const struct lbm_policy_row lbm_policies[LBM_POLICY_COUNT] = {
-    [LBM_POLICY_DIFFUSION] = {lbm_step_diffusion, .real = 1, .advised = 1},
-    [LBM_POLICY_SECOND_ORDER] = {lbm_step_second_order, .real = 1, .advised = 1},
-    [LBM_POLICY_CHEBYSHEV] = {lbm_step_chebyshev, .real = 1, .advised = 1},
-    [LBM_POLICY_DIMENSION_EXCHANGE] = {lbm_step_exchange, .real = 1, .integer = 1, .exchange = 1,
-                                       .advised = 1},
-    [LBM_POLICY_GDE] = {lbm_step_exchange, .real = 1, .integer = 1, .exchange = 1, .advised = 1},
-    [LBM_POLICY_RANDOM_LOAD] = {lbm_step_exchange, .real = 1, .integer = 1, .exchange = 1, .advised = 1},
-    [LBM_POLICY_OEM] = {lbm_step_oem, .integer = 1, .hypercube = 1, .exchange = 1},
-    [LBM_POLICY_DEM] = {lbm_step_dem, .integer = 1, .hypercube = 1, .exchange = 1},
-    [LBM_POLICY_DEM_TABLE] = {lbm_step_dem_table, .integer = 1, .hypercube = 1, .exchange = 1},
-    [LBM_POLICY_CWA] = {lbm_step_cwa, .integer = 1, .hypercube = 1, .exchange = 1},
-    [LBM_POLICY_EDGE_REMAP] = {lbm_step_edge_remap, .integer = 1},
+    [LBM_POLICY_DIFFUSION] = {lbm_step_diffusion, lbm_flow_diffusion, .real = 1, .advised = 1},
+    [LBM_POLICY_SECOND_ORDER] = {lbm_step_diffusion, lbm_flow_diffusion, .real = 1, .advised = 1},
+    [LBM_POLICY_CHEBYSHEV] = {lbm_step_diffusion, lbm_flow_diffusion, .real = 1, .advised = 1},
+    [LBM_POLICY_DIMENSION_EXCHANGE] = {lbm_step_exchange, lbm_flow_exchange, .real = 1, .integer = 1,
+                                       .exchange = 1, .advised = 1},
+    [LBM_POLICY_GDE] = {lbm_step_exchange, lbm_flow_exchange, .real = 1, .integer = 1, .exchange = 1,
+                        .advised = 1},
+    [LBM_POLICY_RANDOM_LOAD] = {lbm_step_exchange, lbm_flow_exchange, .real = 1, .integer = 1, .exchange = 1,
+                                .advised = 1},
+    [LBM_POLICY_OEM] = {lbm_step_exchange, lbm_flow_oem, .integer = 1, .hypercube = 1, .exchange = 1},
+    [LBM_POLICY_DEM] = {lbm_step_exchange, lbm_flow_dem, .integer = 1, .hypercube = 1, .exchange = 1},
+    [LBM_POLICY_DEM_TABLE] = {lbm_step_exchange, lbm_flow_dem_table, .integer = 1, .hypercube = 1,
+                              .exchange = 1},
+    [LBM_POLICY_CWA] = {lbm_step_cwa, NULL, .integer = 1, .hypercube = 1, .exchange = 1},
+    [LBM_POLICY_EDGE_REMAP] = {lbm_step_edge_remap, lbm_flow_edge_remap, .integer = 1},
 };
 
 const char *
@@ -56,6 +59,50 @@ lbm_policy_by_name(const char *name)
     while (i < LBM_POLICY_COUNT && strcmp(words[i].name, name) != 0)
         i++;
     return (enum lbm_policy)i;
+}
+
+enum lbm_turns
+lbm_policy_turns(enum lbm_policy policy)
+{
+    LBM_ASSERT(policy < LBM_POLICY_AUTO);
+    const struct lbm_policy_row *row = &lbm_policies[policy];
+    return row->flow == NULL                  ? LBM_TURNS_GLOBAL
+           : row->step == lbm_step_edge_remap ? LBM_TURNS_DRAWN
+           : row->exchange                    ? LBM_TURNS_COLOURS
+                                              : LBM_TURNS_ALL;
+}
+
+int
+lbm_policy_is_integer(enum lbm_policy policy)
+{
+    return lbm_policies[policy].integer;
+}
+
+int
+lbm_policy_ends_in_a_sweep(enum lbm_policy policy)
+{
+    return lbm_policies[policy].hypercube;
+}
+
+double
+lbm_rule_flow(const struct lbm_rule *rule, int integer, const struct lbm_pace *pace,
+              const struct lbm_ends *ends)
+{
+    LBM_ASSERT(lbm_policies[rule->policy].flow != NULL);
+    return lbm_policies[rule->policy].flow(rule, integer, pace, ends);
+}
+
+double
+lbm_balancer_flow(const struct lbm_balancer *b, const struct lbm_pace *pace, uint32_t link,
+                  const double *load, double last)
+{
+    const struct lbm_link *l = &b->net->colouring.link[link];
+    struct lbm_ends ends = {.load_p = load[l->p],
+                            .load_q = load[l->q],
+                            .share_p = b->net->share[l->p],
+                            .share_q = b->net->share[l->q],
+                            .last = last};
+    return lbm_rule_flow(&b->rule, b->integer, pace, &ends);
 }
 
 /* ---- the network --------------------------------------------------------------------------------- */

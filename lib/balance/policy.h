@@ -114,6 +114,35 @@ struct lbm_rule {
 enum lbm_err lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *options,
                            struct lbm_rule *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* ---- one link: what a host can do that sees its neighbours alone -------------------------------- */
+
+/* Which links have their turn in a step. */
+enum lbm_turns {
+    LBM_TURNS_ALL,     /* diffusion: all at once */
+    LBM_TURNS_COLOURS, /* exchange: those of one colour; hypercube rules: of one dimension */
+    LBM_TURNS_DRAWN,   /* edge-remap: one, drawn at random */
+    LBM_TURNS_GLOBAL,  /* cwa: a link's flow depends on all loads */
+};
+enum lbm_turns lbm_policy_turns(enum lbm_policy policy);
+int lbm_policy_is_integer(enum lbm_policy policy);      /* defined for whole units */
+int lbm_policy_ends_in_a_sweep(enum lbm_policy policy); /* hypercube rules */
+
+/* What the step t has in common for all links, of diffusion and its accelerations. */
+struct lbm_pace {
+    double keep, factor; /* of the last flow; of the difference */
+};
+/* In/out: *omega of the step before. */
+void lbm_pace_of(const struct lbm_rule *rule, uint64_t t, double *omega, struct lbm_pace *out);
+
+/* The ends of a link before a step, p < q; what it carried in the step before. */
+struct lbm_ends {
+    double load_p, load_q, share_p, share_q, last;
+};
+/* What the link carries in the step, > 0 from p to q: that of lbm_balancer_step, on one link. pace may be
+ * NULL but for LBM_TURNS_ALL. Not for LBM_TURNS_GLOBAL. */
+double lbm_rule_flow(const struct lbm_rule *rule, int integer, const struct lbm_pace *pace,
+                     const struct lbm_ends *ends);
+
 /* ---- stepping ------------------------------------------------------------------------------------ */
 
 struct lbm_balancer;

@@ -167,7 +167,7 @@ lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *o
     }
     enum lbm_err err = lbm_rule_fits(net, options->policy, options->integer, diag);
     const struct lbm_policy_row *row = &lbm_policies[options->policy];
-    if (err == LBM_OK && row->step == lbm_step_exchange)
+    if (err == LBM_OK && row->flow == lbm_flow_exchange)
         err = make_exchange(net, options, &rule, diag);
     else if (err == LBM_OK && !row->hypercube && options->policy != LBM_POLICY_EDGE_REMAP)
         err = make_diffusion(net, options, &rule, diag);
