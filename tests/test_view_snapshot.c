@@ -49,6 +49,7 @@ struct random_command {
     Lbm__Leave leave;
     Lbm__Evict evict;
     Lbm__InSync in_sync;
+    Lbm__ChangeBuddy change_buddy;
     Lbm__Adopt adopt;
     Lbm__Reclaim reclaim;
     Lbm__JobCreate create;
@@ -114,6 +115,10 @@ draw_loss(struct random_command *r, const struct lbm_view *view, uint32_t host, 
     r->in_sync.incarnation = incarnation_of(view, host, rng);
     r->in_sync.buddy = member != NULL ? member->buddy : 0;
     r->in_sync.view = member != NULL ? member->buddy_view : 0;
+    r->change_buddy = (Lbm__ChangeBuddy)LBM__CHANGE_BUDDY__INIT;
+    r->change_buddy.host = host;
+    r->change_buddy.incarnation = r->in_sync.incarnation;
+    r->change_buddy.view = r->in_sync.view;
     r->adopt = (Lbm__Adopt)LBM__ADOPT__INIT;
     if (view->departed.n != 0) {
         const struct lbm_departed *gone = &view->departed.at[lbm_rng_below(rng, (uint32_t)view->departed.n)];
@@ -167,7 +172,7 @@ draw_command(struct random_command *r, const struct lbm_view *view, struct lbm_r
         {LBM__COMMAND__WHAT_IN_SYNC, &r->in_sync, 3},   {LBM__COMMAND__WHAT_ADOPT, &r->adopt, 2},
         {LBM__COMMAND__WHAT_RECLAIM, &r->reclaim, 1},   {LBM__COMMAND__WHAT_JOB_CREATE, &r->create, 2},
         {LBM__COMMAND__WHAT_JOB_DELETE, &r->delete, 1}, {LBM__COMMAND__WHAT_JOB_SET, &r->job_set, 1},
-        {LBM__COMMAND__WHAT_PROMOTE, &r->promote, 1},
+        {LBM__COMMAND__WHAT_PROMOTE, &r->promote, 1},   {LBM__COMMAND__WHAT_CHANGE_BUDDY, &r->change_buddy, 3},
     };
     uint32_t total = 0, i = 0;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)

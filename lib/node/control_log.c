@@ -227,8 +227,8 @@ log_persisted(struct lbm_node *node)
 /* ---- proposals ------------------------------------------------------------------------------------------
  */
 
-/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not be reached
- * is there again. */
+/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not
+ * be reached is there again. */
 static int
 is_void(const struct lbm_node *node, const struct append *append)
 {

@@ -108,8 +108,7 @@ is_empty(const struct lbm_node *node)
             return 0;
         for (size_t i = 0; i < job->shard.vertices.n; i++) {
             const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-            if (vertex->stage != LBM_STAGE_NONE &&
-                (!vertex->fin || !is_acked(node, vertex)))
+            if (vertex->stage != LBM_STAGE_NONE && (!vertex->fin || !is_acked(node, vertex)))
                 return 0;
         }
     }
@@ -127,9 +126,40 @@ wards_are_well(const struct lbm_node *node)
     return 1;
 }
 
+/* This host's buddy drains, and another one could take its place. */
+static int
+wants_other_buddy(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self == NULL || !is_alive(node) || !node->caught_up)
+        return 0;
+    const struct lbm_member *buddy = lbm_view_member(&node->view, self->buddy);
+    return buddy != NULL && buddy->state == LBM_MEMBER_DRAINING &&
+           lbm_view_has_other_buddy(&node->view, self);
+}
+
+static void
+change_buddy(struct lbm_node *node)
+{
+    if (!may_propose(node))
+        return;
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__ChangeBuddy change = LBM__CHANGE_BUDDY__INIT;
+    change.host = node->host;
+    change.incarnation = node->incarnation;
+    change.view = self->buddy_view;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_CHANGE_BUDDY;
+    command.change_buddy = &change;
+    log_append(node, &command);
+}
+
 void
 drain_timer(struct lbm_node *node)
 {
+    if (wants_other_buddy(node))
+        change_buddy(node);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || self->state != LBM_MEMBER_DRAINING || !is_alive(node) || !node->caught_up ||
         node->now_us < node->drain_us)
@@ -164,5 +194,8 @@ drain_deadline(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && is_alive(node) && node->caught_up;
-    return drains ? node->drain_us : INT64_MAX;
+    int64_t when = drains ? node->drain_us : INT64_MAX;
+    return wants_other_buddy(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
+               ? node->propose_us
+               : when;
 }

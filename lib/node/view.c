@@ -337,6 +337,7 @@ static const struct {
     {LBM__COMMAND__WHAT_ACTIVATE, lbm_view_apply_activate},
     {LBM__COMMAND__WHAT_SET, lbm_view_apply_set},
     {LBM__COMMAND__WHAT_DRAIN, lbm_view_apply_drain},
+    {LBM__COMMAND__WHAT_CHANGE_BUDDY, lbm_view_apply_change_buddy},
     {LBM__COMMAND__WHAT_LEAVE, lbm_view_apply_leave},
     {LBM__COMMAND__WHAT_EVICT, lbm_view_apply_evict},
     {LBM__COMMAND__WHAT_IN_SYNC, lbm_view_apply_in_sync},

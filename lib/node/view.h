@@ -134,6 +134,9 @@ enum lbm_err lbm_view_apply(struct lbm_view *view, const Lbm__Command *command,
 const struct lbm_departed *lbm_view_departed(const struct lbm_view *view, uint32_t host,
                                              uint64_t incarnation);
 
+/* Nonzero if a host that does not drain could be the member's buddy. */
+int lbm_view_has_other_buddy(const struct lbm_view *view, const struct lbm_member *member);
+
 /* Who speaks for an incarnation that may have departed: itself, else the heir that took over, or that one's
  * heir. *heir is LBM_NONE if the last of them left, which it did with nothing open.
  * Returns 0 if nobody has taken over yet: the evicted host may still come back. */

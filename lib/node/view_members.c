@@ -396,6 +396,49 @@ move_homes(struct lbm_view *view, uint32_t from, uint32_t to)
             view->jobs.at[i].home = to;
 }
 
+int
+lbm_view_has_other_buddy(const struct lbm_view *view, const struct lbm_member *member)
+{
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (host != member->host && place->member != LBM_NONE && lbm_state_takes_part(place->state) &&
+            place->state != LBM_MEMBER_DRAINING)
+            return 1;
+    }
+    return 0;
+}
+
+/* A host whose copy only this member keeps, though another one could, or LBM_NONE. */
+static uint32_t
+ward_of_one_that_leaves(const struct lbm_view *view, const struct lbm_member *member)
+{
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (place->member != LBM_NONE && place->buddy == member->host && lbm_state_takes_part(place->state) &&
+            lbm_view_has_other_buddy(view, &view->members.at[place->member]))
+            return host;
+    }
+    return LBM_NONE;
+}
+
+enum lbm_err
+lbm_view_apply_change_buddy(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__ChangeBuddy *change = command->change_buddy;
+    struct lbm_member *member = named(view, change->host, change->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    const struct lbm_member *buddy = lbm_view_member(view, member->buddy);
+    if (!lbm_view_takes_part(member))
+        refuse_state(member, refusal);
+    else if (buddy == NULL || member->buddy_view != change->view || buddy->state != LBM_MEMBER_DRAINING)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a buddy that does not drain",
+                 member->host);
+    else if (!lbm_view_has_other_buddy(view, member))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody else could be the buddy of host %" PRIu32, member->host);
+    return refusal[0] != '\0' ? LBM_OK : give_buddy(view, member);
+}
+
 /* Was this member made an heir after `known`, or has it yet to take over? What it said before is stale. */
 static int
 inherits_since(const struct lbm_view *view, const struct lbm_member *member, uint64_t known)
@@ -423,9 +466,15 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
     else if (lbm_view_host(view, 0) == LBM_NONE)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "no host is active: nobody could take over its jobs");
     else if (command->leave->known < member->drained) /* it was empty, and has taken vertices since */
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " said so before it was drained again", member->host);
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " said so before it was drained again",
+                 member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
+    uint32_t ward = ward_of_one_that_leaves(view, member);
+    if (ward != LBM_NONE) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has nobody else to keep its copy yet", ward);
+        return LBM_OK;
+    }
     if (inherits_since(view, member, command->leave->known) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) {
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has something to take over", member->host);
         return LBM_OK;

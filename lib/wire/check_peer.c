@@ -184,6 +184,10 @@ static const struct lbm_wire_table promote_table = TABLE(host_rules, lbm__promot
 static const struct lbm_wire_rule evict_rules[] = {{"host", HOST}, {"lost", FLAG}};
 static const struct lbm_wire_table evict_table = TABLE(evict_rules, lbm__evict__descriptor);
 
+static const struct lbm_wire_rule change_buddy_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table change_buddy_table =
+    TABLE(change_buddy_rules, lbm__change_buddy__descriptor);
+
 static const struct lbm_wire_rule in_sync_rules[] = {{"host", HOST}, {"buddy", HOST}};
 static const struct lbm_wire_table in_sync_table = TABLE(in_sync_rules, lbm__in_sync__descriptor);
 
@@ -201,6 +205,7 @@ static const struct lbm_wire_rule command_rules[] = {
     {"evict", .nested = &evict_table},           {"in_sync", .nested = &in_sync_table},
     {"adopt", .nested = &adopt_table},           {"reclaim", .nested = &reclaim_table},
     {"job_set", .nested = &job_set_table},       {"promote", .nested = &promote_table},
+    {"change_buddy", .nested = &change_buddy_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
