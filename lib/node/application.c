@@ -26,7 +26,8 @@ application_at(const struct lbm_node *node, uint64_t client)
     return NULL;
 }
 
-/* ---- giving --------------------------------------------------------------------------------------------------- */
+/* ---- giving
+ * --------------------------------------------------------------------------------------------------- */
 
 struct grant {
     LBM_VEC(uint32_t) vertex;
@@ -94,7 +95,8 @@ application_ready(struct lbm_node *node, struct job *job)
         application->scan = 1;
 }
 
-/* ---- asking back ------------------------------------------------------------------------------------------------ */
+/* ---- asking back
+ * ------------------------------------------------------------------------------------------------ */
 
 /* Not before the application has heard that it was given: that waits for the disk. */
 static void
@@ -208,7 +210,8 @@ give_up_waiting(struct lbm_node *node, struct job *job)
         vertex->in_session = 0;
         vertex->wish = LBM_NONE;
         vertex->offered_us = node->now_us;
-        note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays", vertex->id);
+        note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",
+             vertex->id);
         if (in_session)
             session_left(node, job);
     }
@@ -239,7 +242,8 @@ application_deadline(const struct lbm_node *node)
     return when;
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- requests
+ * --------------------------------------------------------------------------------------------------- */
 
 /* What an application holds since before this daemon's start: it goes on with it if it still is ours. */
 static void
@@ -285,7 +289,8 @@ application_attach(struct lbm_node *node, uint64_t client, uint64_t request, con
     }
     take_held(node, &node->applications.at[node->applications.n - 1], job, attach);
     if (node->lease.fence_us > node->now_us && node->applications.n >= node->lease.old_used)
-        node->lease.old_us = node->lease.fence_us, node->lease.fence_us = 0; /* all of the life before are back */
+        node->lease.old_us = node->lease.fence_us,
+        node->lease.fence_us = 0; /* all of the life before are back */
     lease_tell(node);
 }
 
@@ -310,8 +315,8 @@ keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, 
         record_payload(node, job, vertex, copy, len);
 }
 
-/* What was given in an earlier term is lost already, and may have been given again with the same token: that it
- * is not worked on any more says nothing of now. */
+/* What was given in an earlier term is lost already, and may have been given again with the same token: that
+ * it is not worked on any more says nothing of now. */
 static int
 is_of_this_term(const struct lbm_node *node, uint64_t term)
 {
@@ -367,7 +372,8 @@ application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
         struct lbm_vertex *vertex;
         const uint8_t *payload = checkpoint->payload.data + at;
         at += checkpoint->payload_len[i];
-        if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) || !lease_holds(node))
+        if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) ||
+            !lease_holds(node))
             continue;
         keep_payload(node, job, vertex, payload, checkpoint->payload_len[i]);
         n_kept++;
@@ -383,13 +389,14 @@ application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
         fail(node, LBM_E_NOMEM);
 }
 
-/* The buddy gets the changes after `after` up to `seq` without what later changes, up to `last`, have overtaken: only
- * with those does it have the payloads whose confirmation is waited for. */
+/* The buddy gets the changes after `after` up to `seq` without what later changes, up to `last`, have
+ * overtaken: only with those does it have the payloads whose confirmation is waited for. */
 void
 application_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last)
 {
     for (size_t i = 0; i < node->checkpoints.n; i++)
-        if (node->checkpoints.at[i].seq > after && node->checkpoints.at[i].seq <= seq)
+        if (node->checkpoints.at[i].seq > after && node->checkpoints.at[i].seq <= seq && last > seq &&
+            !LBM_BUG(CHECKPOINT_OVERTAKEN))
             node->checkpoints.at[i].seq = last;
 }
 

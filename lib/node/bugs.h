@@ -57,7 +57,9 @@
     X(LAPSED_GO_ON, 0, "an application whose lease has lapsed goes on when there is a new one")              \
     X(RELEASE_FORCED, 0, "a vertex that an application does not release goes out all the same")              \
     X(INHERIT_BEFORE_MERGE, 0, "an offer to whom a host inherits from is taken back before the merge")       \
-    X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")
+    X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")             \
+    X(CHECKPOINT_OVERTAKEN, 0, "a checkpoint is confirmed without the changes that have overtaken it")       \
+    X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

@@ -465,7 +465,8 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     else if (lbm_view_host(view, 0) == LBM_NONE)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "no host is active: nobody could take over its jobs");
-    else if (command->leave->known < member->drained) /* it was empty, and has taken vertices since */
+    else if (command->leave->known < member->drained &&
+             !LBM_BUG(LEAVE_OF_EARLIER_DRAIN)) /* it was empty, and has taken vertices since */
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " said so before it was drained again",
                  member->host);
     if (refusal[0] != '\0')
