@@ -355,8 +355,7 @@ lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *callbacks)
     return (enum lbmap_error)err;
 }
 
-/* ---- what the daemon says
- * ------------------------------------------------------------------------------------ */
+/* ---- what the daemon says ------------------------------------------------------------------- */
 
 static void
 acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap_payload payload)
@@ -437,8 +436,7 @@ handle_pushed(struct lbmap *map)
     return LBM_OK;
 }
 
-/* ---- dispatching
- * ----------------------------------------------------------------------------------------------- */
+/* ---- dispatching ---------------------------------------------------------------------------- */
 
 /* Without a connection: try once. Errors: what cannot get better by waiting. */
 static enum lbm_err
@@ -527,8 +525,7 @@ lbmap_events(const struct lbmap *map)
     return map->fd >= 0 ? LBMAP_READ : 0;
 }
 
-/* ---- checkpoints
- * -------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints ---------------------------------------------------------------------------- */
 
 static enum lbm_err
 send_checkpoint(struct lbmap *map, struct returns *kept)

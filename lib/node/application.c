@@ -26,8 +26,7 @@ application_at(const struct lbm_node *node, uint64_t client)
     return NULL;
 }
 
-/* ---- giving
- * --------------------------------------------------------------------------------------------------- */
+/* ---- giving --------------------------------------------------------------------------------- */
 
 struct grant {
     LBM_VEC(uint32_t) vertex;
@@ -95,8 +94,7 @@ application_ready(struct lbm_node *node, struct job *job)
         application->scan = 1;
 }
 
-/* ---- asking back
- * ------------------------------------------------------------------------------------------------ */
+/* ---- asking back ---------------------------------------------------------------------------- */
 
 /* Not before the application has heard that it was given: that waits for the disk. */
 static void
@@ -242,8 +240,7 @@ application_deadline(const struct lbm_node *node)
     return when;
 }
 
-/* ---- requests
- * --------------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 /* What an application holds since before this daemon's start: it goes on with it if it still is ours. */
 static void

@@ -91,8 +91,7 @@ log_is_source(const struct lbm_node *node, uint32_t host)
            (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest);
 }
 
-/* ---- the host that is promoted
- * ----------------------------------------------------------------------------- */
+/* ---- the host that is promoted -------------------------------------------------------------- */
 
 /* Nobody who answered knows of a later term. */
 static void
@@ -365,8 +364,7 @@ promote_deadline(const struct lbm_node *node)
     return node->promotion.round == PROMOTION_NONE ? INT64_MAX : node->promotion.deadline_us;
 }
 
-/* ---- all others
- * ---------------------------------------------------------------------------------------------- */
+/* ---- all others ----------------------------------------------------------------------------- */
 
 void
 on_log_poll(struct lbm_node *node, const Lbm__Peer *message)

@@ -60,8 +60,7 @@ is_watched(const struct lbm_node *node, const struct lbm_member *member)
            (self != NULL && self->buddy == member->host) || are_linked(node, member);
 }
 
-/* ---- who suspects whom
- * ----------------------------------------------------------------------------------------- */
+/* ---- who suspects whom ---------------------------------------------------------------------- */
 
 static void
 forget_suspectors(struct peer *peer)
@@ -133,8 +132,7 @@ confirmed_by_others(const struct lbm_node *node, const struct peer *peer)
     return n;
 }
 
-/* ---- evicting
- * --------------------------------------------------------------------------------------------------- */
+/* ---- evicting ------------------------------------------------------------------------------- */
 
 /* A peer may be another incarnation now: what was thought of the one before is void. */
 static void

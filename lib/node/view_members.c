@@ -347,8 +347,7 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
     return err;
 }
 
-/* ---- departures
- * --------------------------------------------------------------------------------------------- */
+/* ---- departures ----------------------------------------------------------------------------- */
 
 static int
 by_host_then_incarnation(const void *a, const void *b)
