@@ -126,7 +126,7 @@ static void
 rjk03_fig_9(struct table_run *t, struct chart *chart)
 {
     label(chart, "RJK03 Fig. 9: speed-up of OEM over DEM", "processors",
-          "mean response time, DEM over OEM, %");
+          "gain in mean response time, OEM for DEM, %");
     chart->x_log = chart->x_binary = chart->from_zero = 1;
     struct series *paper = chart_series(chart, "the paper's claim, about 30 %%");
     struct series *series = chart_series(chart, "event simulation, 5000 processes a stream");
@@ -186,16 +186,16 @@ overheads(struct table_run *t, struct chart *chart, uint32_t d)
 static void
 rjk03_fig_12(struct table_run *t, struct chart *chart)
 {
-    label(chart, "RJK03 Fig. 12: time of transfers, 8 processors", "loads uniform from 0 to",
-          "units of load, mean");
+    label(chart, "RJK03 Fig. 12: time of transfers, 8 processors",
+          "largest load b, units; loads uniform on 0 to b", "units of load, mean");
     overheads(t, chart, 3);
 }
 
 static void
 rjk03_fig_13(struct table_run *t, struct chart *chart)
 {
-    label(chart, "RJK03 Fig. 13: time of transfers, 16 processors", "loads uniform from 0 to",
-          "units of load, mean");
+    label(chart, "RJK03 Fig. 13: time of transfers, 16 processors",
+          "largest load b, units; loads uniform on 0 to b", "units of load, mean");
     overheads(t, chart, 4);
 }
 

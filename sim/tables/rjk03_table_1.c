@@ -221,7 +221,7 @@ judge_column(struct table_run *t, const struct column *column, const uint64_t co
                                        column->n, d + 1 < DIFFERENCES ? "" : "at least ", d);
         cell_paper(cell, column->paper[d], 0.0);
         cell_computed(cell, column->right[d], 0.0);
-        if (column->paper[d] != column->right[d])
+        if (d >= 2 && column->paper[d] != column->right[d])
             cell_paper_errs(cell, "the sum of the rows that differ is right, its division is not");
         ours += d >= 2 ? (double)count[d] : 0.0;
         paper += d >= 2 ? column->paper[d] : 0.0;
