@@ -69,6 +69,8 @@ give(struct lbm_node *node, struct application *application)
     struct job *job = job_of(node, application->job);
     struct grant grant = {0};
     application->scan = 0;
+    application->has_had = 1;
+    lease_tell(node); /* the page counts it before it works */
     for (size_t i = 0; job != NULL && i < job->shard.vertices.n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         if (vertex->running != 0 || !may_run(node, vertex))
@@ -264,6 +266,16 @@ take_held(struct lbm_node *node, struct application *application, struct job *jo
     lbm_vec_free(&token);
 }
 
+/* All that had vertices in the life before have come back with them. Others are new, or had nothing by then. */
+static int
+all_are_back(const struct lbm_node *node)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < node->applications.n; i++)
+        n += node->applications.at[i].is_back != 0;
+    return n >= node->lease.old_used;
+}
+
 void
 application_attach(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__AttachRequest *attach)
 {
@@ -279,15 +291,17 @@ application_attach(struct lbm_node *node, uint64_t client, uint64_t request, con
                     "an application serves %s on this host already: end that one first", attach->job);
         return;
     }
-    struct application application = {client, request, job->id, 1};
+    int is_back = attach->n_vertex != 0;
+    struct application application = {client, request, job->id, .scan = 1, .has_had = is_back, .is_back = is_back};
     if (lbm_vec_push(&node->applications, application) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return;
     }
     take_held(node, &node->applications.at[node->applications.n - 1], job, attach);
-    if (node->lease.fence_us > node->now_us && node->applications.n >= node->lease.old_used)
-        node->lease.old_us = node->lease.fence_us,
-        node->lease.fence_us = 0; /* all of the life before are back */
+    if (node->lease.fence_us > node->now_us && all_are_back(node)) {
+        node->lease.old_us = node->lease.fence_us;
+        node->lease.fence_us = 0;
+    }
     lease_tell(node);
 }
 

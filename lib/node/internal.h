@@ -154,12 +154,12 @@ struct lease {
     int64_t ask_us;    /* when to ask next */
     int64_t fence_us;  /* somebody may work until then whom this life has not given it; 0: nobody may */
     uint64_t term;     /* of the page */
-    uint32_t old_used; /* applications of the life before; UINT32_MAX: fenced by application_fence */
+    uint32_t old_used; /* applications that had vertices in the life before; UINT32_MAX: fenced by application_fence */
     uint64_t old_term; /* of their page; once `term` is another, what they hold is lost */
     int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
     int64_t told_us;   /* what the shell was last told: deadline, */
     uint64_t told_term;
-    uint32_t told_used; /* applications */
+    uint32_t told_used; /* applications that have had vertices */
 };
 
 /* What this host keeps of another. */
@@ -201,7 +201,9 @@ struct application {
     uint64_t client;
     uint64_t request;
     uint64_t job;
-    int scan; /* vertices may be waiting to be given to it */
+    int scan;    /* vertices may be waiting to be given to it */
+    int has_had; /* it was given vertices, or came back with some */
+    int is_back; /* with vertices from the life before */
 };
 
 /* What a host last said of a job. */

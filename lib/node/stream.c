@@ -151,6 +151,8 @@ send_batch(struct lbm_node *node)
         message.repl = &batch.message;
         send_peer(node, s->buddy, &message);
         application_sent(node, s->sent, batch.message.seq, s->seq);
+        if (s->merged > s->sent && s->merged <= batch.message.seq)
+            s->merged = s->seq; /* what has overtaken inherited records is still to come */
         s->sent = batch.message.seq;
     }
     columns_free(&batch.columns);
@@ -282,7 +284,9 @@ lease_tell(struct lbm_node *node)
         return;
     int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
     int64_t until_us = !is_alive(node) ? 0 : is_alone(node) ? INT64_MAX : held_us;
-    uint32_t used = (uint32_t)node->applications.n;
+    uint32_t used = 0;
+    for (size_t i = 0; i < node->applications.n; i++)
+        used += node->applications.at[i].has_had != 0;
     if (until_us == l->told_us && l->term == l->told_term && used == l->told_used)
         return;
     l->told_us = until_us;

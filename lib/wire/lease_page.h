@@ -27,7 +27,7 @@ struct lbm_lease_page {
     uint64_t boot;
     int64_t deadline_us; /* INT64_MAX: no limit; 0: nobody may work */
     uint64_t term;
-    uint32_t used; /* applications attached */
+    uint32_t used; /* applications that have had vertices */
 };
 
 /* Write. There is one writer. page: LBM_LEASE_PAGE_BYTES, aligned to 8. */
