@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "graph/generate.h"
 #include "tests/hosts_make.h"
 
 struct lbm_hosts
@@ -55,5 +57,29 @@ make_random_hosts(struct lbm_rng *rng, uint32_t n, uint32_t extra, int unequal)
     free(link);
     free(capacity);
     free(site);
+    return h;
+}
+
+struct lbm_hosts
+make_planar_hosts(uint32_t n)
+{
+    struct lbm_graph g;
+    struct lbm_hosts h = {0};
+    struct lbm_diag diag;
+    char spec[32];
+    snprintf(spec, sizeof spec, "tri:%u", n);
+    if (lbm_graph_generate(spec, 1, &g, &diag) != LBM_OK)
+        fail_msg("%s: %s", spec, diag.text);
+    struct lbm_link *link = lbm_alloc(lbm_graph_directions(&g) / 2, sizeof *link);
+    uint32_t k = 0;
+    assert_non_null(link);
+    for (uint32_t v = 0; v < g.n; v++)
+        for (uint64_t e = g.offset[v]; e < g.offset[v + 1]; e++)
+            if (v < g.target[e])
+                link[k++] = (struct lbm_link){v, g.target[e], 1};
+    if (lbm_hosts_build(g.n, link, k, NULL, 2, g.position, &h, &diag) != LBM_OK)
+        fail_msg("%s", diag.text);
+    free(link);
+    lbm_graph_free(&g);
     return h;
 }

@@ -12,4 +12,7 @@ struct lbm_hosts make_hosts(const char *spec);
 /* A random connected graph: a tree and extra links, as many as fit; capacities of 1, or between 1 and 4. */
 struct lbm_hosts make_random_hosts(struct lbm_rng *rng, uint32_t n, uint32_t extra, int unequal);
 
+/* Hosts at n random places, linked as their Delaunay triangulation is. */
+struct lbm_hosts make_planar_hosts(uint32_t n);
+
 #endif
