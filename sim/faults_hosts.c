@@ -101,8 +101,8 @@ fault_die(struct story *s, const struct fault *f)
     if (headless && (!cluster_log_is_everywhere(s->cluster) || !story_can_promote(s, host)))
         return 0;
     if (!cluster_is_up(s->cluster, host))
-        return 0; /* it ended when it was asked, and comes back */
-    cluster_crash(s->cluster, host);
+        return 0;                                     /* it ended when it was asked, and comes back */
+    cluster_crash_with(s->cluster, host, CRASH_NONE); /* what is on its way to a disk that is lost is lost */
     cluster_lose_disk(s->cluster, host);
     s->dead[host] = 1;
     s->headless |= headless;
