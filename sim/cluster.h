@@ -17,6 +17,7 @@ struct cluster_options {
     double repeat_soft;                    /* probability that a lossy message comes twice, late */
     uint32_t vertices_max;                 /* of every host, 0: no limit */
     int64_t tombstone_us;                  /* finished records stay so long, 0: as is usual */
+    uint32_t policy, schedule;             /* of every host's configuration */
     uint32_t late;                         /* the last so many hosts are not started */
     uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
     enum lbm_log_engine engine;

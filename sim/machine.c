@@ -199,6 +199,8 @@ new_node(struct cluster *c, uint32_t host)
         .founder_host = 0,
         .founder_address = "127.0.0.1:7000",
         .tombstone_us = c->options.tombstone_us,
+        .policy = c->options.policy,
+        .schedule = c->options.schedule,
         .vertices_max = limited ? c->options.vertices_max : 0,
         .seed = lbm_rng_next(&c->rng),
         .evict_per_minute = c->options.evict_per_minute,

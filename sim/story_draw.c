@@ -12,6 +12,7 @@ enum {
     SPAN_US = 60000000, /* of all faults, at most */
     USUAL_HOSTS = 6,    /* more than the least: mostly */
     DRILL_HOSTS = 1,
+    POLICY_STREAM = 77,
 };
 
 static void
@@ -21,7 +22,8 @@ draw_hosts(struct story *s, uint32_t spread)
     uint32_t least = s->options.hosts_least, most = s->options.hosts_most;
     /* Mostly small: there, everything meets everything. */
     uint32_t usual = least + spread < most ? least + spread : most;
-    uint32_t span = spread == USUAL_HOSTS && lbm_rng_below(&s->rng, 40) == 0 ? most - least + 1 : usual - least + 1;
+    uint32_t span =
+        spread == USUAL_HOSTS && lbm_rng_below(&s->rng, 40) == 0 ? most - least + 1 : usual - least + 1;
     uint32_t n = least + lbm_rng_below(&s->rng, span);
     const char *shape = shapes[lbm_rng_below(&s->rng, sizeof shapes / sizeof *shapes)];
     char spec[32];
@@ -130,6 +132,25 @@ draw_options(struct story *s)
     o->restart_us = 200000 + lbm_rng_below(&s->rng, 2000000);
 }
 
+/* Load policies that any hosts can run, by a stream of their own: what else happens stays as it is. */
+static void
+draw_policy(struct story *s)
+{
+    static const uint32_t policies[] = {
+        LBM_JOB_POLICY_NONE,
+        LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO,
+        LBM_JOB_POLICY_FIRST + LBM_POLICY_DIFFUSION,
+        LBM_JOB_POLICY_FIRST + LBM_POLICY_SECOND_ORDER,
+        LBM_JOB_POLICY_FIRST + LBM_POLICY_DIMENSION_EXCHANGE,
+        LBM_JOB_POLICY_FIRST + LBM_POLICY_GDE,
+        LBM_JOB_POLICY_FIRST + LBM_POLICY_EDGE_REMAP,
+    };
+    struct lbm_rng rng;
+    lbm_rng_stream(&rng, s->options.seed, POLICY_STREAM);
+    s->cluster_options.policy = policies[lbm_rng_below(&rng, sizeof policies / sizeof *policies)];
+    s->cluster_options.schedule = 1 + lbm_rng_below(&rng, LBM_SCHEDULE_COUNT);
+}
+
 void
 story_draw(struct story *s)
 {
@@ -139,6 +160,7 @@ story_draw(struct story *s)
     for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
         draw_guest(s, &s->g[i], is_drill ? 2 : 9);
     draw_options(s);
+    draw_policy(s);
     if (is_drill) {
         drill_draw_options(s);
         drill_draw_faults(s);

@@ -7,8 +7,10 @@
 
 #include "base/check.h"
 
-/* Whatever happens, it ends: everywhere after the same sweep. */
-enum { SWEEPS_MAX = 20000 };
+/* Whatever happens, it ends: everywhere after the same sweep, which a slow network reaches in a minute.
+ * Random draws never come to rest by themselves where a host that began anew has counted twice. What is left
+ * is for the exchange of vertices. */
+enum { SWEEPS_MAX = 1000, DRAWN_SWEEPS_MAX = 400 };
 
 /* ---- words --------------------------------------------------------------------------------------- */
 
@@ -101,12 +103,18 @@ flow_of(const struct lbm_level *level, const struct lbm_level_link *link)
     if (level->turns == LBM_TURNS_DRAWN && level->step == level->config.n_all_links)
         return 0.0;
     double own = link->said[link->met & 1].load, other = link->word[link->met & 1].load;
+    if (level->integer) { /* what was undone may have been passed on already */
+        own = fmax(own, 0.0);
+        other = fmax(other, 0.0);
+    }
     struct lbm_ends ends = {.load_p = link->is_lower ? own : other,
                             .load_q = link->is_lower ? other : own,
                             .share_p = link->is_lower ? level->config.share : link->share,
                             .share_q = link->is_lower ? link->share : level->config.share,
                             .last = link->is_lower ? link->last : -link->last};
     double flow = lbm_rule_flow(&level->rule, level->integer, &level->pace, &ends);
+    if (level->turns == LBM_TURNS_DRAWN)
+        flow *= level->config.unit;
     return link->is_lower ? flow : -flow;
 }
 
@@ -139,7 +147,8 @@ is_disturbed(const struct lbm_level *level)
     if (level->turns == LBM_TURNS_COLOURS)
         return level->moved;
     double slack = fmax(0.5 * (level->config.limit - level->config.target), 0.5);
-    return level->load > level->config.target + (level->turns == LBM_TURNS_DRAWN ? fmax(slack, 1.0) : slack);
+    return level->load >
+           level->config.target + (level->turns == LBM_TURNS_DRAWN ? fmax(slack, level->config.unit) : slack);
 }
 
 static enum lbm_err
@@ -194,7 +203,10 @@ lbm_level_start(struct lbm_level *level, const struct lbm_level_config *config, 
     level->rule = *config->rule;
     level->config.rule = NULL;
     if (level->config.sweeps_max == 0)
-        level->config.sweeps_max = SWEEPS_MAX;
+        level->config.sweeps_max =
+            lbm_policy_turns(config->rule->policy) == LBM_TURNS_DRAWN ? DRAWN_SWEEPS_MAX : SWEEPS_MAX;
+    if (level->config.unit <= 0.0)
+        level->config.unit = 1.0;
     level->turns = lbm_policy_turns(level->rule.policy);
     LBM_ASSERT(level->turns != LBM_TURNS_GLOBAL);
     level->integer = lbm_policy_is_integer(level->rule.policy);
@@ -246,6 +258,10 @@ lbm_level_hear(struct lbm_level *level, uint32_t i, const struct lbm_level_word 
 {
     struct lbm_level_link *link = &level->links.at[i];
     if (word->final) {
+        if (word->meeting > link->met + 1) { /* it refuses: this host has begun anew */
+            link->is_closed = 1;
+            return advance(level);
+        }
         link->final_at = word->meeting < link->final_at ? word->meeting : link->final_at;
         if (link->met == word->meeting + 1)
             undo(level, i);
@@ -279,6 +295,15 @@ lbm_level_close(struct lbm_level *level, uint32_t i)
         return LBM_OK;
     level->links.at[i].is_closed = 1;
     enum lbm_err err = say_final(level, i);
+    return err == LBM_OK ? advance(level) : err;
+}
+
+enum lbm_err
+lbm_level_refuse(struct lbm_level *level, uint32_t i)
+{
+    struct lbm_level_word word = {.meeting = UINT64_MAX, .stirred = level->stirred, .final = 1};
+    level->links.at[i].is_closed = 1;
+    enum lbm_err err = say(level, i, word);
     return err == LBM_OK ? advance(level) : err;
 }
 

@@ -18,7 +18,7 @@
 
 /* What one end says of a meeting. */
 struct lbm_level_word {
-    uint64_t meeting; /* of this link, from 0; final: the first that will not be */
+    uint64_t meeting; /* of this link, from 0; final: the first that will not be; UINT64_MAX: none counts */
     double load;
     uint32_t counter;
     int stirred; /* somebody was over the limit when it all began */
@@ -56,6 +56,7 @@ struct lbm_level_config {
     uint32_t n_colours, n_all_links;
     uint32_t diameter;
     double share, target, limit; /* of this host */
+    double unit;                 /* random draws move so much at a time, the same everywhere; 0: 1 */
     uint64_t seed;               /* the same everywhere */
     uint64_t sweeps_max;         /* the same everywhere; 0: what is usual */
 };
@@ -99,6 +100,8 @@ enum lbm_err lbm_level_hear(struct lbm_level *level, uint32_t link,
                             const struct lbm_level_word *word) LBM_MUST_CHECK;
 /* The other end is gone: go on without it.  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_level_close(struct lbm_level *level, uint32_t link) LBM_MUST_CHECK;
+/* The other end has begun anew: go on without it, and tell it so, however often.  Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_level_refuse(struct lbm_level *level, uint32_t link) LBM_MUST_CHECK;
 /* Say again what partners that are waited for may have lost.  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_level_repeat(struct lbm_level *level) LBM_MUST_CHECK;
 /* Nonzero if the step under way waits for that link. */

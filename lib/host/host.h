@@ -112,6 +112,11 @@ uint32_t lbm_hosts_diameter_hops(const struct lbm_hosts *h);
 /* The same, or `limit` if it is larger; wide graphs are recognized after one search. */
 uint32_t lbm_hosts_diameter_within(const struct lbm_hosts *h, uint32_t limit);
 
+/* Name the topology of hosts made from members or files, if they are numbered and linked as a chain, ring,
+ * mesh, torus or hypercube of the generators is. Costs and capacities do not count: closed forms of routes do
+ * not hold. Returns 0, h untouched, if it is none.  Cost: links times the divisors of n. */
+int lbm_hosts_recognise(struct lbm_hosts *h);
+
 /* Map sites of any scale into the unit box [0,1]^m: a full grid of k distinct values along an axis goes
  * to the cell centres (i + 1/2)/k, as HEI97's squares want; otherwise each axis is centred and scaled to
  * the variance of a uniform density, 1/12, and clamped into the box. In place; site [n * m]. */

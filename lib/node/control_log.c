@@ -129,6 +129,10 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
         if (refusal[0] == '\0')
             jobs_deleted(node, command->job_delete->job);
         break;
+    case LBM__COMMAND__WHAT_JOB_SET:
+        if (refusal[0] == '\0')
+            level_policy_changed(node, command->job_set->job);
+        break;
     case LBM__COMMAND__WHAT_JOIN:
         if (refusal[0] != '\0' && command->join->host == node->host &&
             command->join->incarnation == node->incarnation) {

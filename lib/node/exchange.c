@@ -34,8 +34,8 @@ is_pulled(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t r
 }
 
 /* The row nearest to the partner's site, for hosts that share no boundary. */
-static uint32_t
-nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner)
+uint32_t
+exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner)
 {
     const struct lbm_patch *patch = &job->shard.patch;
     unsigned m = job->shard.m;
@@ -96,7 +96,7 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
             err = lbm_vec_push(&rows, row);
         }
     if (err == LBM_OK && rows.n == 0 && patch->g.n != 0) {
-        uint32_t row = nearest_row(node, job, partner);
+        uint32_t row = exchange_nearest_row(node, job, partner);
         seen[row] = 1;
         err = lbm_vec_push(&rows, row);
     }

@@ -21,6 +21,9 @@
  *   mapping.c    diffusion, regions, renormalization
  *   session.c    exchange sessions by colour rounds, termination
  *   exchange.c   what one session moves: GDE's share and pair refinement
+ *   policy.c     which load policy a job has
+ *   level.c      loads levelled on numbers, before anything moves
+ *   transfer.c   carrying the flows out
  *   requests.c   answers to clients
  *   operate.c    what operators do to hosts, and the events they read
  *   collect.c    mappings and places gathered from all hosts */
@@ -28,6 +31,7 @@
 #define LBM_NODE_INTERNAL_H
 
 #include "balance/balance.h"
+#include "balance/level.h"
 #include "base/check.h"
 #include "base/rng.h"
 #include "embed/embed.h"
@@ -58,22 +62,26 @@ enum {
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
     PAIR_PATIENCE_US = 10000000,  /* the same, if it is alive */
     PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
-    PAIR_MOVING_US = 13000000,    /* the same, while a partner that is alive waits for an application */
-    NOTICE_RETRY_US = 50000,      /* before asking a partner again that was not there yet */
-    COLLECT_US = 1500000,         /* for the parts of a mapping */
-    CHECKPOINT_US = 5000000,      /* positions to disk while they change */
-    LEASE_US = LBM_LEASE_US,      /* PROTOCOL section 5; counted by the owner from asking */
-    GRANT_US = 8080000,           /* the same with 1 % for clocks; counted by the grantor from granting */
-    REVOKE_US = LBM_LEASE_STOP_US, /* before its end an application gets nothing new */
+    LEVEL_REPEAT_US = 300000,     /* words of levelling without answer are said again */
+    LEVEL_PATIENCE_US = 10000000, /* a partner that is alive, and silent on this */
+    TRANSFER_TICK_US = 10000,
+    TRANSFER_PATIENCE_US = 15000000, /* without anything moving */
+    PAIR_MOVING_US = 13000000,       /* the same, while a partner that is alive waits for an application */
+    NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */
+    COLLECT_US = 1500000,            /* for the parts of a mapping */
+    CHECKPOINT_US = 5000000,         /* positions to disk while they change */
+    LEASE_US = LBM_LEASE_US,         /* PROTOCOL section 5; counted by the owner from asking */
+    GRANT_US = 8080000,              /* the same with 1 % for clocks; counted by the grantor from granting */
+    REVOKE_US = LBM_LEASE_STOP_US,   /* before its end an application gets nothing new */
     LEASE_RENEW_US = 2000000,
-    LEASE_RETRY_US = 400000, /* while there is none */
-    REPL_RETRY_US = 400000,  /* before changes without acknowledgement are sent again */
-    SUSPECT_US = 3500000,    /* of silence, times health */
-    CONFIRM_US = 1500000,    /* two suspect for so long: evict */
-    STARVED_US = 300000,     /* a step so much too late: this host was not running */
+    LEASE_RETRY_US = 400000,   /* while there is none */
+    REPL_RETRY_US = 400000,    /* before changes without acknowledgement are sent again */
+    SUSPECT_US = 3500000,      /* of silence, times health */
+    CONFIRM_US = 1500000,      /* two suspect for so long: evict */
+    STARVED_US = 300000,       /* a step so much too late: this host was not running */
     APPEND_AGAIN_US = 3000000, /* before a proposal that changed nothing is repeated */
-    RECLAIM_US = 20000000,   /* an evicted host waits so long to be adopted */
-    RELEASE_US = 10000000,   /* for an application to let go; then the vertex stays */
+    RECLAIM_US = 20000000,     /* an evicted host waits so long to be adopted */
+    RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     FIN_RETRY_US = 5000000,
     WHERE_US = 1000000,      /* between questions to everybody */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
@@ -96,8 +104,8 @@ enum {
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
     QUIET_TIMES = 2,         /* so often nothing moved: it is not tried again until something changes */
     PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes somebody's excess less */
-    MOVES_PER_EDGE = 4,      /* so many vertices may move to have one edge of mean weight less between hosts */
-    PATIENT_SWEEPS = 40,     /* after so many sweeps a session must gain more and more */
+    MOVES_PER_EDGE = 4,  /* so many vertices may move to have one edge of mean weight less between hosts */
+    PATIENT_SWEEPS = 40, /* after so many sweeps a session must gain more and more */
 };
 
 /* Somebody else who suspects a host. */
@@ -109,15 +117,15 @@ struct suspector {
 /* A peer's place in time. */
 struct peer {
     uint32_t host;
-    int64_t heard_us;  /* last message, 0: never */
-    int64_t since_us;  /* when this host began to expect something of this incarnation */
+    int64_t heard_us; /* last message, 0: never */
+    int64_t since_us; /* when this host began to expect something of this incarnation */
     uint64_t incarnation;
-    int connected;     /* our outgoing connection stands */
+    int connected; /* our outgoing connection stands */
     int dialled;
     char address[LBM_ADDRESS_MAX + 1]; /* last dialled */
-    uint64_t vertices; /* as its pulses say, all jobs */
+    uint64_t vertices;                 /* as its pulses say, all jobs */
     uint64_t lag, view;
-    int64_t suspect_us;                  /* since when this host suspects it; 0: it does not */
+    int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
 };
@@ -136,7 +144,7 @@ struct stream {
     uint64_t seq;        /* of the last change */
     uint64_t acked;      /* the buddy holds all up to here */
     uint64_t sent;
-    int known;                     /* the buddy has said where it stands, since the connection stands */
+    int known;                      /* the buddy has said where it stands, since the connection stands */
     LBM_VEC(struct change) changes; /* after `acked`, by seq; changes.at[head ..] */
     size_t head;
     size_t next;        /* index of the first change not sent */
@@ -179,7 +187,7 @@ struct replica {
     uint64_t incarnation;
     uint64_t generation;
     uint64_t seq;
-    int64_t granted_us; /* until when a lease granted here may last */
+    int64_t granted_us;                    /* until when a lease granted here may last */
     LBM_VEC(struct stored_position) marks; /* of transactions that may not be durable yet, in order */
     uint64_t stored;                       /* up to here all is durable */
     LBM_VEC(struct replica_job) jobs;
@@ -219,6 +227,7 @@ struct pulse {
     double largest;
     uint64_t frame;
     uint64_t moved;
+    uint64_t level_sweeps, level_words, flow, transfer_us;
 };
 
 enum session_state {
@@ -252,8 +261,8 @@ struct early_open {
     int settled; /* it opens nothing by itself */
 };
 
-/* Hops to the nearest host with room; the neighbour by which it is reached (LBM_NONE: none is needed); hops by
- * any other one. A neighbour is told what does not lead through itself, so two hosts never take each other
+/* Hops to the nearest host with room; the neighbour by which it is reached (LBM_NONE: none is needed); hops
+ * by any other one. A neighbour is told what does not lead through itself, so two hosts never take each other
  * for the way to room that is gone. */
 struct slack {
     uint32_t hops, via, other;
@@ -283,10 +292,59 @@ struct session {
     struct lbm_termination termination;
     struct slack slack;       /* after the last sweep */
     struct slack slack_heard; /* in this sweep */
-    uint64_t woken;       /* sweep at which sessions last (re)started */
+    uint64_t woken;           /* sweep at which sessions last (re)started */
     LBM_VEC(struct early_open) early;
     LBM_VEC(struct quiet) quiet;
     uint64_t still, still_heard; /* of the session under way, this host's and the partner's */
+};
+
+/* Levelling of a job on this host: numbers first, then vertices. */
+enum level_state {
+    LEVEL_NONE,
+    LEVEL_NUMBERS,  /* the policy runs on virtual loads */
+    LEVEL_TRANSFER, /* flows are carried out */
+};
+
+/* What is to go over a link, or to come: one entry of the schedule. */
+struct transfer_entry {
+    uint32_t link;
+    uint32_t ordinal; /* among the entries of its link and direction, from 1 */
+    int64_t units;    /* > 0: this host gives */
+    int64_t left;     /* not chosen yet */
+    int begun;
+    int over;
+};
+
+/* The same, of a whole link. */
+struct transfer_link {
+    uint32_t host;
+    uint64_t life;       /* of the other side's numbers; 0: nothing heard */
+    uint32_t done;       /* entries this host has carried out */
+    uint32_t heard_done; /* entries the other has */
+    uint32_t out, in;    /* entries in all */
+    int told;            /* `done` has been told */
+    int is_lost;         /* nothing more on this link */
+};
+
+/* A policy run: of one host graph and one entry of the log. */
+struct level_run {
+    uint64_t topology, policy_view;
+};
+
+struct levelling {
+    enum level_state state;
+    struct level_run run, over; /* under way; the last that ended here */
+    struct lbm_level numbers;
+    LBM_VEC(struct transfer_link) links; /* in the order of numbers.links */
+    LBM_VEC(struct transfer_entry) entries;
+    uint64_t life; /* drawn when the numbers began */
+    int forced; /* level whatever the phase of others */
+    int64_t tick_us;
+    int64_t ask_us;
+    int64_t progress_us;                       /* something was carried out or came */
+    int64_t begun_us;                          /* the transfer */
+    uint64_t seen;                             /* version of the shard at the last progress */
+    uint64_t sweeps, words, flow, transfer_us; /* for those who ask */
 };
 
 /* What a host's own vertices contribute to a renormalization. */
@@ -342,23 +400,24 @@ struct job {
     int64_t where_us;      /* everybody may be asked again from then on */
 
     /* handoff */
-    LBM_VEC(uint32_t) out; /* slots of vertices that are, or just were, OUT */
-    uint32_t pump_at;      /* where the search for wishes goes on */
-    int64_t offers_us;     /* next look at offers without answer; INT64_MAX: none out */
+    LBM_VEC(uint32_t) out;        /* slots of vertices that are, or just were, OUT */
+    uint32_t pump_at;             /* where the search for wishes goes on */
+    int64_t offers_us;            /* next look at offers without answer; INT64_MAX: none out */
     LBM_VEC(uint32_t) unfinished; /* slots of records whose source has not said FIN */
     int64_t finish_us;            /* next look at them; INT64_MAX: there are none */
     LBM_VEC(uint32_t) tombstones; /* slots of MOV and REF */
     int64_t collect_us;           /* next look at them; INT64_MAX: there are none */
     LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
-    uint64_t moved;        /* handed over so far */
+    uint64_t moved;               /* handed over so far */
 
     int was_settled; /* in this life: what moves now follows a change */
     struct session session;
+    struct levelling level;
     uint64_t weighed_load, weighed_topology; /* SETTLED: when the load was last compared with the limit */
     LBM_VEC(struct pulse) pulses;
     struct lbm_idmap pulse_at;  /* host: its place in pulses */
     enum lbm_phase heard_phase; /* most advanced one heard from anybody so far */
-    int64_t checkpoint_us; /* next, INT64_MAX: positions are stored */
+    int64_t checkpoint_us;      /* next, INT64_MAX: positions are stored */
 };
 
 /* An append that is not in the log yet. */
@@ -366,8 +425,9 @@ struct append {
     uint64_t token;
     uint8_t *command;
     size_t len;
-    int founds;       /* nonzero: it founds the cluster, and is void if somebody else did */
-    uint32_t suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
+    int founds; /* nonzero: it founds the cluster, and is void if somebody else did */
+    uint32_t
+        suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
 };
 
 /* A log entry that is being stored: it is applied once `persist` is durable. */
@@ -402,6 +462,7 @@ struct upload {
     uint32_t start;
     uint64_t seed;
     double imbalance;
+    struct lbm_job_policy policy;
     uint32_t vertices;
     uint64_t edges;
     LBM_VEC(uint64_t) offset;
@@ -469,9 +530,10 @@ struct lbm_node {
     double site[LBM_DIMENSIONS_MAX];
     int has_site;
     int founder;
-    uint32_t founder_host; /* engine local: who orders the log in the present term, or LBM_NONE */
-    uint32_t join_host;    /* engine local: as configured */
-    uint32_t vertices_max; /* refuse offers beyond; 0: no limit */
+    uint32_t founder_host;     /* engine local: who orders the log in the present term, or LBM_NONE */
+    uint32_t join_host;        /* engine local: as configured */
+    uint32_t vertices_max;     /* refuse offers beyond; 0: no limit */
+    uint32_t policy, schedule; /* of jobs that ask for none */
     int64_t tombstone_us;
 
     struct lbm_rng rng;
@@ -518,8 +580,8 @@ struct lbm_node {
     uint64_t snapshot_index;   /* of the last snapshot */
     struct lbm_view *incoming; /* a newer view that is being stored, with this transaction: */
     uint64_t incoming_id;
-    LBM_VEC(uint8_t) parts; /* of a snapshot that is coming in */
-    uint64_t parts_index;   /* of that snapshot */
+    LBM_VEC(uint8_t) parts;   /* of a snapshot that is coming in */
+    uint64_t parts_index;     /* of that snapshot */
     LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
     uint64_t base_chain;      /* of the entries up to log_base */
     uint64_t term;            /* engine local: founder and founder_host are those of this term */
@@ -528,20 +590,20 @@ struct lbm_node {
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;
-    int64_t append_us;   /* when the first append was sent; 0: not under way */
-    int append_accepted; /* the first append has its place: wait for the entry */
+    int64_t append_us;       /* when the first append was sent; 0: not under way */
+    int append_accepted;     /* the first append has its place: wait for the entry */
     uint64_t append_index;   /* engine external: the index it was sent for */
     int64_t append_retry_us; /* engine external: not before */
-    int join_refused;    /* the log did not take us; the operator must change the configuration */
-    uint32_t ping_turn;  /* where the rotation of pings goes on in a large cluster */
-    int64_t fetch_us;    /* when the log was last asked for */
-    uint32_t fetch_host; /* and whom */
-    int caught_up;       /* heard that there is nothing newer */
+    int join_refused;        /* the log did not take us; the operator must change the configuration */
+    uint32_t ping_turn;      /* where the rotation of pings goes on in a large cluster */
+    int64_t fetch_us;        /* when the log was last asked for */
+    uint32_t fetch_host;     /* and whom */
+    int caught_up;           /* heard that there is nothing newer */
 
     LBM_VEC(struct peer) peers;
-    struct lbm_idmap peer_at;   /* host: its place in peers */
-    LBM_VEC(uint32_t) watched;  /* hosts this one should hear from (is_watched), ascending */
-    LBM_VEC(uint32_t) doubted;  /* hosts with suspectors, and some that had */
+    struct lbm_idmap peer_at;  /* host: its place in peers */
+    LBM_VEC(uint32_t) watched; /* hosts this one should hear from (is_watched), ascending */
+    LBM_VEC(uint32_t) doubted; /* hosts with suspectors, and some that had */
     int64_t ping_us;
     uint64_t ping_seq;
 
@@ -553,9 +615,9 @@ struct lbm_node {
     LBM_VEC(struct event_line) events; /* number i at (i - 1) % LBM_EVENTS_MAX */
     uint64_t n_events;                 /* ever */
 
-    int starting;      /* the stored log is being read: nothing follows from it yet */
-    uint64_t topology; /* of the view, when jobs last took notice */
-    uint32_t soft_held;  /* lossy messages that wait for the disk, the last of them for this transaction: */
+    int starting;       /* the stored log is being read: nothing follows from it yet */
+    uint64_t topology;  /* of the view, when jobs last took notice */
+    uint32_t soft_held; /* lossy messages that wait for the disk, the last of them for this transaction: */
     uint64_t soft_after;
     uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs;
 };
@@ -578,7 +640,8 @@ void send_stored_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
 void send_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message);
 void reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response);
 /* The same once every transaction asked for so far is durable. */
-void reply_stored(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response);
+void reply_stored(struct lbm_node *node, uint64_t client, uint64_t request, int last,
+                  Lbm__Response *response);
 void reply_error(struct lbm_node *node, uint64_t client, uint64_t request, enum lbm_err code, const char *fmt,
                  ...) LBM_PRINTF(5, 6);
 
@@ -599,7 +662,7 @@ void membership_changed(struct lbm_node *node, int all);
 int is_routable(struct lbm_node *node);
 void dial_member(struct lbm_node *node, const struct lbm_member *member);
 void membership_connected(struct lbm_node *node, uint32_t host);
-struct peer *peer_of(struct lbm_node *node, uint32_t host); /* creates; NULL if memory is short */
+struct peer *peer_of(struct lbm_node *node, uint32_t host);          /* creates; NULL if memory is short */
 struct peer *peer_known(const struct lbm_node *node, uint32_t host); /* or NULL */
 int is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
 void on_hello(struct lbm_node *node, const Lbm__Peer *message);
@@ -645,13 +708,46 @@ int64_t jobs_deadline(const struct lbm_node *node);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);
-void job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the buddy */
-struct pulse *pulse_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
+void job_propose(struct lbm_node *node, struct job *job);              /* once the guest is with the buddy */
+struct pulse *pulse_of(struct job *job, uint32_t host);                /* creates; NULL if memory is short */
 const struct pulse *pulse_known(const struct job *job, uint32_t host); /* or NULL */
 int is_home(const struct lbm_node *node, const struct job *job);
 /* Target load T_p of this host and its limit, work units. */
 double job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
 uint64_t job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
+
+/* Ownership follows regions while coordinates diffuse. */
+static inline int
+follows_regions(const struct lbm_job_entry *entry)
+{
+    return entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM;
+}
+
+/* ---- policy.c --------------------------------------------------------------------------------------- */
+
+/* H of the view, its topology known by name if it has one. Borrows: not to be freed. */
+struct lbm_hosts policy_hosts(const struct lbm_node *node);
+/* The policy that is asked for, with its parameters. Errors: as diag says. */
+enum lbm_err policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule,
+                           struct lbm_job_policy *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+void policy_change(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry,
+                   const Lbm__JobChange *change);
+
+/* ---- level.c, transfer.c ------------------------------------------------------------------------------ */
+
+/* Entering BALANCING: nonzero if loads are levelled first; session_start follows then by itself. */
+int level_begin(struct lbm_node *node, struct job *job);
+void level_timer(struct lbm_node *node, struct job *job);
+void level_stop(struct lbm_node *node, struct job *job); /* what has begun to move arrives */
+void level_free(struct levelling *level);
+void level_policy_changed(struct lbm_node *node, uint64_t job); /* by the log */
+void on_level(struct lbm_node *node, const Lbm__Peer *message);
+/* Make the schedule of what has been levelled, and carry it out. */
+void transfer_start(struct lbm_node *node, struct job *job);
+/* Nonzero once all is over. */
+int transfer_timer(struct lbm_node *node, struct job *job);
+void transfer_stop(struct lbm_node *node, struct job *job);
+void on_transfer(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- planning.c ------------------------------------------------------------------------------------- */
 
@@ -697,7 +793,7 @@ int64_t stream_deadline(const struct lbm_node *node);
 uint64_t stream_lag(const struct lbm_node *node);
 /* Nobody else could take over from this host: it needs neither copy nor lease. */
 int is_alone(const struct lbm_node *node);
-int lease_holds(const struct lbm_node *node);  /* something new may be given to an application */
+int lease_holds(const struct lbm_node *node);   /* something new may be given to an application */
 int64_t lease_end(const struct lbm_node *node); /* after it no application works any more */
 void lease_tell(struct lbm_node *node);
 void on_lease(struct lbm_node *node, const Lbm__Peer *message);
@@ -730,7 +826,7 @@ void adopt_persisted(struct lbm_node *node);
 /* ---- suspect.c ----------------------------------------------------------------------------------------- */
 
 int may_propose(const struct lbm_node *node); /* the last proposal had its time, and the log takes them */
-void suspect_step(struct lbm_node *node); /* first in every step: was this host running? */
+void suspect_step(struct lbm_node *node);     /* first in every step: was this host running? */
 void suspect_timer(struct lbm_node *node);
 void suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
 uint32_t suspect_count(const struct lbm_node *node, uint32_t host);
@@ -837,6 +933,8 @@ void on_pair_notice(struct lbm_node *node, const Lbm__Peer *message);
 typedef LBM_VEC(uint32_t) slot_list;
 enum lbm_err exchange_band(struct lbm_node *node, struct job *job, uint32_t partner,
                            slot_list *band) LBM_MUST_CHECK;
+/* Of the patch; LBM_NONE: it has none. */
+uint32_t exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
 struct exchange {
     LBM_VEC(uint32_t) give; /* own vertices, ids */
     LBM_VEC(uint32_t) take; /* the partner's, ids */
@@ -899,6 +997,8 @@ void answer_host_change(struct lbm_node *node, const struct client *client, cons
 void answer_events(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 /* After every entry of the control log: answers who waits for it. refusal: "" if it took effect. */
 void operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal);
+/* The client hears what the log makes of its command. */
+void operate_await(struct lbm_node *node, const struct client *client, const Lbm__Command *command);
 void operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text);
 void operate_gone(struct lbm_node *node, uint64_t client);
 void operate_free(struct lbm_node *node);

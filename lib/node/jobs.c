@@ -63,6 +63,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->session.arriving);
     lbm_vec_free(&job->session.early);
     lbm_vec_free(&job->session.quiet);
+    level_free(&job->level);
     free(job);
 }
 
@@ -220,7 +221,7 @@ answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const c
 static void
 recover_frame(struct job *job, const struct lbm_job_entry *entry)
 {
-    if (entry->start == LBM_START_PLAN)
+    if (!follows_regions(entry))
         return; /* ownership does not depend on it, and others may know the regions' weights */
     for (size_t i = 0; i < job->shard.vertices.n && !job->frame_fixed; i++)
         job->frame_fixed = job->shard.vertices.at[i].anchored;
@@ -383,7 +384,8 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     case LBM_PHASE_BALANCING:
         job->checkpoint_us = INT64_MAX;
         store_positions(node, job);
-        session_start(node, job);
+        if (!level_begin(node, job))
+            session_start(node, job);
         break;
     case LBM_PHASE_SETTLED:
         job->was_settled = 1;
@@ -446,7 +448,7 @@ placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         return;
     job->tick_us = node->now_us + PLACING_TICK_US;
     uint32_t waiting = handoff_pump(node, job);
-    if (entry->start != LBM_START_PLAN || (waiting == 0 && job->shard.n_out == 0))
+    if (follows_regions(entry) || (waiting == 0 && job->shard.n_out == 0))
         job_enter(node, job, LBM_PHASE_MAPPING);
 }
 
@@ -481,7 +483,10 @@ job_timer(struct lbm_node *node, struct job *job)
         break;
     case LBM_PHASE_BALANCING:
     case LBM_PHASE_SETTLED:
-        session_timer(node, job);
+        if (job->level.state != LEVEL_NONE)
+            level_timer(node, job);
+        else
+            session_timer(node, job);
         break;
     case LBM_PHASE_COUNT:
         break;
@@ -508,6 +513,8 @@ job_deadline(const struct job *job)
     when = job->collect_us < when ? job->collect_us : when;
     if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
         when = job->tick_us < when ? job->tick_us : when;
+    if (job->phase >= LBM_PHASE_BALANCING && job->level.state != LEVEL_NONE)
+        when = job->level.tick_us < when ? job->level.tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE) {
         when = job->session.deadline_us < when ? job->session.deadline_us : when;
         when = job->session.retry_us < when ? job->session.retry_us : when;

@@ -303,7 +303,7 @@ mapping_timer(struct lbm_node *node, struct job *job)
     if (node->now_us < job->tick_us)
         return;
     job->tick_us = node->now_us + MAPPING_TICK_US;
-    if (entry->start == LBM_START_PLAN)
+    if (!follows_regions(entry))
         tick_planned(node, job);
     else
         tick_following(node, job, entry);

@@ -235,6 +235,10 @@ fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
     pulse->frame = job->frame_seq;
     pulse->moved = job->moved;
     pulse->ready = job->ready != 0;
+    pulse->level_sweeps = job->level.sweeps;
+    pulse->level_words = job->level.words;
+    pulse->flow = job->level.flow;
+    pulse->transfer_us = job->level.transfer_us;
 }
 
 enum { SUSPECTS_TOLD = 64 };
@@ -344,7 +348,11 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                 .counter = heard->counter,
                                 .largest = heard->largest,
                                 .frame = heard->frame,
-                                .moved = heard->moved};
+                                .moved = heard->moved,
+                                .level_sweeps = heard->level_sweeps,
+                                .level_words = heard->level_words,
+                                .flow = heard->flow,
+                                .transfer_us = heard->transfer_us};
         job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
             mapping_send_frame(node, job, message->src);

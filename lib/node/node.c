@@ -47,6 +47,8 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->join_host = node->founder_host;
     node->log_compact_min = config->log_compact_min;
     node->vertices_max = config->vertices_max;
+    node->policy = config->policy;
+    node->schedule = config->schedule;
     node->tombstone_us = config->tombstone_us != 0 ? config->tombstone_us : TOMBSTONE_US;
     node->engine = config->engine;
     node->evict_per_minute = config->evict_per_minute;
@@ -186,6 +188,8 @@ static const struct {
     {LBM__PEER__BODY_PAIR_ACCEPT, LIVING, on_pair_accept},
     {LBM__PEER__BODY_PAIR_PLAN, LIVING, on_pair_plan},
     {LBM__PEER__BODY_PAIR_NOTICE, LIVING, on_pair_notice},
+    {LBM__PEER__BODY_LEVEL, LIVING, on_level},
+    {LBM__PEER__BODY_TRANSFER, LIVING, on_transfer},
     {LBM__PEER__BODY_STATS, LIVING, on_stats},
     {LBM__PEER__BODY_FRAME, LIVING, on_frame},
     {LBM__PEER__BODY_MAP_QUERY, 0, on_map_query},

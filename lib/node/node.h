@@ -7,6 +7,8 @@
 #ifndef LBM_NODE_NODE_H
 #define LBM_NODE_NODE_H
 
+#include "balance/policy.h"
+#include "balance/schedule.h"
 #include "base/err.h"
 #include "map/map.h"
 #include "node/persist.h"
@@ -16,7 +18,8 @@
 #define LBM_START_LIST(X)                                                                                    \
     X(PLAN, "plan", "the submitting host plans, vertices go where the plan says")                            \
     X(CENTRE, "centre", "all vertices at the centre of Omega, all diffusion distributed")                    \
-    X(RANDOM, "random", "vertices at random places of Omega, all diffusion distributed")
+    X(RANDOM, "random", "vertices at random places of Omega, all diffusion distributed")                     \
+    X(HOME, "home", "all vertices stay on the submitting host until loads are levelled")
 
 enum lbm_start {
 #define LBM_START_ENUM(id, name, text) LBM_START_##id,
@@ -24,6 +27,14 @@ enum lbm_start {
 #undef LBM_START_ENUM
         LBM_START_COUNT
 };
+
+/* The load policy of a job, on the wire: the daemon's default, none (exchange sessions alone), or
+ * LBM_JOB_POLICY_FIRST + enum lbm_policy. */
+enum lbm_job_policy_code { LBM_JOB_POLICY_DEFAULT, LBM_JOB_POLICY_NONE, LBM_JOB_POLICY_FIRST };
+
+const char *lbm_job_policy_name(uint32_t policy);
+uint32_t lbm_job_policy_by_name(const char *name); /* LBM_JOB_POLICY_DEFAULT: there is none of that name */
+const char *lbm_schedule_name(enum lbm_schedule schedule);
 
 /* Life of a job on one host (DESIGN section 5), least advanced first. */
 #define LBM_PHASE_LIST(X)                                                                                    \
@@ -68,8 +79,8 @@ struct lbm_node_config {
     double capacity;
     const struct lbm_node_link *links;
     size_t n_links;
-    unsigned m;               /* dimensions of Omega; the founder's counts */
-    const double *site;       /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
+    unsigned m;                 /* dimensions of Omega; the founder's counts */
+    const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
     enum lbm_log_engine engine;
     uint32_t log_compact_min; /* entries of the control log between snapshots; 0: as is usual */
@@ -77,12 +88,14 @@ struct lbm_node_config {
     const char *cluster_name; /* founder only */
     uint32_t founder_host;    /* else: whom to ask */
     const char *founder_address;
-    uint32_t vertices_max; /* refuse offers beyond so many vertices; 0: no limit */
-    int64_t tombstone_us;  /* finished records stay so long; 0: as is usual */
-    uint64_t seed;         /* of the node's own random stream; the shell draws it */
-    uint32_t evict_per_minute;  /* automatic evictions proposed, at most; 0: none */
-    double evict_share;         /* the same in ten minutes, as a part of the members */
-    const char *version;   /* of the program, for status */
+    uint32_t vertices_max;     /* refuse offers beyond so many vertices; 0: no limit */
+    uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
+    uint32_t schedule;         /* the same, 1 + enum lbm_schedule; 0: pipelined */
+    int64_t tombstone_us;      /* finished records stay so long; 0: as is usual */
+    uint64_t seed;             /* of the node's own random stream; the shell draws it */
+    uint32_t evict_per_minute; /* automatic evictions proposed, at most; 0: none */
+    double evict_share;        /* the same in ten minutes, as a part of the members */
+    const char *version;       /* of the program, for status */
 };
 
 #define LBM_EVENT_LIST(X)                                                                                    \
@@ -163,13 +176,14 @@ struct lbm_event {
     X(PERSIST, "persist")                                                                                    \
     X(SEND, "send")                                                                                          \
     X(REPLY, "reply")                                                                                        \
-    X(DIAL, "dial") /* keep a connection to this host, from now on, at this address */                       \
-    X(PLAN, "plan") /* compute, in a thread of its own; PLANNED brings the result */                         \
-    X(NOTE, "note") /* something an operator may want to read */                                             \
-    X(LEASE, "lease") /* applications may work until then: into the shared page */                           \
+    X(DIAL, "dial")             /* keep a connection to this host, from now on, at this address */           \
+    X(PLAN, "plan")             /* compute, in a thread of its own; PLANNED brings the result */             \
+    X(NOTE, "note")             /* something an operator may want to read */                                 \
+    X(LEASE, "lease")           /* applications may work until then: into the shared page */                 \
     X(LOG_APPEND, "log append") /* engine external: put the command at that index if it is free */           \
     X(LOG_FOLLOW, "log follow") /* engine external: bring all entries from that index on, now and later */   \
-    X(LOG_COMPACT, "log compact") /* engine external: entries up to that index may go, the view replaces them */
+    X(LOG_COMPACT,                                                                                           \
+      "log compact") /* engine external: entries up to that index may go, the view replaces them */
 
 enum lbm_effect_kind {
 #define LBM_EFFECT_ENUM(id, text) LBM_EFFECT_##id,
@@ -187,6 +201,7 @@ struct lbm_plan_task {
     enum lbm_start start;
     uint64_t seed;
     double imbalance;
+    uint32_t home;                 /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */
     const struct lbm_hosts *hosts; /* borrowed until PLANNED is delivered */
 };

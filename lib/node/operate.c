@@ -70,6 +70,12 @@ await(struct lbm_node *node, const struct client *client, const Lbm__Command *co
     lbm__command__pack(command, wait.command);
 }
 
+void
+operate_await(struct lbm_node *node, const struct client *client, const Lbm__Command *command)
+{
+    await(node, client, command, TELL_FATE);
+}
+
 static int
 is_told(enum operator_wish wish, int refused)
 {

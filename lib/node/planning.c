@@ -56,6 +56,7 @@ plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
                                              .start = (enum lbm_start)entry->start,
                                              .seed = entry->seed,
                                              .imbalance = entry->imbalance,
+                                             .home = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
                                              .hosts = &job->plan_hosts};
     job->planning = 1;
@@ -154,7 +155,7 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
                 lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
         job->frame_seq = 1;
-        job->frame_fixed = entry->start == LBM_START_PLAN || event->as.planned.anchored != NULL;
+        job->frame_fixed = !follows_regions(entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);
@@ -195,7 +196,9 @@ plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anc
     *n_pinned = 0;
     if (plan->part == NULL || plan->x == NULL || plan->weight == NULL)
         return LBM_E_NOMEM;
-    enum lbm_err err = h->m == 2 ? lbm_pin_outer_face(g, anchored, plan->x, n_pinned) : LBM_OK;
+    enum lbm_err err = h->m == 2 && task->start != LBM_START_HOME
+                           ? lbm_pin_outer_face(g, anchored, plan->x, n_pinned)
+                           : LBM_OK;
     if (err != LBM_OK)
         return err;
     lbm_rng_seed(&rng, task->seed);
@@ -206,8 +209,9 @@ plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anc
         lbm_start_random(g->n, h->m, pinned, plan->x, &rng);
     struct lbm_regions regions = {.n = h->n, .m = h->m, .site = h->site, .weight = plan->weight};
     for (uint32_t v = 0; v < g->n; v++)
-        plan->part[v] = g->pin != NULL && g->pin[v] != LBM_NONE
-                            ? g->pin[v]
+        plan->part[v] = g->pin != NULL && g->pin[v] != LBM_NONE ? g->pin[v]
+                        : task->start == LBM_START_HOME && task->home != LBM_NONE
+                            ? task->home
                             : lbm_regions_find(&regions, &plan->x[(size_t)v * h->m], NULL);
     return LBM_OK;
 }

@@ -53,7 +53,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.bytes_received = node->bytes_received;
     status.handoffs = node->n_handoffs;
     int64_t until_us = lease_end(node);
-    status.lease_s = until_us == INT64_MAX      ? -1
+    status.lease_s = until_us == INT64_MAX     ? -1
                      : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6
                                                : 0;
     status.applications = (uint32_t)node->applications.n;
@@ -164,7 +164,11 @@ own_pulse(const struct lbm_node *node, const struct job *job)
                           .sweep = job->session.sweep,
                           .counter = job->session.termination.counter,
                           .largest = job->largest,
-                          .moved = job->moved};
+                          .moved = job->moved,
+                          .level_sweeps = job->level.sweeps,
+                          .level_words = job->level.words,
+                          .flow = job->level.flow,
+                          .transfer_us = job->level.transfer_us};
 }
 
 static void
@@ -180,10 +184,16 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
     out->sweep = pulse->sweep > out->sweep ? pulse->sweep : out->sweep;
     out->counter = pulse->counter < out->counter ? pulse->counter : out->counter;
     out->largest = pulse->largest > out->largest ? pulse->largest : out->largest;
+    out->level_sweeps = pulse->level_sweeps > out->level_sweeps ? pulse->level_sweeps : out->level_sweeps;
+    out->level_words += pulse->level_words;
+    out->flow += pulse->flow;
+    double transfer_s = (double)pulse->transfer_us / 1e6;
+    out->transfer_s = transfer_s > out->transfer_s ? transfer_s : out->transfer_s;
     double target = job_target(node, entry, pulse->host);
     double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
     out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
-    int takes_part = target > 0 || pulse->vertices != 0; /* who leaves has no target, and is done when empty */
+    int takes_part =
+        target > 0 || pulse->vertices != 0; /* who leaves has no target, and is done when empty */
     *least = takes_part && pulse->phase < *least ? pulse->phase : *least;
 }
 
@@ -230,6 +240,10 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
     out->counter_goal = (is_routable(node) ? node->view.diameter : 0) + 1;
     out->owner = entry->owner;
     out->settled = least == LBM_PHASE_SETTLED;
+    out->policy = (char *)lbm_job_policy_name(entry->policy.policy);
+    out->policy_asked = (char *)lbm_job_policy_name(entry->policy.asked);
+    out->schedule = (char *)lbm_schedule_name(entry->policy.schedule);
+    out->policy_why = entry->policy.why;
     out->age_s = (double)(node->now_us - job->created_us) / 1e6;
 }
 
@@ -271,8 +285,8 @@ is_denied(struct lbm_node *node, const struct client *client, const struct lbm_j
 {
     if (client->admin || client->uid == entry->owner)
         return 0;
-    reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32, entry->name,
-                entry->owner);
+    reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32,
+                entry->name, entry->owner);
     return 1;
 }
 
@@ -295,6 +309,17 @@ answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Req
     log_append(node, &command);
     Lbm__Response response = LBM__RESPONSE__INIT;
     reply(node, client->id, client->request, 1, &response);
+}
+
+static void
+answer_job_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->job_change->job);
+    if (entry == NULL)
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no job named %s; lbctl jobs lists them", request->job_change->job);
+    else if (!is_denied(node, client, entry))
+        policy_change(node, client, entry, request->job_change);
 }
 
 /* ---- requests that other files answer ----------------------------------------------------------------- */
@@ -363,6 +388,7 @@ static const struct {
     {LBM__REQUEST__WHAT_MAP, answer_map},
     {LBM__REQUEST__WHAT_LOCATE, answer_locate},
     {LBM__REQUEST__WHAT_CANCEL, answer_cancel},
+    {LBM__REQUEST__WHAT_JOB_CHANGE, answer_job_change},
     {LBM__REQUEST__WHAT_HOST_CHANGE, answer_host_change},
     {LBM__REQUEST__WHAT_LOG, answer_log},
     {LBM__REQUEST__WHAT_PROMOTE, answer_promote},

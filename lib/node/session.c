@@ -525,6 +525,7 @@ session_topology_changed(struct lbm_node *node, struct job *job, int all)
     if (job->phase < LBM_PHASE_BALANCING)
         return;
     session_stop(node, job);
+    level_stop(node, job);
     for (size_t i = 0; i < job->session.early.n; i++)
         job->session.early.at[i].set = 0; /* colours are others now */
     if (job->phase == LBM_PHASE_BALANCING || is_near(node, all))
@@ -562,7 +563,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || !is_routable(node) || open->topology != node->view.topology)
         return;
     struct session *s = &job->session;
-    if (job->phase < LBM_PHASE_BALANCING) {
+    if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
         send_notice(node, job, message->src, NOTICE_NOT_READY);
         return;
     }

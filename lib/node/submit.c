@@ -71,6 +71,13 @@ submit_begin(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm
         reply_error(node, client, request, LBM_E_STATE, "%s", why);
         return;
     }
+    struct lbm_job_policy policy;
+    struct lbm_diag diag = {0};
+    enum lbm_err err = policy_choose(node, begin->policy, begin->schedule, &policy, &diag);
+    if (err != LBM_OK) {
+        reply_error(node, client, request, err, "%s: %s", diag.where, diag.text);
+        return;
+    }
     struct upload *upload = lbm_alloc(1, sizeof *upload);
     if (upload == NULL || lbm_vec_push(&node->uploads, upload) != LBM_OK ||
         lbm_vec_push(&upload->offset, 0) != LBM_OK) {
@@ -82,6 +89,7 @@ submit_begin(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm
     upload->start = begin->start;
     upload->seed = begin->seed;
     upload->imbalance = begin->imbalance;
+    upload->policy = policy;
     upload->vertices = begin->vertices;
     upload->edges = begin->edges;
     Lbm__Response response = LBM__RESPONSE__INIT;
@@ -222,6 +230,9 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     create.seed = upload->seed;
     create.imbalance = upload->imbalance;
     create.owner = uid;
+    Lbm__JobPolicy policy;
+    lbm_job_policy_put(&upload->policy, &policy);
+    create.policy = &policy;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
     command.job_create = &create;

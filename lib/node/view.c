@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "node/node.h"
 #include "node/bugs.h"
+#include "node/node.h"
 #include "node/view_internal.h"
 
 static void
@@ -259,6 +259,7 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
 {
     const Lbm__JobCreate *create = command->job_create;
     const struct lbm_member *home = lbm_view_member(view, create->home);
+    struct lbm_job_policy policy;
     int routable;
     if (lbm_view_graph(view, &routable) != LBM_OK)
         return LBM_E_NOMEM;
@@ -273,6 +274,8 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the active hosts are not connected: %.400s", view->unroutable);
     else if (create->start >= LBM_START_COUNT)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "start %" PRIu32 " is not known", create->start);
+    else if (!lbm_job_policy_take(create->policy, &policy))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "its load policy cannot be run");
     if (refusal[0] != '\0')
         return LBM_OK;
     struct lbm_job_entry entry = {.job = create->job,
@@ -284,7 +287,9 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
                                   .start = create->start,
                                   .seed = create->seed,
                                   .imbalance = create->imbalance,
-                                  .owner = create->owner};
+                                  .owner = create->owner,
+                                  .policy = policy};
+    entry.policy.view = view->index + 1;
     snprintf(entry.name, sizeof entry.name, "%s", create->name);
     return lbm_vec_push(&view->jobs, entry);
 }
@@ -308,7 +313,15 @@ apply_job_set(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     for (size_t i = 0; i < view->jobs.n; i++)
         if (view->jobs.at[i].job == command->job_set->job) {
-            view->jobs.at[i].imbalance = command->job_set->imbalance;
+            struct lbm_job_policy policy;
+            if (command->job_set->policy == NULL) {
+                view->jobs.at[i].imbalance = command->job_set->imbalance;
+            } else if (lbm_job_policy_take(command->job_set->policy, &policy)) {
+                view->jobs.at[i].policy = policy;
+                view->jobs.at[i].policy.view = view->index + 1;
+            } else {
+                snprintf(refusal, LBM_DIAG_TEXT_MAX, "its load policy cannot be run");
+            }
             return LBM_OK;
         }
     snprintf(refusal, LBM_DIAG_TEXT_MAX, "there is no such job");

@@ -6,6 +6,8 @@
 #ifndef LBM_NODE_VIEW_H
 #define LBM_NODE_VIEW_H
 
+#include "balance/policy.h"
+#include "balance/schedule.h"
 #include "host/host.h"
 #include "wire/wire.h"
 
@@ -71,6 +73,21 @@ struct lbm_departed {
     enum lbm_member_state was; /* before it went */
 };
 
+/* The load policy of a job and its parameters, the same for all hosts. */
+struct lbm_job_policy {
+    uint32_t policy; /* enum lbm_job_policy_code; never the default or auto */
+    uint32_t asked;
+    enum lbm_schedule schedule;
+    struct lbm_rule rule; /* unless there is none */
+    uint64_t topology;    /* of the host graph it was made for */
+    uint64_t view;        /* index of the entry that brought it */
+    char why[LBM_DIAG_TEXT_MAX];
+};
+
+void lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to); /* borrows */
+/* Returns 0 if it cannot be run. */
+int lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out);
+
 /* A job as the log created it. */
 struct lbm_job_entry {
     uint64_t job;
@@ -84,6 +101,7 @@ struct lbm_job_entry {
     uint64_t seed;
     double imbalance;
     uint32_t owner; /* uid */
+    struct lbm_job_policy policy;
 };
 
 struct lbm_view {

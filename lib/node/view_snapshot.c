@@ -17,6 +17,7 @@ struct draft {
     Lbm__SnapshotMember *member, **members;
     Lbm__SnapshotDeparted *departed, **departures;
     Lbm__JobCreate *job, **jobs;
+    Lbm__JobPolicy *policy;
     uint32_t *column; /* all columns of links, one after the other */
 };
 
@@ -29,6 +30,7 @@ draft_free(struct draft *draft)
     free(draft->departures);
     free(draft->job);
     free(draft->jobs);
+    free(draft->policy);
     free(draft->column);
 }
 
@@ -46,9 +48,11 @@ draft_new(const struct lbm_view *view, struct draft *draft)
                             .departures = lbm_alloc(n_gone, sizeof *draft->departures),
                             .job = lbm_alloc(n_jobs, sizeof *draft->job),
                             .jobs = lbm_alloc(n_jobs, sizeof *draft->jobs),
+                            .policy = lbm_alloc(n_jobs, sizeof *draft->policy),
                             .column = lbm_alloc(columns, sizeof *draft->column)};
     if (draft->member != NULL && draft->members != NULL && draft->departed != NULL &&
-        draft->departures != NULL && draft->job != NULL && draft->jobs != NULL && draft->column != NULL)
+        draft->departures != NULL && draft->job != NULL && draft->jobs != NULL && draft->policy != NULL &&
+        draft->column != NULL)
         return LBM_OK;
     draft_free(draft);
     return LBM_E_NOMEM;
@@ -174,6 +178,8 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     }
     for (size_t i = 0; i < view->jobs.n; i++) {
         draft->job[i] = draft_job(&view->jobs.at[i]);
+        lbm_job_policy_put(&view->jobs.at[i].policy, &draft->policy[i]);
+        draft->job[i].policy = &draft->policy[i];
         draft->jobs[i] = &draft->job[i];
     }
     to->n_members = view->members.n;
@@ -288,6 +294,8 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
                                 .imbalance = from->imbalance,
                                 .owner = from->owner};
     snprintf(job.name, sizeof job.name, "%s", from->name);
+    if (!lbm_job_policy_take(from->policy, &job.policy))
+        job.policy = (struct lbm_job_policy){.view = job.policy.view};
     return lbm_vec_push(&view->jobs, job);
 }
 

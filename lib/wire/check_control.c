@@ -10,8 +10,13 @@ static const struct lbm_wire_table jobs_request_table =
     TABLE(jobs_request_rules, lbm__jobs_request__descriptor);
 
 static const struct lbm_wire_rule submit_begin_rules[] = {
-    {"name", NAME}, {"vertices", VERTICES}, {"edges", EDGES}, {"start", SMALL_ENUM}, {"imbalance", IMBALANCE},
+    {"name", NAME},           {"vertices", VERTICES}, {"edges", EDGES},         {"start", SMALL_ENUM},
+    {"imbalance", IMBALANCE}, {"policy", SMALL_ENUM}, {"schedule", SMALL_ENUM},
 };
+static const struct lbm_wire_rule job_change_rules[] = {
+    {"job", NAME}, {"policy", SMALL_ENUM}, {"schedule", SMALL_ENUM}};
+static const struct lbm_wire_table job_change_table = TABLE(job_change_rules, lbm__job_change__descriptor);
+
 static const struct lbm_wire_table submit_begin_table =
     TABLE(submit_begin_rules, lbm__submit_begin__descriptor);
 
@@ -105,6 +110,7 @@ static const struct lbm_wire_rule request_rules[] = {
     {"attach", .nested = &attach_request_table},
     {"released", .nested = &released_request_table},
     {"checkpoint", .nested = &checkpoint_request_table},
+    {"job_change", .nested = &job_change_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -162,6 +168,10 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"host_load", SAME("host")},
     {"host_vertices", SAME("host"), VERTICES},
     {"settled", FLAG},
+    {"policy", NAME_OR_EMPTY},
+    {"policy_asked", NAME_OR_EMPTY},
+    {"schedule", NAME_OR_EMPTY},
+    {"policy_why", TEXT},
 };
 static const struct lbm_wire_table job_entry_table = TABLE(job_entry_rules, lbm__job_entry__descriptor);
 

@@ -104,6 +104,28 @@ static const struct lbm_wire_table pair_plan_table = TABLE(pair_plan_rules, lbm_
 static const struct lbm_wire_rule pair_notice_rules[] = {{"kind", SMALL_ENUM}};
 static const struct lbm_wire_table pair_notice_table = TABLE(pair_notice_rules, lbm__pair_notice__descriptor);
 
+/* ---- load policies ---------------------------------------------------------------------------- */
+
+static const struct lbm_wire_rule level_rules[] = {
+    {"load", REAL(-1e18, 1e18)}, {"stirred", FLAG}, {"final", FLAG}, {"again", FLAG}};
+static const struct lbm_wire_table level_table = TABLE(level_rules, lbm__level__descriptor);
+
+static const struct lbm_wire_rule transfer_rules[] = {{"ask", FLAG}};
+static const struct lbm_wire_table transfer_table = TABLE(transfer_rules, lbm__transfer__descriptor);
+
+static const struct lbm_wire_rule job_policy_rules[] = {
+    {"policy", SMALL_ENUM},
+    {"asked", SMALL_ENUM},
+    {"schedule", SMALL_ENUM},
+    {"alpha", REAL(0.0, 1e6)},
+    {"lambda", REAL(0.0, 1.0)},
+    {"lambda_numerator", IN(0, 1000000000)},
+    {"lambda_denominator", IN(0, 1000000000)},
+    {"gamma", REAL(0.0, 1e6)},
+    {"why", TEXT},
+};
+static const struct lbm_wire_table job_policy_table = TABLE(job_policy_rules, lbm__job_policy__descriptor);
+
 /* ---- renormalization, collecting a mapping -------------------------------------------------------- */
 
 /* For m = 2 and 3: 1 + m + m (m + 1) / 2 moments; m m + 2 m numbers of an affine map, or none. */
@@ -157,8 +179,13 @@ static const struct lbm_wire_rule activate_rules[] = {{"host", HOST}, {"site", O
 static const struct lbm_wire_table activate_table = TABLE(activate_rules, lbm__activate__descriptor);
 
 static const struct lbm_wire_rule job_create_rules[] = {
-    {"name", NAME},   {"home", HOST},        {"vertices", VERTICES},
-    {"edges", EDGES}, {"start", SMALL_ENUM}, {"imbalance", IMBALANCE},
+    {"name", NAME},
+    {"home", HOST},
+    {"vertices", VERTICES},
+    {"edges", EDGES},
+    {"start", SMALL_ENUM},
+    {"imbalance", IMBALANCE},
+    {"policy", .nested = &job_policy_table},
 };
 static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lbm__job_create__descriptor);
 
@@ -194,17 +221,25 @@ static const struct lbm_wire_table in_sync_table = TABLE(in_sync_rules, lbm__in_
 static const struct lbm_wire_rule adopt_rules[] = {{"heir", HOST}, {"host", HOST}};
 static const struct lbm_wire_table adopt_table = TABLE(adopt_rules, lbm__adopt__descriptor);
 
-static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE}};
+static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE},
+                                                     {"policy", .nested = &job_policy_table}};
 static const struct lbm_wire_table job_set_table = TABLE(job_set_rules, lbm__job_set__descriptor);
 
 static const struct lbm_wire_rule command_rules[] = {
-    {"found", .nested = &found_table},           {"join", .nested = &join_table},
-    {"activate", .nested = &activate_table},     {"job_create", .nested = &job_create_table},
-    {"job_delete", .nested = &job_delete_table}, {"set", .nested = &set_table},
-    {"drain", .nested = &drain_table},           {"leave", .nested = &leave_table},
-    {"evict", .nested = &evict_table},           {"in_sync", .nested = &in_sync_table},
-    {"adopt", .nested = &adopt_table},           {"reclaim", .nested = &reclaim_table},
-    {"job_set", .nested = &job_set_table},       {"promote", .nested = &promote_table},
+    {"found", .nested = &found_table},
+    {"join", .nested = &join_table},
+    {"activate", .nested = &activate_table},
+    {"job_create", .nested = &job_create_table},
+    {"job_delete", .nested = &job_delete_table},
+    {"set", .nested = &set_table},
+    {"drain", .nested = &drain_table},
+    {"leave", .nested = &leave_table},
+    {"evict", .nested = &evict_table},
+    {"in_sync", .nested = &in_sync_table},
+    {"adopt", .nested = &adopt_table},
+    {"reclaim", .nested = &reclaim_table},
+    {"job_set", .nested = &job_set_table},
+    {"promote", .nested = &promote_table},
     {"change_buddy", .nested = &change_buddy_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
@@ -325,6 +360,8 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"pair_accept", .nested = &pair_accept_table},
     {"pair_plan", .nested = &pair_plan_table},
     {"pair_notice", .nested = &pair_notice_table},
+    {"level", .nested = &level_table},
+    {"transfer", .nested = &transfer_table},
     {"stats", .nested = &stats_table},
     {"frame", .nested = &frame_table},
     {"map_query", .nested = &map_query_table},

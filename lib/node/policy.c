@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which load policy a job has: chosen, and its parameters computed, once by the host that is asked; the
+ * control log tells all others, so that both ends of a link compute the same. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* Spectra and trials on this many hosts take no longer than a ping may wait; above, closed forms alone. */
+enum { SPECTRUM_HOSTS_MAX = 256 };
+
+const char *
+lbm_job_policy_name(uint32_t policy)
+{
+    if (policy <= LBM_JOB_POLICY_NONE)
+        return "none";
+    return policy - LBM_JOB_POLICY_FIRST < LBM_POLICY_COUNT
+               ? lbm_policy_name((enum lbm_policy)(policy - LBM_JOB_POLICY_FIRST))
+               : "unknown";
+}
+
+const char *
+lbm_schedule_name(enum lbm_schedule schedule)
+{
+    static const char *const names[] = {
+#define SCHEDULE_NAME(id, name, text) name,
+        LBM_SCHEDULE_LIST(SCHEDULE_NAME)
+#undef SCHEDULE_NAME
+    };
+    return (unsigned)schedule < LBM_SCHEDULE_COUNT ? names[schedule] : "unknown";
+}
+
+uint32_t
+lbm_job_policy_by_name(const char *name)
+{
+    for (uint32_t policy = LBM_JOB_POLICY_NONE; policy < LBM_JOB_POLICY_FIRST + LBM_POLICY_COUNT; policy++)
+        if (strcmp(lbm_job_policy_name(policy), name) == 0)
+            return policy;
+    return LBM_JOB_POLICY_DEFAULT;
+}
+
+/* H of the view as policies see it: known by name if its hosts are numbered so. Borrows the view's. */
+struct lbm_hosts
+policy_hosts(const struct lbm_node *node)
+{
+    struct lbm_hosts h = node->view.hosts;
+    lbm_hosts_recognise(&h);
+    return h;
+}
+
+/* Too many hosts for trials: sweeps of exchange need no more than a colouring. */
+static void
+choose_cheaply(const struct lbm_hosts *h, struct lbm_job_policy *out)
+{
+    double lambda;
+    int exact;
+    out->rule = (struct lbm_rule){.policy = LBM_POLICY_GDE, .lambda = 0.5, .gamma = (double)NAN};
+    if (lbm_lambda_closed(h, &lambda, &exact) && lambda > 0.5)
+        out->rule.lambda = lambda;
+    out->rule.lambda_denominator = 1000000;
+    out->rule.lambda_numerator = (uint32_t)lround(out->rule.lambda * 1e6);
+    snprintf(out->why, sizeof out->why, "auto: gde, lambda = %.5g: more than %d hosts are not tried",
+             out->rule.lambda, SPECTRUM_HOSTS_MAX);
+}
+
+static enum lbm_err
+choose(const struct lbm_hosts *h, enum lbm_policy policy, struct lbm_job_policy *out, struct lbm_diag *diag)
+{
+    struct lbm_network net;
+    enum lbm_err err = lbm_network_make(h, &net, diag);
+    if (err != LBM_OK)
+        return err;
+    struct lbm_balance_options options = {
+        .policy = policy,
+        .ports = LBM_PORTS_ONE,
+        .integer = policy == LBM_POLICY_AUTO || lbm_policy_is_integer(policy),
+        .stop = LBM_STOP_QUIET,
+    };
+    if (policy != LBM_POLICY_AUTO) {
+        err = lbm_rule_make(&net, &options, &out->rule, diag);
+    } else {
+        struct lbm_advice *advice = lbm_alloc(1, sizeof *advice);
+        err = advice != NULL ? lbm_advise(&net, &options, advice, diag) : LBM_E_NOMEM;
+        if (err == LBM_OK) {
+            out->rule = advice->candidate[0].rule;
+            snprintf(out->why, sizeof out->why, "%.*s", LBM_DIAG_TEXT_MAX - 1, advice->why);
+        }
+        free(advice);
+    }
+    lbm_network_free(&net);
+    return err;
+}
+
+/* Errors: LBM_E_UNSUPPORTED, LBM_E_LIMIT, LBM_E_STATE: diag says why the policy cannot run here. */
+enum lbm_err
+policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule, struct lbm_job_policy *out,
+              struct lbm_diag *diag)
+{
+    *out = (struct lbm_job_policy){.policy = LBM_JOB_POLICY_NONE};
+    if (asked == LBM_JOB_POLICY_DEFAULT)
+        asked = node->policy;
+    if (schedule == 0)
+        schedule = node->schedule;
+    if (asked >= LBM_JOB_POLICY_FIRST + LBM_POLICY_COUNT || schedule > LBM_SCHEDULE_COUNT)
+        return lbm_diag_set(diag, LBM_E_RANGE, "policy", 0, "this daemon does not know it");
+    out->asked = asked;
+    out->schedule = schedule != 0 ? (enum lbm_schedule)(schedule - 1) : LBM_SCHEDULE_PIPELINED;
+    if (asked <= LBM_JOB_POLICY_NONE)
+        return LBM_OK;
+    if (!is_routable(node))
+        return lbm_diag_set(diag, LBM_E_STATE, "cluster", 0, "%s", node->view.unroutable);
+    struct lbm_hosts h = policy_hosts(node);
+    enum lbm_policy policy = (enum lbm_policy)(asked - LBM_JOB_POLICY_FIRST);
+    enum lbm_err err = LBM_OK;
+    if (policy != LBM_POLICY_AUTO && lbm_policy_turns(policy) == LBM_TURNS_GLOBAL)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, lbm_policy_name(policy), 0,
+                            "needs the loads of all hosts at once (%s): hosts know their neighbours alone; "
+                            "try it with lbsim balance",
+                            lbm_policy_source(policy));
+    if (h.n < 2)
+        return LBM_OK; /* nobody to balance with */
+    if (h.n <= SPECTRUM_HOSTS_MAX)
+        err = choose(&h, policy, out, diag);
+    else if (policy == LBM_POLICY_AUTO)
+        choose_cheaply(&h, out);
+    else
+        err = lbm_diag_set(diag, LBM_E_LIMIT, lbm_policy_name(policy), 0,
+                           "its parameters are not computed for more than %d hosts; give auto or none",
+                           SPECTRUM_HOSTS_MAX);
+    if (err == LBM_OK) {
+        out->policy = LBM_JOB_POLICY_FIRST + out->rule.policy;
+        out->topology = node->view.topology;
+    }
+    return err;
+}
+
+/* ---- on the wire --------------------------------------------------------------------------------------- */
+
+void
+lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to)
+{
+    lbm__job_policy__init(to);
+    to->policy = policy->policy;
+    to->asked = policy->asked;
+    to->schedule = policy->schedule;
+    to->alpha = policy->rule.alpha;
+    to->lambda = policy->rule.lambda;
+    to->lambda_numerator = policy->rule.lambda_numerator;
+    to->lambda_denominator = policy->rule.lambda_denominator;
+    to->gamma = isfinite(policy->rule.gamma) ? policy->rule.gamma : 0;
+    to->why = (char *)policy->why;
+    to->topology = policy->topology;
+    to->view = policy->view;
+}
+
+/* Nonzero if the parameters fit the policy. */
+static int
+is_sound(const struct lbm_rule *rule)
+{
+    switch (lbm_policy_turns(rule->policy)) {
+    case LBM_TURNS_ALL:
+        return rule->alpha > 0 && (rule->policy == LBM_POLICY_DIFFUSION || rule->gamma < 1);
+    case LBM_TURNS_COLOURS:
+        return lbm_policy_ends_in_a_sweep(rule->policy) ||
+               (rule->lambda_denominator > 0 && rule->lambda_numerator <= rule->lambda_denominator);
+    case LBM_TURNS_DRAWN:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+int
+lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out)
+{
+    *out = (struct lbm_job_policy){.policy = LBM_JOB_POLICY_NONE};
+    if (from == NULL)
+        return 1;
+    *out = (struct lbm_job_policy){.policy = from->policy,
+                                   .asked = from->asked,
+                                   .schedule = (enum lbm_schedule)from->schedule,
+                                   .topology = from->topology,
+                                   .view = from->view};
+    snprintf(out->why, sizeof out->why, "%s", from->why);
+    if (from->schedule >= LBM_SCHEDULE_COUNT || from->asked >= LBM_JOB_POLICY_FIRST + LBM_POLICY_COUNT ||
+        from->policy >= LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO)
+        return 0;
+    if (from->policy <= LBM_JOB_POLICY_NONE)
+        return 1;
+    out->rule = (struct lbm_rule){.policy = (enum lbm_policy)(from->policy - LBM_JOB_POLICY_FIRST),
+                                  .alpha = from->alpha,
+                                  .lambda = from->lambda,
+                                  .lambda_numerator = from->lambda_numerator,
+                                  .lambda_denominator = from->lambda_denominator,
+                                  .gamma = from->gamma};
+    return is_sound(&out->rule);
+}
+
+/* ---- another policy for a job that runs ---------------------------------------------------------------- */
+
+void
+policy_change(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry,
+              const Lbm__JobChange *change)
+{
+    struct lbm_job_policy policy;
+    struct lbm_diag diag = {0};
+    enum lbm_err err = policy_choose(node, change->policy, change->schedule, &policy, &diag);
+    if (err != LBM_OK) {
+        reply_error(node, client->id, client->request, err, "%s: %s", diag.where, diag.text);
+        return;
+    }
+    Lbm__JobPolicy packed;
+    Lbm__JobSet set = LBM__JOB_SET__INIT;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    lbm_job_policy_put(&policy, &packed);
+    set.job = entry->job;
+    set.policy = &packed;
+    command.what_case = LBM__COMMAND__WHAT_JOB_SET;
+    command.job_set = &set;
+    operate_await(node, client, &command);
+    log_append(node, &command);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Flows are carried out (RJK03 section 6): which vertices go over which link, and when. Handing them over is
+ * handoff.c's; here only their wishes are set.
+ *
+ * plain: entry after entry, in the order of the policy's rounds; the next one begins when the one before is
+ * over on both sides. overlapped: an entry begins as soon as this host has what it takes, in the same order.
+ * pipelined: the flows of all rounds as one, over all links in turn, as soon as there is anything to give: a
+ * vertex that came may leave at once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+/* ---- the schedule -------------------------------------------------------------------------------------- */
+
+static enum lbm_schedule
+schedule_of(const struct lbm_node *node, const struct job *job)
+{
+    return lbm_view_job(&node->view, job->id)->policy.schedule;
+}
+
+static void
+add_entry(struct lbm_node *node, struct levelling *level, uint32_t link, int64_t units)
+{
+    struct transfer_link *l = &level->links.at[link];
+    struct transfer_entry entry = {.link = link, .units = units, .left = units > 0 ? units : 0};
+    if (units == 0)
+        return;
+    entry.ordinal = units > 0 ? ++l->out : ++l->in;
+    level->flow += units > 0 ? (uint64_t)units : 0;
+    if (lbm_vec_push(&level->entries, entry) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+void
+transfer_start(struct lbm_node *node, struct job *job)
+{
+    struct levelling *level = &job->level;
+    const struct lbm_level *numbers = &level->numbers;
+    level->entries.n = 0;
+    level->flow = 0;
+    level->begun_us = level->progress_us = node->now_us;
+    level->ask_us = node->now_us;
+    for (size_t i = 0; i < level->links.n; i++)
+        level->links.at[i] =
+            (struct transfer_link){.host = level->links.at[i].host, .life = level->links.at[i].life};
+    if (numbers->rounds.n != 0 && schedule_of(node, job) != LBM_SCHEDULE_PIPELINED) {
+        for (size_t i = 0; numbers->stirred && i < numbers->rounds.n; i++)
+            add_entry(node, level, numbers->rounds.at[i].link, (int64_t)numbers->rounds.at[i].out);
+        return;
+    }
+    /* What comes first: nothing that must go further is missing then. */
+    for (int gives = 0; gives < 2; gives++)
+        for (uint32_t i = 0; i < level->links.n; i++) {
+            int64_t units = lbm_level_flow(numbers, i);
+            if ((units > 0) == gives)
+                add_entry(node, level, i, units);
+        }
+}
+
+/* ---- which vertices ------------------------------------------------------------------------------------ */
+
+static int
+may_go(const struct lbm_node *node, const struct lbm_vertex *vertex)
+{
+    return vertex->stage == LBM_STAGE_OWN && vertex->wish == LBM_NONE && vertex->move_to == LBM_NONE &&
+           vertex->pin == LBM_NONE &&
+           (vertex->offered_us == 0 || node->now_us - vertex->offered_us >= REFUSED_US);
+}
+
+static uint64_t
+available(const struct lbm_node *node, const struct job *job)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < job->shard.vertices.n; i++)
+        if (may_go(node, &job->shard.vertices.at[i]))
+            sum += job->shard.vertices.at[i].work;
+    return sum;
+}
+
+static int
+touches(const struct lbm_shard *shard, uint32_t row, uint32_t host)
+{
+    const struct lbm_patch *patch = &shard->patch;
+    for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++)
+        if (patch->g.target[e] >= patch->g.n &&
+            shard->ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]].host == host)
+            return 1;
+    return 0;
+}
+
+/* Rows in the order in which they should go to a host: those at its boundary, or else nearest to its site,
+ * then layer by layer behind them. Out: order [rows]. */
+static void
+order_rows(const struct lbm_node *node, const struct job *job, uint32_t host, uint8_t *seen, uint32_t *order)
+{
+    const struct lbm_patch *patch = &job->shard.patch;
+    uint32_t n = 0, row = 0;
+    for (uint32_t r = 0; r < patch->g.n; r++)
+        if (touches(&job->shard, r, host)) {
+            seen[r] = 1;
+            order[n++] = r;
+        }
+    if (n == 0 && patch->g.n != 0) {
+        uint32_t first = exchange_nearest_row(node, job, lbm_view_number(&node->view, host));
+        seen[first] = 1;
+        order[n++] = first;
+    }
+    for (uint32_t i = 0; i < patch->g.n; i++) {
+        while (i == n && seen[row]) /* another component */
+            row++;
+        if (i == n) {
+            seen[row] = 1;
+            order[n++] = row;
+        }
+        for (uint64_t e = patch->g.offset[order[i]]; e < patch->g.offset[order[i] + 1]; e++)
+            if (patch->g.target[e] < patch->g.n && !seen[patch->g.target[e]]) {
+                seen[patch->g.target[e]] = 1;
+                order[n++] = patch->g.target[e];
+            }
+    }
+}
+
+/* Choose vertices worth about `units` for the host of a link. Returns what they weigh. */
+static int64_t
+choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
+{
+    struct lbm_shard *shard = &job->shard;
+    int64_t left = units;
+    if (lbm_shard_patch(shard) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return 0;
+    }
+    uint32_t n = shard->patch.g.n;
+    uint8_t *seen = lbm_alloc(n, 1);
+    uint32_t *order = lbm_alloc(n, sizeof *order);
+    if (seen == NULL || order == NULL)
+        fail(node, LBM_E_NOMEM);
+    else
+        order_rows(node, job, host, seen, order);
+    for (uint32_t i = 0; node->failed == LBM_OK && i < n && left > 0; i++) {
+        struct lbm_vertex *vertex = &shard->vertices.at[shard->patch.vertex[order[i]]];
+        if (!may_go(node, vertex) || 2 * left <= vertex->work)
+            continue;
+        vertex->wish = host;
+        left -= vertex->work;
+    }
+    free(seen);
+    free(order);
+    return units - left;
+}
+
+/* ---- carrying out -------------------------------------------------------------------------------------- */
+
+/* Vertices of a link that are on their way, or wish to be. Those that were refused stay. */
+static uint32_t
+count_leaving(const struct lbm_node *node, struct job *job, uint32_t host)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        int is_refused = vertex->stage == LBM_STAGE_OWN && vertex->wish == host && vertex->offered_us != 0 &&
+                         node->now_us - vertex->offered_us < REFUSED_US;
+        if (is_refused)
+            vertex->wish = LBM_NONE;
+        n += vertex->stage == LBM_STAGE_OWN && (vertex->wish == host || vertex->move_to == host);
+        n += vertex->stage == LBM_STAGE_OUT && vertex->peer == host;
+    }
+    return n;
+}
+
+static void
+tell(struct lbm_node *node, struct job *job, uint32_t link, int ask)
+{
+    Lbm__Transfer transfer = LBM__TRANSFER__INIT;
+    transfer.job = job->id;
+    transfer.topology = job->level.run.topology;
+    transfer.policy_view = job->level.run.policy_view;
+    transfer.done = job->level.links.at[link].done;
+    transfer.ask = ask != 0;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_TRANSFER;
+    message.transfer = &transfer;
+    send_soft(node, job->level.links.at[link].host, &message);
+}
+
+/* Nonzero once what comes by other hosts' entries has come. */
+static int
+all_came(const struct levelling *level)
+{
+    for (size_t i = 0; i < level->entries.n; i++)
+        if (level->entries.at[i].units < 0 && !level->entries.at[i].over)
+            return 0;
+    return 1;
+}
+
+/* Choose everything an entry takes; what is not there by now will not come. */
+static void
+begin_entry(struct lbm_node *node, struct job *job, struct transfer_entry *entry)
+{
+    entry->begun = 1;
+    choose(node, job, job->level.links.at[entry->link].host, entry->left);
+    entry->left = 0;
+}
+
+static void
+begin_plain(struct lbm_node *node, struct job *job)
+{
+    struct levelling *level = &job->level;
+    for (size_t i = 0; i < level->entries.n; i++) {
+        struct transfer_entry *entry = &level->entries.at[i];
+        if (entry->over)
+            continue;
+        if (entry->units > 0 && !entry->begun)
+            begin_entry(node, job, entry);
+        return;
+    }
+}
+
+static void
+begin_overlapped(struct lbm_node *node, struct job *job)
+{
+    struct levelling *level = &job->level;
+    for (size_t i = 0; i < level->entries.n && node->failed == LBM_OK; i++) {
+        struct transfer_entry *entry = &level->entries.at[i];
+        if (entry->over || entry->begun || entry->units < 0)
+            continue;
+        if (available(node, job) < (uint64_t)entry->left && !all_came(level))
+            return;
+        begin_entry(node, job, entry);
+    }
+}
+
+static void
+begin_pipelined(struct lbm_node *node, struct job *job)
+{
+    struct levelling *level = &job->level;
+    uint64_t there = 0, open = 0;
+    for (size_t i = 0; i < level->entries.n; i++)
+        open += level->entries.at[i].left > 0;
+    if (open != 0)
+        there = available(node, job);
+    int came = all_came(level);
+    for (size_t i = 0; i < level->entries.n && open != 0 && node->failed == LBM_OK; i++) {
+        struct transfer_entry *entry = &level->entries.at[i];
+        if (entry->left <= 0)
+            continue;
+        int64_t share = (int64_t)(there / open) + 1, part = entry->left < share ? entry->left : share;
+        int64_t chosen = there != 0 ? choose(node, job, level->links.at[entry->link].host, part) : 0;
+        entry->begun = 1;
+        entry->left -= chosen;
+        if (chosen == 0 && came && part == entry->left)
+            entry->left = 0; /* nothing is left that fits */
+        else if (chosen == 0 && came && there == 0)
+            entry->left = 0;
+    }
+}
+
+/* Entries that are over; tells the partners. Returns nonzero once all are. */
+static int
+finish_entries(struct lbm_node *node, struct job *job)
+{
+    struct levelling *level = &job->level;
+    int all = 1, asks = node->now_us >= level->ask_us;
+    for (uint32_t l = 0; l < level->links.n; l++) {
+        struct transfer_link *link = &level->links.at[l];
+        const struct lbm_member *member = lbm_view_member(&node->view, link->host);
+        uint32_t leaving = link->done < link->out ? count_leaving(node, job, link->host) : 0,
+                 before = link->done;
+        int waits = 0;
+        link->is_lost |=
+            member == NULL || member->state != LBM_MEMBER_ACTIVE || is_silent(node, link->host, SILENT_US);
+        for (size_t i = 0; i < level->entries.n; i++) {
+            struct transfer_entry *entry = &level->entries.at[i];
+            if (entry->link != l || entry->over)
+                continue;
+            if (entry->units > 0)
+                entry->over = link->is_lost || (entry->begun && entry->left <= 0 && leaving == 0);
+            else
+                entry->over = link->is_lost || link->heard_done >= entry->ordinal;
+            if (entry->over && entry->units > 0)
+                link->done = entry->ordinal;
+            waits |= !entry->over && entry->units < 0;
+            all &= entry->over;
+        }
+        if (link->done != before || (waits && asks))
+            tell(node, job, l, waits);
+    }
+    if (asks)
+        level->ask_us = node->now_us + LEVEL_REPEAT_US;
+    return all;
+}
+
+void
+transfer_stop(struct lbm_node *node, struct job *job)
+{
+    (void)node;
+    for (size_t i = 0; i < job->shard.vertices.n; i++)
+        if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
+            job->shard.vertices.at[i].wish = LBM_NONE;
+    job->level.entries.n = 0;
+}
+
+int
+transfer_timer(struct lbm_node *node, struct job *job)
+{
+    static void (*const begin[LBM_SCHEDULE_COUNT])(struct lbm_node *, struct job *) = {
+        [LBM_SCHEDULE_PLAIN] = begin_plain,
+        [LBM_SCHEDULE_OVERLAPPED] = begin_overlapped,
+        [LBM_SCHEDULE_PIPELINED] = begin_pipelined,
+    };
+    struct levelling *level = &job->level;
+    if (level->seen != job->shard.version) {
+        level->seen = job->shard.version;
+        level->progress_us = node->now_us;
+    }
+    int over = finish_entries(node, job);
+    if (!over) {
+        begin[schedule_of(node, job)](node, job);
+        handoff_pump(node, job);
+    }
+    if (over || node->now_us - level->progress_us >= TRANSFER_PATIENCE_US) {
+        level->transfer_us = level->entries.n != 0 ? (uint64_t)(node->now_us - level->begun_us) : 0;
+        transfer_stop(node, job);
+        return 1;
+    }
+    return 0;
+}
+
+void
+on_transfer(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Transfer *heard = message->transfer;
+    struct job *job = job_of(node, heard->job);
+    if (job == NULL || job->level.run.topology != heard->topology ||
+        job->level.run.policy_view != heard->policy_view || job->level.state == LEVEL_NUMBERS)
+        return;
+    struct levelling *level = &job->level;
+    for (uint32_t l = 0; l < level->links.n; l++) {
+        struct transfer_link *link = &level->links.at[l];
+        if (link->host != message->src)
+            continue;
+        if (heard->done > link->heard_done) {
+            link->heard_done = heard->done;
+            level->progress_us = node->now_us;
+            if (level->state == LEVEL_TRANSFER)
+                level->tick_us = node->now_us;
+        }
+        if (heard->ask && (level->state == LEVEL_NONE || link->done != 0)) {
+            if (level->state == LEVEL_NONE)
+                link->done = link->out; /* nothing more of this run will come */
+            tell(node, job, l, 0);
+        }
+    }
+}

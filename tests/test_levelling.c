@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Load policies between nodes in virtual time: a pile on one host is levelled by every policy and every
+ * schedule; nothing is lost or doubled. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/generate.h"
+#include "sim/cluster.h"
+
+static const struct cluster_options calm = {
+    .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};
+
+struct scene {
+    struct lbm_hosts h;
+    struct lbm_graph g;
+    struct cluster *cluster;
+};
+
+static const Lbm__Response *
+ask(struct scene *scene, uint32_t host, Lbm__Request *request)
+{
+    cluster_request(scene->cluster, host, 0, request);
+    return cluster_reply(scene->cluster, host, 0);
+}
+
+static int
+all_active(struct cluster *cluster, void *arg)
+{
+    struct scene *scene = arg;
+    (void)cluster;
+    for (uint32_t p = 0; p < scene->h.n; p++) {
+        Lbm__Empty empty = LBM__EMPTY__INIT;
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_HOSTS;
+        request.hosts = &empty;
+        const Lbm__HostsReply *hosts = ask(scene, p, &request)->hosts;
+        for (size_t i = 0; i < hosts->n_hosts; i++)
+            if (strcmp(hosts->hosts[i]->state, "ACTIVE") != 0)
+                return 0;
+        if (hosts->n_hosts != scene->h.n)
+            return 0;
+    }
+    return 1;
+}
+
+static void
+scene_new(struct scene *scene, const char *hosts, const char *guest, const struct cluster_options *options)
+{
+    struct lbm_diag diag;
+    *scene = (struct scene){0};
+    assert_int_equal(lbm_hosts_generate(hosts, &scene->h, &diag), LBM_OK);
+    assert_int_equal(lbm_graph_generate(guest, 1, &scene->g, &diag), LBM_OK);
+    scene->cluster = cluster_new(&scene->h, options);
+    assert_true(cluster_run(scene->cluster, 20000000, all_active, scene));
+}
+
+static void
+scene_free(struct scene *scene)
+{
+    cluster_free(scene->cluster);
+    lbm_hosts_free(&scene->h);
+    lbm_graph_free(&scene->g);
+}
+
+static int
+is_settled(struct cluster *cluster, void *arg)
+{
+    return cluster_settled(cluster, arg);
+}
+
+static void
+expect_settled(struct scene *scene, int seconds)
+{
+    char name[] = "job";
+    assert_true(cluster_run(scene->cluster, (int64_t)seconds * 1000000, is_settled, name));
+}
+
+static uint64_t
+largest_load(struct scene *scene)
+{
+    uint32_t *part = calloc(scene->g.n, sizeof *part), doubles, none;
+    uint64_t *load = calloc(scene->h.n, sizeof *load), most = 0;
+    cluster_owners(scene->cluster, scene->g.n, part, &doubles, &none);
+    assert_int_equal(doubles, 0);
+    assert_int_equal(none, 0);
+    lbm_map_loads(&scene->g, scene->h.n, part, load);
+    for (uint32_t p = 0; p < scene->h.n; p++)
+        most = load[p] > most ? load[p] : most;
+    free(part);
+    free(load);
+    return most;
+}
+
+static const Lbm__JobEntry *
+job_at(struct scene *scene, uint32_t host)
+{
+    char name[] = "job";
+    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    jobs.name = name;
+    request.what_case = LBM__REQUEST__WHAT_JOBS;
+    request.jobs = &jobs;
+    const Lbm__Response *response = ask(scene, host, &request);
+    assert_int_equal(response->code, LBM_OK);
+    return response->jobs->jobs[0];
+}
+
+static struct cluster_options
+with(uint32_t policy, enum lbm_schedule schedule)
+{
+    struct cluster_options options = calm;
+    options.policy = policy;
+    options.schedule = 1 + (uint32_t)schedule;
+    return options;
+}
+
+static void
+every_policy_levels_a_pile(void **state)
+{
+    (void)state;
+    for (uint32_t policy = 0; policy < LBM_POLICY_AUTO; policy++) {
+        struct scene scene;
+        if (lbm_policy_turns((enum lbm_policy)policy) == LBM_TURNS_GLOBAL)
+            continue;
+        struct cluster_options options =
+            with(LBM_JOB_POLICY_FIRST + policy, (enum lbm_schedule)(policy % LBM_SCHEDULE_COUNT));
+        scene_new(&scene, policy == LBM_POLICY_RANDOM_LOAD ? "mesh:4x2" : "hypercube:3", "lattice:20x20",
+                  &options);
+        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_HOME), LBM_OK);
+        expect_settled(&scene, 120);
+        const Lbm__JobEntry *job = job_at(&scene, 3);
+        if (getenv("SHOW") != NULL)
+            print_message("%-20s sweeps %3d words %6d flow %5d transfer %.2f s moved %d most %d\n",
+                          job->policy, (int)job->level_sweeps, (int)job->level_words, (int)job->flow,
+                          job->transfer_s, (int)job->moved, (int)largest_load(&scene));
+        assert_string_equal(job->policy, lbm_policy_name((enum lbm_policy)policy));
+        assert_true(job->flow >= 350 && job->level_sweeps != 0);
+        assert_in_range(largest_load(&scene), 50, 51);
+        scene_free(&scene);
+    }
+}
+
+static void
+auto_says_what_it_chose_and_why(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cluster_options options = with(LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO, LBM_SCHEDULE_PIPELINED);
+    scene_new(&scene, "chain:5", "lattice:20x20", &options);
+    assert_int_equal(cluster_submit(scene.cluster, 2, "job", &scene.g, LBM_START_HOME), LBM_OK);
+    expect_settled(&scene, 120);
+    const Lbm__JobEntry *job = job_at(&scene, 4);
+    assert_string_equal(job->policy_asked, "auto");
+    assert_string_not_equal(job->policy, "auto");
+    assert_non_null(strstr(job->policy_why, job->policy));
+    assert_string_equal(job->schedule, "pipelined");
+    assert_in_range(largest_load(&scene), 80, 82);
+    scene_free(&scene);
+}
+
+static void
+a_plan_within_the_bound_is_left_alone(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cluster_options options = with(LBM_JOB_POLICY_FIRST + LBM_POLICY_GDE, LBM_SCHEDULE_PIPELINED);
+    scene_new(&scene, "mesh:3x3", "lattice:30x30", &options);
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    expect_settled(&scene, 60);
+    const Lbm__JobEntry *job = job_at(&scene, 0);
+    assert_int_equal(job->flow, 0);
+    assert_in_range(job->level_sweeps, 1, 7);
+    scene_free(&scene);
+}
+
+static enum lbm_err
+change(struct scene *scene, uint32_t host, uint32_t policy)
+{
+    char name[] = "job";
+    Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    change.job = name;
+    change.policy = policy;
+    request.what_case = LBM__REQUEST__WHAT_JOB_CHANGE;
+    request.job_change = &change;
+    return (enum lbm_err)cluster_ask(scene->cluster, host, 0, &request)->code;
+}
+
+static void
+a_settled_job_takes_another_policy(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "ring:6", "lattice:18x18", &calm);
+    assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_HOME), LBM_OK);
+    expect_settled(&scene, 60);
+    assert_string_equal(job_at(&scene, 4)->policy, "none");
+    assert_int_equal(change(&scene, 4, LBM_JOB_POLICY_FIRST + LBM_POLICY_CHEBYSHEV), LBM_OK);
+    cluster_run(scene.cluster, 3000000, NULL, NULL);
+    expect_settled(&scene, 60);
+    assert_string_equal(job_at(&scene, 1)->policy, "chebyshev");
+    assert_true(job_at(&scene, 1)->level_sweeps != 0);
+    assert_in_range(largest_load(&scene), 54, 56);
+    scene_free(&scene);
+}
+
+static void
+what_cannot_run_here_is_refused(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "ring:6", "lattice:8x8", &calm);
+    assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    assert_int_equal(change(&scene, 1, LBM_JOB_POLICY_FIRST + LBM_POLICY_OEM), LBM_E_UNSUPPORTED);
+    assert_int_equal(change(&scene, 1, LBM_JOB_POLICY_FIRST + LBM_POLICY_CWA), LBM_E_UNSUPPORTED);
+    expect_settled(&scene, 60);
+    assert_string_equal(job_at(&scene, 1)->policy, "none");
+    scene_free(&scene);
+}
+
+/* Hosts crash and come back while numbers are levelled, or vertices are on their way. */
+static void
+crashes_in_the_middle_lose_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 24; seed++) {
+        struct scene scene;
+        enum lbm_policy policies[] = {LBM_POLICY_GDE, LBM_POLICY_DIFFUSION, LBM_POLICY_DEM};
+        struct cluster_options options =
+            with(LBM_JOB_POLICY_FIRST + policies[seed % 3], (enum lbm_schedule)(seed / 3 % 3));
+        options.seed = seed;
+        scene_new(&scene, "hypercube:3", "lattice:24x24", &options);
+        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_HOME), LBM_OK);
+        cluster_run(scene.cluster, 600000 + 80000 * (int64_t)seed, NULL, NULL);
+        cluster_crash(scene.cluster, seed % 8);
+        cluster_run(scene.cluster, seed % 2 != 0 ? 700000 : 2500000, NULL, NULL);
+        cluster_restart(scene.cluster, seed % 8);
+        cluster_run(scene.cluster, 1000000, NULL, NULL);
+        expect_settled(&scene, 120);
+        assert_in_range(largest_load(&scene), 72, 75);
+        scene_free(&scene);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_policy_levels_a_pile),
+        cmocka_unit_test(auto_says_what_it_chose_and_why),
+        cmocka_unit_test(a_plan_within_the_bound_is_left_alone),
+        cmocka_unit_test(a_settled_job_takes_another_policy),
+        cmocka_unit_test(what_cannot_run_here_is_refused),
+        cmocka_unit_test(crashes_in_the_middle_lose_nothing),
+    };
+    return cmocka_run_group_tests_name("levelling", tests, NULL, NULL);
+}
