@@ -37,14 +37,17 @@ job_object(const Lbm__JobEntry *job)
     snprintf(id, sizeof id, "0x%016" PRIx64, job->job);
     return json_pack(
         "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
-        "s:f, s:o}",
+        "s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:o}",
         "name", job->name, "id", id, "phase", job->phase, "settled", (int)job->settled, "vertices",
         (json_int_t)job->vertices, "edges", (json_int_t)job->edges, "work", (json_int_t)job->work, "home",
         (int)job->home, "start", lbm_start_name((enum lbm_start)job->start), "seed", (json_int_t)job->seed,
         "imbalance_bound", job->imbalance_bound, "imbalance", job->imbalance, "placed",
         (json_int_t)job->placed, "moved", (json_int_t)job->moved, "sweep", (json_int_t)job->sweep, "counter",
         (int)job->counter, "counter_goal", (int)job->counter_goal, "largest", job->largest, "owner",
-        (int)job->owner, "age_s", job->age_s, "hosts", hosts);
+        (int)job->owner, "age_s", job->age_s, "policy", job->policy, "policy_asked", job->policy_asked,
+        "schedule", job->schedule, "policy_why", job->policy_why, "level_sweeps",
+        (json_int_t)job->level_sweeps, "level_words", (json_int_t)job->level_words, "flow",
+        (json_int_t)job->flow, "transfer_s", job->transfer_s, "hosts", hosts);
 }
 
 static enum lbm_err

@@ -7,6 +7,7 @@
 
 #include "client/daemon.h"
 #include "client/links.h"
+#include "client/policy.h"
 
 /* ---- which host ------------------------------------------------------------------------------------------
  */
@@ -214,7 +215,7 @@ const struct lbm_command lbm_command_evict = {
 /* ---- set
  * ------------------------------------------------------------------------------------------------------ */
 
-enum { SET_CAPACITY, SET_LINKS, SET_SITE, SET_ADDRESS, SET_TIMEOUT, SET_OPTIONS };
+enum { SET_CAPACITY, SET_LINKS, SET_SITE, SET_ADDRESS, SET_POLICY, SET_SCHEDULE, SET_TIMEOUT, SET_OPTIONS };
 
 static const struct lbm_option set_options[SET_OPTIONS] = {
     [SET_CAPACITY] = {.name = "capacity",
@@ -235,6 +236,16 @@ static const struct lbm_option set_options[SET_OPTIONS] = {
                      .type = LBM_OPTION_TEXT,
                      .value = "ADDRESS:PORT",
                      .text = "where the others reach it"},
+    [SET_POLICY] = {.name = "policy",
+                    .type = LBM_OPTION_CHOICE,
+                    .value = "POLICY",
+                    .choices = lbm_policy_choices,
+                    .text = "of a job, which is named in place of the host: its loads are levelled anew:"},
+    [SET_SCHEDULE] = {.name = "schedule",
+                      .type = LBM_OPTION_CHOICE,
+                      .value = "SCHEDULE",
+                      .choices = lbm_schedule_choices,
+                      .text = "with --policy:"},
     [SET_TIMEOUT] = LOG_TIMEOUT,
 };
 
@@ -297,8 +308,9 @@ read_setting(const struct lbm_option_value *value, struct setting *setting, Lbm_
     enum lbm_err err = LBM_OK;
     if (!value[SET_CAPACITY].given && !value[SET_LINKS].given && !value[SET_SITE].given &&
         !value[SET_ADDRESS].given)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "", 0,
-                            "nothing to set: give --capacity, --links, --site or --address");
+        return lbm_diag_set(
+            diag, LBM_E_SYNTAX, "", 0,
+            "nothing to set: give --capacity, --links, --site or --address, or a job and --policy");
     if (value[SET_CAPACITY].given)
         change->capacity = value[SET_CAPACITY].number;
     if (value[SET_ADDRESS].given) {
@@ -317,6 +329,28 @@ read_setting(const struct lbm_option_value *value, struct setting *setting, Lbm_
     return err;
 }
 
+/* A job's policy; the operand is the job. */
+static enum lbm_status
+set_policy(const struct lbm_client *client)
+{
+    const struct lbm_option_value *value = client->value;
+    struct lbm_diag diag;
+    enum lbm_err err = LBM_OK;
+    if (!value[SET_POLICY].given)
+        err = lbm_diag_set(&diag, LBM_E_SYNTAX, "--schedule", 0, "goes with --policy");
+    else if (client->n_operands == 0)
+        err = lbm_diag_set(&diag, LBM_E_SYNTAX, "--policy", 0, "which job? lbctl set JOB --policy POLICY");
+    else if (value[SET_CAPACITY].given || value[SET_LINKS].given || value[SET_SITE].given ||
+             value[SET_ADDRESS].given)
+        err =
+            lbm_diag_set(&diag, LBM_E_SYNTAX, "--policy", 0, "is a job's: change a host by another command");
+    if (err != LBM_OK)
+        return lbm_client_refuse(client, &diag);
+    return lbm_policy_change(client, client->operand[0], lbm_policy_given(&value[SET_POLICY]),
+                             lbm_schedule_given(&value[SET_SCHEDULE]),
+                             (unsigned)(1000 * value[SET_TIMEOUT].number));
+}
+
 static enum lbm_status
 run_set(const struct lbm_client *client)
 {
@@ -324,6 +358,8 @@ run_set(const struct lbm_client *client)
     struct lbm_diag diag;
     Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
     change.action = LBM__HOST_ACTION__HOST_SET;
+    if (client->value[SET_POLICY].given || client->value[SET_SCHEDULE].given)
+        return set_policy(client);
     if (read_setting(client->value, &setting, &change, &diag) != LBM_OK)
         return lbm_client_refuse(client, &diag);
     return run_change(client, client->value[SET_TIMEOUT].number, &change);
@@ -331,7 +367,7 @@ run_set(const struct lbm_client *client)
 
 const struct lbm_command lbm_command_set = {
     .name = "set",
-    .text = "change a host's capacity, links, site or address",
+    .text = "change a host's capacity, links, site or address, or a job's load policy",
     .help = "Holds until the host's configuration announces another value. A smaller capacity makes it hand "
             "vertices over, a larger one take some.",
     .options = set_options,

@@ -8,6 +8,7 @@
 #include "client/daemon.h"
 #include "client/output.h"
 #include "client/pins.h"
+#include "client/policy.h"
 #include "file/file.h"
 #include "node/node.h"
 #include "wire/check.h"
@@ -15,7 +16,16 @@
 /* The daemon checks the whole guest and stores it before it answers the end. */
 enum { END_TIMEOUT_MS = 6 * LBM_DAEMON_TIMEOUT_MS };
 
-enum { SUBMIT_NAME, SUBMIT_START, SUBMIT_SEED, SUBMIT_IMBALANCE, SUBMIT_PIN, SUBMIT_OPTIONS };
+enum {
+    SUBMIT_NAME,
+    SUBMIT_START,
+    SUBMIT_SEED,
+    SUBMIT_IMBALANCE,
+    SUBMIT_POLICY,
+    SUBMIT_SCHEDULE,
+    SUBMIT_PIN,
+    SUBMIT_OPTIONS
+};
 
 static const struct lbm_choice starts[] = {
 #define START_CHOICE(id, name, text) {name, text},
@@ -48,6 +58,8 @@ static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
                           .max = 1000,
                           .fallback = "0.03",
                           .text = "load above its share that a host may carry: 0.03 is 3 %"},
+    [SUBMIT_POLICY] = LBM_JOB_POLICY_OPTION,
+    [SUBMIT_SCHEDULE] = LBM_JOB_SCHEDULE_OPTION,
     [SUBMIT_PIN] = {.name = "pin",
                     .type = LBM_OPTION_TEXT,
                     .value = "FILE",
@@ -103,6 +115,8 @@ send_begin(struct lbm_daemon *daemon, const struct lbm_client *client, const str
     begin.start = (uint32_t)client->value[SUBMIT_START].integer;
     begin.seed = client->value[SUBMIT_SEED].integer;
     begin.imbalance = client->value[SUBMIT_IMBALANCE].number;
+    begin.policy = lbm_policy_given(&client->value[SUBMIT_POLICY]);
+    begin.schedule = lbm_schedule_given(&client->value[SUBMIT_SCHEDULE]);
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
     request.submit_begin = &begin;

@@ -34,6 +34,8 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .m = s->dimensions,
         .site = s->host.site.n != 0 ? s->host.site.at : NULL,
         .failure_domain = s->host.failure_domain,
+        .policy = s->policy,
+        .schedule = s->schedule,
         .evict_per_minute = s->evict.per_minute,
         .evict_share = s->evict.percent / 100,
         .founder = s->founder,

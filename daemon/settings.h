@@ -36,6 +36,8 @@ enum {
     X(LINKS, "a list of links ( { host = ID; cost = COST; }, ... )")                                         \
     X(UIDS, "an array of user ids [ 0, 1000 ]")                                                              \
     X(ENGINE, "\"local\" or \"etcd\"")                                                                       \
+    X(POLICY, "a load policy in quotes: \"none\", \"auto\", \"gde\"")                                        \
+    X(SCHEDULE, "\"plain\", \"overlapped\" or \"pipelined\"")                                                \
     X(TEXT, "a short text in quotes")                                                                        \
     X(URLS, "an array of addresses [ \"https://etcd1:2379\" ]")
 
@@ -94,6 +96,8 @@ struct lbm_settings {
         char password_file[PATH_MAX];
     } etcd;
     uint32_t dimensions;
+    uint32_t policy;   /* enum lbm_job_policy_code */
+    uint32_t schedule; /* 1 + enum lbm_schedule */
     struct {
         uint32_t per_minute;
         double percent;

@@ -78,6 +78,27 @@ parse_engine(const char *text, enum lbm_log_engine *engine)
     return LBM_OK;
 }
 
+static enum lbm_err
+parse_policy(const char *text, uint32_t *policy)
+{
+    uint32_t known = lbm_job_policy_by_name(text);
+    if (known == LBM_JOB_POLICY_DEFAULT)
+        return LBM_E_RANGE;
+    *policy = known;
+    return LBM_OK;
+}
+
+static enum lbm_err
+parse_schedule(const char *text, uint32_t *schedule)
+{
+    for (unsigned i = 0; i < LBM_SCHEDULE_COUNT; i++)
+        if (strcmp(text, lbm_schedule_name((enum lbm_schedule)i)) == 0) {
+            *schedule = 1 + i;
+            return LBM_OK;
+        }
+    return LBM_E_RANGE;
+}
+
 /* ---- defaults ------------------------------------------------------------------------------------------ */
 
 static void
@@ -99,6 +120,12 @@ preset(const struct lbm_setting *row, void *field)
         break;
     case LBM_SETTING_ENGINE:
         err = parse_engine(row->preset, field);
+        break;
+    case LBM_SETTING_POLICY:
+        err = parse_policy(row->preset, field);
+        break;
+    case LBM_SETTING_SCHEDULE:
+        err = parse_schedule(row->preset, field);
         break;
     default: /* text */
         memcpy(field, row->preset, strlen(row->preset) + 1);
@@ -242,6 +269,29 @@ read_engine(const struct reading *r, void *field)
 }
 
 static enum lbm_err
+read_policy(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
+    if (text == NULL)
+        return refuse_kind(r);
+    if (parse_policy(text, field) != LBM_OK)
+        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; lbctl submit --help lists the load policies", text);
+    return LBM_OK;
+}
+
+static enum lbm_err
+read_schedule(const struct reading *r, void *field)
+{
+    const char *text = config_setting_get_string(r->value);
+    if (text == NULL)
+        return refuse_kind(r);
+    if (parse_schedule(text, field) != LBM_OK)
+        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; it must be \"plain\", \"overlapped\" or \"pipelined\"",
+                      text);
+    return LBM_OK;
+}
+
+static enum lbm_err
 read_text(const struct reading *r, void *field)
 {
     const char *text = config_setting_get_string(r->value);
@@ -353,14 +403,15 @@ read_group(const struct reading *r, void *field)
 }
 
 static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct reading *, void *) = {
-    [LBM_SETTING_GROUP] = read_group,   [LBM_SETTING_INTEGER] = read_integer,
-    [LBM_SETTING_NUMBER] = read_number, [LBM_SETTING_BOOLEAN] = read_boolean,
-    [LBM_SETTING_NAME] = read_name,     [LBM_SETTING_ADDRESS] = read_address,
-    [LBM_SETTING_PATH] = read_path,     [LBM_SETTING_SOCKET] = read_socket,
-    [LBM_SETTING_LEVEL] = read_level,   [LBM_SETTING_POINT] = read_point,
-    [LBM_SETTING_LINKS] = read_links,   [LBM_SETTING_UIDS] = read_uids,
-    [LBM_SETTING_ENGINE] = read_engine, [LBM_SETTING_TEXT] = read_text,
-    [LBM_SETTING_URLS] = read_urls,
+    [LBM_SETTING_GROUP] = read_group,       [LBM_SETTING_INTEGER] = read_integer,
+    [LBM_SETTING_NUMBER] = read_number,     [LBM_SETTING_BOOLEAN] = read_boolean,
+    [LBM_SETTING_NAME] = read_name,         [LBM_SETTING_ADDRESS] = read_address,
+    [LBM_SETTING_PATH] = read_path,         [LBM_SETTING_SOCKET] = read_socket,
+    [LBM_SETTING_LEVEL] = read_level,       [LBM_SETTING_POINT] = read_point,
+    [LBM_SETTING_LINKS] = read_links,       [LBM_SETTING_UIDS] = read_uids,
+    [LBM_SETTING_ENGINE] = read_engine,     [LBM_SETTING_TEXT] = read_text,
+    [LBM_SETTING_URLS] = read_urls,         [LBM_SETTING_POLICY] = read_policy,
+    [LBM_SETTING_SCHEDULE] = read_schedule,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

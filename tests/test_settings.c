@@ -189,6 +189,8 @@ static const struct {
      "control = \"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\";",
      LBM_E_LIMIT, 4, "control"},
+    {FOUNDER HOST LISTEN "policy = \"steepest\";", LBM_E_RANGE, 4, "lbctl submit --help"},
+    {FOUNDER HOST LISTEN "schedule = \"later\";", LBM_E_RANGE, 4, "overlapped"},
     {FOUNDER HOST LISTEN "dimensions = 4;", LBM_E_RANGE, 4, "2 .. 3"},
     {FOUNDER HOST LISTEN "log = \"loud\";", LBM_E_RANGE, 4, "error, warning, info, debug"},
     {FOUNDER HOST LISTEN "log = 3;", LBM_E_SYNTAX, 4, "log"},

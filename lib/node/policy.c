@@ -11,36 +11,6 @@
 /* Spectra and trials on this many hosts take no longer than a ping may wait; above, closed forms alone. */
 enum { SPECTRUM_HOSTS_MAX = 256 };
 
-const char *
-lbm_job_policy_name(uint32_t policy)
-{
-    if (policy <= LBM_JOB_POLICY_NONE)
-        return "none";
-    return policy - LBM_JOB_POLICY_FIRST < LBM_POLICY_COUNT
-               ? lbm_policy_name((enum lbm_policy)(policy - LBM_JOB_POLICY_FIRST))
-               : "unknown";
-}
-
-const char *
-lbm_schedule_name(enum lbm_schedule schedule)
-{
-    static const char *const names[] = {
-#define SCHEDULE_NAME(id, name, text) name,
-        LBM_SCHEDULE_LIST(SCHEDULE_NAME)
-#undef SCHEDULE_NAME
-    };
-    return (unsigned)schedule < LBM_SCHEDULE_COUNT ? names[schedule] : "unknown";
-}
-
-uint32_t
-lbm_job_policy_by_name(const char *name)
-{
-    for (uint32_t policy = LBM_JOB_POLICY_NONE; policy < LBM_JOB_POLICY_FIRST + LBM_POLICY_COUNT; policy++)
-        if (strcmp(lbm_job_policy_name(policy), name) == 0)
-            return policy;
-    return LBM_JOB_POLICY_DEFAULT;
-}
-
 /* H of the view as policies see it: known by name if its hosts are numbered so. Borrows the view's. */
 struct lbm_hosts
 policy_hosts(const struct lbm_node *node)
