@@ -63,7 +63,7 @@ const struct table tables[] = {
 static struct cell
 cell_of(double ours)
 {
-    return (struct cell){.ours = ours, .paper = NAN, .computed = NAN};
+    return (struct cell){.ours = ours, .paper = nan(""), .computed = nan("")};
 }
 
 static void
@@ -124,9 +124,9 @@ static void
 what_is_not_finite_is_wrong(void **state)
 {
     (void)state;
-    struct cell cell = cell_of(NAN);
+    struct cell cell = cell_of(nan(""));
     assert_false(cell_ok(cell_paper(&cell, 1, 1)));
-    cell = cell_of(-INFINITY);
+    cell = cell_of(-HUGE_VAL);
     assert_false(cell_ok(cell_bound(&cell, AT_MOST, 1)));
 }
 

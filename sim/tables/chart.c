@@ -216,7 +216,7 @@ draw_legend(struct lbm_buf *out, const struct chart *chart, const struct axis *x
 void
 chart_draw(const struct chart *chart, struct lbm_buf *out)
 {
-    double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    double least[2] = {HUGE_VAL, HUGE_VAL}, most[2] = {-HUGE_VAL, -HUGE_VAL};
     for (size_t s = 0; s < chart->n; s++)
         for (size_t i = 0; i < chart->series[s].n; i++) {
             least[0] = fmin(least[0], chart->series[s].x[i]);

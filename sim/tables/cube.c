@@ -89,5 +89,5 @@ cube_time(struct table_run *t, const struct cube *c, enum lbm_schedule schedule,
     if (err == LBM_OK)
         return (double)result.time;
     table_fail(t, err);
-    return NAN;
+    return nan("");
 }

@@ -35,7 +35,7 @@ chain_sweeps(struct table_run *t, uint32_t k, uint32_t load_mean, uint32_t runs)
     enum lbm_err err = exchange_of_spec(spec, &e);
     if (err != LBM_OK) {
         table_fail(t, err);
-        return NAN;
+        return nan("");
     }
     uint64_t *load = lbm_alloc(e.n, sizeof *load);
     if (load == NULL)

@@ -18,7 +18,7 @@ struct simulation {
     double now;
     double rate[N_MAX];      /* of arrivals */
     double arrival[N_MAX];   /* time of the next one */
-    double departure[N_MAX]; /* INFINITY: nobody is served */
+    double departure[N_MAX]; /* infinite: nobody is served */
     double queue[N_MAX];     /* who is served included */
     double busy[N_MAX];      /* time in this interval */
     double area, busy_all;   /* integrals of queues and of busy processors over time */
@@ -42,7 +42,7 @@ start(struct simulation *s)
     for (uint32_t p = 0; p < n; p++) {
         s->rate[p] *= utilization * n / sum;
         s->arrival[p] = exponential(s->rng, 1.0 / s->rate[p]);
-        s->departure[p] = INFINITY;
+        s->departure[p] = HUGE_VAL;
     }
 }
 
@@ -67,7 +67,7 @@ static void
 serve(struct simulation *s, uint32_t p)
 {
     if (s->queue[p] == 0.0)
-        s->departure[p] = INFINITY;
+        s->departure[p] = HUGE_VAL;
     else if (isinf(s->departure[p]))
         s->departure[p] = s->now + exponential(s->rng, 1.0);
 }
@@ -124,7 +124,7 @@ happen(struct simulation *s, uint32_t p)
         s->arrivals++;
     } else {
         s->queue[p] -= 1.0;
-        s->departure[p] = INFINITY;
+        s->departure[p] = HUGE_VAL;
     }
     serve(s, p);
 }

@@ -122,7 +122,7 @@ json_cell(const struct table *table, const struct cell *cell)
 static void
 json_failure(const struct table *table, const struct table_run *run)
 {
-    struct cell cell = {.ours = NAN, .paper = NAN, .computed = NAN};
+    struct cell cell = {.ours = nan(""), .paper = nan(""), .computed = nan("")};
     snprintf(cell.item, sizeof cell.item, "the table");
     snprintf(cell.note, sizeof cell.note, "not computed: %.170s", run->diag.text);
     json_cell(table, &cell);

@@ -121,7 +121,7 @@ mean_time(struct table_run *t, const struct experiment *e)
     enum lbm_err err = field_open(e->side, e->square, e->ring, &f);
     if (err != LBM_OK) {
         table_fail(t, err);
-        return NAN;
+        return nan("");
     }
     for (uint32_t run = 0; run < e->runs; run++) {
         struct lbm_rng rng;

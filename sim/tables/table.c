@@ -13,7 +13,7 @@ static struct cell no_cell; /* what is written to when memory is short */
 struct cell *
 table_cell(struct table_run *t, double ours, const char *fmt, ...)
 {
-    struct cell cell = {.ours = ours, .paper = NAN, .computed = NAN};
+    struct cell cell = {.ours = ours, .paper = nan(""), .computed = nan("")};
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(cell.item, sizeof cell.item, fmt, ap);

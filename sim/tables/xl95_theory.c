@@ -16,7 +16,7 @@ static const double pi = 3.14159265358979323846;
 static double
 gamma_of(struct table_run *t, const struct net *net, double lambda)
 {
-    double gamma = NAN;
+    double gamma = nan("");
     enum lbm_err err = lbm_gamma_sweep(&net->hosts, &net->network.colouring, lambda, &gamma);
     if (err != LBM_OK)
         table_fail(t, err);
@@ -99,12 +99,12 @@ xl95_sides_of_two(struct table_run *t)
     static const char *const specs[] = {"chain:2", "mesh:2x2", "hypercube:3", "ring:4"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         struct net net;
-        double lambda = NAN;
+        double lambda = nan("");
         int exact;
         if (!net_open(t, &net, "%s", specs[i]))
             return;
         if (!lbm_lambda_closed(&net.hosts, &lambda, &exact))
-            lambda = NAN;
+            lambda = nan("");
         cell_paper(table_cell(t, lambda, "%s: lambda_opt", specs[i]), 0.5, 1e-9);
         net_close(&net);
     }
@@ -128,7 +128,7 @@ xl95_open(struct table_run *t)
         int exact;
         if (!net_open(t, &net, "%s", specs[i]))
             return;
-        double half = gamma_of(t, &net, 0.5), closed = NAN;
+        double half = gamma_of(t, &net, 0.5), closed = nan("");
         if (lbm_lambda_closed(&net.hosts, &closed, &exact))
             cell_computed(
                 table_cell(t, 1.0 / (1.0 + sqrt(1.0 - half)), "%s: 1/(1 + sqrt(1 - gamma(1/2)))", specs[i]),
@@ -243,7 +243,7 @@ static void
 judge_termination(struct table_run *t, const char *spec, uint32_t runs)
 {
     struct net net;
-    double least = INFINITY, most = -INFINITY;
+    double least = HUGE_VAL, most = -HUGE_VAL;
     struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIET};
     if (!net_open(t, &net, "%s", spec))
         return;
