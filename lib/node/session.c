@@ -437,9 +437,12 @@ late(struct lbm_node *node, struct job *job)
         s->deadline_us = node->now_us + PAIR_HANDOFF_US;
         return;
     }
+    uint32_t partner = s->partner;
     session_stop(node, job);
     lbm_termination_disturb(&s->termination);
     next_colour(node, job);
+    if (!is_silent(node, partner, SILENT_US))
+        send_notice(node, job, partner, NOTICE_AHEAD); /* else it may answer later, and wait for the plan */
 }
 
 /* ---- a host that has settled ---------------------------------------------------------------------------
@@ -746,8 +749,13 @@ on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairN
     struct session *s = &job->session;
     if (compare_place(s, notice->sweep, notice->colour) <= 0)
         return;
-    if ((s->state == SESSION_OPENED || s->state == SESSION_AWAITED) && s->partner == from) {
-        jump(node, job, notice->sweep, notice->colour);
+    int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
+    if (is_over && s->partner == from) {
+        session_stop(node, job);
+        if (job->phase == LBM_PHASE_SETTLED)
+            receive_next(node, job);
+        else
+            jump(node, job, notice->sweep, notice->colour);
         return;
     }
     struct early_open *early = early_from(node, s, from);
