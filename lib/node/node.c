@@ -202,13 +202,14 @@ is_acceptable(const struct lbm_node *node, const Lbm__Peer *message)
 {
     if (message->dst != node->host || message->src == node->host || message->src >= LBM_HOSTS_MAX)
         return 0;
-    if (message->dst_incarnation != 0 && message->dst_incarnation != node->incarnation &&
+    int is_hello = message->body_case == LBM__PEER__BODY_HELLO; /* it may not know yet who this is */
+    if (message->dst_incarnation != 0 && message->dst_incarnation != node->incarnation && !is_hello &&
         !LBM_BUG(ANY_DESTINATION_INCARNATION))
         return 0;
     if (message->cluster != 0 && node->view.cluster != 0 && message->cluster != node->view.cluster)
         return 0;
     /* A host with a disk from before a reset learns from the log what became of it. */
-    if (message->body_case == LBM__PEER__BODY_HELLO || message->body_case == LBM__PEER__BODY_LOG_FETCH)
+    if (is_hello || message->body_case == LBM__PEER__BODY_LOG_FETCH)
         return 1;
     const struct lbm_member *source = lbm_view_member(&node->view, message->src);
     return source == NULL || message->src_incarnation >= source->incarnation;
