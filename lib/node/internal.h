@@ -62,9 +62,11 @@ enum {
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
     PAIR_PATIENCE_US = 10000000,  /* the same, if it is alive */
     PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
+    LEVEL_SOON_US = 20000,   /* so soon in the first LEVEL_REPEAT_US of a levelling */
     LEVEL_REPEAT_US = 300000,     /* words of levelling without answer are said again */
     LEVEL_PATIENCE_US = 10000000, /* a partner that is alive, and silent on this */
     TRANSFER_TICK_US = 10000,
+    TRANSFER_SOON_US = 2000, /* after an answer */
     TRANSFER_PATIENCE_US = 15000000, /* without anything moving */
     PAIR_MOVING_US = 13000000,       /* the same, while a partner that is alive waits for an application */
     NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */
@@ -94,6 +96,7 @@ enum {
     HEALTH_MAX = 8,            /* Lifeguard's multiplier: at most so much more patience */
     DIRECT_MEMBERS = 64,       /* up to here everybody pings everybody */
     ROTATING_PINGS = 4,        /* above: besides neighbours and buddies so many in turn */
+    PIPELINE_VERTICES = 64,    /* chosen at a time while more are coming */
     MAPPING_SWEEPS = 2,        /* a tick */
     MAPPING_SWEEPS_MAX = 4000, /* then BALANCING starts with what there is */
     PLAN_SWEEPS = 4,           /* smoothing of planned coordinates */
@@ -323,6 +326,7 @@ struct transfer_link {
     uint32_t heard_done; /* entries the other has */
     uint32_t out, in;    /* entries in all */
     int told;            /* `done` has been told */
+    uint32_t leaving;    /* vertices on their way, or about to be */
     int is_lost;         /* nothing more on this link */
 };
 
@@ -342,7 +346,9 @@ struct levelling {
     int64_t tick_us;
     int64_t ask_us;
     int64_t progress_us;                       /* something was carried out or came */
-    int64_t begun_us;                          /* the transfer */
+    int64_t begun_us; /* the numbers, then the transfer */
+    uint64_t available;  /* work that may go and does not yet */
+    int64_t batch;       /* pipelined: so much at least is chosen at a time */
     uint64_t seen;                             /* version of the shard at the last progress */
     uint64_t sweeps, words, flow, transfer_us; /* for those who ask */
 };

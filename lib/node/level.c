@@ -194,7 +194,8 @@ level_begin(struct lbm_node *node, struct job *job)
     level->life = lbm_rng_next(&node->rng) | 1;
     level->run = present_run(node, entry);
     level->progress_us = node->now_us;
-    level->tick_us = node->now_us + LEVEL_REPEAT_US;
+    level->begun_us = node->now_us;
+    level->tick_us = node->now_us + LEVEL_SOON_US;
     go_on(node, job, start_numbers(node, job, entry));
     return 1;
 }
@@ -242,11 +243,16 @@ level_timer(struct lbm_node *node, struct job *job)
         return;
     if (level->state == LEVEL_TRANSFER) {
         level->tick_us = node->now_us + TRANSFER_TICK_US;
-        if (transfer_timer(node, job))
-            end_run(node, job);
+        if (!transfer_timer(node, job))
+            return;
+        note(node, LBM_NOTE_DEBUG, "job %s: flows carried out in %.3f s, %" PRIu32 " vertices here",
+             lbm_view_job(&node->view, job->id)->name, (double)level->transfer_us / 1e6, job->shard.n_own);
+        end_run(node, job);
         return;
     }
-    level->tick_us = node->now_us + LEVEL_REPEAT_US;
+    /* At first the others may not have come so far. */
+    level->tick_us =
+        node->now_us + (node->now_us - level->begun_us < LEVEL_REPEAT_US ? LEVEL_SOON_US : LEVEL_REPEAT_US);
     enum lbm_err err = close_the_silent(node, job);
     go_on(node, job, err == LBM_OK ? lbm_level_repeat(&level->numbers) : err);
 }

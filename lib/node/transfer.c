@@ -41,9 +41,12 @@ transfer_start(struct lbm_node *node, struct job *job)
     level->flow = 0;
     level->begun_us = level->progress_us = node->now_us;
     level->ask_us = node->now_us;
+    const struct lbm_job_entry *job_entry = lbm_view_job(&node->view, job->id);
+    level->batch = (int64_t)(PIPELINE_VERTICES * job_entry->work / job_entry->vertices);
     for (size_t i = 0; i < level->links.n; i++)
-        level->links.at[i] =
-            (struct transfer_link){.host = level->links.at[i].host, .life = level->links.at[i].life};
+        level->links.at[i] = (struct transfer_link){.host = level->links.at[i].host,
+                                                    .life = level->links.at[i].life,
+                                                    .heard_done = level->links.at[i].heard_done};
     if (numbers->rounds.n != 0 && schedule_of(node, job) != LBM_SCHEDULE_PIPELINED) {
         for (size_t i = 0; numbers->stirred && i < numbers->rounds.n; i++)
             add_entry(node, level, numbers->rounds.at[i].link, (int64_t)numbers->rounds.at[i].out);
@@ -66,16 +69,6 @@ may_go(const struct lbm_node *node, const struct lbm_vertex *vertex)
     return vertex->stage == LBM_STAGE_OWN && vertex->wish == LBM_NONE && vertex->move_to == LBM_NONE &&
            vertex->pin == LBM_NONE &&
            (vertex->offered_us == 0 || node->now_us - vertex->offered_us >= REFUSED_US);
-}
-
-static uint64_t
-available(const struct lbm_node *node, const struct job *job)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < job->shard.vertices.n; i++)
-        if (may_go(node, &job->shard.vertices.at[i]))
-            sum += job->shard.vertices.at[i].work;
-    return sum;
 }
 
 static int
@@ -152,21 +145,41 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
 
 /* ---- carrying out -------------------------------------------------------------------------------------- */
 
-/* Vertices of a link that are on their way, or wish to be. Those that were refused stay. */
-static uint32_t
-count_leaving(const struct lbm_node *node, struct job *job, uint32_t host)
+static struct transfer_link *
+link_to(struct levelling *level, uint32_t host)
 {
-    uint32_t n = 0;
+    for (size_t l = 0; l < level->links.n; l++)
+        if (level->links.at[l].host == host)
+            return &level->links.at[l];
+    return NULL;
+}
+
+/* Vertices of each link that are on their way, or wish to be; what else may go. Those that were refused stay.
+ */
+static void
+look_round(const struct lbm_node *node, struct job *job)
+{
+    struct levelling *level = &job->level;
+    level->available = 0;
+    for (size_t l = 0; l < level->links.n; l++)
+        level->links.at[l].leaving = 0;
     for (size_t i = 0; i < job->shard.vertices.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-        int is_refused = vertex->stage == LBM_STAGE_OWN && vertex->wish == host && vertex->offered_us != 0 &&
+        if (vertex->stage != LBM_STAGE_OWN && vertex->stage != LBM_STAGE_OUT)
+            continue;
+        int is_refused = vertex->stage == LBM_STAGE_OWN && vertex->offered_us != 0 &&
                          node->now_us - vertex->offered_us < REFUSED_US;
         if (is_refused)
             vertex->wish = LBM_NONE;
-        n += vertex->stage == LBM_STAGE_OWN && (vertex->wish == host || vertex->move_to == host);
-        n += vertex->stage == LBM_STAGE_OUT && vertex->peer == host;
+        uint32_t to = vertex->stage == LBM_STAGE_OUT ? vertex->peer
+                      : vertex->move_to != LBM_NONE  ? vertex->move_to
+                                                     : vertex->wish;
+        struct transfer_link *link = to != LBM_NONE ? link_to(level, to) : NULL;
+        if (link != NULL)
+            link->leaving++;
+        else if (may_go(node, vertex))
+            level->available += vertex->work;
     }
-    return n;
 }
 
 static void
@@ -199,7 +212,8 @@ static void
 begin_entry(struct lbm_node *node, struct job *job, struct transfer_entry *entry)
 {
     entry->begun = 1;
-    choose(node, job, job->level.links.at[entry->link].host, entry->left);
+    job->level.available -= (uint64_t)choose(node, job, job->level.links.at[entry->link].host, entry->left);
+    job->level.links.at[entry->link].leaving++;
     entry->left = 0;
 }
 
@@ -225,7 +239,7 @@ begin_overlapped(struct lbm_node *node, struct job *job)
         struct transfer_entry *entry = &level->entries.at[i];
         if (entry->over || entry->begun || entry->units < 0)
             continue;
-        if (available(node, job) < (uint64_t)entry->left && !all_came(level))
+        if (level->available < (uint64_t)entry->left && !all_came(level))
             return;
         begin_entry(node, job, entry);
     }
@@ -235,24 +249,24 @@ static void
 begin_pipelined(struct lbm_node *node, struct job *job)
 {
     struct levelling *level = &job->level;
-    uint64_t there = 0, open = 0;
+    uint64_t there = level->available, open = 0;
+    int came = all_came(level);
     for (size_t i = 0; i < level->entries.n; i++)
         open += level->entries.at[i].left > 0;
-    if (open != 0)
-        there = available(node, job);
-    int came = all_came(level);
-    for (size_t i = 0; i < level->entries.n && open != 0 && node->failed == LBM_OK; i++) {
+    for (size_t i = 0; i < level->entries.n && node->failed == LBM_OK; i++) {
         struct transfer_entry *entry = &level->entries.at[i];
         if (entry->left <= 0)
             continue;
+        struct transfer_link *link = &level->links.at[entry->link];
         int64_t share = (int64_t)(there / open) + 1, part = entry->left < share ? entry->left : share;
-        int64_t chosen = there != 0 ? choose(node, job, level->links.at[entry->link].host, part) : 0;
+        if (!came && part < entry->left && part < level->batch && link->leaving != 0)
+            continue; /* the link has something to do: wait for a batch */
+        int64_t chosen = there != 0 ? choose(node, job, link->host, part) : 0;
         entry->begun = 1;
         entry->left -= chosen;
-        if (chosen == 0 && came && part == entry->left)
+        link->leaving += chosen != 0;
+        if (chosen == 0 && came && (part == entry->left || there == 0))
             entry->left = 0; /* nothing is left that fits */
-        else if (chosen == 0 && came && there == 0)
-            entry->left = 0;
     }
 }
 
@@ -265,8 +279,7 @@ finish_entries(struct lbm_node *node, struct job *job)
     for (uint32_t l = 0; l < level->links.n; l++) {
         struct transfer_link *link = &level->links.at[l];
         const struct lbm_member *member = lbm_view_member(&node->view, link->host);
-        uint32_t leaving = link->done < link->out ? count_leaving(node, job, link->host) : 0,
-                 before = link->done;
+        uint32_t before = link->done;
         int waits = 0;
         link->is_lost |=
             member == NULL || member->state != LBM_MEMBER_ACTIVE || is_silent(node, link->host, SILENT_US);
@@ -275,7 +288,7 @@ finish_entries(struct lbm_node *node, struct job *job)
             if (entry->link != l || entry->over)
                 continue;
             if (entry->units > 0)
-                entry->over = link->is_lost || (entry->begun && entry->left <= 0 && leaving == 0);
+                entry->over = link->is_lost || (entry->begun && entry->left <= 0 && link->leaving == 0);
             else
                 entry->over = link->is_lost || link->heard_done >= entry->ordinal;
             if (entry->over && entry->units > 0)
@@ -314,6 +327,7 @@ transfer_timer(struct lbm_node *node, struct job *job)
         level->seen = job->shard.version;
         level->progress_us = node->now_us;
     }
+    look_round(node, job);
     int over = finish_entries(node, job);
     if (!over) {
         begin[schedule_of(node, job)](node, job);
@@ -333,7 +347,7 @@ on_transfer(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__Transfer *heard = message->transfer;
     struct job *job = job_of(node, heard->job);
     if (job == NULL || job->level.run.topology != heard->topology ||
-        job->level.run.policy_view != heard->policy_view || job->level.state == LEVEL_NUMBERS)
+        job->level.run.policy_view != heard->policy_view)
         return;
     struct levelling *level = &job->level;
     for (uint32_t l = 0; l < level->links.n; l++) {
