@@ -122,6 +122,22 @@ story_has_undead(struct story *s)
     return 0;
 }
 
+/* Nobody is being promoted: that waits for the promises of all, and a host that is lost gives none. */
+static int
+has_leader(struct story *s)
+{
+    uint32_t leader = LBM_NONE;
+    for (uint32_t p = 0; p < s->h.n; p++) {
+        if (s->dead[p] || !cluster_is_up(s->cluster, p))
+            continue;
+        uint32_t founder = story_founder(s, p);
+        if (founder == LBM_NONE || (leader != LBM_NONE && founder != leader))
+            return 0;
+        leader = founder;
+    }
+    return 1;
+}
+
 /* Two must be left to suspect the one that is lost; and an eviction that was just appended to the external log, of which
  * no host knows yet, is a loss already. */
 int
@@ -129,7 +145,7 @@ story_may_lose(struct story *s)
 {
     if (s->loss_us != 0 && cluster_now(s->cluster) < s->loss_us + AFTER_LOSS_US)
         return 0;
-    if (cluster_log_is_external(s->cluster) && !cluster_log_is_everywhere(s->cluster))
+    if (cluster_log_is_external(s->cluster) ? !cluster_log_is_everywhere(s->cluster) : !has_leader(s))
         return 0;
     uint32_t n = 0;
     for (uint32_t p = 0; p < s->h.n; p++) {
