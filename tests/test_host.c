@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "host/host.h"
+#include "tests/hosts_make.h"
 
 /* ---- helpers ------------------------------------------------------------------------------------- */
 
@@ -690,10 +691,35 @@ rows_asked_for_are_those_of_the_matrix(void **state)
     }
 }
 
+/* Hosts made of the links of a named topology are known again; one link more or less, and they are not. */
+static void
+topologies_are_recognised_by_their_links(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"chain:7",   "ring:5",      "mesh:4x3",    "mesh:3x4x2",
+                                        "torus:5x4", "torus:3x3x3", "hypercube:4", "hypercube:1"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct lbm_hosts named = make_hosts(known[i]), h = named;
+        h.topology = LBM_TOPOLOGY_FILE;
+        memset(h.dims, 0, sizeof h.dims);
+        assert_true(lbm_hosts_recognise(&h));
+        assert_int_equal(h.topology, named.topology);
+        assert_memory_equal(h.dims, named.dims, sizeof h.dims);
+        lbm_hosts_free(&named);
+    }
+    static const char *const others[] = {"star:5", "complete:5", "tree:2,2", "chain:1"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct lbm_hosts h = make_hosts(others[i]);
+        assert_false(lbm_hosts_recognise(&h));
+        lbm_hosts_free(&h);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(topologies_are_recognised_by_their_links),
         cmocka_unit_test(specs_give_the_hosts_links_colours_and_diameter_they_name),
         cmocka_unit_test(malformed_specs_are_refused_and_told_the_right_form),
         cmocka_unit_test(grid_ids_run_along_x_first),

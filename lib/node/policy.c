@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which load policy a job has: chosen, and its parameters computed, once by the host that is asked; the
  * control log tells all others, so that both ends of a link compute the same. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,9 @@
 
 #include "node/internal.h"
 
-/* Spectra and trials on this many hosts take no longer than a ping may wait; above, closed forms alone. */
-enum { SPECTRUM_HOSTS_MAX = 256 };
+/* Spectra and trials on so many hosts take no longer than a ping may wait; where they have closed forms, on
+ * more. */
+enum { SPECTRUM_HOSTS_MAX = 128, CLOSED_HOSTS_MAX = 1024 };
 
 /* H of the view as policies see it: known by name if its hosts are numbered so. Borrows the view's. */
 struct lbm_hosts
@@ -31,8 +33,8 @@ choose_cheaply(const struct lbm_hosts *h, struct lbm_job_policy *out)
         out->rule.lambda = lambda;
     out->rule.lambda_denominator = 1000000;
     out->rule.lambda_numerator = (uint32_t)lround(out->rule.lambda * 1e6);
-    snprintf(out->why, sizeof out->why, "auto: gde, lambda = %.5g: more than %d hosts are not tried",
-             out->rule.lambda, SPECTRUM_HOSTS_MAX);
+    snprintf(out->why, sizeof out->why, "auto: gde, lambda = %.5g: so many hosts are not tried",
+             out->rule.lambda);
 }
 
 static enum lbm_err
@@ -91,14 +93,15 @@ policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule, struct l
                             lbm_policy_source(policy));
     if (h.n < 2)
         return LBM_OK; /* nobody to balance with */
-    if (h.n <= SPECTRUM_HOSTS_MAX)
+    uint32_t most = h.topology <= LBM_TOPOLOGY_HYPERCUBE ? CLOSED_HOSTS_MAX : SPECTRUM_HOSTS_MAX;
+    if (h.n <= most)
         err = choose(&h, policy, out, diag);
     else if (policy == LBM_POLICY_AUTO)
         choose_cheaply(&h, out);
     else
-        err = lbm_diag_set(diag, LBM_E_LIMIT, lbm_policy_name(policy), 0,
-                           "its parameters are not computed for more than %d hosts; give auto or none",
-                           SPECTRUM_HOSTS_MAX);
+        err = lbm_diag_set(
+            diag, LBM_E_LIMIT, lbm_policy_name(policy), 0,
+            "its parameters are not computed for more than %" PRIu32 " hosts; give auto or none", most);
     if (err == LBM_OK) {
         out->policy = LBM_JOB_POLICY_FIRST + out->rule.policy;
         out->topology = node->view.topology;
