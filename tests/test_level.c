@@ -40,8 +40,12 @@ static void
 fleet_make(struct fleet *f, const char *spec, enum lbm_policy policy, uint64_t seed)
 {
     struct lbm_balance_options options = {.policy = policy, .integer = lbm_policy_is_integer(policy)};
+    struct lbm_rng rng;
     memset(f, 0, sizeof *f);
-    assert_int_equal(lbm_hosts_generate(spec, &f->h, NULL), LBM_OK);
+    lbm_rng_stream(&rng, seed, 1);
+    f->h = spec != NULL ? make_hosts(spec)
+                        : make_random_hosts(&rng, 2 + lbm_rng_below(&rng, 14), lbm_rng_below(&rng, 12),
+                                            (int)lbm_rng_below(&rng, 2));
     assert_int_equal(lbm_network_make(&f->h, &f->net, NULL), LBM_OK);
     assert_int_equal(lbm_rule_make(&f->net, &options, &f->rule, NULL), LBM_OK);
     lbm_rng_seed(&f->rng, seed);
@@ -76,6 +80,7 @@ fleet_start(struct fleet *f, const double *load, uint64_t sweeps_max)
                                           .share = f->net.share[p],
                                           .target = target,
                                           .limit = target * 1.03,
+                                          .unit = fmax(1, floor(sum / f->h.n / 64)),
                                           .seed = 7,
                                           .sweeps_max = sweeps_max};
         assert_int_equal(lbm_level_start(&f->host[p], &config, load[p], link[p], f->n_links[p]), LBM_OK);
@@ -243,6 +248,31 @@ every_policy_of_neighbours_levels_a_pile(void **state)
     }
 }
 
+/* Any connected network, any capacities, words late and lost: it ends, both ends of each link agree, no load
+ * is lost, and who was far above its share is not any more. */
+static void
+random_networks_come_to_rest(void **state)
+{
+    (void)state;
+    static struct fleet f;
+    for (unsigned seed = 0; seed < 150; seed++) {
+        enum lbm_policy policies[] = {LBM_POLICY_GDE, LBM_POLICY_DIFFUSION, LBM_POLICY_CHEBYSHEV,
+                                      LBM_POLICY_DIMENSION_EXCHANGE, LBM_POLICY_EDGE_REMAP};
+        double load[HOSTS_MAX];
+        fleet_make(&f, NULL, policies[seed % 5], seed);
+        f.loss_percent = seed % 4 * 10;
+        draw(&f, load);
+        fleet_start(&f, load, 0);
+        fleet_run(&f);
+        check_flows(&f, load);
+        for (uint32_t p = 0; p < f.h.n; p++)
+            if (f.host[p].load > 1.05 * f.host[p].config.target + 20 + 2 * f.h.n)
+                fail_msg("seed %u, policy %d: %g of %g after %d sweeps", seed, (int)f.rule.policy,
+                         f.host[p].load, f.host[p].config.target, (int)f.host[p].sweep);
+        fleet_free(&f);
+    }
+}
+
 static void
 loads_within_the_limit_stay(void **state)
 {
@@ -342,6 +372,7 @@ main(void)
         cmocka_unit_test(whole_units_end_as_on_all_loads_at_once),
         cmocka_unit_test(diffusion_goes_the_same_steps),
         cmocka_unit_test(every_policy_of_neighbours_levels_a_pile),
+        cmocka_unit_test(random_networks_come_to_rest),
         cmocka_unit_test(loads_within_the_limit_stay),
         cmocka_unit_test(the_dead_are_passed_over),
         cmocka_unit_test(a_closed_link_leaves_no_difference),
