@@ -408,7 +408,7 @@ a_refused_job_command_changes_nothing(void **state)
     create(&view, 11, "other", 0, LBM_START_PLAN, "exists already");
     create(&view, 12, "other", 4, LBM_START_PLAN, "not active");
     create(&view, 12, "other", 9, LBM_START_PLAN, "not active"); /* JOINING */
-    create(&view, 12, "other", 0, LBM_START_COUNT, "start 3 is not known");
+    create(&view, 12, "other", 0, LBM_START_COUNT, "start 4 is not known");
     delete_job(&view, 12, "no such job");
     assert_int_equal(view.jobs.n, 1);
     assert_int_equal(view.jobs.at[0].home, 3);

@@ -118,7 +118,8 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
     const struct peer *peer = peer_known(node, member->host);
     if (peer != NULL && peer->heard_us != 0) {
         entry->silent_s = (double)(node->now_us - peer->heard_us) / 1e6;
-        entry->vertices = !entry->adopted ? peer->vertices : 0; /* its heir's now */
+        int is_gone = entry->adopted || member->state == LBM_MEMBER_LEFT; /* others have what it had */
+        entry->vertices = is_gone ? 0 : peer->vertices;
     }
 }
 
