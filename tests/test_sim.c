@@ -361,17 +361,24 @@ both_in_sync(struct scene *s)
     }
 }
 
+/* Host 0 owns all vertices, host 1 has a copy of each. */
+static void
+copied_and_in_sync(struct scene *s)
+{
+    for (uint32_t v = 0; v < 6; v++) {
+        struct lbm_row row = row_at(s, v, 1, LBM_STAGE_OWN);
+        assert_null(put_replica(s, 1, 0, &row, 0));
+    }
+    both_in_sync(s);
+}
+
 static void
 a_loss_that_nobody_would_survive_is_seen(void **state)
 {
     (void)state;
     struct scene s;
     scene_begin(&s);
-    for (uint32_t v = 0; v < 6; v++) {
-        struct lbm_row row = row_at(&s, v, 1, LBM_STAGE_OWN);
-        assert_null(put_replica(&s, 1, 0, &row, 0));
-    }
-    both_in_sync(&s);
+    copied_and_in_sync(&s);
     check_all_losses(&s.check);
     assert_string_equal(s.check.invariant, "");
     assert_null(put_row(&s, 0, row_at(&s, 5, 1, LBM_STAGE_OUT)));
@@ -388,11 +395,7 @@ two_that_own_a_vertex_are_seen(void **state)
     (void)state;
     struct scene s;
     scene_begin(&s);
-    for (uint32_t v = 0; v < 6; v++) {
-        struct lbm_row row = row_at(&s, v, 1, LBM_STAGE_OWN);
-        assert_null(put_replica(&s, 1, 0, &row, 0));
-    }
-    both_in_sync(&s);
+    copied_and_in_sync(&s);
     struct lbm_row row = row_at(&s, 5, 2, LBM_STAGE_OWN);
     assert_null(put_replica(&s, 0, 1, &row, 0));
     assert_string_equal(s.check.invariant, "");
@@ -407,11 +410,7 @@ a_replica_of_an_earlier_stream_does_not_count(void **state)
     (void)state;
     struct scene s;
     scene_begin(&s);
-    for (uint32_t v = 0; v < 6; v++) {
-        struct lbm_row row = row_at(&s, v, 1, LBM_STAGE_OWN);
-        assert_null(put_replica(&s, 1, 0, &row, 0));
-    }
-    both_in_sync(&s);
+    copied_and_in_sync(&s);
     s.check.view.members.at[0].buddy_view = 5;
     check_all_losses(&s.check);
     assert_string_equal(s.check.invariant, "I10");
