@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/numbers.h"
 #include "sim/scale.h"
-
-static enum lbm_err
-read_real(const char *name, const char *text, double least, double most, double *out, struct lbm_diag *diag)
-{
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    if (errno != 0 || end == text || *end != '\0' || !isfinite(value))
-        return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "%.60s is not a number", text);
-    if (value < least || value > most)
-        return lbm_diag_set(diag, LBM_E_RANGE, name, 0, "%.60s is not in %g .. %g", text, least, most);
-    *out = value;
-    return LBM_OK;
-}
 
 static enum lbm_err
 set_hosts(struct scale_options *o, const char *text, struct lbm_diag *diag)
@@ -41,7 +27,7 @@ static enum lbm_err
 set_churn(struct scale_options *o, const char *text, struct lbm_diag *diag)
 {
     double percent = 0;
-    enum lbm_err err = read_real("--churn", text, 0, 40, &percent, diag);
+    enum lbm_err err = sim_read_real("--churn", text, 0, 40, &percent, diag);
     o->churn = percent / 100;
     return err;
 }
@@ -49,7 +35,7 @@ set_churn(struct scale_options *o, const char *text, struct lbm_diag *diag)
 static enum lbm_err
 set_minutes(struct scale_options *o, const char *text, struct lbm_diag *diag)
 {
-    return read_real("--minutes", text, 0, 600, &o->minutes, diag);
+    return sim_read_real("--minutes", text, 0, 600, &o->minutes, diag);
 }
 
 static enum lbm_err

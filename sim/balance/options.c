@@ -7,21 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values -------------------------------------------------------------------------------------- */
+#include "sim/numbers.h"
 
-static enum lbm_err
-read_real(const char *name, const char *text, double least, double most, double *out, struct lbm_diag *diag)
-{
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    if (errno != 0 || end == text || *end != '\0' || !isfinite(value))
-        return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "%.60s is not a number", text);
-    if (value < least || value > most)
-        return lbm_diag_set(diag, LBM_E_RANGE, name, 0, "%.60s is not in %g .. %g", text, least, most);
-    *out = value;
-    return LBM_OK;
-}
+/* ---- values -------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 read_count(const char *name, const char *text, uint64_t most, uint64_t *out, struct lbm_diag *diag)
@@ -106,7 +94,7 @@ SETTER(set_stop)
 SETTER(set_bound)
 {
     o->has_bound = 1;
-    return read_real("--bound", text, 0.0, 1e15, &o->run.bound, diag);
+    return sim_read_real("--bound", text, 0.0, 1e15, &o->run.bound, diag);
 }
 
 SETTER(set_alpha)
@@ -116,14 +104,14 @@ SETTER(set_alpha)
                                                      : LBM_ALPHA_GIVEN;
     if (o->run.alpha_rule != LBM_ALPHA_GIVEN)
         return LBM_OK;
-    return read_real("--alpha", text, 0.0, 1.0, &o->run.alpha, diag);
+    return sim_read_real("--alpha", text, 0.0, 1.0, &o->run.alpha, diag);
 }
 
 /* Decimals are kept as a fraction: whole units are rounded by the digits that were written. */
 SETTER(set_lambda)
 {
     double value;
-    enum lbm_err err = read_real("--lambda", text, 1e-6, 1.0, &value, diag);
+    enum lbm_err err = sim_read_real("--lambda", text, 1e-6, 1.0, &value, diag);
     if (err == LBM_OK) {
         o->run.lambda_denominator = 1000000;
         o->run.lambda_numerator = (uint32_t)lround(value * o->run.lambda_denominator);
@@ -133,7 +121,7 @@ SETTER(set_lambda)
 
 SETTER(set_constant)
 {
-    return read_real("--constant", text, 0.01, 100.0, &o->run.constant, diag);
+    return sim_read_real("--constant", text, 0.01, 100.0, &o->run.constant, diag);
 }
 
 SETTER(set_steps)
