@@ -21,6 +21,7 @@ struct scene {
     struct lbm_hosts h;
     struct lbm_graph g;
     struct cluster *cluster;
+    uint32_t n_started;
 };
 
 static const Lbm__Response *
@@ -35,7 +36,7 @@ all_active(struct cluster *cluster, void *arg)
 {
     struct scene *scene = arg;
     (void)cluster;
-    for (uint32_t p = 0; p < scene->h.n; p++) {
+    for (uint32_t p = 0; p < scene->n_started; p++) {
         Lbm__Empty empty = LBM__EMPTY__INIT;
         Lbm__Request request = LBM__REQUEST__INIT;
         request.what_case = LBM__REQUEST__WHAT_HOSTS;
@@ -44,7 +45,7 @@ all_active(struct cluster *cluster, void *arg)
         for (size_t i = 0; i < hosts->n_hosts; i++)
             if (strcmp(hosts->hosts[i]->state, "ACTIVE") != 0)
                 return 0;
-        if (hosts->n_hosts != scene->h.n)
+        if (hosts->n_hosts != scene->n_started)
             return 0;
     }
     return 1;
@@ -57,6 +58,7 @@ scene_new(struct scene *scene, const char *hosts, const char *guest, const struc
     *scene = (struct scene){0};
     assert_int_equal(lbm_hosts_generate(hosts, &scene->h, &diag), LBM_OK);
     assert_int_equal(lbm_graph_generate(guest, 1, &scene->g, &diag), LBM_OK);
+    scene->n_started = scene->h.n - options->late;
     scene->cluster = cluster_new(&scene->h, options);
     assert_true(cluster_run(scene->cluster, 20000000, all_active, scene));
 }
@@ -211,6 +213,33 @@ a_settled_job_takes_another_policy(void **state)
     scene_free(&scene);
 }
 
+/* It has never seen the job settled, and hears of it from hosts that move vertices because it has come. Its region
+ * is filled by sessions near it; levelling would move the loads of all. */
+static void
+a_host_that_joins_starts_no_levelling(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= 4; seed++) {
+        struct scene scene;
+        struct cluster_options options = with(LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO, LBM_SCHEDULE_PIPELINED);
+        options.seed = seed;
+        options.late = 1;
+        scene_new(&scene, "mesh:4x4", "lattice:40x40", &options);
+        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+        expect_settled(&scene, 60);
+        uint32_t words = job_at(&scene, 3)->level_words;
+        assert_true(words != 0);
+        scene.n_started++;
+        cluster_restart(scene.cluster, 15);
+        assert_true(cluster_run(scene.cluster, 20000000, all_active, &scene));
+        cluster_run(scene.cluster, 1000000, NULL, NULL);
+        expect_settled(&scene, 60);
+        assert_int_equal(job_at(&scene, 3)->level_words, words);
+        assert_in_range(largest_load(&scene), 100, 103);
+        scene_free(&scene);
+    }
+}
+
 static void
 what_cannot_run_here_is_refused(void **state)
 {
@@ -257,6 +286,7 @@ main(void)
         cmocka_unit_test(auto_says_what_it_chose_and_why),
         cmocka_unit_test(a_plan_within_the_bound_is_left_alone),
         cmocka_unit_test(a_settled_job_takes_another_policy),
+        cmocka_unit_test(a_host_that_joins_starts_no_levelling),
         cmocka_unit_test(what_cannot_run_here_is_refused),
         cmocka_unit_test(crashes_in_the_middle_lose_nothing),
     };

@@ -188,8 +188,11 @@ level_begin(struct lbm_node *node, struct job *job)
         lbm_view_number(&node->view, node->host) == LBM_NONE ||
         is_same(level->over, present_run(node, entry)))
         return 0;
-    if (!forced && (job->was_settled || job->heard_phase == LBM_PHASE_SETTLED))
-        return 0; /* a change that concerns few is a matter of sessions */
+    /* A change that concerns few is a matter of sessions, and so is one of hosts: whoever joins has not seen
+     * the job settled, and would level among all what its neighbours can give it. */
+    if (!forced && (job->was_settled || job->heard_phase == LBM_PHASE_SETTLED ||
+                    entry->policy.topology != node->view.topology))
+        return 0;
     level->state = LEVEL_NUMBERS;
     level->life = lbm_rng_next(&node->rng) | 1;
     level->run = present_run(node, entry);
