@@ -144,8 +144,8 @@ cluster_stall_disk(struct cluster *c, uint32_t host, int64_t us)
 {
     struct machine *m = &c->machine[host];
     trace(c, host, "the disk stalls for %" PRId64 " ms", us / 1000);
-    int64_t start = m->sync_free_us > c->now_us ? m->sync_free_us : c->now_us;
-    m->sync_free_us = start + us;
+    if (m->sync_free_us < c->now_us + us) /* stalls that overlap do not add up */
+        m->sync_free_us = c->now_us + us;
 }
 
 void

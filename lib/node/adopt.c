@@ -61,30 +61,29 @@ is_out_to(const struct lbm_row *row, uint32_t host, uint64_t incarnation)
 
 enum merge { MERGE_KEEP, MERGE_OWN_REFUSED, MERGE_OWN, MERGE_BACK, MERGE_COPY };
 
-/* PROTOCOL section 4, "merge of replica r into own c". */
+/* PROTOCOL section 4, "merge of replica r into own c". A refusal of epoch e + 1 answers the offer of OUT at
+ * e, whoever refused: the host it was meant for, or an heir who has its records. */
 static enum merge
-merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lbm_vertex *c, uint32_t from,
-           uint64_t from_incarnation)
+merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lbm_vertex *c)
 {
-    int to_me = is_out_to(r, node->host, node->incarnation);
-    if (to_me && c != NULL && c->stage == LBM_STAGE_REF && c->epoch == r->epoch + 1 &&
+    if (r->stage == LBM_STAGE_OUT && c != NULL && c->stage == LBM_STAGE_REF && c->epoch == r->epoch + 1 &&
         !LBM_BUG(HEIR_REFUSED_FORGOTTEN))
         return MERGE_OWN_REFUSED;
     if (!ranks_above(r, c))
         return MERGE_KEEP;
-    if (r->stage == LBM_STAGE_OWN || to_me)
+    if (r->stage == LBM_STAGE_OWN || is_out_to(r, node->host, node->incarnation))
         return MERGE_OWN;
-    if (r->stage == LBM_STAGE_REF && c != NULL && c->stage == LBM_STAGE_OUT && c->peer == from &&
-        c->peer_incarnation == from_incarnation && c->epoch + 1 == r->epoch && !LBM_BUG(REPLICA_REFUSED_ME))
+    if (r->stage == LBM_STAGE_REF && c != NULL && c->stage == LBM_STAGE_OUT && c->epoch + 1 == r->epoch &&
+        !LBM_BUG(REPLICA_REFUSED_ME))
         return MERGE_BACK;
     return MERGE_COPY;
 }
 
 static void
-merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t from, uint64_t from_incarnation)
+merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r)
 {
     struct lbm_vertex *c = record_of(job, r->vertex);
-    enum merge rule = merge_rule(node, r, c, from, from_incarnation);
+    enum merge rule = merge_rule(node, r, c);
     if (rule == MERGE_KEEP)
         return;
     if (rule == MERGE_BACK) {
@@ -110,14 +109,14 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t fr
 }
 
 static void
-merge_job(struct lbm_node *node, struct replica *replica, struct replica_job *held)
+merge_job(struct lbm_node *node, struct replica_job *held)
 {
     struct job *job = job_of(node, held->job);
     if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
         return; /* cancelled, or never in the log */
     for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++)
         if (held->rows.at[i].stage != LBM_STAGE_NONE)
-            merge_row(node, job, &held->rows.at[i], replica->owner, replica->incarnation);
+            merge_row(node, job, &held->rows.at[i]);
     if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
         job_enter(node, job, LBM_PHASE_BALANCING);
 }
@@ -140,7 +139,7 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
         fail(node, LBM_E_NOMEM);
     for (size_t j = 0; replica != NULL && j < replica->jobs.n && node->failed == LBM_OK; j++) {
         n += replica->jobs.at[j].rows.n;
-        merge_job(node, replica, &replica->jobs.at[j]);
+        merge_job(node, &replica->jobs.at[j]);
     }
     if (replica != NULL && node->failed == LBM_OK)
         replica_drop(node, replica);

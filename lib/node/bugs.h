@@ -59,7 +59,8 @@
     X(INHERIT_BEFORE_MERGE, 0, "an offer to whom a host inherits from is taken back before the merge")       \
     X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")             \
     X(CHECKPOINT_OVERTAKEN, 0, "a checkpoint is confirmed without the changes that have overtaken it")       \
-    X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")
+    X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")             \
+    X(COMPARE_STORED, 0, "a disk that went back is compared with the stored copy alone")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

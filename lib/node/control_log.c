@@ -207,6 +207,8 @@ log_start(struct lbm_node *node, struct lbm_recovered *recovered)
         apply_entry(node, log_entry(node, mine.index));
     }
     if (node->failed == LBM_OK)
+        log_snapshot_drop_jobs(node);
+    if (node->failed == LBM_OK)
         log_engine_of(node)->start(node);
 }
 

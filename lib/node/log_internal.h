@@ -68,6 +68,9 @@ int64_t promote_deadline(const struct lbm_node *node);
 
 /* Begin from a stored snapshot. */
 void log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+/* Delete what is stored of jobs that are not in the view: also at the start, since a crash may have come
+ * between a snapshot and what followed from it. */
+void log_snapshot_drop_jobs(struct lbm_node *node);
 /* Take a view that is newer than the whole copy: it is stored first, and counts once it is durable. */
 void log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len);
 /* A transaction is durable: the view may be it. */

@@ -114,15 +114,21 @@ log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len)
     node->incoming_id = node->persist_id;
 }
 
-/* Jobs that came and went in the entries that nobody will read any more. */
-static void
-follow_jobs(struct lbm_node *node)
+void
+log_snapshot_drop_jobs(struct lbm_node *node)
 {
     for (size_t i = node->jobs.n; i-- > 0;) {
         const struct job *job = node->jobs.at[i];
         if (job->stored != LBM_JOB_PENDING && lbm_view_job(&node->view, job->id) == NULL)
             jobs_deleted(node, job->id);
     }
+}
+
+/* Jobs that came and went in the entries that nobody will read any more. */
+static void
+follow_jobs(struct lbm_node *node)
+{
+    log_snapshot_drop_jobs(node);
     for (size_t i = 0; i < node->view.jobs.n; i++) {
         const struct job *job = job_of(node, node->view.jobs.at[i].job);
         if (job == NULL || job->stored == LBM_JOB_PENDING)

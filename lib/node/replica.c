@@ -355,7 +355,8 @@ on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
     lease.sent_us = request->sent_us;
     lease.generation = replica->generation;
     lease.seq = stored_position(node, replica);
-    lease.rolled_back = lease.seq > request->seq;
+    /* What is not on this disk yet counts too: it is of a life that has gone on further than that disk. */
+    lease.rolled_back = (LBM_BUG(COMPARE_STORED) ? lease.seq : replica->seq) > request->seq;
     if (!lease.rolled_back) {
         lease.lease_us = LEASE_US;
         if (!begins || !LBM_BUG(KEEP_LEASE))
