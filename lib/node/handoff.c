@@ -284,7 +284,7 @@ handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 uint32_t
 handoff_pump(struct lbm_node *node, struct job *job)
 {
-    const uint32_t window = HANDOFF_BATCHES * LBM_BATCH_VERTICES_MAX;
+    const uint32_t window = transfer_window(node, job);
     size_t n = job->shard.vertices.n, n_ids = node->view.place.n;
     uint32_t *under_way = lbm_alloc(n_ids, sizeof *under_way); /* by host id */
     if (under_way == NULL) {

@@ -96,7 +96,7 @@ enum {
     HEALTH_MAX = 8,            /* Lifeguard's multiplier: at most so much more patience */
     DIRECT_MEMBERS = 64,       /* up to here everybody pings everybody */
     ROTATING_PINGS = 4,        /* above: besides neighbours and buddies so many in turn */
-    PIPELINE_VERTICES = 64,    /* chosen at a time while more are coming */
+    PIPELINE_BATCHES = 8,      /* in flight over all links that still give: REPL_BATCHES could not follow more */
     MAPPING_SWEEPS = 2,        /* a tick */
     MAPPING_SWEEPS_MAX = 4000, /* then BALANCING starts with what there is */
     PLAN_SWEEPS = 4,           /* smoothing of planned coordinates */
@@ -348,7 +348,7 @@ struct levelling {
     int64_t progress_us;                       /* something was carried out or came */
     int64_t begun_us; /* the numbers, then the transfer */
     uint64_t available;  /* work that may go and does not yet */
-    int64_t batch;       /* pipelined: so much at least is chosen at a time */
+    int64_t batch;       /* pipelined: so much at least is chosen at a time, what a message carries */
     uint64_t seen;                             /* version of the shard at the last progress */
     uint64_t sweeps, words, flow, transfer_us; /* for those who ask */
 };
@@ -752,6 +752,8 @@ void on_level(struct lbm_node *node, const Lbm__Peer *message);
 void transfer_start(struct lbm_node *node, struct job *job);
 /* Nonzero once all is over. */
 int transfer_timer(struct lbm_node *node, struct job *job);
+/* Vertices of a job that may be on their way to one host. */
+uint32_t transfer_window(const struct lbm_node *node, const struct job *job);
 void transfer_stop(struct lbm_node *node, struct job *job);
 void on_transfer(struct lbm_node *node, const Lbm__Peer *message);
 

@@ -5,7 +5,8 @@
  * plain: entry after entry, in the order of the policy's rounds; the next one begins when the one before is
  * over on both sides. overlapped: an entry begins as soon as this host has what it takes, in the same order.
  * pipelined: the flows of all rounds as one, over all links in turn, as soon as there is anything to give: a
- * vertex that came may leave at once. */
+ * vertex that came may leave at once. Links that still give share what may be under way, so that the last
+ * one, which decides when it is over, does not wait for acknowledgements while the others idle. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ transfer_start(struct lbm_node *node, struct job *job)
     level->begun_us = level->progress_us = node->now_us;
     level->ask_us = node->now_us;
     const struct lbm_job_entry *job_entry = lbm_view_job(&node->view, job->id);
-    level->batch = (int64_t)(PIPELINE_VERTICES * job_entry->work / job_entry->vertices);
+    level->batch = (int64_t)(LBM_BATCH_VERTICES_MAX * job_entry->work / job_entry->vertices);
     for (size_t i = 0; i < level->links.n; i++)
         level->links.at[i] = (struct transfer_link){.host = level->links.at[i].host,
                                                     .life = level->links.at[i].life,
@@ -302,6 +303,19 @@ finish_entries(struct lbm_node *node, struct job *job)
     if (asks)
         level->ask_us = node->now_us + LEVEL_REPEAT_US;
     return all;
+}
+
+uint32_t
+transfer_window(const struct lbm_node *node, const struct job *job)
+{
+    const struct levelling *level = &job->level;
+    uint32_t giving = 0, batches = HANDOFF_BATCHES;
+    if (level->state == LEVEL_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
+        for (size_t i = 0; i < level->entries.n; i++)
+            giving += level->entries.at[i].units > 0 && !level->entries.at[i].over;
+    if (giving != 0 && PIPELINE_BATCHES / giving > HANDOFF_BATCHES)
+        batches = PIPELINE_BATCHES / giving;
+    return batches * LBM_BATCH_VERTICES_MAX;
 }
 
 void
