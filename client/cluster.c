@@ -95,8 +95,7 @@ static const struct lbm_operand cluster_operands[] = {
     {.name = "HOST", .optional = 1, .text = "kill: id of the host"},
 };
 
-/* ---- up and add ------------------------------------------------------------------------------------------
- */
+/* ---- up and add ---------------------------------------------------------------------------------------- */
 
 static enum lbm_status
 start(const struct lbm_client *client, const struct lbm_cluster *cluster, struct lbm_place *place)
@@ -441,8 +440,7 @@ run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
     return status;
 }
 
-/* ---- down, status, kill -----------------------------------------------------------------------------------
- */
+/* ---- down, status, kill -------------------------------------------------------------------------------- */
 
 static enum lbm_status
 run_down(const struct lbm_client *client, struct lbm_cluster *cluster)

@@ -187,8 +187,7 @@ lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids)
     return status;
 }
 
-/* ---- a job's mapping ------------------------------------------------------------------------------------
- */
+/* ---- a job's mapping ----------------------------------------------------------------------------------- */
 
 struct gathering {
     struct lbm_job_map *map;

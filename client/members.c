@@ -9,8 +9,7 @@
 #include "client/links.h"
 #include "client/policy.h"
 
-/* ---- which host ------------------------------------------------------------------------------------------
- */
+/* ---- which host ---------------------------------------------------------------------------------------- */
 
 struct search {
     const char *text; /* NULL: the asked daemon's own host */
@@ -66,8 +65,7 @@ find_host(struct lbm_daemon *daemon, uint32_t *host)
     return LBM_STATUS_DONE;
 }
 
-/* ---- asking for a change
- * ------------------------------------------------------------------------------------ */
+/* ---- asking for a change ------------------------------------------------------------------------------- */
 
 /* Find the host, ask for the change of it. */
 static enum lbm_status
@@ -111,8 +109,7 @@ enum { SECONDS_MAX = 86400 };
 #define LOG_TIMEOUT                                                                                          \
     TIMEOUT_OPTION("30", "wait so long for the control log; the change may still happen after that")
 
-/* ---- join, drain, leave
- * --------------------------------------------------------------------------------------- */
+/* ---- join, drain, leave -------------------------------------------------------------------------------- */
 
 static const struct lbm_option log_options[] = {LOG_TIMEOUT};
 
@@ -179,8 +176,7 @@ const struct lbm_command lbm_command_leave = {
     .run = run_leave,
 };
 
-/* ---- evict
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- evict --------------------------------------------------------------------------------------------- */
 
 enum { EVICT_LOST, EVICT_TIMEOUT, EVICT_OPTIONS };
 
@@ -212,8 +208,7 @@ const struct lbm_command lbm_command_evict = {
     .run = run_evict,
 };
 
-/* ---- set
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- set ----------------------------------------------------------------------------------------------- */
 
 enum { SET_CAPACITY, SET_LINKS, SET_SITE, SET_ADDRESS, SET_POLICY, SET_SCHEDULE, SET_TIMEOUT, SET_OPTIONS };
 

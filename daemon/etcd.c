@@ -38,8 +38,7 @@ struct lbm_etcd {
     struct lbm_etcd_entries incoming; /* outside of libcurl they may be given on */
 };
 
-/* ---- asking ---------------------------------------------------------------------------------------------
- */
+/* ---- asking -------------------------------------------------------------------------------------------- */
 
 static void
 cancel(struct lbm_http_request **request)
@@ -124,8 +123,7 @@ is_good(struct lbm_etcd *etcd, const struct lbm_http_answer *answer)
     return 0;
 }
 
-/* ---- logging in -----------------------------------------------------------------------------------------
- */
+/* ---- logging in ---------------------------------------------------------------------------------------- */
 
 static void
 on_login(void *context, const struct lbm_http_answer *answer)
@@ -153,8 +151,7 @@ is_logged_in(struct lbm_etcd *etcd)
     return 0;
 }
 
-/* ---- watching -------------------------------------------------------------------------------------------
- */
+/* ---- watching ------------------------------------------------------------------------------------------ */
 
 static size_t
 on_watch_data(void *context, const char *bytes, size_t len)
@@ -238,8 +235,7 @@ watch(struct lbm_etcd *etcd, int64_t revision)
             ask(etcd, "/v3/watch", lbm_etcd_watch_body(etcd->config.prefix, etcd->next, revision + 1), &how);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static void
 on_snapshot(void *context, const struct lbm_http_answer *answer)
@@ -312,8 +308,7 @@ lbm_etcd_follow(struct lbm_etcd *etcd, uint64_t from)
     read_after(etcd, 0);
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------------------- */
 
 static void
 on_append(void *context, const struct lbm_http_answer *answer)
@@ -359,8 +354,7 @@ lbm_etcd_compact(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *
         ask(etcd, "/v3/kv/txn", lbm_etcd_compact_body(etcd->config.prefix, index, view->at, view->len), &how);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------
- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 read_password(struct lbm_etcd *etcd, struct lbm_diag *diag)

@@ -17,8 +17,7 @@ lbm_etcd_entries_free(struct lbm_etcd_entries *entries)
     lbm_vec_free(&entries->list);
 }
 
-/* ---- base64 (RFC 4648 section 4) ------------------------------------------------------------------------
- */
+/* ---- base64 (RFC 4648 section 4) ----------------------------------------------------------------------- */
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -74,8 +73,7 @@ decoded(const json_t *string, uint8_t **bytes, size_t *len)
     return LBM_OK;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 static json_t *
 key_of(const char *prefix, const char *rest)
@@ -165,8 +163,7 @@ lbm_etcd_login_body(const char *user, const char *password)
     return dumped(json_pack("{s:s, s:s}", "name", user, "password", password));
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 
 static json_t *
 parsed(const char *text, size_t len)

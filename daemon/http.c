@@ -47,8 +47,7 @@ request_free(struct lbm_http_request *request)
     free(request);
 }
 
-/* ---- libcurl and libevent -------------------------------------------------------------------------------
- */
+/* ---- libcurl and libevent ------------------------------------------------------------------------------ */
 
 /* Requests that have ended say so; cancelled ones go. */
 static void
@@ -138,8 +137,7 @@ set_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *event)
     return event != NULL && event_add(event, NULL) == 0 ? 0 : -1;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------
- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 static size_t
 take(char *bytes, size_t size, size_t n, void *context)
@@ -241,8 +239,7 @@ lbm_http_cancel(struct lbm_http_request *request)
         request_free(request);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------
- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 enum lbm_err
 lbm_http_new(struct event_base *base, const struct lbm_http_tls *tls, struct lbm_http **out,

@@ -32,8 +32,7 @@ loop_fail(struct loop *loop)
     loop_stop(loop, LBM_EXIT_FAILED);
 }
 
-/* ---- the clock -------------------------------------------------------------------------------------------
- */
+/* ---- the clock ----------------------------------------------------------------------------------------- */
 
 /* CLOCK_BOOTTIME goes on while the machine sleeps, as others' clocks do. */
 int64_t
@@ -63,8 +62,7 @@ arm_timer(struct loop *loop)
     loop->armed_us = deadline_us;
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------------ */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 static void
 step(struct loop *loop, struct lbm_event *event)
@@ -244,8 +242,7 @@ on_watchdog(evutil_socket_t fd, short what, void *context)
     lbm_supervisor_alive();
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------------
- */
+/* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* Call back when fd is readable, or the signal came, or (fd -1) every period. */
 static enum lbm_err

@@ -59,8 +59,7 @@ void loop_fail(struct loop *loop);
 /* Stop the loop with this status. */
 void loop_stop(struct loop *loop, enum lbm_exit status);
 
-/* ---- carry.c ---------------------------------------------------------------------------------------------
- */
+/* ---- carry.c ------------------------------------------------------------------------------------------- */
 
 /* Carry out the effects of a step, in order; loop->effects is empty afterwards. */
 void carry_out(struct loop *loop);
@@ -74,8 +73,7 @@ void carry_released(struct loop *loop, uint64_t durable);
 /* Drop what still waits. */
 void carry_drop(struct loop *loop);
 
-/* ---- parts.c ---------------------------------------------------------------------------------------------
- */
+/* ---- parts.c ------------------------------------------------------------------------------------------- */
 
 /* Open everything the loop drives: database, node, sockets, workers.
  * Out:     *recovered owned by the caller. What was opened before an error is for parts_close. */

@@ -107,8 +107,7 @@ void check_all_losses(struct check *check);
 void check_entry(struct check *check, uint32_t host, uint64_t index, const uint8_t *command, size_t len);
 void check_message(struct check *check, uint32_t from, const Lbm__Peer *message);
 
-/* ---- what is said of records (check_words.c) ------------------------------------------------------------
- */
+/* ---- what is said of records (check_words.c) ----------------------------------------------------------- */
 
 /* A replica of a record is on a disk. */
 void check_replicated(struct truth *truth, const struct copy *copy);

@@ -8,8 +8,7 @@
 
 enum { TIMERS_MAX = 2000 };
 
-/* ---- what happens ---------------------------------------------------------------------------------------
- */
+/* ---- what happens -------------------------------------------------------------------------------------- */
 
 static void
 happen_planned(struct cluster *c, struct happen *happen)
@@ -83,8 +82,7 @@ happen_now(struct cluster *c, struct happen happen)
     happen_free(&happen);
 }
 
-/* ---- time -----------------------------------------------------------------------------------------------
- */
+/* ---- time ---------------------------------------------------------------------------------------------- */
 
 /* I7: a node that wants to be woken again and again does nothing else. */
 static void
@@ -179,8 +177,7 @@ cluster_now(const struct cluster *c)
     return c->now_us;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------
- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 struct cluster *
 cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)

@@ -44,8 +44,7 @@ story_options(const struct sim_options *o)
                                   .line = o->trace && o->one ? print_line : NULL};
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------------------
- */
+/* ---- seeds --------------------------------------------------------------------------------------------- */
 
 static void
 shrink_and_tell(struct campaign *campaign, const struct story_result *failed)
@@ -111,8 +110,7 @@ run_seeds(const struct sim_options *o, const char *bug)
     return campaign.tally.failed != 0 ? EXIT_VIOLATED : EXIT_SUCCESS;
 }
 
-/* ---- planted mistakes -------------------------------------------------------------------------------------
- */
+/* ---- planted mistakes ---------------------------------------------------------------------------------- */
 
 static int
 run_bugs(const struct sim_options *o)
@@ -139,8 +137,7 @@ run_bugs(const struct sim_options *o)
     return run_seeds(o, hunt_name(bug));
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------
- */
+/* ---- the program --------------------------------------------------------------------------------------- */
 
 static int
 refused(const struct lbm_diag *diag)

@@ -14,8 +14,7 @@
 
 enum { STORY_SECONDS_MAX = 600, JOBS_MAX = 64 };
 
-/* ---- in the process of a story ---------------------------------------------------------------------------
- */
+/* ---- in the process of a story ------------------------------------------------------------------------- */
 
 static int result_fd;
 static struct story_result *unfinished;
@@ -67,8 +66,7 @@ be_story(const struct story_options *options, int fd)
     _exit(0);
 }
 
-/* ---- in the process that watches -------------------------------------------------------------------------
- */
+/* ---- in the process that watches ----------------------------------------------------------------------- */
 
 struct child {
     pid_t pid; /* 0: none */

@@ -56,8 +56,7 @@ is_well(const struct scale *s)
     return cluster_violation(s->cluster, &text) == NULL;
 }
 
-/* ---- what a phase took ------------------------------------------------------------------------------------
- */
+/* ---- what a phase took --------------------------------------------------------------------------------- */
 
 static void
 phase_begins(struct scale *s)
@@ -104,8 +103,7 @@ phase_ends(struct scale *s, enum scale_phase phase)
     phase_begins(s);
 }
 
-/* ---- what is drawn beforehand -----------------------------------------------------------------------------
- */
+/* ---- what is drawn beforehand -------------------------------------------------------------------------- */
 
 /* Hosts of one fate reach one another without the others, so that they can start without those. */
 static int
@@ -178,8 +176,7 @@ draw(struct scale *s)
     qsort(s->change, s->n_changes, sizeof *s->change, by_time);
 }
 
-/* ---- what the hosts say -----------------------------------------------------------------------------------
- */
+/* ---- what the hosts say -------------------------------------------------------------------------------- */
 
 static const Lbm__HostsReply *
 hosts_as_seen_by_founder(struct scale *s)
@@ -230,8 +227,7 @@ see_off(struct scale *s)
     return open;
 }
 
-/* ---- the course -------------------------------------------------------------------------------------------
- */
+/* ---- the course ---------------------------------------------------------------------------------------- */
 
 /* Nearest to the founder first, so that those that are active are always connected. */
 static int
@@ -333,8 +329,7 @@ churn(struct scale *s)
     }
 }
 
-/* ---- the end ----------------------------------------------------------------------------------------------
- */
+/* ---- the end ------------------------------------------------------------------------------------------- */
 
 static void
 judge(struct scale *s, int settled)

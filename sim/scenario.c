@@ -18,8 +18,7 @@
 
 enum { SECONDS_MAX = 60, SCENARIO_FAILED = 1, SCENARIO_USAGE = 2 };
 
-/* ---- the trace --------------------------------------------------------------------------------------------
- */
+/* ---- the trace ----------------------------------------------------------------------------------------- */
 
 int
 scenario_matches(const char *pattern, const char *text)
@@ -80,8 +79,7 @@ scenario_run(struct scenario *s, int64_t us, const char *pattern)
     return s->has_come;
 }
 
-/* ---- one scenario -----------------------------------------------------------------------------------------
- */
+/* ---- one scenario -------------------------------------------------------------------------------------- */
 
 static struct scenario *running; /* for an assertion that fails */
 
@@ -225,8 +223,7 @@ run_file(const char *file, enum traced traced, int quiet)
     return failed ? SCENARIO_FAILED : EXIT_SUCCESS;
 }
 
-/* ---- many of them -----------------------------------------------------------------------------------------
- */
+/* ---- many of them -------------------------------------------------------------------------------------- */
 
 struct wanted {
     enum traced traced;

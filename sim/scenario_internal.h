@@ -52,15 +52,13 @@ struct scenario {
     uint32_t line; /* at work */
 };
 
-/* ---- scenario_read.c -----------------------------------------------------------------------------------
- */
+/* ---- scenario_read.c ----------------------------------------------------------------------------------- */
 
 /* Read a whole file; carries out what is settled before the cluster begins.
  * Errors: LBM_E_NOTFOUND, LBM_E_IO, LBM_E_SYNTAX, LBM_E_RANGE: diag names file and line. */
 enum lbm_err scenario_read(struct scenario *s, struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* ---- scenario.c ----------------------------------------------------------------------------------------
- */
+/* ---- scenario.c ---------------------------------------------------------------------------------------- */
 
 /* The scenario has failed: `what` is an invariant, or "--". The first failure counts. */
 void scenario_fails(struct scenario *s, const char *what, const char *fmt, ...) LBM_PRINTF(3, 4);

@@ -20,8 +20,7 @@ struct line {
     uint32_t number;
 };
 
-/* ---- words ----------------------------------------------------------------------------------------------
- */
+/* ---- words --------------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 split(const struct scenario *s, struct line *line, struct lbm_diag *diag)
@@ -49,8 +48,7 @@ split(const struct scenario *s, struct line *line, struct lbm_diag *diag)
     }
 }
 
-/* ---- arguments --------------------------------------------------------------------------------------------
- */
+/* ---- arguments ----------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 read_number(const struct scenario *s, const struct line *line, const char *word, uint64_t *out,
@@ -116,8 +114,7 @@ choice_of(const char *choices, const char *word)
     return UINT64_MAX;
 }
 
-/* ---- forms ------------------------------------------------------------------------------------------------
- */
+/* ---- forms --------------------------------------------------------------------------------------------- */
 
 static int
 is_argument(const char *token)
@@ -184,8 +181,7 @@ read_arguments(const struct scenario *s, const struct line *line, const char *fo
     return err;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------
- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 /* No row fits: say what those look like that begin with the same word. */
 static enum lbm_err

@@ -16,8 +16,7 @@ host_in(const struct arguments *a, uint32_t i)
     return (uint32_t)a->number[i];
 }
 
-/* ---- before the cluster begins ----------------------------------------------------------------------------
- */
+/* ---- before the cluster begins ------------------------------------------------------------------------- */
 
 static enum lbm_err
 set_hosts(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
@@ -87,8 +86,7 @@ SETTING(sync, sync_us, int64_t)
 SETTING(engine, engine, enum lbm_log_engine)
 SETTING(evictions, evict_per_minute, uint32_t)
 
-/* ---- time and trace ---------------------------------------------------------------------------------------
- */
+/* ---- time and trace ------------------------------------------------------------------------------------ */
 
 static void
 run_time(struct scenario *s, const struct arguments *a)
@@ -165,8 +163,7 @@ await_state(struct scenario *s, const struct arguments *a)
         scenario_fails(s, "--", "%s", states[a->number[0]].text);
 }
 
-/* ---- hosts ------------------------------------------------------------------------------------------------
- */
+/* ---- hosts --------------------------------------------------------------------------------------------- */
 
 static enum crash
 crash_in(const struct arguments *a)
@@ -256,8 +253,7 @@ stall_disk(struct scenario *s, const struct arguments *a)
     cluster_stall_disk(s->story.cluster, host_in(a, 0), (int64_t)a->number[1]);
 }
 
-/* ---- network ----------------------------------------------------------------------------------------------
- */
+/* ---- network ------------------------------------------------------------------------------------------- */
 
 static void
 hold(struct scenario *s, const struct arguments *a)
@@ -310,8 +306,7 @@ reconnect(struct scenario *s, const struct arguments *a)
     apart(s, host_in(a, 0), 0);
 }
 
-/* ---- jobs, operators, the log -----------------------------------------------------------------------------
- */
+/* ---- jobs, operators, the log -------------------------------------------------------------------------- */
 
 static void
 submit(struct scenario *s, const struct arguments *a)
@@ -429,8 +424,7 @@ settle(struct scenario *s, const struct arguments *a)
         scenario_fails(s, s->result.invariant, "%s", s->result.text);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------
- */
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 
 const struct scenario_row scenario_rows[] = {
     {"hosts SPEC", "the hosts, as for lbctl; all scenarios begin with it", NULL, set_hosts, NEEDS_NOTHING},

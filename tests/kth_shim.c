@@ -86,8 +86,7 @@ real(const char *name)
 
 #define REAL(name) ((__typeof__(&name))(uintptr_t)real(#name))
 
-/* ---- memory -----------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
 void *
 malloc(size_t size)
@@ -118,8 +117,7 @@ reallocarray(void *old, size_t count, size_t size)
     return realloc(old, bytes);
 }
 
-/* ---- write ------------------------------------------------------------------------------------------------
- */
+/* ---- write --------------------------------------------------------------------------------------------- */
 
 /* Value: nonzero if writing to fd is to fail, with errno as it would be for a file or a socket. */
 static int
@@ -180,8 +178,7 @@ ftruncate(int fd, off_t len)
     return write_fails(fd) ? -1 : (int)syscall(SYS_ftruncate, fd, len);
 }
 
-/* ---- sync, open, accept -----------------------------------------------------------------------------------
- */
+/* ---- sync, open, accept -------------------------------------------------------------------------------- */
 
 int
 fsync(int fd)

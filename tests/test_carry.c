@@ -21,8 +21,7 @@ static uint64_t connection_now;
 static enum lbm_err push_result;
 static int failed;
 
-/* ---- stand-ins
- * --------------------------------------------------------------------------------------------- */
+/* ---- stand-ins ----------------------------------------------------------------------------------------- */
 
 enum lbm_err
 lbm_store_worker_push(struct lbm_store_worker *worker, struct lbm_persist *persist)
@@ -136,8 +135,7 @@ loop_fail(struct loop *loop)
     failed = 1;
 }
 
-/* ---- the node's side
- * ------------------------------------------------------------------------------------------ */
+/* ---- the node's side ----------------------------------------------------------------------------------- */
 
 static uint8_t *
 frame_of(uint8_t mark)
@@ -203,8 +201,7 @@ set_up(void **state)
     return 0;
 }
 
-/* ---- the tests
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the tests ----------------------------------------------------------------------------------------- */
 
 static void
 effects_are_carried_out_in_order(void **state)

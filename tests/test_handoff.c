@@ -31,8 +31,7 @@ struct bench {
     uint64_t held;                      /* what it has answered */
 };
 
-/* ---- the trace: only what handoffs are about -------------------------------------------------------------
- */
+/* ---- the trace: only what handoffs are about ----------------------------------------------------------- */
 
 static void
 trace_rows(struct bench *b, const struct lbm_persist *persist)
@@ -119,8 +118,7 @@ expect_trace(struct bench *b, const char *expected)
     lbm_buf_free(&b->trace);
 }
 
-/* ---- time
- * -------------------------------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------------------------------------- */
 
 static void
 pass(struct bench *b, int64_t us)
@@ -133,8 +131,7 @@ pass(struct bench *b, int64_t us)
     b->now_us = end;
 }
 
-/* ---- what a disk held
- * -------------------------------------------------------------------------------------- */
+/* ---- what a disk held ---------------------------------------------------------------------------------- */
 
 static void
 keep_command(struct bench *b, const Lbm__Command *command)
@@ -261,8 +258,7 @@ stop(struct bench *b)
     lbm_buf_free(&b->trace);
 }
 
-/* ---- messages
- * ---------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------ */
 
 static Lbm__Peer
 envelope(void)
@@ -358,8 +354,7 @@ hear_answer(struct bench *b, uint32_t vertex, uint64_t epoch, uint32_t refused)
     hear(b, &message);
 }
 
-/* ---- the target's side -----------------------------------------------------------------------------------
- */
+/* ---- the target's side --------------------------------------------------------------------------------- */
 
 static void
 an_offer_is_stored_before_it_is_acknowledged(void **state)
@@ -422,8 +417,7 @@ a_full_host_stores_its_refusal_first(void **state)
     stop(&b);
 }
 
-/* ---- the source's side
- * ------------------------------------------------------------------------------------- */
+/* ---- the source's side --------------------------------------------------------------------------------- */
 
 /* The plan wants it elsewhere; the home says that vertices may go. */
 static void
@@ -518,8 +512,7 @@ an_answer_to_another_offer_changes_nothing(void **state)
     stop(&b);
 }
 
-/* ---- strangers
- * --------------------------------------------------------------------------------------------- */
+/* ---- strangers ----------------------------------------------------------------------------------------- */
 
 static void
 what_is_meant_for_others_is_dropped(void **state)

@@ -14,8 +14,7 @@
 
 enum { SECOND = 1000000 };
 
-/* ---- clusters -------------------------------------------------------------------------------------------
- */
+/* ---- clusters ------------------------------------------------------------------------------------------ */
 
 static struct cluster *
 cluster_of(const char *spec, enum lbm_log_engine engine, uint32_t late, struct lbm_hosts *h)
@@ -219,8 +218,7 @@ an_external_log_that_is_away_freezes_members_and_loses_nothing(void **state)
     lbm_hosts_free(&h);
 }
 
-/* ---- one node by hand: a copy that has parted from the log ------------------------------------------------
- */
+/* ---- one node by hand: a copy that has parted from the log --------------------------------------------- */
 
 struct bench {
     struct lbm_node *node;

@@ -286,8 +286,7 @@ push_release(struct daemon *daemon, uint32_t vertex, uint64_t token)
     pthread_mutex_unlock(&daemon->lock);
 }
 
-/* ---- the application
- * --------------------------------------------------------------------------------------- */
+/* ---- the application ----------------------------------------------------------------------------------- */
 
 struct scene {
     struct daemon daemon;
@@ -409,8 +408,7 @@ set_up_holding(void **state)
     return 0;
 }
 
-/* ---- what is given and asked back
- * ----------------------------------------------------------------------------- */
+/* ---- what is given and asked back ---------------------------------------------------------------------- */
 
 static void
 vertices_come_with_their_payloads(void **state)
@@ -474,8 +472,7 @@ a_cancelled_job_ends_the_service(void **state)
     assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_E_STATE);
 }
 
-/* ---- the lease
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the lease ----------------------------------------------------------------------------------------- */
 
 static void
 near_its_end_nothing_is_begun(void **state)
@@ -545,8 +542,7 @@ a_page_that_is_being_written_stops_but_loses_nothing(void **state)
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
 }
 
-/* ---- the daemon goes and comes
- * ---------------------------------------------------------------------------------- */
+/* ---- the daemon goes and comes ------------------------------------------------------------------------- */
 
 static void
 the_daemon_may_be_restarted(void **state)
@@ -595,8 +591,7 @@ a_daemon_that_cuts_us_off_and_goes_on_takes_all(void **state)
     assert_int_equal(scene->daemon.n_attached, 0);
 }
 
-/* ---- checkpoints
- * -------------------------------------------------------------------------------------------------- */
+/* ---- checkpoints --------------------------------------------------------------------------------------- */
 
 static void
 a_checkpoint_is_answered_when_it_is_kept(void **state)
@@ -639,8 +634,7 @@ what_comes_during_a_checkpoint_waits_for_dispatch(void **state)
     expect_told(scene, "acquire 9 1 \"nine\"; ");
 }
 
-/* ---- beginning
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- beginning ----------------------------------------------------------------------------------------- */
 
 static void
 what_cannot_be_served_is_refused(void **state)

@@ -135,8 +135,7 @@ expect_consistent(struct lbm_shard *shard)
     assert_int_equal(shard->ghosts.n, patch->n_ghosts); /* none is kept that nobody needs */
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------
- */
+/* ---- records ------------------------------------------------------------------------------------------- */
 
 static void
 an_empty_shard_has_an_empty_patch(void **state)
@@ -243,8 +242,7 @@ the_wish_of_an_own_row_and_the_peer_of_others_survive_storing(void **state)
     lbm_shard_free(&shard);
 }
 
-/* ---- ranks
- * ------------------------------------------------------------------------------------------------- */
+/* ---- ranks --------------------------------------------------------------------------------------------- */
 
 static jmp_buf escape;
 
@@ -302,8 +300,7 @@ a_rank_that_falls_is_caught(void **state)
             }
 }
 
-/* ---- where vertices are
- * ------------------------------------------------------------------------------------- */
+/* ---- where vertices are -------------------------------------------------------------------------------- */
 
 static void
 a_vertex_given_away_leaves_its_address(void **state)
@@ -352,8 +349,7 @@ hints_of_a_record_place_unknown_neighbours(void **state)
     lbm_shard_free(&shard);
 }
 
-/* ---- learning
- * ------------------------------------------------------------------------------------------------ */
+/* ---- learning ------------------------------------------------------------------------------------------ */
 
 struct lesson {
     uint32_t host;
@@ -423,8 +419,7 @@ strangers_are_not_recorded(void **state)
     lbm_shard_free(&shard);
 }
 
-/* ---- the patch
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the patch ----------------------------------------------------------------------------------------- */
 
 static void
 coordinates_survive_a_change_of_owners(void **state)

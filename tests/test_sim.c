@@ -15,8 +15,7 @@
 
 enum { JOB = 7, SECOND = 1000000, FOUNDING = 3 /* entries of the control log */ };
 
-/* ---- clocks ----------------------------------------------------------------------------------------------
- */
+/* ---- clocks -------------------------------------------------------------------------------------------- */
 
 static void
 a_clock_gains_what_its_rate_says(void **state)
@@ -46,8 +45,7 @@ a_clock_reaches_a_time_at_the_first_moment_that_shows_it(void **state)
     }
 }
 
-/* ---- disks -----------------------------------------------------------------------------------------------
- */
+/* ---- disks --------------------------------------------------------------------------------------------- */
 
 struct scene {
     struct check check;
@@ -240,8 +238,7 @@ a_reset_leaves_the_control_log_alone(void **state)
     scene_end(&s);
 }
 
-/* ---- checks: each fires ----------------------------------------------------------------------------------
- */
+/* ---- checks: each fires -------------------------------------------------------------------------------- */
 
 static void
 a_vertex_that_only_a_replica_has_exists(void **state)
@@ -446,8 +443,7 @@ a_word_about_what_no_other_disk_has_is_seen(void **state)
     scene_end(&s);
 }
 
-/* ---- who works -------------------------------------------------------------------------------------------
- */
+/* ---- who works ----------------------------------------------------------------------------------------- */
 
 /* A cluster of two hosts, none of them started, with an application on each and leases as told. */
 static struct cluster *

@@ -35,8 +35,7 @@ remove_directory(void **state)
     return rmdir(directory);
 }
 
-/* ---- notifications
- * ------------------------------------------------------------------------------------------ */
+/* ---- notifications ------------------------------------------------------------------------------------- */
 
 static void
 systemd_is_told_of_each_turn(void **state)
@@ -90,8 +89,7 @@ the_watchdog_is_fed_twice_a_period(void **state)
     unsetenv("WATCHDOG_PID");
 }
 
-/* ---- the pid file
- * ------------------------------------------------------------------------------------------- */
+/* ---- the pid file -------------------------------------------------------------------------------------- */
 
 static void
 the_pid_file_holds_the_pid(void **state)
@@ -129,8 +127,7 @@ a_pid_file_is_not_written_through_a_link(void **state)
     assert_int_equal(lbm_pid_file_write("/nowhere/at/all/pid", &diag), LBM_E_IO);
 }
 
-/* ---- the log
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the log ------------------------------------------------------------------------------------------- */
 
 /* What is written to standard error while `speak` runs. */
 static void

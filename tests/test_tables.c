@@ -209,8 +209,7 @@ tables_that_run_together_keep_their_numbers(void **state)
         lbm_vec_free(&run[i].cells);
 }
 
-/* ---- charts ----------------------------------------------------------------------------------------------
- */
+/* ---- charts -------------------------------------------------------------------------------------------- */
 
 static void
 a_chart_of_one_point_is_drawn(void **state)

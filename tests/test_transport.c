@@ -378,8 +378,7 @@ a_port_in_use_is_refused(void **state)
     assert_null(second);
 }
 
-/* ---- strangers: plain sockets that say what they like
- * ------------------------------------------------------ */
+/* ---- strangers: plain sockets that say what they like -------------------------------------------------- */
 
 static int
 stranger(struct fixture *f)

@@ -154,8 +154,7 @@ three_in_a_row(struct lbm_view *view)
     activate(view, 7, 1, 2, 0.9, 0.5, "");
 }
 
-/* ---- founding -------------------------------------------------------------------------------------------
- */
+/* ---- founding ------------------------------------------------------------------------------------------ */
 
 static void
 a_log_begins_with_found_or_is_damaged(void **state)
@@ -201,8 +200,7 @@ a_command_of_a_later_version_stops_the_log(void **state)
     lbm_view_free(&view);
 }
 
-/* ---- members --------------------------------------------------------------------------------------------
- */
+/* ---- members ------------------------------------------------------------------------------------------- */
 
 static void
 members_are_kept_by_id_and_numbered_by_it(void **state)
@@ -368,8 +366,7 @@ a_cluster_has_a_largest_number_of_hosts(void **state)
     lbm_view_free(&view);
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------------------
- */
+/* ---- jobs ---------------------------------------------------------------------------------------------- */
 
 static void
 a_job_is_found_by_id_and_name_until_deleted(void **state)
@@ -434,8 +431,7 @@ a_cluster_has_a_largest_number_of_jobs(void **state)
     lbm_view_free(&view);
 }
 
-/* ---- determinism ------------------------------------------------------------------------------------------
- */
+/* ---- determinism --------------------------------------------------------------------------------------- */
 
 static void
 random_command(struct lbm_view *view, struct lbm_rng *rng)
@@ -537,8 +533,7 @@ the_same_entries_give_the_same_view(void **state)
     assert_true(routable > 100 && jobs > 100); /* the runs reach what they compare */
 }
 
-/* ---- sites of those that bring none
- * ------------------------------------------------------------------------ */
+/* ---- sites of those that bring none -------------------------------------------------------------------- */
 
 static void
 a_site_lies_among_the_linked_hosts_and_on_none(void **state)

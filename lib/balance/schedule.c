@@ -80,8 +80,7 @@ arrive(struct desk *d, uint32_t n_hosts)
     }
 }
 
-/* ---- three ways: each carries out one phase and returns its time, 0 if nothing can move -------------------
- */
+/* ---- three ways: each carries out one phase and returns its time, 0 if nothing can move ---------------- */
 
 typedef uint64_t phase(struct desk *d, uint32_t n_hosts, const struct lbm_transfer *transfer, size_t n);
 

@@ -28,8 +28,7 @@ lbm_hosts_hops(const struct lbm_hosts *h, uint32_t source, uint32_t *hops, uint3
     return reached;
 }
 
-/* ---- Dijkstra with a binary heap; a host may lie in the heap more than once, stale entries are skipped --
- */
+/* ---- Dijkstra with a binary heap; a host may lie in the heap more than once, stale entries are skipped - */
 
 struct entry {
     uint32_t dist, host;

@@ -60,8 +60,7 @@ add_entry(struct lbm_node *node, struct lbm_recovered_entry entry)
     return LBM_OK;
 }
 
-/* ---- storing and applying -------------------------------------------------------------------------------
- */
+/* ---- storing and applying ------------------------------------------------------------------------------ */
 
 void
 log_store(struct lbm_node *node, const uint8_t *command, size_t len)
@@ -230,8 +229,7 @@ log_persisted(struct lbm_node *node)
     log_compact(node);
 }
 
-/* ---- proposals ------------------------------------------------------------------------------------------
- */
+/* ---- proposals ----------------------------------------------------------------------------------------- */
 
 /* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not
  * be reached is there again. */

@@ -228,8 +228,7 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const slot_list *own
     return err;
 }
 
-/* ---- the decision ---------------------------------------------------------------------------------------
- */
+/* ---- the decision -------------------------------------------------------------------------------------- */
 
 static uint64_t
 excess(uint64_t load, uint64_t limit)

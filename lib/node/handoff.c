@@ -7,8 +7,7 @@
 
 #include "node/internal.h"
 
-/* ---- what is due
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what is due --------------------------------------------------------------------------------------- */
 
 void
 due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
@@ -133,8 +132,7 @@ handoff_flush(struct lbm_node *node)
     lbm_vec_free(&batch);
 }
 
-/* ---- the source's side
- * ------------------------------------------------------------------------------------------ */
+/* ---- the source's side --------------------------------------------------------------------------------- */
 
 /* The member that a vertex may be handed to, or NULL: it is not ACTIVE, or the vertex is pinned elsewhere. */
 static const struct lbm_member *
@@ -368,8 +366,7 @@ on_answer(struct lbm_node *node, const Lbm__Peer *message)
         job->level.tick_us = node->now_us + TRANSFER_SOON_US;
 }
 
-/* ---- the target's side
- * ------------------------------------------------------------------------------------------- */
+/* ---- the target's side --------------------------------------------------------------------------------- */
 
 static int
 must_refuse(const struct lbm_node *node, const struct job *job)

@@ -116,8 +116,7 @@ start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     return err;
 }
 
-/* ---- going on --------------------------------------------------------------------------------------------
- */
+/* ---- going on ------------------------------------------------------------------------------------------ */
 
 static void
 send_words(struct lbm_node *node, struct job *job)

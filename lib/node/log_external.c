@@ -79,8 +79,7 @@ const struct log_engine log_external = {
     .fetch_deadline = external_fetch_deadline,
 };
 
-/* ---- events ---------------------------------------------------------------------------------------------
- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 /* Taken, or taken by another: the entry will come. No answer: it may have happened, or not; the same index
  * is tried again, unless its entry comes first. */

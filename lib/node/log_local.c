@@ -185,8 +185,7 @@ const struct log_engine log_local = {
     .fetch_deadline = local_fetch_deadline,
 };
 
-/* ---- messages -------------------------------------------------------------------------------------------
- */
+/* ---- messages ------------------------------------------------------------------------------------------ */
 
 /* Who asks the wrong host learns which one is right. */
 static void

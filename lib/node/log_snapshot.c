@@ -6,8 +6,7 @@
 
 #include "node/log_internal.h"
 
-/* ---- beginning ------------------------------------------------------------------------------------------
- */
+/* ---- beginning ----------------------------------------------------------------------------------------- */
 
 /* A view from a snapshot, or NULL; then the step has failed. The caller frees it. */
 static struct lbm_view *
@@ -53,8 +52,7 @@ log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered)
         jobs_created(node, &node->view.jobs.at[i]);
 }
 
-/* ---- from elsewhere -------------------------------------------------------------------------------------
- */
+/* ---- from elsewhere ------------------------------------------------------------------------------------ */
 
 int
 log_snapshot_pending(const struct lbm_node *node)
@@ -201,8 +199,7 @@ on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
     lbm_vec_free(&node->parts);
 }
 
-/* ---- for others -----------------------------------------------------------------------------------------
- */
+/* ---- for others ---------------------------------------------------------------------------------------- */
 
 /* One host is enough to shorten a log that all share. */
 static int

@@ -178,8 +178,7 @@ operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *
     free(bytes);
 }
 
-/* ---- changes of hosts ------------------------------------------------------------------------------------
- */
+/* ---- changes of hosts ---------------------------------------------------------------------------------- */
 
 static void
 change_join(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
@@ -337,8 +336,7 @@ answer_host_change(struct lbm_node *node, const struct client *client, const Lbm
     reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED, "a change this daemon does not know");
 }
 
-/* ---- events
- * -------------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 void
 operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text)

@@ -133,8 +133,7 @@ lbm_view_heir(const struct lbm_view *view, uint32_t host, uint64_t incarnation, 
     return 1;
 }
 
-/* ---- where hosts are found ------------------------------------------------------------------------------
- */
+/* ---- where hosts are found ----------------------------------------------------------------------------- */
 
 enum lbm_err
 lbm_view_touch(struct lbm_view *view, uint32_t host)
@@ -235,8 +234,7 @@ lbm_view_index(struct lbm_view *view)
     return err;
 }
 
-/* ---- commands -------------------------------------------------------------------------------------------
- */
+/* ---- commands ------------------------------------------------------------------------------------------ */
 
 static enum lbm_err
 apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)

@@ -36,8 +36,7 @@ is_relay(const struct lbm_member *member)
     return member->state != LBM_MEMBER_ACTIVE;
 }
 
-/* ---- ways through relays --------------------------------------------------------------------------------
- */
+/* ---- ways through relays ------------------------------------------------------------------------------- */
 
 /* Declared links of all members, in both directions; members by their place. */
 struct ways {
@@ -222,8 +221,7 @@ bridge(const struct lbm_view *view, uint32_t n_active, link_list *links)
     return err;
 }
 
-/* ---- the host graph -------------------------------------------------------------------------------------
- */
+/* ---- the host graph ------------------------------------------------------------------------------------ */
 
 /* Links between ACTIVE members by number; a link counts if either end declares it, the cheaper if both. */
 static enum lbm_err

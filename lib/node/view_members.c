@@ -254,8 +254,7 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     return err == LBM_OK ? give_buddies(view, LBM_NONE) : err; /* who was alone has somebody now */
 }
 
-/* ---- a member's changes -----------------------------------------------------------------------------------
- */
+/* ---- a member's changes -------------------------------------------------------------------------------- */
 
 /* The member that a command names in its present incarnation, or NULL with a refusal. */
 static struct lbm_member *

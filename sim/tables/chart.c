@@ -40,8 +40,7 @@ series_add(struct series *series, double x, double y)
     series->y[series->n++] = y;
 }
 
-/* ---- axes -------------------------------------------------------------------------------------------------
- */
+/* ---- axes ---------------------------------------------------------------------------------------------- */
 
 static double
 scale(const struct axis *axis, double value)
@@ -119,8 +118,7 @@ draw_axis(struct lbm_buf *out, const struct axis *axis, int vertical)
         tick(out, axis, vertical, i * step);
 }
 
-/* ---- series -----------------------------------------------------------------------------------------------
- */
+/* ---- series -------------------------------------------------------------------------------------------- */
 
 /* Circles, squares, triangles, in turn. */
 static void

@@ -11,8 +11,7 @@ static const double pi = 3.14159265358979323846;
 
 enum { D_LEAST = 3, D_MOST = 10 };
 
-/* ---- theorem 1, lemma 2 -----------------------------------------------------------------------------------
- */
+/* ---- theorem 1, lemma 2 -------------------------------------------------------------------------------- */
 
 /* gamma of the diffusion matrix with alpha on every link, and theorem 1's word. */
 static int
@@ -91,8 +90,7 @@ cyb89_lemma_2(struct table_run *t)
     }
 }
 
-/* ---- tables I and II --------------------------------------------------------------------------------------
- */
+/* ---- tables I and II ----------------------------------------------------------------------------------- */
 
 void
 cyb89_table_1(struct table_run *t)
@@ -112,8 +110,7 @@ cyb89_table_1(struct table_run *t)
     }
 }
 
-/* ---- theorem 4 --------------------------------------------------------------------------------------------
- */
+/* ---- theorem 4 ----------------------------------------------------------------------------------------- */
 
 /* Level pairs by colour, the colours in a random order; the rest of the deviation. */
 static double
@@ -154,8 +151,7 @@ cyb89_theorem_4(struct table_run *t)
     }
 }
 
-/* ---- theorems 2 and 5, table II ---------------------------------------------------------------------------
- */
+/* ---- theorems 2 and 5, table II ------------------------------------------------------------------------ */
 
 /* Steady variance over sigma^2, simulated. A sample of s steps of n hosts has a relative error of about
  * sqrt(memory/(s n)), which the number of steps keeps below half a percent. */

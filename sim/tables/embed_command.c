@@ -28,8 +28,7 @@ struct embedding {
     struct lbm_rng rng;
 };
 
-/* ---- arguments --------------------------------------------------------------------------------------------
- */
+/* ---- arguments ----------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 one_of(const char *option, const char *value, const char *const *words, struct lbm_diag *diag)
@@ -115,8 +114,7 @@ print_help(void)
            "  --seed S        of the random start and orders; default 1\n");
 }
 
-/* ---- the guest --------------------------------------------------------------------------------------------
- */
+/* ---- the guest ----------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 read_guest(struct embedding *e, struct lbm_diag *diag)
@@ -159,8 +157,7 @@ read_hosts(struct embedding *e, struct lbm_diag *diag)
     return err;
 }
 
-/* ---- sweeps -----------------------------------------------------------------------------------------------
- */
+/* ---- sweeps -------------------------------------------------------------------------------------------- */
 
 /* A guest without pins would shrink to a point: it is centred and scaled after each sweep. */
 static void
@@ -192,8 +189,7 @@ sweep(struct embedding *e)
     return err;
 }
 
-/* ---- frames -----------------------------------------------------------------------------------------------
- */
+/* ---- frames -------------------------------------------------------------------------------------------- */
 
 /* Most vertices of a region over the mean. */
 static double

@@ -33,8 +33,7 @@ place(double x)
     return MARGIN + SIZE * x;
 }
 
-/* ---- frames -----------------------------------------------------------------------------------------------
- */
+/* ---- frames -------------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 draw_regions(const struct lbm_hosts *h, struct lbm_buf *out)
@@ -77,8 +76,7 @@ draw_embedding(const struct lbm_graph *g, const struct lbm_hosts *h, const doubl
     return err == LBM_OK && out->failed ? LBM_E_NOMEM : err;
 }
 
-/* ---- spectrum ---------------------------------------------------------------------------------------------
- */
+/* ---- spectrum ------------------------------------------------------------------------------------------ */
 
 static const double faintest = 1e-6, strongest = 10.0; /* cells */
 

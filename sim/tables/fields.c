@@ -57,8 +57,7 @@ field_error(const struct field *f)
     return fmax(largest - mean, mean - least) / mean;
 }
 
-/* ---- diffusion --------------------------------------------------------------------------------------------
- */
+/* ---- diffusion ----------------------------------------------------------------------------------------- */
 
 /* A missing neighbour is the processor itself, which is what reflection at the border means. */
 static void
@@ -98,8 +97,7 @@ field_diffuse(struct field *f)
     f->next = load;
 }
 
-/* ---- exchange ---------------------------------------------------------------------------------------------
- */
+/* ---- exchange ------------------------------------------------------------------------------------------ */
 
 static inline void
 exchange(double *p, double *q, double lambda)

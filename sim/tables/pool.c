@@ -19,8 +19,7 @@ struct worker {
     LBM_VEC(char) bytes;
 };
 
-/* ---- in the child -----------------------------------------------------------------------------------------
- */
+/* ---- in the child -------------------------------------------------------------------------------------- */
 
 static void
 write_all(int fd, const void *bytes, size_t n)
@@ -48,8 +47,7 @@ be_worker(const struct table *table, const struct table_options *options, int fd
     _exit(0);
 }
 
-/* ---- in the parent ----------------------------------------------------------------------------------------
- */
+/* ---- in the parent ------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 begin(struct worker *worker, const struct table *table, size_t index, const struct table_options *options,

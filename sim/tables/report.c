@@ -14,8 +14,7 @@ report_wrong(const struct table_run *run)
     return wrong;
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------
- */
+/* ---- text ---------------------------------------------------------------------------------------------- */
 
 static const char *const relation_signs[] = {[WITHIN] = "", [AT_MOST] = "<=", [AT_LEAST] = ">="};
 
@@ -66,8 +65,7 @@ report_table(const struct table *table, const struct table_run *run, int quiet)
         printf("%s: not computed: %s\n", table->name, run->diag.text);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static void
 json_text(const char *key, const char *text)

@@ -16,8 +16,7 @@ static const struct {
 
 enum { DEM, OEM, CWA, RULES };
 
-/* ---- bounds -----------------------------------------------------------------------------------------------
- */
+/* ---- bounds -------------------------------------------------------------------------------------------- */
 
 /* Largest difference that is left of given loads. */
 static double
@@ -81,8 +80,7 @@ rjk03_bounds(struct table_run *t)
     cube_close(&c);
 }
 
-/* ---- worked examples --------------------------------------------------------------------------------------
- */
+/* ---- worked examples ----------------------------------------------------------------------------------- */
 
 static const struct example {
     const char *figure;
@@ -117,8 +115,7 @@ rjk03_schedules(struct table_run *t)
     cube_close(&c);
 }
 
-/* ---- random loads -----------------------------------------------------------------------------------------
- */
+/* ---- random loads -------------------------------------------------------------------------------------- */
 
 /* Mean largest difference; the 30 % of the paper's simulation do not follow from it. */
 void

@@ -55,8 +55,7 @@ tabulate(struct table_run *t, enum lbm_policy policy, struct pairs *pairs)
     return err == LBM_OK || table_fail(t, err);
 }
 
-/* ---- the halves -------------------------------------------------------------------------------------------
- */
+/* ---- the halves ---------------------------------------------------------------------------------------- */
 
 static uint32_t
 hash(const uint8_t *load)
@@ -131,8 +130,7 @@ count_halves(struct forms *forms, const struct pairs *pairs)
     return err;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------
- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static uint32_t
 difference(const struct pairs *pairs, const struct form *lower, const struct form *upper, uint32_t half)

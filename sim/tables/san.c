@@ -8,8 +8,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- theorems 5 and 15 ------------------------------------------------------------------------------------
- */
+/* ---- theorems 5 and 15 --------------------------------------------------------------------------------- */
 
 /* Place of i in an array of n that is continued by its mirror image, again and again. */
 static uint32_t
@@ -90,8 +89,7 @@ san_closed_forms(struct table_run *t)
     judge_closed_form(t, 15, 1, 25);
 }
 
-/* ---- times ------------------------------------------------------------------------------------------------
- */
+/* ---- times --------------------------------------------------------------------------------------------- */
 
 /* Steps or sweeps until the error is at most epsilon; lambda < 0: diffusion. */
 static double

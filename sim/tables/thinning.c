@@ -20,8 +20,7 @@ struct image {
     uint32_t row[SIDE]; /* cost of a row, tenths of a unit */
 };
 
-/* ---- the figure -------------------------------------------------------------------------------------------
- */
+/* ---- the figure ---------------------------------------------------------------------------------------- */
 
 static const struct ellipse {
     double x, y, radius_x, radius_y, turn; /* turn: degrees */
@@ -61,8 +60,7 @@ draw(struct image *image)
     price(image);
 }
 
-/* ---- thinning ---------------------------------------------------------------------------------------------
- */
+/* ---- thinning ------------------------------------------------------------------------------------------ */
 
 /* Neighbours clockwise from the north; outside there is no figure. */
 static void
@@ -106,8 +104,7 @@ thin(struct image *image, int second)
     return removed;
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 void
 xl95_thinning(struct table_run *t)

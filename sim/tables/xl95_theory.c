@@ -10,8 +10,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- gamma column of Table II -----------------------------------------------------------------------------
- */
+/* ---- gamma column of Table II -------------------------------------------------------------------------- */
 
 static double
 gamma_of(struct table_run *t, const struct net *net, double lambda)
@@ -53,8 +52,7 @@ xl95_gamma(struct table_run *t)
         judge_column(t, specs[i]);
 }
 
-/* ---- lambda_opt -------------------------------------------------------------------------------------------
- */
+/* ---- lambda_opt ---------------------------------------------------------------------------------------- */
 
 /* tolerance: of the numeric optimum; odd rings and meshes with odd sides are approximations in the paper. */
 static const struct {
@@ -137,8 +135,7 @@ xl95_open(struct table_run *t)
     }
 }
 
-/* ---- Table I ----------------------------------------------------------------------------------------------
- */
+/* ---- Table I ------------------------------------------------------------------------------------------- */
 
 static void
 judge_torus(struct table_run *t, const char *spec, int n, int k)
@@ -191,8 +188,7 @@ xl95_table_1(struct table_run *t)
     judge_mesh(t, "mesh:8x8", 2, 8, 0.25485, 0.96120);
 }
 
-/* ---- the text at Fig. 6 -----------------------------------------------------------------------------------
- */
+/* ---- the text at Fig. 6 -------------------------------------------------------------------------------- */
 
 static double
 mean_sweeps(const struct exchange *e, double lambda, uint32_t runs, uint64_t seed, double *load)
@@ -236,8 +232,7 @@ xl95_fig_6(struct table_run *t)
     }
 }
 
-/* ---- termination ------------------------------------------------------------------------------------------
- */
+/* ---- termination --------------------------------------------------------------------------------------- */
 
 static void
 judge_termination(struct table_run *t, const char *spec, uint32_t runs)

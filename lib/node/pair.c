@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One meeting of two hosts in an exchange session (DESIGN section 6): the opener says its load, the other
+ * answers with its own and its band of vertices, the opener decides what moves (exchange.c) and tells; both
+ * hand over. Which host meets which, and when, is session.c. */
+#include <stdlib.h>
+
+#include "node/session_internal.h"
+
+static void
+slack_hear(struct session *s, uint32_t from, uint32_t hops)
+{
+    struct slack *heard = &s->slack_heard;
+    if (hops < heard->hops)
+        *heard = (struct slack){.hops = hops, .via = from, .other = heard->hops};
+    else if (hops < heard->other)
+        heard->other = hops;
+}
+
+static uint32_t
+slack_told(const struct session *s, uint32_t partner)
+{
+    return partner == s->slack.via ? s->slack.other : s->slack.hops;
+}
+
+/* A number that changes whenever this host might decide otherwise than before; 0 while it has too much, or
+ * something is on its way. */
+static uint64_t
+stillness(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    int moves =
+        job->shard.n_out != 0 || job->unfinished.n != 0 || job->releasing.n != 0 || stream_lag(node) != 0;
+    return moves || session_load(job) > job_limit(node, entry, node->host) ? 0 : job->shard.version + 1;
+}
+
+static struct quiet *
+quiet_with(struct session *s, uint32_t host)
+{
+    for (size_t i = 0; i < s->quiet.n; i++)
+        if (s->quiet.at[i].host == host)
+            return &s->quiet.at[i];
+    return NULL;
+}
+
+/* Nonzero if nothing moved between both as they stand, and would not now. */
+static int
+is_quiet(struct session *s)
+{
+    const struct quiet *quiet = quiet_with(s, s->partner);
+    return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
+           quiet->theirs == s->still_heard && quiet->times >= QUIET_TIMES;
+}
+
+/* The session under way has moved nothing. */
+static void
+remember_quiet(struct lbm_node *node, struct session *s)
+{
+    struct quiet *quiet = quiet_with(s, s->partner), fresh = {.host = s->partner};
+    if (quiet == NULL) {
+        if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        quiet = &s->quiet.at[s->quiet.n - 1];
+    }
+    int same = quiet->own == s->still && quiet->theirs == s->still_heard;
+    quiet->times = same ? quiet->times + 1 : 1;
+    quiet->own = s->still;
+    quiet->theirs = s->still_heard;
+}
+
+void
+pair_open(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    Lbm__PairOpen open = LBM__PAIR_OPEN__INIT;
+    open.job = job->id;
+    open.sweep = s->sweep;
+    open.colour = s->colour;
+    open.load = session_load(job);
+    open.counter = s->termination.counter;
+    open.slack_hops = slack_told(s, s->partner);
+    open.topology = node->view.topology;
+    open.still = s->still = stillness(node, job);
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_OPEN;
+    message.pair_open = &open;
+    send_peer(node, s->partner, &message);
+    s->retry_us = INT64_MAX;
+}
+
+void
+pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open)
+{
+    struct session *s = &job->session;
+    struct columns columns;
+    slot_list band = {0};
+    columns_init(&columns);
+    lbm_termination_hear(&s->termination, open->counter);
+    slack_hear(s, s->partner, open->slack_hops);
+    s->still = stillness(node, job);
+    s->still_heard = open->still;
+    int same = is_quiet(s);
+    if (!same && exchange_band(node, job, s->partner, &band) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
+        columns_add(node, &columns, job, vertex, vertex->epoch, 1);
+    }
+    columns_message(&columns);
+    Lbm__PairAccept accept = LBM__PAIR_ACCEPT__INIT;
+    accept.job = job->id;
+    accept.sweep = s->sweep;
+    accept.colour = s->colour;
+    accept.load = session_load(job);
+    int settled = job->phase == LBM_PHASE_SETTLED;
+    accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
+    accept.slack_hops = settled && session_has_room(node, job) ? 0 : slack_told(s, s->partner);
+    accept.topology = node->view.topology;
+    accept.band = &columns.message;
+    accept.still = s->still;
+    accept.same = same != 0;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_ACCEPT;
+    message.pair_accept = &accept;
+    if (node->failed == LBM_OK)
+        send_peer(node, s->partner, &message);
+    columns_free(&columns);
+    lbm_vec_free(&band);
+    s->n_met++;
+    s->state = SESSION_ANSWERED;
+    s->retry_us = INT64_MAX;
+    s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+void
+on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairOpen *open = message->pair_open;
+    struct job *job = job_of(node, open->job);
+    if (job == NULL || !is_routable(node) || open->topology != node->view.topology)
+        return;
+    struct session *s = &job->session;
+    if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
+        session_notice(node, job, message->src, NOTICE_NOT_READY);
+        return;
+    }
+    int place = session_compare(s, open->sweep, open->colour);
+    struct early_open *early = session_early(node, s, message->src);
+    if (early == NULL)
+        return;
+    *early = (struct early_open){.host = message->src,
+                                 .set = 1,
+                                 .is_open = 1,
+                                 .sweep = open->sweep,
+                                 .colour = open->colour,
+                                 .load = open->load,
+                                 .counter = open->counter,
+                                 .slack_hops = open->slack_hops,
+                                 .still = open->still,
+                                 .heard_us = node->now_us};
+    int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
+    if (job->phase == LBM_PHASE_SETTLED) {
+        if (s->state == SESSION_NONE || s->partner == message->src)
+            session_receive(node, job, early);
+    } else if (place < 0) {
+        early->set = 0;
+        session_notice(node, job, message->src, NOTICE_AHEAD);
+    } else if (place == 0 && awaits && s->partner == message->src) {
+        early->set = 0;
+        pair_answer(node, job, early);
+    } else if (place > 0 && s->state == SESSION_ANSWERED && s->partner == message->src) {
+        session_stop(node, job); /* it has given up the session that this host answered */
+        session_jump(node, job, open->sweep, open->colour);
+    } else if (open->sweep > s->sweep + 1 &&
+               (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED)) {
+        session_jump(node, job, open->sweep, open->colour);
+    }
+}
+
+/* Hand over the vertices of a plan's list that are still ours; records them as part of the session. */
+static void
+give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const uint32_t *vertex,
+          const uint64_t *epoch)
+{
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
+        if (own == NULL || own->epoch != epoch[i] || !handoff_begin(node, job, own, to))
+            continue;
+        own->in_session = 1;
+        job->session.leaving++;
+    }
+}
+
+static void
+start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const uint32_t *arriving)
+{
+    struct session *s = &job->session;
+    s->arriving.n = 0;
+    for (size_t i = 0; i < n_arriving; i++)
+        if (lbm_vec_push(&s->arriving, arriving[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    s->state = SESSION_MOVING;
+    s->moved = 1;
+    s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+    lbm_termination_disturb(&s->termination);
+}
+
+static enum lbm_err
+send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchange, const Lbm__Records *band,
+          uint64_t *give_epoch)
+{
+    uint64_t *take_epoch = lbm_alloc(exchange->take.n, sizeof *take_epoch);
+    if (take_epoch == NULL)
+        return LBM_E_NOMEM;
+    for (size_t i = 0; i < exchange->take.n; i++)
+        for (size_t k = 0; k < band->n_vertex; k++)
+            if (band->vertex[k] == exchange->take.at[i])
+                take_epoch[i] = band->epoch[k];
+    Lbm__PairPlan plan = LBM__PAIR_PLAN__INIT;
+    plan.job = job->id;
+    plan.sweep = job->session.sweep;
+    plan.colour = job->session.colour;
+    plan.n_give = plan.n_give_epoch = exchange->give.n;
+    plan.give = exchange->give.at;
+    plan.give_epoch = give_epoch;
+    plan.n_take = plan.n_take_epoch = exchange->take.n;
+    plan.take = exchange->take.at;
+    plan.take_epoch = take_epoch;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_PLAN;
+    message.pair_plan = &plan;
+    send_peer(node, job->session.partner, &message);
+    free(take_epoch);
+    return LBM_OK;
+}
+
+/* The opener decides, tells, and both sides hand over. */
+static void
+carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchange, const Lbm__Records *band)
+{
+    uint32_t partner = job->session.partner;
+    uint64_t *give_epoch = lbm_alloc(exchange->give.n, sizeof *give_epoch);
+    if (give_epoch == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (size_t i = 0; i < exchange->give.n; i++)
+        give_epoch[i] = lbm_shard_vertex(&job->shard, exchange->give.at[i])->epoch;
+    if (send_plan(node, job, exchange, band, give_epoch) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    if (exchange->give.n + exchange->take.n != 0) {
+        start_moving(node, job, exchange->take.n, exchange->take.at);
+        give_away(node, job, partner, exchange->give.n, exchange->give.at, give_epoch);
+        session_finish_if_over(node, job);
+    } else {
+        session_next(node, job);
+    }
+    free(give_epoch);
+}
+
+void
+on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairAccept *accept = message->pair_accept;
+    struct job *job = job_of(node, accept->job);
+    if (job == NULL || accept->band == NULL || job->phase != LBM_PHASE_BALANCING ||
+        job->session.state != SESSION_OPENED || job->session.partner != message->src ||
+        accept->topology != node->view.topology ||
+        session_compare(&job->session, accept->sweep, accept->colour) != 0)
+        return;
+    struct session *s = &job->session;
+    s->n_met++;
+    s->retry_us = INT64_MAX;
+    lbm_termination_hear(&s->termination, accept->counter);
+    slack_hear(s, message->src, accept->slack_hops);
+    struct exchange exchange = {0};
+    s->still_heard = accept->still;
+    if (!accept->same && exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+    } else {
+        if (exchange.give.n + exchange.take.n == 0)
+            remember_quiet(node, s);
+        carry_out(node, job, &exchange, accept->band);
+    }
+    lbm_vec_free(&exchange.give);
+    lbm_vec_free(&exchange.take);
+}
+
+void
+on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairPlan *plan = message->pair_plan;
+    struct job *job = job_of(node, plan->job);
+    if (job == NULL || job->phase < LBM_PHASE_BALANCING || job->session.state != SESSION_ANSWERED ||
+        job->session.partner != message->src ||
+        session_compare(&job->session, plan->sweep, plan->colour) != 0)
+        return;
+    int settled = job->phase == LBM_PHASE_SETTLED;
+    if (plan->n_give + plan->n_take == 0) {
+        remember_quiet(node, &job->session);
+        if (settled) {
+            session_stop(node, job);
+            session_receive_next(node, job);
+        } else {
+            session_next(node, job);
+        }
+        return;
+    }
+    if (settled) { /* from here on it sweeps again, with this session as the first */
+        job_enter(node, job, LBM_PHASE_BALANCING);
+        job->session.colour = plan->colour;
+        job->session.retry_us = INT64_MAX;
+    }
+    start_moving(node, job, plan->n_give, plan->give);
+    give_away(node, job, message->src, plan->n_take, plan->take, plan->take_epoch);
+    session_finish_if_over(node, job);
+}
+
+/* A partner is further than this host, or was passed over: follow it if it is the one waited for, else
+ * remember. */
+static void
+on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
+{
+    struct session *s = &job->session;
+    if (session_compare(s, notice->sweep, notice->colour) <= 0)
+        return;
+    int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
+    if (is_over && s->partner == from) {
+        session_stop(node, job);
+        if (job->phase == LBM_PHASE_SETTLED)
+            session_receive_next(node, job);
+        else
+            session_jump(node, job, notice->sweep, notice->colour);
+        return;
+    }
+    struct early_open *early = session_early(node, s, from);
+    if (early != NULL && (!early->set || session_compare(s, early->sweep, early->colour) <= 0))
+        *early =
+            (struct early_open){.host = from, .set = 1, .sweep = notice->sweep, .colour = notice->colour};
+}
+
+void
+on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairNotice *notice = message->pair_notice;
+    struct job *job = job_of(node, notice->job);
+    if (job == NULL || job->phase < LBM_PHASE_BALANCING)
+        return;
+    struct session *s = &job->session;
+    int is_opened = s->state == SESSION_OPENED && s->partner == message->src;
+    switch ((enum lbm_notice)notice->kind) {
+    case NOTICE_NOT_READY:
+        if (is_opened)
+            s->retry_us = node->now_us + NOTICE_RETRY_US;
+        break;
+    case NOTICE_AHEAD:
+        on_ahead(node, job, message->src, notice);
+        break;
+    case NOTICE_SETTLED:
+        if (session_early(node, s, message->src) != NULL)
+            session_early(node, s, message->src)->settled = 1;
+        if (job->phase == LBM_PHASE_BALANCING && s->state == SESSION_AWAITED && s->partner == message->src) {
+            s->state = SESSION_OPENED;
+            pair_open(node, job);
+        }
+        break;
+    case NOTICE_ASK:
+        if (job->phase == LBM_PHASE_SETTLED)
+            session_notice(node, job, message->src, NOTICE_SETTLED);
+        else if (session_compare(s, notice->sweep, notice->colour) < 0)
+            session_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
+        break;
+    }
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long a node waits, and how much it does at a time. Of those that are promises to others PROTOCOL
+ * section 5 has the reasons. */
+#ifndef LBM_NODE_PATIENCE_H
+#define LBM_NODE_PATIENCE_H
+
+#include "base/limits.h"
+
+/* Periods and patience, microseconds. */
+enum {
+    PING_US = 500000,
+    SILENT_US = 1600000,  /* three pings missed: status calls the host silent */
+    EXCLUDE_US = 3000000, /* a silent host is no longer waited for at the end of MAPPING */
+    APPEND_RETRY_US = 1000000,
+    FETCH_RETRY_US = 500000,
+    OFFER_RETRY_US = 1000000,
+    MAPPING_TICK_US = 10000,
+    PLACING_TICK_US = 5000,
+    FOLLOW_US = 100000,           /* ownership follows regions this often */
+    STATS_US = 300000,            /* moments to the job's home */
+    READY_US = 700000,            /* all ready for longer than a ping takes */
+    REFUSED_US = 5000000,         /* before a refused vertex is offered again */
+    GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
+    GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
+    GHOSTS_SETTLED_US = 10000000, /* the same once a job has settled */
+    PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
+    PAIR_PATIENCE_US = 10000000,  /* the same, if it is alive */
+    PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
+    LEVEL_SOON_US = 20000,        /* so soon in the first LEVEL_REPEAT_US of a levelling */
+    LEVEL_REPEAT_US = 300000,     /* words of levelling without answer are said again */
+    LEVEL_PATIENCE_US = 10000000, /* a partner that is alive, and silent on this */
+    TRANSFER_TICK_US = 10000,
+    TRANSFER_SOON_US = 2000,         /* after an answer */
+    TRANSFER_PATIENCE_US = 15000000, /* without anything moving */
+    PAIR_MOVING_US = 13000000,       /* the same, while a partner that is alive waits for an application */
+    NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */
+    COLLECT_US = 1500000,            /* for the parts of a mapping */
+    CHECKPOINT_US = 5000000,         /* positions to disk while they change */
+    LEASE_US = LBM_LEASE_US,         /* PROTOCOL section 5; counted by the owner from asking */
+    GRANT_US = 8080000,              /* the same with 1 % for clocks; counted by the grantor from granting */
+    REVOKE_US = LBM_LEASE_STOP_US,   /* before its end an application gets nothing new */
+    LEASE_RENEW_US = 2000000,
+    LEASE_RETRY_US = 400000,   /* while there is none */
+    REPL_RETRY_US = 400000,    /* before changes without acknowledgement are sent again */
+    SUSPECT_US = 3500000,      /* of silence, times health */
+    CONFIRM_US = 1500000,      /* two suspect for so long: evict */
+    STARVED_US = 300000,       /* a step so much too late: this host was not running */
+    APPEND_AGAIN_US = 3000000, /* before a proposal that changed nothing is repeated */
+    RECLAIM_US = 20000000,     /* an evicted host waits so long to be adopted */
+    RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
+    FIN_RETRY_US = 5000000,
+    WHERE_US = 1000000,      /* between questions to everybody */
+    TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
+};
+
+enum {
+    HANDOFF_BATCHES = 2,  /* in flight to one host */
+    SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
+    REPL_BATCHES = 8,     /* in flight to the buddy */
+    HEALTH_MAX = 8,       /* Lifeguard's multiplier: at most so much more patience */
+    DIRECT_MEMBERS = 64,  /* up to here everybody pings everybody */
+    ROTATING_PINGS = 4,   /* above: besides neighbours and buddies so many in turn */
+    PIPELINE_BATCHES = 8, /* in flight over all links that still give: REPL_BATCHES could not follow more */
+    MAPPING_SWEEPS = 2,   /* a tick */
+    MAPPING_SWEEPS_MAX = 4000, /* then BALANCING starts with what there is */
+    PLAN_SWEEPS = 4,           /* smoothing of planned coordinates */
+    BAND_VERTICES_MAX = 4096,  /* of one PAIR_ACCEPT */
+    BAND_HALVES_MAX = 65536,
+    SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
+    SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
+    PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
+    QUIET_TIMES = 2,         /* so often nothing moved: it is not tried again until something changes */
+    PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes somebody's excess less */
+    MOVES_PER_EDGE = 4,  /* so many vertices may move to have one edge of mean weight less between hosts */
+    PATIENT_SWEEPS = 40, /* after so many sweeps a session must gain more and more */
+};
+
+#endif

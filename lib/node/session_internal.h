@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the order of sessions (session.c) and one meeting (pair.c) share. Nothing else includes this. */
+#ifndef LBM_NODE_SESSION_INTERNAL_H
+#define LBM_NODE_SESSION_INTERNAL_H
+
+#include "node/internal.h"
+
+/* ---- session.c ----------------------------------------------------------------------------------------- */
+
+/* Negative, 0 or positive: where a message stands against this session's place. */
+int session_compare(const struct session *s, uint64_t sweep, uint32_t colour);
+void session_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind);
+/* What was heard of a partner ahead of its turn; NULL: no memory, the step has failed. */
+struct early_open *session_early(struct lbm_node *node, struct session *s, uint32_t host);
+int session_has_room(const struct lbm_node *node, const struct job *job);
+void session_next(struct lbm_node *node, struct job *job);
+void session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour);
+void session_finish_if_over(struct lbm_node *node, struct job *job);
+/* A host that has settled: take part in the session of a neighbour; in that of the one that waits longest. */
+void session_receive(struct lbm_node *node, struct job *job, struct early_open *visitor);
+void session_receive_next(struct lbm_node *node, struct job *job);
+
+/* ---- pair.c -------------------------------------------------------------------------------------------- */
+
+void pair_open(struct lbm_node *node, struct job *job);
+void pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open);
+
+#endif
