@@ -198,6 +198,8 @@ acquire(struct cluster *c, uint32_t application, const Lbm__Acquire *acquire)
     struct application *a = &c->applications.at[application];
     const struct guest *guest = check_guest(&c->check, a->job);
     size_t at = 0;
+    if (acquire->term != c->machine[a->host].page.term)
+        return; /* as the library: it was on its way when the lease lapsed, and is void */
     for (size_t i = 0; i < acquire->n_vertex; i++) {
         uint32_t v = acquire->vertex[i];
         size_t len = acquire->n_payload_len != 0 ? acquire->payload_len[i] : 0;

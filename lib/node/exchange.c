@@ -285,18 +285,12 @@ is_passed_on(const struct lbm_node *node, const struct job *job, const struct lb
     return accept->load > job_limit(node, entry, partner) && job->session.slack.hops < accept->slack_hops;
 }
 
-/* How uneven two loads are, relative to what is due to each: the larger one, and the sum of squares. */
-struct unevenness {
-    double largest, squares;
-};
-
-static struct unevenness
-unevenness_of(const uint64_t load[2], const double target[2])
+/* How uneven two loads are, relative to what is due to each. */
+static double
+squares(const uint64_t load[2], const double target[2])
 {
-    double a = (double)load[0], due_a = target[0] > 0 ? target[0] : 1;
-    double b = (double)load[1], due_b = target[1] > 0 ? target[1] : 1;
-    return (struct unevenness){.largest = a / due_a > b / due_b ? a / due_a : b / due_b,
-                               .squares = a * a / due_a + b * b / due_b};
+    double due_a = target[0] > 0 ? target[0] : 1, due_b = target[1] > 0 ? target[1] : 1;
+    return (double)load[0] * (double)load[0] / due_a + (double)load[1] * (double)load[1] / due_b;
 }
 
 /* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. */
@@ -317,14 +311,14 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
     uint64_t load[2] = {session_load(job), accept->load};
     uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner)};
     double target[2] = {job_target(node, entry, node->host), job_target(node, entry, partner)};
-    /* Shares that only pass on keep the larger load, all others lower the sum of squares: so they come to
-     * an end however coarse the weights are. */
-    struct unevenness before = unevenness_of(load, target), after = unevenness_of(left, target);
-    int goes_on = after.largest <= before.largest && is_passed_on(node, job, entry, partner, accept, share);
+    uint64_t over_before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
+    uint64_t over_after = excess(left[0], limit[0]) + excess(left[1], limit[1]);
+    /* Shares that only pass on bring what is too much nearer to where there is room, and make no more of it; all
+     * others lower the sum of squares: so they come to an end however coarse the weights are. */
+    int goes_on = over_after <= over_before && is_passed_on(node, job, entry, partner, accept, share);
     int is_patient = job->session.sweep - job->session.woken <= PATIENT_SHARES;
-    return (share != 0 && is_patient && (after.squares < before.squares || goes_on)) ||
-           excess(left[0], limit[0]) + excess(left[1], limit[1]) <
-               excess(load[0], limit[0]) + excess(load[1], limit[1]) ||
+    int evens = squares(left, target) < squares(load, target);
+    return (share != 0 && is_patient && (evens || goes_on)) || over_after < over_before ||
            gain >= least_gain(job, entry);
 }
 
