@@ -56,9 +56,11 @@ void cluster_interrupt(struct cluster *cluster);
     X(LEASE_REQ)                                                                                             \
     X(LEASE)                                                                                                 \
     X(LOG_APPEND)                                                                                            \
-    X(MERGE)   /* a host has taken over from another on its disk */                                          \
-    X(ENTRY)   /* the control log has another entry */                                                       \
-    X(IN_SYNC) /* of that kind */                                                                            \
+    X(HELD)     /* something for a host is held back, from now on */                                         \
+    X(MERGE)    /* a host has taken over from another on its disk */                                         \
+    X(ENTRY)    /* the control log has another entry */                                                      \
+    X(ACTIVATE) /* of that kind */                                                                           \
+    X(IN_SYNC)                                                                                               \
     X(EVICT)                                                                                                 \
     X(ADOPT)                                                                                                 \
     X(LEAVE)

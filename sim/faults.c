@@ -25,6 +25,8 @@ static const struct {
     [FAULT_PARTITION] = {fault_cut, fault_mend},
     [FAULT_BRIDGE] = {fault_cut, fault_mend},
     [FAULT_LAG] = {fault_lag, fault_no_lag},
+    [FAULT_HOLD] = {fault_hold, fault_let_pass},
+    [FAULT_PASS] = {fault_pass, NULL},
     [FAULT_FLAP] = {fault_flap, NULL},
     [FAULT_CRASH_BEFORE] = {fault_crash, fault_restart},
     [FAULT_CRASH_INSIDE] = {fault_crash, fault_restart},

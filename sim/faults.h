@@ -18,6 +18,8 @@
     X(PARTITION, "partition", 2, 1000, 14000, "two groups of hosts do not reach each other")                 \
     X(BRIDGE, "bridge", 2, 1000, 12000, "two groups that reach each other through one host alone")           \
     X(LAG, "lag", 4, 500, 8000, "what a host says to another, or to all, arrives seconds late")              \
+    X(HOLD, "hold", 2, 500, 12000, "from some message on, what a host says to another waits")                \
+    X(PASS, "pass", 1, 0, 0, "what waits comes through")                                                     \
     X(FLAP, "flap", 2, 0, 0, "a link goes and comes several times")                                          \
     X(CRASH_BEFORE, "crash-before-commit", 4, 300, 9000, "a host crashes, nothing under way is stored")      \
     X(CRASH_INSIDE, "crash-inside-commits", 4, 300, 9000, "a host crashes, a part of it is stored")          \
@@ -72,11 +74,33 @@ enum role {
     ROLE_OTHER,  /* none of these, if there is one */
 };
 
+/* What is held back, from the first message of that kind on. */
+#define HELD_LIST(X)                                                                                         \
+    X(ANY, "")                                                                                               \
+    X(OFFER, "offer")                                                                                        \
+    X(ANSWER, "answer")                                                                                      \
+    X(FIN, "fin")                                                                                            \
+    X(REPL, "repl")                                                                                          \
+    X(REPL_ACK, "repl_ack")                                                                                  \
+    X(LEASE_REQ, "lease_req")                                                                                \
+    X(LOG_APPEND, "log_append")
+
+enum held {
+#define HELD_ENUM(id, name) HELD_##id,
+    HELD_LIST(HELD_ENUM)
+#undef HELD_ENUM
+        HELD_COUNT
+};
+
 struct fault {
     enum fault_kind kind;
     int64_t at_us;
     int64_t lasts_us;
+    uint32_t step; /* of a figure, from 1 on: due gap_us after the step before has happened; 0: of none */
+    int64_t gap_us;
     enum moment moment; /* it waits a while for that */
+    int64_t then_us;    /* and so much longer */
+    enum held held;     /* ANY: as drawn */
     enum role at;       /* where: ROLE_ANY: at host a */
     int anyone;         /* nonzero: at any host */
     enum role role;     /* which host a is */

@@ -42,6 +42,35 @@ fault_no_lag(struct story *s, const struct fault *f)
 }
 
 int
+fault_hold(struct story *s, const struct fault *f)
+{
+    static const char *const names[] = {
+#define HELD_NAME(id, name) name,
+        HELD_LIST(HELD_NAME)
+#undef HELD_NAME
+    };
+    if (host_of(s, f->a) == host_of(s, f->b))
+        return 0;
+    uint32_t held = f->held != HELD_ANY ? f->held : 1 + f->c % (HELD_COUNT - 1);
+    cluster_hold(s->cluster, names[held], host_of(s, f->a), host_of(s, f->b));
+    return 1;
+}
+
+void
+fault_let_pass(struct story *s, const struct fault *f)
+{
+    (void)cluster_pass(s->cluster, host_of(s, f->a), host_of(s, f->b));
+}
+
+int
+fault_pass(struct story *s, const struct fault *f)
+{
+    (void)f;
+    cluster_pass_all(s->cluster);
+    return 1;
+}
+
+int
 fault_soft(struct story *s, const struct fault *f)
 {
     cluster_soft_loss(s->cluster, f->kind == FAULT_LOSE ? 0.5 : s->cluster_options.lose_soft,

@@ -165,6 +165,8 @@ fault_submit(struct story *s, const struct fault *f)
     if (at == LBM_NONE || s->jobs == STORY_JOBS_MAX)
         return 0;
     story_submit(s, at, f->b);
+    if (s->jobs == 1) /* there were none before */
+        story_run_applications(s, 0);
     return 1;
 }
 

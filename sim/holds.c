@@ -49,9 +49,11 @@ hold_takes(struct cluster *c, struct happen *happen, unsigned kind)
     struct hold *hold = hold_of(c, happen->from, happen->host);
     if (hold == NULL || (!hold->closed && kind != hold->kind))
         return 0;
-    if (!hold->closed)
+    if (!hold->closed) {
+        moment_comes(c, MOMENT_HELD, happen->host);
         trace(c, happen->host, "%s from %" PRIu32 " is held back",
               protobuf_c_message_descriptor_get_field(&lbm__peer__descriptor, kind)->name, happen->from);
+    }
     hold->closed = 1;
     LBM_ASSERT(lbm_vec_push(&hold->waiting, *happen) == LBM_OK);
     happen->frame = NULL;

@@ -32,7 +32,8 @@ hands_over(const struct disk *disk, const struct lbm_persist_op *op)
 static void
 entry_comes(struct cluster *c, const struct lbm_persist_op *op)
 {
-    static const enum moment moments[] = {[LBM__COMMAND__WHAT_IN_SYNC] = MOMENT_IN_SYNC,
+    static const enum moment moments[] = {[LBM__COMMAND__WHAT_ACTIVATE] = MOMENT_ACTIVATE,
+                                          [LBM__COMMAND__WHAT_IN_SYNC] = MOMENT_IN_SYNC,
                                           [LBM__COMMAND__WHAT_EVICT] = MOMENT_EVICT,
                                           [LBM__COMMAND__WHAT_ADOPT] = MOMENT_ADOPT,
                                           [LBM__COMMAND__WHAT_LEAVE] = MOMENT_LEAVE};

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "node/bugs.h"
+#include "sim/figures.h"
 
 enum {
     JOIN_US = 30000000,
@@ -73,8 +74,8 @@ story_submit(struct story *s, uint32_t host, uint32_t shape)
         s->jobs++;
 }
 
-static void
-run_applications(struct story *s, int everywhere)
+void
+story_run_applications(struct story *s, int everywhere)
 {
     char name[LBM_NAME_MAX + 1];
     for (uint32_t i = 0; i < s->jobs; i++) {
@@ -82,7 +83,7 @@ run_applications(struct story *s, int everywhere)
         for (uint32_t p = 0; p < s->h.n; p++) {
             if (s->dead[p] || cluster_serves(s->cluster, p, name))
                 continue;
-            if (everywhere)
+            if (everywhere || (s->figure != NULL && s->figure->work))
                 cluster_run_application(s->cluster, p, name, MANNER_OBEDIENT);
             else if (lbm_rng_below(&s->rng, 4) != 0)
                 cluster_run_application(s->cluster, p, name,
@@ -132,9 +133,33 @@ wait_for_moment(struct story *s, uint32_t i)
     f->b = f->role_b != ROLE_ANY ? drill_host(s, f->role_b, f->b) : f->b;
     if (f->moment == MOMENT_NONE)
         return;
+    int is_rare = f->moment > MOMENT_ENTRY || f->moment == MOMENT_HELD;
     uint32_t at = f->at != ROLE_ANY ? drill_host(s, f->at, f->a) : f->a % s->h.n;
-    cluster_run_to_moment(s->cluster, f->moment, f->anyone ? LBM_NONE : at,
-                          f->moment > MOMENT_ENTRY ? ENTRY_US : MOMENT_US);
+    cluster_run_to_moment(s->cluster, f->moment, f->anyone ? LBM_NONE : at, is_rare ? ENTRY_US : MOMENT_US);
+    cluster_run(s->cluster, f->then_us, NULL, NULL);
+}
+
+/* The step after this one of a figure has a time from now on. */
+static void
+next_step(struct story *s, uint32_t i, int64_t now)
+{
+    for (uint32_t k = 0; k < s->n_faults && s->fault[i].step != 0; k++)
+        if (s->fault[k].step == s->fault[i].step + 1)
+            s->fault[k].at_us = now + s->fault[k].gap_us;
+}
+
+/* A fault that is due begins, if it can. Returns the time, of the faults. */
+static int64_t
+fault_due(struct story *s, uint32_t i, int64_t start)
+{
+    struct fault *f = &s->fault[i];
+    wait_for_moment(s, i);
+    tell(s, i, "");
+    f->at_us = cluster_now(s->cluster) - start; /* it lasts from now on */
+    s->happened[i] = fault_begins(s, f) ? 1 : 2;
+    s->result->count[f->kind] += s->happened[i] == 1;
+    next_step(s, i, f->at_us);
+    return f->at_us;
 }
 
 /* Begin what is due, and end it; the next moment at which something is, or INT64_MAX. */
@@ -145,19 +170,20 @@ faults_due(struct story *s, int64_t start)
     story_find_head(s);
     for (uint32_t i = 0; i < s->n_faults && is_well(s); i++) {
         const struct fault *f = &s->fault[i];
-        if (!takes_place(s, i))
+        if (!takes_place(s, i)) {
+            if (f->at_us <= now && s->happened[i] == 0) {
+                s->happened[i] = 2;
+                next_step(s, i, now);
+            }
+            next = s->happened[i] == 0 && f->at_us < next ? f->at_us : next;
             continue;
+        }
         if (f->at_us <= now && s->happened[i] == 0 && is_recovering(s)) {
             next = s->quiet_until_us - start < next ? s->quiet_until_us - start : next;
             continue;
         }
-        if (f->at_us <= now && s->happened[i] == 0) {
-            wait_for_moment(s, i);
-            tell(s, i, "");
-            s->fault[i].at_us = now = cluster_now(s->cluster) - start; /* it lasts from now on */
-            s->happened[i] = fault_begins(s, f) ? 1 : 2;
-            s->result->count[f->kind] += s->happened[i] == 1;
-        }
+        if (f->at_us <= now && s->happened[i] == 0)
+            now = fault_due(s, i, start);
         if (s->happened[i] == 1 && f->at_us + f->lasts_us <= now) {
             if (f->lasts_us != 0)
                 tell(s, i, " ends");
@@ -191,6 +217,7 @@ all_is_well_again(struct story *s)
     cluster_soft_loss(s->cluster, s->cluster_options.lose_soft, s->cluster_options.repeat_soft);
     cluster_log_unavailable(s->cluster, 0);
     cluster_log_loses(s->cluster, 0);
+    cluster_pass_all(s->cluster);
     cluster_set_manner(s->cluster, MANNER_OBEDIENT);
     for (uint32_t p = 0; p < s->h.n; p++) {
         cluster_fill_disk(s->cluster, p, 0);
@@ -215,7 +242,7 @@ static int
 all_work(struct cluster *cluster, void *arg)
 {
     story_find_head(arg);
-    run_applications(arg, 1);
+    story_run_applications(arg, 1);
     return cluster_idle_vertices(cluster) == 0;
 }
 
@@ -225,7 +252,7 @@ all_settled(struct cluster *cluster, void *arg)
     struct story *s = arg;
     const char *why;
     char name[LBM_NAME_MAX + 1];
-    run_applications(s, 1);
+    story_run_applications(s, 1);
     if (cluster_idle_vertices(cluster) != 0 || !cluster_quiet(cluster, &why))
         return 0;
     for (uint32_t p = 0; p < s->h.n; p++)
@@ -304,10 +331,12 @@ story_run(const struct story_options *options, struct story_result *result)
         fails(&s, "I8", "the hosts do not find together");
     if (is_well(&s)) {
         uint32_t home = lbm_rng_below(&s.rng, s.h.n - s.cluster_options.late);
-        story_submit(&s, home, lbm_rng_below(&s.rng, 9));
+        uint32_t shape = lbm_rng_below(&s.rng, 9);
+        if (s.figure == NULL || !s.figure->empty)
+            story_submit(&s, home, shape);
         uint32_t calm_us = lbm_rng_below(&s.rng, 2) != 0 ? CALM_US : HASTE_US;
         cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
-        run_applications(&s, 0);
+        story_run_applications(&s, 0);
         cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
     }
     if (is_well(&s))

@@ -46,7 +46,8 @@ struct story {
     int64_t promoted_us;    /* when that was last tried */
     uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_buddy; /* of a drill */
-    uint32_t figure;                /* its steps; the number of them: none */
+    uint32_t other;                 /* somebody else; the same in all steps of a figure */
+    const struct figure *figure;    /* its steps; NULL: none */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];
@@ -58,6 +59,9 @@ void story_run(const struct story_options *options, struct story_result *result)
 /* For an assertion that fails while a story runs: what it is about. */
 const struct story *story_running(void);
 
+/* Begin applications that are missing: some, or everywhere. */
+void story_run_applications(struct story *s, int everywhere);
+
 /* All that is wrong ends; then I8 is judged. The verdict is in s->result. */
 void story_come_to_rest(struct story *s);
 
@@ -68,6 +72,8 @@ void story_draw(struct story *s);
 
 /* ---- story_drill.c: a short story around one host ------------------------------------------------------ */
 
+/* The figure comes first: it may ask for hosts. */
+void drill_draw_figure(struct story *s);
 void drill_draw_options(struct story *s);
 void drill_draw_faults(struct story *s);
 /* Who plays a part just now. */

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "graph/generate.h"
+#include "sim/figures.h"
 #include "sim/story.h"
 
 enum {
@@ -20,6 +21,8 @@ draw_hosts(struct story *s, uint32_t spread)
 {
     static const char *const shapes[] = {"chain", "ring", "star", "complete", "mesh", "ring"};
     uint32_t least = s->options.hosts_least, most = s->options.hosts_most;
+    if (s->figure != NULL && s->figure->hosts > least && s->figure->hosts <= most)
+        least = s->figure->hosts;
     /* Mostly small: there, everything meets everything. */
     uint32_t usual = least + spread < most ? least + spread : most;
     uint32_t span =
@@ -156,6 +159,8 @@ story_draw(struct story *s)
 {
     lbm_rng_seed(&s->rng, s->options.seed);
     int is_drill = lbm_rng_below(&s->rng, 2) != 0;
+    if (is_drill)
+        drill_draw_figure(s);
     draw_hosts(s, is_drill ? DRILL_HOSTS : USUAL_HOSTS);
     for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
         draw_guest(s, &s->g[i], is_drill ? 2 : 9);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "sim/figures.h"
 #include "sim/story.h"
 
 /* Weights of what may happen, and to whom. Handoffs are made by to-and-fro, drain and set. */
@@ -34,6 +35,10 @@ static const struct {
     {FAULT_LAG, 5, ROLE_VICTIM},
     {FAULT_LAG, 4, ROLE_BUDDY},
     {FAULT_LAG, 3, ROLE_ORDERS},
+    {FAULT_HOLD, 4, ROLE_VICTIM},
+    {FAULT_HOLD, 2, ROLE_BUDDY},
+    {FAULT_HOLD, 3, ROLE_OTHER},
+    {FAULT_PASS, 3, ROLE_ANY},
     {FAULT_DEAF, 4, ROLE_VICTIM},
     {FAULT_DEAF, 3, ROLE_ANY},
     {FAULT_LEASH, 3, ROLE_VICTIM},
@@ -54,6 +59,9 @@ static const struct {
     {FAULT_RETURN, 2, ROLE_ANY},
 };
 
+/* Later than any story is long: when the step before has happened is not known yet. */
+#define LATER_US INT64_C(1000000000000)
+
 enum { N_PARTS = sizeof parts / sizeof *parts, LEAST_FAULTS = 3, SPREAD_FAULTS = 8, EVICTED_MS = 14000 };
 
 static size_t
@@ -72,77 +80,6 @@ draw_part(struct story *s)
         draw -= weight;
     }
 }
-
-/* What is known to be delicate, step by step. Milliseconds are after the step before. */
-struct step {
-    enum fault_kind kind;
-    enum role role, role_b;
-    enum moment moment;
-    enum role at;
-    uint32_t after_ms, after_spread_ms, lasts_ms, lasts_spread_ms;
-};
-
-enum { STEPS_MAX = 3 };
-
-static const struct figure {
-    struct step step[STEPS_MAX];
-    uint32_t n;
-    enum role limited; /* refuses what it is offered; ROLE_ANY: nobody */
-} figures[] = {
-    /* The victim's refusal does not come back to its buddy, who knows of it by the replica. */
-    {{{FAULT_LAG, ROLE_BUDDY, ROLE_VICTIM, MOMENT_OFFER, ROLE_VICTIM, 0, 2000, 3000, 5000},
-      {FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 30, 600, 6500, 6000}},
-     2,
-     ROLE_VICTIM},
-    /* The heir has refused what it inherits, and the victim never heard. */
-    {{{FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_BUDDY, 0, 3000, 6500, 6000}},
-     1,
-     ROLE_BUDDY},
-    /* A new buddy, and the victim is cut off under its first lease. */
-    {{{FAULT_DRAIN, ROLE_BUDDY, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 0, 1000, 0, 0},
-      {FAULT_EVICT_LIVE, ROLE_VICTIM, ROLE_ANY, MOMENT_LEAVE, ROLE_ANY, 100, 500, 9000, 5000}},
-     2,
-     ROLE_ANY},
-    {{{FAULT_EVICT_DEAD, ROLE_BUDDY, ROLE_ANY, MOMENT_STAGE, ROLE_ANY, 0, 1000, 9000, 9000},
-      {FAULT_EVICT_LIVE, ROLE_VICTIM, ROLE_ANY, MOMENT_IN_SYNC, ROLE_ANY, 4000, 2000, 7000, 7000}},
-     2,
-     ROLE_ANY},
-    /* Some go on as if the victim were there, and it comes back or does not know either. */
-    {{{FAULT_EVICT_UNHEARD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_VICTIM, 500, 4000, 9000, 12000}},
-     1,
-     ROLE_ANY},
-    {{{FAULT_EVICT_UNHEARD, ROLE_VICTIM, ROLE_ANY, MOMENT_STAGE, ROLE_VICTIM, 500, 4000, 9000, 12000}},
-     1,
-     ROLE_ANY},
-    /* A refusal comes late, and the offer again and again. */
-    {{{FAULT_LAG, ROLE_VICTIM, ROLE_OTHER, MOMENT_OFFER, ROLE_VICTIM, 0, 2000, 3000, 9000},
-      {FAULT_LAG, ROLE_VICTIM, ROLE_BUDDY, MOMENT_NONE, ROLE_ANY, 0, 100, 3000, 9000}},
-     2,
-     ROLE_VICTIM},
-    /* One buddy after the other goes while vertices move. */
-    {{{FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_VICTIM, 0, 2000, 20000, 9000},
-      {FAULT_EVICT_DEAD, ROLE_BUDDY, ROLE_ANY, MOMENT_IN_SYNC, ROLE_ANY, 9000, 3000, 9000, 9000}},
-     2,
-     ROLE_ANY},
-    /* The heir of the victim is leaving. */
-    {{{FAULT_DRAIN, ROLE_BUDDY, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 0, 1000, 0, 0},
-      {FAULT_EVICT, ROLE_VICTIM, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 0, 1500, 0, 0}},
-     2,
-     ROLE_ANY},
-    {{{FAULT_EVICT_DEAD, ROLE_VICTIM, ROLE_ANY, MOMENT_OFFER, ROLE_VICTIM, 0, 1000, 9000, 9000},
-      {FAULT_DRAIN, ROLE_BUDDY, ROLE_ANY, MOMENT_NONE, ROLE_ANY, 1000, 4500, 0, 0}},
-     2,
-     ROLE_ANY},
-    /* A daemon is killed while its application works on what is asked for. */
-    {{{FAULT_KILL, ROLE_VICTIM, ROLE_ANY, MOMENT_STAGE, ROLE_VICTIM, 0, 1500, 300, 600}}, 1, ROLE_ANY},
-    /* The heir is away while what it granted lasts, and after. */
-    {{{FAULT_EVICT_LIVE, ROLE_VICTIM, ROLE_ANY, MOMENT_LEASE, ROLE_VICTIM, 0, 2000, 9000, 5000},
-      {FAULT_KILL, ROLE_BUDDY, ROLE_ANY, MOMENT_EVICT, ROLE_ANY, 4000, 1500, 300, 1200}},
-     2,
-     ROLE_ANY},
-};
-
-enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 static struct fault *
 add_fault(struct story *s, enum fault_kind kind, int64_t at_us)
@@ -193,24 +130,50 @@ draw_carousel(struct story *s, uint32_t rounds)
     }
 }
 
-static void
-draw_figure(struct story *s, const struct figure *figure)
+static int64_t
+span_us(struct story *s, struct span span)
 {
-    int64_t at = 500000 + lbm_rng_below(&s->rng, 1500000);
-    for (uint32_t i = 0; i < figure->n; i++) {
-        const struct step *step = &figure->step[i];
-        at += (step->after_ms + (int64_t)lbm_rng_below(&s->rng, step->after_spread_ms + 1)) * 1000;
-        struct fault *f = add_fault(s, step->kind, at);
+    return (span.ms + (int64_t)lbm_rng_below(&s->rng, span.spread_ms + 1)) * 1000;
+}
+
+/* The first step has a time; each other one gets it when the one before has happened. */
+static void
+draw_figure(struct story *s)
+{
+    uint32_t steps = 0;
+    int64_t gap = 500000 + lbm_rng_below(&s->rng, 1500000);
+    for (uint32_t i = 0; i < s->figure->n; i++) {
+        const struct step *step = &s->figure->step[i];
+        gap += span_us(s, step->after);
+        int64_t then = span_us(s, step->then), lasts = span_us(s, step->lasts);
+        struct fault *f = add_fault(s, step->kind, steps == 0 ? gap : LATER_US + steps);
         if (f == NULL)
             continue;
+        f->step = ++steps;
+        f->gap_us = gap;
         f->role = step->role;
         f->role_b = step->role_b;
         f->moment = step->moment;
         f->at = step->at;
-        f->lasts_us = (step->lasts_ms + (int64_t)lbm_rng_below(&s->rng, step->lasts_spread_ms + 1)) * 1000;
+        f->then_us = then;
+        f->lasts_us = lasts;
+        f->held = step->held;
         if (step->kind == FAULT_LAG)
             f->c &= ~1u; /* the one link alone */
+        if (step->kind ==
+            FAULT_EVICT_UNHEARD) /* the victim alone hears nothing, or all but the heir, or some */
+            f->c = lbm_rng_below(&s->rng, 3) == 0   ? UINT32_C(1) << s->victim % 32
+                   : lbm_rng_below(&s->rng, 2) == 0 ? UINT32_MAX
+                                                    : f->c;
+        gap = 0;
     }
+}
+
+void
+drill_draw_figure(struct story *s)
+{
+    if (lbm_rng_below(&s->rng, 3) != 0)
+        s->figure = &figures[lbm_rng_below(&s->rng, n_figures)];
 }
 
 /* A host that refuses what it is offered; records that go as soon as they may. */
@@ -218,15 +181,23 @@ void
 drill_draw_options(struct story *s)
 {
     struct cluster_options *o = &s->cluster_options;
+    const struct figure *figure = s->figure;
     s->victim = lbm_rng_below(&s->rng, s->h.n);
-    s->figure = lbm_rng_below(&s->rng, 2) != 0 ? lbm_rng_below(&s->rng, N_FIGURES) : N_FIGURES;
+    s->other = lbm_rng_below(&s->rng, s->h.n);
     o->late = 0;
     o->tombstone_us = 200000 + lbm_rng_below(&s->rng, 3000000);
-    enum role limited = s->figure < N_FIGURES ? figures[s->figure].limited : ROLE_ANY;
+    if (figure != NULL && figure->engine != FIGURE_ANY_ENGINE) {
+        o->engine = (enum lbm_log_engine)figure->engine;
+        if (o->engine == LBM_LOG_ENGINE_LOCAL && s->victim == 0) /* who founds the cluster cannot go */
+            s->victim = 1;
+    }
+    enum role limited = figure != NULL ? figure->limited : ROLE_ANY;
     if (limited == ROLE_ANY && lbm_rng_below(&s->rng, 4) != 0)
         return;
     o->limited_host = limited == ROLE_VICTIM ? s->victim : lbm_rng_below(&s->rng, s->h.n);
     o->vertices_max = 1 + lbm_rng_below(&s->rng, 6);
+    if (figure != NULL && figure->room != 0)
+        o->vertices_max = figure->room;
 }
 
 static int
@@ -241,10 +212,13 @@ drill_draw_faults(struct story *s)
 {
     uint32_t rounds =
         lbm_rng_below(&s->rng, 4) == 0 ? 6 + lbm_rng_below(&s->rng, 12) : lbm_rng_below(&s->rng, 5);
-    draw_carousel(s, rounds);
-    if (s->figure < N_FIGURES)
-        draw_figure(s, &figures[s->figure]);
-    if (s->figure == N_FIGURES || lbm_rng_below(&s->rng, 3) == 0)
+    /* Most figures are left alone. */
+    int is_mixed = s->figure == NULL || lbm_rng_below(&s->rng, 3) == 0;
+    if (is_mixed)
+        draw_carousel(s, rounds);
+    if (s->figure != NULL)
+        draw_figure(s);
+    if (is_mixed)
         draw_parts(s);
     /* Times that are the same keep their order nowhere: make them differ. */
     for (uint32_t i = 0; i < s->n_faults; i++)
@@ -277,7 +251,7 @@ drill_host(struct story *s, enum role role, uint32_t drawn)
         return founder != LBM_NONE ? founder : drawn % s->h.n;
     case ROLE_OTHER:
         for (uint32_t i = 0; i < s->h.n; i++) {
-            uint32_t p = (drawn + i) % s->h.n;
+            uint32_t p = ((s->figure != NULL ? s->other : drawn) + i) % s->h.n;
             if (p != s->victim && p != buddy)
                 return p;
         }
