@@ -101,6 +101,15 @@ void check_free(struct check *check);
 void check_losses(struct check *check, const struct guest *guest, uint32_t vertex);
 void check_owners(struct check *check, const struct guest *guest, uint32_t vertex);
 void check_all_losses(struct check *check);
+/* Nonzero if the heir of that incarnation has what it had. */
+int check_is_merged(const struct check *check, uint32_t host, uint64_t incarnation);
+
+/* ---- ends of handoffs (check_ends.c) -------------------------------------------------------------------
+ */
+
+/* A host's own record is about to be removed, or given on. */
+void check_end(struct check *check, const struct disk *disk, const struct guest *guest,
+               const struct lbm_row *row);
 
 /* ---- views and messages (check_views.c) ---------------------------------------------------------------- */
 

@@ -6,8 +6,8 @@
 
 #include "sim/check.h"
 
-static int
-is_merged(const struct check *check, uint32_t host, uint64_t incarnation)
+int
+check_is_merged(const struct check *check, uint32_t host, uint64_t incarnation)
 {
     for (size_t i = 0; i < check->merged.n; i++)
         if (check->merged.at[i].host == host && check->merged.at[i].incarnation == incarnation)
@@ -26,7 +26,7 @@ outlives(const struct check *check, const struct copy *copy, uint32_t lost)
     const struct lbm_departed *gone = lbm_view_departed(view, host, copy->incarnation);
     if (gone != NULL)
         return copy->owner != LBM_NONE && gone->evicted && gone->heir == copy->disk &&
-               !is_merged(check, host, copy->incarnation);
+               !check_is_merged(check, host, copy->incarnation);
     const struct lbm_member *member = lbm_view_member(view, host);
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;

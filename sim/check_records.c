@@ -137,6 +137,16 @@ payload_number(const struct lbm_row *row)
     return number;
 }
 
+/* Nonzero if a host has nothing more to do with what was offered up to that row. */
+static int
+ends(const struct lbm_row *before, const struct lbm_row *after)
+{
+    if (before == NULL)
+        return 0;
+    return after != NULL ? before->stage == LBM_STAGE_OWN && after->stage == LBM_STAGE_OUT
+                         : before->stage == LBM_STAGE_REF || before->stage == LBM_STAGE_MOV;
+}
+
 void
 check_record(void *arg, const struct disk *disk, const struct disk_replica *replica,
              const struct lbm_row *before, const struct lbm_row *after)
@@ -156,6 +166,8 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
                         .generation = replica != NULL ? replica->generation : 0,
                         .epoch = row->epoch,
                         .stage = row->stage};
+    if (replica == NULL && ends(before, after))
+        check_end(check, disk, guest, before);
     if (after != NULL) {
         keep_copy(truth, copy);
         uint64_t payload = payload_number(after);

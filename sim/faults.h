@@ -108,6 +108,8 @@ struct fault {
     uint32_t a, b, c;   /* drawn; taken modulo what there is */
 };
 
+enum { LAG_LEAST_US = 200000 };
+
 struct fault_row {
     const char *name;
     uint32_t weight;

@@ -31,7 +31,7 @@ int
 fault_lag(struct story *s, const struct fault *f)
 {
     /* Who is late with everything is suspected after some seconds; who is late with one host is not. */
-    lag(s, f, 200000 + f->c % (f->c % 2 != 0 ? 5000000 : 12000000));
+    lag(s, f, LAG_LEAST_US + f->c % (f->c % 2 != 0 ? 5000000 : 12000000));
     return host_of(s, f->a) != host_of(s, f->b) || f->c % 2 != 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include "sim/faults.h"
 
-enum { STEPS_MAX = 6, FIGURE_ANY_ENGINE = LBM_LOG_ENGINE_COUNT };
+enum { STEPS_MAX = 8, FIGURE_ANY_ENGINE = LBM_LOG_ENGINE_COUNT };
 
 /* So many milliseconds, and up to so many more. */
 struct span {
@@ -22,6 +22,7 @@ struct step {
     enum moment moment;
     enum role at;
     struct span then, lasts;
+    struct span late; /* how much, of a lag; {0, 0}: as drawn */
 };
 
 struct figure {

@@ -40,15 +40,27 @@ cluster_owners(const struct cluster *c, uint32_t n, uint32_t *part, uint32_t *do
         *none += part[v] == LBM_NONE;
 }
 
+/* A host that has left hears no more of the log: what is on its disk is nobody's concern. */
+static uint32_t
+copies_of_members(const struct cluster *c, const struct truth *truth)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < truth->copies.n; i++) {
+        const struct lbm_member *member = lbm_view_member(&c->check.view, truth->copies.at[i].disk);
+        n += member == NULL || lbm_view_takes_part(member);
+    }
+    return n;
+}
+
 static const char *
-guest_at_rest(const struct guest *guest)
+guest_at_rest(const struct cluster *c, const struct guest *guest)
 {
     for (uint32_t v = 0; v < guest->g.n; v++) {
         const struct truth *truth = &guest->vertex[v];
         uint32_t owners = 0;
         for (size_t i = 0; i < truth->copies.n; i++)
             owners += truth->copies.at[i].owner == LBM_NONE && truth->copies.at[i].stage == LBM_STAGE_OWN;
-        if (guest->deleted && truth->copies.n != 0)
+        if (guest->deleted && copies_of_members(c, truth) != 0)
             return "rows of a job that is no more";
         if (guest->logged && !guest->deleted && owners != 1)
             return owners == 0 ? "a vertex without owner" : "a vertex with two owners";
@@ -61,7 +73,7 @@ cluster_quiet(const struct cluster *c, const char **why)
 {
     *why = NULL;
     for (size_t i = 0; i < c->check.guests.n && *why == NULL; i++)
-        *why = guest_at_rest(&c->check.guests.at[i]);
+        *why = guest_at_rest(c, &c->check.guests.at[i]);
     return *why == NULL;
 }
 

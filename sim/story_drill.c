@@ -136,6 +136,13 @@ span_us(struct story *s, struct span span)
     return (span.ms + (int64_t)lbm_rng_below(&s->rng, span.spread_ms + 1)) * 1000;
 }
 
+/* What fault_lag takes for that. */
+static uint32_t
+lag_of(struct story *s, struct span late, uint32_t drawn)
+{
+    return late.ms != 0 ? (uint32_t)(span_us(s, late) - LAG_LEAST_US) : drawn;
+}
+
 /* The first step has a time; each other one gets it when the one before has happened. */
 static void
 draw_figure(struct story *s)
@@ -159,7 +166,7 @@ draw_figure(struct story *s)
         f->lasts_us = lasts;
         f->held = step->held;
         if (step->kind == FAULT_LAG)
-            f->c &= ~1u; /* the one link alone */
+            f->c = lag_of(s, step->late, f->c) & ~1u; /* the one link alone */
         if (step->kind ==
             FAULT_EVICT_UNHEARD) /* the victim alone hears nothing, or all but the heir, or some */
             f->c = lbm_rng_below(&s->rng, 3) == 0   ? UINT32_C(1) << s->victim % 32

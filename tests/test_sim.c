@@ -402,6 +402,21 @@ two_that_own_a_vertex_are_seen(void **state)
 }
 
 static void
+a_vertex_that_moves_on_before_its_source_is_done_is_seen(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    copied_and_in_sync(&s);
+    assert_null(put_row(&s, 0, row_at(&s, 5, 1, LBM_STAGE_OUT)));
+    assert_null(put_row(&s, 1, row_at(&s, 5, 2, LBM_STAGE_OWN)));
+    assert_string_equal(s.check.invariant, "");
+    assert_null(put_row(&s, 1, row_at(&s, 5, 2, LBM_STAGE_OUT)));
+    assert_string_equal(s.check.invariant, "I13");
+    scene_end(&s);
+}
+
+static void
 a_replica_of_an_earlier_stream_does_not_count(void **state)
 {
     (void)state;
@@ -596,6 +611,7 @@ main(void)
         cmocka_unit_test(a_ghost_from_the_future_is_seen),
         cmocka_unit_test(a_loss_that_nobody_would_survive_is_seen),
         cmocka_unit_test(two_that_own_a_vertex_are_seen),
+        cmocka_unit_test(a_vertex_that_moves_on_before_its_source_is_done_is_seen),
         cmocka_unit_test(a_replica_of_an_earlier_stream_does_not_count),
         cmocka_unit_test(a_word_about_what_no_other_disk_has_is_seen),
         cmocka_unit_test(two_that_work_on_a_vertex_are_seen),
