@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl plan: map a guest graph onto hosts. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "client/command.h"
 #include "client/formats.h"
 #include "client/interrupt.h"
+#include "client/parallel.h"
 #include "client/pins.h"
 #include "client/progress.h"
 #include "file/file.h"
@@ -127,7 +129,7 @@ struct plan_run {
     struct lbm_report report;
     struct lbm_progress progress;
     int64_t start_ms, limit_ms; /* limit 0: none */
-    int stopped;                /* nonzero: the plan was asked to stop, and by what */
+    atomic_int stopped;         /* nonzero: the plan was asked to stop, and by what */
 };
 
 enum { STOPPED_BY_LIMIT = 1, STOPPED_BY_INTERRUPT };
@@ -147,6 +149,13 @@ static void
 show_progress(void *arg, const char *stage, double done)
 {
     lbm_progress_show(&((struct plan_run *)arg)->progress, stage, done);
+}
+
+static void
+run_tasks(void *arg, void (*task)(void *context), void *const *context, unsigned n)
+{
+    (void)arg;
+    lbm_parallel_run(task, context, n);
 }
 
 static enum lbm_err
@@ -179,6 +188,7 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     how.seed = value[PLAN_SEED].integer;
     how.stop = should_stop;
     how.progress = show_progress;
+    how.parallel = run_tasks;
     how.arg = run;
     run->limit_ms = (int64_t)(value[PLAN_TIME_LIMIT].number * 1000.0);
     run->start_ms = lbm_progress_now_ms();

@@ -133,6 +133,11 @@ enum lbm_err map_anneal(const struct mapping *m, const struct cooling *how,
 enum lbm_err map_vcycle_annealed(const struct mapping *m, uint32_t target, const struct cooling *how,
                                  struct lbm_rng *rng) LBM_MUST_CHECK;
 
+/* The same for a child of two mappings: coarsening stays inside what both put on one host, and m->part is
+ * where the child begins. Errors: LBM_E_NOMEM. */
+enum lbm_err map_combine(const struct mapping *m, const uint32_t *other, uint32_t target,
+                         const struct cooling *how, struct lbm_rng *rng) LBM_MUST_CHECK;
+
 /* Largest work of a cluster when about `target` vertices shall remain. */
 uint64_t map_cluster_work(const struct lbm_graph *g, uint32_t target);
 
@@ -177,6 +182,11 @@ enum lbm_err map_harmonic(const struct mapping *m, const uint8_t *pinned, unsign
  * Out:     m->part; *applies zero (and part scratch) if the guest is not planar.
  * Errors:  LBM_E_NOMEM. */
 enum lbm_err map_start_face(const struct mapping *m, struct lbm_rng *rng, int *applies) LBM_MUST_CHECK;
+
+/* Draw the guest itself and cut it into regions: balanced on a coarser level, so that loads need not be
+ * right. Out: m->part.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_start_drawing(const struct mapping *m, const struct lbm_levels *levels,
+                               struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
  * what no plane drawing shows (trees, circuits).  Out: m->part.  Errors: LBM_E_NOMEM. */

@@ -102,7 +102,7 @@ enum lbm_method {
 #define LBM_EFFORT_LIST(X)                                                                                   \
     X(FAST, "fast", "two starts on a coarsened guest, a short annealing")                                    \
     X(NORMAL, "normal", "all starts, the best one annealed on the guest")                                    \
-    X(BEST, "best", "all starts from several seeds, all annealed, the best one again and again")
+    X(BEST, "best", "all starts from several seeds, the best annealed at length and combined")
 
 enum lbm_effort {
 #define LBM_EFFORT_ENUM(id, name, text) LBM_EFFORT_##id,
@@ -120,6 +120,9 @@ struct lbm_plan_options {
     int (*stop)(void *arg);
     /* Told what runs, done in [0, 1]. NULL: silent. */
     void (*progress)(void *arg, const char *stage, double done);
+    /* Calls task(context[i]) once for every i < n, several at the same time if it can, and returns when all
+     * have returned; stop is then asked by all of them. NULL: one after the other. The plan is the same. */
+    void (*parallel)(void *arg, void (*task)(void *context), void *const *context, unsigned n);
     void *arg;
 };
 

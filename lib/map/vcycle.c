@@ -88,8 +88,10 @@ keep_best(const struct mapping *m, uint32_t *part, uint64_t *load)
         memcpy(m->part, part, m->g->n * sizeof *part);
 }
 
+/* Coarsening keeps to vertices of equal label, which are on one host. */
 static enum lbm_err
-run(const struct mapping *m, uint32_t target, const struct cooling *how, struct lbm_rng *rng)
+run(const struct mapping *m, const uint32_t *label, uint32_t target, const struct cooling *how,
+    struct lbm_rng *rng)
 {
     LBM_ASSERT(target > 0 && m->g->n > 0);
     struct cycle c = {.m = m,
@@ -100,7 +102,7 @@ run(const struct mapping *m, uint32_t target, const struct cooling *how, struct 
     uint64_t *load = lbm_alloc(m->h->n, sizeof *load);
     enum lbm_err err = c.part == NULL || c.work == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
     if (err == LBM_OK)
-        err = lbm_levels_build(m->g, m->part, target, map_cluster_work(m->g, target), rng, &c.levels);
+        err = lbm_levels_build(m->g, label, target, map_cluster_work(m->g, target), rng, &c.levels);
     if (err == LBM_OK)
         err = climb(&c);
     if (err == LBM_OK)
@@ -115,11 +117,26 @@ run(const struct mapping *m, uint32_t target, const struct cooling *how, struct 
 enum lbm_err
 map_vcycle(const struct mapping *m, uint32_t target, struct lbm_rng *rng)
 {
-    return run(m, target, NULL, rng);
+    return run(m, m->part, target, NULL, rng);
 }
 
 enum lbm_err
 map_vcycle_annealed(const struct mapping *m, uint32_t target, const struct cooling *how, struct lbm_rng *rng)
 {
-    return run(m, target, how, rng);
+    return run(m, m->part, target, how, rng);
+}
+
+enum lbm_err
+map_combine(const struct mapping *m, const uint32_t *other, uint32_t target, const struct cooling *how,
+            struct lbm_rng *rng)
+{
+    uint32_t n_hosts = m->h->n, *label = lbm_alloc(m->g->n, sizeof *label);
+    LBM_ASSERT((uint64_t)n_hosts * n_hosts <= UINT32_MAX);
+    if (label == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t v = 0; v < m->g->n; v++)
+        label[v] = m->part[v] * n_hosts + other[v];
+    enum lbm_err err = run(m, label, target, how, rng);
+    free(label);
+    return err;
 }
