@@ -5,7 +5,7 @@
 
 #include "sim/faults.h"
 
-enum { STEPS_MAX = 8, FIGURE_ANY_ENGINE = LBM_LOG_ENGINE_COUNT };
+enum { STEPS_MAX = 9, FIGURE_ANY_ENGINE = LBM_LOG_ENGINE_COUNT };
 
 /* So many milliseconds, and up to so many more. */
 struct span {
@@ -34,6 +34,7 @@ struct figure {
     uint32_t hosts;    /* at least; 0: as drawn */
     int empty;         /* nonzero: no job before it, a step submits one */
     int work;          /* nonzero: an application on each host, and it obeys */
+    uint32_t more;     /* so many times more often than others: it seldom gets to its end */
 };
 
 extern const struct figure figures[];

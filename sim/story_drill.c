@@ -143,6 +143,15 @@ lag_of(struct story *s, struct span late, uint32_t drawn)
     return late.ms != 0 ? (uint32_t)(span_us(s, late) - LAG_LEAST_US) : drawn;
 }
 
+/* Who does not hear of an eviction: the victim alone, or all but the heir, or some. */
+static uint32_t
+draw_deaf(struct story *s, enum role who, uint32_t some)
+{
+    if (who == ROLE_VICTIM || lbm_rng_below(&s->rng, 3) == 0)
+        return UINT32_C(1) << s->victim % 32;
+    return lbm_rng_below(&s->rng, 2) == 0 ? UINT32_MAX : some;
+}
+
 /* The first step has a time; each other one gets it when the one before has happened. */
 static void
 draw_figure(struct story *s)
@@ -167,11 +176,8 @@ draw_figure(struct story *s)
         f->held = step->held;
         if (step->kind == FAULT_LAG)
             f->c = lag_of(s, step->late, f->c) & ~1u; /* the one link alone */
-        if (step->kind ==
-            FAULT_EVICT_UNHEARD) /* the victim alone hears nothing, or all but the heir, or some */
-            f->c = lbm_rng_below(&s->rng, 3) == 0   ? UINT32_C(1) << s->victim % 32
-                   : lbm_rng_below(&s->rng, 2) == 0 ? UINT32_MAX
-                                                    : f->c;
+        if (step->kind == FAULT_EVICT_UNHEARD)
+            f->c = draw_deaf(s, step->role_b, f->c);
         gap = 0;
     }
 }
@@ -179,8 +185,14 @@ draw_figure(struct story *s)
 void
 drill_draw_figure(struct story *s)
 {
-    if (lbm_rng_below(&s->rng, 3) != 0)
-        s->figure = &figures[lbm_rng_below(&s->rng, n_figures)];
+    uint32_t total = 0, i = 0;
+    if (lbm_rng_below(&s->rng, 3) == 0)
+        return;
+    for (uint32_t k = 0; k < n_figures; k++)
+        total += 1 + figures[k].more;
+    for (uint32_t draw = lbm_rng_below(&s->rng, total); draw > figures[i].more; i++)
+        draw -= 1 + figures[i].more;
+    s->figure = &figures[i];
 }
 
 /* A host that refuses what it is offered; records that go as soon as they may. */

@@ -14,23 +14,19 @@ struct mapping {
     uint32_t *part;                         /* [n] changed in place; pinned vertices keep theirs */
     const struct lbm_plan_options *options; /* whom to ask whether to stop; NULL: nobody */
     int quick;                              /* try less: one good start is enough */
-    const uint32_t *home; /* [n] host of each vertex before, LBM_NONE: none; NULL: moves cost nothing */
-    const int64_t *stay;  /* [n] cost of not being at home, in LBM_PAIR_PRICE_PARTS of J; with home */
 };
 
 /* The methods of a plan. In: g not empty; plan's arrays allocated.  Out: plan.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
                                  const struct lbm_plan_options *options,
                                  struct lbm_plan *plan) LBM_MUST_CHECK;
-enum lbm_err map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h,
-                            const struct lbm_plan_options *options, struct lbm_plan *plan) LBM_MUST_CHECK;
 enum lbm_err map_plan_heirich(const struct lbm_graph *g, const struct lbm_hosts *h,
                               const struct lbm_plan_options *options, struct lbm_plan *plan) LBM_MUST_CHECK;
 
 /* What decides between two mappings: balance within the limits, then J. */
 struct merit {
     uint64_t excess;
-    uint64_t hop_bytes; /* with home: J and the cost of moves, in LBM_PAIR_PRICE_PARTS */
+    uint64_t hop_bytes;
 };
 
 /* Out: load [hosts], scratch that then holds the loads. */
@@ -96,24 +92,6 @@ enum lbm_err quotient_build(struct quotient *q, const struct lbm_graph *g, uint3
                             const uint32_t *part) LBM_MUST_CHECK;
 void quotient_free(struct quotient *q);
 
-/* What is moved between two hosts for balance. */
-struct shipment {
-    uint32_t from, to;
-    uint64_t work;
-};
-
-struct shipments {
-    struct shipment *at;
-    size_t n, capacity;
-};
-
-/* The cheapest transport of what is over the limits to where there is room. A shift over a link costs 1;
- * `jump` links and more are cheaper at once, by half their length; 0: nothing jumps.
- * Out: list, in an order in which what passes through a host has come before it goes on; lbm_vec_free.
- * Errors: LBM_E_NOMEM.  Cost: hosts times links times a few. */
-enum lbm_err map_transport(const struct lbm_hosts *h, const uint64_t *load, const uint64_t *limit,
-                           unsigned jump, struct shipments *list) LBM_MUST_CHECK;
-
 /* Potential of H whose differences over link costs are the l2-optimal flow.
  * In: surplus [hosts] load - target, sums to 0.  Out: phi [hosts].  Errors: LBM_E_NOMEM. */
 enum lbm_err map_potential(const struct lbm_hosts *h, const double *surplus, double *phi) LBM_MUST_CHECK;
@@ -154,6 +132,11 @@ enum lbm_err map_anneal(const struct mapping *m, const struct cooling *how,
  * right before.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_vcycle_annealed(const struct mapping *m, uint32_t target, const struct cooling *how,
                                  struct lbm_rng *rng) LBM_MUST_CHECK;
+
+/* The same for a child of two mappings: coarsening stays inside what both put on one host, and m->part is
+ * where the child begins. Errors: LBM_E_NOMEM. */
+enum lbm_err map_combine(const struct mapping *m, const uint32_t *other, uint32_t target,
+                         const struct cooling *how, struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Largest work of a cluster when about `target` vertices shall remain. */
 uint64_t map_cluster_work(const struct lbm_graph *g, uint32_t target);
@@ -199,6 +182,11 @@ enum lbm_err map_harmonic(const struct mapping *m, const uint8_t *pinned, unsign
  * Out:     m->part; *applies zero (and part scratch) if the guest is not planar.
  * Errors:  LBM_E_NOMEM. */
 enum lbm_err map_start_face(const struct mapping *m, struct lbm_rng *rng, int *applies) LBM_MUST_CHECK;
+
+/* Draw the guest itself and cut it into regions: balanced on a coarser level, so that loads need not be
+ * right. Out: m->part.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_start_drawing(const struct mapping *m, const struct lbm_levels *levels,
+                               struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
  * what no plane drawing shows (trees, circuits).  Out: m->part.  Errors: LBM_E_NOMEM. */
