@@ -18,14 +18,15 @@ lbm_frames_tune(struct bufferevent *bev)
 {
     bufferevent_set_max_single_read(bev, READ_BYTES);
     bufferevent_set_max_single_write(bev, WRITE_BYTES);
-    bufferevent_setwatermark(bev, EV_READ, LBM_FRAME_HEADER, LBM_FRAME_HEADER + LBM_FRAME_BYTES_MAX);
+    bufferevent_setwatermark(bev, EV_READ, LBM_FRAME_HEADER, 0);
 }
 
-/* Sleep until the input holds so many bytes. */
+/* Sleep until the input holds so many bytes. What is read at once bounds the rest of it; a high watermark
+ * would need memory, and libevent does not look whether it got it. */
 static enum lbm_err
 await(struct bufferevent *bev, size_t bytes)
 {
-    bufferevent_setwatermark(bev, EV_READ, bytes, LBM_FRAME_HEADER + LBM_FRAME_BYTES_MAX);
+    bufferevent_setwatermark(bev, EV_READ, bytes, 0);
     return LBM_OK;
 }
 

@@ -158,7 +158,7 @@ start_connecting(struct peer *peer)
         return;
     }
     lbm_frames_tune(peer->bev);
-    bufferevent_setwatermark(peer->bev, EV_READ, 0, 1);
+    bufferevent_setwatermark(peer->bev, EV_READ, 0, 0); /* a single byte is too many */
     bufferevent_setcb(peer->bev, on_read, NULL, on_event, peer);
     bufferevent_enable(peer->bev, EV_READ | EV_WRITE);
     peer->state = CONNECTING;

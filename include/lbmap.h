@@ -196,6 +196,19 @@ struct lbmap_state {
  * payload is longer than LBMAP_PAYLOAD_MAX; LBMAP_E_IO, LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n);
 
+/* What a vertex cost of late: any measure, in the units of the graph's vertex weights. */
+struct lbmap_load {
+    uint32_t vertex;
+    uint64_t token;
+    double load; /* not negative */
+};
+
+/* Tell what vertices cost. The daemon smooths reports (each counts a quarter), and when loads have become
+ * uneven vertices move. Report what has changed, or all of it, every second or so. Vertices that are not held
+ * any more are passed over. Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE a load is negative or not
+ * finite: none is told; LBMAP_E_TIMEOUT, LBMAP_E_IO, LBMAP_E_NOMEM: some may have been told. */
+enum lbmap_error lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -150,6 +150,41 @@ checkpoint(struct cluster *c, uint32_t application)
     a->checkpoint = a->requests;
 }
 
+static void
+report_loads(struct cluster *c, uint32_t application)
+{
+    struct application *a = &c->applications.at[application];
+    size_t n = a->held.n;
+    uint32_t *vertex = lbm_alloc(n, sizeof *vertex);
+    uint64_t *token = lbm_alloc(n, sizeof *token);
+    double *load = lbm_alloc(n, sizeof *load);
+    for (size_t i = 0; i < n; i++) {
+        vertex[i] = a->held.at[i].vertex;
+        token[i] = a->held.at[i].token;
+        load[i] = c->load(c->load_arg, vertex[i], c->now_us);
+    }
+    Lbm__LoadRequest body = LBM__LOAD_REQUEST__INIT;
+    body.n_vertex = body.n_token = body.n_load = n;
+    body.vertex = vertex;
+    body.token = token;
+    body.load = load;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_LOAD;
+    request.load = &body;
+    ask(c, application, &request);
+    free(vertex);
+    free(token);
+    free(load);
+}
+
+void
+cluster_report_loads(struct cluster *c, double (*load)(void *arg, uint32_t vertex, int64_t now_us), void *arg)
+{
+    c->load = load;
+    c->load_arg = arg;
+    c->check.loads_change = load != NULL;
+}
+
 /* The regular look at the page and at the daemon. */
 void
 application_looks(struct cluster *c, uint32_t application)
@@ -165,6 +200,8 @@ application_looks(struct cluster *c, uint32_t application)
     else if (a->attached && a->checkpoint == 0 && a->held.n != 0 &&
              lbm_rng_below(&c->rng, CHECKPOINT_ONE_IN) == 0)
         checkpoint(c, application);
+    if (a->attached && c->load != NULL && a->held.n != 0)
+        report_loads(c, application);
     struct happen again = {.at_us = c->now_us + ATTACH_US / 2 + lbm_rng_below(&c->rng, ATTACH_US),
                            .kind = HAPPEN_ATTACH,
                            .host = a->host,

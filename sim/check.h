@@ -74,6 +74,7 @@ struct check {
     int view_changed;                              /* by the transaction at hand */
     LBM_VEC(struct lbm_recovered_adoption) merged; /* heirs have what these had */
     uint64_t was_alone;                            /* bit per host: it had no buddy once */
+    int loads_change;                              /* applications report loads: work is what they say */
     int has_loss;      /* a disk was lost or went back in time: until all is repaired, another loss is one */
     char invariant[4]; /* "": nothing was violated */
     char text[320];

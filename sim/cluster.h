@@ -199,6 +199,10 @@ enum manner {
 
 /* Start an application for a job on a host; it attaches and attaches again by itself. */
 void cluster_run_application(struct cluster *cluster, uint32_t host, const char *job, enum manner manner);
+/* From now on applications report what each vertex costs, a few times a second. load: of a vertex at that
+ * time; it may draw. */
+void cluster_report_loads(struct cluster *cluster, double (*load)(void *arg, uint32_t vertex, int64_t now_us),
+                          void *arg);
 /* Kill the applications of a host; change the manner of all of them. */
 void cluster_kill_applications(struct cluster *cluster, uint32_t host);
 void cluster_set_manner(struct cluster *cluster, enum manner manner);

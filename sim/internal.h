@@ -138,6 +138,8 @@ struct cluster {
     struct check check;
     struct model_log log;
     LBM_VEC(struct application) applications;
+    double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */
+    void *load_arg;
     uint64_t clients;     /* connections of applications so far */
     uint64_t connections; /* made so far */
     uint8_t *cut;         /* [n * n] the network does not carry from row to column */
@@ -147,7 +149,7 @@ struct cluster {
     enum moment awaited; /* ends the present run */
     uint32_t awaited_at; /* at this host */
     int interrupted;     /* the present run ends after what happens now */
-    uint32_t hasty;   /* timers in a row that did not let a millisecond pass */
+    uint32_t hasty;      /* timers in a row that did not let a millisecond pass */
     int64_t hasty_us;
     int tracing;
     struct lbm_buf trace;

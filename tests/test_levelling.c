@@ -11,113 +11,12 @@
 
 #include <cmocka.h>
 
-#include "graph/generate.h"
-#include "sim/cluster.h"
-
-static const struct cluster_options calm = {
-    .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};
-
-struct scene {
-    struct lbm_hosts h;
-    struct lbm_graph g;
-    struct cluster *cluster;
-    uint32_t n_started;
-};
-
-static const Lbm__Response *
-ask(struct scene *scene, uint32_t host, Lbm__Request *request)
-{
-    cluster_request(scene->cluster, host, 0, request);
-    return cluster_reply(scene->cluster, host, 0);
-}
-
-static int
-all_active(struct cluster *cluster, void *arg)
-{
-    struct scene *scene = arg;
-    (void)cluster;
-    for (uint32_t p = 0; p < scene->n_started; p++) {
-        Lbm__Empty empty = LBM__EMPTY__INIT;
-        Lbm__Request request = LBM__REQUEST__INIT;
-        request.what_case = LBM__REQUEST__WHAT_HOSTS;
-        request.hosts = &empty;
-        const Lbm__HostsReply *hosts = ask(scene, p, &request)->hosts;
-        for (size_t i = 0; i < hosts->n_hosts; i++)
-            if (strcmp(hosts->hosts[i]->state, "ACTIVE") != 0)
-                return 0;
-        if (hosts->n_hosts != scene->n_started)
-            return 0;
-    }
-    return 1;
-}
-
-static void
-scene_new(struct scene *scene, const char *hosts, const char *guest, const struct cluster_options *options)
-{
-    struct lbm_diag diag;
-    *scene = (struct scene){0};
-    assert_int_equal(lbm_hosts_generate(hosts, &scene->h, &diag), LBM_OK);
-    assert_int_equal(lbm_graph_generate(guest, 1, &scene->g, &diag), LBM_OK);
-    scene->n_started = scene->h.n - options->late;
-    scene->cluster = cluster_new(&scene->h, options);
-    assert_true(cluster_run(scene->cluster, 20000000, all_active, scene));
-}
-
-static void
-scene_free(struct scene *scene)
-{
-    cluster_free(scene->cluster);
-    lbm_hosts_free(&scene->h);
-    lbm_graph_free(&scene->g);
-}
-
-static int
-is_settled(struct cluster *cluster, void *arg)
-{
-    return cluster_settled(cluster, arg);
-}
-
-static void
-expect_settled(struct scene *scene, int seconds)
-{
-    char name[] = "job";
-    assert_true(cluster_run(scene->cluster, (int64_t)seconds * 1000000, is_settled, name));
-}
-
-static uint64_t
-largest_load(struct scene *scene)
-{
-    uint32_t *part = calloc(scene->g.n, sizeof *part), doubles, none;
-    uint64_t *load = calloc(scene->h.n, sizeof *load), most = 0;
-    cluster_owners(scene->cluster, scene->g.n, part, &doubles, &none);
-    assert_int_equal(doubles, 0);
-    assert_int_equal(none, 0);
-    lbm_map_loads(&scene->g, scene->h.n, part, load);
-    for (uint32_t p = 0; p < scene->h.n; p++)
-        most = load[p] > most ? load[p] : most;
-    free(part);
-    free(load);
-    return most;
-}
-
-static const Lbm__JobEntry *
-job_at(struct scene *scene, uint32_t host)
-{
-    char name[] = "job";
-    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    jobs.name = name;
-    request.what_case = LBM__REQUEST__WHAT_JOBS;
-    request.jobs = &jobs;
-    const Lbm__Response *response = ask(scene, host, &request);
-    assert_int_equal(response->code, LBM_OK);
-    return response->jobs->jobs[0];
-}
+#include "tests/scene.h"
 
 static struct cluster_options
 with(uint32_t policy, enum lbm_schedule schedule)
 {
-    struct cluster_options options = calm;
+    struct cluster_options options = scene_calm;
     options.policy = policy;
     options.schedule = 1 + (uint32_t)schedule;
     return options;
@@ -136,15 +35,15 @@ every_policy_levels_a_pile(void **state)
         scene_new(&scene, policy == LBM_POLICY_RANDOM_LOAD ? "mesh:4x2" : "hypercube:3", "lattice:20x20",
                   &options);
         assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_HOME), LBM_OK);
-        expect_settled(&scene, 120);
-        const Lbm__JobEntry *job = job_at(&scene, 3);
+        scene_expect_settled(&scene, 120);
+        const Lbm__JobEntry *job = scene_job(&scene, 3);
         if (getenv("SHOW") != NULL)
             print_message("%-20s sweeps %3d words %6d flow %5d transfer %.2f s moved %d most %d\n",
                           job->policy, (int)job->level_sweeps, (int)job->level_words, (int)job->flow,
-                          job->transfer_s, (int)job->moved, (int)largest_load(&scene));
+                          job->transfer_s, (int)job->moved, (int)scene_largest_load(&scene));
         assert_string_equal(job->policy, lbm_policy_name((enum lbm_policy)policy));
         assert_true(job->flow >= 350 && job->level_sweeps != 0);
-        assert_in_range(largest_load(&scene), 50, 51);
+        assert_in_range(scene_largest_load(&scene), 50, 51);
         scene_free(&scene);
     }
 }
@@ -157,13 +56,13 @@ auto_says_what_it_chose_and_why(void **state)
     struct cluster_options options = with(LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO, LBM_SCHEDULE_PIPELINED);
     scene_new(&scene, "chain:5", "lattice:20x20", &options);
     assert_int_equal(cluster_submit(scene.cluster, 2, "job", &scene.g, LBM_START_HOME), LBM_OK);
-    expect_settled(&scene, 120);
-    const Lbm__JobEntry *job = job_at(&scene, 4);
+    scene_expect_settled(&scene, 120);
+    const Lbm__JobEntry *job = scene_job(&scene, 4);
     assert_string_equal(job->policy_asked, "auto");
     assert_string_not_equal(job->policy, "auto");
     assert_non_null(strstr(job->policy_why, job->policy));
     assert_string_equal(job->schedule, "pipelined");
-    assert_in_range(largest_load(&scene), 80, 82);
+    assert_in_range(scene_largest_load(&scene), 80, 82);
     scene_free(&scene);
 }
 
@@ -175,8 +74,8 @@ a_plan_within_the_bound_is_left_alone(void **state)
     struct cluster_options options = with(LBM_JOB_POLICY_FIRST + LBM_POLICY_GDE, LBM_SCHEDULE_PIPELINED);
     scene_new(&scene, "mesh:3x3", "lattice:30x30", &options);
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
-    expect_settled(&scene, 60);
-    const Lbm__JobEntry *job = job_at(&scene, 0);
+    scene_expect_settled(&scene, 60);
+    const Lbm__JobEntry *job = scene_job(&scene, 0);
     assert_int_equal(job->flow, 0);
     assert_in_range(job->level_sweeps, 1, 7);
     scene_free(&scene);
@@ -200,21 +99,21 @@ a_settled_job_takes_another_policy(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "ring:6", "lattice:18x18", &calm);
+    scene_new(&scene, "ring:6", "lattice:18x18", &scene_calm);
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_HOME), LBM_OK);
-    expect_settled(&scene, 60);
-    assert_string_equal(job_at(&scene, 4)->policy, "none");
+    scene_expect_settled(&scene, 60);
+    assert_string_equal(scene_job(&scene, 4)->policy, "none");
     assert_int_equal(change(&scene, 4, LBM_JOB_POLICY_FIRST + LBM_POLICY_CHEBYSHEV), LBM_OK);
     cluster_run(scene.cluster, 3000000, NULL, NULL);
-    expect_settled(&scene, 60);
-    assert_string_equal(job_at(&scene, 1)->policy, "chebyshev");
-    assert_true(job_at(&scene, 1)->level_sweeps != 0);
-    assert_in_range(largest_load(&scene), 54, 56);
+    scene_expect_settled(&scene, 60);
+    assert_string_equal(scene_job(&scene, 1)->policy, "chebyshev");
+    assert_true(scene_job(&scene, 1)->level_sweeps != 0);
+    assert_in_range(scene_largest_load(&scene), 54, 56);
     scene_free(&scene);
 }
 
-/* It has never seen the job settled, and hears of it from hosts that move vertices because it has come. Its region
- * is filled by sessions near it; levelling would move the loads of all. */
+/* It has never seen the job settled, and hears of it from hosts that move vertices because it has come. Its
+ * region is filled by sessions near it; levelling would move the loads of all. */
 static void
 a_host_that_joins_starts_no_levelling(void **state)
 {
@@ -226,16 +125,16 @@ a_host_that_joins_starts_no_levelling(void **state)
         options.late = 1;
         scene_new(&scene, "mesh:4x4", "lattice:40x40", &options);
         assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
-        expect_settled(&scene, 60);
-        uint32_t words = job_at(&scene, 3)->level_words;
+        scene_expect_settled(&scene, 60);
+        uint32_t words = scene_job(&scene, 3)->level_words;
         assert_true(words != 0);
         scene.n_started++;
         cluster_restart(scene.cluster, 15);
-        assert_true(cluster_run(scene.cluster, 20000000, all_active, &scene));
+        assert_true(cluster_run(scene.cluster, 20000000, scene_is_active, &scene));
         cluster_run(scene.cluster, 1000000, NULL, NULL);
-        expect_settled(&scene, 60);
-        assert_int_equal(job_at(&scene, 3)->level_words, words);
-        assert_in_range(largest_load(&scene), 100, 103);
+        scene_expect_settled(&scene, 60);
+        assert_int_equal(scene_job(&scene, 3)->level_words, words);
+        assert_in_range(scene_largest_load(&scene), 100, 103);
         scene_free(&scene);
     }
 }
@@ -245,12 +144,12 @@ what_cannot_run_here_is_refused(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "ring:6", "lattice:8x8", &calm);
+    scene_new(&scene, "ring:6", "lattice:8x8", &scene_calm);
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     assert_int_equal(change(&scene, 1, LBM_JOB_POLICY_FIRST + LBM_POLICY_OEM), LBM_E_UNSUPPORTED);
     assert_int_equal(change(&scene, 1, LBM_JOB_POLICY_FIRST + LBM_POLICY_CWA), LBM_E_UNSUPPORTED);
-    expect_settled(&scene, 60);
-    assert_string_equal(job_at(&scene, 1)->policy, "none");
+    scene_expect_settled(&scene, 60);
+    assert_string_equal(scene_job(&scene, 1)->policy, "none");
     scene_free(&scene);
 }
 
@@ -272,8 +171,8 @@ crashes_in_the_middle_lose_nothing(void **state)
         cluster_run(scene.cluster, seed % 2 != 0 ? 700000 : 2500000, NULL, NULL);
         cluster_restart(scene.cluster, seed % 8);
         cluster_run(scene.cluster, 1000000, NULL, NULL);
-        expect_settled(&scene, 120);
-        assert_in_range(largest_load(&scene), 72, 75);
+        scene_expect_settled(&scene, 120);
+        assert_in_range(scene_largest_load(&scene), 72, 75);
         scene_free(&scene);
     }
 }

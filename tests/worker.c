@@ -12,6 +12,9 @@
  *
  *     worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]
  *
+ * If the environment has LOADS, that file has the load of each vertex, a line each; it is read every second
+ * and reported for what is held.
+ *
  * It ends after so many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
  * revoked. A step of all its vertices takes STEP_MS, and they are kept every CHECKPOINT_MS. */
 #include "config.h"
@@ -138,11 +141,32 @@ checkpoint(struct worker *worker, struct lbmap *map)
     free(states);
 }
 
+/* What the file says of the vertices that are held. */
+static void
+report(const struct worker *worker, struct lbmap *map)
+{
+    const char *path = getenv("LOADS");
+    FILE *file = path != NULL ? fopen(path, "r") : NULL;
+    struct lbmap_load *loads = calloc(worker->n + 1, sizeof *loads);
+    size_t n = 0;
+    double load;
+    for (uint32_t v = 0; file != NULL && loads != NULL && v < worker->n && fscanf(file, "%lf", &load) == 1;
+         v++)
+        if (worker->work[v].token != 0)
+            loads[n++] = (struct lbmap_load){v, worker->work[v].token, load};
+    if (n != 0 && lbmap_report_load(map, loads, n) != LBMAP_OK)
+        fprintf(stderr, "worker: report_load: %s\n", lbmap_message(map));
+    if (file != NULL)
+        fclose(file);
+    free(loads);
+}
+
 static int
 run(struct worker *worker, struct lbmap *map, int64_t end_us)
 {
     const struct lbmap_callbacks callbacks = {worker, acquire, release, revoked};
     int64_t period_us = (int64_t)worker->checkpoint_ms * 1000, checkpoint_us = now_us() + period_us;
+    int64_t report_us = 0;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !stopped && now_us() < end_us) {
         error = lbmap_dispatch(map, 1);
@@ -150,6 +174,10 @@ run(struct worker *worker, struct lbmap *map, int64_t end_us)
         if (now_us() >= checkpoint_us) {
             checkpoint(worker, map);
             checkpoint_us = now_us() + period_us;
+        }
+        if (now_us() >= report_us) {
+            report(worker, map);
+            report_us = now_us() + 1000000;
         }
         fflush(worker->history);
     }

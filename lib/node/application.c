@@ -26,6 +26,13 @@ application_at(const struct lbm_node *node, uint64_t client)
     return NULL;
 }
 
+struct job *
+application_job(const struct lbm_node *node, uint64_t client)
+{
+    const struct application *application = application_at(node, client);
+    return application != NULL ? job_of(node, application->job) : NULL;
+}
+
 /* ---- giving --------------------------------------------------------------------------------- */
 
 struct grant {
@@ -266,7 +273,8 @@ take_held(struct lbm_node *node, struct application *application, struct job *jo
     lbm_vec_free(&token);
 }
 
-/* All that had vertices in the life before have come back with them. Others are new, or had nothing by then. */
+/* All that had vertices in the life before have come back with them. Others are new, or had nothing by then.
+ */
 static int
 all_are_back(const struct lbm_node *node)
 {
@@ -292,7 +300,8 @@ application_attach(struct lbm_node *node, uint64_t client, uint64_t request, con
         return;
     }
     int is_back = attach->n_vertex != 0;
-    struct application application = {client, request, job->id, .scan = 1, .has_had = is_back, .is_back = is_back};
+    struct application application = {
+        client, request, job->id, .scan = 1, .has_had = is_back, .is_back = is_back};
     if (lbm_vec_push(&node->applications, application) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return;

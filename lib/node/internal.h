@@ -15,6 +15,7 @@
  *   suspect.c    silence, suspicion, proposals to evict
  *   drain.c      giving everything away, and leaving
  *   application.c what an application may work on
+ *   load.c       loads that applications report, and what they add up to
  *   handoff.c    PROTOCOL section 4: offers, answers, retries
  *   finish.c     FIN: when a record will not be asked for again, and goes
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
@@ -187,6 +188,8 @@ void record_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *ver
 /* The payload has changed; takes it. */
 void record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint8_t *payload,
                     uint32_t len);
+/* What the vertex costs has changed. */
+void record_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t work);
 void record_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 /* A whole job is void here. */
 void record_drop_job(struct lbm_node *node, uint64_t job);
@@ -272,6 +275,8 @@ void application_gone(struct lbm_node *node, uint64_t client);
 void application_job_deleted(struct lbm_node *node, uint64_t job);
 /* Nonzero if nobody works on the vertex. If somebody does, it is asked to stop, and `to` remembered. */
 int application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
+/* The job that the connection serves, or NULL. */
+struct job *application_job(const struct lbm_node *node, uint64_t client);
 void application_ready(struct lbm_node *node, struct job *job); /* some vertices may be given */
 void application_lapsed(struct lbm_node *node);                 /* the lease is over */
 int application_runs(const struct lbm_node *node);              /* some vertex is given to one */
@@ -279,6 +284,15 @@ int application_runs(const struct lbm_node *node);              /* some vertex i
 void application_fence(struct lbm_node *node, int64_t until_us);
 void application_timer(struct lbm_node *node);
 int64_t application_deadline(const struct lbm_node *node);
+
+/* ---- load.c -------------------------------------------------------------------------------------------- */
+
+/* The work of the whole job: as submitted, or as the hosts' loads add up once loads are reported. */
+uint64_t load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* Somebody has told of reports. */
+void load_drifts(struct lbm_node *node, struct job *job);
+void load_timer(struct lbm_node *node, struct job *job);
+void application_load(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LoadRequest *load);
 
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
 

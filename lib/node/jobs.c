@@ -27,7 +27,7 @@ job_add(struct lbm_node *node, uint64_t id)
     }
     job->id = id;
     job->created_us = node->now_us;
-    job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = INT64_MAX;
+    job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = job->load_us = INT64_MAX;
     unsigned m = node->view.m != 0 ? node->view.m : node->m;
     lbm_shard_init(&job->shard, m, node->host);
     lbm_affine_identity(&job->frame, m);
@@ -116,8 +116,9 @@ job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint3
     for (size_t p = 0; p < node->view.active_capacity.n; p++)
         all += node->view.active_capacity.at[p];
     uint32_t number = lbm_view_number(&node->view, host);
-    return all > 0 && number != LBM_NONE ? (double)entry->work * node->view.active_capacity.at[number] / all
-                                         : 0;
+    return all > 0 && number != LBM_NONE
+               ? (double)load_whole(node, entry) * node->view.active_capacity.at[number] / all
+               : 0;
 }
 
 /* As lbm_map_limits has it for a plan, so that what is planned within the bound stays. */
@@ -125,7 +126,8 @@ uint64_t
 job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
     double target = job_target(node, entry, host);
-    double vertex = entry->work > entry->vertices ? ceil((double)entry->work / entry->vertices) : 0;
+    uint64_t whole = load_whole(node, entry);
+    double vertex = whole > entry->vertices ? ceil((double)whole / entry->vertices) : 0;
     double slack = entry->imbalance * target > vertex ? entry->imbalance * target : vertex;
     double bound = floor((target + slack) * (1 + 1e-12)), least = ceil(target * (1 - 1e-12));
     return (uint64_t)(bound > least ? bound : least);
@@ -462,6 +464,7 @@ job_timer(struct lbm_node *node, struct job *job)
         job_propose(node, job);
         return;
     }
+    load_timer(node, job);
     handoff_timer(node, job);
     finish_timer(node, job);
     switch (job->phase) {
@@ -511,6 +514,7 @@ job_deadline(const struct job *job)
     int64_t when = job->offers_us < job->checkpoint_us ? job->offers_us : job->checkpoint_us;
     when = job->finish_us < when ? job->finish_us : when;
     when = job->collect_us < when ? job->collect_us : when;
+    when = job->load_us < when ? job->load_us : when;
     if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
         when = job->tick_us < when ? job->tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING && job->level.state != LEVEL_NONE)

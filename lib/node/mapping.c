@@ -144,7 +144,7 @@ renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     struct lbm_moments all = {0};
     for (size_t i = 0; i < job->moments.n; i++)
         lbm_moments_add(&all, &job->moments.at[i].moments);
-    if (fabs(all.work - (double)entry->work) > 0.02 * (double)entry->work)
+    if (fabs(all.work - (double)load_whole(node, entry)) > 0.02 * (double)load_whole(node, entry))
         return; /* vertices under way are counted nowhere or twice */
     struct lbm_affine frame;
     if (lbm_moments_whiten(&all, job->shard.m, &frame) != LBM_OK)

@@ -239,6 +239,8 @@ fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
     pulse->level_words = job->level.words;
     pulse->flow = job->level.flow;
     pulse->transfer_us = job->level.transfer_us;
+    pulse->whole = job->shard.load + job->shard.load_out;
+    pulse->drifts = job->drifts != 0;
 }
 
 enum { SUSPECTS_TOLD = 64 };
@@ -352,7 +354,10 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                 .level_sweeps = heard->level_sweeps,
                                 .level_words = heard->level_words,
                                 .flow = heard->flow,
-                                .transfer_us = heard->transfer_us};
+                                .transfer_us = heard->transfer_us,
+                                .whole = heard->whole};
+        if (heard->drifts)
+            load_drifts(node, job);
         job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
             mapping_send_frame(node, job, message->src);

@@ -120,6 +120,13 @@ record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex
 }
 
 void
+record_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t work)
+{
+    lbm_shard_set_work(&job->shard, vertex, work);
+    changed(node, job, vertex);
+}
+
+void
 record_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     LBM_ASSERT(lbm_transition_allows(LBM_TRANSITION_COLLECT, vertex->stage));

@@ -234,7 +234,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
     out->home = entry->home;
     out->vertices = entry->vertices;
     out->edges = entry->edges;
-    out->work = entry->work;
+    out->work = load_whole(node, entry);
     out->start = entry->start;
     out->seed = entry->seed;
     out->imbalance_bound = entry->imbalance;
@@ -376,6 +376,12 @@ answer_checkpoint(struct lbm_node *node, const struct client *client, const Lbm_
     application_checkpoint(node, client->id, client->request, request->checkpoint);
 }
 
+static void
+answer_load(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_load(node, client->id, client->request, request->load);
+}
+
 static const struct {
     Lbm__Request__WhatCase what;
     void (*answer)(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
@@ -397,6 +403,7 @@ static const struct {
     {LBM__REQUEST__WHAT_ATTACH, answer_attach},
     {LBM__REQUEST__WHAT_RELEASED, answer_released},
     {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},
+    {LBM__REQUEST__WHAT_LOAD, answer_load},
 };
 
 void

@@ -98,7 +98,7 @@ settle(struct lbm_node *node, struct job *job)
     session_stop(node, job);
     job_enter(node, job, LBM_PHASE_SETTLED);
     job->weighed_load = session_load(job);
-    job->weighed_topology = node->view.topology;
+    job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
     notify_neighbours(node, job, NOTICE_SETTLED);
     session_receive_next(node, job);
 }
@@ -346,17 +346,18 @@ session_receive_next(struct lbm_node *node, struct job *job)
         session_receive(node, job, next);
 }
 
-/* More has come than this host should have, or its share has become smaller. */
+/* More has come than this host should have, or its share has become smaller. Loads that are measured go up
+ * and down: they wake nobody before they are over the limit by half of what the limit allows. */
 static int
 is_overloaded(const struct lbm_node *node, struct job *job)
 {
-    uint64_t load = session_load(job);
-    if (load == job->weighed_load && node->view.topology == job->weighed_topology)
-        return 0;
-    int has_grown = load > job->weighed_load || node->view.topology != job->weighed_topology;
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint64_t load = session_load(job), limit = job_limit(node, entry, node->host);
+    int is_worse = load > job->weighed_load || limit < job->weighed_limit;
     job->weighed_load = load;
-    job->weighed_topology = node->view.topology;
-    return has_grown && load > job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+    job->weighed_limit = limit;
+    double due = job_target(node, entry, node->host), more = job->drifts ? ((double)limit - due) / 2 : 0;
+    return is_worse && load > limit && (double)load > (double)limit + more;
 }
 
 static void

@@ -74,6 +74,7 @@ account(struct lbm_shard *shard, const struct lbm_vertex *vertex, int in)
             shard->work_least = vertex->work;
     } else if (vertex->stage == LBM_STAGE_OUT) {
         shard->n_out += one;
+        shard->load_out += in ? (uint64_t)vertex->work : -(uint64_t)vertex->work;
     }
 }
 
@@ -182,6 +183,16 @@ lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm
     vertex->payload = NULL;
     vertex->payload_len = 0;
     return leave_ghost(shard, vertex);
+}
+
+void
+lbm_shard_set_work(struct lbm_shard *shard, struct lbm_vertex *vertex, uint32_t work)
+{
+    LBM_ASSERT(vertex->stage == LBM_STAGE_OWN);
+    account(shard, vertex, 0);
+    lbm_shard_touch(shard);
+    vertex->work = work;
+    account(shard, vertex, 1);
 }
 
 uint32_t

@@ -19,6 +19,8 @@ struct lbm_vertex {
     uint64_t peer_incarnation;
     uint32_t wish; /* OWN: host it should go to, or LBM_NONE */
     uint32_t work;
+    float reported;     /* load as its application reports it, smoothed; 0: not reported here */
+    uint32_t followed;  /* when `work` last followed that, seconds */
     uint32_t pin;       /* host it must stay on, or LBM_NONE */
     uint8_t anchored;   /* does not move in Omega */
     uint8_t in_session; /* OUT because of the present exchange session */
@@ -32,16 +34,16 @@ struct lbm_vertex {
     uint32_t source;    /* whom it came from, or was refused to; LBM_NONE: it began here */
     uint64_t source_incarnation;
     uint32_t refuser;
-    uint64_t running;   /* token an application works with, 0: none does */
-    uint32_t move_to;   /* OWN: goes there once the application has released it, or LBM_NONE */
-    int64_t since_us;   /* MOV, REF: of this stage here; OWN with move_to: when release was asked for */
+    uint64_t running; /* token an application works with, 0: none does */
+    uint32_t move_to; /* OWN: goes there once the application has released it, or LBM_NONE */
+    int64_t since_us; /* MOV, REF: of this stage here; OWN with move_to: when release was asked for */
     uint32_t degree;
     struct lbm_half *half; /* [degree], owned; NULL in stages MOV and REF */
     uint32_t payload_len;
-    uint8_t *payload; /* [payload_len], owned; NULL in stages MOV and REF */
-    double x[3];           /* position in raw coordinates (before the frame) */
-    int64_t offered_us;    /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
-    uint32_t row;          /* of the patch, or LBM_NONE */
+    uint8_t *payload;   /* [payload_len], owned; NULL in stages MOV and REF */
+    double x[3];        /* position in raw coordinates (before the frame) */
+    int64_t offered_us; /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
+    uint32_t row;       /* of the patch, or LBM_NONE */
 };
 
 /* A neighbour elsewhere: the newest that was heard of it. */
@@ -77,6 +79,7 @@ struct lbm_shard {
     uint32_t n_own;      /* stage OWN */
     uint32_t n_out;      /* stage OUT */
     uint64_t load;       /* sum of work, stage OWN */
+    uint64_t load_out;   /* the same, stage OUT */
     uint64_t version;    /* changes with ownership, and with the places of neighbours elsewhere */
     uint32_t work_least; /* least work among all vertices seen; 1 if none */
 };
@@ -98,6 +101,9 @@ void lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex);
 
 enum lbm_err lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm_stage stage,
                                  uint64_t epoch, uint32_t peer, uint64_t peer_incarnation) LBM_MUST_CHECK;
+
+/* Stage OWN: it costs so much from now on. */
+void lbm_shard_set_work(struct lbm_shard *shard, struct lbm_vertex *vertex, uint32_t work);
 
 /* A copy of the record for storing; half is a copy too, NULL if the stage keeps none.
  * neighbours' hosts are refreshed from what is known now. Errors: LBM_E_NOMEM. */

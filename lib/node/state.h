@@ -134,6 +134,7 @@ struct pulse {
     uint64_t frame;
     uint64_t moved;
     uint64_t level_sweeps, level_words, flow, transfer_us;
+    uint64_t whole;
 };
 
 enum session_state {
@@ -319,10 +320,14 @@ struct job {
     LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
     uint64_t moved;               /* handed over so far */
 
+    int drifts;      /* loads are reported, here or elsewhere */
+    uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
+    int64_t load_us; /* when they are added up next */
+
     int was_settled; /* in this life: what moves now follows a change */
     struct session session;
     struct levelling level;
-    uint64_t weighed_load, weighed_topology; /* SETTLED: when the load was last compared with the limit */
+    uint64_t weighed_load, weighed_limit; /* SETTLED: when they were last compared */
     LBM_VEC(struct pulse) pulses;
     struct lbm_idmap pulse_at;  /* host: its place in pulses */
     enum lbm_phase heard_phase; /* most advanced one heard from anybody so far */

@@ -93,6 +93,14 @@ static const struct lbm_wire_rule checkpoint_request_rules[] = {
 static const struct lbm_wire_table checkpoint_request_table =
     TABLE(checkpoint_request_rules, lbm__checkpoint_request__descriptor);
 
+static const struct lbm_wire_rule load_request_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"token", SAME("vertex"), EPOCH},
+    {"load", SAME("vertex"), REAL(0.0, DBL_MAX)},
+};
+static const struct lbm_wire_table load_request_table =
+    TABLE(load_request_rules, lbm__load_request__descriptor);
+
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
     {"hosts", .nested = &empty_table},
@@ -111,6 +119,7 @@ static const struct lbm_wire_rule request_rules[] = {
     {"released", .nested = &released_request_table},
     {"checkpoint", .nested = &checkpoint_request_table},
     {"job_change", .nested = &job_change_table},
+    {"load", .nested = &load_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,

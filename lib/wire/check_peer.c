@@ -327,6 +327,7 @@ static const struct lbm_wire_rule job_pulse_rules[] = {
     {"phase", SMALL_ENUM},
     {"vertices", VERTICES},
     {"ready", FLAG},
+    {"drifts", FLAG},
 };
 static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm__job_pulse__descriptor);
 

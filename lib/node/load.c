@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Loads that applications report while they run. A report moves what is known of a vertex a part of the way;
+ * the record follows at once when that differs by more than noise does, and later when it differs by little.
+ * So what is noise changes neither records nor, since a host has many vertices, loads.
+ *
+ * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have. It
+ * is taken anew when it has changed by more than what is on its way at any moment. */
+#include <math.h>
+
+#include "node/internal.h"
+
+enum {
+    REPORT_PARTS = 4,    /* a report counts one part in so many */
+    WHOLE_PARTS = 200,   /* the whole has changed: by one part in so many, or more */
+    FOLLOW_AFTER_S = 5,  /* small differences wait so long */
+    WORK_MAX = INT32_MAX /* ADR 4 */
+};
+
+static const double noise = 0.1, little = 0.025; /* of a vertex's work */
+
+uint64_t
+load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    const struct job *job = job_of(node, entry->job);
+    return job != NULL && job->whole != 0 ? job->whole : entry->work;
+}
+
+void
+load_drifts(struct lbm_node *node, struct job *job)
+{
+    if (job->drifts)
+        return;
+    job->drifts = 1;
+    job->load_us = node->now_us + PING_US;
+}
+
+/* Sum over all hosts. Value: 0 while some of it is not known: a host has not been heard of, or one is lost
+ * and its heir has yet to take over. */
+static uint64_t
+sum_of_loads(const struct lbm_node *node, const struct job *job)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < node->view.departed.n; i++)
+        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].adopted)
+            return 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        const struct pulse *pulse = pulse_known(job, member->host);
+        if (!lbm_view_takes_part(member))
+            continue;
+        if (member->host == node->host)
+            sum += job->shard.load + job->shard.load_out;
+        else if (pulse == NULL || pulse->heard_us == 0)
+            return 0;
+        else
+            sum += pulse->whole;
+    }
+    return sum;
+}
+
+void
+load_timer(struct lbm_node *node, struct job *job)
+{
+    if (!job->drifts || node->now_us < job->load_us)
+        return;
+    job->load_us = node->now_us + PING_US;
+    uint64_t known = load_whole(node, lbm_view_job(&node->view, job->id)), sum = sum_of_loads(node, job);
+    uint64_t change = sum > known ? sum - known : known - sum;
+    if (sum != 0 && change > known / WHOLE_PARTS)
+        job->whole = sum;
+}
+
+static void
+follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    uint32_t now_s = (uint32_t)(node->now_us / 1000000);
+    double difference = fabs((double)vertex->reported - vertex->work), work = vertex->work;
+    if (difference < 0.5 || difference <= little * work ||
+        (difference <= noise * work && now_s - vertex->followed < FOLLOW_AFTER_S))
+        return;
+    double rounded = floor((double)vertex->reported + 0.5);
+    vertex->followed = now_s;
+    record_work(node, job, vertex, rounded < 1 ? 1 : rounded > WORK_MAX ? WORK_MAX : (uint32_t)rounded);
+}
+
+void
+application_load(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LoadRequest *load)
+{
+    struct job *job = application_job(node, client);
+    for (size_t i = 0; job != NULL && i < load->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex = record_of(job, load->vertex[i]);
+        if (vertex == NULL || vertex->stage != LBM_STAGE_OWN || vertex->running != load->token[i])
+            continue;
+        double known = vertex->reported > 0 ? (double)vertex->reported : vertex->work;
+        double heard = load->load[i] < WORK_MAX ? load->load[i] : WORK_MAX;
+        vertex->reported = (float)fmax(known + (heard - known) / REPORT_PARTS, 1e-3);
+        follow(node, job, vertex);
+    }
+    if (job == NULL) {
+        reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
+        return;
+    }
+    load_drifts(node, job);
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    reply(node, client, request, 1, &response);
+}

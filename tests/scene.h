@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* For tests of nodes in virtual time: hosts, a guest and a cluster of calm machines. What is not as expected
+ * fails the test. */
+#ifndef LBM_TESTS_SCENE_H
+#define LBM_TESTS_SCENE_H
+
+#include "graph/graph.h"
+#include "host/host.h"
+#include "sim/cluster.h"
+
+extern const struct cluster_options scene_calm;
+
+struct scene {
+    struct lbm_hosts h;
+    struct lbm_graph g;
+    struct cluster *cluster;
+    uint32_t n_started;
+};
+
+/* The guest is not submitted. All hosts but the late ones of the options are ACTIVE. */
+void scene_new(struct scene *scene, const char *hosts, const char *guest,
+               const struct cluster_options *options);
+void scene_free(struct scene *scene);
+
+/* The answer of a host to an operator; valid until the next. */
+const Lbm__Response *scene_ask(struct scene *scene, uint32_t host, Lbm__Request *request);
+int scene_is_active(struct cluster *cluster, void *scene);
+
+/* The job named job. */
+void scene_expect_settled(struct scene *scene, int seconds);
+const Lbm__JobEntry *scene_job(struct scene *scene, uint32_t host);
+/* part [g.n]: every vertex has one owner. */
+void scene_owners(struct scene *scene, uint32_t *part);
+uint64_t scene_largest_load(struct scene *scene);
+
+#endif

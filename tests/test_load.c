@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Loads that applications report, in virtual time: when they grow vertices move until loads are even again;
+ * noise moves nothing. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "graph/generate.h"
+#include "tests/scene.h"
+
+enum { SIDE = 32, USUAL = 100 };
+
+struct loads {
+    struct lbm_rng rng;
+    double corner; /* what the vertices of one corner cost */
+    double noise;  /* of any load, at most, relative */
+};
+
+static double
+true_load(const struct loads *loads, uint32_t vertex)
+{
+    return vertex / SIDE < SIDE / 2 && vertex % SIDE < SIDE / 2 ? loads->corner : USUAL;
+}
+
+static double
+reported(void *arg, uint32_t vertex, int64_t now_us)
+{
+    struct loads *loads = arg;
+    (void)now_us;
+    return true_load(loads, vertex) * (1 + loads->noise * (2 * lbm_rng_unit(&loads->rng) - 1));
+}
+
+static void
+scene_of_applications(struct scene *scene, struct loads *loads)
+{
+    scene_new(scene, "mesh:4x4", "lattice:32x32", &scene_calm);
+    assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
+    scene_expect_settled(scene, 60);
+    lbm_rng_seed(&loads->rng, 1);
+    cluster_report_loads(scene->cluster, reported, loads);
+    for (uint32_t p = 0; p < scene->h.n; p++)
+        cluster_run_application(scene->cluster, p, "job", MANNER_OBEDIENT);
+    cluster_run(scene->cluster, 20000000, NULL, NULL);
+    scene_expect_settled(scene, 60);
+}
+
+/* Largest true load over the mean, less one. */
+static double
+imbalance(struct scene *scene, const struct loads *loads, uint32_t *part)
+{
+    double *load = calloc(scene->h.n, sizeof *load), most = 0, all = 0;
+    scene_owners(scene, part);
+    for (uint32_t v = 0; v < scene->g.n; v++) {
+        load[part[v]] += true_load(loads, v);
+        all += true_load(loads, v);
+    }
+    for (uint32_t p = 0; p < scene->h.n; p++)
+        most = fmax(most, load[p]);
+    free(load);
+    return most * scene->h.n / all - 1;
+}
+
+static void
+vertices_follow_loads(void **state)
+{
+    (void)state;
+    struct loads loads = {.corner = USUAL};
+    struct scene scene;
+    uint32_t before[SIDE * SIDE], after[SIDE * SIDE], n_moved = 0;
+    scene_of_applications(&scene, &loads);
+    assert_true(imbalance(&scene, &loads, before) <= 0.03);
+    loads.corner = 2 * USUAL;
+    cluster_run(scene.cluster, 15000000, NULL, NULL);
+    scene_expect_settled(&scene, 30);
+    double uneven = imbalance(&scene, &loads, after);
+    for (uint32_t v = 0; v < scene.g.n; v++)
+        n_moved += before[v] != after[v];
+    if (getenv("SHOW") != NULL)
+        print_message("imbalance %.3f, %u vertices elsewhere\n", uneven, n_moved);
+    assert_true(uneven <= 0.05);
+    /* The four hosts of the corner have 256 vertices of double cost; 160 are their share. */
+    assert_in_range(n_moved, 96, 400);
+    assert_in_range(scene_job(&scene, 5)->work, 127000, 129000);
+    scene_free(&scene);
+}
+
+static void
+noise_moves_nothing(void **state)
+{
+    (void)state;
+    struct loads loads = {.corner = USUAL, .noise = 0.1};
+    struct scene scene;
+    scene_of_applications(&scene, &loads);
+    uint64_t moved = scene_job(&scene, 0)->moved;
+    cluster_run(scene.cluster, 120000000, NULL, NULL);
+    assert_int_equal(scene_job(&scene, 0)->moved, moved);
+    scene_free(&scene);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vertices_follow_loads),
+        cmocka_unit_test(noise_moves_nothing),
+    };
+    return cmocka_run_group_tests_name("load", tests, NULL, NULL);
+}
