@@ -11,6 +11,7 @@
 #include "client/parallel.h"
 #include "client/pins.h"
 #include "client/progress.h"
+#include "client/remap.h"
 #include "file/file.h"
 
 enum {
@@ -21,6 +22,9 @@ enum {
     PLAN_METHOD,
     PLAN_EFFORT,
     PLAN_PIN,
+    PLAN_WITHOUT,
+    PLAN_CURRENT,
+    PLAN_MIGRATION_COST,
     PLAN_OUTPUT,
     PLAN_FORMAT,
     PLAN_DRAW,
@@ -85,6 +89,21 @@ static const struct lbm_option options[] = {
                   .type = LBM_OPTION_TEXT,
                   .value = "FILE",
                   .text = "vertices that must stay on a host: lines \"vertex host\""},
+    [PLAN_WITHOUT] = {.name = "without",
+                      .type = LBM_OPTION_TEXT,
+                      .value = "HOSTS",
+                      .text = "hosts that are gone, with their links: ids or names, as in 3,5"},
+    [PLAN_CURRENT] = {.name = "current",
+                      .type = LBM_OPTION_TEXT,
+                      .value = "MAP",
+                      .text = "start from this mapping and move little"},
+    [PLAN_MIGRATION_COST] = {.name = "migration-cost",
+                             .type = LBM_OPTION_NUMBER,
+                             .value = "X",
+                             .min = 0.0,
+                             .max = 1e12,
+                             .text = "with --current: hop-bytes that moving a unit of weight must save [an "
+                                     "eighth of the mean bandwidth of one]"},
     [PLAN_OUTPUT] = {.name = "output",
                      .letter = 'o',
                      .type = LBM_OPTION_TEXT,
@@ -124,7 +143,8 @@ static const char help[] =
 struct plan_run {
     const struct lbm_client *client;
     struct lbm_graph g;
-    struct lbm_hosts h;
+    struct lbm_hosts h; /* those that are left */
+    struct lbm_remap remap;
     struct lbm_plan plan;
     struct lbm_report report;
     struct lbm_progress progress;
@@ -151,6 +171,27 @@ show_progress(void *arg, const char *stage, double done)
     lbm_progress_show(&((struct plan_run *)arg)->progress, stage, done);
 }
 
+/* The hosts that are gone, and the present mapping. */
+static enum lbm_err
+read_present(struct plan_run *run, struct lbm_diag *diag)
+{
+    const struct lbm_option_value *value = run->client->value;
+    enum lbm_err err = LBM_OK;
+    if (value[PLAN_MIGRATION_COST].given && !value[PLAN_CURRENT].given)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--migration-cost", 0,
+                            "it is a matter of a present mapping; give --current MAP too");
+    if (value[PLAN_CURRENT].given && value[PLAN_METHOD].integer != LBM_METHOD_LBMAP)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--current", 0,
+                            "only the method lbmap starts from a mapping");
+    if (value[PLAN_WITHOUT].given)
+        err = lbm_remap_without(&run->remap, value[PLAN_WITHOUT].text, &run->h, diag);
+    if (err == LBM_OK)
+        err = lbm_remap_pins(&run->remap, &run->g, diag);
+    if (err == LBM_OK && value[PLAN_CURRENT].given)
+        err = lbm_remap_read(&run->remap, value[PLAN_CURRENT].text, &run->g, &run->h, diag);
+    return err;
+}
+
 static void
 run_tasks(void *arg, void (*task)(void *context), void *const *context, unsigned n)
 {
@@ -167,6 +208,8 @@ read_inputs(struct plan_run *run, struct lbm_diag *diag)
         err = lbm_file_graph(run->client->operand[0], LBM_FORMAT_COUNT, &run->g, diag);
     if (err == LBM_OK && value[PLAN_PIN].given)
         err = lbm_pins_read(value[PLAN_PIN].text, &run->h, &run->g, diag);
+    if (err == LBM_OK)
+        err = read_present(run, diag);
     if (err == LBM_OK && value[PLAN_DRAW].given && value[PLAN_DRAW].integer == LBM_DRAW_INPUT &&
         run->g.position == NULL)
         err =
@@ -186,6 +229,9 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     how.effort = (enum lbm_effort)value[PLAN_EFFORT].integer;
     how.imbalance = value[PLAN_IMBALANCE].number;
     how.seed = value[PLAN_SEED].integer;
+    how.current = run->remap.current;
+    how.migration_cost = value[PLAN_MIGRATION_COST].given ? value[PLAN_MIGRATION_COST].number
+                                                          : lbm_map_migration_cost(&run->g);
     how.stop = should_stop;
     how.progress = show_progress;
     how.parallel = run_tasks;
@@ -198,6 +244,7 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     lbm_progress_end(&run->progress);
     lbm_interrupt_release();
     run->report.seed = how.seed;
+    run->report.migration_cost = how.migration_cost;
     run->report.time_s = (double)(lbm_progress_now_ms() - run->start_ms) / 1000.0;
     return err;
 }
@@ -248,7 +295,7 @@ write_mapping(const struct plan_run *run, struct lbm_diag *diag)
     make_title(run->client->operand[0], value[PLAN_HOSTS].text, title, sizeof title);
     struct lbm_mapping mapping = {.title = title,
                                   .g = &run->g,
-                                  .h = &run->h,
+                                  .h = run->remap.all.n != 0 ? &run->remap.all : &run->h,
                                   .plan = &run->plan,
                                   .report = &run->report,
                                   .space = run->g.position != NULL ? LBM_DRAW_INPUT : LBM_DRAW_OMEGA};
@@ -278,16 +325,38 @@ write_results(const struct plan_run *run, struct lbm_diag *diag)
     if (err != LBM_OK || (client->global[LBM_GLOBAL_QUIET].given && !json))
         return err;
     FILE *to = to_stdout && (output->given || !json) ? stderr : stdout;
-    err = lbm_output_record(to, lbm_report_fields, LBM_REPORT_PLAN_FIELDS, &run->report, json);
+    err = lbm_output_record(to, lbm_report_fields,
+                            run->remap.current != NULL ? LBM_REPORT_REMAP_FIELDS : LBM_REPORT_PLAN_FIELDS,
+                            &run->report, json);
     return err == LBM_OK ? err : lbm_diag_set(diag, err, "", 0, "no memory for the report");
+}
+
+/* What the plan costs and moves; then it is in ids. */
+static enum lbm_err
+judge(struct plan_run *run, struct lbm_diag *diag)
+{
+    enum lbm_err err = lbm_report_fill(&run->g, &run->h, run->plan.part, &run->report, diag);
+    if (err == LBM_OK && run->remap.current != NULL) {
+        double bound = run->client->value[PLAN_IMBALANCE].number;
+        uint64_t *limit = lbm_alloc(run->h.n, sizeof *limit);
+        err = limit == NULL ? LBM_E_NOMEM : LBM_OK;
+        if (err == LBM_OK) {
+            lbm_map_limits(&run->g, &run->h, bound, limit);
+            err = lbm_map_migration(&run->g, run->h.n, limit, run->remap.current, run->plan.part,
+                                    &run->report.migration);
+        }
+        free(limit);
+    }
+    if (err == LBM_OK)
+        err = lbm_remap_finish(&run->remap, &run->plan);
+    return err == LBM_E_NOMEM ? lbm_diag_set(diag, err, "", 0, "no memory for the report") : err;
 }
 
 static enum lbm_status
 plan(struct plan_run *run)
 {
     struct lbm_diag diag;
-    if (read_inputs(run, &diag) != LBM_OK || make_plan(run, &diag) != LBM_OK ||
-        lbm_report_fill(&run->g, &run->h, run->plan.part, &run->report, &diag) != LBM_OK)
+    if (read_inputs(run, &diag) != LBM_OK || make_plan(run, &diag) != LBM_OK || judge(run, &diag) != LBM_OK)
         return lbm_client_refuse(run->client, &diag);
     make_remarks(run);
     if (write_results(run, &diag) != LBM_OK)
@@ -301,6 +370,7 @@ run_plan(const struct lbm_client *client)
     struct plan_run run = {.client = client};
     enum lbm_status status = plan(&run);
     lbm_plan_free(&run.plan);
+    lbm_remap_free(&run.remap);
     lbm_hosts_free(&run.h);
     lbm_graph_free(&run.g);
     return status;

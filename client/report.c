@@ -3,7 +3,7 @@
 
 #define AT(field) offsetof(struct lbm_report, field)
 
-const struct lbm_field lbm_report_fields[LBM_REPORT_PLAN_FIELDS] = {
+const struct lbm_field lbm_report_fields[LBM_REPORT_REMAP_FIELDS] = {
     {"vertices", "vertices", LBM_FIELD_COUNT32, AT(vertices)},
     {"edges", "edges", LBM_FIELD_COUNT, AT(edges)},
     {"hosts", "hosts", LBM_FIELD_COUNT32, AT(hosts)},
@@ -17,6 +17,10 @@ const struct lbm_field lbm_report_fields[LBM_REPORT_PLAN_FIELDS] = {
     {"empty_hosts", "empty hosts", LBM_FIELD_COUNT32, AT(quality.empty_hosts)},
     {"time_s", "time", LBM_FIELD_SECONDS, AT(time_s)},
     {"seed", "seed", LBM_FIELD_COUNT, AT(seed)},
+    {"migration_cost", "migration cost", LBM_FIELD_RATIO, AT(migration_cost)},
+    {"moved_vertices", "moved vertices", LBM_FIELD_COUNT32, AT(migration.vertices)},
+    {"moved_weight", "moved weight", LBM_FIELD_COUNT, AT(migration.work)},
+    {"unavoidable_weight", "unavoidable of that", LBM_FIELD_COUNT, AT(migration.unavoidable)},
 };
 
 enum lbm_err

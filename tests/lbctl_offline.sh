@@ -243,6 +243,38 @@ expect 1 'nowhere' plan -q a.graph --hosts mesh:2x2 -o nowhere/a.part
 expect 0 '' plan -q a.graph --hosts mesh:2x2 -o a.part.gz
 holds cmp a.part <(gzip -dc a.part.gz)
 
+# From a present mapping: nothing moves without need; hosts come and go by --without.
+expect 0 '' plan a.graph --hosts mesh:2x2 --current a.part --json -o same.part
+holds cmp a.part same.part
+same_figure out moved_vertices 0
+same_figure out moved_weight 0
+same_figure out unavoidable_weight 0
+same_figure out migration_cost 0.21875
+expect 0 '' plan a.graph --hosts mesh:2x2 --without 2 --current a.part --migration-cost 4 --json -o left.part
+same_figure out hosts 3
+same_figure out unavoidable_weight 16
+same_figure out moved_weight 16
+holds [ "$(sort -u left.part | tr '\n' ' ')" = '0 1 3 ' ]
+expect 0 '' plan a.graph --hosts mesh:2x2 --current left.part --migration-cost 0 --json -o back.part
+same_figure out hop_bytes 16
+holds [ "$(sort -u back.part | wc -l)" -eq 4 ]
+expect 0 'moved weight' plan a.graph --hosts mesh:2x2 --current left.part
+for format in scotch json graphml svg; do
+    expect 0 '' plan -q a.graph --hosts mesh:2x2 --without 2 --current a.part --format $format -o drawn
+done
+expect 2 'no way leads from host 0 to host 3' plan a.graph --hosts mesh:2x2 --without 1,2
+expect 2 "'4' is not a host; ids are 0 to 3" plan a.graph --hosts mesh:2x2 --without 4
+expect 2 "'' is not a host" plan a.graph --hosts mesh:2x2 --without 1,
+expect 2 'host 1 is named twice' plan a.graph --hosts mesh:2x2 --without 1,1
+expect 2 'no host is left' plan a.graph --hosts mesh:2x2 --without 0,1,2,3
+printf '5 2\n' >pins
+expect 2 'vertex 5 is pinned to host 2, which is gone' plan a.graph --hosts mesh:2x2 --without 2 --pin pins
+expect 2 'give --current MAP too' plan a.graph --hosts mesh:2x2 --migration-cost 1
+expect 2 'migration-cost: .* from 0 to' plan a.graph --hosts mesh:2x2 --current a.part --migration-cost=-1
+expect 2 'only the method lbmap' plan a.graph --hosts mesh:2x2 --current a.part --method heirich
+expect 2 'a.part:' plan a.graph --hosts mesh:1x2 --current a.part
+expect 2 'gone' plan a.graph --hosts mesh:2x2 --current gone
+
 # A full device is an error, not silence.
 if [ -c /dev/full ]; then
     checks=$((checks + 1))

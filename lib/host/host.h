@@ -82,6 +82,15 @@ enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len, str
 enum lbm_err lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, const char *text, size_t len,
                                         struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* The hosts that are left when some are gone, and their links. Routes are found anew; distances that were
+ * given, of hierarchies and matrices, stay.
+ * In:     gone [h->n] nonzero for those that are; h routed.
+ * Out:    number [h->n] of each in *out, LBM_NONE for the gone.
+ * Errors: LBM_E_RANGE none is left, LBM_E_SYNTAX they are in parts, named in diag; LBM_E_NOMEM.
+ * Cost:   that of routing h and *out. */
+enum lbm_err lbm_hosts_without(const struct lbm_hosts *h, const uint8_t *gone, uint32_t *number,
+                               struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
 /* One link, for graphs made from members or files. */
 struct lbm_link {
     uint32_t p, q;

@@ -97,12 +97,23 @@ pick_host(const struct annealer *a, uint32_t v, uint32_t random, int link)
     const struct lbm_graph *g = a->m->g;
     const struct lbm_hosts *h = a->m->h;
     uint32_t p = a->m->part[v], links = h->offset[p + 1] - h->offset[p];
+    if (link && a->m->home != NULL && a->m->home[v] != LBM_NONE && a->m->home[v] != p)
+        return a->m->home[v];
     if (link && links > 0)
         return h->target[h->offset[p] + (uint32_t)(((uint64_t)random * links) >> 16)];
     uint64_t first = g->offset[v], degree = g->offset[v + 1] - first, i = (random * degree) >> 16;
     while (a->m->part[g->target[first + i]] == p)
         i = i + 1 < degree ? i + 1 : 0;
     return a->m->part[g->target[first + i]];
+}
+
+/* What a move costs because of where the vertex comes from, in parts of J. */
+static int64_t
+migration(const struct mapping *m, uint32_t v, uint32_t p, uint32_t q)
+{
+    if (m->home == NULL || m->home[v] == LBM_NONE)
+        return 0;
+    return m->home[v] == p ? m->stay[v] : m->home[v] == q ? -m->stay[v] : 0;
 }
 
 /* One draw at a temperature. */
@@ -115,6 +126,7 @@ draw(struct annealer *a, double temperature, struct lbm_rng *rng)
     uint32_t q = pick_host(a, v, random & 0xffff, (random >> 16 & ((1 << LINK_BITS) - 1)) == 0);
     uint64_t work = lbm_graph_work(a->m->g, v);
     double energy = -(double)lbm_map_gain(a->m->g, a->m->h, a->m->part, v, q) * a->bytes_unit;
+    energy += (double)migration(a->m, v, p, q) * a->bytes_unit / LBM_PAIR_PRICE_PARTS;
     energy += penalty(a, q, a->load[q] + work) - penalty(a, q, a->load[q]);
     energy += penalty(a, p, a->load[p] - work) - penalty(a, p, a->load[p]);
     if (energy <= temperature * a->quantile[random >> (16 + LINK_BITS) & (QUANTILES - 1)])

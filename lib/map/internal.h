@@ -14,19 +14,23 @@ struct mapping {
     uint32_t *part;                         /* [n] changed in place; pinned vertices keep theirs */
     const struct lbm_plan_options *options; /* whom to ask whether to stop; NULL: nobody */
     int quick;                              /* try less: one good start is enough */
+    const uint32_t *home; /* [n] host of each vertex before, LBM_NONE: none; NULL: moves cost nothing */
+    const int64_t *stay;  /* [n] cost of not being at home, in LBM_PAIR_PRICE_PARTS of J; with home */
 };
 
 /* The methods of a plan. In: g not empty; plan's arrays allocated.  Out: plan.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
                                  const struct lbm_plan_options *options,
                                  struct lbm_plan *plan) LBM_MUST_CHECK;
+enum lbm_err map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h,
+                            const struct lbm_plan_options *options, struct lbm_plan *plan) LBM_MUST_CHECK;
 enum lbm_err map_plan_heirich(const struct lbm_graph *g, const struct lbm_hosts *h,
                               const struct lbm_plan_options *options, struct lbm_plan *plan) LBM_MUST_CHECK;
 
 /* What decides between two mappings: balance within the limits, then J. */
 struct merit {
     uint64_t excess;
-    uint64_t hop_bytes;
+    uint64_t hop_bytes; /* with home: J and the cost of moves, in LBM_PAIR_PRICE_PARTS */
 };
 
 /* Out: load [hosts], scratch that then holds the loads. */
@@ -91,6 +95,24 @@ struct quotient {
 enum lbm_err quotient_build(struct quotient *q, const struct lbm_graph *g, uint32_t n_hosts,
                             const uint32_t *part) LBM_MUST_CHECK;
 void quotient_free(struct quotient *q);
+
+/* What is moved between two hosts for balance. */
+struct shipment {
+    uint32_t from, to;
+    uint64_t work;
+};
+
+struct shipments {
+    struct shipment *at;
+    size_t n, capacity;
+};
+
+/* The cheapest transport of what is over the limits to where there is room. A shift over a link costs 1;
+ * `jump` links and more are cheaper at once, by half their length; 0: nothing jumps.
+ * Out: list, in an order in which what passes through a host has come before it goes on; lbm_vec_free.
+ * Errors: LBM_E_NOMEM.  Cost: hosts times links times a few. */
+enum lbm_err map_transport(const struct lbm_hosts *h, const uint64_t *load, const uint64_t *limit,
+                           unsigned jump, struct shipments *list) LBM_MUST_CHECK;
 
 /* Potential of H whose differences over link costs are the l2-optimal flow.
  * In: surplus [hosts] load - target, sums to 0.  Out: phi [hosts].  Errors: LBM_E_NOMEM. */

@@ -73,13 +73,16 @@ struct lbm_pair {
     uint64_t shift;                       /* work that should leave a for b first (GDE's share); 0: none */
     uint32_t patience;                    /* moves without gain before giving up (100); 0: shift only */
     uint32_t price;                       /* gain that a move beyond the shift must bring, in those parts */
+    const uint32_t *home;                 /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
+    const int64_t *stay;                  /* [rows] cost of not being at home, in those parts; with home */
     struct lbm_pair_workspace *workspace; /* for at least g->n rows; NULL: a temporary one */
 };
 
 /* Refine the boundary of a pair. A row may move if it has a neighbour nearer to the other side, or loses
  * nothing by it; for the shift alone any member of a may, once no such row is left.
  * Source:  Fiduccia & Mattheyses 1982, with the gain of HEI97 eq. (1)'s objective.
- * Out: load updated; *gain = decrease of J (may be negative if balance forced it); *moved [n_members]
+ * Out: load updated; *gain = decrease of J (may be negative if balance forced it), with home that of J and
+ *      stay in LBM_PAIR_PRICE_PARTS; *moved [n_members]
  *      rows that changed host, *n_moved of them.  Returns to the best prefix: least violation, then most
  *      gain less the price of the moves, then better balance.  With shift > 0 the shifted work is part of
  *      the prefix that is kept, and a ends no heavier than the shift left it (or its limit, if that is more).
@@ -116,6 +119,10 @@ struct lbm_plan_options {
     enum lbm_effort effort; /* of the method lbmap: time for quality */
     double imbalance;       /* bound, 0.03 = 3 % */
     uint64_t seed;
+    /* Remap: where the vertices are now, host ids or LBM_NONE where that host is gone; NULL: a fresh plan.
+     * Of the method lbmap; [n], borrowed. */
+    const uint32_t *current;
+    double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0 */
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
     /* Told what runs, done in [0, 1]. NULL: silent. */
@@ -139,11 +146,29 @@ struct lbm_plan {
 
 /* Map g onto h. Works for 1 and 2 hosts, more hosts than vertices, no edges, disconnected guests; pinned
  * vertices (g->pin) stay. Deterministic: same input and seed, same bytes.
- * Errors: LBM_E_RANGE (a pin names no host), LBM_E_LIMIT (lbm_map_check_sums), LBM_E_NOMEM; *out untouched.
+ * Errors: LBM_E_RANGE (a pin or the present mapping names no host), LBM_E_LIMIT (lbm_map_check_sums; a
+ * migration cost that with J may exceed 62 bits), LBM_E_NOMEM; *out untouched.
  */
 enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            const struct lbm_plan_options *options, struct lbm_plan *out,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_plan_free(struct lbm_plan *plan);
+
+/* What a remapping moves. */
+struct lbm_migration {
+    uint32_t vertices;    /* that change host, or had none */
+    uint64_t work;        /* of those */
+    uint64_t unavoidable; /* work without host, or over the limits, or away from its pin: at least so much
+                             must move */
+};
+
+/* In:     before [n], host ids or LBM_NONE; after [n]; limit [n_hosts] of lbm_map_limits.
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_map_migration(const struct lbm_graph *g, uint32_t n_hosts, const uint64_t *limit,
+                               const uint32_t *before, const uint32_t *after,
+                               struct lbm_migration *out) LBM_MUST_CHECK;
+
+/* A migration cost for a guest of any weights: an eighth of the mean bandwidth of a unit of work. */
+double lbm_map_migration_cost(const struct lbm_graph *g);
 
 #endif

@@ -5,7 +5,14 @@ struct merit
 mapping_merit(const struct mapping *m, uint64_t *load)
 {
     lbm_map_loads(m->g, m->h->n, m->part, load);
-    return (struct merit){lbm_map_excess(m->h->n, load, m->limit), lbm_map_hop_bytes(m->g, m->h, m->part)};
+    struct merit merit = {lbm_map_excess(m->h->n, load, m->limit), lbm_map_hop_bytes(m->g, m->h, m->part)};
+    if (m->home == NULL)
+        return merit;
+    merit.hop_bytes *= LBM_PAIR_PRICE_PARTS;
+    for (uint32_t v = 0; v < m->g->n; v++)
+        if (m->home[v] != LBM_NONE && m->home[v] != m->part[v])
+            merit.hop_bytes += (uint64_t)m->stay[v];
+    return merit;
 }
 
 int

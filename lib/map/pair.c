@@ -34,6 +34,7 @@ struct session {
     struct gain_queue queue[2]; /* rows of each side that may move to the other */
     uint32_t side[2];           /* the two hosts */
     uint64_t limit[2];
+    int64_t parts; /* of J in a unit of gain */
     int64_t gain;
     uint32_t *moved; /* in order */
     uint32_t n_moved;
@@ -97,7 +98,9 @@ stand(const struct session *s)
 {
     double a = fullness(s, 0, s->pair->load[0]), b = fullness(s, 1, s->pair->load[1]);
     uint64_t parts = (uint64_t)s->pair->price * (s->n_moved - s->n_shifted);
-    int64_t price = (int64_t)(parts / LBM_PAIR_PRICE_PARTS + (parts % LBM_PAIR_PRICE_PARTS != 0));
+    int64_t price = s->parts != 1
+                        ? (int64_t)parts
+                        : (int64_t)(parts / LBM_PAIR_PRICE_PARTS + (parts % LBM_PAIR_PRICE_PARTS != 0));
     return (struct standing){lbm_map_excess(2, s->pair->load, s->limit), s->gain - price, a > b ? a : b};
 }
 
@@ -130,6 +133,11 @@ attracted(struct session *s, uint32_t v)
         gain += (int64_t)lbm_graph_weight(g, e) * ((int64_t)here[r] - (int64_t)there[r]);
         nearer |= there[r] < here[r];
     }
+    gain *= s->parts;
+    if (pair->home != NULL && pair->home[v] == s->side[from])
+        gain -= pair->stay[v];
+    else if (pair->home != NULL && pair->home[v] == s->side[!from])
+        gain += pair->stay[v];
     s->ws->gain[v] = gain;
     return nearer || gain >= 0;
 }
@@ -168,7 +176,7 @@ advance(struct session *s, uint32_t v)
 {
     const struct lbm_graph *g = s->pair->g;
     int from = side_of(s, v);
-    int64_t twice = 2 * (int64_t)lbm_dist(s->pair->h, s->side[0], s->side[1]);
+    int64_t twice = 2 * s->parts * (int64_t)lbm_dist(s->pair->h, s->side[0], s->side[1]);
     s->ws->member_of[v] = 0;
     s->gain += s->ws->gain[v];
     s->moved[s->n_moved++] = v;
@@ -305,6 +313,7 @@ lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint3
                             .queue = {{ws->entry, 0, ws->place}, {ws->entry + pair->n_members, 0, ws->place}},
                             .side = {pair->a, pair->b},
                             .limit = {pair->limit[0], pair->limit[1]},
+                            .parts = pair->home != NULL ? LBM_PAIR_PRICE_PARTS : 1,
                             .moved = moved};
         gather(&s);
         if (pair->shift > 0) {

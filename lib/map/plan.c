@@ -33,13 +33,28 @@ check_pins(const struct lbm_graph *g, const struct lbm_hosts *h, struct lbm_diag
     return LBM_OK;
 }
 
+static enum lbm_err
+check_current(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *current,
+              struct lbm_diag *diag)
+{
+    for (uint32_t v = 0; v < g->n && current != NULL; v++)
+        if (current[v] != LBM_NONE && current[v] >= h->n)
+            return lbm_diag_set(diag, LBM_E_RANGE, NULL, 0,
+                                "vertex %" PRIu32 " is on host %" PRIu32 "; hosts are 0 to %" PRIu32, v,
+                                current[v], h->n - 1);
+    return LBM_OK;
+}
+
 enum lbm_err
 lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan_options *options,
               struct lbm_plan *out, struct lbm_diag *diag)
 {
     LBM_ASSERT(h->n > 0 && options->method < LBM_METHOD_COUNT && options->effort < LBM_EFFORT_COUNT &&
-               options->imbalance >= 0);
+               options->imbalance >= 0 && options->migration_cost >= 0 &&
+               (options->current == NULL || options->method == LBM_METHOD_LBMAP));
     enum lbm_err err = check_pins(g, h, diag);
+    if (err == LBM_OK)
+        err = check_current(g, h, options->current, diag);
     if (err == LBM_OK)
         err = lbm_map_check_sums(g, h, diag);
     if (err != LBM_OK)
@@ -52,7 +67,7 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
     if (plan.part == NULL || plan.x == NULL || plan.weight == NULL)
         err = LBM_E_NOMEM;
     else if (g->n != 0)
-        err = methods[options->method](g, h, options, &plan);
+        err = (options->current != NULL ? map_plan_remap : methods[options->method])(g, h, options, &plan);
     if (err != LBM_OK) {
         lbm_plan_free(&plan);
         return lbm_diag_set(diag, err, NULL, 0, "planning: %s", lbm_err_text(err));

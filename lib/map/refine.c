@@ -90,6 +90,8 @@ settle(struct refiner *r, struct host_pair hosts)
                             .load = {r->load[hosts.a], r->load[hosts.b]},
                             .limit = {m->limit[hosts.a], m->limit[hosts.b]},
                             .patience = r->patience,
+                            .home = m->home,
+                            .stay = m->stay,
                             .workspace = r->ws};
     uint64_t before = lbm_map_excess(2, pair.load, pair.limit);
     int64_t gain;
@@ -162,7 +164,8 @@ map_refine(const struct mapping *m, int rounds, uint32_t patience, struct lbm_rn
 {
     struct refiner r = {.m = m, .rng = rng, .patience = patience};
     enum lbm_err err = refiner_open(&r, m);
-    int64_t hop_bytes = (int64_t)lbm_map_hop_bytes(m->g, m->h, m->part);
+    int64_t hop_bytes =
+        (int64_t)lbm_map_hop_bytes(m->g, m->h, m->part) * (m->home != NULL ? LBM_PAIR_PRICE_PARTS : 1);
     int worthwhile = m->h->n > 1;
     for (int round = 0; round < rounds && worthwhile && err == LBM_OK && !mapping_stopped(m); round++) {
         err = run_round(&r);

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Remapping on 16 hosts: what moves, and what J becomes beside a fresh plan, when a host joins, when one leaves, when
+# the load of a corner doubles. Migration costs are multiples of lbctl's own.
+#
+#   bench/remap.sh [-s SEED] [-c COST,COST...] [-g GUEST,...] [-j FILE] [-p FILE.svg] [BUILD_DIRECTORY]
+#
+# SEED is 1; COSTs are 0,0.125,0.25,0.5,1,2,4,8,16; guests are lattice:64x64, 4elt, delaunay_n15 (files of
+# ../shared/graphs, skipped where they are not there). -j writes the numbers as JSON, -p draws J against moved weight.
+# Exit: 1 if at cost 1 a join moves more than 12 % of the weight, a leave more than 1.5 times the leaver's, a doubled
+# corner more than 1.5 times what is unavoidable, J is more than 1.15 of a fresh plan's, or a host is over 3 %.
+set -eu
+
+seed=1 costs=0,0.125,0.25,0.5,1,2,4,8,16 guests=lattice:64x64,4elt,delaunay_n15 json= plot=
+while getopts s:c:g:j:p: option; do
+    case $option in
+    s) seed=$OPTARG ;;
+    c) costs=$OPTARG ;;
+    g) guests=$OPTARG ;;
+    j) json=$(realpath -m "$OPTARG") ;;
+    p) plot=$(realpath -m "$OPTARG") ;;
+    *) exit 2 ;;
+    esac
+done
+shift $((OPTIND - 1))
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "${1:-.}" && pwd)
+[ -x "$build/client/lbctl" ] || { echo "bench/remap.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
+command -v python3 >/dev/null || { echo 'bench/remap.sh: skipped, there is no python3'; exit 0; }
+exec python3 "$top/bench/remap.py" "$build/client/lbctl" "$top/../shared/graphs" "$seed" "$costs" "$guests" "$json" "$plot"

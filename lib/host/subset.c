@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Hosts without some of them: those that left, and their links. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/internal.h"
+
+/* Nonzero if distances follow the links; those of hierarchies and matrices are given. Errors: LBM_E_NOMEM. */
+static enum lbm_err
+follows_links(const struct lbm_hosts *h, int *follows)
+{
+    uint32_t *row = lbm_alloc(h->n, sizeof *row);
+    enum lbm_err err = row != NULL ? LBM_OK : LBM_E_NOMEM;
+    *follows = 1;
+    for (uint32_t p = 0; p < h->n && err == LBM_OK && *follows; p++) {
+        err = lbm_hosts_fill_row(h, p, row);
+        *follows = err == LBM_OK && memcmp(row, lbm_dist_row(h, p), h->n * sizeof *row) == 0;
+    }
+    free(row);
+    return err;
+}
+
+/* Links between those that stay, in their new numbers. */
+static enum lbm_err
+kept_links(const struct lbm_hosts *h, const uint32_t *number, struct lbm_link_vec *links)
+{
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++) {
+            uint32_t q = h->target[e];
+            struct lbm_link link = {number[p], number[q], h->cost[e]};
+            if (p < q && link.p != LBM_NONE && link.q != LBM_NONE && lbm_vec_push(links, link) != LBM_OK)
+                return LBM_E_NOMEM;
+        }
+    return LBM_OK;
+}
+
+/* The first host that links do not lead to; n: they connect all. Errors: LBM_E_NOMEM. */
+static enum lbm_err
+find_lost(const struct lbm_hosts *h, uint32_t *lost)
+{
+    uint32_t *hops = lbm_alloc(h->n, sizeof *hops), *order = lbm_alloc(h->n, sizeof *order);
+    enum lbm_err err = hops != NULL && order != NULL ? LBM_OK : LBM_E_NOMEM;
+    *lost = h->n;
+    if (err == LBM_OK && lbm_hosts_hops(h, 0, hops, order) < h->n)
+        for (*lost = 0; hops[*lost] != LBM_NONE;)
+            ++*lost;
+    free(hops);
+    free(order);
+    return err;
+}
+
+/* Distances as they were; links that they imply if those that are left do not connect all. */
+static enum lbm_err
+keep_distances(const struct lbm_hosts *h, const uint32_t *id, int connected, struct lbm_hosts *out)
+{
+    uint32_t n = out->n;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++)
+            out->dist[(size_t)i * n + j] = lbm_dist(h, id[i], id[j]);
+    if (connected)
+        return LBM_OK;
+    struct lbm_link_vec links = {0};
+    struct lbm_hosts linked;
+    enum lbm_err err = lbm_links_of_distances(n, out->dist, &links);
+    if (err == LBM_OK)
+        err = lbm_hosts_link(n, links.at, links.n, &linked);
+    lbm_vec_free(&links);
+    if (err != LBM_OK)
+        return err;
+    memcpy(linked.dist, out->dist, (size_t)n * n * sizeof *linked.dist);
+    lbm_hosts_free(out);
+    *out = linked;
+    return LBM_OK;
+}
+
+/* Capacities, sites and names. */
+static enum lbm_err
+keep_attributes(const struct lbm_hosts *h, const uint32_t *id, struct lbm_hosts *out)
+{
+    enum lbm_err err = lbm_hosts_set_dimensions(out, h->m);
+    if (err == LBM_OK && h->name != NULL && (out->name = lbm_alloc(out->n, sizeof *out->name)) == NULL)
+        err = LBM_E_NOMEM;
+    for (uint32_t i = 0; i < out->n && err == LBM_OK; i++) {
+        out->capacity[i] = h->capacity[id[i]];
+        memcpy(&out->site[(size_t)i * h->m], &h->site[(size_t)id[i] * h->m], h->m * sizeof *h->site);
+        if (h->name != NULL &&
+            (out->name[i] = lbm_copy(h->name[id[i]], strlen(h->name[id[i]]) + 1, 1)) == NULL)
+            err = LBM_E_NOMEM;
+    }
+    return err;
+}
+
+static enum lbm_err
+build(const struct lbm_hosts *h, const uint32_t *number, const uint32_t *id, uint32_t n,
+      struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    struct lbm_link_vec links = {0};
+    int follows;
+    uint32_t lost;
+    enum lbm_err err = follows_links(h, &follows);
+    if (err == LBM_OK)
+        err = kept_links(h, number, &links);
+    if (err == LBM_OK)
+        err = lbm_hosts_link(n, links.at, links.n, out);
+    lbm_vec_free(&links);
+    if (err == LBM_OK)
+        err = find_lost(out, &lost);
+    if (err != LBM_OK)
+        return err;
+    if (!follows)
+        err = keep_distances(h, id, lost == n, out);
+    else if (lost < n)
+        err = lbm_diag_set(diag, LBM_E_SYNTAX, "hosts", 0,
+                           "without these hosts no way leads from host %" PRIu32 " to host %" PRIu32, id[0],
+                           id[lost]);
+    else
+        err = lbm_hosts_route(out);
+    return err == LBM_OK ? keep_attributes(h, id, out) : err;
+}
+
+enum lbm_err
+lbm_hosts_without(const struct lbm_hosts *h, const uint8_t *gone, uint32_t *number, struct lbm_hosts *out,
+                  struct lbm_diag *diag)
+{
+    struct lbm_hosts kept = {0};
+    uint32_t n = 0;
+    uint32_t *id = lbm_alloc(h->n, sizeof *id);
+    if (id == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < h->n; p++) {
+        number[p] = gone[p] ? LBM_NONE : n;
+        if (!gone[p])
+            id[n++] = p;
+    }
+    enum lbm_err err = n != 0 ? build(h, number, id, n, &kept, diag)
+                              : lbm_diag_set(diag, LBM_E_RANGE, "hosts", 0, "no host is left");
+    free(id);
+    if (err == LBM_OK)
+        *out = kept;
+    else
+        lbm_hosts_free(&kept);
+    return err;
+}
