@@ -313,12 +313,14 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
     double target[2] = {job_target(node, entry, node->host), job_target(node, entry, partner)};
     uint64_t over_before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
     uint64_t over_after = excess(left[0], limit[0]) + excess(left[1], limit[1]);
-    /* Shares that only pass on bring what is too much nearer to where there is room, and make no more of it; all
-     * others lower the sum of squares: so they come to an end however coarse the weights are. */
+    /* All other shares lower the sum of squares: so they come to an end however coarse the weights are. Those
+     * that only pass on bring what is too much nearer to where there is room, and make no more of it; since
+     * room is not where it was said to be for long, they are given up earlier. */
     int goes_on = over_after <= over_before && is_passed_on(node, job, entry, partner, accept, share);
-    int is_patient = job->session.sweep - job->session.woken <= PATIENT_SHARES;
-    int evens = squares(left, target) < squares(load, target);
-    return (share != 0 && is_patient && (evens || goes_on)) || over_after < over_before ||
+    uint64_t sweeps = job->session.sweep - job->session.woken;
+    int may_pass = goes_on && sweeps <= 2 * (PATIENT_SWEEPS + (uint64_t)node->view.diameter);
+    int may_even = squares(left, target) < squares(load, target) && sweeps <= PATIENT_SHARES;
+    return (share != 0 && (may_even || may_pass)) || over_after < over_before ||
            gain >= least_gain(job, entry);
 }
 

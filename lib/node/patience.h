@@ -70,7 +70,7 @@ enum {
     SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
     QUIET_TIMES = 2,         /* so often nothing moved: it is not tried again until something changes */
-    PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes somebody's excess less */
+    PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes the excess less */
     MOVES_PER_EDGE = 4,  /* so many vertices may move to have one edge of mean weight less between hosts */
     PATIENT_SWEEPS = 40, /* after so many sweeps a session must gain more and more */
 };
