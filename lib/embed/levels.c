@@ -114,6 +114,6 @@ void
 lbm_embed_interpolate(const uint32_t *parent, uint32_t n_fine, unsigned m, const double *x_coarse,
                       double *x_fine)
 {
-    for (uint32_t v = 0; v < n_fine; v++)
-        memcpy(&x_fine[(size_t)v * m], &x_coarse[(size_t)parent[v] * m], m * sizeof *x_fine);
+    for (uint32_t v = n_fine; v-- > 0;) /* parent[v] <= v is not overwritten yet */
+        memmove(&x_fine[(size_t)v * m], &x_coarse[(size_t)parent[v] * m], m * sizeof *x_fine);
 }

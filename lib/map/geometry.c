@@ -16,20 +16,13 @@ enum {
     SAMPLES_MAX = 20000,
 };
 
-/* Bring coarse coordinates down to the guest. x [n * m] holds those of the coarsest level first. */
-static enum lbm_err
-interpolate(const struct lbm_levels *levels, unsigned m, struct lbm_rng *rng, double *x)
+enum lbm_err
+map_interpolate(const struct lbm_levels *levels, uint32_t level, unsigned m, struct lbm_rng *rng, double *x)
 {
+    const struct lbm_graph *g = &levels->graph[level];
     struct lbm_diffusion how = {.m = m, .order = LBM_ORDER_BLOCK};
-    double *coarse = lbm_alloc((size_t)levels->graph[0].n * m, sizeof *coarse);
-    enum lbm_err err = coarse == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (uint32_t l = levels->n - 1; l-- > 0 && err == LBM_OK;) {
-        memcpy(coarse, x, (size_t)levels->graph[l + 1].n * m * sizeof *x);
-        lbm_embed_interpolate(levels->parent[l], levels->graph[l].n, m, coarse, x);
-        err = lbm_diffuse(&levels->graph[l], &how, SWEEPS_LEVEL, x, rng, NULL, NULL);
-    }
-    free(coarse);
-    return err;
+    lbm_embed_interpolate(levels->parent[level], g->n, m, x, x);
+    return lbm_diffuse(g, &how, SWEEPS_LEVEL, x, rng, NULL, NULL);
 }
 
 /* Hosts in a line tell nothing of the directions across it: a row of the fit that is nothing beside the
@@ -173,16 +166,13 @@ fill_regions(const struct mapping *m, const struct lbm_moments *region, struct s
 }
 
 enum lbm_err
-map_geometry(const struct mapping *m, const struct lbm_levels *levels, struct lbm_rng *rng, double *x,
-             double *weight)
+map_geometry(const struct mapping *m, struct lbm_rng *rng, double *x, double *weight)
 {
     const struct lbm_hosts *h = m->h;
     struct lbm_diffusion how = {.m = h->m, .order = LBM_ORDER_BLOCK};
     struct lbm_moments *region = lbm_alloc(h->n, sizeof *region);
     struct spread *spread = lbm_alloc(h->n, sizeof *spread);
     enum lbm_err err = region == NULL || spread == NULL ? LBM_E_NOMEM : measure_regions(h, weight, region);
-    if (err == LBM_OK)
-        err = interpolate(levels, h->m, rng, x);
     if (err == LBM_OK)
         lay_over_sites(m, x);
     for (int i = 0; err == LBM_OK && i < FILLS; i++) {

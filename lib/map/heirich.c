@@ -248,7 +248,8 @@ map_plan_heirich(const struct lbm_graph *g, const struct lbm_hosts *h, const str
                  struct lbm_plan *plan)
 {
     struct run run = {.g = g, .h = h, .options = options, .plan = plan, .pinned = lbm_alloc(g->n, 1)};
-    enum lbm_err err = run.pinned == NULL ? LBM_E_NOMEM : pin(&run);
+    plan->x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x);
+    enum lbm_err err = run.pinned == NULL || plan->x == NULL ? LBM_E_NOMEM : pin(&run);
     lbm_rng_stream(&run.rng, options->seed, 0);
     if (err == LBM_OK) {
         lbm_start_centre(g->n, h->m, run.n_pinned != 0 ? run.pinned : NULL, plan->x, &run.rng);

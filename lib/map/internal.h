@@ -18,7 +18,7 @@ struct mapping {
     const int64_t *stay;  /* [n] cost of not being at home, in LBM_PAIR_PRICE_PARTS of J; with home */
 };
 
-/* The methods of a plan. In: g not empty; plan's arrays allocated.  Out: plan.  Errors: LBM_E_NOMEM. */
+/* The methods of a plan. In: g not empty; plan's arrays allocated but x.  Out: plan.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
                                  const struct lbm_plan_options *options,
                                  struct lbm_plan *plan) LBM_MUST_CHECK;
@@ -214,11 +214,15 @@ enum lbm_err map_start_drawing(const struct mapping *m, const struct lbm_levels 
  * what no plane drawing shows (trees, circuits).  Out: m->part.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_start_halving(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
 
-/* Coordinates of all vertices and weights of the regions for a finished mapping: the embedding of the
- * coarsest level, interpolated and smoothed, laid over the sites; each host's vertices fill its region. In:
- * x [n * m] holds the coordinates of the coarsest level first. Out:     x in the unit box; weight [hosts].
- * Errors:  LBM_E_NOMEM. */
-enum lbm_err map_geometry(const struct mapping *m, const struct lbm_levels *levels, struct lbm_rng *rng,
-                          double *x, double *weight) LBM_MUST_CHECK;
+/* Bring coordinates x from the next coarser level to `level`, and smooth them.  Errors:
+ * LBM_E_NOMEM. */
+enum lbm_err map_interpolate(const struct lbm_levels *levels, uint32_t level, unsigned m, struct lbm_rng *rng,
+                             double *x) LBM_MUST_CHECK;
+
+/* Coordinates of all vertices and weights of the regions for a finished mapping: the interpolated embedding,
+ * laid over the sites; each host's vertices fill its region.
+ * In:      x [n * m] interpolated.  Out: x in the unit box; weight [hosts].  Errors: LBM_E_NOMEM. */
+enum lbm_err map_geometry(const struct mapping *m, struct lbm_rng *rng, double *x,
+                          double *weight) LBM_MUST_CHECK;
 
 #endif

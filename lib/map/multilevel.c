@@ -248,6 +248,52 @@ plan_levels(struct run *run)
     return err;
 }
 
+/* The coordinates go down to a finer level, and the coarser ones are given back. */
+static enum lbm_err
+follow(struct run *run, uint32_t from, uint32_t to)
+{
+    enum lbm_err err = LBM_OK;
+    for (uint32_t l = from; l-- > to && err == LBM_OK;) {
+        size_t n = (size_t)run->levels.graph[l].n * run->h->m;
+        double *x = reallocarray(run->plan->x, n, sizeof *x);
+        if (x == NULL)
+            return LBM_E_NOMEM;
+        run->plan->x = x;
+        err = map_interpolate(&run->levels, l, run->h->m, &run->rng, run->plan->x);
+        lbm_graph_free(&run->levels.graph[l + 1]);
+        free(run->levels.parent[l]);
+        run->levels.parent[l] = NULL;
+    }
+    return err;
+}
+
+/* From the ground to a guest that is larger. */
+static enum lbm_err
+leave_ground(struct run *run)
+{
+    enum lbm_err err = LBM_OK;
+    for (uint32_t l = run->ground; l-- > 0 && err == LBM_OK;) {
+        err = run_climb(run, l + 1, l);
+        if (err == LBM_OK && !run->effort->drawing)
+            err = follow(run, l + 1, l);
+    }
+    if (err == LBM_OK)
+        err = run_polish(run, 0, run->effort->vcycles_start);
+    return err == LBM_OK ? try_drawing(run) : err;
+}
+
+/* Coordinates of the coarsest level; those of the others come when they are needed, or they would be the
+ * largest array of all. */
+static enum lbm_err
+embed_coarsest(struct run *run)
+{
+    const struct lbm_graph *top = &run->levels.graph[run->levels.n - 1];
+    run->plan->x = lbm_alloc((size_t)top->n * run->h->m, sizeof *run->plan->x);
+    if (run->plan->x == NULL)
+        return LBM_E_NOMEM;
+    return lbm_embed_pivots(top, run->h->m, PIVOTS, SWEEPS, &run->rng, run->plan->x);
+}
+
 static enum lbm_err
 make(struct run *run, const struct lbm_graph *g)
 {
@@ -257,22 +303,21 @@ make(struct run *run, const struct lbm_graph *g)
     if (err == LBM_OK)
         err = build_levels(run, g);
     if (err == LBM_OK)
-        err = lbm_embed_pivots(&run->levels.graph[run->levels.n - 1], run->h->m, PIVOTS, SWEEPS, &run->rng,
-                               run->plan->x);
+        err = embed_coarsest(run);
     if (err == LBM_OK)
         err = plan_levels(run);
     run_tell(run, "refinement", 0.85);
-    if (err == LBM_OK && run->ground > 0) {
-        err = run_climb(run, run->ground, 0);
-        if (err == LBM_OK)
-            err = run_polish(run, 0, run->effort->vcycles_start);
-        if (err == LBM_OK)
-            err = try_drawing(run);
-    }
+    uint32_t top = run->levels.n - 1, ground = run->ground;
+    if (err == LBM_OK && !run->effort->drawing)
+        err = follow(run, top, ground);
+    if (err == LBM_OK && ground > 0)
+        err = leave_ground(run);
+    if (err == LBM_OK && run->effort->drawing)
+        err = follow(run, top, 0);
     run_tell(run, "geometry", 0.95);
     if (err == LBM_OK) {
         struct mapping m = run_mapping(run, 0);
-        err = map_geometry(&m, &run->levels, &run->rng, run->plan->x, run->plan->weight);
+        err = map_geometry(&m, &run->rng, run->plan->x, run->plan->weight);
     }
     return err;
 }

@@ -62,11 +62,12 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
     struct lbm_plan plan = {.n = g->n,
                             .part = lbm_alloc(g->n, sizeof *plan.part),
                             .m = h->m,
-                            .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan.x),
                             .weight = lbm_alloc(h->n, sizeof *plan.weight)};
-    if (plan.part == NULL || plan.x == NULL || plan.weight == NULL)
+    if (plan.part == NULL || plan.weight == NULL)
         err = LBM_E_NOMEM;
-    else if (g->n != 0)
+    else if (g->n == 0)
+        err = (plan.x = lbm_alloc(0, sizeof *plan.x)) == NULL ? LBM_E_NOMEM : LBM_OK;
+    else
         err = (options->current != NULL ? map_plan_remap : methods[options->method])(g, h, options, &plan);
     if (err != LBM_OK) {
         lbm_plan_free(&plan);

@@ -274,10 +274,14 @@ draw_geometry(struct remap *r, struct lbm_plan *plan)
     uint32_t target = COARSE_PER_HOST * m->h->n > COARSE_MIN ? COARSE_PER_HOST * m->h->n : COARSE_MIN;
     struct lbm_levels levels = {0};
     enum lbm_err err = lbm_levels_build(m->g, NULL, target, map_cluster_work(m->g, target), &r->rng, &levels);
+    if (err == LBM_OK && (plan->x = lbm_alloc((size_t)m->g->n * m->h->m, sizeof *plan->x)) == NULL)
+        err = LBM_E_NOMEM;
     if (err == LBM_OK)
         err = lbm_embed_pivots(&levels.graph[levels.n - 1], m->h->m, PIVOTS, SWEEPS, &r->rng, plan->x);
+    for (uint32_t l = levels.n; l-- > 1 && err == LBM_OK;)
+        err = map_interpolate(&levels, l - 1, m->h->m, &r->rng, plan->x);
     if (err == LBM_OK)
-        err = map_geometry(m, &levels, &r->rng, plan->x, plan->weight);
+        err = map_geometry(m, &r->rng, plan->x, plan->weight);
     lbm_levels_free(&levels);
     return err;
 }

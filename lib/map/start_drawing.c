@@ -37,8 +37,7 @@ refine_drawing(struct drawing *d, uint32_t level)
     const struct lbm_graph *g = &d->levels->graph[level];
     unsigned dimensions = d->m->h->m;
     struct lbm_diffusion how = {.m = dimensions, .order = LBM_ORDER_BLOCK};
-    memcpy(d->y, d->x, (size_t)d->levels->graph[level + 1].n * dimensions * sizeof *d->x);
-    lbm_embed_interpolate(d->levels->parent[level], g->n, dimensions, d->y, d->x);
+    lbm_embed_interpolate(d->levels->parent[level], g->n, dimensions, d->x, d->x);
     return lbm_diffuse(g, &how, SWEEPS_LEVEL, d->x, d->rng, NULL, NULL);
 }
 
