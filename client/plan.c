@@ -102,8 +102,8 @@ static const struct lbm_option options[] = {
                              .value = "X",
                              .min = 0.0,
                              .max = 1e12,
-                             .text = "with --current: hop-bytes that moving a unit of weight must save [an "
-                                     "eighth of the mean bandwidth of one]"},
+                             .text = "with --current: hop-bytes that moving a unit of weight must save [by "
+                                     "the bandwidth of the guest]"},
     [PLAN_OUTPUT] = {.name = "output",
                      .letter = 'o',
                      .type = LBM_OPTION_TEXT,
@@ -231,7 +231,7 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     how.seed = value[PLAN_SEED].integer;
     how.current = run->remap.current;
     how.migration_cost = value[PLAN_MIGRATION_COST].given ? value[PLAN_MIGRATION_COST].number
-                                                          : lbm_map_migration_cost(&run->g);
+                                                          : lbm_map_migration_cost(&run->g, run->h.n);
     how.stop = should_stop;
     how.progress = show_progress;
     how.parallel = run_tasks;

@@ -104,7 +104,7 @@ moves_of_a_balanced_mapping_pay(void **state)
         struct lbm_hosts h = map_hosts_some(i % MAP_HOSTS_SOME);
         struct lbm_graph g = map_guest(200, 500, 1 + 9 * (i % 2), 1 + i % 3, &rng);
         struct lbm_plan old = plan_anew(&g, &h);
-        double cost = lbm_map_migration_cost(&g);
+        double cost = lbm_map_migration_cost(&g, h.n);
         struct lbm_plan new = remap(&g, &h, old.part, cost);
         struct lbm_migration moves = migration(&g, &h, old.part, new.part);
         assert_true(excess(&g, &h, new.part) <= excess(&g, &h, old.part));

@@ -168,7 +168,9 @@ enum lbm_err lbm_map_migration(const struct lbm_graph *g, uint32_t n_hosts, cons
                                const uint32_t *before, const uint32_t *after,
                                struct lbm_migration *out) LBM_MUST_CHECK;
 
-/* A migration cost for a guest of any weights: an eighth of the mean bandwidth of a unit of work. */
-double lbm_map_migration_cost(const struct lbm_graph *g);
+/* A migration cost for guests of any size and weights: three times the mean bandwidth of a unit of work, times
+ * the square root of hosts over vertices. For meshes that is about four times J for each unit of work, so that
+ * a part of the work that moves weighs as four times that part of J. */
+double lbm_map_migration_cost(const struct lbm_graph *g, uint32_t n_hosts);
 
 #endif

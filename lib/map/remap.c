@@ -14,7 +14,7 @@
 
 enum {
     SHIP_ROUNDS = 10, /* whole vertices: what was meant and what went differ */
-    FINALISTS = 2,
+    FINALISTS = 1,
     PATIENCE = 100,
     VCYCLE_PER_HOST = 10,
     ANNEAL_PER_HOST = 20,
@@ -42,7 +42,7 @@ static const struct effort {
     uint32_t draws_vertex, draws_max; /* on each level, for a vertex; at most */
 } efforts[LBM_EFFORT_COUNT] = {
     [LBM_EFFORT_FAST] = {3, 0, 0, 0, 0},
-    [LBM_EFFORT_NORMAL] = {6, 1, 2, 200, 500000},
+    [LBM_EFFORT_NORMAL] = {6, 1, 3, 200, 1000000},
     [LBM_EFFORT_BEST] = {20, 2, 8, 2000, 10000000},
 };
 
