@@ -42,7 +42,7 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                          .drawing = 1,
                          .start = {1, 200, 500000},
                          .best = {1, 500, 10000000},
-                         .evolution = {4, 6, 5, 2.5}},
+                         .evolution = {4, 6, 4, 2}},
 };
 
 /* Temperatures of every annealing: below, nothing moves; above, the start is forgotten. */
