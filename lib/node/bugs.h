@@ -50,7 +50,6 @@
     X(FIN_OF_NEWER_VIEW, 32, "FIN counts although its sender knows more of the members")                     \
     X(STALE_WORD_OF_HEIR, 28, "in sync or leaving as said before the host inherited")                        \
     X(FIN_OF_OLDER_HANDOFF, 21, "FIN of an older handoff finishes a newer one")                              \
-    X(HEIR_OF_OLDER_VIEW, 34, "an heir takes an offer whose sender knows more of the members")               \
     X(TAKE_WHILE_LEAVING, 26, "a host takes something while its leaving is on its way")                      \
     X(INSYNC_BEFORE_MERGED, 0, "in sync before the buddy has what was inherited")                            \
     X(CHECKPOINT_UNACKED, 0, "a checkpoint is confirmed before the buddy has it")                            \

@@ -439,8 +439,7 @@ static int
 is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 {
     return !message->offer->retargeted ||
-           ((node->view.index >= message->view || LBM_BUG(HEIR_OF_OLDER_VIEW)) &&
-            (all_adopted(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
+           (node->view.index >= message->view && (all_adopted(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
             (!may_leave(node) || LBM_BUG(TAKE_WHILE_LEAVING)));
 }
 
