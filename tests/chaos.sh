@@ -54,7 +54,7 @@ done
 echo "accidents:$accidents"
 sleep 15
 expect "it settles after all" ask 0 wait job --timeout 60
-expect "every vertex is on a host" ask 0 map job -o "$scratch/job.part"
+expect_map "every vertex is on a host" 0 job "$scratch/job.part"
 end_workers
 [ ! -s "$scratch/worker" ] || bad "a worker ended: $(head -n 3 "$scratch/worker")"
 expect "one executor of a vertex at a time, and no kept step lost" bash "$tests/history_check.sh" "$scratch"/history?

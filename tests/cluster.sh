@@ -40,7 +40,7 @@ else
 fi
 if at_most "$imbalance" 0.03; then ok "imbalance $imbalance"; else bad "imbalance $imbalance"; fi
 one_owner mesh "$vertices"
-expect "map is written" ask 9 map mesh -o "$scratch/map.part"
+expect_map "map is written" 9 mesh "$scratch/map.part"
 [ "$(wc -l <"$scratch/map.part")" = "$vertices" ] && ok "map has $vertices lines" || bad "map has other lines"
 expect "eval reads the map" "$lbctl" eval "$mesh" "$scratch/map.part" --hosts mesh:4x4 --json
 [ "$(figure hop_bytes "$scratch/output")" = "$got" ] && ok "eval agrees with wait" || bad "eval says $(cat "$scratch/output")"

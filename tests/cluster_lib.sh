@@ -60,6 +60,20 @@ ASK
 chmod +x "$scratch/ask"
 export LBCTL=$lbctl CLUSTER=$dir PATH=$scratch:$PATH
 
+# expect_map TEXT HOST JOB FILE: the mapping is written. Hosts of a busy machine may answer too late for one, so it is
+# asked for again.
+expect_map() {
+    local try
+    for try in 1 2 3 4 5 6; do
+        [ "$try" -eq 1 ] || sleep 1
+        if ask "$2" map "$3" -o "$4" >"$scratch/output" 2>&1 </dev/null; then
+            ok "$1"
+            return
+        fi
+    done
+    bad "$1: $(head -n 3 "$scratch/output")"
+}
+
 # figure KEY FILE: a number of a JSON report.
 figure() { grep -o "\"$1\": *[-0-9.e]*" "$2" | head -n 1 | sed 's/.*: *//'; }
 at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a <= b) }'; }

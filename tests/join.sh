@@ -13,9 +13,8 @@ measured=${JOIN_RUNS+yes}
 link=${JOIN_LINK:-5,6,9,10}
 
 handoffs() { ask 0 jobs job | awk '$1 == "job" { for (i = 1; i <= NF; i++) if ($i ~ /%$/ || $i == "%") { print $(i + 1); exit } }'; }
-# mapped FILE: where each vertex is. Hosts of a busy machine may answer too late for one mapping.
-has_mapped() { ask 0 map job -o "$1" >"$scratch/output" 2>&1; }
-mapped() { until_true 20 "map: $(head -c 300 "$scratch/output")" has_mapped "$1"; }
+# mapped FILE: where each vertex is.
+mapped() { expect_map "where each vertex is" 0 job "$1"; }
 seconds_since() { awk -v a="$1" -v b="$(now_us)" 'BEGIN { printf "%.1f", (b - a) / 1e6 }'; }
 # bounded TEXT VALUE BOUND
 bounded() {

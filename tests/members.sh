@@ -50,7 +50,7 @@ until_sync() {
 # whole TEXT: the job settles and every vertex is somewhere.
 whole() {
     expect "$1: settles" ask 0 wait job --timeout 60
-    expect "$1: every vertex is on a host" ask 0 map job -o "$scratch/job.part"
+    expect_map "$1: every vertex is on a host" 0 job "$scratch/job.part"
 }
 work() {
     "$worker" job "$dir/h$1/lbmapd.sock" "$scratch/history$1" 2>>"$scratch/worker$1" &
