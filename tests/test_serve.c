@@ -2,6 +2,7 @@
 /* An application that serves a job, against a daemon that is a thread of the test with a real lease page. */
 #include "config.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,6 +48,7 @@ struct daemon {
     unsigned n_attach;
     struct listed attached[LISTED], released[LISTED], kept[LISTED];
     size_t n_attached, n_released, n_kept;
+    double load;            /* all that was reported */
     uint64_t released_term; /* of the last ones */
     enum lbm_err refusal;   /* of attach */
     unsigned late_answers;  /* checkpoints are not answered, but with the next one */
@@ -165,6 +167,11 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
         break;
     case LBM__REQUEST__WHAT_CHECKPOINT:
         answer_checkpoint(daemon, fd, request);
+        break;
+    case LBM__REQUEST__WHAT_LOAD:
+        for (size_t i = 0; i < request->load->n_vertex; i++)
+            daemon->load += request->load->load[i];
+        respond(fd, request->id, 1, &response);
         break;
     default:
         abort();
@@ -609,6 +616,24 @@ a_checkpoint_is_answered_when_it_is_kept(void **state)
 }
 
 static void
+loads_are_reported_all_or_none(void **state)
+{
+    struct scene *scene = *state;
+    enum { MANY = 5000 }; /* more than one request has */
+    struct lbmap_load *loads = calloc(MANY, sizeof *loads);
+    for (uint32_t v = 0; v < MANY; v++)
+        loads[v] = (struct lbmap_load){v, 5, 2};
+    assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_OK);
+    assert_true(scene->daemon.load == 2 * MANY);
+    loads[MANY - 1].load = -1;
+    assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_E_RANGE);
+    loads[MANY - 1].load = HUGE_VAL;
+    assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_E_RANGE);
+    assert_true(scene->daemon.load == 2 * MANY);
+    free(loads);
+}
+
+static void
 a_late_checkpoint_costs_nothing_but_the_time(void **state)
 {
     struct scene *scene = *state;
@@ -646,6 +671,7 @@ what_cannot_be_served_is_refused(void **state)
     assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_E_STATE);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
     assert_int_equal(lbmap_checkpoint(scene->map, NULL, 0), LBMAP_E_STATE);
+    assert_int_equal(lbmap_report_load(scene->map, NULL, 0), LBMAP_E_STATE);
     scene->daemon.refusal = LBM_E_BUSY;
     assert_int_equal(serve(scene), LBMAP_E_BUSY);
     assert_string_equal(lbmap_message(scene->map), "not now");
@@ -692,6 +718,7 @@ main(void)
         SERVING(without_a_daemon_the_lease_ends_in_time),
         SERVING(a_daemon_that_cuts_us_off_and_goes_on_takes_all),
         SERVING(a_checkpoint_is_answered_when_it_is_kept),
+        SERVING(loads_are_reported_all_or_none),
         SERVING(a_late_checkpoint_costs_nothing_but_the_time),
         SERVING(what_comes_during_a_checkpoint_waits_for_dispatch),
         cmocka_unit_test_setup_teardown(what_cannot_be_served_is_refused, set_up, tear_down),

@@ -9,7 +9,6 @@
 
 #include "api/serve.h"
 
-#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,7 @@
 #include "lbmap.h"
 
 enum {
-    LOOK_MS = 100, /* between looks at the page and for the daemon while waiting */
-    LOADS_AT_ONCE = 2048,
+    LOOK_MS = 100,     /* between looks at the page and for the daemon while waiting */
     DYING_US = 500000, /* from the end of a dying process's connections to that of its locks, at most */
 };
 
@@ -247,15 +245,6 @@ take_push(struct lbmap *map, Lbm__Response *part)
     s->short_of_memory = 1; /* a part is missing: what the daemon thinks we hold is not what we know */
 }
 
-static enum lbm_err
-take_nothing(struct lbmap *map, const Lbm__Response *part, void *arg)
-{
-    (void)map;
-    (void)part;
-    (void)arg;
-    return LBM_OK;
-}
-
 /* If the daemon refuses to be served, its reason. */
 static enum lbm_err
 find_refusal(struct lbmap *map)
@@ -330,7 +319,7 @@ attach(struct lbmap *map)
     Lbm__Empty empty = LBM__EMPTY__INIT;
     request.what_case = LBM__REQUEST__WHAT_STATUS;
     request.status = &empty;
-    err = lbm_api_call(map, &request, take_nothing, NULL);
+    err = lbm_api_call(map, &request, NULL, NULL);
     return err == LBM_OK ? find_refusal(map) : err;
 }
 
@@ -540,7 +529,7 @@ send_checkpoint(struct lbmap *map, struct returns *kept)
     checkpoint.payload = (ProtobufCBinaryData){kept->payload.len, (uint8_t *)kept->payload.at};
     request.what_case = LBM__REQUEST__WHAT_CHECKPOINT;
     request.checkpoint = &checkpoint;
-    enum lbm_err err = lbm_api_call(map, &request, take_nothing, NULL);
+    enum lbm_err err = lbm_api_call(map, &request, NULL, NULL);
     kept->vertex.n = kept->token.n = kept->payload_len.n = 0;
     kept->payload.len = 0;
     return err;
@@ -567,48 +556,5 @@ lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
             err = send_checkpoint(map, &kept);
     }
     returns_free(&kept);
-    return (enum lbmap_error)err;
-}
-
-/* ---- loads
- * -------------------------------------------------------------------------------------------------- */
-
-static enum lbm_err
-send_loads(struct lbmap *map, uint32_t *vertex, uint64_t *token, double *load, size_t n)
-{
-    Lbm__Request request = LBM__REQUEST__INIT;
-    Lbm__LoadRequest body;
-    lbm__load_request__init(&body);
-    body.n_vertex = body.n_token = body.n_load = n;
-    body.vertex = vertex;
-    body.token = token;
-    body.load = load;
-    request.what_case = LBM__REQUEST__WHAT_LOAD;
-    request.load = &body;
-    return lbm_api_call(map, &request, take_nothing, NULL);
-}
-
-enum lbmap_error
-lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n)
-{
-    enum lbm_err err = LBM_OK;
-    if (map->service == NULL)
-        return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(loads[i].load) || loads[i].load < 0)
-            return (enum lbmap_error)lbm_api_fail(
-                map, LBM_E_RANGE, "vertex %u: a load is not negative, and finite", loads[i].vertex);
-    for (size_t at = 0, many; err == LBM_OK && at < n; at += many) {
-        uint32_t vertex[LOADS_AT_ONCE];
-        uint64_t token[LOADS_AT_ONCE];
-        double load[LOADS_AT_ONCE];
-        many = n - at < LOADS_AT_ONCE ? n - at : LOADS_AT_ONCE;
-        for (size_t i = 0; i < many; i++) {
-            vertex[i] = loads[at + i].vertex;
-            token[i] = loads[at + i].token;
-            load[i] = loads[at + i].load;
-        }
-        err = send_loads(map, vertex, token, load, many);
-    }
     return (enum lbmap_error)err;
 }
