@@ -27,18 +27,22 @@ int
 scene_is_active(struct cluster *cluster, void *arg)
 {
     struct scene *scene = arg;
-    (void)cluster;
-    for (uint32_t p = 0; p < scene->n_started; p++) {
+    uint32_t n_up = 0;
+    for (uint32_t p = 0; p < scene->h.n; p++)
+        n_up += (uint32_t)cluster_is_up(cluster, p);
+    for (uint32_t p = 0; p < scene->h.n; p++) {
+        if (!cluster_is_up(cluster, p))
+            continue;
         Lbm__Empty empty = LBM__EMPTY__INIT;
         Lbm__Request request = LBM__REQUEST__INIT;
         request.what_case = LBM__REQUEST__WHAT_HOSTS;
         request.hosts = &empty;
         const Lbm__HostsReply *hosts = scene_ask(scene, p, &request)->hosts;
+        if (hosts->n_hosts != n_up)
+            return 0;
         for (size_t i = 0; i < hosts->n_hosts; i++)
             if (strcmp(hosts->hosts[i]->state, "ACTIVE") != 0)
                 return 0;
-        if (hosts->n_hosts != scene->n_started)
-            return 0;
     }
     return 1;
 }
@@ -50,7 +54,6 @@ scene_new(struct scene *scene, const char *hosts, const char *guest, const struc
     *scene = (struct scene){0};
     assert_int_equal(lbm_hosts_generate(hosts, &scene->h, &diag), LBM_OK);
     assert_int_equal(lbm_graph_generate(guest, 1, &scene->g, &diag), LBM_OK);
-    scene->n_started = scene->h.n - options->late;
     scene->cluster = cluster_new(&scene->h, options);
     assert_true(cluster_run(scene->cluster, 20000000, scene_is_active, scene));
 }
@@ -63,8 +66,8 @@ scene_free(struct scene *scene)
     lbm_graph_free(&scene->g);
 }
 
-static int
-is_settled(struct cluster *cluster, void *arg)
+int
+scene_is_settled(struct cluster *cluster, void *arg)
 {
     return cluster_settled(cluster, arg);
 }
@@ -73,7 +76,7 @@ void
 scene_expect_settled(struct scene *scene, int seconds)
 {
     char name[] = "job";
-    assert_true(cluster_run(scene->cluster, (int64_t)seconds * 1000000, is_settled, name));
+    assert_true(cluster_run(scene->cluster, (int64_t)seconds * 1000000, scene_is_settled, name));
 }
 
 void

@@ -14,17 +14,21 @@ struct scene {
     struct lbm_hosts h;
     struct lbm_graph g;
     struct cluster *cluster;
-    uint32_t n_started;
 };
 
-/* The guest is not submitted. All hosts but the late ones of the options are ACTIVE. */
+/* The guest is not submitted. All hosts that are up, which the late ones of the options are not, are ACTIVE.
+ */
 void scene_new(struct scene *scene, const char *hosts, const char *guest,
                const struct cluster_options *options);
 void scene_free(struct scene *scene);
 
 /* The answer of a host to an operator; valid until the next. */
 const Lbm__Response *scene_ask(struct scene *scene, uint32_t host, Lbm__Request *request);
+/* Every host that is up knows all that are up as ACTIVE, and nobody else. */
 int scene_is_active(struct cluster *cluster, void *scene);
+
+/* For cluster_run: the job of that name (char *) has settled. */
+int scene_is_settled(struct cluster *cluster, void *name);
 
 /* The job named job. */
 void scene_expect_settled(struct scene *scene, int seconds);

@@ -128,7 +128,6 @@ a_host_that_joins_starts_no_levelling(void **state)
         scene_expect_settled(&scene, 60);
         uint32_t words = scene_job(&scene, 3)->level_words;
         assert_true(words != 0);
-        scene.n_started++;
         cluster_restart(scene.cluster, 15);
         assert_true(cluster_run(scene.cluster, 20000000, scene_is_active, &scene));
         cluster_run(scene.cluster, 1000000, NULL, NULL);

@@ -12,90 +12,17 @@
 
 #include "graph/generate.h"
 #include "sim/cluster.h"
-
-static const struct cluster_options calm = {
-    .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};
-
-struct scene {
-    struct lbm_hosts h;
-    struct lbm_graph g;
-    struct cluster *cluster;
-};
-
-static int
-all_active(struct cluster *cluster, void *arg)
-{
-    struct lbm_hosts *h = arg;
-    for (uint32_t p = 0; p < h->n; p++) {
-        if (!cluster_is_up(cluster, p))
-            continue;
-        Lbm__Empty empty = LBM__EMPTY__INIT;
-        Lbm__Request request = LBM__REQUEST__INIT;
-        request.what_case = LBM__REQUEST__WHAT_HOSTS;
-        request.hosts = &empty;
-        cluster_request(cluster, p, 0, &request);
-        const Lbm__Response *response = cluster_reply(cluster, p, 0);
-        uint32_t n_up = 0;
-        for (uint32_t q = 0; q < h->n; q++)
-            n_up += (uint32_t)cluster_is_up(cluster, q);
-        if (response->hosts->n_hosts != n_up)
-            return 0;
-        for (size_t i = 0; i < n_up; i++)
-            if (strcmp(response->hosts->hosts[i]->state, "ACTIVE") != 0)
-                return 0;
-    }
-    return 1;
-}
-
-static void
-scene_new(struct scene *scene, const char *hosts, const char *guest, const struct cluster_options *options)
-{
-    struct lbm_diag diag;
-    *scene = (struct scene){0};
-    assert_int_equal(lbm_hosts_generate(hosts, &scene->h, &diag), LBM_OK);
-    assert_int_equal(lbm_graph_generate(guest, 1, &scene->g, &diag), LBM_OK);
-    scene->cluster = cluster_new(&scene->h, options);
-    assert_true(cluster_run(scene->cluster, 20000000, all_active, &scene->h));
-}
-
-static void
-scene_free(struct scene *scene)
-{
-    cluster_free(scene->cluster);
-    lbm_hosts_free(&scene->h);
-    lbm_graph_free(&scene->g);
-}
-
-static int
-is_settled(struct cluster *cluster, void *arg)
-{
-    return cluster_settled(cluster, arg);
-}
-
-static void
-expect_settled(struct scene *scene, const char *name, int seconds)
-{
-    char copy[64];
-    snprintf(copy, sizeof copy, "%s", name);
-    assert_true(cluster_run(scene->cluster, (int64_t)seconds * 1000000, is_settled, copy));
-}
+#include "tests/scene.h"
 
 /* Every vertex has exactly one owner on the disks; returns J and the largest load. */
 static uint64_t
 expect_one_owner(struct scene *scene, uint64_t *most)
 {
-    uint32_t *part = calloc(scene->g.n, sizeof *part), doubles, none;
-    uint64_t *load = calloc(scene->h.n, sizeof *load);
-    cluster_owners(scene->cluster, scene->g.n, part, &doubles, &none);
-    assert_int_equal(doubles, 0);
-    assert_int_equal(none, 0);
-    lbm_map_loads(&scene->g, scene->h.n, part, load);
-    *most = 0;
-    for (uint32_t p = 0; p < scene->h.n; p++)
-        *most = load[p] > *most ? load[p] : *most;
+    uint32_t *part = calloc(scene->g.n, sizeof *part);
+    scene_owners(scene, part);
+    *most = scene_largest_load(scene);
     uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, part);
     free(part);
-    free(load);
     return hop_bytes;
 }
 
@@ -104,7 +31,7 @@ hosts_found_join_and_activate(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:3x3", "lattice:4x4", &calm);
+    scene_new(&scene, "mesh:3x3", "lattice:4x4", &scene_calm);
     assert_true(cluster_now(scene.cluster) < 5000000);
     scene_free(&scene);
 }
@@ -114,10 +41,10 @@ a_single_host_settles_with_everything(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "chain:1", "lattice:8x8", &calm);
+    scene_new(&scene, "chain:1", "lattice:8x8", &scene_calm);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
-    expect_settled(&scene, "job", 30);
+    scene_expect_settled(&scene, 30);
     assert_int_equal(expect_one_owner(&scene, &most), 0);
     assert_int_equal(most, 64);
     scene_free(&scene);
@@ -128,10 +55,10 @@ a_planned_job_settles_with_the_plans_quality(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:4x4", "lattice:32x32", &calm);
+    scene_new(&scene, "mesh:4x4", "lattice:32x32", &scene_calm);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, LBM_START_PLAN), LBM_OK);
-    expect_settled(&scene, "job", 60);
+    scene_expect_settled(&scene, 60);
     assert_in_range(expect_one_owner(&scene, &most), 192, 211);
     assert_in_range(most, 64, 65);
     scene_free(&scene);
@@ -142,10 +69,10 @@ static void
 expect_model_problem(enum lbm_start start)
 {
     struct scene scene;
-    scene_new(&scene, "mesh:4x4", "lattice:32x32", &calm);
+    scene_new(&scene, "mesh:4x4", "lattice:32x32", &scene_calm);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 3, "job", &scene.g, start), LBM_OK);
-    expect_settled(&scene, "job", 120);
+    scene_expect_settled(&scene, 120);
     assert_in_range(expect_one_owner(&scene, &most), 192, 211);
     assert_int_equal(most, 64);
     scene_free(&scene);
@@ -169,7 +96,7 @@ static void
 lost_and_repeated_ghosts_do_not_break_it(void **state)
 {
     (void)state;
-    struct cluster_options bad = calm;
+    struct cluster_options bad = scene_calm;
     bad.lose_soft = 0.3;
     bad.repeat_soft = 0.3;
     bad.delay_most_us = 20000;
@@ -177,7 +104,7 @@ lost_and_repeated_ghosts_do_not_break_it(void **state)
     scene_new(&scene, "mesh:2x2", "lattice:16x16", &bad);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_CENTRE), LBM_OK);
-    expect_settled(&scene, "job", 120);
+    scene_expect_settled(&scene, 120);
     assert_in_range(expect_one_owner(&scene, &most), 32, 40);
     assert_in_range(most, 64, 65);
     scene_free(&scene);
@@ -188,10 +115,10 @@ guests_without_pins_are_renormalized(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:2x2", "lattice:8x8x4", &calm);
+    scene_new(&scene, "mesh:2x2", "lattice:8x8x4", &scene_calm);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
-    expect_settled(&scene, "job", 120);
+    scene_expect_settled(&scene, 120);
     expect_one_owner(&scene, &most);
     assert_in_range(most, 64, 65);
     scene_free(&scene);
@@ -203,7 +130,7 @@ crashes_lose_nothing(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct cluster_options options = calm;
+        struct cluster_options options = scene_calm;
         options.seed = seed;
         options.sync_us = 8000;
         struct scene scene;
@@ -222,7 +149,7 @@ crashes_lose_nothing(void **state)
                 cluster_restart(scene.cluster, host);
         }
         uint64_t most;
-        expect_settled(&scene, "job", 180);
+        scene_expect_settled(&scene, 180);
         expect_one_owner(&scene, &most);
         assert_in_range(most, 54, 56);
         scene_free(&scene);
@@ -234,7 +161,7 @@ a_stopped_host_is_named_and_the_others_go_on(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:2x2", "lattice:16x16", &calm);
+    scene_new(&scene, "mesh:2x2", "lattice:16x16", &scene_calm);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     cluster_run(scene.cluster, 300000, NULL, NULL);
@@ -249,7 +176,7 @@ a_stopped_host_is_named_and_the_others_go_on(void **state)
     assert_int_equal(response->status->n_silent, 1);
     assert_int_equal(response->status->silent[0], 3);
     cluster_continue(scene.cluster, 3);
-    expect_settled(&scene, "job", 60);
+    scene_expect_settled(&scene, 60);
     expect_one_owner(&scene, &most);
     assert_in_range(most, 64, 65);
     scene_free(&scene);
@@ -260,17 +187,17 @@ static void
 a_host_that_joins_takes_its_share(void **state)
 {
     (void)state;
-    struct cluster_options options = calm;
+    struct cluster_options options = scene_calm;
     options.late = 1;
     struct scene scene;
     scene_new(&scene, "mesh:5x3", "lattice:30x30", &options);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
-    expect_settled(&scene, "job", 60);
+    scene_expect_settled(&scene, 60);
     cluster_restart(scene.cluster, 14);
-    assert_true(cluster_run(scene.cluster, 20000000, all_active, &scene.h));
+    assert_true(cluster_run(scene.cluster, 20000000, scene_is_active, &scene));
     cluster_run(scene.cluster, 2000000, NULL, NULL);
-    expect_settled(&scene, "job", 60);
+    scene_expect_settled(&scene, 60);
     expect_one_owner(&scene, &most);
     assert_in_range(most, 60, 62);
     scene_free(&scene);
@@ -280,7 +207,7 @@ static void
 a_refused_vertex_stays_with_its_owner(void **state)
 {
     (void)state;
-    struct cluster_options options = calm;
+    struct cluster_options options = scene_calm;
     options.vertices_max = 20;
     options.limited_host = 1;
     struct scene scene;
@@ -301,10 +228,10 @@ a_name_is_taken_once_and_free_after_cancel(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "chain:2", "lattice:4x4", &calm);
+    scene_new(&scene, "chain:2", "lattice:4x4", &scene_calm);
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_E_STATE);
-    expect_settled(&scene, "job", 30);
+    scene_expect_settled(&scene, 30);
     char name[] = "job";
     Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
     cancel.job = name;
@@ -318,7 +245,7 @@ a_name_is_taken_once_and_free_after_cancel(void **state)
     cluster_owners(scene.cluster, 16, part, &doubles, &none);
     assert_int_equal(none, 16);
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_OK);
-    expect_settled(&scene, "job", 30);
+    scene_expect_settled(&scene, 30);
     scene_free(&scene);
 }
 
@@ -333,12 +260,13 @@ the_same_seed_gives_the_same_run(void **state)
         struct lbm_diag diag;
         assert_int_equal(lbm_hosts_generate("ring:3", &h, &diag), LBM_OK);
         assert_int_equal(lbm_graph_generate("lattice:6x6", 1, &g, &diag), LBM_OK);
-        struct cluster *cluster = cluster_new(&h, &calm);
+        struct cluster *cluster = cluster_new(&h, &scene_calm);
         cluster_trace(cluster, 1);
-        assert_true(cluster_run(cluster, 20000000, all_active, &h));
+        struct scene scene = {.h = h, .cluster = cluster};
+        assert_true(cluster_run(cluster, 20000000, scene_is_active, &scene));
         assert_int_equal(cluster_submit(cluster, 0, "job", &g, LBM_START_PLAN), LBM_OK);
         char name[] = "job";
-        assert_true(cluster_run(cluster, 60000000, is_settled, name));
+        assert_true(cluster_run(cluster, 60000000, scene_is_settled, name));
         if (run == 0)
             first = strdup(cluster_trace_text(cluster));
         else
@@ -384,11 +312,11 @@ no_two_hosts_say_that_they_own_a_vertex(void **state)
     struct scene scene;
     uint32_t least = UINT32_MAX, all = 0;
     char name[] = "job";
-    scene_new(&scene, "mesh:3x3", "lattice:30x30", &calm);
+    scene_new(&scene, "mesh:3x3", "lattice:30x30", &scene_calm);
     assert_int_equal(cluster_submit(scene.cluster, 4, name, &scene.g, LBM_START_CENTRE), LBM_OK);
     for (int settled = 0, round = 0; !settled; round++) {
         uint32_t *claims = calloc(scene.g.n, sizeof *claims);
-        settled = cluster_run(scene.cluster, 1000 + 37 * round, is_settled, name);
+        settled = cluster_run(scene.cluster, 1000 + 37 * round, scene_is_settled, name);
         all = count_claims(&scene, claims);
         least = all < least ? all : least;
         for (uint32_t v = 0; v < scene.g.n; v++)
@@ -408,9 +336,9 @@ places_are_in_the_order_of_the_question(void **state)
     struct scene scene;
     char name[] = "job";
     uint32_t vertex[] = {63, 0, 63, 17, 0, 63}, part[64], doubles, none;
-    scene_new(&scene, "mesh:2x2", "lattice:8x8", &calm);
+    scene_new(&scene, "mesh:2x2", "lattice:8x8", &scene_calm);
     assert_int_equal(cluster_submit(scene.cluster, 0, name, &scene.g, LBM_START_PLAN), LBM_OK);
-    expect_settled(&scene, name, 60);
+    scene_expect_settled(&scene, 60);
     cluster_owners(scene.cluster, scene.g.n, part, &doubles, &none);
     Lbm__LocateRequest locate = LBM__LOCATE_REQUEST__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
