@@ -24,6 +24,15 @@ uneven() {
         END { for (h in l) if (l[h] > most) most = l[h]; printf "%.4f\n", most * n / all - 1 }'
 }
 is_even() { at_most "$(uneven)" 0.05; }
+# known: what hosts and workers have to say when loads stay uneven.
+known() {
+    local host
+    for ((host = 0; host < hosts; host++)); do
+        echo "host $host: $(sqlite3 -readonly "$dir/h$host/lbmap.db" "select stage, sum(work) from vertex group by stage" 2>&1)"
+        tail -n 2 "$scratch/worker$host"
+    done
+    ask 0 jobs
+}
 changes() {
     local begin seconds
     cp "$scratch/part" "$scratch/before"
@@ -35,7 +44,7 @@ changes() {
     ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "$1: $(tail -n 2 "$scratch/output")"
     echo "$1: within 5 % after $seconds s; at rest $(uneven), $(paste -d' ' "$scratch/before" "$scratch/part" |
         awk '$1 != $2 { n++ } END { print n + 0 }') vertices elsewhere"
-    if is_even; then ok "$1: even at rest"; else bad "$1: $(uneven)"; fi
+    if is_even; then ok "$1: even at rest"; else bad "$1: $(uneven) $(known)"; fi
     one_owner job "$vertices"
 }
 

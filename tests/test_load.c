@@ -14,7 +14,7 @@
 #include "graph/generate.h"
 #include "tests/scene.h"
 
-enum { SIDE = 32, USUAL = 100 };
+enum { SIDE = 48, USUAL = 100 };
 
 struct loads {
     struct lbm_rng rng;
@@ -37,9 +37,9 @@ reported(void *arg, uint32_t vertex, int64_t now_us)
 }
 
 static void
-scene_of_applications(struct scene *scene, struct loads *loads)
+scene_of_applications(struct scene *scene, struct loads *loads, const struct cluster_options *options)
 {
-    scene_new(scene, "mesh:4x4", "lattice:32x32", &scene_calm);
+    scene_new(scene, "mesh:4x4", "lattice:48x48", options);
     assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(scene, 60);
     lbm_rng_seed(&loads->rng, 1);
@@ -67,14 +67,13 @@ imbalance(struct scene *scene, const struct loads *loads, uint32_t *part)
 }
 
 static void
-vertices_follow_loads(void **state)
+expect_following(const struct cluster_options *options)
 {
-    (void)state;
     struct loads loads = {.corner = USUAL};
     struct scene scene;
     uint32_t before[SIDE * SIDE], after[SIDE * SIDE], n_moved = 0;
-    scene_of_applications(&scene, &loads);
-    assert_true(imbalance(&scene, &loads, before) <= 0.03);
+    scene_of_applications(&scene, &loads, options);
+    assert_true(imbalance(&scene, &loads, before) <= 0.05);
     loads.corner = 2 * USUAL;
     cluster_run(scene.cluster, 15000000, NULL, NULL);
     scene_expect_settled(&scene, 30);
@@ -84,10 +83,28 @@ vertices_follow_loads(void **state)
     if (getenv("SHOW") != NULL)
         print_message("imbalance %.3f, %u vertices elsewhere\n", uneven, n_moved);
     assert_true(uneven <= 0.05);
-    /* The four hosts of the corner have 256 vertices of double cost; 160 are their share. */
-    assert_in_range(n_moved, 96, 400);
-    assert_in_range(scene_job(&scene, 5)->work, 127000, 129000);
+    /* The four hosts of the corner have 576 vertices of double cost; 360 are their share. */
+    assert_in_range(n_moved, 216, 900);
+    assert_in_range(scene_job(&scene, 5)->work, 286000, 290000);
     scene_free(&scene);
+}
+
+static void
+vertices_follow_loads(void **state)
+{
+    (void)state;
+    expect_following(&scene_calm);
+}
+
+/* When loads have just changed no record is safe with the buddy yet, and none of its vertices may move: that
+ * is not to be taken for rest. */
+static void
+vertices_follow_loads_on_slow_disks(void **state)
+{
+    (void)state;
+    struct cluster_options options = scene_calm;
+    options.sync_us = 100000;
+    expect_following(&options);
 }
 
 static void
@@ -96,7 +113,7 @@ noise_moves_nothing(void **state)
     (void)state;
     struct loads loads = {.corner = USUAL, .noise = 0.1};
     struct scene scene;
-    scene_of_applications(&scene, &loads);
+    scene_of_applications(&scene, &loads, &scene_calm);
     uint64_t moved = scene_job(&scene, 0)->moved;
     cluster_run(scene.cluster, 120000000, NULL, NULL);
     assert_int_equal(scene_job(&scene, 0)->moved, moved);
@@ -108,6 +125,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vertices_follow_loads),
+        cmocka_unit_test(vertices_follow_loads_on_slow_disks),
         cmocka_unit_test(noise_moves_nothing),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Loads that applications report while they run. A report moves what is known of a vertex a part of the way;
- * the record follows at once when that differs by more than noise does, and later when it differs by little.
- * So what is noise changes neither records nor, since a host has many vertices, loads.
+ * the record follows at once when that differs by more than noise does, and the later the less it differs. So
+ * noise changes few records and, since a host has many vertices, no loads, and what remains of a difference
+ * in the end is too small to matter.
  *
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have. It
  * is taken anew when it has changed by more than what is on its way at any moment. */
@@ -11,12 +12,14 @@
 
 enum {
     REPORT_PARTS = 4,    /* a report counts one part in so many */
-    WHOLE_PARTS = 200,   /* the whole has changed: by one part in so many, or more */
-    FOLLOW_AFTER_S = 5,  /* small differences wait so long */
+    SURPRISE_PARTS = 2,  /* one that differs by more than surprise */
+    WHOLE_PARTS = 1000,  /* the whole has changed: by one part in so many, or more */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
 
-static const double noise = 0.1, little = 0.025; /* of a vertex's work */
+/* Parts of a vertex's work: a report that differs by `surprise` counts more; a difference of `noise` is
+ * followed at once, one of `little` never, others after wait_s divided by the difference. */
+static const double surprise = 0.25, noise = 0.1, little = 0.005, wait_s = 0.25;
 
 uint64_t
 load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry)
@@ -76,7 +79,7 @@ follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     uint32_t now_s = (uint32_t)(node->now_us / 1000000);
     double difference = fabs((double)vertex->reported - vertex->work), work = vertex->work;
     if (difference < 0.5 || difference <= little * work ||
-        (difference <= noise * work && now_s - vertex->followed < FOLLOW_AFTER_S))
+        (difference <= noise * work && difference * (now_s - vertex->followed) < wait_s * work))
         return;
     double rounded = floor((double)vertex->reported + 0.5);
     vertex->followed = now_s;
@@ -93,7 +96,8 @@ application_load(struct lbm_node *node, uint64_t client, uint64_t request, const
             continue;
         double known = vertex->reported > 0 ? (double)vertex->reported : vertex->work;
         double heard = load->load[i] < WORK_MAX ? load->load[i] : WORK_MAX;
-        vertex->reported = (float)fmax(known + (heard - known) / REPORT_PARTS, 1e-3);
+        double parts = fabs(heard - known) > surprise * known ? SURPRISE_PARTS : REPORT_PARTS;
+        vertex->reported = (float)fmax(known + (heard - known) / parts, 1e-3);
         follow(node, job, vertex);
     }
     if (job == NULL) {

@@ -33,6 +33,7 @@ enum {
     TRANSFER_SOON_US = 2000,         /* after an answer */
     TRANSFER_PATIENCE_US = 15000000, /* without anything moving */
     PAIR_MOVING_US = 13000000,       /* the same, while a partner that is alive waits for an application */
+    OVERLOAD_US = 1000000,           /* settled with too much: before it is tried again, at first */
     NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */
     COLLECT_US = 1500000,            /* for the parts of a mapping */
     CHECKPOINT_US = 5000000,         /* positions to disk while they change */
@@ -69,6 +70,7 @@ enum {
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
     SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
+    OVERLOADS_MAX = 6,       /* so often, after twice the time each */
     QUIET_TIMES = 2,         /* so often nothing moved: it is not tried again until something changes */
     PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes the excess less */
     MOVES_PER_EDGE = 4,  /* so many vertices may move to have one edge of mean weight less between hosts */

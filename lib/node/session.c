@@ -93,12 +93,35 @@ session_has_room(const struct lbm_node *node, const struct job *job)
 }
 
 static void
+weigh(const struct lbm_node *node, struct job *job)
+{
+    job->weighed_load = session_load(job);
+    job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+}
+
+/* Nonzero if there is too much here and vertices may go in a moment, when their records are safe with the
+ * buddy: that nothing moves now is no rest. */
+static int
+is_held_up(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    return stream_lag(node) != 0 && job->session.sweep - job->session.woken <= PATIENT_SWEEPS &&
+           session_load(job) > job_limit(node, entry, node->host);
+}
+
+/* What is too much stays when no vertex fits, or none may go because applications have refused. While loads
+ * drift it is tried again. */
+static void
 settle(struct lbm_node *node, struct job *job)
 {
     session_stop(node, job);
     job_enter(node, job, LBM_PHASE_SETTLED);
-    job->weighed_load = session_load(job);
-    job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+    weigh(node, job);
+    int again = job->drifts && job->weighed_load > job->weighed_limit;
+    job->n_overloads = again ? job->n_overloads + 1 : 0;
+    job->overload_us = again && job->n_overloads <= OVERLOADS_MAX
+                           ? node->now_us + ((int64_t)OVERLOAD_US << (job->n_overloads - 1))
+                           : INT64_MAX;
     notify_neighbours(node, job, NOTICE_SETTLED);
     session_receive_next(node, job);
 }
@@ -124,7 +147,11 @@ end_sweep(struct lbm_node *node, struct job *job)
     s->moved = 0;
     s->sweep++;
     s->colour = 0;
-    if (lbm_termination_done(&s->termination, node->view.diameter)) {
+    int is_held = lbm_termination_done(&s->termination, node->view.diameter) && is_held_up(node, job);
+    if (is_held) {
+        lbm_termination_reset(&s->termination);
+        pause = 1;
+    } else if (lbm_termination_done(&s->termination, node->view.diameter)) {
         settle(node, job);
         return 0;
     }
@@ -347,17 +374,18 @@ session_receive_next(struct lbm_node *node, struct job *job)
 }
 
 /* More has come than this host should have, or its share has become smaller. Loads that are measured go up
- * and down: they wake nobody before they are over the limit by half of what the limit allows. */
+ * and down: they wake nobody before they are over the limit by a third of what the limit allows. */
 static int
 is_overloaded(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t load = session_load(job), limit = job_limit(node, entry, node->host);
-    int is_worse = load > job->weighed_load || limit < job->weighed_limit;
-    job->weighed_load = load;
-    job->weighed_limit = limit;
-    double due = job_target(node, entry, node->host), more = job->drifts ? ((double)limit - due) / 2 : 0;
-    return is_worse && load > limit && (double)load > (double)limit + more;
+    uint64_t load = job->weighed_load, limit = job->weighed_limit;
+    weigh(node, job);
+    int is_due = job->weighed_load > load || job->weighed_limit < limit || node->now_us >= job->overload_us;
+    load = job->weighed_load;
+    limit = job->weighed_limit;
+    double due = job_target(node, entry, node->host), more = job->drifts ? ((double)limit - due) / 3 : 0;
+    return is_due && load > limit && (double)load > (double)limit + more;
 }
 
 static void

@@ -328,6 +328,8 @@ struct job {
     struct session session;
     struct levelling level;
     uint64_t weighed_load, weighed_limit; /* SETTLED: when they were last compared */
+    int64_t overload_us;                  /* SETTLED with too much, though loads drift: tried again then */
+    uint32_t n_overloads;                 /* so often in a row */
     LBM_VEC(struct pulse) pulses;
     struct lbm_idmap pulse_at;  /* host: its place in pulses */
     enum lbm_phase heard_phase; /* most advanced one heard from anybody so far */
