@@ -73,7 +73,7 @@ start_halving(struct run *run, int *applies)
 {
     struct mapping m = run_mapping(run, run->arena);
     *applies = 1;
-    return map_start_halving(&m, &run->rng);
+    return map_start_halving(&m, &run->effort->staging, &run->rng);
 }
 
 static const struct start {

@@ -21,14 +21,25 @@ struct partition {
 };
 
 struct leaning {
+    double clump_toward; /* the least of its clump */
+    uint32_t clump;
     double toward; /* how much nearer to the first pole */
     uint32_t host;
+};
+
+/* A step of the shortest tree of a group. */
+struct step {
+    uint32_t host, from, length;
 };
 
 struct halver {
     const struct lbm_hosts *h;
     struct leaning *order; /* [hosts] */
     uint8_t *side;         /* [hosts] 0: not in the group, 1, 2 */
+    struct step *step;     /* [hosts] */
+    uint32_t *clump;       /* [hosts] named after one of its hosts */
+    double *clump_toward;  /* [hosts] by clump */
+    uint32_t *longest;     /* [hosts] step of each group */
     uint32_t *best;        /* [hosts] the group in its best order */
     uint32_t *pole;        /* [POLES_MAX] */
     uint32_t *nearest;     /* [hosts] distance to the poles chosen */
@@ -38,6 +49,10 @@ static int
 by_leaning(const void *a, const void *b)
 {
     const struct leaning *x = a, *y = b;
+    if (x->clump_toward != y->clump_toward)
+        return (x->clump_toward > y->clump_toward) - (x->clump_toward < y->clump_toward);
+    if (x->clump != y->clump)
+        return (x->clump > y->clump) - (x->clump < y->clump);
     if (x->toward != y->toward)
         return (x->toward > y->toward) - (x->toward < y->toward);
     return (x->host > y->host) - (x->host < y->host);
@@ -65,17 +80,68 @@ choose_poles(struct halver *s, const uint32_t *group, uint32_t n)
     return POLES_FAR;
 }
 
-/* Order the group from pole a to pole b, and mark its halves. */
-static void
+/* Hosts joined by steps of at most half the longest one of the group's shortest tree (Prim 1957) are a clump,
+ * which halves do not divide; where all steps are alike each host is one. Value: that step. Cost: n^2. */
+static uint32_t
+find_clumps(struct halver *s, const uint32_t *group, uint32_t n)
+{
+    struct step *step = s->step;
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < n; i++)
+        step[i] = (struct step){group[i], group[0], lbm_dist(s->h, group[0], group[i])};
+    for (uint32_t k = 1; k < n; k++) {
+        uint32_t next = k;
+        for (uint32_t i = k; i < n; i++)
+            next = step[i].length < step[next].length ? i : next;
+        struct step taken = step[next];
+        step[next] = step[k];
+        step[k] = taken;
+        longest = taken.length > longest ? taken.length : longest;
+        for (uint32_t i = k + 1; i < n; i++) {
+            uint32_t d = lbm_dist(s->h, taken.host, step[i].host);
+            if (d < step[i].length)
+                step[i] = (struct step){step[i].host, taken.host, d};
+        }
+    }
+    for (uint32_t k = 0; k < n; k++)
+        s->clump[step[k].host] =
+            k == 0 || step[k].length > longest / 2 ? step[k].host : s->clump[step[k].from];
+    return longest;
+}
+
+/* The end of a clump that is nearest to the middle of the order, but no quarter is left alone. */
+static uint32_t
+middle_of(const struct halver *s, uint32_t n)
+{
+    uint32_t middle = n / 2, least = n / 4 > 0 ? n / 4 : 1;
+    for (uint32_t off = 0; off <= n / 2; off++)
+        for (int side = 0; side < 2; side++) {
+            uint32_t i = side == 0 ? middle - off : middle + off;
+            if (i >= least && i + least <= n && s->order[i - 1].clump != s->order[i].clump)
+                return i;
+        }
+    return middle;
+}
+
+/* Order the group from pole a to pole b, and mark its halves. Value: hosts of the first. */
+static uint32_t
 lean(struct halver *s, const uint32_t *group, uint32_t n, uint32_t a, uint32_t b)
 {
+    for (uint32_t i = 0; i < n; i++)
+        s->clump_toward[s->clump[group[i]]] = HUGE_VAL;
     for (uint32_t i = 0; i < n; i++) {
         double to_a = lbm_dist(s->h, a, group[i]), to_b = lbm_dist(s->h, b, group[i]);
-        s->order[i] = (struct leaning){to_a - to_b + 1e-4 * to_a, group[i]};
+        uint32_t clump = s->clump[group[i]];
+        s->order[i] = (struct leaning){0, clump, to_a - to_b + 1e-4 * to_a, group[i]};
+        s->clump_toward[clump] = fmin(s->clump_toward[clump], s->order[i].toward);
     }
-    qsort(s->order, n, sizeof *s->order, by_leaning);
     for (uint32_t i = 0; i < n; i++)
-        s->side[s->order[i].host] = i < n / 2 ? 1 : 2;
+        s->order[i].clump_toward = s->clump_toward[s->order[i].clump];
+    qsort(s->order, n, sizeof *s->order, by_leaning);
+    uint32_t half = middle_of(s, n);
+    for (uint32_t i = 0; i < n; i++)
+        s->side[s->order[i].host] = i < half ? 1 : 2;
+    return half;
 }
 
 /* Bandwidth lost between the halves (links, weighted by their nearness), and how spread out they are:
@@ -95,20 +161,24 @@ judge(const struct halver *s, const uint32_t *group, uint32_t n, uint32_t a, uin
     }
 }
 
-/* Reorder a group so that its halves are its first n / 2 hosts and the rest. */
-static void
+/* Reorder a group of more than one so that its halves are its first hosts and the rest. Value: how many are
+ * the first. */
+static uint32_t
 halve(struct halver *s, uint32_t *group, uint32_t n)
 {
     double least_cut = HUGE_VAL, least_spread = HUGE_VAL, cut, spread;
+    uint32_t best_half = 0;
+    find_clumps(s, group, n);
     uint32_t poles = choose_poles(s, group, n);
     for (uint32_t i = 0; i < poles; i++)
         for (uint32_t j = i + 1; j < poles; j++) {
             uint32_t a = s->pole[i], b = s->pole[j];
-            lean(s, group, n, a, b);
+            uint32_t half = lean(s, group, n, a, b);
             judge(s, group, n, a, b, &cut, &spread);
             if (cut < least_cut || (cut == least_cut && spread < least_spread)) {
                 least_cut = cut;
                 least_spread = spread;
+                best_half = half;
                 for (uint32_t k = 0; k < n; k++)
                     s->best[k] = s->order[k].host;
             }
@@ -116,6 +186,7 @@ halve(struct halver *s, uint32_t *group, uint32_t n)
     for (uint32_t k = 0; k < n; k++)
         s->side[group[k]] = 0;
     memcpy(group, s->best, n * sizeof *group);
+    return best_half;
 }
 
 /* ---- the group graph -------------------------------------------------------------------------------- */
@@ -195,18 +266,24 @@ groups_build(const struct lbm_hosts *h, uint32_t unit, const struct partition *g
     return set_links(h, groups, out->group_of, hosts);
 }
 
-/* Split every group of more than one host. first_half [n] tells where the halves of each are. */
+/* Split the groups whose hosts stand far apart: those of at most half the steps of others wait, so that what
+ * is near stays together while what is far comes apart. first_half [n] tells where the halves of each are. */
 static void
 split(struct halver *s, struct partition *groups, uint32_t *first_half, uint32_t *first)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, longest = 0;
+    for (uint32_t a = 0; a < groups->n; a++) {
+        uint32_t from = groups->first[a];
+        s->longest[a] = find_clumps(s, &groups->host[from], groups->first[a + 1] - from);
+        longest = s->longest[a] > longest ? s->longest[a] : longest;
+    }
     for (uint32_t a = 0; a < groups->n; a++) {
         uint32_t from = groups->first[a], size = groups->first[a + 1] - from;
         first_half[a] = n;
         first[n++] = from;
-        if (size > 1) {
-            halve(s, &groups->host[from], size);
-            first[n++] = from + size / 2;
+        if (s->longest[a] > longest / 2) {
+            uint32_t half = halve(s, &groups->host[from], size);
+            first[n++] = from + half;
         }
     }
     first[n] = groups->first[groups->n];
@@ -228,12 +305,15 @@ grow(struct halver *s, uint32_t unit, struct partition *groups, uint32_t *first,
 enum lbm_err
 host_tree_build(const struct lbm_hosts *h, uint32_t unit, struct host_tree *out)
 {
-    enum { DEPTHS_MAX = 32 }; /* halves round up: 2^31 hosts */
     uint32_t n = h->n;
-    struct host_tree tree = {.at = lbm_alloc(DEPTHS_MAX, sizeof *tree.at)};
+    struct host_tree tree = {.at = lbm_alloc(n, sizeof *tree.at)};
     struct halver s = {.h = h,
                        .order = lbm_alloc(n, sizeof *s.order),
                        .side = lbm_alloc(n, 1),
+                       .step = lbm_alloc(n, sizeof *s.step),
+                       .clump = lbm_alloc(n, sizeof *s.clump),
+                       .clump_toward = lbm_alloc(n, sizeof *s.clump_toward),
+                       .longest = lbm_alloc(n, sizeof *s.longest),
                        .best = lbm_alloc(n, sizeof *s.best),
                        .pole = lbm_alloc(POLES_MAX, sizeof *s.pole),
                        .nearest = lbm_alloc(n, sizeof *s.nearest)};
@@ -242,7 +322,8 @@ host_tree_build(const struct lbm_hosts *h, uint32_t unit, struct host_tree *out)
                                .host = lbm_alloc(n, sizeof *groups.host)};
     uint32_t *first = lbm_alloc((size_t)n + 1, sizeof *first);
     enum lbm_err err = LBM_E_NOMEM;
-    if (tree.at != NULL && s.order != NULL && s.side != NULL && s.best != NULL && s.pole != NULL &&
+    if (tree.at != NULL && s.order != NULL && s.side != NULL && s.step != NULL && s.clump != NULL &&
+        s.clump_toward != NULL && s.longest != NULL && s.best != NULL && s.pole != NULL &&
         s.nearest != NULL && groups.first != NULL && groups.host != NULL && first != NULL) {
         groups.first[1] = n;
         for (uint32_t p = 0; p < n; p++)
@@ -251,6 +332,10 @@ host_tree_build(const struct lbm_hosts *h, uint32_t unit, struct host_tree *out)
     }
     free(s.order);
     free(s.side);
+    free(s.step);
+    free(s.clump);
+    free(s.clump_toward);
+    free(s.longest);
     free(s.best);
     free(s.pole);
     free(s.nearest);

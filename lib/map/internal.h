@@ -210,9 +210,24 @@ enum lbm_err map_start_face(const struct mapping *m, struct lbm_rng *rng, int *a
 enum lbm_err map_start_drawing(const struct mapping *m, const struct lbm_levels *levels,
                                struct lbm_rng *rng) LBM_MUST_CHECK;
 
+/* What a network gets whose hosts stand in groups far from each other, as racks in halls do: at least twice as
+ * far as hosts inside. Each depth at which such groups have come apart is a stage. */
+struct staging {
+    uint32_t draws_vertex; /* of each annealing on each level */
+    int tries;             /* of each stage, annealed; the best one is gone on from */
+    uint32_t draws_try;    /* at most */
+    int cycles;            /* of the best one, annealed again and again */
+    uint32_t draws_cycle;  /* at most */
+};
+
 /* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
- * what no plane drawing shows (trees, circuits).  Out: m->part.  Errors: LBM_E_NOMEM. */
-enum lbm_err map_start_halving(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
+ * what no plane drawing shows (trees, circuits). What a stage cuts is cut for good: later annealing, in units of
+ * the shortest link, moves nothing over so long ones.  Out: m->part.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_start_halving(const struct mapping *m, const struct staging *how,
+                               struct lbm_rng *rng) LBM_MUST_CHECK;
+
+/* Out: staged, nonzero if halving the hosts comes by stages.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_is_staged(const struct lbm_hosts *h, int *staged) LBM_MUST_CHECK;
 
 /* Bring coordinates x from the next coarser level to `level`, and smooth them.  Errors:
  * LBM_E_NOMEM. */

@@ -22,6 +22,7 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                          .quick = 1,
                          .rounds = 2,
                          .rounds_final = 2,
+                         .staging = {50, 1, 100000, 0, 0},
                          .best = {1, 50, 200000}},
     [LBM_EFFORT_NORMAL] = {.arena_max = 1 << 12,
                            .ground_max = 1 << 16,
@@ -30,6 +31,7 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                            .rounds = 3,
                            .rounds_final = 3,
                            .drawing = 1,
+                           .staging = {100, 3, 500000, 1, 500000},
                            .start = {1, 100, 100000},
                            .best = {1, 200, 500000}},
     [LBM_EFFORT_BEST] = {.arena_max = 1 << 16,
@@ -40,6 +42,7 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                          .vcycles_start = 1,
                          .vcycles_best = 2,
                          .drawing = 1,
+                         .staging = {200, 6, 1000000, 3, 2000000},
                          .start = {1, 200, 500000},
                          .best = {1, 500, 10000000},
                          .evolution = {4, 6, 4, 2}},
@@ -217,9 +220,13 @@ static enum lbm_err
 work_ground(struct run *run, struct pool *pool)
 {
     struct mapping arena = run_mapping(run, run->arena);
+    int staged = 0, evolves = run->effort->evolution.members != 0;
     memcpy(arena.part, pool_part(pool, 0), arena.g->n * sizeof *arena.part);
-    enum lbm_err err = run->effort->evolution.members != 0 ? run_evolve(run, run->arena, pool) : LBM_OK;
-    if (err != LBM_OK || (run->effort->evolution.members != 0 && run->arena == run->ground))
+    enum lbm_err err = evolves ? map_is_staged(run->h, &staged) : LBM_OK;
+    evolves = evolves && !staged; /* the start has annealed where it can help */
+    if (err == LBM_OK && evolves)
+        err = run_evolve(run, run->arena, pool);
+    if (err != LBM_OK || (evolves && run->arena == run->ground))
         return err;
     run_tell(run, "V-cycles", 0.7);
     err = run_climb(run, run->arena, run->ground);

@@ -43,6 +43,7 @@ struct effort {
     int rounds_final;       /* of refinement on the arena, the ground and the guest */
     int vcycles_start;      /* of each start, and of a guest larger than the ground */
     int vcycles_best;       /* of the best start */
+    struct staging staging; /* of the halving start */
     struct annealing start; /* of each start */
     struct annealing best;  /* of the best start */
     struct evolution evolution;

@@ -15,7 +15,11 @@ enum {
     UNITS_MAX = 12, /* of a group distance to one of H: means of few hosts are exact */
     ROUNDS = 6,
     PATIENCE = 100,
+    STAGE_FARTHER = 2,
+    STAGE_PER_GROUP = 20, /* vertices of the coarsest level of an annealed V-cycle */
 };
+
+static const double STAGE_HOT = 3, STAGE_COLD = 0.15;
 
 /* From one depth of the tree to the next. */
 struct halving {
@@ -157,8 +161,127 @@ distance_unit(const struct lbm_graph *g, const struct lbm_hosts *h)
     return most < 1 ? 1 : most < UNITS_MAX ? (uint32_t)most : UNITS_MAX;
 }
 
+/* ---- stages -------------------------------------------------------------------------------------------- */
+
+/* Nonzero if groups of more than one host are all at least STAGE_FARTHER times as far from each other as the
+ * hosts inside are. */
+static int
+is_stage(const struct lbm_hosts *h, const struct host_groups *groups)
+{
+    uint32_t inside = 0, outside = UINT32_MAX;
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t q = 0; q < p; q++) {
+            uint32_t d = lbm_dist(h, p, q);
+            if (groups->group_of[p] != groups->group_of[q])
+                outside = d < outside ? d : outside;
+            else
+                inside = d > inside ? d : inside;
+        }
+    return inside != 0 && outside != UINT32_MAX && outside / STAGE_FARTHER >= inside;
+}
+
+/* A stage under way: the depths of the tree from one on, up to the one where it ends. */
+struct stage {
+    const struct mapping *m;
+    const struct host_tree *tree;
+    uint32_t from, to;
+    uint32_t *work; /* [n] scratch */
+    struct lbm_rng *rng;
+};
+
+static enum lbm_err
+go_down(const struct stage *s)
+{
+    enum lbm_err err = LBM_OK;
+    for (uint32_t d = s->from; d < s->to && err == LBM_OK; d++)
+        err = descend(s->m, &s->tree->at[d], &s->tree->at[d + 1], s->work, s->rng);
+    return err;
+}
+
+/* What annealing at the end of a stage needs. */
+struct yard {
+    struct mapping m; /* groups are its hosts */
+    uint64_t *limit, *load;
+    uint32_t *before; /* part when the stage began */
+    struct pool best;
+};
+
+static enum lbm_err
+yard_open(const struct stage *s, struct yard *yard)
+{
+    const struct host_groups *groups = &s->tree->at[s->to];
+    *yard = (struct yard){.m = *s->m,
+                          .limit = lbm_alloc(groups->hosts.n, sizeof *yard->limit),
+                          .load = lbm_alloc(groups->hosts.n, sizeof *yard->load),
+                          .before = lbm_copy(s->m->part, s->m->g->n, sizeof *yard->before)};
+    if (yard->limit == NULL || yard->load == NULL || yard->before == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < s->m->h->n; p++)
+        yard->limit[groups->group_of[p]] += s->m->limit[p];
+    yard->m.h = &groups->hosts;
+    yard->m.limit = yard->limit;
+    return pool_init(&yard->best, s->m->g->n, 1);
+}
+
+static void
+yard_close(struct yard *yard)
+{
+    pool_free(&yard->best);
+    free(yard->limit);
+    free(yard->load);
+    free(yard->before);
+}
+
+static enum lbm_err
+anneal_stage(const struct yard *yard, const struct staging *how, uint32_t draws_most, struct lbm_rng *rng)
+{
+    struct cooling cooling = {STAGE_HOT, STAGE_COLD, (uint64_t)how->draws_vertex * yard->m.g->n};
+    cooling.draws = cooling.draws < draws_most ? cooling.draws : draws_most;
+    return map_vcycle_annealed(&yard->m, STAGE_PER_GROUP * yard->m.h->n, &cooling, rng);
+}
+
+/* Go down several times, keep the best, and anneal it. In and out: m->part, in groups. */
+static enum lbm_err
+try_stage(const struct stage *s, const struct staging *how)
+{
+    struct yard yard;
+    enum lbm_err err = yard_open(s, &yard);
+    struct mapping *m = &yard.m;
+    for (int i = 0; i < how->tries && err == LBM_OK && !(i > 0 && mapping_stopped(m)); i++) {
+        memcpy(m->part, yard.before, m->g->n * sizeof *m->part);
+        err = go_down(s);
+        if (err == LBM_OK)
+            err = anneal_stage(&yard, how, how->draws_try, s->rng);
+        if (err == LBM_OK)
+            pool_offer(&yard.best, m->part, mapping_merit(m, yard.load));
+    }
+    if (err == LBM_OK)
+        memcpy(m->part, pool_part(&yard.best, 0), m->g->n * sizeof *m->part);
+    for (int i = 0; i < how->cycles && err == LBM_OK && !mapping_stopped(m); i++)
+        err = anneal_stage(&yard, how, how->draws_cycle, s->rng);
+    yard_close(&yard);
+    return err;
+}
+
+/* All depths of the tree, stage by stage. */
+static enum lbm_err
+halve_all(const struct mapping *m, const struct host_tree *tree, const struct staging *how, uint32_t *work,
+          struct lbm_rng *rng)
+{
+    struct stage stage = {.m = m, .tree = tree, .work = work, .rng = rng};
+    enum lbm_err err = LBM_OK;
+    for (uint32_t d = 1; d < tree->depths && err == LBM_OK; d++) {
+        stage.to = d;
+        if (!is_stage(m->h, &tree->at[d]))
+            continue;
+        err = try_stage(&stage, how);
+        stage.from = d;
+    }
+    return err == LBM_OK ? go_down(&stage) : err;
+}
+
 enum lbm_err
-map_start_halving(const struct mapping *m, struct lbm_rng *rng)
+map_start_halving(const struct mapping *m, const struct staging *how, struct lbm_rng *rng)
 {
     struct host_tree tree = {0};
     uint32_t *work = lbm_alloc(m->g->n, sizeof *work), *host = lbm_alloc(m->h->n, sizeof *host);
@@ -166,8 +289,8 @@ map_start_halving(const struct mapping *m, struct lbm_rng *rng)
         work == NULL || host == NULL ? LBM_E_NOMEM : host_tree_build(m->h, distance_unit(m->g, m->h), &tree);
     for (uint32_t v = 0; v < m->g->n && err == LBM_OK; v++)
         m->part[v] = 0;
-    for (uint32_t d = 0; d + 1 < tree.depths && err == LBM_OK; d++)
-        err = descend(m, &tree.at[d], &tree.at[d + 1], work, rng);
+    if (err == LBM_OK)
+        err = halve_all(m, &tree, how, work, rng);
     if (err == LBM_OK) {
         for (uint32_t p = 0; p < m->h->n; p++)
             host[tree.at[tree.depths - 1].group_of[p]] = p;
@@ -178,4 +301,18 @@ map_start_halving(const struct mapping *m, struct lbm_rng *rng)
     free(work);
     free(host);
     return err;
+}
+
+enum lbm_err
+map_is_staged(const struct lbm_hosts *h, int *staged)
+{
+    struct host_tree tree;
+    enum lbm_err err = host_tree_build(h, 1, &tree);
+    *staged = 0;
+    if (err != LBM_OK)
+        return err;
+    for (uint32_t d = 1; d < tree.depths; d++)
+        *staged |= is_stage(h, &tree.at[d]);
+    host_tree_free(&tree);
+    return LBM_OK;
 }
