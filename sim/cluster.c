@@ -66,11 +66,12 @@ happen_now(struct cluster *c, struct happen happen)
         if (m->node == NULL && happen.life == m->life)
             cluster_restart(c, happen.host);
     } else if (is_for_daemon(happen.kind)) {
-        if (m->node != NULL && happen.life == m->life && m->stopped) {
+        int is_void = m->node == NULL || happen.life != m->life || is_lost(c, &happen);
+        if (!is_void && m->stopped) {
             LBM_ASSERT(lbm_vec_push(&m->held, happen) == LBM_OK);
             return;
         }
-        if (m->node != NULL && happen.life == m->life)
+        if (!is_void)
             happen_to_daemon(c, &happen);
     } else if (m->suspended) {
         happen.at_us = c->now_us + 100000;
@@ -155,7 +156,8 @@ cluster_run_to_moment(struct cluster *c, enum moment moment, uint32_t host, int6
 void
 moment_comes(struct cluster *c, enum moment moment, uint32_t host)
 {
-    if (c->awaited == moment && (moment >= MOMENT_ENTRY || c->awaited_at == LBM_NONE || c->awaited_at == host))
+    if (c->awaited == moment &&
+        (moment >= MOMENT_ENTRY || c->awaited_at == LBM_NONE || c->awaited_at == host))
         c->awaited = MOMENT_NONE;
 }
 
@@ -240,6 +242,7 @@ cluster_free(struct cluster *c)
     for (size_t i = 0; i < c->queue.n; i++)
         happen_free(&c->queue.at[i]);
     lbm_vec_free(&c->queue);
+    lbm_vec_free(&c->broken_us);
     lbm_buf_free(&c->trace);
     holds_free(c);
     applications_free(c);

@@ -84,6 +84,7 @@ cluster_pass(struct cluster *c, uint32_t from, uint32_t to)
         return 0;
     trace(c, to, "what %" PRIu32 " sent comes through: %zu messages", from, hold->waiting.n);
     for (size_t k = 0; k < hold->waiting.n; k++) {
+        hold->waiting.at[k].was_held = 1;
         hold->waiting.at[k].at_us = c->now_us - 1; /* before what happens now: connections keep order */
         happen_push(c, hold->waiting.at[k]);
     }

@@ -41,6 +41,7 @@ struct happen {
     uint32_t result; /* APPENDED */
     struct lbm_persist *persist; /* SYNCED */
     struct lbm_plan_task task;   /* PLANNED */
+    int was_held;                /* MESSAGE: it had arrived before */
 };
 
 /* An effect that waits for the disk. A send goes over the connection that stood when it was asked for. */
@@ -140,9 +141,10 @@ struct cluster {
     LBM_VEC(struct application) applications;
     double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */
     void *load_arg;
-    uint64_t clients;     /* connections of applications so far */
-    uint64_t connections; /* made so far */
-    uint8_t *cut;         /* [n * n] the network does not carry from row to column */
+    uint64_t clients;           /* connections of applications so far */
+    uint64_t connections;       /* made so far */
+    LBM_VEC(int64_t) broken_us; /* by connection, less one: what would arrive later is lost */
+    uint8_t *cut;               /* [n * n] the network does not carry from row to column */
     LBM_VEC(struct hold) holds;
     uint32_t network_slow;
     uint64_t steps, hash;
@@ -196,6 +198,7 @@ void sync_some(struct cluster *c, uint32_t host, enum crash crash);
 void transmit(struct cluster *c, uint32_t from, const struct waiting *waiting);
 void connect_in(struct cluster *c, uint32_t host, uint32_t to, int64_t us);
 void network_dial(struct cluster *c, uint32_t host, uint32_t to);
+int is_lost(const struct cluster *c, const struct happen *happen);
 void disconnect(struct cluster *c, uint32_t from, uint32_t to);
 void happen_message(struct cluster *c, struct happen *happen);
 void happen_connect(struct cluster *c, const struct happen *happen);

@@ -340,6 +340,7 @@ cluster_continue(struct cluster *c, uint32_t host)
     trace(c, host, "continue");
     m->stopped = m->suspended = 0;
     for (size_t i = 0; i < m->held.n; i++) {
+        m->held.at[i].was_held = 1;
         m->held.at[i].at_us = c->now_us - 1; /* before what happens now: connections keep order */
         happen_push(c, m->held.at[i]);
     }

@@ -51,14 +51,11 @@ transmit(struct cluster *c, uint32_t from, const struct waiting *waiting)
 void
 happen_message(struct cluster *c, struct happen *happen)
 {
-    static const enum moment moments[] = {[LBM__PEER__BODY_OFFER] = MOMENT_OFFER,
-                                          [LBM__PEER__BODY_ANSWER] = MOMENT_ANSWER,
-                                          [LBM__PEER__BODY_FIN] = MOMENT_FIN,
-                                          [LBM__PEER__BODY_REPL] = MOMENT_REPL,
-                                          [LBM__PEER__BODY_REPL_ACK] = MOMENT_REPL_ACK,
-                                          [LBM__PEER__BODY_LEASE_REQ] = MOMENT_LEASE_REQ,
-                                          [LBM__PEER__BODY_LEASE] = MOMENT_LEASE,
-                                          [LBM__PEER__BODY_LOG_APPEND] = MOMENT_LOG_APPEND};
+    static const enum moment moments[] = {
+        [LBM__PEER__BODY_OFFER] = MOMENT_OFFER,       [LBM__PEER__BODY_ANSWER] = MOMENT_ANSWER,
+        [LBM__PEER__BODY_FIN] = MOMENT_FIN,           [LBM__PEER__BODY_REPL] = MOMENT_REPL,
+        [LBM__PEER__BODY_REPL_ACK] = MOMENT_REPL_ACK, [LBM__PEER__BODY_LEASE_REQ] = MOMENT_LEASE_REQ,
+        [LBM__PEER__BODY_LEASE] = MOMENT_LEASE,       [LBM__PEER__BODY_LOG_APPEND] = MOMENT_LOG_APPEND};
     /* A host reads from the newest connection of another alone. */
     uint64_t *heard = &c->machine[happen->host].heard[happen->from];
     if (happen->number < *heard)
@@ -126,6 +123,7 @@ happen_connect(struct cluster *c, const struct happen *happen)
         return;
     }
     c->machine[from].connection[to] = ++c->connections;
+    LBM_ASSERT(lbm_vec_push(&c->broken_us, INT64_MAX) == LBM_OK);
     c->machine[from].broken[to] = 0;
     struct lbm_event event = {.kind = LBM_EVENT_PEER_UP};
     event.as.peer = to;
@@ -160,6 +158,13 @@ happen_disconnected(struct cluster *c, const struct happen *happen)
     step(c, happen->host, &event);
 }
 
+int
+is_lost(const struct cluster *c, const struct happen *happen)
+{
+    return happen->kind == HAPPEN_MESSAGE && !happen->was_held &&
+           happen->at_us > c->broken_us.at[happen->number - 1];
+}
+
 /* What is on its way over the connection arrives up to some moment, the rest is lost. */
 void
 disconnect(struct cluster *c, uint32_t from, uint32_t to)
@@ -172,11 +177,7 @@ disconnect(struct cluster *c, uint32_t from, uint32_t to)
     m->broken[to] = 0;
     holds_lose(c, connection);
     int64_t until = c->now_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)c->options.delay_most_us);
-    for (size_t i = 0; i < c->queue.n; i++) {
-        struct happen *happen = &c->queue.at[i];
-        if (happen->kind == HAPPEN_MESSAGE && happen->number == connection && happen->at_us > until)
-            happen->life = UINT64_MAX;
-    }
+    c->broken_us.at[connection - 1] = until;
     notice(c, from, to, 0, 1);
     connect_in(c, from, to, CONNECT_US + lbm_rng_below(&c->rng, CONNECT_AGAIN_US));
 }
