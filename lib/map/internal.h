@@ -84,6 +84,22 @@ enum lbm_err residents_init(struct residents *r, const struct mapping *m) LBM_MU
 enum lbm_err residents_move(struct residents *r, uint32_t v, uint32_t from, uint32_t to) LBM_MUST_CHECK;
 void residents_free(struct residents *r);
 
+/* The vertices of each host, pinned ones too, that have a neighbour elsewhere or none at all, or are not at
+ * home. */
+struct border {
+    uint32_t n_hosts;
+    struct resident_list *list; /* [hosts] */
+    uint32_t *place;            /* [n] of each vertex in its list; LBM_NONE: inside its host */
+};
+
+/* Errors: LBM_E_NOMEM; to be freed all the same. */
+enum lbm_err border_init(struct border *b, const struct mapping *m) LBM_MUST_CHECK;
+
+/* After vertices moved between hosts p and q.  Errors: LBM_E_NOMEM. */
+enum lbm_err border_moved(struct border *b, const struct mapping *m, const uint32_t *moved, uint32_t n_moved,
+                          uint32_t p, uint32_t q) LBM_MUST_CHECK;
+void border_free(struct border *b);
+
 /* The quotient graph: hosts joined by the bandwidth between their vertices. Neighbours sorted by id. */
 struct quotient {
     uint32_t n;
@@ -210,8 +226,8 @@ enum lbm_err map_start_face(const struct mapping *m, struct lbm_rng *rng, int *a
 enum lbm_err map_start_drawing(const struct mapping *m, const struct lbm_levels *levels,
                                struct lbm_rng *rng) LBM_MUST_CHECK;
 
-/* What a network gets whose hosts stand in groups far from each other, as racks in halls do: at least twice as
- * far as hosts inside. Each depth at which such groups have come apart is a stage. */
+/* What a network gets whose hosts stand in groups far from each other, as racks in halls do: at least twice
+ * as far as hosts inside. Each depth at which such groups have come apart is a stage. */
 struct staging {
     uint32_t draws_vertex; /* of each annealing on each level */
     int tries;             /* of each stage, annealed; the best one is gone on from */
@@ -221,8 +237,8 @@ struct staging {
 };
 
 /* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
- * what no plane drawing shows (trees, circuits). What a stage cuts is cut for good: later annealing, in units of
- * the shortest link, moves nothing over so long ones.  Out: m->part.  Errors: LBM_E_NOMEM. */
+ * what no plane drawing shows (trees, circuits). What a stage cuts is cut for good: later annealing, in units
+ * of the shortest link, moves nothing over so long ones.  Out: m->part.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_start_halving(const struct mapping *m, const struct staging *how,
                                struct lbm_rng *rng) LBM_MUST_CHECK;
 

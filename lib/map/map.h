@@ -68,6 +68,8 @@ struct lbm_pair {
     uint32_t a, b;
     const uint32_t *member; /* [n_members] rows now on a or b that may move */
     uint32_t n_members;
+    uint32_t room; /* 0: the members alone may move; else all rows on a or b may that are not fixed, at most
+                    * so many, and members are those at the boundary */
     uint64_t load[2];                     /* present loads of a and b, work units */
     uint64_t limit[2];                    /* bounds; an overloaded side is forced to give */
     uint64_t shift;                       /* work that should leave a for b first (GDE's share); 0: none */
@@ -82,12 +84,12 @@ struct lbm_pair {
  * nothing by it; for the shift alone any member of a may, once no such row is left.
  * Source:  Fiduccia & Mattheyses 1982, with the gain of HEI97 eq. (1)'s objective.
  * Out: load updated; *gain = decrease of J (may be negative if balance forced it), with home that of J and
- *      stay in LBM_PAIR_PRICE_PARTS; *moved [n_members]
+ *      stay in LBM_PAIR_PRICE_PARTS; *moved [n_members, or room]
  *      rows that changed host, *n_moved of them.  Returns to the best prefix: least violation, then most
  *      gain less the price of the moves, then better balance.  With shift > 0 the shifted work is part of
  *      the prefix that is kept, and a ends no heavier than the shift left it (or its limit, if that is more).
  * Errors: LBM_E_NOMEM, part and loads unchanged.
- * Cost: O(k log k), k directions of the members. */
+ * Cost: O(k log k), k directions of the members, and of rows that move with room. */
 enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,
                              uint32_t *n_moved) LBM_MUST_CHECK;
 
@@ -168,9 +170,9 @@ enum lbm_err lbm_map_migration(const struct lbm_graph *g, uint32_t n_hosts, cons
                                const uint32_t *before, const uint32_t *after,
                                struct lbm_migration *out) LBM_MUST_CHECK;
 
-/* A migration cost for guests of any size and weights: three times the mean bandwidth of a unit of work, times
- * the square root of hosts over vertices. For meshes that is about four times J for each unit of work, so that
- * a part of the work that moves weighs as four times that part of J. */
+/* A migration cost for guests of any size and weights: three times the mean bandwidth of a unit of work,
+ * times the square root of hosts over vertices. For meshes that is about four times J for each unit of work,
+ * so that a part of the work that moves weighs as four times that part of J. */
 double lbm_map_migration_cost(const struct lbm_graph *g, uint32_t n_hosts);
 
 #endif

@@ -12,8 +12,8 @@
 
 struct lbm_pair_workspace {
     uint32_t rows;
-    uint32_t session;         /* number of the session that runs */
-    uint32_t *member_of;      /* [rows] session in which the row is a member that has not moved */
+    uint32_t known;           /* mark of rows whose gain this session knows and which have not moved */
+    uint32_t *mark;           /* [rows] that, or known + 1: has moved; else nothing is known */
     int64_t *gain;            /* [rows] of members: decrease of J by moving to the other side */
     uint32_t *place;          /* [rows] in its queue */
     struct gain_entry *entry; /* [entries] memory of both queues */
@@ -48,10 +48,10 @@ lbm_pair_workspace_new(uint32_t rows)
     if (ws == NULL)
         return NULL;
     ws->rows = rows;
-    ws->member_of = lbm_alloc(rows, sizeof *ws->member_of);
+    ws->mark = lbm_alloc(rows, sizeof *ws->mark);
     ws->gain = lbm_alloc(rows, sizeof *ws->gain);
     ws->place = lbm_alloc(rows, sizeof *ws->place);
-    if (ws->member_of == NULL || ws->gain == NULL || ws->place == NULL) {
+    if (ws->mark == NULL || ws->gain == NULL || ws->place == NULL) {
         lbm_pair_workspace_free(ws);
         return NULL;
     }
@@ -65,17 +65,22 @@ lbm_pair_workspace_free(struct lbm_pair_workspace *ws)
 {
     if (ws == NULL)
         return;
-    free(ws->member_of);
+    free(ws->mark);
     free(ws->gain);
     free(ws->place);
     free(ws->entry);
     free(ws);
 }
 
+/* Nonzero if the row may move, and has not in this session. */
 static int
-is_member(const struct session *s, uint32_t v)
+is_free(const struct session *s, uint32_t v)
 {
-    return v < s->pair->g->n && s->ws->member_of[v] == s->ws->session;
+    const struct lbm_pair *pair = s->pair;
+    if (v >= pair->g->n || pair->room == 0)
+        return v < pair->g->n && s->ws->mark[v] == s->ws->known;
+    return (pair->part[v] == s->side[0] || pair->part[v] == s->side[1]) &&
+           s->ws->mark[v] != s->ws->known + 1 && (pair->fixed == NULL || !pair->fixed[v]);
 }
 
 static int
@@ -139,6 +144,7 @@ attracted(struct session *s, uint32_t v)
     else if (pair->home != NULL && pair->home[v] == s->side[!from])
         gain += pair->stay[v];
     s->ws->gain[v] = gain;
+    s->ws->mark[v] = s->ws->known;
     return nearer || gain >= 0;
 }
 
@@ -156,7 +162,7 @@ gather(struct session *s)
     gain_queue_clear(&s->queue[1]);
     for (uint32_t i = 0; i < s->pair->n_members; i++) {
         uint32_t v = s->pair->member[i];
-        if (is_member(s, v) && attracted(s, v))
+        if (is_free(s, v) && attracted(s, v))
             enqueue(s, v);
     }
 }
@@ -177,16 +183,19 @@ advance(struct session *s, uint32_t v)
     const struct lbm_graph *g = s->pair->g;
     int from = side_of(s, v);
     int64_t twice = 2 * s->parts * (int64_t)lbm_dist(s->pair->h, s->side[0], s->side[1]);
-    s->ws->member_of[v] = 0;
+    s->ws->mark[v] = s->ws->known + 1;
     s->gain += s->ws->gain[v];
     s->moved[s->n_moved++] = v;
     move(s, v, from);
     for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
         uint32_t u = g->target[e];
-        if (!is_member(s, u))
+        if (!is_free(s, u))
             continue;
         /* Followers gain both ways: no longer apart, and not apart after the move. */
-        s->ws->gain[u] += (side_of(s, u) == from ? twice : -twice) * (int64_t)lbm_graph_weight(g, e);
+        if (s->ws->mark[u] == s->ws->known)
+            s->ws->gain[u] += (side_of(s, u) == from ? twice : -twice) * (int64_t)lbm_graph_weight(g, e);
+        else
+            (void)attracted(s, u);
         enqueue(s, u);
     }
 }
@@ -236,7 +245,7 @@ shift(struct session *s)
             break;
         if (s->queue[0].n == 0) {
             for (uint32_t i = 0; i < s->pair->n_members; i++)
-                if (is_member(s, s->pair->member[i]) && side_of(s, s->pair->member[i]) == 0)
+                if (is_free(s, s->pair->member[i]) && side_of(s, s->pair->member[i]) == 0)
                     enqueue(s, s->pair->member[i]);
             every = 1;
             continue;
@@ -277,23 +286,31 @@ refine(struct session *s)
     s->gain = gain;
 }
 
+/* Rows that a queue may have to hold. */
+static size_t
+room_of(const struct lbm_pair *pair)
+{
+    return pair->room > pair->n_members ? pair->room : pair->n_members;
+}
+
 static enum lbm_err
 workspace_open(struct lbm_pair_workspace *ws, const struct lbm_pair *pair)
 {
-    LBM_ASSERT(ws->rows >= pair->g->n);
-    enum lbm_err err = lbm_reserve(&ws->entry, &ws->entries, 2 * (size_t)pair->n_members, sizeof *ws->entry);
+    LBM_ASSERT(ws->rows >= pair->g->n && (pair->room == 0 || pair->shift == 0));
+    enum lbm_err err = lbm_reserve(&ws->entry, &ws->entries, 2 * room_of(pair), sizeof *ws->entry);
     if (err != LBM_OK)
         return err;
-    if (++ws->session == 0) { /* the numbers are used up: forget the old ones */
+    ws->known += 2;
+    if (ws->known < 2 || ws->known == UINT32_MAX) { /* the marks are used up: forget the old ones */
         for (uint32_t v = 0; v < ws->rows; v++)
-            ws->member_of[v] = 0;
-        ws->session = 1;
+            ws->mark[v] = 0;
+        ws->known = 2;
     }
-    for (uint32_t i = 0; i < pair->n_members; i++) {
+    for (uint32_t i = 0; i < pair->n_members && pair->room == 0; i++) {
         uint32_t v = pair->member[i];
         LBM_ASSERT(v < pair->g->n && (pair->part[v] == pair->a || pair->part[v] == pair->b));
         if (pair->fixed == NULL || !pair->fixed[v])
-            ws->member_of[v] = ws->session;
+            ws->mark[v] = ws->known;
     }
     return LBM_OK;
 }
@@ -310,7 +327,7 @@ lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint3
         struct session s = {.pair = pair,
                             .ws = ws,
                             .rng = rng,
-                            .queue = {{ws->entry, 0, ws->place}, {ws->entry + pair->n_members, 0, ws->place}},
+                            .queue = {{ws->entry, 0, ws->place}, {ws->entry + room_of(pair), 0, ws->place}},
                             .side = {pair->a, pair->b},
                             .limit = {pair->limit[0], pair->limit[1]},
                             .parts = pair->home != NULL ? LBM_PAIR_PRICE_PARTS : 1,

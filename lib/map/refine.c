@@ -20,7 +20,9 @@ struct refiner {
     const struct mapping *m;
     struct lbm_rng *rng;
     uint32_t patience;
-    struct residents residents;
+    struct border border;
+    uint8_t *fixed;  /* [n] pinned; NULL: none is */
+    uint32_t *count; /* [hosts] vertices, as many as may move at most */
     struct lbm_pair_workspace *ws;
     uint64_t *load;   /* [hosts] */
     uint8_t *active;  /* [hosts] changed in the last round */
@@ -47,20 +49,19 @@ static enum lbm_err
 list_pairs(struct refiner *r)
 {
     const struct lbm_hosts *h = r->m->h;
-    struct quotient quotient;
-    enum lbm_err err = quotient_build(&quotient, r->m->g, h->n, r->m->part);
-    if (err != LBM_OK)
-        return err;
+    const struct lbm_graph *g = r->m->g;
+    enum lbm_err err = LBM_OK;
     r->pairs.n = 0;
     memset(r->listed, 0, h->n * sizeof *r->listed);
     for (uint32_t p = 0; p < h->n && err == LBM_OK; p++) {
         uint32_t links = h->offset[p + 1] - h->offset[p];
         for (uint32_t e = 0; e < links && links <= LINKS_MET_MAX && err == LBM_OK; e++)
             err = list_pair(r, p, h->target[h->offset[p] + e]);
-        for (uint64_t e = quotient.offset[p]; e < quotient.offset[p + 1] && err == LBM_OK; e++)
-            err = list_pair(r, p, quotient.target[e]);
+        const struct resident_list *list = &r->border.list[p];
+        for (size_t i = 0; i < list->n; i++)
+            for (uint64_t e = g->offset[list->at[i]]; e < g->offset[list->at[i] + 1] && err == LBM_OK; e++)
+                err = list_pair(r, p, r->m->part[g->target[e]]);
     }
-    quotient_free(&quotient);
     for (size_t i = r->pairs.n; i > 1; i--) {
         size_t j = lbm_rng_below(r->rng, (uint32_t)i);
         struct host_pair pair = r->pairs.at[i - 1];
@@ -75,7 +76,7 @@ static enum lbm_err
 settle(struct refiner *r, struct host_pair hosts)
 {
     const struct mapping *m = r->m;
-    const struct resident_list *a = &r->residents.list[hosts.a], *b = &r->residents.list[hosts.b];
+    const struct resident_list *a = &r->border.list[hosts.a], *b = &r->border.list[hosts.b];
     if (a->n != 0)
         memcpy(r->member, a->at, a->n * sizeof *a->at);
     if (b->n != 0)
@@ -83,10 +84,12 @@ settle(struct refiner *r, struct host_pair hosts)
     struct lbm_pair pair = {.g = m->g,
                             .h = m->h,
                             .part = m->part,
+                            .fixed = r->fixed,
                             .a = hosts.a,
                             .b = hosts.b,
                             .member = r->member,
                             .n_members = (uint32_t)(a->n + b->n),
+                            .room = r->count[hosts.a] + r->count[hosts.b],
                             .load = {r->load[hosts.a], r->load[hosts.b]},
                             .limit = {m->limit[hosts.a], m->limit[hosts.b]},
                             .patience = r->patience,
@@ -106,11 +109,12 @@ settle(struct refiner *r, struct host_pair hosts)
         r->changed[hosts.a] = r->changed[hosts.b] = 1;
     r->gain += gain;
     r->relieved |= relieved;
-    for (uint32_t i = 0; i < n_moved && err == LBM_OK; i++) {
-        uint32_t to = m->part[r->moved[i]];
-        err = residents_move(&r->residents, r->moved[i], to == hosts.a ? hosts.b : hosts.a, to);
+    for (uint32_t i = 0; i < n_moved; i++) {
+        int to_a = m->part[r->moved[i]] == hosts.a;
+        r->count[hosts.a] += to_a ? 1 : -1;
+        r->count[hosts.b] += to_a ? -1 : 1;
     }
-    return err;
+    return border_moved(&r->border, m, r->moved, n_moved, hosts.a, hosts.b);
 }
 
 static enum lbm_err
@@ -131,25 +135,34 @@ refiner_open(struct refiner *r, const struct mapping *m)
 {
     uint32_t n = m->h->n;
     r->ws = lbm_pair_workspace_new(m->g->n);
+    r->count = lbm_alloc(n, sizeof *r->count);
+    r->fixed = m->g->pin != NULL ? lbm_alloc(m->g->n, 1) : NULL;
     r->load = lbm_alloc(n, sizeof *r->load);
     r->active = lbm_alloc(n, 1);
     r->changed = lbm_alloc(n, 1);
     r->listed = lbm_alloc(n, sizeof *r->listed);
     r->member = lbm_alloc(m->g->n, sizeof *r->member);
     r->moved = lbm_alloc(m->g->n, sizeof *r->moved);
-    if (r->ws == NULL || r->load == NULL || r->active == NULL || r->changed == NULL || r->listed == NULL ||
-        r->member == NULL || r->moved == NULL)
+    if (r->ws == NULL || r->count == NULL || (m->g->pin != NULL && r->fixed == NULL) || r->load == NULL ||
+        r->active == NULL || r->changed == NULL || r->listed == NULL || r->member == NULL || r->moved == NULL)
         return LBM_E_NOMEM;
     memset(r->active, 1, n);
     lbm_map_loads(m->g, n, m->part, r->load);
-    return residents_init(&r->residents, m);
+    for (uint32_t v = 0; v < m->g->n; v++) {
+        r->count[m->part[v]]++;
+        if (r->fixed != NULL)
+            r->fixed[v] = mapping_pinned(m, v) != 0;
+    }
+    return border_init(&r->border, m);
 }
 
 static void
 refiner_close(struct refiner *r)
 {
     lbm_pair_workspace_free(r->ws);
-    residents_free(&r->residents);
+    border_free(&r->border);
+    free(r->count);
+    free(r->fixed);
     free(r->load);
     free(r->active);
     free(r->changed);
