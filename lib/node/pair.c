@@ -22,15 +22,20 @@ slack_told(const struct session *s, uint32_t partner)
     return partner == s->slack.via ? s->slack.other : s->slack.hops;
 }
 
-/* A number that changes whenever this host might decide otherwise than before; 0 while it has too much, or
- * something is on its way. */
+/* A number that changes whenever this host might decide otherwise than before: with vertices that come and go,
+ * and with records that become free to move; 0 while it has too much. */
 static uint64_t
 stillness(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    int moves =
-        job->shard.n_out != 0 || job->unfinished.n != 0 || job->releasing.n != 0 || stream_lag(node) != 0;
-    return moves || session_load(job) > job_limit(node, entry, node->host) ? 0 : job->shard.version + 1;
+    if (session_load(job) > job_limit(node, entry, node->host))
+        return 0;
+    uint64_t state[] = {job->shard.version, job->shard.n_out, job->unfinished.n, job->releasing.n,
+                        stream_lag(node) != 0 ? node->stream.acked : UINT64_MAX};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof state / sizeof *state; i++)
+        hash = (hash ^ state[i]) * 0x9e3779b97f4a7c15; /* two states are alike by chance only */
+    return hash | 1;
 }
 
 static struct quiet *
