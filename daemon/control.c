@@ -31,6 +31,7 @@ struct client {
     struct client *next;
     uint64_t id;
     uint32_t uid;
+    pid_t pid;
     int admin;
     enum fate fate;
     struct event *gone; /* once it is CLOSED */
@@ -222,7 +223,7 @@ turn_away(evutil_socket_t fd)
 }
 
 static struct client *
-add_client(struct lbm_control *control, evutil_socket_t fd, uint32_t uid, int admin)
+add_client(struct lbm_control *control, evutil_socket_t fd, const struct ucred *peer, int admin)
 {
     struct client *client = lbm_alloc(1, sizeof *client);
     struct event *gone = client != NULL ? evtimer_new(control->base, on_gone, client) : NULL;
@@ -240,7 +241,8 @@ add_client(struct lbm_control *control, evutil_socket_t fd, uint32_t uid, int ad
     client->gone = gone;
     client->control = control;
     client->id = ++control->last_id;
-    client->uid = uid;
+    client->uid = peer->uid;
+    client->pid = peer->pid;
     client->admin = admin;
     client->frames = (struct lbm_frames){
         .bev = bev, .bytes_max = LBM_FRAME_BYTES_MAX, .frame = on_frame, .context = client};
@@ -266,7 +268,7 @@ on_accept(void *context, evutil_socket_t fd)
         turn_away(fd);
         return;
     }
-    struct client *client = add_client(control, fd, peer.uid, admin);
+    struct client *client = add_client(control, fd, &peer, admin);
     if (client == NULL) {
         lbm_log(LBM_NOTE_ERROR, "out of memory for a client");
         return;
@@ -323,6 +325,16 @@ lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids
     }
     *out = control;
     return LBM_OK;
+}
+
+size_t
+lbm_control_processes(const struct lbm_control *control, pid_t *pid, size_t max)
+{
+    size_t n = 0;
+    for (const struct client *client = control->clients; client != NULL && n < max; client = client->next)
+        if (client->fate == STAYS)
+            pid[n++] = client->pid;
+    return n;
 }
 
 void

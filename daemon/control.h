@@ -7,6 +7,7 @@
 #define LBM_DAEMON_CONTROL_H
 
 #include <event2/event.h>
+#include <sys/types.h>
 
 #include "daemon/settings.h"
 #include "wire/wire.h"
@@ -38,6 +39,9 @@ enum lbm_err lbm_control_new(struct event_base *base, const char *path, const st
 /* Send a packed response; takes the frame. A client that is gone gets nothing; one that does not read is
  * cut off soon. */
 void lbm_control_reply(struct lbm_control *control, uint64_t client, uint8_t *frame, size_t len);
+
+/* Processes at the other end.  Out: pid [at most max]. Value: how many. */
+size_t lbm_control_processes(const struct lbm_control *control, pid_t *pid, size_t max);
 
 /* Stop (nonzero) or go on (0) reading requests. */
 void lbm_control_pause(struct lbm_control *control, int paused);

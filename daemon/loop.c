@@ -16,6 +16,8 @@
 #include "daemon/loop_internal.h"
 #include "daemon/supervisor.h"
 
+enum { LOOK_US = 1000000 /* between measurements of the capacity */ };
+
 void
 loop_stop(struct loop *loop, enum lbm_exit status)
 {
@@ -171,7 +173,8 @@ on_planned(evutil_socket_t fd, short what, void *context)
     }
 }
 
-/* ---- the control log elsewhere ---------------------------------------------------------------------------- */
+/* ---- the control log elsewhere ----------------------------------------------------------------------------
+ */
 
 static void
 on_log_result(void *context, uint64_t index, enum lbm_log_result result)
@@ -242,6 +245,22 @@ on_watchdog(evutil_socket_t fd, short what, void *context)
     lbm_supervisor_alive();
 }
 
+/* ---- capacity -------------------------------------------------------------------------------------------
+ */
+
+static void
+on_look(evutil_socket_t fd, short what, void *context)
+{
+    struct loop *loop = context;
+    pid_t pid[LBM_CLIENTS_MAX];
+    (void)fd;
+    (void)what;
+    double left =
+        lbm_spare_look(loop->spare, pid, lbm_control_processes(loop->control, pid, LBM_CLIENTS_MAX));
+    if (left > 0)
+        step(loop, &(struct lbm_event){.kind = LBM_EVENT_CAPACITY, .as.left = left});
+}
+
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* Call back when fd is readable, or the signal came, or (fd -1) every period. */
@@ -284,6 +303,8 @@ watch_all(struct loop *loop, struct lbm_diag *diag)
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; i < n && err == LBM_OK; i++)
         err = watch(loop, watches[i].fd, watches[i].what, watches[i].callback, watches[i].period_us, diag);
+    if (err == LBM_OK && loop->spare != NULL)
+        err = watch(loop, -1, 0, on_look, LOOK_US, diag);
     return err;
 }
 
@@ -334,10 +355,8 @@ lbm_loop_run(const struct lbm_loop_config *config)
     const struct lbm_inbound_handler inbound = {.context = &loop, .message = on_message};
     const struct lbm_outgoing_handler outgoing = {.context = &loop, .up = on_up, .down = on_down};
     const struct lbm_control_handler control = {.context = &loop, .request = on_request, .gone = on_gone};
-    const struct lbm_etcd_handler etcd = {.context = &loop,
-                                          .result = on_log_result,
-                                          .entries = on_log_entries,
-                                          .snapshot = on_log_snapshot};
+    const struct lbm_etcd_handler etcd = {
+        .context = &loop, .result = on_log_result, .entries = on_log_entries, .snapshot = on_log_snapshot};
     struct lbm_recovered *recovered = NULL;
     struct lbm_diag diag = {0};
     enum lbm_err err = open_base(&loop, &diag);

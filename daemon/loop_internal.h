@@ -10,6 +10,7 @@
 #include "daemon/loop.h"
 #include "daemon/outgoing.h"
 #include "daemon/plan_worker.h"
+#include "daemon/spare.h"
 #include "daemon/store_worker.h"
 
 /* A SEND or REPLY that waits for its transaction. */
@@ -41,6 +42,7 @@ struct loop {
     struct lbm_control *control;
     struct lbm_etcd *etcd; /* NULL: a daemon orders the control log */
     struct lbm_lease_file *lease_file;
+    struct lbm_spare *spare; /* NULL: the capacity is not measured */
     int has_pid_file;
 
     struct lbm_effects effects;

@@ -142,6 +142,8 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
         err = open_etcd(loop, etcd, diag);
     if (err == LBM_OK)
         err = open_workers(loop, diag);
+    if (err == LBM_OK && loop->config.settings->host.measure)
+        err = lbm_spare_new("/proc", &loop->spare, diag);
     if (err == LBM_OK && pid_file[0] != '\0') {
         err = lbm_pid_file_write(pid_file, diag);
         loop->has_pid_file = err == LBM_OK;
@@ -169,6 +171,7 @@ parts_close(struct loop *loop)
     /* Exit handlers must not tear libraries down under a thread that computes. */
     if (!lbm_plan_worker_stop(loop->plan_worker))
         _exit((int)loop->status);
+    lbm_spare_free(loop->spare);
     lbm_node_free(loop->node);
     lbm_lease_file_close(loop->lease_file);
 }

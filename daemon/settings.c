@@ -30,6 +30,10 @@ const struct lbm_setting lbm_settings_table[] = {
     {"host.capacity", LBM_SETTING_NUMBER, 0, 1e-6, 1e6, "1", "",
      "Speed relative to the other hosts: a host of capacity 2 gets twice the load of one of capacity 1.",
      AT(host.capacity)},
+    {"host.measure", LBM_SETTING_BOOLEAN, 0, 0, 0, "false", "",
+     "Lower the capacity while other programs use the processors this daemon may run on, and raise it again. "
+     "What it is set to by hand lasts until it is measured.",
+     AT(host.measure)},
     {"host.failure_domain", LBM_SETTING_NAME, 0, 0, 0, NULL, "",
      "Hosts with the same name here may fail together (a rack, a switch): none keeps the copy of another if "
      "there is somebody else. A domain of its own if absent.",

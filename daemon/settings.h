@@ -75,6 +75,7 @@ struct lbm_settings {
         uint32_t id;
         char name[LBM_NAME_MAX + 1];
         double capacity;
+        int measure;
         char failure_domain[LBM_NAME_MAX + 1]; /* empty: one of its own */
         struct lbm_point_setting site;
         struct lbm_links_setting links;

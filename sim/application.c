@@ -185,6 +185,13 @@ cluster_report_loads(struct cluster *c, double (*load)(void *arg, uint32_t verte
     c->check.loads_change = load != NULL;
 }
 
+void
+cluster_measure(struct cluster *c, uint32_t host, double left)
+{
+    if (cluster_is_up(c, host) && !c->machine[host].stopped)
+        step(c, host, &(struct lbm_event){.kind = LBM_EVENT_CAPACITY, .as.left = left});
+}
+
 /* The regular look at the page and at the daemon. */
 void
 application_looks(struct cluster *c, uint32_t application)

@@ -203,6 +203,8 @@ void cluster_run_application(struct cluster *cluster, uint32_t host, const char 
  * time; it may draw. */
 void cluster_report_loads(struct cluster *cluster, double (*load)(void *arg, uint32_t vertex, int64_t now_us),
                           void *arg);
+/* The shell of a host has measured that others leave it this part of the processors, in (0, 1]. */
+void cluster_measure(struct cluster *cluster, uint32_t host, double left);
 /* Kill the applications of a host; change the manner of all of them. */
 void cluster_kill_applications(struct cluster *cluster, uint32_t host);
 void cluster_set_manner(struct cluster *cluster, enum manner manner);

@@ -120,6 +120,56 @@ noise_moves_nothing(void **state)
     scene_free(&scene);
 }
 
+/* For so many seconds others leave that part of a host, give or take a little. */
+static void
+measure(struct scene *scene, uint32_t host, double left, int seconds)
+{
+    struct lbm_rng rng;
+    lbm_rng_seed(&rng, 3);
+    for (int i = 0; i < seconds; i++) {
+        cluster_measure(scene->cluster, host, left * (1 - 0.1 * lbm_rng_unit(&rng)));
+        cluster_run(scene->cluster, 1000000, NULL, NULL);
+    }
+}
+
+static double
+capacity_of(struct scene *scene, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    return scene_ask(scene, 3, &request)->hosts->hosts[host]->capacity;
+}
+
+static void
+vertices_follow_measured_capacity(void **state)
+{
+    enum { HOST = 5 };
+    uint32_t part[SIDE * SIDE], n[2] = {0};
+    (void)state;
+    struct scene scene;
+    scene_new(&scene, "mesh:4x4", "lattice:48x48", &scene_calm);
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    scene_expect_settled(&scene, 60);
+    measure(&scene, HOST, 1, 10);
+    assert_true(capacity_of(&scene, HOST) == 1);
+    measure(&scene, HOST, 0.5, 10);
+    assert_in_range((int)(1000 * capacity_of(&scene, HOST)), 430, 530);
+    scene_expect_settled(&scene, 30);
+    for (int i = 0; i < 2; i++) {
+        scene_owners(&scene, part);
+        for (uint32_t v = 0; v < scene.g.n; v++)
+            n[i] += part[v] == HOST;
+        measure(&scene, HOST, 1, 10);
+        scene_expect_settled(&scene, 30);
+    }
+    assert_true(capacity_of(&scene, HOST) == 1);
+    assert_in_range(n[0], 50, 80); /* 2304 vertices on 15 hosts and a half: 149 and 74 */
+    assert_in_range(n[1], n[0], 149);
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -127,6 +177,7 @@ main(void)
         cmocka_unit_test(vertices_follow_loads),
         cmocka_unit_test(vertices_follow_loads_on_slow_disks),
         cmocka_unit_test(noise_moves_nothing),
+        cmocka_unit_test(vertices_follow_measured_capacity),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }

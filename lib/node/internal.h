@@ -294,6 +294,11 @@ void load_drifts(struct lbm_node *node, struct job *job);
 void load_timer(struct lbm_node *node, struct job *job);
 void application_load(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LoadRequest *load);
 
+/* ---- capacity.c ---------------------------------------------------------------------------------------- */
+
+/* Measured: others leave that part of the processors. */
+void on_capacity(struct lbm_node *node, double left);
+
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
 
 /* Start handing over an OWN vertex. Nonzero if it started. */

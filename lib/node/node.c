@@ -295,6 +295,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         operate_gone(node, event->as.client);
         application_gone(node, event->as.client);
         break;
+    case LBM_EVENT_CAPACITY:
+        on_capacity(node, event->as.left);
+        break;
     case LBM_EVENT_LOG_RESULT:
         on_log_external_result(node, event->as.log_result.index, event->as.log_result.result);
         break;

@@ -76,7 +76,7 @@ struct lbm_node_config {
     uint32_t host; /* id, < LBM_HOSTS_MAX */
     const char *name;
     const char *address; /* host:port others reach it at */
-    double capacity;
+    double capacity;     /* with CAPACITY events: when nobody else uses the machine */
     const struct lbm_node_link *links;
     size_t n_links;
     unsigned m;                 /* dimensions of Omega; the founder's counts */
@@ -108,6 +108,7 @@ struct lbm_node_config {
     X(PLANNED, "planned")     /* a computation asked for by LBM_EFFECT_PLAN has ended */                     \
     X(REQUEST, "request")     /* from a client */                                                            \
     X(CLIENT_GONE, "client gone")                                                                            \
+    X(CAPACITY, "capacity")         /* measured: what others leave of the processors */                      \
     X(LOG_RESULT, "log result")     /* engine external: what became of a LOG_APPEND */                       \
     X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
     X(LOG_SNAPSHOT, "log snapshot") /* engine external: the entries wanted are compacted */
@@ -155,6 +156,7 @@ struct lbm_event {
             const Lbm__Request *request; /* borrowed, validated */
         } request;
         uint64_t client; /* CLIENT_GONE */
+        double left;     /* CAPACITY: in (0, 1], 1: all of them */
         struct {
             uint64_t index;
             enum lbm_log_result result;

@@ -22,8 +22,8 @@ slack_told(const struct session *s, uint32_t partner)
     return partner == s->slack.via ? s->slack.other : s->slack.hops;
 }
 
-/* A number that changes whenever this host might decide otherwise than before: with vertices that come and go,
- * and with records that become free to move; 0 while it has too much. */
+/* A number that changes whenever this host might decide otherwise than before: with vertices that come and
+ * go, and with records that become free to move; 0 while it has too much. */
 static uint64_t
 stillness(const struct lbm_node *node, const struct job *job)
 {

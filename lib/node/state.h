@@ -336,6 +336,13 @@ struct job {
     int64_t checkpoint_us;      /* next, INT64_MAX: positions are stored */
 };
 
+/* What others leave of the processors. */
+struct measured {
+    double left;      /* smoothed, in (0, 1]; 0: not measured */
+    int64_t since_us; /* since when the capacity in the log is another; 0: it is not */
+    int64_t next_us;  /* no change is proposed before */
+};
+
 /* An append that is not in the log yet. */
 struct append {
     uint64_t token;
@@ -440,6 +447,7 @@ struct lbm_node {
     uint32_t host;
     char *name, *address, *cluster_name, *founder_address, *version;
     double capacity;
+    struct measured measured;
     struct lbm_link *links;
     size_t n_links;
     unsigned m;
