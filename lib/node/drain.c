@@ -95,6 +95,7 @@ drain_job(struct lbm_node *node, struct job *job)
         if (vertex->wish == LBM_NONE)
             vertex->wish = nearest_active(node);
     }
+    wishes_changed(job);
     free(to);
 }
 
@@ -172,7 +173,7 @@ drain_timer(struct lbm_node *node)
         struct job *job = node->jobs.at[i];
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
             drain_job(node, job);
-            (void)handoff_pump(node, job);
+            (void)wishes_pump(node, job);
         }
     }
     if (is_needed || !is_empty(node) || !wards_are_well(node) ||

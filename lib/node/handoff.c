@@ -177,6 +177,7 @@ take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enu
 {
     int in_session = vertex->in_session;
     vertex->in_session = 0;
+    wishes_answered(job, vertex->peer);
     record_stage(node, job, vertex, transition, LBM_NONE, 0);
     if (in_session)
         session_left(node, job);
@@ -279,57 +280,13 @@ handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     }
 }
 
-uint32_t
-handoff_pump(struct lbm_node *node, struct job *job)
-{
-    const uint32_t window = transfer_window(node, job);
-    size_t n = job->shard.vertices.n, n_ids = node->view.place.n;
-    uint32_t *under_way = lbm_alloc(n_ids, sizeof *under_way); /* by host id */
-    if (under_way == NULL) {
-        fail(node, LBM_E_NOMEM);
-        return 0;
-    }
-    uint64_t total = (uint64_t)window * node->view.members.n;
-    for (size_t i = 0; i < job->out.n; i++) {
-        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
-        if (vertex->stage == LBM_STAGE_OUT && vertex->peer < n_ids && under_way[vertex->peer] < window) {
-            under_way[vertex->peer]++;
-            total--;
-        }
-    }
-    uint32_t waiting = 0, begun = 0;
-    size_t looked = 0;
-    /* Without any room this only counts who waits. */
-    for (; looked < n && (begun < total || total == 0) && node->failed == LBM_OK; looked++) {
-        struct lbm_vertex *vertex = &job->shard.vertices.at[(job->pump_at + looked) % n];
-        if (vertex->stage != LBM_STAGE_OWN || vertex->wish == LBM_NONE || vertex->wish == node->host)
-            continue;
-        uint32_t to = vertex->wish;
-        const struct lbm_member *member = lbm_view_member(&node->view, to);
-        if (node->caught_up && (member == NULL || member->state != LBM_MEMBER_ACTIVE)) {
-            vertex->wish = LBM_NONE; /* nobody waits for a host that takes nothing any more */
-            continue;
-        }
-        if (member != NULL && under_way[to] < window && handoff_begin(node, job, vertex, to)) {
-            under_way[to]++;
-            begun++;
-        } else {
-            waiting++;
-        }
-    }
-    if (n != 0)
-        job->pump_at = (uint32_t)((job->pump_at + looked) % n);
-    waiting += looked < n; /* there may be more */
-    free(under_way);
-    return waiting;
-}
-
 static void
 settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Peer *from,
            int refused)
 {
     int in_session = vertex->in_session;
     vertex->in_session = 0;
+    wishes_answered(job, vertex->peer);
     if (refused) {
         record_stage(node, job, vertex, LBM_TRANSITION_RETURN, LBM_NONE, 0);
         vertex->offered_us = node->now_us;

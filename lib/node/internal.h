@@ -299,15 +299,23 @@ void application_load(struct lbm_node *node, uint64_t client, uint64_t request, 
 /* Measured: others leave that part of the processors. */
 void on_capacity(struct lbm_node *node, double left);
 
+/* ---- wishes.c ------------------------------------------------------------------------------------------ */
+
+/* Begin handoffs of vertices whose wish is another host, a few batches at a time. Returns how many still
+ * wait. */
+uint32_t wishes_pump(struct lbm_node *node, struct job *job);
+/* An OWN vertex may have a wish that it had not, or has it again. */
+void wishes_changed(struct job *job);
+/* A vertex that was OUT to that host is not any more. */
+void wishes_answered(struct job *job, uint32_t host);
+void wishes_free(struct wishes *wishes);
+
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
 
 /* Start handing over an OWN vertex. Nonzero if it started. */
 int handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
 /* The same for a vertex that an application has just released: its payload may be newer than the buddy's. */
 int handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
-/* Begin handoffs of vertices whose wish is another host, a few batches at a time. Returns those that
- * still wait. */
-uint32_t handoff_pump(struct lbm_node *node, struct job *job);
 void handoff_timer(struct lbm_node *node, struct job *job);
 void handoff_view_changed(struct lbm_node *node, struct job *job);
 /* The buddy has got this record as it is: what was waiting for that is due. */

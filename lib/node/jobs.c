@@ -54,6 +54,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->region_weight);
     lbm_vec_free(&job->moments);
     lbm_vec_free(&job->out);
+    wishes_free(&job->wishes);
     lbm_vec_free(&job->unfinished);
     lbm_vec_free(&job->tombstones);
     lbm_vec_free(&job->releasing);
@@ -449,7 +450,7 @@ placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     if (node->now_us < job->tick_us)
         return;
     job->tick_us = node->now_us + PLACING_TICK_US;
-    uint32_t waiting = handoff_pump(node, job);
+    uint32_t waiting = wishes_pump(node, job);
     if (follows_regions(entry) || (waiting == 0 && job->shard.n_out == 0))
         job_enter(node, job, LBM_PHASE_MAPPING);
 }

@@ -116,6 +116,7 @@ follow_regions(struct lbm_node *node, struct job *job, double hysteresis)
             vertex->wish = ids[region];
         away += vertex->wish != LBM_NONE;
     }
+    wishes_changed(job);
     free(weight);
     free(ids);
     return away;
@@ -262,7 +263,7 @@ set_ready(struct lbm_node *node, struct job *job, int ready)
 static void
 tick_planned(struct lbm_node *node, struct job *job)
 {
-    uint32_t waiting = handoff_pump(node, job);
+    uint32_t waiting = wishes_pump(node, job);
     if (job->sweeps < PLAN_SWEEPS)
         sweep(node, job, 1);
     set_ready(node, job, waiting == 0 && job->shard.n_out == 0 && job->sweeps >= PLAN_SWEEPS);
@@ -291,7 +292,7 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
         job->follow_us = node->now_us + FOLLOW_US;
         waiting = follow_regions(node, job, at_rest ? 0 : HYSTERESIS);
     }
-    waiting += handoff_pump(node, job);
+    waiting += wishes_pump(node, job);
     job->calm = at_rest && waiting == 0 && job->shard.n_out == 0 ? job->calm + 1 : 0;
     set_ready(node, job, job->calm >= CALM_TICKS && (job->frame_seq != 0 || is_spent));
 }

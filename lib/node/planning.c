@@ -96,6 +96,7 @@ put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm
     struct lbm_vertex *vertex = record_of(job, v);
     LBM_ASSERT(vertex != NULL);
     vertex->wish = to == node->host ? LBM_NONE : to;
+    wishes_changed(job);
     vertex->anchored = anchored != NULL && anchored[v];
     memcpy(vertex->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
     for (uint32_t i = 0; i < vertex->degree; i++)

@@ -38,6 +38,8 @@ void
 record_list(struct lbm_node *node, struct job *job, uint32_t slot)
 {
     const struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+    if (vertex->stage == LBM_STAGE_OWN && vertex->wish != LBM_NONE)
+        wishes_changed(job);
     if (vertex->stage == LBM_STAGE_OUT) {
         list(node, &job->out, slot);
         job->offers_us = node->now_us;

@@ -264,6 +264,19 @@ struct host_moments {
     struct lbm_moments moments;
 };
 
+/* Vertices that wish to go to one host. */
+struct wish_list {
+    uint32_t host, first, n;
+    uint32_t at;        /* where the search for those that may go goes on */
+    uint32_t under_way; /* OUT, to that host */
+};
+
+struct wishes {
+    LBM_VEC(struct wish_list) lists; /* by host id */
+    LBM_VEC(uint32_t) slots;         /* of vertices; list i has n of them from first on */
+    int are_listed;                  /* nobody has a wish since that is on no list */
+};
+
 /* A job on this host. */
 struct job {
     uint64_t id;
@@ -310,8 +323,8 @@ struct job {
     int64_t where_us;      /* everybody may be asked again from then on */
 
     /* handoff */
-    LBM_VEC(uint32_t) out;        /* slots of vertices that are, or just were, OUT */
-    uint32_t pump_at;             /* where the search for wishes goes on */
+    LBM_VEC(uint32_t) out; /* slots of vertices that are, or just were, OUT */
+    struct wishes wishes;
     int64_t offers_us;            /* next look at offers without answer; INT64_MAX: none out */
     LBM_VEC(uint32_t) unfinished; /* slots of records whose source has not said FIN */
     int64_t finish_us;            /* next look at them; INT64_MAX: there are none */

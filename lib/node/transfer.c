@@ -137,6 +137,7 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
         if (!may_go(node, vertex) || 2 * left <= vertex->work)
             continue;
         vertex->wish = host;
+        wishes_changed(job);
         left -= vertex->work;
     }
     free(seen);
@@ -345,7 +346,7 @@ transfer_timer(struct lbm_node *node, struct job *job)
     int over = finish_entries(node, job);
     if (!over) {
         begin[schedule_of(node, job)](node, job);
-        handoff_pump(node, job);
+        wishes_pump(node, job);
     }
     if (over || node->now_us - level->progress_us >= TRANSFER_PATIENCE_US) {
         level->transfer_us = level->entries.n != 0 ? (uint64_t)(node->now_us - level->begun_us) : 0;
