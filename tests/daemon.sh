@@ -74,6 +74,7 @@ await() {
 
 # start NAME: run NAME.conf and wait until it is ready; pid is its process.
 start() {
+    : >"$1.log" # before it runs: that an earlier life was ready says nothing
     "$lbmapd" -c "$1.conf" 2>"$1.log" &
     pid=$!
     started+=("$pid")
