@@ -111,6 +111,8 @@ plan_labour(struct population *p)
     double most = (double)DRAWS_PAIR * m.g->n * m.g->n;
     p->n = alone > most ? RUN_MEMBERS_MAX : how->members;
     p->generations = alone > most ? 2 * how->generations : how->generations;
+    alone *= (double)how->members / p->n; /* in as much time in all */
+    together *= (double)how->members * how->generations / ((double)p->n * p->generations);
     p->draws_alone = (uint64_t)fmin(alone, most);
     p->draws_together = (uint64_t)fmin(together, most);
 }
