@@ -58,5 +58,9 @@ expect_map "every vertex is on a host" 0 job "$scratch/job.part"
 end_workers
 [ ! -s "$scratch/worker" ] || bad "a worker ended: $(head -n 3 "$scratch/worker")"
 expect "one executor of a vertex at a time, and no kept step lost" bash "$tests/history_check.sh" "$scratch"/history?
+# What everybody did with the first vertex that is told of, in the order of time.
+vertex=$(grep -o 'vertex [0-9]*' "$scratch/output" | head -n 1)
+[ "$failed" -eq 0 ] || [ -z "$vertex" ] || grep -H " ${vertex#vertex } " "$scratch"/history? |
+    sed 's/.*history//; s/:/ /' | awk -v v="${vertex#vertex }" '$4 == v' | sort -k2,2n | tail -n 30
 [ "$failed" -eq 0 ] || tail -n 5 "$dir"/h*/lbmapd.log
 exit "$failed"
