@@ -148,9 +148,12 @@ stopped(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     if (to == LBM_NONE)
         return;
     vertex->in_session = 0;
-    if (is_alive(node) && handoff_resume(node, job, vertex, to))
+    if (is_alive(node) && handoff_resume(node, job, vertex, to)) {
         vertex->in_session = in_session != 0;
-    else if (in_session)
+        return;
+    }
+    wishes_changed(job);
+    if (in_session)
         session_left(node, job);
 }
 
@@ -216,6 +219,7 @@ give_up_waiting(struct lbm_node *node, struct job *job)
         vertex->move_to = LBM_NONE;
         vertex->in_session = 0;
         vertex->wish = LBM_NONE;
+        wishes_changed(job);
         vertex->offered_us = node->now_us;
         note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",
              vertex->id);

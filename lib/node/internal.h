@@ -304,7 +304,7 @@ void on_capacity(struct lbm_node *node, double left);
 /* Begin handoffs of vertices whose wish is another host, a few batches at a time. Returns how many still
  * wait. */
 uint32_t wishes_pump(struct lbm_node *node, struct job *job);
-/* An OWN vertex may have a wish that it had not, or has it again. */
+/* An OWN vertex may have a wish that it had not, or has it again; or one that was to go stays. */
 void wishes_changed(struct job *job);
 /* A vertex that was OUT to that host is not any more. */
 void wishes_answered(struct job *job, uint32_t host);

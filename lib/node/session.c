@@ -147,13 +147,14 @@ end_sweep(struct lbm_node *node, struct job *job)
     s->moved = 0;
     s->sweep++;
     s->colour = 0;
-    int is_held = lbm_termination_done(&s->termination, node->view.diameter) && is_held_up(node, job);
-    if (is_held) {
-        lbm_termination_reset(&s->termination);
-        pause = 1;
-    } else if (lbm_termination_done(&s->termination, node->view.diameter)) {
+    int is_done = lbm_termination_done(&s->termination, node->view.diameter);
+    if (is_done && !is_held_up(node, job)) {
         settle(node, job);
         return 0;
+    }
+    if (is_done) {
+        lbm_termination_reset(&s->termination);
+        pause = 1;
     }
     if (pause) {
         s->retry_us = node->now_us + SWEEP_PAUSE_US;
