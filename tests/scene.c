@@ -23,6 +23,16 @@ scene_ask(struct scene *scene, uint32_t host, Lbm__Request *request)
     return cluster_reply(scene->cluster, host, 0);
 }
 
+const Lbm__HostsReply *
+scene_hosts(struct scene *scene, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    return scene_ask(scene, host, &request)->hosts;
+}
+
 int
 scene_is_active(struct cluster *cluster, void *arg)
 {
@@ -33,11 +43,7 @@ scene_is_active(struct cluster *cluster, void *arg)
     for (uint32_t p = 0; p < scene->h.n; p++) {
         if (!cluster_is_up(cluster, p))
             continue;
-        Lbm__Empty empty = LBM__EMPTY__INIT;
-        Lbm__Request request = LBM__REQUEST__INIT;
-        request.what_case = LBM__REQUEST__WHAT_HOSTS;
-        request.hosts = &empty;
-        const Lbm__HostsReply *hosts = scene_ask(scene, p, &request)->hosts;
+        const Lbm__HostsReply *hosts = scene_hosts(scene, p);
         if (hosts->n_hosts != n_up)
             return 0;
         for (size_t i = 0; i < hosts->n_hosts; i++)

@@ -24,6 +24,8 @@ void scene_free(struct scene *scene);
 
 /* The answer of a host to an operator; valid until the next. */
 const Lbm__Response *scene_ask(struct scene *scene, uint32_t host, Lbm__Request *request);
+/* The members as a host knows them; valid until the next answer. */
+const Lbm__HostsReply *scene_hosts(struct scene *scene, uint32_t host);
 /* Every host that is up knows all that are up as ACTIVE, and nobody else. */
 int scene_is_active(struct cluster *cluster, void *scene);
 

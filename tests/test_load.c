@@ -135,11 +135,7 @@ measure(struct scene *scene, uint32_t host, double left, int seconds)
 static double
 capacity_of(struct scene *scene, uint32_t host)
 {
-    Lbm__Empty empty = LBM__EMPTY__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_HOSTS;
-    request.hosts = &empty;
-    return scene_ask(scene, 3, &request)->hosts->hosts[host]->capacity;
+    return scene_hosts(scene, 3)->hosts[host]->capacity;
 }
 
 static void
