@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/check.h"
 #include "client/command.h"
@@ -176,11 +179,24 @@ run(struct lbm_client *client, int argc, char **argv)
     return run_command(client, &global, argc - used - 2, argv + used + 2);
 }
 
+/* The GNU allocator maps an array apart only from a size that grows with what is freed, so that after a long
+ * text was read all others share a heap with holes in it: a plan for a million vertices takes a sixth less
+ * with a size that stays. */
+static void
+keep_arrays_apart(void)
+{
+#ifdef __GLIBC__
+    enum { ARRAY_BYTES = 1 << 20 };
+    (void)mallopt(M_MMAP_THRESHOLD, ARRAY_BYTES); /* it takes any size up to 32 MiB */
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
     struct lbm_client client = {0};
     lbm_assert_hook = assertion_failed;
+    keep_arrays_apart();
     if (argc < 1)
         return LBM_STATUS_USAGE;
     enum lbm_status status = run(&client, argc, argv);
