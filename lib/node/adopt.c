@@ -80,7 +80,7 @@ merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lb
 }
 
 static void
-merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r)
+merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t owner)
 {
     struct lbm_vertex *c = record_of(job, r->vertex);
     enum merge rule = merge_rule(node, r, c);
@@ -105,18 +105,20 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r)
         r->peer = r->stage == LBM_STAGE_OWN && r->peer != node->host ? r->peer : LBM_NONE; /* its wish */
         r->peer_incarnation = 0;
     }
-    (void)record_put(node, job, r, transition);
+    const struct lbm_vertex *vertex = record_put(node, job, r, transition);
+    if (vertex != NULL && rule != MERGE_COPY)
+        move_adopted(node, job, vertex, owner);
 }
 
 static void
-merge_job(struct lbm_node *node, struct replica_job *held)
+merge_job(struct lbm_node *node, struct replica_job *held, uint32_t owner)
 {
     struct job *job = job_of(node, held->job);
     if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
         return; /* cancelled, or never in the log */
     for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++)
         if (held->rows.at[i].stage != LBM_STAGE_NONE)
-            merge_row(node, job, &held->rows.at[i]);
+            merge_row(node, job, &held->rows.at[i], owner);
     if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
         job_enter(node, job, LBM_PHASE_BALANCING);
 }
@@ -139,7 +141,7 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
         fail(node, LBM_E_NOMEM);
     for (size_t j = 0; replica != NULL && j < replica->jobs.n && node->failed == LBM_OK; j++) {
         n += replica->jobs.at[j].rows.n;
-        merge_job(node, &replica->jobs.at[j]);
+        merge_job(node, &replica->jobs.at[j], gone->host);
     }
     if (replica != NULL && node->failed == LBM_OK)
         replica_drop(node, replica);

@@ -62,6 +62,8 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
 struct query_reply {
     uint32_t to;
     uint64_t job, query;
+    int moves;
+    uint32_t vertex; /* with moves: whose */
 };
 
 static void
@@ -73,6 +75,12 @@ send_part(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
     part.query = to->query;
     part.last = last != 0;
     part.records = records;
+    Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
+    const struct job *job = job_of(node, to->job);
+    part.n_moves = last && to->moves && job != NULL ? moves_find(node, job, to->vertex, moves) : 0;
+    for (size_t i = 0; i < part.n_moves; i++)
+        list[i] = &moves[i];
+    part.moves = list;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_MAP_PART;
     message.map_part = &part;
@@ -83,7 +91,9 @@ void
 on_map_query(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__MapQuery *query = message->map_query;
-    struct query_reply to = {message->src, query->job, query->query};
+    struct query_reply to = {message->src, query->job, query->query,
+                             query->moves != 0 && query->n_vertex != 0,
+                             query->n_vertex != 0 ? query->vertex[0] : 0};
     struct job *job = job_of(node, query->job);
     struct wanted wanted = {.edges = query->edges != 0, .only = query->vertex, .n_only = query->n_vertex};
     Lbm__Records none = LBM__RECORDS__INIT;
@@ -104,6 +114,7 @@ collection_free(struct lbm_node *node, size_t at)
     lbm_idmap_free(&collection->first);
     lbm_vec_free(&collection->place);
     lbm_vec_free(&collection->epoch);
+    lbm_vec_free(&collection->moves);
     free(collection);
     node->collections.at[at] = node->collections.at[--node->collections.n];
 }
@@ -154,11 +165,94 @@ repeat_places(struct collection *collection)
     }
 }
 
+/* ---- why a vertex is where it is ---------------------------------------------------------------------- */
+
+static void
+take_moves(struct lbm_node *node, struct collection *collection, size_t n, Lbm__Move *const *moves)
+{
+    for (size_t i = 0; i < n && collection->moves.n < LBM_MOVES_ALL_MAX; i++)
+        if (lbm_vec_push(&collection->moves, *moves[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+}
+
+static void
+take_own_moves(struct lbm_node *node, struct collection *collection)
+{
+    Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
+    const struct job *job = job_of(node, collection->job);
+    size_t n = job != NULL ? moves_find(node, job, collection->vertex.at[0], moves) : 0;
+    for (size_t i = 0; i < n; i++)
+        list[i] = &moves[i];
+    take_moves(node, collection, n, list);
+}
+
+static int
+is_arrival(const Lbm__Move *move)
+{
+    return move->state == LBM_MOVE_ARRIVED;
+}
+
+/* By epoch; of one epoch, what the giver says of a move before what the taker does, and the one decided first
+ * before others. */
+static int
+compare_moves(const void *a, const void *b)
+{
+    const Lbm__Move *x = *(Lbm__Move *const *)a, *y = *(Lbm__Move *const *)b;
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? -1 : 1;
+    if (is_arrival(x) && is_arrival(y))
+        return x->reason == LBM_MOVE_UNKNOWN || y->reason == LBM_MOVE_UNKNOWN
+                   ? (x->reason == LBM_MOVE_UNKNOWN) - (y->reason == LBM_MOVE_UNKNOWN)
+                   : (x->took_s < y->took_s) - (x->took_s > y->took_s);
+    return (x->age_s < y->age_s) - (x->age_s > y->age_s);
+}
+
+static void
+finish_explain(struct lbm_node *node, struct collection *collection)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+    Lbm__Move **moves = lbm_alloc(collection->moves.n, sizeof(Lbm__Move *));
+    if (moves == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (size_t i = 0; i < collection->moves.n; i++)
+        moves[i] = &collection->moves.at[i];
+    if (collection->moves.n != 0)
+        qsort(moves, collection->moves.n, sizeof(Lbm__Move *), compare_moves);
+    size_t n = 0;
+    for (size_t i = 0; i < collection->moves.n; i++) { /* of an arrival there is only one */
+        int is_same = n != 0 && is_arrival(moves[i]) && is_arrival(moves[n - 1]) &&
+                      moves[i]->epoch == moves[n - 1]->epoch;
+        if (!is_same)
+            moves[n++] = moves[i];
+    }
+    Lbm__ExplainReply explain = LBM__EXPLAIN_REPLY__INIT;
+    explain.vertex = collection->vertex.at[0];
+    explain.host = collection->place.at[0];
+    explain.epoch = collection->epoch.at[0];
+    explain.home = entry != NULL ? entry->home : 0;
+    explain.n_moves = n;
+    explain.moves = moves;
+    explain.n_missing = collection->awaited.n;
+    explain.missing = collection->awaited.at;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_EXPLAIN;
+    response.explain = &explain;
+    reply(node, collection->client, collection->request, 1, &response);
+    free(moves);
+}
+
 static void
 finish(struct lbm_node *node, size_t at)
 {
     struct collection *collection = node->collections.at[at];
     const struct job *job = job_of(node, collection->job);
+    if (collection->explain) {
+        finish_explain(node, collection);
+        collection_free(node, at);
+        return;
+    }
     Lbm__Response response = LBM__RESPONSE__INIT;
     Lbm__MapReply map = LBM__MAP_REPLY__INIT;
     Lbm__LocateReply locate = LBM__LOCATE_REPLY__INIT;
@@ -199,6 +293,8 @@ on_map_part(struct lbm_node *node, const Lbm__Peer *message)
             continue;
         if (part->records != NULL)
             take_part(node, collection, message->src, part->records);
+        if (collection->explain)
+            take_moves(node, collection, part->n_moves, part->moves);
         for (size_t k = 0; part->last && k < collection->awaited.n; k++)
             if (collection->awaited.at[k] == message->src)
                 collection->awaited.at[k] = collection->awaited.at[--collection->awaited.n];
@@ -228,6 +324,7 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges)
     query.edges = edges != 0;
     query.n_vertex = collection->vertex.n;
     query.vertex = collection->vertex.at;
+    query.moves = collection->explain != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_MAP_QUERY;
     message.map_query = &query;
@@ -285,35 +382,66 @@ collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm_
         run(node, collection, &wanted);
 }
 
-void
-collect_locate(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LocateRequest *locate)
+/* The places of n vertices, each of which the guest has. Takes the collection. */
+static void
+locate(struct lbm_node *node, struct collection *collection, size_t n, const uint32_t *vertex)
 {
-    struct collection *collection = begin(node, client, request, locate->job);
-    if (collection == NULL)
-        return;
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
     collection->locate = 1;
-    for (size_t i = 0; i < locate->n_vertex; i++) {
-        if (locate->vertex[i] >= entry->vertices) {
-            reply_error(node, client, request, LBM_E_RANGE, "vertex %u: the guest has vertices 0 to %u",
-                        locate->vertex[i], entry->vertices - 1);
-            collection_free(node, node->collections.n - 1);
-            return;
-        }
-        if (lbm_vec_push(&collection->vertex, locate->vertex[i]) != LBM_OK ||
+    for (size_t i = 0; i < n; i++)
+        if (lbm_vec_push(&collection->vertex, vertex[i]) != LBM_OK ||
             lbm_vec_push(&collection->place, LBM_NONE) != LBM_OK ||
             lbm_vec_push(&collection->epoch, 0) != LBM_OK ||
-            (lbm_idmap_get(&collection->first, locate->vertex[i]) == LBM_NONE &&
-             lbm_idmap_put(&collection->first, locate->vertex[i], (uint32_t)i) != LBM_OK)) {
+            (lbm_idmap_get(&collection->first, vertex[i]) == LBM_NONE &&
+             lbm_idmap_put(&collection->first, vertex[i], (uint32_t)i) != LBM_OK)) {
             fail(node, LBM_E_NOMEM);
             return;
         }
-    }
     struct wanted wanted = {.only = collection->vertex.at, .n_only = collection->vertex.n};
+    if (collection->explain)
+        take_own_moves(node, collection);
     if (collection->vertex.n == 0)
         finish(node, node->collections.n - 1);
     else
         run(node, collection, &wanted);
+}
+
+/* Nonzero if the guest has all of them; else the client has been told. */
+static int
+has_vertices(struct lbm_node *node, const struct collection *collection, size_t n, const uint32_t *vertex)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+    for (size_t i = 0; i < n; i++)
+        if (vertex[i] >= entry->vertices) {
+            reply_error(node, collection->client, collection->request, LBM_E_RANGE,
+                        "vertex %u: the guest has vertices 0 to %u", vertex[i], entry->vertices - 1);
+            return 0;
+        }
+    return 1;
+}
+
+void
+collect_locate(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LocateRequest *asked)
+{
+    struct collection *collection = begin(node, client, request, asked->job);
+    if (collection == NULL)
+        return;
+    if (has_vertices(node, collection, asked->n_vertex, asked->vertex))
+        locate(node, collection, asked->n_vertex, asked->vertex);
+    else
+        collection_free(node, node->collections.n - 1);
+}
+
+void
+collect_explain(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ExplainRequest *asked)
+{
+    struct collection *collection = begin(node, client, request, asked->job);
+    if (collection == NULL)
+        return;
+    collection->explain = 1;
+    if (has_vertices(node, collection, 1, &asked->vertex))
+        locate(node, collection, 1, &asked->vertex);
+    else
+        collection_free(node, node->collections.n - 1);
 }
 
 void

@@ -324,15 +324,36 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
            gain >= least_gain(job, entry);
 }
 
-static enum lbm_err
-list_moves(const struct joint *joint, const struct lbm_shard *shard, const Lbm__Records *band,
-           const uint32_t *moved, uint32_t n_moved, struct exchange *out)
+/* Why a side gives, by the loads before and after; share: what it is due to give, which may only be passed
+ * on. */
+static enum lbm_move_reason
+reason_of(int side, int64_t share, int passes_on, const uint64_t load[2], const uint64_t left[2],
+          const uint64_t limit[2])
 {
-    enum lbm_err err = LBM_OK;
-    for (uint32_t i = 0; i < n_moved && err == LBM_OK; i++)
-        err = moved[i] < joint->n_own
-                  ? lbm_vec_push(&out->give, shard->vertices.at[shard->patch.vertex[moved[i]]].id)
-                  : lbm_vec_push(&out->take, band->vertex[moved[i] - joint->n_own]);
+    uint64_t before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
+    uint64_t after = excess(left[0], limit[0]) + excess(left[1], limit[1]);
+    if (load[side] <= limit[side] || (share <= 0 && after >= before))
+        return LBM_MOVE_BOUNDARY;
+    return passes_on && after >= before ? LBM_MOVE_PASS : LBM_MOVE_BALANCE;
+}
+
+static enum lbm_err
+list_moves(const struct lbm_node *node, struct joint *joint, const struct lbm_shard *shard,
+           const Lbm__Records *band, const struct lbm_pair *pair, const uint32_t *moved, uint32_t n_moved,
+           struct exchange *out)
+{
+    double *gain = lbm_alloc(n_moved, sizeof *gain);
+    enum lbm_err err = gain != NULL ? LBM_OK : LBM_E_NOMEM;
+    if (err == LBM_OK)
+        move_gains(&joint->g, &node->view.hosts, joint->part.at, pair->a, pair->b, moved, n_moved, gain);
+    for (uint32_t i = 0; i < n_moved && err == LBM_OK; i++) {
+        int gives = moved[i] < joint->n_own;
+        err = gives ? lbm_vec_push(&out->give, shard->vertices.at[shard->patch.vertex[moved[i]]].id)
+                    : lbm_vec_push(&out->take, band->vertex[moved[i] - joint->n_own]);
+        if (err == LBM_OK)
+            err = gives ? lbm_vec_push(&out->give_gain, gain[i]) : lbm_vec_push(&out->take_gain, gain[i]);
+    }
+    free(gain);
     return err;
 }
 
@@ -383,7 +404,10 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
         err = lbm_pair_refine(&pair, &node->rng, &gain, moved, &n_moved);
         uint64_t left[2] = {pair.load[swap], pair.load[!swap]};
         if (err == LBM_OK && is_worth_it(node, job, partner_host, accept, share, left, gain))
-            err = list_moves(&joint, shard, band, moved, n_moved, out);
+            err = list_moves(node, &joint, shard, band, &pair, moved, n_moved, out);
+        int passes_on = is_passed_on(node, job, entry, partner_host, accept, share);
+        out->give_reason = reason_of(0, share, passes_on, load, left, limit);
+        out->take_reason = reason_of(1, -share, passes_on, load, left, limit);
     }
     free(member);
     free(moved);

@@ -31,10 +31,33 @@ record_bytes(const struct lbm_vertex *vertex)
     return 96 + 16 * (size_t)vertex->degree + vertex->payload_len;
 }
 
+/* Why the vertices of a batch go. */
+struct reasons {
+    size_t n, n_known;
+    uint32_t reason[LBM_BATCH_VERTICES_MAX], is_known[LBM_BATCH_VERTICES_MAX];
+    double gain[LBM_BATCH_VERTICES_MAX];
+};
+
 static void
-send_offer(struct lbm_node *node, const struct due *first, struct columns *columns)
+add_reason(struct lbm_node *node, struct reasons *reasons, const struct job *job,
+           const struct lbm_vertex *vertex)
+{
+    const struct why why = move_sent(node, job, vertex);
+    reasons->reason[reasons->n] = (uint32_t)why.reason;
+    reasons->is_known[reasons->n] = why.gain_is_known != 0;
+    reasons->gain[reasons->n++] = why.gain;
+    reasons->n_known += why.gain_is_known != 0;
+}
+
+static void
+send_offer(struct lbm_node *node, const struct due *first, struct columns *columns, struct reasons *reasons)
 {
     Lbm__Offer offer = LBM__OFFER__INIT;
+    offer.n_reason = offer.n_gain_is_known = reasons->n;
+    offer.reason = reasons->reason;
+    offer.gain_is_known = reasons->is_known;
+    offer.n_gain = reasons->n_known != 0 ? reasons->n : 0;
+    offer.gain = reasons->gain;
     offer.job = first->job;
     offer.retargeted = first->retargeted != 0;
     columns_message(columns);
@@ -46,12 +69,14 @@ send_offer(struct lbm_node *node, const struct due *first, struct columns *colum
         send_peer(node, first->to, &message);
     columns_free(columns);
     columns_init(columns);
+    reasons->n = reasons->n_known = 0;
 }
 
 static void
 send_offers(struct lbm_node *node, struct job *job, const struct due *list, size_t n)
 {
     struct columns columns;
+    struct reasons reasons = {0};
     size_t bytes = 0;
     columns_init(&columns);
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
@@ -61,12 +86,13 @@ send_offers(struct lbm_node *node, struct job *job, const struct due *list, size
         bytes += record_bytes(vertex);
         if (columns.vertex.n == LBM_BATCH_VERTICES_MAX ||
             (bytes > LBM_BATCH_BYTES_MAX && columns.vertex.n != 0)) {
-            send_offer(node, list, &columns);
+            send_offer(node, list, &columns, &reasons);
             bytes = record_bytes(vertex);
         }
         columns_add(node, &columns, job, vertex, list[i].epoch, 1);
+        add_reason(node, &reasons, job, vertex);
     }
-    send_offer(node, list, &columns);
+    send_offer(node, list, &columns, &reasons);
     columns_free(&columns);
 }
 
@@ -150,13 +176,17 @@ target_for(const struct lbm_node *node, const struct lbm_vertex *vertex, uint32_
 }
 
 int
-handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to,
+              const struct why *why)
 {
     const struct lbm_member *target = target_for(node, vertex, to);
     if (target == NULL || !is_acked(node, vertex) ||
         (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
         return 0;
-    if (!application_lets_go(node, job, vertex, to))
+    int goes = application_lets_go(node, job, vertex, to);
+    if (goes || vertex->move_to == to)
+        move_decided(node, job, vertex, to, why);
+    if (!goes)
         return vertex->move_to == to; /* it begins when the application has let go */
     record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
     return 1;
@@ -166,9 +196,11 @@ int
 handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
 {
     const struct lbm_member *target = target_for(node, vertex, to);
-    if (target != NULL)
-        record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
-    return target != NULL;
+    if (target == NULL)
+        return 0;
+    move_leaves(node, job, vertex);
+    record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
+    return 1;
 }
 
 /* The vertex is ours again: its target is gone and never had it, or is this host's own inheritance. */
@@ -178,6 +210,7 @@ take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enu
     int in_session = vertex->in_session;
     vertex->in_session = 0;
     wishes_answered(job, vertex->peer);
+    move_ends(node, job, vertex, vertex->peer, LBM_MOVE_TAKEN_BACK);
     record_stage(node, job, vertex, transition, LBM_NONE, 0);
     if (in_session)
         session_left(node, job);
@@ -287,6 +320,7 @@ settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, co
     int in_session = vertex->in_session;
     vertex->in_session = 0;
     wishes_answered(job, vertex->peer);
+    move_ends(node, job, vertex, from->src, refused ? LBM_MOVE_REFUSED : LBM_MOVE_ARRIVED);
     if (refused) {
         record_stage(node, job, vertex, LBM_TRANSITION_RETURN, LBM_NONE, 0);
         vertex->offered_us = node->now_us;
@@ -360,6 +394,8 @@ accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, siz
         record_put(node, job, &row, refused ? LBM_TRANSITION_REFUSE : LBM_TRANSITION_ACCEPT);
     if (vertex != NULL)
         vertex->answer_due = 1;
+    if (vertex != NULL && !refused)
+        move_came(node, job, vertex, offer, i);
     if (in_session) /* it went round, and we never heard */
         session_left(node, job);
 }

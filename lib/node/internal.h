@@ -17,6 +17,7 @@
  *   application.c what an application may work on
  *   load.c       loads that applications report, and what they add up to
  *   handoff.c    PROTOCOL section 4: offers, answers, retries
+ *   moves.c      why vertices went, for those who ask
  *   finish.c     FIN: when a record will not be asked for again, and goes
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
@@ -34,6 +35,7 @@
 
 #include "base/check.h"
 #include "node/bugs.h"
+#include "node/moves.h"
 #include "node/patience.h"
 #include "node/state.h"
 
@@ -313,7 +315,8 @@ void wishes_free(struct wishes *wishes);
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
 
 /* Start handing over an OWN vertex. Nonzero if it started. */
-int handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
+int handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to,
+                  const struct why *why);
 /* The same for a vertex that an application has just released: its payload may be newer than the buddy's. */
 int handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
 void handoff_timer(struct lbm_node *node, struct job *job);
@@ -325,6 +328,36 @@ void due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint3
          const struct lbm_vertex *vertex, uint64_t epoch);
 void on_offer(struct lbm_node *node, const Lbm__Peer *message);
 void on_answer(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- moves.c ------------------------------------------------------------------------------------------- */
+
+/* An OWN vertex is to go; if its application must let go first, move_to is set. */
+void move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, uint32_t to,
+                  const struct why *why);
+void move_leaves(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex); /* OUT */
+/* It is offered. Returns why it goes, to tell the taker. */
+struct why move_sent(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex);
+/* Row i of an offer was accepted: the taker tells of the move when the giver cannot. */
+void move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
+               const Lbm__Offer *offer, size_t i);
+/* Called before the record leaves OUT. to: whoever answered. */
+void move_ends(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, uint32_t to,
+               enum lbm_move_state state);
+void move_adopted(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
+                  uint32_t from);
+/* Why a vertex goes whose wish is another host. */
+struct why move_wished(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
+                       uint32_t to);
+/* A load in parts of what is due to a host; < 0: nothing is due to it. */
+double move_share(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
+/* Decrease of J by each of the rows, one after the other between a and b; part has them moved already.
+ * Out: gain [n_moved] */
+void move_gains(const struct lbm_graph *g, const struct lbm_hosts *h, uint32_t *part, uint32_t a, uint32_t b,
+                const uint32_t *moved, uint32_t n_moved, double *gain);
+/* What this host knows of the moves of a vertex, newest first. Returns how many. */
+size_t moves_find(const struct lbm_node *node, const struct job *job, uint32_t vertex,
+                  Lbm__Move out[LBM_MOVES_TOLD_MAX]);
+void moves_free(struct lbm_node *node);
 
 /* ---- finish.c ---------------------------------------------------------------------------------------- */
 
@@ -379,8 +412,10 @@ enum lbm_err exchange_band(struct lbm_node *node, struct job *job, uint32_t part
 /* Of the patch; LBM_NONE: it has none. */
 uint32_t exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
 struct exchange {
-    LBM_VEC(uint32_t) give; /* own vertices, ids */
-    LBM_VEC(uint32_t) take; /* the partner's, ids */
+    LBM_VEC(uint32_t) give;               /* own vertices, ids */
+    LBM_VEC(uint32_t) take;               /* the partner's, ids */
+    LBM_VEC(double) give_gain, take_gain; /* decrease of J by each of them, in the order of moves */
+    enum lbm_move_reason give_reason, take_reason;
 };
 /* Decide what moves between this host and the partner, whose answer is `accept`. */
 enum lbm_err exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
@@ -427,12 +462,16 @@ void submit_gone(struct lbm_node *node, uint64_t client);
 void on_request(struct lbm_node *node, const struct lbm_event *event);
 void collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map);
 void collect_locate(struct lbm_node *node, uint64_t client, uint64_t request,
-                    const Lbm__LocateRequest *locate);
+                    const Lbm__LocateRequest *asked);
 void collect_gone(struct lbm_node *node, uint64_t client);
 void collect_timer(struct lbm_node *node);
 int64_t collect_deadline(const struct lbm_node *node);
 void on_map_query(struct lbm_node *node, const Lbm__Peer *message);
 void on_map_part(struct lbm_node *node, const Lbm__Peer *message);
+
+/* Which place of a vertex, and all that is known of its moves. */
+void collect_explain(struct lbm_node *node, uint64_t client, uint64_t request,
+                     const Lbm__ExplainRequest *asked);
 
 /* ---- operate.c ---------------------------------------------------------------------------------------- */
 

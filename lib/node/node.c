@@ -87,6 +87,7 @@ lbm_node_free(struct lbm_node *node)
         collect_gone(node, node->collections.at[0]->client);
     lbm_vec_free(&node->collections);
     operate_free(node);
+    moves_free(node);
     for (size_t i = 0; i < node->log.n; i++)
         free(node->log.at[i].command);
     lbm_vec_free(&node->log);

@@ -185,14 +185,17 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
-/* Hand over the vertices of a plan's list that are still ours; records them as part of the session. */
+/* Hand over the vertices of a plan's list that are still ours; records them as part of the session. Gains:
+ * NULL if the partner did not tell. */
 static void
 give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const uint32_t *vertex,
-          const uint64_t *epoch)
+          const uint64_t *epoch, struct why why, const double *gain)
 {
+    why.gain_is_known = gain != NULL;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
-        if (own == NULL || own->epoch != epoch[i] || !handoff_begin(node, job, own, to))
+        why.gain = gain != NULL ? gain[i] : 0;
+        if (own == NULL || own->epoch != epoch[i] || !handoff_begin(node, job, own, to, &why))
             continue;
         own->in_session = 1;
         job->session.leaving++;
@@ -234,6 +237,10 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
     plan.n_take = plan.n_take_epoch = exchange->take.n;
     plan.take = exchange->take.at;
     plan.take_epoch = take_epoch;
+    plan.n_take_gain = exchange->take_gain.n;
+    plan.take_gain = exchange->take_gain.at;
+    plan.take_reason = exchange->take_reason;
+    plan.load = session_load(job);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_PLAN;
     message.pair_plan = &plan;
@@ -244,9 +251,14 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
 
 /* The opener decides, tells, and both sides hand over. */
 static void
-carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchange, const Lbm__Records *band)
+carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchange,
+          const Lbm__PairAccept *accept)
 {
     uint32_t partner = job->session.partner;
+    const struct why why = {.reason = exchange->give_reason,
+                            .share = {move_share(node, job, node->host, session_load(job)),
+                                      move_share(node, job, partner, accept->load)},
+                            .together = (uint32_t)(exchange->give.n + exchange->take.n)};
     uint64_t *give_epoch = lbm_alloc(exchange->give.n, sizeof *give_epoch);
     if (give_epoch == NULL) {
         fail(node, LBM_E_NOMEM);
@@ -254,11 +266,12 @@ carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchang
     }
     for (size_t i = 0; i < exchange->give.n; i++)
         give_epoch[i] = lbm_shard_vertex(&job->shard, exchange->give.at[i])->epoch;
-    if (send_plan(node, job, exchange, band, give_epoch) != LBM_OK)
+    if (send_plan(node, job, exchange, accept->band, give_epoch) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     if (exchange->give.n + exchange->take.n != 0) {
         start_moving(node, job, exchange->take.n, exchange->take.at);
-        give_away(node, job, partner, exchange->give.n, exchange->give.at, give_epoch);
+        give_away(node, job, partner, exchange->give.n, exchange->give.at, give_epoch, why,
+                  exchange->give_gain.at);
         session_finish_if_over(node, job);
     } else {
         session_next(node, job);
@@ -288,10 +301,12 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     } else {
         if (exchange.give.n + exchange.take.n == 0)
             remember_quiet(node, s);
-        carry_out(node, job, &exchange, accept->band);
+        carry_out(node, job, &exchange, accept);
     }
     lbm_vec_free(&exchange.give);
     lbm_vec_free(&exchange.take);
+    lbm_vec_free(&exchange.give_gain);
+    lbm_vec_free(&exchange.take_gain);
 }
 
 void
@@ -319,8 +334,15 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
         job->session.colour = plan->colour;
         job->session.retry_us = INT64_MAX;
     }
+    const struct why why = {.reason = plan->take_reason < LBM_MOVE_REASON_COUNT
+                                          ? (enum lbm_move_reason)plan->take_reason
+                                          : LBM_MOVE_UNKNOWN,
+                            .share = {move_share(node, job, node->host, session_load(job)),
+                                      move_share(node, job, message->src, plan->load)},
+                            .together = (uint32_t)(plan->n_give + plan->n_take)};
     start_moving(node, job, plan->n_give, plan->give);
-    give_away(node, job, message->src, plan->n_take, plan->take, plan->take_epoch);
+    give_away(node, job, message->src, plan->n_take, plan->take, plan->take_epoch, why,
+              plan->n_take_gain == plan->n_take ? plan->take_gain : NULL);
     session_finish_if_over(node, job);
 }
 

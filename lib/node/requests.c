@@ -357,6 +357,12 @@ answer_locate(struct lbm_node *node, const struct client *client, const Lbm__Req
 }
 
 static void
+answer_explain(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    collect_explain(node, client->id, client->request, request->explain);
+}
+
+static void
 answer_attach(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->attach->job);
@@ -404,6 +410,7 @@ static const struct {
     {LBM__REQUEST__WHAT_RELEASED, answer_released},
     {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},
     {LBM__REQUEST__WHAT_LOAD, answer_load},
+    {LBM__REQUEST__WHAT_EXPLAIN, answer_explain},
 };
 
 void

@@ -7,6 +7,7 @@
 #include "balance/level.h"
 #include "base/rng.h"
 #include "embed/embed.h"
+#include "node/moves.h"
 #include "node/node.h"
 #include "node/shard.h"
 #include "node/transitions.h"
@@ -433,6 +434,27 @@ struct event_line {
     char text[256];
 };
 
+/* Why a vertex goes from this host to another, and what it brings. */
+struct why {
+    enum lbm_move_reason reason;
+    int gain_is_known;
+    double gain;       /* decrease of J, bandwidth times links */
+    double share[2];   /* loads of both hosts before, in parts of what is due to them; < 0: not known */
+    uint32_t together; /* vertices of the same decision; 0: not known */
+};
+
+/* A move, kept for `lbctl explain`. */
+struct move {
+    uint64_t job;
+    uint64_t epoch; /* at which the taker owns it, or would */
+    uint32_t vertex, from, to, work;
+    struct why why;
+    enum lbm_move_state state;
+    uint64_t bytes;                 /* of its rows in offers */
+    int64_t at_us, left_us, end_us; /* decided (-1: before this daemon's start), OUT, over (0: not yet, -1: a
+                                       taker does not know how long that took) */
+};
+
 /* An application waits until its payloads are with the buddy. */
 struct checkpoint {
     uint64_t client;
@@ -449,6 +471,8 @@ struct collection {
     int64_t deadline_us;
     LBM_VEC(uint32_t) awaited; /* hosts */
     int locate;                /* nonzero: answer places of these vertices */
+    int explain;               /* nonzero: and the moves of the only one */
+    LBM_VEC(Lbm__Move) moves;
     LBM_VEC(uint32_t) vertex;
     struct lbm_idmap first; /* vertex: where it is first in the list above */
     LBM_VEC(uint32_t) place;
@@ -551,6 +575,8 @@ struct lbm_node {
     LBM_VEC(struct operator_wait) operators;
     LBM_VEC(struct event_line) events; /* number i at (i - 1) % LBM_EVENTS_MAX */
     uint64_t n_events;                 /* ever */
+    LBM_VEC(struct move) moves;        /* number i at (i - 1) % LBM_MOVES_MAX */
+    uint64_t n_moves;                  /* ever */
 
     int starting;       /* the stored log is being read: nothing follows from it yet */
     uint64_t topology;  /* of the view, when jobs last took notice */

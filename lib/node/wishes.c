@@ -110,7 +110,8 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
         list->at = list->at < list->n ? list->at : 0;
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot[list->at]];
         int is_here = is_wish(node, vertex) && vertex->wish == list->host;
-        if (is_here && !handoff_begin(node, job, vertex, list->host)) {
+        const struct why why = is_here ? move_wished(node, job, vertex, list->host) : (struct why){0};
+        if (is_here && !handoff_begin(node, job, vertex, list->host, &why)) {
             list->at++;
             continue;
         }

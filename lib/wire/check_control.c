@@ -101,6 +101,10 @@ static const struct lbm_wire_rule load_request_rules[] = {
 static const struct lbm_wire_table load_request_table =
     TABLE(load_request_rules, lbm__load_request__descriptor);
 
+static const struct lbm_wire_rule explain_request_rules[] = {{"job", NAME}, {"vertex", VERTEX}};
+static const struct lbm_wire_table explain_request_table =
+    TABLE(explain_request_rules, lbm__explain_request__descriptor);
+
 static const struct lbm_wire_rule request_rules[] = {
     {"status", .nested = &empty_table},
     {"hosts", .nested = &empty_table},
@@ -120,6 +124,7 @@ static const struct lbm_wire_rule request_rules[] = {
     {"checkpoint", .nested = &checkpoint_request_table},
     {"job_change", .nested = &job_change_table},
     {"load", .nested = &load_request_table},
+    {"explain", .nested = &explain_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -237,6 +242,16 @@ static const struct lbm_wire_rule release_rules[] = {
 };
 static const struct lbm_wire_table release_table = TABLE(release_rules, lbm__release__descriptor);
 
+static const struct lbm_wire_rule explain_reply_rules[] = {
+    {"vertex", VERTEX},
+    {"host", HOST_OR_NONE},
+    {"home", HOST},
+    {"moves", UP_TO(LBM_MOVES_ALL_MAX), .nested = &lbm_wire_move_table},
+    {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
+};
+static const struct lbm_wire_table explain_reply_table =
+    TABLE(explain_reply_rules, lbm__explain_reply__descriptor);
+
 static const struct lbm_wire_rule response_rules[] = {
     {"code", IN(0, LBM_ERR_COUNT - 1)},
     {"text", TEXT},
@@ -250,6 +265,7 @@ static const struct lbm_wire_rule response_rules[] = {
     {"events", .nested = &events_reply_table},
     {"acquire", .nested = &acquire_table},
     {"release", .nested = &release_table},
+    {"explain", .nested = &explain_reply_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

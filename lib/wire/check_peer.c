@@ -70,7 +70,10 @@ static const struct lbm_wire_rule moved_rules[] = {
 static const struct lbm_wire_table moved_table = TABLE(moved_rules, lbm__moved__descriptor);
 
 static const struct lbm_wire_rule offer_rules[] = {{"records", .nested = &batch_table, .required = 1},
-                                                   {"retargeted", FLAG}};
+                                                   {"retargeted", FLAG},
+                                                   {"reason", UP_TO(LBM_BATCH_VERTICES_MAX), SMALL_ENUM},
+                                                   {"gain_is_known", SAME("reason"), FLAG},
+                                                   {"gain", SAME("reason"), OR_EMPTY}};
 static const struct lbm_wire_table offer_table = TABLE(offer_rules, lbm__offer__descriptor);
 
 static const struct lbm_wire_rule answer_rules[] = {
@@ -94,10 +97,9 @@ static const struct lbm_wire_rule pair_accept_rules[] = {{"band", .nested = &ban
 static const struct lbm_wire_table pair_accept_table = TABLE(pair_accept_rules, lbm__pair_accept__descriptor);
 
 static const struct lbm_wire_rule pair_plan_rules[] = {
-    {"give", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"give_epoch", SAME("give"), EPOCH},
-    {"take", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"take_epoch", SAME("take"), EPOCH},
+    {"give", UP_TO(LBM_ROWS_MAX), VERTEX}, {"give_epoch", SAME("give"), EPOCH},
+    {"take", UP_TO(LBM_ROWS_MAX), VERTEX}, {"take_epoch", SAME("take"), EPOCH},
+    {"take_gain", SAME("take"), OR_EMPTY}, {"take_reason", SMALL_ENUM},
 };
 static const struct lbm_wire_table pair_plan_table = TABLE(pair_plan_rules, lbm__pair_plan__descriptor);
 
@@ -144,12 +146,20 @@ static const struct lbm_wire_rule map_query_rules[] = {
     {"positions", FLAG},
     {"edges", FLAG},
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"moves", FLAG},
 };
 static const struct lbm_wire_table map_query_table = TABLE(map_query_rules, lbm__map_query__descriptor);
+
+static const struct lbm_wire_rule move_rules[] = {
+    {"epoch", EPOCH},       {"from", HOST},        {"to", HOST},
+    {"reason", SMALL_ENUM}, {"state", SMALL_ENUM}, {"gain_is_known", FLAG},
+};
+const struct lbm_wire_table lbm_wire_move_table = TABLE(move_rules, lbm__move__descriptor);
 
 static const struct lbm_wire_rule map_part_rules[] = {
     {"last", FLAG},
     {"records", .nested = &lbm_wire_map_records_table},
+    {"moves", UP_TO(LBM_MOVES_TOLD_MAX), .nested = &lbm_wire_move_table},
 };
 static const struct lbm_wire_table map_part_table = TABLE(map_part_rules, lbm__map_part__descriptor);
 

@@ -52,5 +52,7 @@
 
 /* Rows of a mapping, in MapPart and MapReply. */
 extern const struct lbm_wire_table lbm_wire_map_records_table;
+/* In MapPart and ExplainReply. */
+extern const struct lbm_wire_table lbm_wire_move_table;
 
 #endif
