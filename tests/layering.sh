@@ -19,17 +19,18 @@ balance:  base host
 embed:    base graph
 map:      base graph host space balance embed
 file:     base graph host
+trace:    base graph host
 wire:     base
 node:     base graph host space balance embed map wire
 store:    base graph node wire
 api:      base wire
 daemon:   base graph host space balance embed map file wire node store
-client:   base graph host space balance embed map file wire node api
-sim:      base graph host space balance embed map file wire node
+client:   base graph host space balance embed map file trace wire node api
+sim:      base graph host space balance embed map file trace wire node
 '
 
 # Modules that compute: no clock, no randomness of the machine, no file, no socket, no output, no exit.
-pure='base graph host space balance embed map wire node'
+pure='base graph host space balance embed map trace wire node'
 
 # header pattern (extended): the folders it may be included from.
 owners='
@@ -44,7 +45,7 @@ libqhull_r/                         lib/space lib/graph
 expat                               lib/graph
 cairo                               client
 zlib                                lib/file lib/store
-jansson                             client daemon
+jansson                             client daemon sim
 protobuf-c/                         lib/wire
 time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client sim
 poll[.]h|net|arpa/|pthread[.]h      lib/file lib/store lib/api daemon client

@@ -21,6 +21,7 @@
     X(read_matrix_market)                                                                                    \
     X(read_metis)                                                                                            \
     X(read_scotch)                                                                                           \
+    X(read_trace)                                                                                            \
     X(wire_control)                                                                                          \
     X(wire_peer)
 
