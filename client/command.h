@@ -57,7 +57,7 @@ extern const struct lbm_command lbm_command_cluster, lbm_command_status, lbm_com
 extern const struct lbm_command lbm_command_submit, lbm_command_wait, lbm_command_map, lbm_command_locate;
 extern const struct lbm_command lbm_command_plot, lbm_command_cancel, lbm_command_events, lbm_command_log;
 extern const struct lbm_command lbm_command_join, lbm_command_drain, lbm_command_leave, lbm_command_evict;
-extern const struct lbm_command lbm_command_set, lbm_command_explain;
+extern const struct lbm_command lbm_command_set, lbm_command_explain, lbm_command_trace;
 
 /* The table, ending with NULL. */
 extern const struct lbm_command *const lbm_commands[];

@@ -36,6 +36,7 @@ const struct lbm_command *const lbm_commands[] = {
     &lbm_command_evict,
     &lbm_command_set,
     &lbm_command_log,
+    &lbm_command_trace,
     NULL,
 };
 

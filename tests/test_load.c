@@ -166,6 +166,61 @@ vertices_follow_measured_capacity(void **state)
     scene_free(&scene);
 }
 
+/* Ask a host for the job's vertices that changed after the stamps, if there are any. Out: stamps of the hosts
+ * that told of some. Returns how many were told of. */
+static uint32_t
+ask_changes(struct scene *scene, uint32_t since_host[], uint64_t since[], size_t n_since, uint64_t stamp[])
+{
+    char name[] = "job";
+    uint32_t n = 0;
+    Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
+    map.job = name;
+    map.n_since_host = map.n_since = n_since;
+    map.since_host = since_host;
+    map.since = since;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_MAP;
+    request.map = &map;
+    assert_non_null(cluster_ask(scene->cluster, 2, 0, &request));
+    const Lbm__Response *part;
+    for (size_t i = 0; (part = cluster_reply(scene->cluster, 2, i)) != NULL; i++) {
+        assert_int_equal(part->code, LBM_OK);
+        if (part->map->records == NULL)
+            continue;
+        n += (uint32_t)part->map->records->n_vertex;
+        assert_true(part->map->stamp > 0);
+        stamp[part->map->host] = part->map->stamp;
+    }
+    return n;
+}
+
+static void
+hosts_tell_what_has_changed_since(void **state)
+{
+    enum { HOSTS = 16 };
+    uint32_t host[HOSTS], n;
+    uint64_t stamp[HOSTS] = {0}, future[HOSTS];
+    struct loads loads = {.corner = USUAL};
+    struct scene scene;
+    (void)state;
+    for (uint32_t p = 0; p < HOSTS; p++) {
+        host[p] = p;
+        future[p] = UINT64_C(1) << 60;
+    }
+    scene_of_applications(&scene, &loads, &scene_calm);
+    n = ask_changes(&scene, NULL, NULL, 0, stamp);
+    assert_in_range(n, scene.g.n, scene.g.n + 100);
+    n = ask_changes(&scene, host, stamp, HOSTS, stamp);
+    assert_in_range(n, 0, 100); /* payloads that were kept meanwhile */
+    loads.corner = 1.5 * USUAL;
+    cluster_run(scene.cluster, 1000000, NULL, NULL);
+    n = ask_changes(&scene, host, stamp, HOSTS, stamp);
+    assert_in_range(n, SIDE * SIDE / 4, SIDE * SIDE * 3 / 4);
+    n = ask_changes(&scene, host, future, HOSTS, stamp);
+    assert_in_range(n, scene.g.n, scene.g.n + 100); /* twice, if it is on its way */
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -174,6 +229,7 @@ main(void)
         cmocka_unit_test(vertices_follow_loads_on_slow_disks),
         cmocka_unit_test(noise_moves_nothing),
         cmocka_unit_test(vertices_follow_measured_capacity),
+        cmocka_unit_test(hosts_tell_what_has_changed_since),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }

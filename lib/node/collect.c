@@ -16,6 +16,7 @@ typedef void (*part_sink)(struct lbm_node *node, void *arg, Lbm__Records *record
 struct wanted {
     int edges;            /* with adjacency */
     int owned;            /* OWN alone; else OUT too: on its way, and here until the target has it */
+    uint64_t since;       /* changed after that; 0: all */
     const uint32_t *only; /* [n_only]; all if n_only is 0 */
     size_t n_only;
 };
@@ -23,7 +24,7 @@ struct wanted {
 static int
 is_wanted(const struct wanted *wanted, const struct lbm_vertex *vertex)
 {
-    return vertex != NULL &&
+    return vertex != NULL && (wanted->since == 0 || vertex->seq > wanted->since) &&
            (vertex->stage == LBM_STAGE_OWN || (vertex->stage == LBM_STAGE_OUT && !wanted->owned));
 }
 
@@ -40,7 +41,8 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
             wanted->n_only != 0 ? lbm_shard_vertex(&job->shard, wanted->only[i]) : &job->shard.vertices.at[i];
         if (!is_wanted(wanted, vertex))
             continue;
-        columns_add(node, &columns, job, vertex, vertex->epoch, wanted->edges);
+        columns_add(node, &columns, job, vertex, vertex->epoch,
+                    wanted->edges ? COLUMNS_ADJACENCY : COLUMNS_BARE);
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
             mapping_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
@@ -75,6 +77,7 @@ send_part(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
     part.query = to->query;
     part.last = last != 0;
     part.records = records;
+    part.stamp = node->stream.seq;
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
     const struct job *job = job_of(node, to->job);
     part.n_moves = last && to->moves && job != NULL ? moves_find(node, job, to->vertex, moves) : 0;
@@ -87,6 +90,13 @@ send_part(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
     send_peer(node, to->to, &message);
 }
 
+/* A stamp of the future is none of this incarnation: everything counts as changed. */
+static uint64_t
+since_here(const struct lbm_node *node, uint64_t since)
+{
+    return since <= node->stream.seq ? since : 0;
+}
+
 void
 on_map_query(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -95,7 +105,10 @@ on_map_query(struct lbm_node *node, const Lbm__Peer *message)
                              query->moves != 0 && query->n_vertex != 0,
                              query->n_vertex != 0 ? query->vertex[0] : 0};
     struct job *job = job_of(node, query->job);
-    struct wanted wanted = {.edges = query->edges != 0, .only = query->vertex, .n_only = query->n_vertex};
+    struct wanted wanted = {.edges = query->edges != 0,
+                            .only = query->vertex,
+                            .n_only = query->n_vertex,
+                            .since = since_here(node, query->since)};
     Lbm__Records none = LBM__RECORDS__INIT;
     if (job == NULL)
         send_part(node, &to, &none, 1);
@@ -129,7 +142,8 @@ collect_gone(struct lbm_node *node, uint64_t client)
 
 /* Rows of one host: on to the client, or into the places asked for (the highest epoch wins). */
 static void
-take_part(struct lbm_node *node, struct collection *collection, uint32_t host, Lbm__Records *records)
+take_part(struct lbm_node *node, struct collection *collection, uint32_t host, Lbm__Records *records,
+          uint64_t stamp)
 {
     if (!collection->locate) {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
@@ -138,6 +152,7 @@ take_part(struct lbm_node *node, struct collection *collection, uint32_t host, L
         map.vertices = entry != NULL ? entry->vertices : 0;
         map.dimensions = node->view.m;
         map.records = records;
+        map.stamp = stamp;
         Lbm__Response response = LBM__RESPONSE__INIT;
         response.what_case = LBM__RESPONSE__WHAT_MAP;
         response.map = &map;
@@ -292,7 +307,7 @@ on_map_part(struct lbm_node *node, const Lbm__Peer *message)
         if (collection->query != part->query || collection->job != part->job)
             continue;
         if (part->records != NULL)
-            take_part(node, collection, message->src, part->records);
+            take_part(node, collection, message->src, part->records, part->stamp);
         if (collection->explain)
             take_moves(node, collection, part->n_moves, part->moves);
         for (size_t k = 0; part->last && k < collection->awaited.n; k++)
@@ -309,13 +324,22 @@ static void
 take_own(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
 {
     (void)last;
-    take_part(node, arg, node->host, records);
+    take_part(node, arg, node->host, records, node->stream.seq);
 }
 
-/* Ask everybody. Members that are silent are asked too, since an answer costs nothing, but not waited
- * for longer than the others. */
+static uint64_t
+since_of(const Lbm__MapRequest *map, uint32_t host)
+{
+    for (size_t i = 0; map != NULL && i < map->n_since_host; i++)
+        if (map->since_host[i] == host)
+            return map->since[i];
+    return 0;
+}
+
+/* Ask everybody. map: the client's request, NULL: it is none for a mapping. Members that are silent are asked
+ * too, since an answer costs nothing, but not waited for longer than the others. */
 static void
-ask_all(struct lbm_node *node, struct collection *collection, int edges)
+ask_all(struct lbm_node *node, struct collection *collection, int edges, const Lbm__MapRequest *map)
 {
     Lbm__MapQuery query = LBM__MAP_QUERY__INIT;
     query.job = collection->job;
@@ -332,6 +356,7 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges)
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || !lbm_view_takes_part(member))
             continue;
+        query.since = since_of(map, member->host);
         send_peer(node, member->host, &message);
         if (lbm_vec_push(&collection->awaited, member->host) != LBM_OK)
             fail(node, LBM_E_NOMEM);
@@ -362,11 +387,12 @@ begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name
 }
 
 static void
-run(struct lbm_node *node, struct collection *collection, const struct wanted *wanted)
+run(struct lbm_node *node, struct collection *collection, const struct wanted *wanted,
+    const Lbm__MapRequest *map)
 {
     struct job *job = job_of(node, collection->job);
     if (!wanted->owned)
-        ask_all(node, collection, wanted->edges);
+        ask_all(node, collection, wanted->edges, map);
     if (job != NULL && node->failed == LBM_OK)
         for_each_part(node, job, wanted, take_own, collection);
     if (collection->awaited.n == 0)
@@ -377,9 +403,11 @@ void
 collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map)
 {
     struct collection *collection = begin(node, client, request, map->job);
-    struct wanted wanted = {.edges = map->edges != 0, .owned = map->owned != 0};
+    struct wanted wanted = {.edges = map->edges != 0,
+                            .owned = map->owned != 0,
+                            .since = since_here(node, since_of(map, node->host))};
     if (collection != NULL)
-        run(node, collection, &wanted);
+        run(node, collection, &wanted, map);
 }
 
 /* The places of n vertices, each of which the guest has. Takes the collection. */
@@ -402,7 +430,7 @@ locate(struct lbm_node *node, struct collection *collection, size_t n, const uin
     if (collection->vertex.n == 0)
         finish(node, node->collections.n - 1);
     else
-        run(node, collection, &wanted);
+        run(node, collection, &wanted, NULL);
 }
 
 /* Nonzero if the guest has all of them; else the client has been told. */

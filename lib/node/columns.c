@@ -51,10 +51,10 @@ columns_add(struct lbm_node *node, struct columns *c, const struct job *job, con
             uint64_t epoch, int with_content)
 {
     enum lbm_err err = add_common(c, job, vertex, epoch);
-    if (with_content) {
+    if (with_content != COLUMNS_BARE)
         err |= add_halves(c, job, vertex, vertex->degree);
+    if (with_content == COLUMNS_WHOLE)
         err |= add_payload(c, vertex, vertex->payload_len);
-    }
     if (err != LBM_OK)
         fail(node, LBM_E_NOMEM);
 }

@@ -30,7 +30,13 @@ static const struct lbm_wire_rule submit_rows_rules[] = {
 static const struct lbm_wire_table submit_rows_table = TABLE(submit_rows_rules, lbm__submit_rows__descriptor);
 
 static const struct lbm_wire_rule map_request_rules[] = {
-    {"job", NAME}, {"positions", FLAG}, {"edges", FLAG}, {"owned", FLAG}};
+    {"job", NAME},
+    {"positions", FLAG},
+    {"edges", FLAG},
+    {"owned", FLAG},
+    {"since_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"since", SAME("since_host")},
+};
 static const struct lbm_wire_table map_request_table = TABLE(map_request_rules, lbm__map_request__descriptor);
 
 static const struct lbm_wire_rule locate_request_rules[] = {

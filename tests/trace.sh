@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# lbctl trace on a real cluster: while loads change, a host gets another capacity and one leaves, a trace is recorded;
+# its end is what the cluster has at that time.
+#   TRACE_HOSTS   mesh:2x2
+#   TRACE_GUEST   lattice:40x40
+command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
+. "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
+. "$tests/field_lib.sh"
+export LOADS=$scratch/loads
+guest=${TRACE_GUEST:-lattice:40x40}
+side=${guest##*x}
+trace=$scratch/trace
+
+# cost AWK-CONDITION: vertices for which it holds, in x and y, cost 200, all others 100.
+cost() {
+    awk -v n="$vertices" -v w="$side" "BEGIN { for (v = 0; v < n; v++) { x = v % w; y = int(v / w); print ($1) ? 200 : 100 } }" \
+        >"$LOADS.new"
+    mv "$LOADS.new" "$LOADS"
+}
+# owners_at_end FILE: the host of each vertex, by the trace.
+owners_at_end() {
+    awk '$1 == "vertex" { own[$2] = $4; n++ } $1 == "own" { for (i = 3; i <= NF; i++) own[$i] = $2 }
+        END { for (v = 0; v < n; v++) print own[v] }' "$1"
+}
+# loads_at_end FILE: the load of each host, by the trace.
+loads_at_end() {
+    awk '$1 == "vertex" { own[$2] = $4; work[$2] = $3; n++ } $1 == "own" { for (i = 3; i <= NF; i++) own[$i] = $2 }
+        $1 == "load" { for (i = 2; i <= NF; i++) { split($i, p, ":"); work[p[1]] = p[2] } }
+        END { for (v = 0; v < n; v++) load[own[v]] += work[v]; for (h in load) print h, load[h] }' "$1" | sort -n
+}
+has_line() { grep -qE "$1" "$trace"; }
+
+start "${TRACE_HOSTS:-mesh:2x2}"
+hosts=$(find "$dir" -maxdepth 1 -name 'h*' | wc -l)
+expect "gen" "$lbctl" -q gen "$guest" -o "$scratch/guest.graph"
+expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job --imbalance 0.02 --seed 7
+expect "it settles" ask 0 wait job --timeout 60 --json
+vertices=$(figure vertices "$scratch/output")
+
+refused 1 "there is no job named nonsense" ask 0 trace nonsense -o "$trace"
+refused 2 "compress it when it is complete" ask 0 trace job -o "$trace.gz" --seconds 1
+refused 2 "--output FILE is missing" ask 0 trace job
+refused 2 "standard output" ask 0 trace job -o - --json
+refused 2 "No such file" ask 0 trace job -o "$scratch/none/trace"
+refused 3 "no daemon listens there" "$lbctl" -s "$scratch/none.sock" trace job -o "$trace"
+[ -e "$trace" ] && bad "a refusal has made a file"
+
+# A settled job: nothing happens, and nothing is written.
+expect "a trace of rest" ask 1 trace job -o "$scratch/rest" --seconds 1.5 --every 0.2
+if [ "$(grep -c '^at' "$scratch/rest")" -eq 0 ] && tail -n 1 "$scratch/rest" | grep -q '^end 1\.[5-9]'; then
+    ok "a trace of rest has no step"
+else
+    bad "a trace of rest: $(tail -n 3 "$scratch/rest")"
+fi
+grep -q '^job job 0.02 auto 7$' "$scratch/rest" || bad "the job: $(grep '^job' "$scratch/rest")"
+ask 0 map job -o "$scratch/part" 2>/dev/null
+owners_at_end "$scratch/rest" | cmp -s - "$scratch/part" || bad "owners at the beginning"
+
+cost 0
+for ((host = 0; host < hosts; host++)); do work "$host"; done
+until_true 30 "every vertex is worked on" all_worked_on
+[ "$failed" -eq 0 ] || exit 1
+ask 1 trace job -o "$trace" --every 0.5 --seconds 60 2>"$scratch/recorder" &
+recorder=$!
+until_true 10 "the recorder has begun" grep -qs '^begin' "$trace"
+cost "x < $side / 2 && y < $side / 2"
+until_true 20 "loads are traced" has_line '^load .*:19[0-9]'
+expect "a capacity" ask 0 set 2 --capacity 0.5
+until_true 10 "the capacity is traced" has_line '^host 2 h2 0.5'
+until_true 30 "moves are traced" has_line '^own 0'
+expect "host 3 leaves" ask 0 -q leave 3 --timeout 60
+until_true 10 "the leave is traced" has_line '^left 3'
+end_work TERM "${!worker_pid[@]}" # nothing changes any more
+ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "$(tail -n 2 "$scratch/output")"
+sleep 1.5
+kill -INT "$recorder" 2>/dev/null # a shell's background job ignores it
+kill -TERM "$recorder" 2>/dev/null
+wait "$recorder" 2>/dev/null
+ask 0 map job -o "$scratch/part" --json >"$scratch/map" 2>&1 || bad "the map: $(tail -n 2 "$scratch/map")"
+ask 0 map job -o "$scratch/part" 2>/dev/null
+if owners_at_end "$trace" | cmp -s - "$scratch/part"; then
+    ok "owners are what the trace says"
+else
+    bad "owners: $(owners_at_end "$trace" | diff - "$scratch/part" | head -n 5)"
+fi
+loads_at_end "$trace" | cut -d' ' -f2 | paste -sd' ' >"$scratch/loads_traced"
+for ((host = 0; host < hosts - 1; host++)); do
+    sqlite3 -readonly "$dir/h$host/lbmap.db" "select sum(work) from vertex where stage = 1"
+done | paste -sd' ' >"$scratch/loads_stored"
+if cmp -s "$scratch/loads_traced" "$scratch/loads_stored"; then
+    ok "loads are what the trace says"
+else
+    bad "loads: $(cat "$scratch/loads_traced"), not $(cat "$scratch/loads_stored")"
+fi
+echo "$(grep -c '^at' "$trace") steps, $(wc -c <"$trace") bytes"
+exit "$failed"
