@@ -211,6 +211,10 @@ struct lbmap_load {
  * finite: none is told; LBMAP_E_TIMEOUT, LBMAP_E_IO, LBMAP_E_NOMEM: some may have been told. */
 enum lbmap_error lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n);
 
+/* The same for loads that are known, not measured, such as a number of particles: they are not smoothed but hold
+ * at once. Do not set what is noisy: every change may move vertices. Errors: as above. */
+enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *loads, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

@@ -168,6 +168,7 @@ report_loads(struct cluster *c, uint32_t application)
     body.vertex = vertex;
     body.token = token;
     body.load = load;
+    body.known = c->loads_known != 0;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_LOAD;
     request.load = &body;
@@ -183,6 +184,13 @@ cluster_report_loads(struct cluster *c, double (*load)(void *arg, uint32_t verte
     c->load = load;
     c->load_arg = arg;
     c->check.loads_change = load != NULL;
+}
+
+void
+cluster_set_loads(struct cluster *c, double (*load)(void *arg, uint32_t vertex, int64_t now_us), void *arg)
+{
+    cluster_report_loads(c, load, arg);
+    c->loads_known = 1;
 }
 
 void

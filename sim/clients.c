@@ -90,8 +90,8 @@ send_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_
     begin.vertices = g->n;
     begin.edges = lbm_graph_directions(g) / 2;
     begin.start = start;
-    begin.seed = 1;
-    begin.imbalance = 0.03;
+    begin.seed = c->options.job_seed != 0 ? c->options.job_seed : 1;
+    begin.imbalance = c->options.imbalance != 0 ? c->options.imbalance : 0.03;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
     request.submit_begin = &begin;
@@ -152,9 +152,8 @@ cluster_submit(struct cluster *c, uint32_t host, const char *name, const struct 
     return (enum lbm_err)cluster_reply(c, host, c->machine[host].replies.n - 1)->code;
 }
 
-/* The job of that name as a host lists it, or NULL. */
-static const Lbm__JobEntry *
-job_listed(struct cluster *c, uint32_t host, const char *name)
+const Lbm__JobEntry *
+cluster_job(struct cluster *c, uint32_t host, const char *name)
 {
     char copy[LBM_NAME_MAX + 1];
     snprintf(copy, sizeof copy, "%s", name);
@@ -171,13 +170,13 @@ job_listed(struct cluster *c, uint32_t host, const char *name)
 int
 cluster_has_job(struct cluster *c, uint32_t host, const char *name)
 {
-    return job_listed(c, host, name) != NULL;
+    return cluster_job(c, host, name) != NULL;
 }
 
 int
 cluster_settled_at(struct cluster *c, uint32_t host, const char *name)
 {
-    const Lbm__JobEntry *job = job_listed(c, host, name);
+    const Lbm__JobEntry *job = cluster_job(c, host, name);
     return job != NULL && job->settled;
 }
 

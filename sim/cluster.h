@@ -11,6 +11,8 @@
 
 struct cluster_options {
     uint64_t seed;
+    uint64_t job_seed;                     /* of jobs, 0: 1 */
+    double imbalance;                      /* bound of jobs, 0: 0.03 */
     int64_t delay_least_us, delay_most_us; /* of a message; connections keep order */
     int64_t sync_us;                       /* a transaction takes up to this */
     double lose_soft;                      /* probability that a lossy message is lost */
@@ -27,7 +29,10 @@ struct cluster_options {
     int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
     int metered;   /* nonzero: cluster_meter has the time of the processor too */
     uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as stories have few */
-    int judged;               /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
+    /* May change what a plan computes: where its vertices go. NULL: it stays. */
+    void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
+    void *planned_arg;
+    int judged; /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;
 };
@@ -177,6 +182,8 @@ enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *
 /* The same without waiting for the log: the last reply may come later, or never. */
 enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const char *name,
                                 const struct lbm_graph *g, enum lbm_start start);
+/* The job of that name as that host lists it, or NULL; valid until its next reply. */
+const Lbm__JobEntry *cluster_job(struct cluster *cluster, uint32_t host, const char *name);
 /* Nonzero if that host knows a job of that name. */
 int cluster_has_job(struct cluster *cluster, uint32_t host, const char *name);
 /* Nonzero if that host, or every host that is up, says the job has settled. */
@@ -203,6 +210,9 @@ void cluster_run_application(struct cluster *cluster, uint32_t host, const char 
  * time; it may draw. */
 void cluster_report_loads(struct cluster *cluster, double (*load)(void *arg, uint32_t vertex, int64_t now_us),
                           void *arg);
+/* The same as loads that they know, and have not measured. */
+void cluster_set_loads(struct cluster *cluster, double (*load)(void *arg, uint32_t vertex, int64_t now_us),
+                       void *arg);
 /* The shell of a host has measured that others leave it this part of the processors, in (0, 1]. */
 void cluster_measure(struct cluster *cluster, uint32_t host, double left);
 /* Kill the applications of a host; change the manner of all of them. */

@@ -141,6 +141,7 @@ struct cluster {
     LBM_VEC(struct application) applications;
     double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */
     void *load_arg;
+    int loads_known; /* they are not measured */
     uint64_t clients;           /* connections of applications so far */
     uint64_t connections;       /* made so far */
     LBM_VEC(int64_t) broken_us; /* by connection, less one: what would arrive later is lost */

@@ -10,6 +10,7 @@
 
 #include "sim/balance/command.h"
 #include "sim/hunt.h"
+#include "sim/replay/command.h"
 #include "sim/report.h"
 #include "sim/runner.h"
 #include "sim/scale.h"
@@ -173,6 +174,7 @@ static const struct {
     const char *text;
 } commands[] = {
     {"scenario", scenario_command, "one story, told step by step in a file"},
+    {"replay", replay_command, "the balancer over a trace of a real cluster"},
     {"balance", balance_command, "a load policy on any hosts"},
     {"advise", advise_command, "which load policy is the fastest on these hosts, and why"},
     {"table", table_command, "numbers of the papers, compared with ours"},
@@ -219,7 +221,7 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (!has_command) {
-        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, balance, advise, "
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, replay, balance, advise, "
                         "table, plot, embed or list; --help says more\n");
         return EXIT_USAGE;
     }

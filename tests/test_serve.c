@@ -625,11 +625,14 @@ loads_are_reported_all_or_none(void **state)
         loads[v] = (struct lbmap_load){v, 5, 2};
     assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_OK);
     assert_true(scene->daemon.load == 2 * MANY);
+    assert_int_equal(lbmap_set_load(scene->map, loads, MANY), LBMAP_OK);
+    assert_true(scene->daemon.load == 4 * MANY);
     loads[MANY - 1].load = -1;
     assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_E_RANGE);
     loads[MANY - 1].load = HUGE_VAL;
     assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_E_RANGE);
-    assert_true(scene->daemon.load == 2 * MANY);
+    assert_int_equal(lbmap_set_load(scene->map, loads, MANY), LBMAP_E_RANGE);
+    assert_true(scene->daemon.load == 4 * MANY);
     free(loads);
 }
 

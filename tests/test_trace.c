@@ -53,6 +53,7 @@ whole_is_read(void **state)
     assert_string_equal(t.job, "j");
     assert_string_equal(t.policy, "auto");
     assert_int_equal(t.seed, 1);
+    assert_false(t.measured);
     assert_int_equal(t.g.n, 3);
     assert_int_equal(lbm_graph_directions(&t.g), 4);
     assert_int_equal(t.g.work[2], 30);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* What vertices cost, as the program that works on them measures it. The daemon smooths it and compares
- * tokens: nothing is remembered here. */
+/* What vertices cost, as the program that works on them measures or knows it. The daemon smooths what is
+ * measured and compares tokens: nothing is remembered here. */
 #include "config.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum { LOADS_AT_ONCE = 2048 };
 
 static enum lbm_err
-send_loads(struct lbmap *map, uint32_t *vertex, uint64_t *token, double *load, size_t n)
+send_loads(struct lbmap *map, uint32_t *vertex, uint64_t *token, double *load, size_t n, int known)
 {
     Lbm__Request request = LBM__REQUEST__INIT;
     Lbm__LoadRequest body;
@@ -20,13 +20,14 @@ send_loads(struct lbmap *map, uint32_t *vertex, uint64_t *token, double *load, s
     body.vertex = vertex;
     body.token = token;
     body.load = load;
+    body.known = known != 0;
     request.what_case = LBM__REQUEST__WHAT_LOAD;
     request.load = &body;
     return lbm_api_call(map, &request, NULL, NULL);
 }
 
-enum lbmap_error
-lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n)
+static enum lbmap_error
+tell_loads(struct lbmap *map, const struct lbmap_load *loads, size_t n, int known)
 {
     enum lbm_err err = LBM_OK;
     if (map->service == NULL)
@@ -45,7 +46,19 @@ lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n)
             token[i] = loads[at + i].token;
             load[i] = loads[at + i].load;
         }
-        err = send_loads(map, vertex, token, load, many);
+        err = send_loads(map, vertex, token, load, many, known);
     }
     return (enum lbmap_error)err;
+}
+
+enum lbmap_error
+lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n)
+{
+    return tell_loads(map, loads, n, 0);
+}
+
+enum lbmap_error
+lbmap_set_load(struct lbmap *map, const struct lbmap_load *loads, size_t n)
+{
+    return tell_loads(map, loads, n, 1);
 }

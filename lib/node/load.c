@@ -5,7 +5,9 @@
  * in the end is too small to matter.
  *
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have. It
- * is taken anew when it has changed by more than what is on its way at any moment. */
+ * is taken anew when it has changed by more than what is on its way at any moment.
+ *
+ * Loads that a program knows, instead of measuring them, hold at once. */
 #include <math.h>
 
 #include "node/internal.h"
@@ -73,6 +75,13 @@ load_timer(struct lbm_node *node, struct job *job)
         job->whole = sum;
 }
 
+static uint32_t
+as_work(double load)
+{
+    double rounded = floor(load + 0.5);
+    return rounded < 1 ? 1 : rounded > WORK_MAX ? WORK_MAX : (uint32_t)rounded;
+}
+
 static void
 follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
@@ -81,9 +90,16 @@ follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     if (difference < 0.5 || difference <= little * work ||
         (difference <= noise * work && difference * (now_s - vertex->followed) < wait_s * work))
         return;
-    double rounded = floor((double)vertex->reported + 0.5);
     vertex->followed = now_s;
-    record_work(node, job, vertex, rounded < 1 ? 1 : rounded > WORK_MAX ? WORK_MAX : (uint32_t)rounded);
+    record_work(node, job, vertex, as_work(vertex->reported));
+}
+
+static void
+take_known(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, double load)
+{
+    vertex->reported = (float)fmax(load, 1e-3);
+    if (as_work(load) != vertex->work)
+        record_work(node, job, vertex, as_work(load));
 }
 
 void
@@ -96,6 +112,10 @@ application_load(struct lbm_node *node, uint64_t client, uint64_t request, const
             continue;
         double known = vertex->reported > 0 ? (double)vertex->reported : vertex->work;
         double heard = load->load[i] < WORK_MAX ? load->load[i] : WORK_MAX;
+        if (load->known) {
+            take_known(node, job, vertex, heard);
+            continue;
+        }
         double parts = fabs(heard - known) > surprise * known ? SURPRISE_PARTS : REPORT_PARTS;
         vertex->reported = (float)fmax(known + (heard - known) / parts, 1e-3);
         follow(node, job, vertex);

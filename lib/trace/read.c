@@ -120,6 +120,13 @@ read_job(struct reader *r)
 }
 
 static enum lbm_err
+read_measured(struct reader *r)
+{
+    r->t.measured = 1;
+    return LBM_OK;
+}
+
+static enum lbm_err
 read_guest(struct reader *r)
 {
     struct lbm_trace *t = &r->t;
@@ -423,20 +430,11 @@ static const struct {
     int where;
     enum lbm_err (*read)(struct reader *r);
 } rows[] = {
-    {"vertex", IN_HEAD, read_vertex},
-    {"load", IN_STEPS, read_load},
-    {"own", IN_STEPS, read_own},
-    {"at", IN_STEPS, read_at},
-    {"host", IN_HEAD | IN_STEPS, read_host},
-    {"job", IN_HEAD, read_job},
-    {"guest", IN_HEAD, read_guest},
-    {"begin", IN_HEAD, read_begin},
-    {"join", IN_STEPS, read_join},
-    {"drain", IN_STEPS, read_drain},
-    {"back", IN_STEPS, read_back},
-    {"left", IN_STEPS, read_left},
-    {"lost", IN_STEPS, read_lost},
-    {"end", IN_STEPS, read_end},
+    {"vertex", IN_HEAD, read_vertex}, {"load", IN_STEPS, read_load},           {"own", IN_STEPS, read_own},
+    {"at", IN_STEPS, read_at},        {"host", IN_HEAD | IN_STEPS, read_host}, {"job", IN_HEAD, read_job},
+    {"guest", IN_HEAD, read_guest},   {"measured", IN_HEAD, read_measured},    {"begin", IN_HEAD, read_begin},
+    {"join", IN_STEPS, read_join},    {"drain", IN_STEPS, read_drain},         {"back", IN_STEPS, read_back},
+    {"left", IN_STEPS, read_left},    {"lost", IN_STEPS, read_lost},           {"end", IN_STEPS, read_end},
 };
 
 static enum lbm_err

@@ -67,6 +67,7 @@ struct lbm_trace {
     double imbalance;                    /* bound of the job */
     char policy[LBM_TRACE_WORD_MAX + 1]; /* as the job was asked to have */
     uint64_t seed;
+    int measured; /* nonzero: loads are measurements; 0: weights as records of vertices have them */
     LBM_VEC(struct lbm_trace_host) hosts; /* the first n_present take part at the beginning */
     uint32_t n_present;
     struct lbm_graph g; /* at the beginning; pins are ids of hosts */

@@ -84,8 +84,8 @@ lbm_trace_put_head(struct lbm_buf *buf, const struct lbm_trace *trace, const cha
     put_word(buf, trace->job);
     put_real(buf, trace->imbalance);
     put_word(buf, trace->policy);
-    lbm_buf_printf(buf, " %" PRIu64 "\nguest %" PRIu32 " %" PRIu64 "\n", trace->seed, trace->g.n,
-                   lbm_graph_directions(&trace->g) / 2);
+    lbm_buf_printf(buf, " %" PRIu64 "\n%sguest %" PRIu32 " %" PRIu64 "\n", trace->seed,
+                   trace->measured ? "measured\n" : "", trace->g.n, lbm_graph_directions(&trace->g) / 2);
     for (uint32_t i = 0; i < trace->n_present; i++)
         put_host(buf, "host", &trace->hosts.at[i]);
     for (uint32_t v = 0; v < trace->g.n; v++)

@@ -103,6 +103,7 @@ static const struct lbm_wire_rule load_request_rules[] = {
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"token", SAME("vertex"), EPOCH},
     {"load", SAME("vertex"), REAL(0.0, DBL_MAX)},
+    {"known", FLAG},
 };
 static const struct lbm_wire_table load_request_table =
     TABLE(load_request_rules, lbm__load_request__descriptor);
