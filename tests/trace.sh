@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # lbctl trace on a real cluster: while loads change, a host gets another capacity and one leaves, a trace is recorded;
-# its end is what the cluster has at that time.
+# its end is what the cluster has at that time. Then lbsim replay runs policies over it.
 #   TRACE_HOSTS   mesh:2x2
 #   TRACE_GUEST   lattice:40x40
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
@@ -93,4 +93,38 @@ else
     bad "loads: $(cat "$scratch/loads_traced"), not $(cat "$scratch/loads_stored")"
 fi
 echo "$(grep -c '^at' "$trace") steps, $(wc -c <"$trace") bytes"
+
+# The same again in virtual time: the same twice, two policies beside what happened, with hosts and loads as recorded.
+sim=$top_builddir/sim/lbsim
+expect "a replay" "$sim" replay "$trace" --policy none,gde --json
+cp "$scratch/output" "$scratch/first"
+expect "a replay again" "$sim" replay "$trace" --policy none,gde --json
+cmp -s "$scratch/first" "$scratch/output" || bad "a replay differs from the one before"
+[ "$(grep -c '"settled": true' "$scratch/first")" -eq 3 ] || bad "a replay: $(grep -o '"policy[^}]*"why": "[^"]*"' "$scratch/first")"
+at_most "$(figure changes "$scratch/first")" 20 || bad "phases: $(figure changes "$scratch/first")"
+for run in 1 2 3; do
+    uneven=$(grep '"policy"' "$scratch/first" | sed -n "${run}p" | grep -o '"imbalance": *[0-9.]*' | sed 's/.*: *//')
+    at_most "$uneven" 0.1 || bad "run $run ends with imbalance $uneven"
+done
+expect "a cut trace" "$sim" replay <(head -c "$(($(wc -c <"$trace") * 3 / 4))" "$trace") --rest 120
+grep -q "was cut" "$scratch/output" || bad "not told that the trace was cut"
+grep -q '^recorded ' "$scratch/output" || bad "no table: $(head -n 4 "$scratch/output")"
+expect "a compressed trace" "$sim" replay <(gzip -c "$scratch/rest") -q
+"$sim" replay "$scratch/rest" --phases >"$scratch/output" || bad "--phases"
+grep -q '^ *start' "$scratch/output" || bad "--phases: $(head -n 9 "$scratch/output")"
+
+head -n 3 "$trace" >"$scratch/bad"
+refused 2 "bad:4: the trace ends before its guest is complete" "$sim" replay "$scratch/bad"
+sed 's/^begin/begun/' "$trace" >"$scratch/bad"
+refused 2 "\"begun\" is no word of a trace" "$sim" replay "$scratch/bad"
+refused 2 "none: " "$sim" replay "$scratch/none"
+refused 2 "the trace is missing" "$sim" replay
+refused 2 "one trace at a time" "$sim" replay "$trace" "$trace"
+refused 2 "is none; lbsim replay --help" "$sim" replay "$trace" --policy nonsense
+refused 2 "is not plain, overlapped or pipelined" "$sim" replay "$trace" --schedule nonsense
+refused 2 "is not trace, plan" "$sim" replay "$trace" --start nonsense
+refused 2 "is not in" "$sim" replay "$trace" --imbalance 0
+refused 2 "no such option" "$sim" replay "$trace" --nonsense
+refused 2 "needs" "$sim" replay "$trace" --seed
+refused 0 "usage: lbsim replay" "$sim" replay --help
 exit "$failed"

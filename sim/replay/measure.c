@@ -105,7 +105,7 @@ capacity_of_all(const struct replay_state *state)
 double
 replay_imbalance(struct replay_state *state)
 {
-    double whole = (double)find_loads(state), all = capacity_of_all(state), most = -1;
+    double whole = (double)find_loads(state), all = capacity_of_all(state), most = 0;
     for (uint32_t p = 0; p < state->place->h.n && all > 0; p++)
         if (state->takes_part[p])
             most = fmax(most, (double)state->load[p] * all / (whole * state->capacity[p]) - 1);
