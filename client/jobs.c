@@ -26,6 +26,15 @@ static const struct lbm_column job_columns[] = {
 };
 
 static json_t *
+gates_object(const Lbm__JobGates *gates)
+{
+    return gates == NULL ? json_null()
+                         : json_pack("{s:f, s:f, s:I, s:I}", "cooldown_s", gates->cooldown_s, "payback_s",
+                                     gates->payback_s, "bytes_per_s", (json_int_t)gates->bytes_per_s,
+                                     "in_flight", (json_int_t)gates->in_flight);
+}
+
+static json_t *
 job_object(const Lbm__JobEntry *job)
 {
     json_t *hosts = json_array();
@@ -37,7 +46,7 @@ job_object(const Lbm__JobEntry *job)
     snprintf(id, sizeof id, "0x%016" PRIx64, job->job);
     return json_pack(
         "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
-        "s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:o}",
+        "s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:o, s:o}",
         "name", job->name, "id", id, "phase", job->phase, "settled", (int)job->settled, "vertices",
         (json_int_t)job->vertices, "edges", (json_int_t)job->edges, "work", (json_int_t)job->work, "home",
         (int)job->home, "start", lbm_start_name((enum lbm_start)job->start), "seed", (json_int_t)job->seed,
@@ -47,7 +56,8 @@ job_object(const Lbm__JobEntry *job)
         (int)job->owner, "age_s", job->age_s, "policy", job->policy, "policy_asked", job->policy_asked,
         "schedule", job->schedule, "policy_why", job->policy_why, "level_sweeps",
         (json_int_t)job->level_sweeps, "level_words", (json_int_t)job->level_words, "flow",
-        (json_int_t)job->flow, "transfer_s", job->transfer_s, "hosts", hosts);
+        (json_int_t)job->flow, "transfer_s", job->transfer_s, "gates", gates_object(job->gates), "hosts",
+        hosts);
 }
 
 static enum lbm_err

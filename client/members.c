@@ -210,7 +210,20 @@ const struct lbm_command lbm_command_evict = {
 
 /* ---- set ----------------------------------------------------------------------------------------------- */
 
-enum { SET_CAPACITY, SET_LINKS, SET_SITE, SET_ADDRESS, SET_POLICY, SET_SCHEDULE, SET_TIMEOUT, SET_OPTIONS };
+enum {
+    SET_CAPACITY,
+    SET_LINKS,
+    SET_SITE,
+    SET_ADDRESS,
+    SET_POLICY,
+    SET_SCHEDULE,
+    SET_COOLDOWN,
+    SET_PAYBACK,
+    SET_BUDGET,
+    SET_IN_FLIGHT,
+    SET_TIMEOUT,
+    SET_OPTIONS
+};
 
 static const struct lbm_option set_options[SET_OPTIONS] = {
     [SET_CAPACITY] = {.name = "capacity",
@@ -241,6 +254,37 @@ static const struct lbm_option set_options[SET_OPTIONS] = {
                       .value = "SCHEDULE",
                       .choices = lbm_schedule_choices,
                       .text = "with --policy:"},
+    [SET_COOLDOWN] =
+        {.name = "cooldown",
+         .type = LBM_OPTION_NUMBER,
+         .value = "S",
+         .min = 0,
+         .max = LBM_GATE_SECONDS_MAX,
+         .unit = "seconds",
+         .text = "of a job: a vertex that was exchanged stays so long, unless its host has too much"},
+    [SET_PAYBACK] = {.name = "payback",
+                     .type = LBM_OPTION_NUMBER,
+                     .value = "S",
+                     .min = 0,
+                     .max = LBM_GATE_SECONDS_MAX,
+                     .unit = "seconds",
+                     .text =
+                         "of a job: a move that balance does not ask for saves its own bytes in so long; 0: "
+                         "a quarter of a mean edge is enough"},
+    [SET_BUDGET] = {.name = "budget",
+                    .type = LBM_OPTION_INTEGER,
+                    .value = "N",
+                    .min = 0,
+                    .max = LBM_GATE_BYTES_MAX,
+                    .unit = "bytes a second",
+                    .text = "of a job: each host hands over at most so much; 0: no limit"},
+    [SET_IN_FLIGHT] = {.name = "in-flight",
+                       .type = LBM_OPTION_INTEGER,
+                       .value = "N",
+                       .min = 0,
+                       .max = LBM_VERTICES_MAX,
+                       .unit = "vertices",
+                       .text = "of a job: each host has at most so many on their way; 0: no limit"},
     [SET_TIMEOUT] = LOG_TIMEOUT,
 };
 
@@ -303,9 +347,9 @@ read_setting(const struct lbm_option_value *value, struct setting *setting, Lbm_
     enum lbm_err err = LBM_OK;
     if (!value[SET_CAPACITY].given && !value[SET_LINKS].given && !value[SET_SITE].given &&
         !value[SET_ADDRESS].given)
-        return lbm_diag_set(
-            diag, LBM_E_SYNTAX, "", 0,
-            "nothing to set: give --capacity, --links, --site or --address, or a job and --policy");
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "", 0,
+                            "nothing to set: give --capacity, --links, --site or --address, or a job and "
+                            "what to change of it");
     if (value[SET_CAPACITY].given)
         change->capacity = value[SET_CAPACITY].number;
     if (value[SET_ADDRESS].given) {
@@ -324,26 +368,54 @@ read_setting(const struct lbm_option_value *value, struct setting *setting, Lbm_
     return err;
 }
 
-/* A job's policy; the operand is the job. */
+static int
+is_any_given(const struct lbm_option_value *value, int from, int to)
+{
+    int given = 0;
+    for (int i = from; i <= to; i++)
+        given |= value[i].given;
+    return given;
+}
+
+static void
+read_gates(const struct lbm_option_value *value, Lbm__JobGates *gates)
+{
+    gates->given = (value[SET_COOLDOWN].given ? LBM_GATE_COOLDOWN : 0) |
+                   (value[SET_PAYBACK].given ? LBM_GATE_PAYBACK : 0) |
+                   (value[SET_BUDGET].given ? LBM_GATE_BYTES : 0) |
+                   (value[SET_IN_FLIGHT].given ? LBM_GATE_IN_FLIGHT : 0);
+    gates->cooldown_s = value[SET_COOLDOWN].number;
+    gates->payback_s = value[SET_PAYBACK].number;
+    gates->bytes_per_s = value[SET_BUDGET].integer;
+    gates->in_flight = (uint32_t)value[SET_IN_FLIGHT].integer;
+}
+
+/* A job's policy and gates; the operand is the job. */
 static enum lbm_status
-set_policy(const struct lbm_client *client)
+set_job(const struct lbm_client *client)
 {
     const struct lbm_option_value *value = client->value;
+    const char *option = value[SET_POLICY].given ? "--policy" : "gates";
     struct lbm_diag diag;
     enum lbm_err err = LBM_OK;
-    if (!value[SET_POLICY].given)
+    if (value[SET_SCHEDULE].given && !value[SET_POLICY].given)
         err = lbm_diag_set(&diag, LBM_E_SYNTAX, "--schedule", 0, "goes with --policy");
     else if (client->n_operands == 0)
-        err = lbm_diag_set(&diag, LBM_E_SYNTAX, "--policy", 0, "which job? lbctl set JOB --policy POLICY");
-    else if (value[SET_CAPACITY].given || value[SET_LINKS].given || value[SET_SITE].given ||
-             value[SET_ADDRESS].given)
-        err =
-            lbm_diag_set(&diag, LBM_E_SYNTAX, "--policy", 0, "is a job's: change a host by another command");
+        err = lbm_diag_set(&diag, LBM_E_SYNTAX, option, 0, "which job? lbctl set JOB --policy POLICY");
+    else if (is_any_given(value, SET_CAPACITY, SET_ADDRESS))
+        err = lbm_diag_set(&diag, LBM_E_SYNTAX, option, 0, "is a job's: change a host by another command");
     if (err != LBM_OK)
         return lbm_client_refuse(client, &diag);
-    return lbm_policy_change(client, client->operand[0], lbm_policy_given(&value[SET_POLICY]),
-                             lbm_schedule_given(&value[SET_SCHEDULE]),
-                             (unsigned)(1000 * value[SET_TIMEOUT].number));
+    Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
+    Lbm__JobGates gates = LBM__JOB_GATES__INIT;
+    change.keeps_policy = !value[SET_POLICY].given;
+    change.policy = lbm_policy_given(&value[SET_POLICY]);
+    change.schedule = lbm_schedule_given(&value[SET_SCHEDULE]);
+    if (is_any_given(value, SET_COOLDOWN, SET_IN_FLIGHT)) {
+        read_gates(value, &gates);
+        change.gates = &gates;
+    }
+    return lbm_job_change(client, &change, client->operand[0], (unsigned)(1000 * value[SET_TIMEOUT].number));
 }
 
 static enum lbm_status
@@ -353,8 +425,8 @@ run_set(const struct lbm_client *client)
     struct lbm_diag diag;
     Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
     change.action = LBM__HOST_ACTION__HOST_SET;
-    if (client->value[SET_POLICY].given || client->value[SET_SCHEDULE].given)
-        return set_policy(client);
+    if (is_any_given(client->value, SET_POLICY, SET_IN_FLIGHT))
+        return set_job(client);
     if (read_setting(client->value, &setting, &change, &diag) != LBM_OK)
         return lbm_client_refuse(client, &diag);
     return run_change(client, client->value[SET_TIMEOUT].number, &change);
@@ -362,9 +434,10 @@ run_set(const struct lbm_client *client)
 
 const struct lbm_command lbm_command_set = {
     .name = "set",
-    .text = "change a host's capacity, links, site or address, or a job's load policy",
-    .help = "Holds until the host's configuration announces another value. A smaller capacity makes it hand "
-            "vertices over, a larger one take some.",
+    .text = "change a host's capacity, links, site or address, or a job's load policy and gates",
+    .help = "What is set of a host holds until its configuration announces another value. A smaller capacity "
+            "makes it hand vertices over, a larger one take some. What is set of a job holds until it is set "
+            "again.",
     .options = set_options,
     .n_options = SET_OPTIONS,
     .operands = host_operand,

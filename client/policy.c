@@ -33,8 +33,7 @@ lbm_schedule_given(const struct lbm_option_value *value)
 }
 
 enum lbm_status
-lbm_policy_change(const struct lbm_client *client, const char *job, uint32_t policy, uint32_t schedule,
-                  unsigned timeout_ms)
+lbm_job_change(const struct lbm_client *client, Lbm__JobChange *change, const char *job, unsigned timeout_ms)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, timeout_ms, 0);
@@ -42,13 +41,10 @@ lbm_policy_change(const struct lbm_client *client, const char *job, uint32_t pol
         return status;
     char name[LBM_NAME_MAX + 1];
     snprintf(name, sizeof name, "%s", job);
-    Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
-    change.job = name;
-    change.policy = policy;
-    change.schedule = schedule;
+    change->job = name;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_JOB_CHANGE;
-    request.job_change = &change;
+    request.job_change = change;
     status = lbm_daemon_ask(&daemon, &request, NULL, NULL);
     lbm_daemon_close(&daemon);
     return status;

@@ -23,8 +23,8 @@ extern const struct lbm_choice lbm_policy_choices[], lbm_schedule_choices[];
 uint32_t lbm_policy_given(const struct lbm_option_value *value);
 uint32_t lbm_schedule_given(const struct lbm_option_value *value);
 
-/* lbctl set JOB --policy: answered when the control log has taken it. */
-enum lbm_status lbm_policy_change(const struct lbm_client *client, const char *job, uint32_t policy,
-                                  uint32_t schedule, unsigned timeout_ms);
+/* lbctl set JOB: answered when the control log has taken it. */
+enum lbm_status lbm_job_change(const struct lbm_client *client, Lbm__JobChange *change, const char *job,
+                               unsigned timeout_ms);
 
 #endif

@@ -53,6 +53,7 @@ int fault_evict(struct story *s, const struct fault *f);
 int fault_evict_unheard(struct story *s, const struct fault *f);
 void fault_undeafen_all(struct story *s, const struct fault *f);
 int fault_operate(struct story *s, const struct fault *f);
+int fault_set(struct story *s, const struct fault *f);
 void fault_rejoin(struct story *s, const struct fault *f);
 int fault_join(struct story *s, const struct fault *f);
 int fault_submit(struct story *s, const struct fault *f);

@@ -60,7 +60,7 @@ static const struct {
     [FAULT_DRAIN] = {fault_operate, NULL},
     [FAULT_TO_AND_FRO] = {fault_operate, fault_rejoin},
     [FAULT_LEAVE] = {fault_operate, NULL},
-    [FAULT_SET] = {fault_operate, NULL},
+    [FAULT_SET] = {fault_set, NULL},
     [FAULT_SUBMIT] = {fault_submit, NULL},
     [FAULT_CANCEL] = {fault_cancel, NULL},
     [FAULT_PROMOTE] = {fault_promote, NULL},

@@ -53,7 +53,7 @@
     X(DRAIN, "drain", 2, 0, 0, "a host is drained")                                                          \
     X(TO_AND_FRO, "to-and-fro", 3, 500, 6000, "a host is drained, and takes part again")                     \
     X(LEAVE, "leave", 1, 0, 0, "a host is asked to leave")                                                   \
-    X(SET, "set", 5, 0, 0, "a host gets another capacity")                                                   \
+    X(SET, "set", 5, 0, 0, "a host gets another capacity, or a job other gates")                             \
     X(SUBMIT, "submit", 2, 0, 0, "a job is submitted")                                                       \
     X(CANCEL, "cancel", 1, 0, 0, "a job is cancelled")                                                       \
     X(PROMOTE, "promote", 1, 0, 0, "another host is to order the control log")

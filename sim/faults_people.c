@@ -131,13 +131,44 @@ fault_undeafen_all(struct story *s, const struct fault *f)
         cluster_log_deaf(s->cluster, p, 0);
 }
 
+/* A job gets other gates, none of which keeps it from rest for long. */
+static int
+change_gates(struct story *s, const struct fault *f)
+{
+    char name[LBM_NAME_MAX + 1];
+    uint32_t at = running_host(s, f->b);
+    if (at == LBM_NONE || s->jobs == 0)
+        return 0;
+    snprintf(name, sizeof name, "job%" PRIu32, f->a % s->jobs);
+    Lbm__JobGates gates = LBM__JOB_GATES__INIT;
+    gates.given = 1 + f->c % LBM_GATE_ALL;
+    gates.cooldown_s = f->c / 16 % 5;
+    gates.payback_s = f->c / 16 % 3;
+    gates.bytes_per_s = 20000 * (f->c / 64 % 4);
+    gates.in_flight = 4 * (f->c / 16 % 4);
+    Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
+    change.job = name;
+    change.keeps_policy = 1;
+    change.gates = &gates;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_JOB_CHANGE;
+    request.job_change = &change;
+    cluster_request(s->cluster, at, 0, &request);
+    return 1;
+}
+
+int
+fault_set(struct story *s, const struct fault *f)
+{
+    return f->c / 8 % 2 != 0 ? change_gates(s, f) : change_host(s, f, LBM__HOST_ACTION__HOST_SET);
+}
+
 int
 fault_operate(struct story *s, const struct fault *f)
 {
     static const Lbm__HostAction action[FAULT_COUNT] = {[FAULT_DRAIN] = LBM__HOST_ACTION__HOST_DRAIN,
                                                         [FAULT_TO_AND_FRO] = LBM__HOST_ACTION__HOST_DRAIN,
-                                                        [FAULT_LEAVE] = LBM__HOST_ACTION__HOST_LEAVE,
-                                                        [FAULT_SET] = LBM__HOST_ACTION__HOST_SET};
+                                                        [FAULT_LEAVE] = LBM__HOST_ACTION__HOST_LEAVE};
     return change_host(s, f, action[f->kind]);
 }
 

@@ -474,6 +474,33 @@ a_shift_without_boundary_takes_any_member(void **state)
 }
 
 static void
+no_more_rows_leave_a_side_than_may(void **state)
+{
+    struct lbm_rng rng;
+    uint32_t n_full = 0;
+    (void)state;
+    lbm_rng_seed(&rng, 10);
+    for (unsigned i = 0; i < 200; i++) {
+        struct trial t = {0};
+        uint32_t n_moved, left[2] = {0}, most[2] = {lbm_rng_below(&rng, 6), lbm_rng_below(&rng, 6)};
+        int64_t gain;
+        trial_open(&t, i, 60, &rng);
+        t.pair.most = most;
+        if (i % 2 == 0)
+            t.pair.shift = t.pair.load[0] / 4;
+        assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
+        assert_settled(&t, gain, n_moved);
+        for (uint32_t k = 0; k < n_moved; k++)
+            left[t.before[t.moved[k]] == t.pair.b]++;
+        assert_in_range(left[0], 0, most[0]);
+        assert_in_range(left[1], 0, most[1]);
+        n_full += most[0] != 0 && left[0] == most[0];
+        trial_close(&t);
+    }
+    assert_in_range(n_full, 50, 200);
+}
+
+static void
 a_host_that_must_be_empty_gives_all_it_can(void **state)
 {
     struct lbm_rng rng;
@@ -630,6 +657,7 @@ main(void)
         cmocka_unit_test(a_session_never_worsens_and_reports_what_it_did),
         cmocka_unit_test(a_shift_is_kept),
         cmocka_unit_test(a_shift_without_boundary_takes_any_member),
+        cmocka_unit_test(no_more_rows_leave_a_side_than_may),
         cmocka_unit_test(a_host_that_must_be_empty_gives_all_it_can),
         cmocka_unit_test(sessions_on_a_shared_workspace_do_the_same),
         cmocka_unit_test(a_patch_with_ghosts_gains_what_the_whole_gains),

@@ -55,6 +55,7 @@ struct random_command {
     Lbm__JobCreate create;
     Lbm__JobDelete delete;
     Lbm__JobSet job_set;
+    Lbm__JobGates gates;
     Lbm__Promote promote;
 };
 
@@ -142,6 +143,13 @@ draw_job(struct random_command *r, uint32_t host, struct lbm_rng *rng)
     r->job_set = (Lbm__JobSet)LBM__JOB_SET__INIT;
     r->delete.job = r->job_set.job = 1 + lbm_rng_below(rng, JOBS);
     r->job_set.imbalance = lbm_rng_unit(rng);
+    r->gates = (Lbm__JobGates)LBM__JOB_GATES__INIT;
+    r->gates.given = lbm_rng_below(rng, 16);
+    r->gates.cooldown_s = lbm_rng_unit(rng);
+    r->gates.payback_s = lbm_rng_unit(rng);
+    r->gates.bytes_per_s = lbm_rng_below(rng, 1000);
+    r->gates.in_flight = lbm_rng_below(rng, 1000);
+    r->job_set.gates = lbm_rng_below(rng, 2) != 0 ? &r->gates : NULL;
     r->promote = (Lbm__Promote)LBM__PROMOTE__INIT;
     r->promote.host = host;
 }

@@ -38,6 +38,8 @@
 #define LBM_MOVES_MAX 16384            /* kept by a daemon for `lbctl explain`: 2 MiB */
 #define LBM_MOVES_TOLD_MAX 256         /* of one vertex by one host, the last of them */
 #define LBM_MOVES_ALL_MAX 4096         /* the same, by all hosts: fits a frame */
+#define LBM_GATE_SECONDS_MAX 1e6       /* of a cool-down, of a payback: 12 days */
+#define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_CLIENTS_MAX 64             /* control connections of one daemon */
 
 #endif

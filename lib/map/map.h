@@ -74,6 +74,7 @@ struct lbm_pair {
     uint64_t limit[2];                    /* bounds; an overloaded side is forced to give */
     uint64_t shift;                       /* work that should leave a for b first (GDE's share); 0: none */
     uint32_t patience;                    /* moves without gain before giving up (100); 0: shift only */
+    const uint32_t *most;                 /* [2] rows that may leave a and b; NULL: any number */
     uint32_t price;                       /* gain that a move beyond the shift must bring, in those parts */
     const uint32_t *home;                 /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
     const int64_t *stay;                  /* [rows] cost of not being at home, in those parts; with home */

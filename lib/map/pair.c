@@ -39,6 +39,7 @@ struct session {
     uint32_t *moved; /* in order */
     uint32_t n_moved;
     uint32_t n_shifted; /* of them: the shift, which has no price */
+    uint32_t most[2];   /* so many more may leave each side */
 };
 
 struct lbm_pair_workspace *
@@ -186,6 +187,7 @@ advance(struct session *s, uint32_t v)
     s->ws->mark[v] = s->ws->known + 1;
     s->gain += s->ws->gain[v];
     s->moved[s->n_moved++] = v;
+    s->most[from]--;
     move(s, v, from);
     for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
         uint32_t u = g->target[e];
@@ -218,7 +220,7 @@ choose(struct session *s)
 {
     struct gain_queue *queue = s->queue;
     for (int i = 0; i < 2; i++)
-        while (queue[i].n > 0 && !fits(s, queue[i].at[0].row, i))
+        while (queue[i].n > 0 && (s->most[i] == 0 || !fits(s, queue[i].at[0].row, i)))
             gain_queue_pop(&queue[i]);
     if (queue[0].n == 0 && queue[1].n == 0)
         return LBM_NONE;
@@ -240,7 +242,7 @@ shift(struct session *s)
 {
     uint64_t missing = s->pair->shift;
     int every = 0; /* all members of a were offered */
-    while (missing > 0) {
+    while (missing > 0 && s->most[0] > 0) {
         if (s->queue[0].n == 0 && every)
             break;
         if (s->queue[0].n == 0) {
@@ -330,6 +332,8 @@ lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint3
                             .queue = {{ws->entry, 0, ws->place}, {ws->entry + room_of(pair), 0, ws->place}},
                             .side = {pair->a, pair->b},
                             .limit = {pair->limit[0], pair->limit[1]},
+                            .most = {pair->most != NULL ? pair->most[0] : UINT32_MAX,
+                                     pair->most != NULL ? pair->most[1] : UINT32_MAX},
                             .parts = pair->home != NULL ? LBM_PAIR_PRICE_PARTS : 1,
                             .moved = moved};
         gather(&s);

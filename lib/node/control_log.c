@@ -129,7 +129,9 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
             jobs_deleted(node, command->job_delete->job);
         break;
     case LBM__COMMAND__WHAT_JOB_SET:
-        if (refusal[0] == '\0')
+        if (refusal[0] == '\0' && command->job_set->gates != NULL)
+            gates_changed(node, command->job_set);
+        if (refusal[0] == '\0' && command->job_set->policy != NULL)
             level_policy_changed(node, command->job_set->job);
         break;
     case LBM__COMMAND__WHAT_JOIN:

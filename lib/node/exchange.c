@@ -65,13 +65,13 @@ band_size(const struct lbm_node *node, const struct job *job, size_t n_seeds)
     return want < BAND_VERTICES_MAX ? want : BAND_VERTICES_MAX;
 }
 
-/* Neither on its way nor in doubt. */
+/* Neither on its way nor in doubt; unless its host has too much, not exchanged a moment ago. */
 static int
-may_move(const struct lbm_node *node, const struct lbm_vertex *vertex)
+may_move(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex, int is_over)
 {
     int was_refused = vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US;
     return vertex->stage == LBM_STAGE_OWN && vertex->fin && vertex->move_to == LBM_NONE && !was_refused &&
-           is_acked(node, vertex);
+           is_acked(node, vertex) && (is_over || !gates_cools(node, job, vertex));
 }
 
 enum lbm_err
@@ -113,10 +113,12 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
                 break;
         }
     uint64_t halves = 0;
+    int is_over = session_load(job) > job_limit(node, lbm_view_job(&node->view, job->id), node->host);
     for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
         uint32_t slot = patch->vertex[rows.at[i]];
         halves += shard->vertices.at[slot].degree;
-        if (shard->vertices.at[slot].pin == LBM_NONE && may_move(node, &shard->vertices.at[slot]))
+        if (shard->vertices.at[slot].pin == LBM_NONE &&
+            may_move(node, job, &shard->vertices.at[slot], is_over))
             err = lbm_vec_push(band, slot);
     }
     lbm_vec_free(&rows);
@@ -237,14 +239,16 @@ excess(uint64_t load, uint64_t limit)
 }
 
 /* Gain that a move must bring besides balance. What ran well before is not stirred up for little: a fraction
- * of a mean edge, for moving costs as well. */
+ * of a mean edge, for moving costs as well, or what an operator says it costs. */
 static uint32_t
-move_price(const struct job *job, const struct lbm_job_entry *entry)
+move_price(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+           uint32_t links)
 {
-    if (!job->was_settled)
+    double paid = gates_price(node, job, links);
+    if (!job->was_settled && paid <= 0)
         return 0;
     double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 0;
-    double price = mean * LBM_PAIR_PRICE_PARTS / MOVES_PER_EDGE;
+    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean * LBM_PAIR_PRICE_PARTS / MOVES_PER_EDGE;
     return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 }
 
@@ -387,6 +391,8 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
         int swap = share < 0; /* the pair's first side is the one that gives */
         uint64_t load[2] = {session_load(job), accept->load};
         uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner_host)};
+        uint32_t room[2] = {gates_room(node, job), accept->room != 0 ? accept->room - 1 : UINT32_MAX};
+        const uint32_t most[2] = {room[swap], room[!swap]};
         struct lbm_pair pair = {.g = &joint.g,
                                 .h = &node->view.hosts,
                                 .part = joint.part.at,
@@ -398,7 +404,9 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
                                 .limit = {limit[swap], limit[!swap]},
                                 .shift = (uint64_t)(share < 0 ? -share : share),
                                 .patience = 100,
-                                .price = move_price(job, entry)};
+                                .price =
+                                    move_price(node, job, entry, lbm_dist(&node->view.hosts, self, partner)),
+                                .most = most};
         int64_t gain = 0;
         uint32_t n_moved = 0;
         err = lbm_pair_refine(&pair, &node->rng, &gain, moved, &n_moved);

@@ -184,8 +184,10 @@ handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
         (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
         return 0;
     int goes = application_lets_go(node, job, vertex, to);
-    if (goes || vertex->move_to == to)
+    if (goes || vertex->move_to == to) {
         move_decided(node, job, vertex, to, why);
+        gates_charge(node, job, vertex);
+    }
     if (!goes)
         return vertex->move_to == to; /* it begins when the application has let go */
     record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
@@ -367,6 +369,15 @@ must_refuse(const struct lbm_node *node, const struct job *job)
            (self != NULL && self->state == LBM_MEMBER_DRAINING);
 }
 
+/* Those that were exchanged are not exchanged again at once. */
+static void
+arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Offer *offer, size_t i)
+{
+    enum lbm_move_reason reason = move_came(node, job, vertex, offer, i);
+    if (reason == LBM_MOVE_BALANCE || reason == LBM_MOVE_PASS || reason == LBM_MOVE_BOUNDARY)
+        gates_came(node, job, vertex);
+}
+
 /* Take or refuse one offered vertex. Refusing is a record too: the offer may come again. What was offered for
  * an evicted host is never refused: its source has nobody else to turn to. */
 static void
@@ -395,7 +406,7 @@ accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, siz
     if (vertex != NULL)
         vertex->answer_due = 1;
     if (vertex != NULL && !refused)
-        move_came(node, job, vertex, offer, i);
+        arrive(node, job, vertex, offer, i);
     if (in_session) /* it went round, and we never heard */
         session_left(node, job);
 }

@@ -18,6 +18,7 @@
  *   load.c       loads that applications report, and what they add up to
  *   handoff.c    PROTOCOL section 4: offers, answers, retries
  *   moves.c      why vertices went, for those who ask
+ *   gates.c      what keeps vertices from moving too much
  *   finish.c     FIN: when a record will not be asked for again, and goes
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
@@ -337,9 +338,9 @@ void move_decided(struct lbm_node *node, const struct job *job, struct lbm_verte
 void move_leaves(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex); /* OUT */
 /* It is offered. Returns why it goes, to tell the taker. */
 struct why move_sent(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex);
-/* Row i of an offer was accepted: the taker tells of the move when the giver cannot. */
-void move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
-               const Lbm__Offer *offer, size_t i);
+/* Row i of an offer was accepted: the taker tells of the move when the giver cannot. Returns its reason. */
+enum lbm_move_reason move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
+                               const Lbm__Offer *offer, size_t i);
 /* Called before the record leaves OUT. to: whoever answered. */
 void move_ends(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, uint32_t to,
                enum lbm_move_state state);
@@ -357,7 +358,25 @@ void move_gains(const struct lbm_graph *g, const struct lbm_hosts *h, uint32_t *
 /* What this host knows of the moves of a vertex, newest first. Returns how many. */
 size_t moves_find(const struct lbm_node *node, const struct job *job, uint32_t vertex,
                   Lbm__Move out[LBM_MOVES_TOLD_MAX]);
+/* What the record of a vertex takes in an offer. */
+size_t move_bytes(const struct lbm_vertex *vertex, unsigned m);
 void moves_free(struct lbm_node *node);
+
+/* ---- gates.c ------------------------------------------------------------------------------------------- */
+
+void gates_changed(struct lbm_node *node, const Lbm__JobSet *set); /* by the log */
+/* A vertex came by an exchange; nonzero: it is to stay for the time being. */
+void gates_came(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex);
+int gates_cools(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
+/* A number that changes when one that stayed may go, and with the gates. */
+uint64_t gates_cooled(const struct lbm_node *node, struct job *job);
+/* What a move over so many links must gain to pay for itself, in bandwidth times links; 0: no such gate. */
+double gates_price(const struct lbm_node *node, const struct job *job, uint32_t links);
+/* So many vertices may begin to move now; UINT32_MAX: any number. */
+uint32_t gates_room(const struct lbm_node *node, struct job *job);
+/* Nonzero if there was no room for some since it was asked last. */
+int gates_were_shut(const struct lbm_node *node, struct job *job);
+void gates_charge(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
 
 /* ---- finish.c ---------------------------------------------------------------------------------------- */
 

@@ -27,7 +27,8 @@ job_add(struct lbm_node *node, uint64_t id)
     }
     job->id = id;
     job->created_us = node->now_us;
-    job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = job->load_us = INT64_MAX;
+    job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = job->load_us = job->cool_us =
+        INT64_MAX;
     unsigned m = node->view.m != 0 ? node->view.m : node->m;
     lbm_shard_init(&job->shard, m, node->host);
     lbm_affine_identity(&job->frame, m);
@@ -524,6 +525,8 @@ job_deadline(const struct job *job)
         when = job->session.deadline_us < when ? job->session.deadline_us : when;
         when = job->session.retry_us < when ? job->session.retry_us : when;
     }
+    if (job->phase == LBM_PHASE_SETTLED && job->session.state == SESSION_NONE)
+        when = job->cool_us < when ? job->cool_us : when;
     if (job->phase >= LBM_PHASE_MAPPING) {
         int64_t ghosts_us = ghosts_deadline(job);
         when = ghosts_us < when ? ghosts_us : when;

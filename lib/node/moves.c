@@ -49,9 +49,8 @@ varint_bytes(uint64_t value)
     return n;
 }
 
-/* What the row of a vertex takes in an Offer. */
-static size_t
-row_bytes(const struct lbm_vertex *vertex, unsigned m)
+size_t
+move_bytes(const struct lbm_vertex *vertex, unsigned m)
 {
     size_t bytes = varint_bytes(vertex->id) + varint_bytes(vertex->epoch) + varint_bytes(vertex->work) +
                    varint_bytes(vertex->pin) + 1 + m * sizeof(double) + varint_bytes(vertex->degree) +
@@ -110,7 +109,7 @@ move_sent(struct lbm_node *node, const struct job *job, const struct lbm_vertex 
     struct move *move = move_of(node, job, vertex);
     if (move == NULL)
         return (struct why){.reason = LBM_MOVE_UNKNOWN};
-    move->bytes += row_bytes(vertex, job->shard.m);
+    move->bytes += move_bytes(vertex, job->shard.m);
     return move->why;
 }
 
@@ -157,7 +156,7 @@ keep_arrival(struct lbm_node *node, const struct job *job, const struct lbm_vert
     (void)keep(node, &move);
 }
 
-void
+enum lbm_move_reason
 move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
           const Lbm__Offer *offer, size_t i)
 {
@@ -167,7 +166,8 @@ move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex 
         why.gain_is_known = i < offer->n_gain && offer->gain_is_known[i] != 0;
         why.gain = why.gain_is_known ? offer->gain[i] : 0;
     }
-    keep_arrival(node, job, vertex, vertex->source, &why, row_bytes(vertex, job->shard.m));
+    keep_arrival(node, job, vertex, vertex->source, &why, move_bytes(vertex, job->shard.m));
+    return why.reason;
 }
 
 void

@@ -32,6 +32,15 @@ enum lbm_start {
  * LBM_JOB_POLICY_FIRST + enum lbm_policy. */
 enum lbm_job_policy_code { LBM_JOB_POLICY_DEFAULT, LBM_JOB_POLICY_NONE, LBM_JOB_POLICY_FIRST };
 
+/* Bits of JobGates.given. */
+enum {
+    LBM_GATE_COOLDOWN = 1,
+    LBM_GATE_PAYBACK = 2,
+    LBM_GATE_BYTES = 4,
+    LBM_GATE_IN_FLIGHT = 8,
+    LBM_GATE_ALL = 15
+};
+
 const char *lbm_job_policy_name(uint32_t policy);
 uint32_t lbm_job_policy_by_name(const char *name); /* LBM_JOB_POLICY_DEFAULT: there is none of that name */
 const char *lbm_schedule_name(enum lbm_schedule schedule);

@@ -25,13 +25,17 @@ slack_told(const struct session *s, uint32_t partner)
 /* A number that changes whenever this host might decide otherwise than before: with vertices that come and
  * go, and with records that become free to move; 0 while it has too much. */
 static uint64_t
-stillness(const struct lbm_node *node, const struct job *job)
+stillness(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (session_load(job) > job_limit(node, entry, node->host))
         return 0;
-    uint64_t state[] = {job->shard.version, job->shard.n_out, job->unfinished.n, job->releasing.n,
-                        stream_lag(node) != 0 ? node->stream.acked : UINT64_MAX};
+    uint64_t state[] = {job->shard.version,
+                        job->shard.n_out,
+                        job->unfinished.n,
+                        job->releasing.n,
+                        stream_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
+                        gates_cooled(node, job)};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof state / sizeof *state; i++)
         hash = (hash ^ state[i]) * 0x9e3779b97f4a7c15; /* two states are alike by chance only */
@@ -125,6 +129,8 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     accept.band = &columns.message;
     accept.still = s->still;
     accept.same = same != 0;
+    uint32_t room = gates_room(node, job);
+    accept.room = room < UINT32_MAX ? room + 1 : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_ACCEPT;
     message.pair_accept = &accept;

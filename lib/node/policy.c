@@ -171,15 +171,17 @@ lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out)
     return is_sound(&out->rule);
 }
 
-/* ---- another policy for a job that runs ---------------------------------------------------------------- */
+/* ---- another policy, or gates, for a job that runs ---------------------------------------------------------------- */
 
 void
 policy_change(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry,
               const Lbm__JobChange *change)
 {
-    struct lbm_job_policy policy;
+    struct lbm_job_policy policy = entry->policy;
     struct lbm_diag diag = {0};
-    enum lbm_err err = policy_choose(node, change->policy, change->schedule, &policy, &diag);
+    enum lbm_err err = LBM_OK;
+    if (!change->keeps_policy)
+        err = policy_choose(node, change->policy, change->schedule, &policy, &diag);
     if (err != LBM_OK) {
         reply_error(node, client->id, client->request, err, "%s: %s", diag.where, diag.text);
         return;
@@ -189,7 +191,12 @@ policy_change(struct lbm_node *node, const struct client *client, const struct l
     Lbm__Command command = LBM__COMMAND__INIT;
     lbm_job_policy_put(&policy, &packed);
     set.job = entry->job;
-    set.policy = &packed;
+    set.policy = change->keeps_policy ? NULL : &packed;
+    set.gates = change->gates;
+    if (set.policy == NULL && set.gates == NULL) {
+        reply_error(node, client->id, client->request, LBM_E_SYNTAX, "nothing to change");
+        return;
+    }
     command.what_case = LBM__COMMAND__WHAT_JOB_SET;
     command.job_set = &set;
     operate_await(node, client, &command);

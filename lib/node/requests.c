@@ -199,7 +199,7 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
 }
 
 static void
-fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
+fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates)
 {
     const struct job *job = job_of(node, entry->job);
     size_t n = node->view.members.n;
@@ -245,6 +245,8 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out)
     out->policy_asked = (char *)lbm_job_policy_name(entry->policy.asked);
     out->schedule = (char *)lbm_schedule_name(entry->policy.schedule);
     out->policy_why = entry->policy.why;
+    out->gates = gates;
+    lbm_gates_put(&entry->gates, gates);
     out->age_s = (double)(node->now_us - job->created_us) / 1e6;
 }
 
@@ -254,11 +256,13 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
     const char *name = request->jobs->name;
     size_t n = 0;
     Lbm__JobEntry entries[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
+    Lbm__JobGates gates[LBM_JOBS_MAX];
     for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++) {
         if (name[0] != '\0' && strcmp(node->view.jobs.at[i].name, name) != 0)
             continue;
         list[n] = &entries[n];
-        fill_job(node, &node->view.jobs.at[i], &entries[n++]);
+        fill_job(node, &node->view.jobs.at[i], &entries[n], &gates[n]);
+        n++;
     }
     if (n == 0 && name[0] != '\0') {
         reply_error(node, client->id, client->request, LBM_E_NOTFOUND,

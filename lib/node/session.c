@@ -100,13 +100,18 @@ weigh(const struct lbm_node *node, struct job *job)
 }
 
 /* Nonzero if there is too much here and vertices may go in a moment, when their records are safe with the
- * buddy: that nothing moves now is no rest. */
+ * buddy, or the budget allows: that nothing moves now is no rest. */
 static int
-is_held_up(const struct lbm_node *node, const struct job *job)
+is_held_up(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    return stream_lag(node) != 0 && job->session.sweep - job->session.woken <= PATIENT_SWEEPS &&
-           session_load(job) > job_limit(node, entry, node->host);
+    if (session_load(job) <= job_limit(node, entry, node->host))
+        return 0;
+    if (gates_were_shut(node, job)) {
+        job->session.woken = job->session.sweep; /* it takes its time, and gains count from the start again */
+        return 1;
+    }
+    return stream_lag(node) != 0 && job->session.sweep - job->session.woken <= PATIENT_SWEEPS;
 }
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused. While loads
@@ -398,7 +403,8 @@ settled_timer(struct lbm_node *node, struct job *job)
             return;
         session_stop(node, job); /* the visitor has gone */
         session_receive_next(node, job);
-    } else if (is_overloaded(node, job)) {
+    } else if (is_overloaded(node, job) || node->now_us >= job->cool_us) {
+        (void)gates_cooled(node, job);
         job_enter(node, job, LBM_PHASE_BALANCING);
     }
 }

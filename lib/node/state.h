@@ -339,6 +339,11 @@ struct job {
     int64_t load_us; /* when they are added up next */
 
     int was_settled; /* in this life: what moves now follows a change */
+    int64_t cool_us; /* a vertex that was kept back may move then; INT64_MAX: there is none */
+    uint64_t n_cooled;
+    double budget_bytes; /* that may go now; < 0: gone beyond it */
+    int64_t budget_us;   /* as of then; 0: nothing has gone */
+    int was_short;       /* there was none when something might have gone */
     struct session session;
     struct levelling level;
     uint64_t weighed_load, weighed_limit; /* SETTLED: when they were last compared */

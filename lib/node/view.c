@@ -288,6 +288,7 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
                                   .owner = create->owner,
                                   .policy = policy};
     entry.policy.view = view->index + 1;
+    lbm_gates_take(create->gates, &entry.gates);
     snprintf(entry.name, sizeof entry.name, "%s", create->name);
     return lbm_vec_push(&view->jobs, entry);
 }
@@ -311,15 +312,21 @@ apply_job_set(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     for (size_t i = 0; i < view->jobs.n; i++)
         if (view->jobs.at[i].job == command->job_set->job) {
-            struct lbm_job_policy policy;
-            if (command->job_set->policy == NULL) {
-                view->jobs.at[i].imbalance = command->job_set->imbalance;
-            } else if (lbm_job_policy_take(command->job_set->policy, &policy)) {
-                view->jobs.at[i].policy = policy;
-                view->jobs.at[i].policy.view = view->index + 1;
-            } else {
+            struct lbm_job_entry *entry = &view->jobs.at[i];
+            const Lbm__JobSet *set = command->job_set;
+            struct lbm_job_policy policy = entry->policy;
+            if (set->policy != NULL && !lbm_job_policy_take(set->policy, &policy)) {
                 snprintf(refusal, LBM_DIAG_TEXT_MAX, "its load policy cannot be run");
+                return LBM_OK;
             }
+            entry->policy = policy;
+            if (set->policy != NULL)
+                entry->policy.view = view->index + 1;
+            lbm_gates_take(set->gates, &entry->gates);
+            if (set->gates != NULL)
+                entry->gates.view = view->index + 1;
+            if (set->policy == NULL && set->gates == NULL)
+                entry->imbalance = set->imbalance;
             return LBM_OK;
         }
     snprintf(refusal, LBM_DIAG_TEXT_MAX, "there is no such job");

@@ -88,6 +88,18 @@ void lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to)
 /* Returns 0 if it cannot be run. */
 int lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out);
 
+/* What keeps the vertices of a job from moving too much; 0 everywhere: nothing does. */
+struct lbm_gates {
+    double cooldown_s;    /* a vertex that was exchanged stays so long, unless its host is over the limit */
+    double payback_s;     /* a move that balance does not ask for pays for its bytes in so long */
+    uint64_t bytes_per_s; /* that a host hands over, records as they are offered */
+    uint32_t in_flight;   /* vertices of a host that are on their way, or asked for */
+    uint64_t view;        /* index of the entry that brought them */
+};
+
+void lbm_gates_put(const struct lbm_gates *gates, Lbm__JobGates *to);
+void lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates); /* those that are given */
+
 /* A job as the log created it. */
 struct lbm_job_entry {
     uint64_t job;
@@ -102,6 +114,7 @@ struct lbm_job_entry {
     double imbalance;
     uint32_t owner; /* uid */
     struct lbm_job_policy policy;
+    struct lbm_gates gates;
 };
 
 struct lbm_view {

@@ -18,6 +18,7 @@ struct draft {
     Lbm__SnapshotDeparted *departed, **departures;
     Lbm__JobCreate *job, **jobs;
     Lbm__JobPolicy *policy;
+    Lbm__JobGates *gates;
     uint32_t *column; /* all columns of links, one after the other */
 };
 
@@ -31,6 +32,7 @@ draft_free(struct draft *draft)
     free(draft->job);
     free(draft->jobs);
     free(draft->policy);
+    free(draft->gates);
     free(draft->column);
 }
 
@@ -49,10 +51,11 @@ draft_new(const struct lbm_view *view, struct draft *draft)
                             .job = lbm_alloc(n_jobs, sizeof *draft->job),
                             .jobs = lbm_alloc(n_jobs, sizeof *draft->jobs),
                             .policy = lbm_alloc(n_jobs, sizeof *draft->policy),
+                            .gates = lbm_alloc(n_jobs, sizeof *draft->gates),
                             .column = lbm_alloc(columns, sizeof *draft->column)};
     if (draft->member != NULL && draft->members != NULL && draft->departed != NULL &&
         draft->departures != NULL && draft->job != NULL && draft->jobs != NULL && draft->policy != NULL &&
-        draft->column != NULL)
+        draft->gates != NULL && draft->column != NULL)
         return LBM_OK;
     draft_free(draft);
     return LBM_E_NOMEM;
@@ -180,6 +183,8 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
         draft->job[i] = draft_job(&view->jobs.at[i]);
         lbm_job_policy_put(&view->jobs.at[i].policy, &draft->policy[i]);
         draft->job[i].policy = &draft->policy[i];
+        lbm_gates_put(&view->jobs.at[i].gates, &draft->gates[i]);
+        draft->job[i].gates = &draft->gates[i];
         draft->jobs[i] = &draft->job[i];
     }
     to->n_members = view->members.n;
@@ -294,6 +299,8 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
                                 .imbalance = from->imbalance,
                                 .owner = from->owner};
     snprintf(job.name, sizeof job.name, "%s", from->name);
+    lbm_gates_take(from->gates, &job.gates);
+    job.gates.view = from->gates != NULL ? from->gates->view : 0;
     if (!lbm_job_policy_take(from->policy, &job.policy))
         job.policy = (struct lbm_job_policy){.view = job.policy.view};
     return lbm_vec_push(&view->jobs, job);

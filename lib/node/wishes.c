@@ -102,11 +102,12 @@ give_up(struct job *job, struct wish_list *list)
 /* Vertices that may not go now stay on the list and are passed over; those that went, or wish otherwise by
  * now, are taken off. */
 static void
-pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32_t window)
+pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32_t window, uint32_t *room)
 {
     uint32_t *slot = &job->wishes.slots.at[list->first];
     for (uint32_t tries = 2 * window;
-         tries > 0 && list->n != 0 && list->under_way < window && node->failed == LBM_OK; tries--) {
+         tries > 0 && list->n != 0 && list->under_way < window && *room != 0 && node->failed == LBM_OK;
+         tries--) {
         list->at = list->at < list->n ? list->at : 0;
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot[list->at]];
         int is_here = is_wish(node, vertex) && vertex->wish == list->host;
@@ -116,6 +117,7 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
             continue;
         }
         list->under_way += is_here != 0;
+        *room -= is_here && *room != UINT32_MAX;
         slot[list->at] = slot[--list->n];
     }
 }
@@ -125,6 +127,7 @@ wishes_pump(struct lbm_node *node, struct job *job)
 {
     struct wishes *w = &job->wishes;
     const uint32_t window = transfer_window(node, job);
+    uint32_t room = gates_room(node, job);
     uint64_t waiting = 0;
     if (!w->are_listed)
         list_wishes(node, job);
@@ -134,7 +137,7 @@ wishes_pump(struct lbm_node *node, struct job *job)
         if (node->caught_up && (member == NULL || member->state != LBM_MEMBER_ACTIVE))
             give_up(job, list);
         else if (member != NULL)
-            pump_list(node, job, list, window);
+            pump_list(node, job, list, window, &room);
         waiting += list->n;
     }
     return waiting < UINT32_MAX ? (uint32_t)waiting : UINT32_MAX;

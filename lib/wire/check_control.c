@@ -13,8 +13,11 @@ static const struct lbm_wire_rule submit_begin_rules[] = {
     {"name", NAME},           {"vertices", VERTICES}, {"edges", EDGES},         {"start", SMALL_ENUM},
     {"imbalance", IMBALANCE}, {"policy", SMALL_ENUM}, {"schedule", SMALL_ENUM},
 };
-static const struct lbm_wire_rule job_change_rules[] = {
-    {"job", NAME}, {"policy", SMALL_ENUM}, {"schedule", SMALL_ENUM}};
+static const struct lbm_wire_rule job_change_rules[] = {{"job", NAME},
+                                                        {"policy", SMALL_ENUM},
+                                                        {"schedule", SMALL_ENUM},
+                                                        {"gates", .nested = &lbm_wire_job_gates_table},
+                                                        {"keeps_policy", FLAG}};
 static const struct lbm_wire_table job_change_table = TABLE(job_change_rules, lbm__job_change__descriptor);
 
 static const struct lbm_wire_table submit_begin_table =
@@ -193,6 +196,7 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"policy_asked", NAME_OR_EMPTY},
     {"schedule", NAME_OR_EMPTY},
     {"policy_why", TEXT},
+    {"gates", .nested = &lbm_wire_job_gates_table},
 };
 static const struct lbm_wire_table job_entry_table = TABLE(job_entry_rules, lbm__job_entry__descriptor);
 

@@ -128,6 +128,14 @@ static const struct lbm_wire_rule job_policy_rules[] = {
 };
 static const struct lbm_wire_table job_policy_table = TABLE(job_policy_rules, lbm__job_policy__descriptor);
 
+static const struct lbm_wire_rule job_gates_rules[] = {
+    {"given", IN(0, 15)},
+    {"cooldown_s", REAL(0.0, LBM_GATE_SECONDS_MAX)},
+    {"payback_s", REAL(0.0, LBM_GATE_SECONDS_MAX)},
+    {"bytes_per_s", IN(0, LBM_GATE_BYTES_MAX)},
+};
+const struct lbm_wire_table lbm_wire_job_gates_table = TABLE(job_gates_rules, lbm__job_gates__descriptor);
+
 /* ---- renormalization, collecting a mapping -------------------------------------------------------- */
 
 /* For m = 2 and 3: 1 + m + m (m + 1) / 2 moments; m m + 2 m numbers of an affine map, or none. */
@@ -196,6 +204,7 @@ static const struct lbm_wire_rule job_create_rules[] = {
     {"start", SMALL_ENUM},
     {"imbalance", IMBALANCE},
     {"policy", .nested = &job_policy_table},
+    {"gates", .nested = &lbm_wire_job_gates_table},
 };
 static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lbm__job_create__descriptor);
 
@@ -232,7 +241,8 @@ static const struct lbm_wire_rule adopt_rules[] = {{"heir", HOST}, {"host", HOST
 static const struct lbm_wire_table adopt_table = TABLE(adopt_rules, lbm__adopt__descriptor);
 
 static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE},
-                                                     {"policy", .nested = &job_policy_table}};
+                                                     {"policy", .nested = &job_policy_table},
+                                                     {"gates", .nested = &lbm_wire_job_gates_table}};
 static const struct lbm_wire_table job_set_table = TABLE(job_set_rules, lbm__job_set__descriptor);
 
 static const struct lbm_wire_rule command_rules[] = {
