@@ -10,6 +10,7 @@
 
 #include "sim/balance/command.h"
 #include "sim/hunt.h"
+#include "sim/import/command.h"
 #include "sim/replay/command.h"
 #include "sim/report.h"
 #include "sim/runner.h"
@@ -175,6 +176,7 @@ static const struct {
 } commands[] = {
     {"scenario", scenario_command, "one story, told step by step in a file"},
     {"replay", replay_command, "the balancer over a trace of a real cluster"},
+    {"import", import_command, "what other programs recorded, as a trace"},
     {"balance", balance_command, "a load policy on any hosts"},
     {"advise", advise_command, "which load policy is the fastest on these hosts, and why"},
     {"table", table_command, "numbers of the papers, compared with ours"},
@@ -221,7 +223,7 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (!has_command) {
-        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, replay, balance, advise, "
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, replay, import, balance, advise, "
                         "table, plot, embed or list; --help says more\n");
         return EXIT_USAGE;
     }
