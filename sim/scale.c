@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "graph/generate.h"
+#include "map/map.h"
 
 enum {
     SECOND_US = 1000000,
@@ -347,6 +348,10 @@ judge(struct scale *s, int settled)
     }
     for (uint32_t p = 0; p < s->h.n; p++)
         most = load[p] > most ? load[p] : most;
+    struct lbm_quality quality;
+    struct lbm_diag diag;
+    if (none == 0 && lbm_map_evaluate(&s->g, &s->h, part, &quality, &diag) == LBM_OK)
+        r->dilation = quality.dilation_mean;
     r->n_active = count_active(s);
     r->imbalance = (double)most * r->n_active / (double)work - 1;
     r->settled = settled && invariant == NULL && doubles == 0 && none == 0;

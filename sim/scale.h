@@ -52,6 +52,7 @@ struct scale_result {
     int settled;      /* at the end, each vertex with one owner */
     char why[200];    /* if not */
     double imbalance; /* largest load over its target, less one */
+    double dilation;  /* mean hops of an edge, by bandwidth, if every vertex has an owner */
     uint64_t hash;
     long memory_kib; /* peak of the process */
     struct scale_cost cost[SCALE_PHASE_COUNT];

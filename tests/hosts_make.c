@@ -83,3 +83,23 @@ make_planar_hosts(uint32_t n)
     lbm_graph_free(&g);
     return h;
 }
+
+void
+assert_proper_colours(const struct lbm_hosts *h, const uint32_t *colour, uint32_t n)
+{
+    uint32_t *seen_at = lbm_alloc(n, sizeof *seen_at); /* 1 + the last host that has the colour */
+    assert_non_null(seen_at);
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t i = h->offset[p]; i < h->offset[p + 1]; i++) {
+            assert_true(colour[i] < n);
+            assert_true(seen_at[colour[i]] != p + 1);
+            seen_at[colour[i]] = p + 1;
+            uint32_t q = h->target[i], back = h->offset[q];
+            while (h->target[back] != p)
+                back++;
+            assert_int_equal(colour[i], colour[back]);
+        }
+    for (uint32_t c = 0; c < n; c++)
+        assert_true(seen_at[c] != 0);
+    free(seen_at);
+}

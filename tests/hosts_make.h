@@ -15,4 +15,7 @@ struct lbm_hosts make_random_hosts(struct lbm_rng *rng, uint32_t n, uint32_t ext
 /* Hosts at n random places, linked as their Delaunay triangulation is. */
 struct lbm_hosts make_planar_hosts(uint32_t n);
 
+/* colour [h->offset[h->n]] is proper: both directions alike, no colour twice at a host, none of the n unused. */
+void assert_proper_colours(const struct lbm_hosts *h, const uint32_t *colour, uint32_t n);
+
 #endif

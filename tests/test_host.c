@@ -123,28 +123,14 @@ check_sites_differ(const struct lbm_hosts *h)
                 fail_msg("hosts %u and %u have one site", p, q);
 }
 
-/* Proper: both directions alike, no colour twice at a host, none unused. Returns the number of colours. */
+/* Returns the number of colours. */
 static uint32_t
 check_colours(const struct lbm_hosts *h)
 {
     uint32_t *colour = lbm_alloc(h->offset[h->n], sizeof *colour);
     assert_non_null(colour);
     uint32_t n = lbm_hosts_colour(h, colour);
-    uint32_t *seen_at = lbm_alloc(n, sizeof *seen_at); /* 1 + the last host that has the colour */
-    assert_non_null(seen_at);
-    for (uint32_t p = 0; p < h->n; p++)
-        for (uint32_t i = h->offset[p]; i < h->offset[p + 1]; i++) {
-            assert_true(colour[i] < n);
-            assert_true(seen_at[colour[i]] != p + 1);
-            seen_at[colour[i]] = p + 1;
-            uint32_t q = h->target[i], back = h->offset[q];
-            while (h->target[back] != p)
-                back++;
-            assert_int_equal(colour[i], colour[back]);
-        }
-    for (uint32_t c = 0; c < n; c++)
-        assert_true(seen_at[c] != 0);
-    free(seen_at);
+    assert_proper_colours(h, colour, n);
     free(colour);
     return n;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Edge colouring of arbitrary graphs, link by link.
- * Sources: Koenig 1916 (alternating paths in bipartite graphs); Misra, Gries 1992 (fans). */
+ * Sources: Koenig 1916 (alternating paths in bipartite graphs); Misra, Gries 1992 (fans). Colours that stay
+ * when the graph changes elsewhere: greedy in a random order, whose chains of dependence are short (Blelloch,
+ * Fineman, Shun 2012). */
 #include "host/colour.h"
 
 #include <stdlib.h>
@@ -255,5 +257,79 @@ out:
     free(hops);
     free(order);
     free(palette.partner);
+    return used;
+}
+
+/* ---- colours that stay ----------------------------------------------------------------------------- */
+
+struct ranked_link {
+    uint64_t rank;
+    uint32_t p, q;
+};
+
+static int
+by_rank(const void *a, const void *b)
+{
+    const struct ranked_link *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->p != y->p)
+        return x->p < y->p ? -1 : 1;
+    return x->q < y->q ? -1 : x->q > y->q;
+}
+
+/* Of two ids, lower first; a bijection, so that links of different ends never rank alike. */
+static uint64_t
+rank_of(uint32_t id, uint32_t other)
+{
+    uint64_t x = (uint64_t)(id < other ? id : other) << 32 | (id < other ? other : id);
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+/* The least colour in neither set; sets of `words` words, of which one bit at least is free in both. */
+static uint32_t
+least_in_neither(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t free_of_both = ~(a[w] | b[w]);
+        if (free_of_both != 0)
+            return 64 * w + (uint32_t)__builtin_ctzll(free_of_both);
+    }
+    LBM_ASSERT(!"two hosts have fewer than twice the largest degree links");
+    return 0;
+}
+
+uint32_t
+lbm_hosts_colour_stable(const struct lbm_hosts *h, const uint32_t *id, uint32_t *colour)
+{
+    uint32_t degree = 0, used = 0, n_links = 0;
+    for (uint32_t p = 0; p < h->n; p++) {
+        uint32_t own = h->offset[p + 1] - h->offset[p];
+        degree = own > degree ? own : degree;
+    }
+    uint32_t words = 2 * degree / 64 + 1;
+    struct ranked_link *links = lbm_alloc(h->offset[h->n] / 2, sizeof *links);
+    uint64_t *taken = lbm_alloc((size_t)h->n * words, sizeof *taken);
+    if (links == NULL || taken == NULL)
+        goto out;
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++)
+            if (p < h->target[e])
+                links[n_links++] = (struct ranked_link){rank_of(id[p], id[h->target[e]]), p, h->target[e]};
+    qsort(links, n_links, sizeof *links, by_rank);
+    for (uint32_t i = 0; i < n_links; i++) {
+        uint32_t p = links[i].p, q = links[i].q;
+        uint64_t *at_p = &taken[(size_t)p * words], *at_q = &taken[(size_t)q * words];
+        uint32_t c = least_in_neither(at_p, at_q, words);
+        at_p[c / 64] |= UINT64_C(1) << c % 64;
+        at_q[c / 64] |= UINT64_C(1) << c % 64;
+        colour[direction(h, p, q)] = colour[direction(h, q, p)] = c;
+        used = c + 1 > used ? c + 1 : used;
+    }
+out:
+    free(links);
+    free(taken);
     return used;
 }

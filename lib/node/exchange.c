@@ -61,7 +61,8 @@ band_size(const struct lbm_node *node, const struct job *job, size_t n_seeds)
     double target = job_target(node, entry, node->host);
     double surplus = (double)session_load(job) - target;
     double mean = job->shard.n_own != 0 ? (double)session_load(job) / job->shard.n_own : 1;
-    size_t want = 8 * n_seeds + 16 + (surplus > 0 ? (size_t)(surplus / mean) : 0);
+    size_t layers = job->was_settled ? BAND_LAYERS_AGAIN : BAND_LAYERS;
+    size_t want = layers * n_seeds + 16 + (surplus > 0 ? (size_t)(surplus / mean) : 0);
     return want < BAND_VERTICES_MAX ? want : BAND_VERTICES_MAX;
 }
 
@@ -252,41 +253,60 @@ move_price(const struct lbm_node *node, const struct job *job, const struct lbm_
     return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 }
 
-/* What must leave the side that is over its limit: GDE's half of the difference, and of a job that had
- * settled no more than the excess, so that a host that comes or goes moves little; where the exchange has
- * nothing to level (difference of at most one unit) one vertex goes on towards the nearest host with room. */
+/* What a host that is over its limit gives another one of a job that had settled, so that a host that comes
+ * or goes moves little: as much as the other has room for; on the way to room further off half of what is too
+ * much, and the last of it at once; nothing to where no room is. */
+static uint64_t
+give_on(const struct job *job, uint64_t over, uint64_t half, uint64_t room, int is_nearer)
+{
+    uint64_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
+    if (room >= least || !is_nearer)
+        return over < room ? over : room;
+    uint64_t part = half > GIVE_ON_AT_ONCE * least ? half : GIVE_ON_AT_ONCE * least;
+    return over < least ? least : over < part ? over : part;
+}
+
+/* What must leave the side that is over its limit: GDE's half of the difference; see above once the job had
+ * settled, and it is known where room is. */
 static int64_t
 due_share(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
           uint32_t partner, const Lbm__PairAccept *accept)
 {
     uint64_t own = session_load(job), theirs = accept->load;
-    uint64_t own_limit = job_limit(node, entry, node->host), their_limit = job_limit(node, entry, partner);
-    if (own <= own_limit && theirs <= their_limit)
+    uint64_t own_limit = session_limit(node, job, node->host, own),
+             their_limit = session_limit(node, job, partner, theirs);
+    uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
+    uint32_t own_hops = job->session.slack.hops, their_hops = accept->slack_hops;
+    if (own_over == 0 && their_over == 0)
         return 0;
     int64_t share = lbm_gde_share(own, job_target(node, entry, node->host), theirs,
                                   job_target(node, entry, partner), 1, 2);
-    uint64_t over = share > 0 ? excess(own, own_limit) : excess(theirs, their_limit);
-    if (job->was_settled && over != 0 && (uint64_t)(share > 0 ? share : -share) > over)
-        share = share > 0 ? (int64_t)over : -(int64_t)over;
+    uint64_t half = (uint64_t)(share > 0 ? share : -share);
+    if (job->was_settled && (own_hops < SLACK_HOPS_MAX || their_hops < SLACK_HOPS_MAX)) {
+        if (own_over != 0 && (their_over == 0 || their_hops < own_hops))
+            return (int64_t)give_on(job, own_over, half, excess(their_limit, theirs), their_hops < own_hops);
+        if (their_over != 0 && (own_over == 0 || own_hops < their_hops))
+            return -(int64_t)give_on(job, their_over, half, excess(own_limit, own), own_hops < their_hops);
+        return 0;
+    }
     if (share != 0)
         return share;
     int64_t one = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    if (own > own_limit && accept->slack_hops < job->session.slack.hops)
+    if (own_over != 0 && their_hops < own_hops)
         return one;
-    if (theirs > their_limit && job->session.slack.hops < accept->slack_hops)
-        return -one;
-    return 0;
+    return their_over != 0 && own_hops < their_hops ? -one : 0;
 }
 
 /* Nonzero if the host that gives is over its limit, and the other one nearer to a host with room. */
 static int
-is_passed_on(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
-             uint32_t partner, const Lbm__PairAccept *accept, int64_t share)
+is_passed_on(const struct lbm_node *node, const struct job *job, uint32_t partner,
+             const Lbm__PairAccept *accept, int64_t share)
 {
     if (share > 0)
-        return session_load(job) > job_limit(node, entry, node->host) &&
+        return session_load(job) > session_limit(node, job, node->host, session_load(job)) &&
                accept->slack_hops < job->session.slack.hops;
-    return accept->load > job_limit(node, entry, partner) && job->session.slack.hops < accept->slack_hops;
+    return accept->load > session_limit(node, job, partner, accept->load) &&
+           job->session.slack.hops < accept->slack_hops;
 }
 
 /* How uneven two loads are, relative to what is due to each. */
@@ -313,14 +333,15 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint64_t load[2] = {session_load(job), accept->load};
-    uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner)};
+    uint64_t limit[2] = {session_limit(node, job, node->host, session_load(job)),
+                         session_limit(node, job, partner, accept->load)};
     double target[2] = {job_target(node, entry, node->host), job_target(node, entry, partner)};
     uint64_t over_before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
     uint64_t over_after = excess(left[0], limit[0]) + excess(left[1], limit[1]);
     /* All other shares lower the sum of squares: so they come to an end however coarse the weights are. Those
      * that only pass on bring what is too much nearer to where there is room, and make no more of it; since
      * room is not where it was said to be for long, they are given up earlier. */
-    int goes_on = over_after <= over_before && is_passed_on(node, job, entry, partner, accept, share);
+    int goes_on = over_after <= over_before && is_passed_on(node, job, partner, accept, share);
     uint64_t sweeps = job->session.sweep - job->session.woken;
     int may_pass = goes_on && sweeps <= 2 * (PATIENT_SWEEPS + (uint64_t)node->view.diameter);
     int may_even = squares(left, target) < squares(load, target) && sweeps <= PATIENT_SHARES;
@@ -390,7 +411,8 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
         int64_t share = due_share(node, job, entry, partner_host, accept);
         int swap = share < 0; /* the pair's first side is the one that gives */
         uint64_t load[2] = {session_load(job), accept->load};
-        uint64_t limit[2] = {job_limit(node, entry, node->host), job_limit(node, entry, partner_host)};
+        uint64_t limit[2] = {session_limit(node, job, node->host, session_load(job)),
+                             session_limit(node, job, partner_host, accept->load)};
         uint32_t room[2] = {gates_room(node, job), accept->room != 0 ? accept->room - 1 : UINT32_MAX};
         const uint32_t most[2] = {room[swap], room[!swap]};
         struct lbm_pair pair = {.g = &joint.g,
@@ -413,7 +435,7 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
         uint64_t left[2] = {pair.load[swap], pair.load[!swap]};
         if (err == LBM_OK && is_worth_it(node, job, partner_host, accept, share, left, gain))
             err = list_moves(node, &joint, shard, band, &pair, moved, n_moved, out);
-        int passes_on = is_passed_on(node, job, entry, partner_host, accept, share);
+        int passes_on = is_passed_on(node, job, partner_host, accept, share);
         out->give_reason = reason_of(0, share, passes_on, load, left, limit);
         out->take_reason = reason_of(1, -share, passes_on, load, left, limit);
     }

@@ -410,11 +410,14 @@ void mapping_place(const struct job *job, const double *raw, double *x);
 
 void session_start(struct lbm_node *node, struct job *job); /* entering BALANCING */
 /* The host graph is another one. */
-void session_topology_changed(struct lbm_node *node, struct job *job, int all);
+void session_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed);
+int session_links_changed(struct lbm_node *node);
+uint32_t session_colour(struct lbm_node *node, uint32_t host);
 void session_timer(struct lbm_node *node, struct job *job);
 void session_stop(struct lbm_node *node, struct job *job);
 /* Work units owned, less what leaves as soon as the application lets go. */
 uint64_t session_load(const struct job *job);
+uint64_t session_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
 void session_left(struct lbm_node *node, struct job *job); /* a vertex of the session is MOV, or came back */
 void session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex); /* ours, or refused */
 void on_pair_open(struct lbm_node *node, const Lbm__Peer *message);

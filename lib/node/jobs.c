@@ -316,9 +316,19 @@ is_touched(const struct lbm_node *node, const struct job *job, int all)
     return all;
 }
 
+static int
+is_balancing(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->phase == LBM_PHASE_BALANCING)
+            return 1;
+    return 0;
+}
+
 void
 jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
 {
+    int links_changed = topology_changed && is_balancing(node) && session_links_changed(node);
     for (size_t i = 0; i < node->jobs.n; i++) {
         struct job *job = node->jobs.at[i];
         handoff_view_changed(node, job);
@@ -333,7 +343,7 @@ jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
             job->ghosts_due = 1;
         if (node->caught_up)
             drop_wishes(node, job);
-        session_topology_changed(node, job, all);
+        session_topology_changed(node, job, all, links_changed);
     }
 }
 

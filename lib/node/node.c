@@ -101,6 +101,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_idmap_free(&node->peer_at);
     lbm_vec_free(&node->watched);
     lbm_vec_free(&node->doubted);
+    lbm_vec_free(&node->met);
     replicas_free(node);
     lbm_vec_free(&node->stream.changes);
     lbm_vec_free(&node->adoptions);

@@ -89,7 +89,6 @@ pair_open(struct lbm_node *node, struct job *job)
     open.load = session_load(job);
     open.counter = s->termination.counter;
     open.slack_hops = slack_told(s, s->partner);
-    open.topology = node->view.topology;
     open.still = s->still = stillness(node, job);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
@@ -125,7 +124,6 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     int settled = job->phase == LBM_PHASE_SETTLED;
     accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
     accept.slack_hops = settled && session_has_room(node, job) ? 0 : slack_told(s, s->partner);
-    accept.topology = node->view.topology;
     accept.band = &columns.message;
     accept.still = s->still;
     accept.same = same != 0;
@@ -151,7 +149,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairOpen *open = message->pair_open;
     struct job *job = job_of(node, open->job);
-    if (job == NULL || !is_routable(node) || open->topology != node->view.topology)
+    if (job == NULL || session_colour(node, message->src) != open->colour)
         return;
     struct session *s = &job->session;
     if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
@@ -292,7 +290,6 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = job_of(node, accept->job);
     if (job == NULL || accept->band == NULL || job->phase != LBM_PHASE_BALANCING ||
         job->session.state != SESSION_OPENED || job->session.partner != message->src ||
-        accept->topology != node->view.topology ||
         session_compare(&job->session, accept->sweep, accept->colour) != 0)
         return;
     struct session *s = &job->session;

@@ -26,6 +26,42 @@ partner_at(const struct lbm_node *node, uint32_t colour)
     return LBM_NONE;
 }
 
+/* The colour of the link to a host, or LBM_NONE. */
+uint32_t
+session_colour(struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
+    for (uint32_t e = self != LBM_NONE ? h->offset[self] : 0; self != LBM_NONE && e < h->offset[self + 1];
+         e++)
+        if (lbm_view_host(&node->view, h->target[e]) == host)
+            return node->view.colour[e];
+    return LBM_NONE;
+}
+
+/* Note this host's links and their colours. Nonzero if they are others than when this was last done. */
+int
+session_links_changed(struct lbm_node *node)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
+    uint32_t n = self != LBM_NONE ? h->offset[self + 1] - h->offset[self] : 0;
+    int changed = n != node->met.n;
+    if (lbm_vec_reserve(&node->met, n) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return 1;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t e = h->offset[self] + i;
+        struct met_link link = {lbm_view_host(&node->view, h->target[e]), node->view.colour[e]};
+        changed |=
+            i >= node->met.n || node->met.at[i].host != link.host || node->met.at[i].colour != link.colour;
+        node->met.at[i] = link;
+    }
+    node->met.n = n;
+    return changed;
+}
+
 uint64_t
 session_load(const struct job *job)
 {
@@ -35,6 +71,23 @@ session_load(const struct job *job)
         leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
     }
     return job->shard.load > leaving ? job->shard.load - leaving : 0;
+}
+
+/* What a host may have after a session that has `load`. A job that had settled leaves a part of the slack
+ * free: a host above its limit gives so much more, and none takes it up; so the next vertex that comes, or
+ * the next host that joins and lowers the limits of all, does not wake it again. Between both it keeps what
+ * it has. */
+uint64_t
+session_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint64_t limit = job_limit(node, entry, host);
+    double target = job_target(node, entry, host), margin = ((double)limit - target) / MARGIN_PARTS;
+    double mean = entry->vertices != 0 ? (double)load_whole(node, entry) / entry->vertices : 1;
+    if (!job->was_settled || margin < mean)
+        return limit;
+    uint64_t less = limit - (uint64_t)margin;
+    return load > limit || load < less ? less : load;
 }
 
 /* Negative, 0 or positive: where a message stands against this session's place. */
@@ -87,9 +140,8 @@ session_early(struct lbm_node *node, struct session *s, uint32_t host)
 int
 session_has_room(const struct lbm_node *node, const struct job *job)
 {
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    return session_load(job) + least <= job_limit(node, entry, node->host);
+    return session_load(job) + least <= session_limit(node, job, node->host, session_load(job));
 }
 
 static void
@@ -264,6 +316,7 @@ void
 session_start(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
+    (void)session_links_changed(node);
     lbm_termination_reset(&s->termination);
     s->woken = s->sweep;
     s->colour = 0;
@@ -426,17 +479,22 @@ is_near(const struct lbm_node *node, int all)
     return near;
 }
 
+/* A host that is far from what changed, and keeps its links and their colours, takes no notice. */
 void
-session_topology_changed(struct lbm_node *node, struct job *job, int all)
+session_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed)
 {
-    if (job->phase < LBM_PHASE_BALANCING)
+    int near = is_near(node, all);
+    uint64_t woken = job->session.woken;
+    if (job->phase < LBM_PHASE_BALANCING || (!near && !links_changed && job->level.state == LEVEL_NONE))
         return;
     session_stop(node, job);
     level_stop(node, job);
     for (size_t i = 0; i < job->session.early.n; i++)
         job->session.early.at[i].set = 0; /* colours are others now */
-    if (job->phase == LBM_PHASE_BALANCING || is_near(node, all))
+    if (job->phase == LBM_PHASE_BALANCING || near)
         job_enter(node, job, LBM_PHASE_BALANCING);
+    if (!near)
+        job->session.woken = woken; /* gains count from where they did */
 }
 
 void

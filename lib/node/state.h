@@ -183,6 +183,11 @@ struct quiet {
     uint32_t times;       /* in a row */
 };
 
+/* A link of this host. */
+struct met_link {
+    uint32_t host, colour;
+};
+
 struct session {
     enum session_state state;
     uint64_t sweep;
@@ -582,6 +587,8 @@ struct lbm_node {
     uint64_t n_events;                 /* ever */
     LBM_VEC(struct move) moves;        /* number i at (i - 1) % LBM_MOVES_MAX */
     uint64_t n_moves;                  /* ever */
+
+    LBM_VEC(struct met_link) met; /* this host's links as sessions last saw them, by host */
 
     int starting;       /* the stored log is being read: nothing follows from it yet */
     uint64_t topology;  /* of the view, when jobs last took notice */

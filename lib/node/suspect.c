@@ -56,7 +56,7 @@ is_watched(const struct lbm_node *node, const struct lbm_member *member)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (member->host == node->host || !lbm_view_takes_part(member))
         return 0;
-    return node->view.members.n <= DIRECT_MEMBERS || member->buddy == node->host ||
+    return node->view.members.n <= LBM_VIEW_SMALL || member->buddy == node->host ||
            (self != NULL && self->buddy == member->host) || are_linked(node, member);
 }
 
@@ -184,7 +184,7 @@ suspect_view_changed(struct lbm_node *node, int all)
 {
     size_t n = node->view.touched.n;
     /* Whom this host watches follows from itself too, and from the size of the cluster. */
-    int all_watched = all || node->view.members.n <= DIRECT_MEMBERS + 1;
+    int all_watched = all || node->view.members.n <= LBM_VIEW_SMALL + 1;
     for (size_t i = 0; !all && i < n; i++)
         all_watched |= node->view.touched.at[i] == node->host;
     if (all_watched)

@@ -149,6 +149,9 @@ struct lbm_view {
 /* Hosts further apart than this need not hear of one another for either to settle. */
 enum { LBM_VIEW_HORIZON = 16 };
 
+/* Up to so many hosts everybody pings everybody, and may take notice of every change. */
+enum { LBM_VIEW_SMALL = 64 };
+
 /* Bring the host graph and what follows from it up to date: most hosts need it seldom, but the log changes it
  * often. Errors: LBM_E_NOMEM. *routable as in the view. */
 enum lbm_err lbm_view_graph(struct lbm_view *view, int *routable) LBM_MUST_CHECK;

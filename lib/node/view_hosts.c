@@ -312,6 +312,15 @@ lbm_view_build_hosts(struct lbm_view *view, struct lbm_hosts *out, struct lbm_di
     return err;
 }
 
+/* In a large cluster a change must not disturb hosts that are far from it. */
+static uint32_t
+colour_links(struct lbm_view *view)
+{
+    int is_large = view->hosts.n > LBM_VIEW_SMALL && view->hosts.topology == LBM_TOPOLOGY_FILE;
+    return is_large ? lbm_hosts_colour_stable(&view->hosts, view->active.at, view->colour)
+                    : lbm_hosts_colour(&view->hosts, view->colour);
+}
+
 static enum lbm_err
 derive_linked(struct lbm_view *view, const struct lbm_link *links, size_t n_links)
 {
@@ -335,7 +344,7 @@ derive_linked(struct lbm_view *view, const struct lbm_link *links, size_t n_link
     view->colour = lbm_alloc(directions, sizeof *view->colour);
     if (view->colour == NULL)
         return LBM_E_NOMEM;
-    view->n_colours = directions == 0 ? 0 : lbm_hosts_colour(&view->hosts, view->colour);
+    view->n_colours = directions == 0 ? 0 : colour_links(view);
     if (view->n_colours == 0 && directions != 0)
         return LBM_E_NOMEM;
     view->diameter = lbm_hosts_diameter_within(&view->hosts, LBM_VIEW_HORIZON);
