@@ -43,6 +43,12 @@ struct cluster;
 struct cluster *cluster_new(const struct lbm_hosts *h, const struct cluster_options *options);
 void cluster_free(struct cluster *cluster);
 
+/* Of a cluster whose other hosts are all late: start them one after the other, all but those marked in later
+ * [h->n] (NULL: none is). Returns nonzero if all are active within that time afterwards. */
+int cluster_roll_out(struct cluster *cluster, const uint8_t *later, int64_t us);
+/* Members that are active, as that host knows them. */
+uint32_t cluster_count_active(struct cluster *cluster, uint32_t asked);
+
 /* Run until the virtual time has passed, something is violated, or done() says so. Returns nonzero if
  * it did. */
 int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster *cluster, void *arg),
@@ -86,11 +92,15 @@ int64_t cluster_now(const struct cluster *cluster);
 /* Number and text of the first invariant that was violated, e.g. "I3"; NULL: none was. */
 const char *cluster_violation(const struct cluster *cluster, const char **text);
 
+enum { CLUSTER_KINDS = 64 }; /* of messages: the fields of Lbm__Peer are below */
+
 /* What the node of a host has done and sent so far, all its lives together. */
 struct cluster_meter {
     uint64_t steps, node_ns;  /* node_ns: of the processor, if metered */
     uint64_t messages, bytes; /* sent to other hosts */
     uint64_t transactions;
+    uint64_t sent[CLUSTER_KINDS], sent_bytes[CLUSTER_KINDS]; /* of each kind, as they arrived */
+    uint64_t got[CLUSTER_KINDS];
 };
 struct cluster_meter cluster_meter(const struct cluster *cluster, uint32_t host);
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "sim/balance/command.h"
+#include "sim/change/change.h"
 #include "sim/hunt.h"
 #include "sim/import/command.h"
 #include "sim/replay/command.h"
@@ -175,6 +176,7 @@ static const struct {
     const char *text;
 } commands[] = {
     {"scenario", scenario_command, "one story, told step by step in a file"},
+    {"change", change_command, "one change in a large cluster, and whom it concerns"},
     {"replay", replay_command, "the balancer over a trace of a real cluster"},
     {"import", import_command, "what other programs recorded, as a trace"},
     {"balance", balance_command, "a load policy on any hosts"},
@@ -223,7 +225,8 @@ main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (!has_command) {
-        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, replay, import, balance, advise, "
+        fprintf(stderr, "lbsim: the command is missing: lbsim cluster, scenario, scale, change, replay, "
+                        "import, balance, advise, "
                         "table, plot, embed or list; --help says more\n");
         return EXIT_USAGE;
     }

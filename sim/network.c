@@ -77,6 +77,12 @@ happen_message(struct cluster *c, struct happen *happen)
         lbm__peer__free_unpacked(message, NULL);
         return;
     }
+    if ((unsigned)message->body_case < (unsigned)CLUSTER_KINDS) {
+        struct cluster_meter *from = &c->machine[happen->from].meter;
+        from->sent[message->body_case]++;
+        from->sent_bytes[message->body_case] += happen->len;
+        c->machine[happen->host].meter.got[message->body_case]++;
+    }
     trace_message(c, happen->host, happen->from, message);
     if (!c->options.unwatched)
         check_message(&c->check, happen->from, message);

@@ -16,7 +16,6 @@
 
 enum {
     SECOND_US = 1000000,
-    ROLL_OUT_US = 20000,         /* between the starts of two hosts */
     JOIN_US = 120 * SECOND_US,   /* for the last of them to be active */
     SETTLE_US = 900 * SECOND_US, /* for the job */
     LOOK_US = SECOND_US / 2,     /* between looks at what has become of it */
@@ -197,16 +196,6 @@ is_in(const Lbm__HostEntry *entry, const char *state)
     return strcmp(entry->state, state) == 0;
 }
 
-static uint32_t
-count_active(struct scale *s)
-{
-    const Lbm__HostsReply *reply = hosts_as_seen_by_founder(s);
-    uint32_t n = 0;
-    for (size_t i = 0; reply != NULL && i < reply->n_hosts; i++)
-        n += is_in(reply->hosts[i], "ACTIVE");
-    return n;
-}
-
 /* Who has left is switched off. Returns how many members have yet to leave, to be adopted or to be copied. */
 static uint32_t
 see_off(struct scale *s)
@@ -229,38 +218,6 @@ see_off(struct scale *s)
 }
 
 /* ---- the course ---------------------------------------------------------------------------------------- */
-
-/* Nearest to the founder first, so that those that are active are always connected. */
-static int
-roll_out(struct scale *s)
-{
-    uint32_t *order = lbm_alloc(s->h.n, sizeof *order), n = 1;
-    uint8_t *seen = lbm_alloc(s->h.n, 1);
-    LBM_ASSERT(order != NULL && seen != NULL);
-    order[0] = 0;
-    seen[0] = 1;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t e = s->h.offset[order[i]]; e < s->h.offset[order[i] + 1]; e++) {
-            uint32_t q = s->h.target[e];
-            if (seen[q] || s->fate[q] == JOINS)
-                continue;
-            seen[q] = 1;
-            order[n++] = q;
-        }
-    for (uint32_t i = 0; i < n; i++) {
-        if (i != 0)
-            cluster_restart(s->cluster, order[i]);
-        cluster_run(s->cluster, ROLL_OUT_US, NULL, NULL);
-    }
-    free(order);
-    free(seen);
-    for (int64_t end = cluster_now(s->cluster) + JOIN_US; cluster_now(s->cluster) < end;) {
-        if (count_active(s) == n)
-            return 1;
-        cluster_run(s->cluster, LOOK_US, NULL, NULL);
-    }
-    return 0;
-}
 
 static int
 await_rest(struct scale *s)
@@ -352,7 +309,7 @@ judge(struct scale *s, int settled)
     struct lbm_diag diag;
     if (none == 0 && lbm_map_evaluate(&s->g, &s->h, part, &quality, &diag) == LBM_OK)
         r->dilation = quality.dilation_mean;
-    r->n_active = count_active(s);
+    r->n_active = cluster_count_active(s->cluster, 0);
     r->imbalance = (double)most * r->n_active / (double)work - 1;
     r->settled = settled && invariant == NULL && doubles == 0 && none == 0;
     if (invariant != NULL)
@@ -369,8 +326,14 @@ judge(struct scale *s, int settled)
 static int
 course(struct scale *s)
 {
+    uint8_t *later = lbm_alloc(s->h.n, 1);
+    LBM_ASSERT(later != NULL);
+    for (uint32_t p = 0; p < s->h.n; p++)
+        later[p] = s->fate[p] == JOINS;
     phase_begins(s);
-    if (!roll_out(s)) {
+    int found = cluster_roll_out(s->cluster, later, JOIN_US);
+    free(later);
+    if (!found) {
         snprintf(s->result->why, sizeof s->result->why, "the hosts do not find together");
         return 0;
     }

@@ -11,7 +11,6 @@
 
 enum {
     SECOND_US = 1000000,
-    ROLL_OUT_US = 20000, /* between the starts of two hosts */
     JOIN_US = 120 * SECOND_US,
     PLACE_US = 600 * SECOND_US,
     ATTACH_US = 3 * SECOND_US, /* until applications have what is theirs */
@@ -102,21 +101,6 @@ set_host(struct course *c, const struct lbm_trace_host *host)
     free(cost);
 }
 
-static uint32_t
-count_active(struct course *c)
-{
-    Lbm__Empty empty = LBM__EMPTY__INIT;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_HOSTS;
-    request.hosts = &empty;
-    uint32_t asked = teller(c), n = 0;
-    cluster_request(c->cluster, asked, 0, &request);
-    const Lbm__Response *response = cluster_reply(c->cluster, asked, 0);
-    for (size_t i = 0; response != NULL && response->hosts != NULL && i < response->hosts->n_hosts; i++)
-        n += strcmp(response->hosts->hosts[i]->state, "ACTIVE") == 0;
-    return n;
-}
-
 /* ---- time ---------------------------------------------------------------------------------------------- */
 
 static void
@@ -201,37 +185,15 @@ put_recorded(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan)
             plan->part[v] = c->state.part[v];
 }
 
-/* Nearest to the founder first, so that those that are active are always connected. */
 static int
 roll_out(struct course *c)
 {
-    const struct lbm_hosts *h = &c->place->h;
-    uint32_t *order = lbm_alloc(h->n, sizeof *order), n = 1;
-    uint8_t *seen = lbm_alloc(h->n, 1);
-    LBM_ASSERT(order != NULL && seen != NULL);
-    order[0] = 0;
-    seen[0] = 1;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t e = h->offset[order[i]]; e < h->offset[order[i] + 1]; e++) {
-            uint32_t q = h->target[e];
-            if (seen[q] || q >= c->place->n_first)
-                continue;
-            seen[q] = 1;
-            order[n++] = q;
-        }
-    for (uint32_t i = 0; i < n; i++) {
-        if (i != 0)
-            cluster_restart(c->cluster, order[i]);
-        cluster_run(c->cluster, ROLL_OUT_US, NULL, NULL);
-    }
-    free(order);
-    free(seen);
-    for (int64_t end = cluster_now(c->cluster) + JOIN_US; cluster_now(c->cluster) < end;) {
-        if (count_active(c) == c->place->n_first)
-            return 1;
-        cluster_run(c->cluster, LOOK_US, NULL, NULL);
-    }
-    return 0;
+    uint8_t *later = lbm_alloc(c->place->h.n, 1);
+    LBM_ASSERT(later != NULL);
+    memset(later + c->place->n_first, 1, c->place->h.n - c->place->n_first);
+    int found = cluster_roll_out(c->cluster, later, JOIN_US);
+    free(later);
+    return found;
 }
 
 static int
