@@ -8,7 +8,8 @@
 #include "sim/internal.h"
 
 enum {
-    WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather */
+    WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather, */
+    WAITING_EACH = 2,   /* and those for each host, to all of which a home may offer vertices at once */
     STORY_LOG = 16,     /* entries between snapshots */
 };
 
@@ -161,7 +162,7 @@ step(struct cluster *c, uint32_t host, struct lbm_event *event)
         LBM_ASSERT(lbm_vec_push(&m->waiting, waiting) == LBM_OK);
     }
     free(effects.list.at);
-    if (m->waiting.n > WAITING_MAX)
+    if (m->waiting.n > WAITING_MAX + WAITING_EACH * (size_t)c->n)
         check_violated(&c->check, "I7", "host %" PRIu32 ": %zu effects wait for the disk", host,
                        m->waiting.n);
     release(c, host);

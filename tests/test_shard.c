@@ -330,6 +330,29 @@ a_vertex_given_away_leaves_its_address(void **state)
     lbm_shard_free(&shard);
 }
 
+/* What is offered is nobody's own vertex any more, so ghosts that it alone has are dropped. */
+static void
+what_is_offered_keeps_what_is_known_of_its_neighbours(void **state)
+{
+    (void)state;
+    struct lbm_shard shard;
+    double x[2] = {0, 0};
+    lbm_shard_init(&shard, 2, SELF);
+    struct lbm_row row = lattice_row(0, 1);
+    for (uint32_t i = 0; i < row.degree; i++)
+        row.half[i].host = 7; /* as it was once */
+    put(&shard, row);
+    assert_int_equal(lbm_shard_patch(&shard), LBM_OK);
+    (void)lbm_shard_learn(&shard, 1, 5, 2, 1, 1, x);
+    assert_int_equal(lbm_shard_where(&shard, 1), 5);
+    set_stage(&shard, 0, LBM_STAGE_OUT, 1, 4);
+    assert_int_equal(lbm_shard_patch(&shard), LBM_OK);
+    const struct lbm_vertex *vertex = lbm_shard_vertex(&shard, 0);
+    for (uint32_t i = 0; i < vertex->degree; i++)
+        assert_int_equal(vertex->half[i].host, vertex->half[i].to == 1 ? 5 : 7);
+    lbm_shard_free(&shard);
+}
+
 static void
 hints_of_a_record_place_unknown_neighbours(void **state)
 {
@@ -510,6 +533,7 @@ main(void)
         cmocka_unit_test(a_rank_that_falls_is_caught),
         cmocka_unit_test(a_vertex_given_away_leaves_its_address),
         cmocka_unit_test(hints_of_a_record_place_unknown_neighbours),
+        cmocka_unit_test(what_is_offered_keeps_what_is_known_of_its_neighbours),
         cmocka_unit_test(the_newest_epoch_and_stamp_win),
         cmocka_unit_test(strangers_are_not_recorded),
         cmocka_unit_test(coordinates_survive_a_change_of_owners),

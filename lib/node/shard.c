@@ -161,12 +161,25 @@ leave_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex)
     return LBM_OK;
 }
 
+/* Where neighbours are believed to be, into the record: ghosts that no own vertex has any more are dropped, and the
+ * record may be offered after that. */
+static void
+note_hints(const struct lbm_shard *shard, struct lbm_vertex *vertex)
+{
+    for (uint32_t i = 0; i < vertex->degree; i++) {
+        uint32_t host = lbm_shard_where(shard, vertex->half[i].to);
+        vertex->half[i].host = host != LBM_NONE ? host : vertex->half[i].host;
+    }
+}
+
 enum lbm_err
 lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm_stage stage, uint64_t epoch,
                     uint32_t peer, uint64_t peer_incarnation)
 {
     LBM_ASSERT(epoch > vertex->epoch || (epoch == vertex->epoch && stage > vertex->stage));
     account(shard, vertex, 0);
+    if (stage == LBM_STAGE_OUT)
+        note_hints(shard, vertex);
     lbm_shard_touch(shard);
     vertex->stage = stage;
     vertex->epoch = epoch;

@@ -162,18 +162,45 @@ count_moves(struct change *c, struct change_cost *cost)
 
 /* ---- the course ---------------------------------------------------------------------------------------- */
 
-/* Until the job has settled as host 0 and the one that is asked know it. */
+static int
+has_reporter(const struct change *c, uint32_t host)
+{
+    for (uint32_t i = 0; i < c->options->changes; i++)
+        if (c->host[i] == host)
+            return 1;
+    return 0;
+}
+
+/* A host that can be asked how the job stands, next to that one if possible: questions on the connection of
+ * an application would cost it what it is told meanwhile. */
+static uint32_t
+observer(const struct change *c, uint32_t host)
+{
+    uint32_t p = 0;
+    for (uint32_t e = c->h.offset[host]; e < c->h.offset[host + 1]; e++)
+        if (!has_reporter(c, c->h.target[e]))
+            return c->h.target[e];
+    while (has_reporter(c, p))
+        p++;
+    return p;
+}
+
+/* Until the job has settled as a neighbour of that host and a host anywhere know it. */
 static int
 await_rest(struct change *c, uint32_t host, int64_t us, int64_t *since_us)
 {
     int64_t end = cluster_now(c->cluster) + us;
+    uint32_t near = observer(c, host), anywhere = 0;
+    while (has_reporter(c, anywhere))
+        anywhere++;
     const char *text;
     *since_us = cluster_now(c->cluster);
     while (cluster_now(c->cluster) < end && cluster_violation(c->cluster, &text) == NULL) {
         for (uint32_t i = 0; i < c->options->changes && c->reporter[i].cluster != NULL; i++)
             reporter_look(&c->reporter[i]);
         cluster_run(c->cluster, LOOK_US, NULL, NULL);
-        if (!cluster_settled_at(c->cluster, 0, "change") || !cluster_settled_at(c->cluster, host, "change"))
+        if (!cluster_settled_at(c->cluster, anywhere, "change") ||
+            !cluster_settled_at(c->cluster, near, "change"))
             *since_us = cluster_now(c->cluster);
         else if (cluster_now(c->cluster) - *since_us >= STILL_US)
             return 1;
@@ -326,8 +353,9 @@ change_run(const struct change_options *options, struct change_result *result, s
         err = lbm_diag_set(diag, LBM_E_RANGE, "--hosts", 0, "%.60s is one host alone", options->hosts);
     if (err == LBM_OK && options->host != LBM_NONE && options->host >= c.h.n)
         err = lbm_diag_set(diag, LBM_E_RANGE, "--host", 0, "there are hosts 0 to %" PRIu32, c.h.n - 1);
-    if (err == LBM_OK && options->changes > c.h.n)
-        err = lbm_diag_set(diag, LBM_E_RANGE, "--changes", 0, "there are %" PRIu32 " hosts", c.h.n);
+    if (err == LBM_OK && options->changes >= c.h.n)
+        err = lbm_diag_set(diag, LBM_E_RANGE, "--changes", 0, "one of the %" PRIu32 " hosts stays as it is",
+                           c.h.n);
     if (err == LBM_OK && weigh(&c.g) != LBM_OK)
         err = lbm_diag_set(diag, LBM_E_NOMEM, "--guest", 0, "no memory for it");
     if (err == LBM_OK) {

@@ -88,7 +88,7 @@ static const struct {
 } rows[] = {
     {"--hosts", "SPEC", "graph of the hosts; mesh:16x16 unless told", set_hosts},
     {"--guest", "SPEC", "graph of the job, each vertex weighs 100; lattice:128x128 unless told", set_guest},
-    {"--factor", "F", "by which the load of a host grows; 1.5 unless told", set_factor},
+    {"--factor", "F", "by which the load of a host grows; 1.1 unless told", set_factor},
     {"--host", "P", "which host is the first; the one in the middle unless told", set_host},
     {"--changes", "N", "so many, each on another host; all but the first are drawn; 1 unless told",
      set_changes},
@@ -105,7 +105,7 @@ change_options_read(int argc, char **argv, struct change_options *out, struct lb
 {
     struct change_options o = {.hosts = "mesh:16x16",
                                .guest = "lattice:128x128",
-                               .factor = 1.5,
+                               .factor = 1.1,
                                .host = LBM_NONE,
                                .changes = 1,
                                .seed = 1};

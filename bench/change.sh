@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# What one change costs in clusters of different sizes: the load of a host grows by a tenth, on several hosts one after the
+# other; with as many vertices a host. One line a cluster, and the ratio to the smallest. Tori, so that all hosts have as
+# many neighbours. 1,024 hosts take some minutes and 4 GiB.
+#
+#   bench/change.sh [BUILD_DIRECTORY [SIDES [CHANGES [VERTICES_A_HOST [SEEDS]]]]]
+#                                     default: the current directory, "8 16 32", 16, 64, "1"
+#
+# Status 1 if a job does not settle after a change.
+set -eu
+
+build=$(cd "${1:-.}" && pwd)
+sides=${2:-8 16 32}
+changes=${3:-16}
+vertices=${4:-64}
+seeds=${5:-1}
+command -v python3 >/dev/null || { echo 'bench/change.sh: skipped, there is no python3'; exit 0; }
+[ -x "$build/sim/lbsim" ] || { echo "bench/change.sh: $build/sim/lbsim is not there: make sim/lbsim" >&2; exit 1; }
+exec python3 - "$build/sim/lbsim" "$sides" "$changes" "$vertices" "$seeds" <<'END_OF_PYTHON'
+import json, math, statistics, subprocess, sys
+
+lbsim, sides, changes, vertices, seeds = sys.argv[1:]
+first, failed = None, False
+print("%6s %9s %9s %9s %9s %9s %9s %7s   %s" % ("hosts", "messages", "KiB", "touched", "most", "movers", "settled", "MiB",
+                                              "ratios of messages, KiB, touched"))
+for side in map(int, sides.split()):
+    costs, memory = [], 0
+    guest = round(math.sqrt(int(vertices)) * side)
+    for seed in seeds.split():
+        out = subprocess.run([lbsim, "change", "--hosts", "torus:%dx%d" % (side, side), "--guest",
+                              "lattice:%dx%d" % (guest, guest), "--changes", changes, "--seed", seed, "--json"],
+                             capture_output=True, text=True)
+        if out.returncode != 0:
+            failed = True
+            print("seed %s: %s" % (seed, out.stderr.strip() or json.loads(out.stdout)["why"]))
+        if out.stdout:
+            result = json.loads(out.stdout)
+            costs += result["changes"]
+            memory = max(memory, result["memory_mib"])
+    if not costs:
+        continue
+    means = [statistics.mean(c[k] for c in costs) for k in ("messages", "bytes", "touched")]
+    first = first or means
+    settled = statistics.median(c["settled_s"] for c in costs)
+    print("%6d %9.0f %9.1f %9.1f %9d %9.1f %9.2f %7d   %s" % (
+        side * side, means[0], means[1] / 1024, means[2], max(c["touched"] for c in costs),
+        statistics.mean(c["movers"] for c in costs), settled, memory,
+        " ".join("%.2f" % (m / f) for m, f in zip(means, first))), flush=True)
+sys.exit(failed)
+END_OF_PYTHON
