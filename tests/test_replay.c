@@ -120,6 +120,32 @@ loads_are_followed_the_same_way_each_time(void **state)
     lbm_trace_free(&trace);
 }
 
+/* A budget of a few vertices a second: the same change takes longer. */
+static void
+gates_hold_back(void **state)
+{
+    struct lbm_buf text = {0};
+    struct lbm_trace trace;
+    struct replay_place place;
+    struct replay_result result[2];
+    (void)state;
+    put_head(&text, "");
+    put_corner(&text, "5", 200);
+    lbm_buf_printf(&text, "end 10\n");
+    read_trace(&text, &trace, &place);
+    struct replay_options gated = usual;
+    gated.gates = LBM_GATE_BYTES;
+    gated.bytes_per_s = 300;
+    run(&trace, &place, &usual, LBM_JOB_POLICY_NONE, &result[0]);
+    run(&trace, &place, &gated, LBM_JOB_POLICY_NONE, &result[1]);
+    assert_true(result[1].phases.at[2].settled_s > 2 * result[0].phases.at[2].settled_s);
+    assert_true(result[1].mean > 2 * result[0].mean);
+    for (int i = 0; i < 2; i++)
+        replay_result_free(&result[i]);
+    replay_place_free(&place);
+    lbm_trace_free(&trace);
+}
+
 /* All on one host: the policy levels, and so does none; from home it is the same. */
 static void
 an_uneven_beginning_is_levelled(void **state)
@@ -252,6 +278,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loads_are_followed_the_same_way_each_time),
+        cmocka_unit_test(gates_hold_back),
         cmocka_unit_test(an_uneven_beginning_is_levelled),
         cmocka_unit_test(hosts_come_and_go),
         cmocka_unit_test(every_host_may_leave),

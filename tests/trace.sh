@@ -94,6 +94,22 @@ else
 fi
 echo "$(grep -c '^at' "$trace") steps, $(wc -c <"$trace") bytes"
 
+# Ctrl-C ends a trace as it should end; so does a daemon that goes away, with another status.
+env --default-signal=INT "$lbctl" -s "$dir/h0/lbmapd.sock" trace job -o "$scratch/interrupted" --every 0.2 --json >"$scratch/output" 2>&1 &
+recorder=$!
+until_true 10 "the recorder has begun" grep -qs '^begin' "$scratch/interrupted"
+kill -INT "$recorder"
+wait "$recorder" || bad "Ctrl-C: status $?: $(tail -n 2 "$scratch/output")"
+tail -n 1 "$scratch/interrupted" | grep -q '^end ' || bad "Ctrl-C: $(tail -n 1 "$scratch/interrupted")"
+[ "$(figure vertices "$scratch/output")" = "$vertices" ] || bad "the report: $(cat "$scratch/output")"
+ask 1 trace job -o "$scratch/orphan" --every 0.2 >"$scratch/output" 2>&1 &
+recorder=$!
+until_true 10 "the recorder has begun" grep -qs '^begin' "$scratch/orphan"
+"$lbctl" -q cluster kill 1 --dir "$dir"
+wait "$recorder"
+[ $? -eq 3 ] || bad "a daemon that is gone: $(tail -n 2 "$scratch/output")"
+tail -n 1 "$scratch/orphan" | grep -q '^end ' || bad "a daemon that is gone: $(tail -n 1 "$scratch/orphan")"
+
 # The same again in virtual time: the same twice, two policies beside what happened, with hosts and loads as recorded.
 sim=$top_builddir/sim/lbsim
 expect "a replay" "$sim" replay "$trace" --policy none,gde --json
@@ -124,6 +140,8 @@ refused 2 "is none; lbsim replay --help" "$sim" replay "$trace" --policy nonsens
 refused 2 "is not plain, overlapped or pipelined" "$sim" replay "$trace" --schedule nonsense
 refused 2 "is not trace, plan" "$sim" replay "$trace" --start nonsense
 refused 2 "is not in" "$sim" replay "$trace" --imbalance 0
+refused 2 "is not in" "$sim" replay "$trace" --cooldown -1
+refused 2 "is not a whole number" "$sim" replay "$trace" --in-flight 1.5
 refused 2 "no such option" "$sim" replay "$trace" --nonsense
 refused 2 "needs" "$sim" replay "$trace" --seed
 refused 0 "usage: lbsim replay" "$sim" replay --help

@@ -204,6 +204,33 @@ is_placed(struct course *c)
            strcmp(job->phase, lbm_phase_name(LBM_PHASE_PLACED)) != 0;
 }
 
+static int
+set_gates(struct course *c)
+{
+    const struct replay_options *o = c->options;
+    Lbm__JobGates gates = LBM__JOB_GATES__INIT;
+    Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    if (o->gates == 0)
+        return 1;
+    gates.given = o->gates;
+    gates.cooldown_s = o->cooldown_s;
+    gates.payback_s = o->payback_s;
+    gates.bytes_per_s = o->bytes_per_s;
+    gates.in_flight = (uint32_t)o->in_flight;
+    change.job = job_name;
+    change.keeps_policy = 1;
+    change.gates = &gates;
+    request.what_case = LBM__REQUEST__WHAT_JOB_CHANGE;
+    request.job_change = &change;
+    const Lbm__Response *response = cluster_ask(c->cluster, 0, 0, &request);
+    if (response != NULL && response->code == LBM_OK)
+        return 1;
+    snprintf(c->result->why, sizeof c->result->why, "the gates are not taken: %.200s",
+             response != NULL ? response->text : "no answer");
+    return 0;
+}
+
 /* Nonzero if the job is there and its vertices are where it begins. */
 static int
 place(struct course *c)
@@ -221,6 +248,8 @@ place(struct course *c)
         snprintf(r->why, sizeof r->why, "the job is not taken: %s", lbm_err_text(err));
         return 0;
     }
+    if (!set_gates(c))
+        return 0;
     for (int64_t end = cluster_now(c->cluster) + PLACE_US; !is_placed(c) && is_well(c);) {
         if (cluster_now(c->cluster) >= end) {
             snprintf(r->why, sizeof r->why, "the vertices do not come to where they begin");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,46 @@ set_rest(struct replay_options *o, const char *text, struct lbm_diag *diag)
 }
 
 static enum lbm_err
+set_cooldown(struct replay_options *o, const char *text, struct lbm_diag *diag)
+{
+    o->gates |= LBM_GATE_COOLDOWN;
+    return sim_read_real("--cooldown", text, 0, LBM_GATE_SECONDS_MAX, &o->cooldown_s, diag);
+}
+
+static enum lbm_err
+set_payback(struct replay_options *o, const char *text, struct lbm_diag *diag)
+{
+    o->gates |= LBM_GATE_PAYBACK;
+    return sim_read_real("--payback", text, 0, LBM_GATE_SECONDS_MAX, &o->payback_s, diag);
+}
+
+static enum lbm_err
+read_whole(const char *name, const char *text, double most, uint64_t *out, struct lbm_diag *diag)
+{
+    double value = 0;
+    enum lbm_err err = sim_read_real(name, text, 0, most, &value, diag);
+    if (err == LBM_OK && value > floor(value))
+        err = lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "%.60s is not a whole number", text);
+    if (err == LBM_OK)
+        *out = (uint64_t)value;
+    return err;
+}
+
+static enum lbm_err
+set_budget(struct replay_options *o, const char *text, struct lbm_diag *diag)
+{
+    o->gates |= LBM_GATE_BYTES;
+    return read_whole("--budget", text, LBM_GATE_BYTES_MAX, &o->bytes_per_s, diag);
+}
+
+static enum lbm_err
+set_in_flight(struct replay_options *o, const char *text, struct lbm_diag *diag)
+{
+    o->gates |= LBM_GATE_IN_FLIGHT;
+    return read_whole("--in-flight", text, LBM_VERTICES_MAX, &o->in_flight, diag);
+}
+
+static enum lbm_err
 set_seed(struct replay_options *o, const char *text, struct lbm_diag *diag)
 {
     char *end;
@@ -106,6 +147,10 @@ static const struct {
     {"--policy", "P[,P...]", "load policies, a line of the table each; as recorded unless told", set_policy},
     {"--schedule", "S", "how levelled loads are handed over: plain, overlapped or pipelined", set_schedule},
     {"--imbalance", "E", "bound of the job; as recorded unless told", set_imbalance},
+    {"--cooldown", "S", "gates of the job, as for lbctl set: what was exchanged stays so long", set_cooldown},
+    {"--payback", "S", "a move for J alone must save its own bytes in so long", set_payback},
+    {"--budget", "BYTES", "a second that each host hands over at most; 0: no limit", set_budget},
+    {"--in-flight", "N", "vertices of a host on their way at most; 0: no limit", set_in_flight},
     {"--start", "START", "trace: where vertices were (unless told); plan, centre, random, home", set_start},
     {"--rest", "S", "virtual seconds to settle in, before and behind the trace; 60 unless told", set_rest},
     {"--seed", "N", "of all that is drawn; the job's unless told", set_seed},

@@ -17,7 +17,10 @@ struct replay_options {
     uint32_t policy[REPLAY_POLICIES_MAX]; /* enum lbm_job_policy_code */
     uint32_t n_policies;
     uint32_t schedule; /* 1 + enum lbm_schedule; 0: as is usual */
-    double imbalance;  /* 0: as recorded */
+    uint32_t gates;    /* bits of LBM_GATE_...: those that are told below */
+    double cooldown_s, payback_s;
+    uint64_t bytes_per_s, in_flight;
+    double imbalance; /* 0: as recorded */
     uint64_t seed;
     int has_seed;         /* 0: as recorded */
     enum lbm_start start; /* LBM_START_COUNT: where vertices were */
