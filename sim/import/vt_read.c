@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 #include "sim/import/vt.h"
+
+static const double seconds_max = 1e9, bytes_max = 1e18; /* of a task, of a communication in a phase */
 
 /* Where in a file something is, for messages. */
 struct place {
@@ -37,6 +38,13 @@ is_number(const json_t *value, int64_t most, uint32_t *out)
         return 0;
     *out = (uint32_t)json_integer_value(value);
     return 1;
+}
+
+/* A finite number of 0 .. most: sums of what is measured stay finite. */
+static int
+is_amount(const json_t *value, double most)
+{
+    return json_is_number(value) && json_number_value(value) >= 0 && json_number_value(value) <= most;
 }
 
 static enum lbm_err
@@ -80,7 +88,7 @@ read_task(const struct place *place, const json_t *task, uint32_t file, struct v
         return err;
     if (!is_number(json_object_get(task, "node"), LBM_HOSTS_MAX - 1, &sample.node))
         return refuse(place, LBM_E_RANGE, "its node is no rank from 0 to 8191");
-    if (!json_is_number(time) || !isfinite(json_number_value(time)) || json_number_value(time) < 0)
+    if (!is_amount(time, seconds_max))
         return refuse(place, LBM_E_RANGE, "its time is no number of seconds");
     sample.time_s = json_number_value(time);
     sample.fixed = json_is_false(json_object_get(entity, "migratable"));
@@ -100,7 +108,7 @@ read_talk(const struct place *place, const json_t *communication, uint32_t file,
         data->n_other++;
         return LBM_OK;
     }
-    if (!json_is_number(bytes) || !isfinite(json_number_value(bytes)) || json_number_value(bytes) < 0)
+    if (!is_amount(bytes, bytes_max))
         return refuse(place, LBM_E_RANGE, "its bytes are no number");
     talk.bytes = json_number_value(bytes);
     enum lbm_err err = read_key(place, from, &talk.from);

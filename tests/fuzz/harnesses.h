@@ -15,6 +15,7 @@
 #define FUZZ_HARNESS_LIST(X)                                                                                 \
     X(hosts_capacities)                                                                                      \
     X(hosts_spec)                                                                                            \
+    X(import_vt)                                                                                             \
     X(read_edges)                                                                                            \
     X(read_graphml)                                                                                          \
     X(read_hosts)                                                                                            \
