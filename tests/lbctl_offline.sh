@@ -249,7 +249,7 @@ holds cmp a.part same.part
 same_figure out moved_vertices 0
 same_figure out moved_weight 0
 same_figure out unavoidable_weight 0
-same_figure out migration_cost 1.3125
+same_figure out migration_cost 2.625
 expect 0 '' plan a.graph --hosts mesh:2x2 --without 2 --current a.part --migration-cost 4 --json -o left.part
 same_figure out hosts 3
 same_figure out unavoidable_weight 16

@@ -95,6 +95,50 @@ a_balanced_mapping_stays_if_moves_are_dear(void **state)
 }
 
 static void
+moves_cost_a_part_up_to_the_budget_and_all_beyond(void **state)
+{
+    struct mapping m = {.budget = 1000};
+    (void)state;
+    assert_int_equal(mapping_price(&m, 0), 0);
+    assert_int_equal(mapping_price(&m, 1000), 1000 / MAPPING_EASE);
+    assert_int_equal(mapping_price(&m, 1234), 1000 / MAPPING_EASE + 234);
+    for (int64_t away = 1; away < 3000; away++)
+        assert_true(mapping_price(&m, away - 1) <= mapping_price(&m, away));
+    m.budget = 0;
+    assert_int_equal(mapping_price(&m, 1234), 1234);
+}
+
+/* A host leaves; what stays away from home beyond the budget has to pay in full. */
+static void
+little_more_moves_than_a_host_that_leaves_had(void **state)
+{
+    (void)state;
+    for (uint32_t gone = 0; gone < 9; gone++) {
+        struct lbm_hosts h = map_hosts("mesh:3x3"), left;
+        struct lbm_graph g = map_guest_by_spec("lattice:30x30");
+        struct lbm_plan old = plan_anew(&g, &h);
+        struct lbm_diag diag = {0};
+        uint8_t without[9] = {0};
+        uint32_t number[9], homeless = 0;
+        without[gone] = 1;
+        assert_int_equal(lbm_hosts_without(&h, without, number, &left, &diag), LBM_OK);
+        for (uint32_t v = 0; v < g.n; v++) {
+            homeless += old.part[v] == gone;
+            old.part[v] = number[old.part[v]];
+        }
+        struct lbm_plan new = remap(&g, &left, old.part, lbm_map_migration_cost(&g, left.n));
+        struct lbm_migration moves = migration(&g, &left, old.part, new.part);
+        assert_int_equal(excess(&g, &left, new.part), 0);
+        assert_true(moves.work >= homeless && moves.work <= 2 * (uint64_t)homeless);
+        lbm_plan_free(&old);
+        lbm_plan_free(&new);
+        lbm_graph_free(&g);
+        lbm_hosts_free(&h);
+        lbm_hosts_free(&left);
+    }
+}
+
+static void
 moves_of_a_balanced_mapping_pay(void **state)
 {
     struct lbm_rng rng;
@@ -385,6 +429,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_balanced_mapping_stays_if_moves_are_dear),
+        cmocka_unit_test(moves_cost_a_part_up_to_the_budget_and_all_beyond),
+        cmocka_unit_test(little_more_moves_than_a_host_that_leaves_had),
         cmocka_unit_test(moves_of_a_balanced_mapping_pay),
         cmocka_unit_test(pinned_vertices_go_to_their_hosts_and_stay),
         cmocka_unit_test(what_is_out_of_balance_is_balanced),

@@ -30,6 +30,7 @@ struct annealer {
     uint32_t *boundary; /* vertices that have some, and are not pinned */
     uint32_t *place;    /* [n] in boundary; LBM_NONE: not there */
     uint32_t n_boundary;
+    int64_t away;               /* sum of stay of vertices that are not at home */
     double bytes_unit;          /* energy of one hop-byte */
     double work_unit;           /* of one unit of work in mean vertices */
     double quantile[QUANTILES]; /* of the exponential distribution: -log of a uniform number */
@@ -107,9 +108,9 @@ pick_host(const struct annealer *a, uint32_t v, uint32_t random, int link)
     return a->m->part[g->target[first + i]];
 }
 
-/* What a move costs because of where the vertex comes from, in parts of J. */
+/* What a move adds to the stay of what is away. */
 static int64_t
-migration(const struct mapping *m, uint32_t v, uint32_t p, uint32_t q)
+departure(const struct mapping *m, uint32_t v, uint32_t p, uint32_t q)
 {
     if (m->home == NULL || m->home[v] == LBM_NONE)
         return 0;
@@ -126,11 +127,17 @@ draw(struct annealer *a, double temperature, struct lbm_rng *rng)
     uint32_t q = pick_host(a, v, random & 0xffff, (random >> 16 & ((1 << LINK_BITS) - 1)) == 0);
     uint64_t work = lbm_graph_work(a->m->g, v);
     double energy = -(double)lbm_map_gain(a->m->g, a->m->h, a->m->part, v, q) * a->bytes_unit;
-    energy += (double)migration(a->m, v, p, q) * a->bytes_unit / LBM_PAIR_PRICE_PARTS;
+    int64_t more = departure(a->m, v, p, q);
+    if (more != 0) {
+        int64_t price = mapping_price(a->m, a->away + more) - mapping_price(a->m, a->away);
+        energy += (double)price * a->bytes_unit / LBM_PAIR_PRICE_PARTS;
+    }
     energy += penalty(a, q, a->load[q] + work) - penalty(a, q, a->load[q]);
     energy += penalty(a, p, a->load[p] - work) - penalty(a, p, a->load[p]);
-    if (energy <= temperature * a->quantile[random >> (16 + LINK_BITS) & (QUANTILES - 1)])
-        move(a, v, q);
+    if (energy > temperature * a->quantile[random >> (16 + LINK_BITS) & (QUANTILES - 1)])
+        return;
+    a->away += more;
+    move(a, v, q);
 }
 
 static enum lbm_err
@@ -145,6 +152,7 @@ annealer_open(struct annealer *a, const struct mapping *m)
     if (a->load == NULL || a->foreign == NULL || a->boundary == NULL || a->place == NULL)
         return LBM_E_NOMEM;
     lbm_map_loads(g, m->h->n, m->part, a->load);
+    a->away = mapping_away(m);
     double weight = 0, work = 0, directions = (double)lbm_graph_directions(g);
     for (uint32_t v = 0; v < g->n; v++) {
         work += lbm_graph_work(g, v);

@@ -16,7 +16,10 @@ struct mapping {
     int quick;                              /* try less: one good start is enough */
     const uint32_t *home; /* [n] host of each vertex before, LBM_NONE: none; NULL: moves cost nothing */
     const int64_t *stay;  /* [n] cost of not being at home, in LBM_PAIR_PRICE_PARTS of J; with home */
+    int64_t budget;       /* as long as no more stay than this is away, it costs MAPPING_EASE times less */
 };
+
+enum { MAPPING_EASE = 10 };
 
 /* The methods of a plan. In: g not empty; plan's arrays allocated but x.  Out: plan.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
@@ -42,6 +45,16 @@ mapping_stopped(const struct mapping *m)
 {
     return m->options != NULL && m->options->stop != NULL && m->options->stop(m->options->arg);
 }
+
+/* What vertices away from home cost together, from the sum of their stay. */
+static inline int64_t
+mapping_price(const struct mapping *m, int64_t away)
+{
+    return away <= m->budget ? away / MAPPING_EASE : m->budget / MAPPING_EASE + away - m->budget;
+}
+
+/* Sum of stay of the vertices away from home; 0 without home. */
+int64_t mapping_away(const struct mapping *m);
 
 static inline int
 mapping_pinned(const struct mapping *m, uint32_t v)

@@ -55,7 +55,7 @@ struct lbm_pair_workspace;
 struct lbm_pair_workspace *lbm_pair_workspace_new(uint32_t rows); /* NULL if memory is short */
 void lbm_pair_workspace_free(struct lbm_pair_workspace *ws);
 
-enum { LBM_PAIR_PRICE_PARTS = 16 }; /* of a unit of gain, in which lbm_pair.price counts */
+enum { LBM_PAIR_PRICE_PARTS = 256 }; /* of a unit of gain, in which lbm_pair.price counts */
 
 /* One Fiduccia-Mattheyses session between hosts a and b, third hosts included in every gain.
  * The same code serves the plan (whole graph), the daemon (own vertices, the partner's band, ghosts) and
@@ -125,7 +125,8 @@ struct lbm_plan_options {
     /* Remap: where the vertices are now, host ids or LBM_NONE where that host is gone; NULL: a fresh plan.
      * Of the method lbmap; [n], borrowed. */
     const uint32_t *current;
-    double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0 */
+    double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
+                              more moves than 1.4 times what equal loads ask for */
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
     /* Told what runs, done in [0, 1]. NULL: silent. */
@@ -171,9 +172,9 @@ enum lbm_err lbm_map_migration(const struct lbm_graph *g, uint32_t n_hosts, cons
                                const uint32_t *before, const uint32_t *after,
                                struct lbm_migration *out) LBM_MUST_CHECK;
 
-/* A migration cost for guests of any size and weights: three times the mean bandwidth of a unit of work,
- * times the square root of hosts over vertices. For meshes that is about four times J for each unit of work,
- * so that a part of the work that moves weighs as four times that part of J. */
+/* A migration cost for guests of any size and weights: six times the mean bandwidth of a unit of work,
+ * times the square root of hosts over vertices. For meshes that is about eight times J for each unit of work,
+ * so that a part of the work that moves weighs as eight times that part of J. */
 double lbm_map_migration_cost(const struct lbm_graph *g, uint32_t n_hosts);
 
 #endif

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "map/internal.h"
 
+int64_t
+mapping_away(const struct mapping *m)
+{
+    int64_t away = 0;
+    for (uint32_t v = 0; m->home != NULL && v < m->g->n; v++)
+        if (m->home[v] != LBM_NONE && m->home[v] != m->part[v])
+            away += m->stay[v];
+    return away;
+}
+
 struct merit
 mapping_merit(const struct mapping *m, uint64_t *load)
 {
@@ -9,9 +19,7 @@ mapping_merit(const struct mapping *m, uint64_t *load)
     if (m->home == NULL)
         return merit;
     merit.hop_bytes *= LBM_PAIR_PRICE_PARTS;
-    for (uint32_t v = 0; v < m->g->n; v++)
-        if (m->home[v] != LBM_NONE && m->home[v] != m->part[v])
-            merit.hop_bytes += (uint64_t)m->stay[v];
+    merit.hop_bytes += (uint64_t)mapping_price(m, mapping_away(m));
     return merit;
 }
 

@@ -45,5 +45,5 @@ lbm_map_migration_cost(const struct lbm_graph *g, uint32_t n_hosts)
     for (uint32_t v = 0; v < g->n; v++)
         work += lbm_graph_work(g, v);
     double border = n_hosts < g->n ? sqrt((double)n_hosts / g->n) : 1;
-    return work > 0 ? 3 * weight / 2 / work * border : 0;
+    return work > 0 ? 6 * weight / 2 / work * border : 0;
 }

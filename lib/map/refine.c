@@ -22,6 +22,7 @@ struct refiner {
     uint32_t patience;
     struct border border;
     uint8_t *fixed;  /* [n] pinned; NULL: none is */
+    int64_t *eased;  /* [n] stay within the budget; NULL: the mapping's is right */
     uint32_t *count; /* [hosts] vertices, as many as may move at most */
     struct lbm_pair_workspace *ws;
     uint64_t *load;   /* [hosts] */
@@ -94,7 +95,7 @@ settle(struct refiner *r, struct host_pair hosts)
                             .limit = {m->limit[hosts.a], m->limit[hosts.b]},
                             .patience = r->patience,
                             .home = m->home,
-                            .stay = m->stay,
+                            .stay = r->eased != NULL ? r->eased : m->stay,
                             .workspace = r->ws};
     uint64_t before = lbm_map_excess(2, pair.load, pair.limit);
     int64_t gain;
@@ -130,6 +131,19 @@ run_round(struct refiner *r)
     return err;
 }
 
+/* Sessions count with one price for all moves: that of the next one, as things stand now. */
+static enum lbm_err
+set_price(struct refiner *r, const struct mapping *m)
+{
+    if (m->home == NULL || mapping_away(m) >= m->budget)
+        return LBM_OK;
+    if ((r->eased = lbm_alloc(m->g->n, sizeof *r->eased)) == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t v = 0; v < m->g->n; v++)
+        r->eased[v] = m->stay[v] / MAPPING_EASE;
+    return LBM_OK;
+}
+
 static enum lbm_err
 refiner_open(struct refiner *r, const struct mapping *m)
 {
@@ -153,7 +167,8 @@ refiner_open(struct refiner *r, const struct mapping *m)
         if (r->fixed != NULL)
             r->fixed[v] = mapping_pinned(m, v) != 0;
     }
-    return border_init(&r->border, m);
+    enum lbm_err err = set_price(r, m);
+    return err == LBM_OK ? border_init(&r->border, m) : err;
 }
 
 static void
@@ -163,6 +178,7 @@ refiner_close(struct refiner *r)
     border_free(&r->border);
     free(r->count);
     free(r->fixed);
+    free(r->eased);
     free(r->load);
     free(r->active);
     free(r->changed);

@@ -35,6 +35,10 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 /* Temperatures: those of a plan would forget where the vertices are. */
 static const double HOT = 1, COLD = 0.2;
 
+/* The budget of moves, in units of what equal loads ask for: vertices without a host, and loads over their
+ * shares. */
+static const double BUDGET = 1.4;
+
 static const struct effort {
     int rounds;                       /* of refinement */
     int cycles_way;                   /* annealed V-cycles of each way */
@@ -50,9 +54,10 @@ struct remap {
     struct mapping m;
     const struct effort *effort;
     struct lbm_rng rng;
-    uint64_t *load;   /* [hosts] */
-    uint64_t *limit;  /* [hosts] */
-    int64_t *stay;    /* [n] */
+    uint64_t *load;  /* [hosts] */
+    uint64_t *limit; /* [hosts] */
+    int64_t *stay;   /* [n] */
+    int64_t budget;
     int64_t *cheap;   /* [n] stay at a discount */
     uint32_t *member; /* [n] */
     uint32_t *moved;  /* [n] */
@@ -232,12 +237,14 @@ try_way(struct remap *r, const struct way *way, struct pool *pool)
     for (uint32_t v = 0; v < m->g->n; v++)
         r->cheap[v] = r->stay[v] / way->discount;
     m->stay = r->cheap;
+    m->budget = r->budget / way->discount;
     enum lbm_err err = balance(r, way->jump);
     if (err == LBM_OK)
         err = map_refine(m, r->effort->rounds, PATIENCE, &r->rng);
     if (err == LBM_OK)
         err = anneal(r, r->effort->cycles_way);
     m->stay = r->stay;
+    m->budget = r->budget;
     if (err == LBM_OK && way->discount != 1)
         err = map_refine(m, r->effort->rounds, PATIENCE, &r->rng);
     if (err == LBM_OK)
@@ -315,9 +322,37 @@ run(struct remap *r, struct lbm_plan *plan)
     return err == LBM_OK ? draw_geometry(r, plan) : err;
 }
 
+/* Work that may leave home at ease. Vertices without a host cost nothing, but count; where nothing has to
+ * move, nothing may. */
+static double
+budget_work(const struct remap *r, const uint32_t *current)
+{
+    const struct lbm_graph *g = r->m.g;
+    const struct lbm_hosts *h = r->m.h;
+    double homeless = 0, forced = 0, over = 0, capacity = 0, total = (double)lbm_graph_total_work(g);
+    for (uint32_t p = 0; p < h->n; p++) {
+        r->load[p] = 0;
+        capacity += h->capacity[p];
+    }
+    for (uint32_t v = 0; v < g->n; v++) {
+        uint32_t work = lbm_graph_work(g, v), is_pinned = mapping_pinned(&r->m, v) != 0;
+        if (current[v] == LBM_NONE)
+            homeless += work;
+        else
+            r->load[is_pinned ? g->pin[v] : current[v]] += work;
+        if (is_pinned && current[v] != LBM_NONE && current[v] != g->pin[v])
+            forced += work;
+    }
+    if (homeless + forced == 0 && lbm_map_excess(h->n, r->load, r->limit) == 0)
+        return 0;
+    for (uint32_t p = 0; p < h->n; p++)
+        over += fmax(0, (double)r->load[p] - total * h->capacity[p] / capacity);
+    return fmax(0, BUDGET * (homeless + forced + over) - homeless);
+}
+
 /* What leaving home costs, and whether J and all of that fit together.  Out: stay. */
 static enum lbm_err
-set_prices(struct remap *r, double cost)
+set_prices(struct remap *r, const uint32_t *current, double cost)
 {
     const struct lbm_graph *g = r->m.g;
     const struct lbm_hosts *h = r->m.h;
@@ -330,6 +365,7 @@ set_prices(struct remap *r, double cost)
         return LBM_E_LIMIT;
     for (uint32_t v = 0; v < g->n; v++)
         r->stay[v] = (int64_t)llround(price * lbm_graph_work(g, v));
+    r->budget = r->m.budget = (int64_t)(price * budget_work(r, current));
     return LBM_OK;
 }
 
@@ -351,10 +387,11 @@ map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h, const struc
                            ? LBM_OK
                            : LBM_E_NOMEM;
     lbm_rng_stream(&r.rng, options->seed, 0);
-    if (err == LBM_OK && options->migration_cost > 0)
-        err = set_prices(&r, options->migration_cost);
-    if (err == LBM_OK) {
+    if (err == LBM_OK)
         lbm_map_limits(g, h, options->imbalance, r.limit);
+    if (err == LBM_OK && options->migration_cost > 0)
+        err = set_prices(&r, options->current, options->migration_cost);
+    if (err == LBM_OK) {
         r.m.limit = r.limit;
         r.m.home = options->migration_cost > 0 ? options->current : NULL;
         r.m.stay = r.stay;
