@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ghosts: what hosts must know of one another's boundary vertices. Stale, late, lost and repeated
- * batches are harmless (HEI97 section 7): the newest epoch and stamp win, changes are told when they
+ * batches are harmless (HEI97 section 7): the newest epoch and stamp win, changes alone are told when they
  * happen, and everything is told again from time to time. */
 #include <stdlib.h>
 #include <string.h>
@@ -72,26 +72,45 @@ batch_for(struct lbm_node *node, batch_list *batches, struct lbm_idmap *by_host,
     return &batches->at[batches->n - 1];
 }
 
-void
+static int64_t
+again_us(const struct job *job)
+{
+    return job->ghosts_all_us + (job->phase == LBM_PHASE_SETTLED ? GHOSTS_SETTLED_US : GHOSTS_AGAIN_US);
+}
+
+static void
+all_is_told(struct lbm_shard *shard)
+{
+    for (size_t i = 0; i < shard->vertices.n; i++)
+        shard->vertices.at[i].untold = 0;
+    for (size_t i = 0; i < shard->ghosts.n; i++)
+        shard->ghosts.at[i].unaware = 0;
+}
+
+/* The changes, or everything if that is due. */
+static void
 ghosts_send(struct lbm_node *node, struct job *job)
 {
+    int all = job->ghosts_due == GHOSTS_ALL || node->now_us >= again_us(job);
     job->ghosts_us = node->now_us;
-    job->ghosts_due = 0;
+    job->ghosts_all_us = all ? node->now_us : job->ghosts_all_us;
+    job->ghosts_due = GHOSTS_NONE;
     job->ghosts_largest = 0;
-    if (lbm_shard_patch(&job->shard) != LBM_OK) {
+    struct lbm_shard *shard = &job->shard;
+    if (lbm_shard_patch(shard) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return;
     }
-    const struct lbm_patch *patch = &job->shard.patch;
+    const struct lbm_patch *patch = &shard->patch;
     batch_list batches = {0};
     struct lbm_idmap by_host = {0};
     for (uint32_t row = 0; row < patch->g.n && node->failed == LBM_OK; row++)
         for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
             if (patch->g.target[e] < patch->g.n)
                 continue;
-            const struct lbm_ghost *ghost =
-                &job->shard.ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]];
-            if (ghost->host == LBM_NONE || ghost->host == node->host)
+            const struct lbm_ghost *ghost = &shard->ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]];
+            int is_news = shard->vertices.at[patch->vertex[row]].untold || ghost->unaware;
+            if (ghost->host == LBM_NONE || ghost->host == node->host || (!all && !is_news))
                 continue;
             struct batch *batch = batch_for(node, &batches, &by_host, ghost->host);
             if (batch != NULL)
@@ -108,6 +127,13 @@ ghosts_send(struct lbm_node *node, struct job *job)
     }
     lbm_vec_free(&batches);
     lbm_idmap_free(&by_host);
+    all_is_told(shard);
+}
+
+void
+ghosts_are_due(struct job *job, enum ghosts_due what)
+{
+    job->ghosts_due = what > job->ghosts_due ? what : job->ghosts_due;
 }
 
 int64_t
@@ -115,7 +141,7 @@ ghosts_deadline(const struct job *job)
 {
     if (job->ghosts_due)
         return job->ghosts_us + GHOSTS_SOON_US;
-    return job->ghosts_us + (job->phase == LBM_PHASE_SETTLED ? GHOSTS_SETTLED_US : GHOSTS_AGAIN_US);
+    return again_us(job);
 }
 
 void
@@ -159,7 +185,7 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
     for (size_t i = 0; i < ghosts->n_vertex; i++) {
         if (lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
-            job->ghosts_due = 1; /* it is somewhere new and may not know our side */
+            ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
         const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
         int has_gone = toward != NULL && toward->stage == LBM_STAGE_MOV;
         if (toward != NULL && !has_gone && toward->stage != LBM_STAGE_REF)
@@ -207,8 +233,9 @@ on_moved(struct lbm_node *node, const Lbm__Peer *message)
         if (moved->host[i] == LBM_NONE) {
             if (ghost != NULL && ghost->host == message->src && lbm_vec_push(&lost, ghost->id) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
-        } else if (lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0, NULL)) {
-            job->ghosts_due = 1;
+        } else if (lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0,
+                                   NULL)) {
+            ghosts_are_due(job, GHOSTS_CHANGES);
         }
     }
     if (job != NULL && node->failed == LBM_OK)

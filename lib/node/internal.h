@@ -390,8 +390,8 @@ void on_fin(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- ghosts.c --------------------------------------------------------------------------------------- */
 
-void ghosts_send(struct lbm_node *node, struct job *job);
 void ghosts_timer(struct lbm_node *node, struct job *job);
+void ghosts_are_due(struct job *job, enum ghosts_due what);
 int64_t ghosts_deadline(const struct job *job);
 void on_ghosts(struct lbm_node *node, const Lbm__Peer *message);
 void on_moved(struct lbm_node *node, const Lbm__Peer *message);

@@ -340,7 +340,7 @@ jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
         if (!topology_changed)
             continue;
         if (is_touched(node, job, all))
-            job->ghosts_due = 1;
+            ghosts_are_due(job, GHOSTS_ALL);
         if (node->caught_up)
             drop_wishes(node, job);
         session_topology_changed(node, job, all, links_changed);
@@ -392,7 +392,7 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         job->ready = 0;
         job->calm = 0;
         job->sweeps = 0;
-        job->ghosts_due = 1;
+        ghosts_are_due(job, GHOSTS_ALL);
         job->checkpoint_us = node->now_us + CHECKPOINT_US;
         break;
     case LBM_PHASE_BALANCING:

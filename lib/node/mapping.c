@@ -277,7 +277,7 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     if (node->failed != LBM_OK)
         return;
     if (job->ghosts_largest > 0.1 * calm)
-        job->ghosts_due = 1;
+        ghosts_are_due(job, GHOSTS_ALL);
     if (!job->frame_fixed && node->now_us >= job->stats_us) {
         job->stats_us = node->now_us + STATS_US;
         send_stats(node, job, entry);

@@ -388,5 +388,5 @@ membership_connected(struct lbm_node *node, uint32_t host)
     }
     stream_connected(node, host);
     for (size_t i = 0; i < node->jobs.n; i++)
-        node->jobs.at[i]->ghosts_due = 1;
+        ghosts_are_due(node->jobs.at[i], GHOSTS_ALL);
 }

@@ -53,11 +53,13 @@ quiet_with(struct session *s, uint32_t host)
 
 /* Nonzero if nothing moved between both as they stand, and would not now. */
 static int
-is_quiet(struct session *s)
+is_quiet(struct job *job)
 {
+    struct session *s = &job->session;
     const struct quiet *quiet = quiet_with(s, s->partner);
+    uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
     return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
-           quiet->theirs == s->still_heard && quiet->times >= QUIET_TIMES;
+           quiet->theirs == s->still_heard && quiet->times >= times;
 }
 
 /* The session under way has moved nothing. */
@@ -108,7 +110,7 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     slack_hear(s, s->partner, open->slack_hops);
     s->still = stillness(node, job);
     s->still_heard = open->still;
-    int same = is_quiet(s);
+    int same = is_quiet(job);
     if (!same && exchange_band(node, job, s->partner, &band) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {

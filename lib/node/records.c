@@ -64,7 +64,8 @@ changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     stream_push(node, vertex->seq, job->id, vertex->id);
     persist_vertex(node, job, vertex);
     record_list(node, job, (uint32_t)(vertex - job->shard.vertices.at));
-    job->ghosts_due = 1;
+    vertex->untold = 1;
+    ghosts_are_due(job, GHOSTS_CHANGES);
 }
 
 struct lbm_vertex *

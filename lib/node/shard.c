@@ -154,6 +154,7 @@ leave_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex)
         *ghost = (struct lbm_ghost){.id = vertex->id, .at = LBM_NONE};
     }
     ghost->host = vertex->peer;
+    ghost->unaware = 1;
     ghost->epoch = vertex->epoch + 1;
     ghost->stamp = 0;
     ghost->work = vertex->work;
@@ -270,6 +271,7 @@ lbm_shard_learn(struct lbm_shard *shard, uint32_t id, uint32_t host, uint64_t ep
         return 0;
     int moved = epoch > ghost->epoch && ghost->host != host;
     shard->version += moved != 0;
+    ghost->unaware |= moved != 0;
     if (epoch > ghost->epoch) {
         ghost->epoch = epoch;
         ghost->host = host;

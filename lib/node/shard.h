@@ -23,6 +23,7 @@ struct lbm_vertex {
     uint32_t followed;  /* when `work` last followed that, seconds */
     uint32_t pin;       /* host it must stay on, or LBM_NONE */
     uint8_t anchored;   /* does not move in Omega */
+    uint8_t untold;     /* hosts of its neighbours have yet to hear of its last change */
     uint8_t in_session; /* OUT because of the present exchange session */
     uint8_t fin;        /* whom it came from will not offer it again */
     uint8_t fin_due;    /* OWN after a refusal: FIN is owed to `refuser` */
@@ -34,11 +35,11 @@ struct lbm_vertex {
     uint32_t source;    /* whom it came from, or was refused to; LBM_NONE: it began here */
     uint64_t source_incarnation;
     uint32_t refuser;
-    uint32_t move;    /* number of the move that it is on (moves.c), 0: none that is known */
-    uint64_t running; /* token an application works with, 0: none does */
+    uint32_t move;       /* number of the move that it is on (moves.c), 0: none that is known */
+    uint64_t running;    /* token an application works with, 0: none does */
     uint32_t arrived_ms; /* OWN: when it came by a session, modulo 2^32, never 0; 0: it did not */
-    uint32_t move_to; /* OWN: goes there once the application has released it, or LBM_NONE */
-    int64_t since_us; /* MOV, REF: of this stage here; OWN with move_to: when release was asked for */
+    uint32_t move_to;    /* OWN: goes there once the application has released it, or LBM_NONE */
+    int64_t since_us;    /* MOV, REF: of this stage here; OWN with move_to: when release was asked for */
     uint32_t degree;
     struct lbm_half *half; /* [degree], owned; NULL in stages MOV and REF */
     uint32_t payload_len;
@@ -56,7 +57,8 @@ struct lbm_ghost {
     uint64_t stamp; /* of the position */
     uint32_t work;  /* 0: not heard yet */
     double x[3];
-    uint32_t at; /* index in the patch's coordinates, or LBM_NONE */
+    uint32_t at;     /* index in the patch's coordinates, or LBM_NONE */
+    uint8_t unaware; /* its host has become another one, which may not know our side */
 };
 
 /* Owned vertices as rows, ghosts behind them. Valid until ownership changes. */

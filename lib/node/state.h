@@ -283,6 +283,9 @@ struct wishes {
     int are_listed;                  /* nobody has a wish since that is on no list */
 };
 
+/* What hosts of neighbours have yet to be told. */
+enum ghosts_due { GHOSTS_NONE, GHOSTS_CHANGES, GHOSTS_ALL };
+
 /* A job on this host. */
 struct job {
     uint64_t id;
@@ -323,8 +326,9 @@ struct job {
     int64_t stats_us;
 
     /* ghosts */
-    int ghosts_due;        /* something changed */
+    enum ghosts_due ghosts_due;
     int64_t ghosts_us;     /* last sent */
+    int64_t ghosts_all_us; /* the same, all of them */
     double ghosts_largest; /* displacement not yet told */
     int64_t where_us;      /* everybody may be asked again from then on */
 
