@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,8 +124,11 @@ replay_place_make(const struct lbm_trace *trace, const char *name, struct replay
         err = gather_links(trace, out, &list);
     if (err == LBM_OK) {
         err = build(trace, n, &list, out, diag);
-        if (err != LBM_OK && err != LBM_E_NOMEM)
-            (void)lbm_diag_set(diag, err, name, 0, "the hosts of this trace: %.300s", diag->text);
+        if (err != LBM_OK && err != LBM_E_NOMEM) {
+            char why[LBM_DIAG_TEXT_MAX];
+            snprintf(why, sizeof why, "%s", diag->text);
+            (void)lbm_diag_set(diag, err, name, 0, "the hosts of this trace: %.400s", why);
+        }
     }
     if (err == LBM_E_NOMEM)
         (void)lbm_diag_set(diag, err, name, 0, "no memory for its hosts");
