@@ -107,6 +107,32 @@ vertices_follow_loads_on_slow_disks(void **state)
     expect_following(&options);
 }
 
+/* A corner becomes twice as expensive by and by, with noise on every report. What many vertices have in
+ * common is seen at once, and a vertex whose load has just changed may move: five seconds after each step
+ * loads are even. */
+static void
+loads_that_drift_are_followed(void **state)
+{
+    enum { STEPS = 10 };
+    uint32_t part[SIDE * SIDE];
+    (void)state;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        struct loads loads = {.corner = USUAL, .noise = 0.05 * noisy};
+        struct scene scene;
+        scene_of_applications(&scene, &loads, &scene_calm);
+        for (int i = 1; i <= STEPS; i++) {
+            loads.corner = USUAL + USUAL * i / (double)STEPS;
+            cluster_run(scene.cluster, 5000000, NULL, NULL);
+            double uneven = imbalance(&scene, &loads, part);
+            if (getenv("SHOW") != NULL)
+                print_message("noise %.2f, step %d: imbalance %.3f\n", loads.noise, i, uneven);
+            assert_true(uneven <= 0.05);
+            cluster_run(scene.cluster, 1000000, NULL, NULL);
+        }
+        scene_free(&scene);
+    }
+}
+
 static void
 noise_moves_nothing(void **state)
 {
@@ -227,6 +253,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vertices_follow_loads),
         cmocka_unit_test(vertices_follow_loads_on_slow_disks),
+        cmocka_unit_test(loads_that_drift_are_followed),
         cmocka_unit_test(noise_moves_nothing),
         cmocka_unit_test(vertices_follow_measured_capacity),
         cmocka_unit_test(hosts_tell_what_has_changed_since),

@@ -72,7 +72,7 @@ may_move(const struct lbm_node *node, struct job *job, const struct lbm_vertex *
 {
     int was_refused = vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US;
     return vertex->stage == LBM_STAGE_OWN && vertex->fin && vertex->move_to == LBM_NONE && !was_refused &&
-           is_acked(node, vertex) && (is_over || !gates_cools(node, job, vertex));
+           is_acked_but_for_work(node, vertex) && (is_over || !gates_cools(node, job, vertex));
 }
 
 enum lbm_err
@@ -249,7 +249,8 @@ move_price(const struct lbm_node *node, const struct job *job, const struct lbm_
     if (!job->was_settled && paid <= 0)
         return 0;
     double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 0;
-    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean * LBM_PAIR_PRICE_PARTS / MOVES_PER_EDGE;
+    double moves = job->drifts ? MOVES_PER_EDGE_DRIFTING : MOVES_PER_EDGE;
+    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean * LBM_PAIR_PRICE_PARTS / moves;
     return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 }
 

@@ -180,7 +180,7 @@ handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
               const struct why *why)
 {
     const struct lbm_member *target = target_for(node, vertex, to);
-    if (target == NULL || !is_acked(node, vertex) ||
+    if (target == NULL || !is_acked_but_for_work(node, vertex) ||
         (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
         return 0;
     int goes = application_lets_go(node, job, vertex, to);

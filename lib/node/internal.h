@@ -198,6 +198,8 @@ void record_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *ve
 void record_drop_job(struct lbm_node *node, uint64_t job);
 /* The buddy has this record exactly as it is (PROTOCOL section 4), or there is no buddy. */
 int is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex);
+/* The same, or it had until its work changed: it may begin to move. */
+int is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *vertex);
 /* After a record was put in the shard otherwise (recovery, a guest): into the lists it belongs to. */
 void record_list(struct lbm_node *node, struct job *job, uint32_t slot);
 struct lbm_vertex *record_of(const struct job *job, uint32_t id); /* NULL: none, or stage NONE */

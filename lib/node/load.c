@@ -2,7 +2,8 @@
 /* Loads that applications report while they run. A report moves what is known of a vertex a part of the way;
  * the record follows at once when that differs by more than noise does, and the later the less it differs. So
  * noise changes few records and, since a host has many vertices, no loads, and what remains of a difference
- * in the end is too small to matter.
+ * in the end is too small to matter. What many vertices have in common is no noise, however little it is for
+ * each: then the records follow at once, and reports count the more the less they scatter.
  *
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have. It
  * is taken anew when it has changed by more than what is on its way at any moment.
@@ -15,6 +16,7 @@
 enum {
     REPORT_PARTS = 4,    /* a report counts one part in so many */
     SURPRISE_PARTS = 2,  /* one that differs by more than surprise */
+    COMMON_LEAST = 32,   /* so many reports at once tell what they have in common */
     WHOLE_PARTS = 1000,  /* the whole has changed: by one part in so many, or more */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
@@ -22,6 +24,9 @@ enum {
 /* Parts of a vertex's work: a report that differs by `surprise` counts more; a difference of `noise` is
  * followed at once, one of `little` never, others after wait_s divided by the difference. */
 static const double surprise = 0.25, noise = 0.1, little = 0.005, wait_s = 0.25;
+
+/* What reports have in common counts if it is so much of the loads, and so many times its standard error. */
+static const double common_least = 0.01, common_errors = 5;
 
 uint64_t
 load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry)
@@ -82,13 +87,14 @@ as_work(double load)
     return rounded < 1 ? 1 : rounded > WORK_MAX ? WORK_MAX : (uint32_t)rounded;
 }
 
+/* A difference is followed at once, or the later the less it is. */
 static void
-follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, int at_once)
 {
     uint32_t now_s = (uint32_t)(node->now_us / 1000000);
     double difference = fabs((double)vertex->reported - vertex->work), work = vertex->work;
-    if (difference < 0.5 || difference <= little * work ||
-        (difference <= noise * work && difference * (now_s - vertex->followed) < wait_s * work))
+    int may_wait = difference <= noise * work && difference * (now_s - vertex->followed) < wait_s * work;
+    if (difference < 0.5 || difference <= little * work || (may_wait && !at_once))
         return;
     vertex->followed = now_s;
     record_work(node, job, vertex, as_work(vertex->reported));
@@ -102,28 +108,80 @@ take_known(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, do
         record_work(node, job, vertex, as_work(load));
 }
 
+/* The vertex of row i of a report, or NULL: it is not worked on, or not by this application any more. */
+static struct lbm_vertex *
+reported_vertex(const struct job *job, const Lbm__LoadRequest *load, size_t i)
+{
+    struct lbm_vertex *vertex = record_of(job, load->vertex[i]);
+    int is_held = vertex != NULL && vertex->stage == LBM_STAGE_OWN && vertex->running == load->token[i];
+    return is_held ? vertex : NULL;
+}
+
+static double
+as_heard(double load)
+{
+    return load < WORK_MAX ? load : WORK_MAX;
+}
+
+/* How much reports count when they have something in common; 0: they have nothing. That is the part of it in
+ * what a report says: the rest is scatter. */
+static double
+common_part(const struct job *job, const Lbm__LoadRequest *load)
+{
+    double sum = 0, squares = 0, work = 0, n = 0;
+    for (size_t i = 0; i < load->n_vertex; i++) {
+        const struct lbm_vertex *vertex = reported_vertex(job, load, i);
+        if (vertex == NULL)
+            continue;
+        double difference = as_heard(load->load[i]) - vertex->work;
+        sum += difference;
+        squares += difference * difference;
+        work += vertex->work;
+        n++;
+    }
+    if (n < COMMON_LEAST || fabs(sum) < common_least * work)
+        return 0;
+    double scatter = fmax(squares - sum * sum / n, 0); /* n times the variance */
+    return fabs(sum) > common_errors * sqrt(scatter) ? sum * sum / n / squares : 0;
+}
+
+/* Reports change records one by one, and what is known of each vertex scatters more than what is reported. */
+static double
+lag_of_records(const struct job *job)
+{
+    double lag = 0;
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        if (vertex->stage == LBM_STAGE_OWN && vertex->reported > 0)
+            lag += (double)vertex->reported - vertex->work;
+    }
+    return lag;
+}
+
 void
 application_load(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LoadRequest *load)
 {
     struct job *job = application_job(node, client);
+    double common = job != NULL && !load->known ? common_part(job, load) : 0;
     for (size_t i = 0; job != NULL && i < load->n_vertex && node->failed == LBM_OK; i++) {
-        struct lbm_vertex *vertex = record_of(job, load->vertex[i]);
-        if (vertex == NULL || vertex->stage != LBM_STAGE_OWN || vertex->running != load->token[i])
+        struct lbm_vertex *vertex = reported_vertex(job, load, i);
+        if (vertex == NULL)
             continue;
         double known = vertex->reported > 0 ? (double)vertex->reported : vertex->work;
-        double heard = load->load[i] < WORK_MAX ? load->load[i] : WORK_MAX;
+        double heard = as_heard(load->load[i]);
         if (load->known) {
             take_known(node, job, vertex, heard);
             continue;
         }
-        double parts = fabs(heard - known) > surprise * known ? SURPRISE_PARTS : REPORT_PARTS;
-        vertex->reported = (float)fmax(known + (heard - known) / parts, 1e-3);
-        follow(node, job, vertex);
+        double part = 1.0 / (fabs(heard - known) > surprise * known ? SURPRISE_PARTS : REPORT_PARTS);
+        vertex->reported = (float)fmax(known + (heard - known) * fmax(part, common), 1e-3);
+        follow(node, job, vertex, common > 0);
     }
     if (job == NULL) {
         reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
     }
+    job->lag = lag_of_records(job);
     load_drifts(node, job);
     Lbm__Response response = LBM__RESPONSE__INIT;
     reply(node, client, request, 1, &response);

@@ -66,18 +66,19 @@ enum {
     PLAN_SWEEPS = 4,           /* smoothing of planned coordinates */
     BAND_VERTICES_MAX = 4096,  /* of one PAIR_ACCEPT */
     BAND_HALVES_MAX = 65536,
-    BAND_LAYERS = 8,         /* behind a boundary, that refinement has to choose from */
-    BAND_LAYERS_AGAIN = 4,   /* the same once a job had settled */
-    SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
-    GIVE_ON_AT_ONCE = 4,     /* least vertices that are too much are not halved on their way to room */
-    MARGIN_PARTS = 4,        /* sessions leave a host that part of its slack, above which it wakes */
-    SLACK_HOPS_MAX = 10000,  /* "no host with room is known" */
-    PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
-    OVERLOADS_MAX = 6,       /* so often, after twice the time each */
-    QUIET_TIMES = 2,         /* nothing moved so often (once settled: once): not tried again as it is */
-    PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes the excess less */
-    MOVES_PER_EDGE = 4,  /* so many vertices may move to have one edge of mean weight less between hosts */
-    PATIENT_SWEEPS = 40, /* after so many sweeps a session must gain more and more */
+    BAND_LAYERS = 8,              /* behind a boundary, that refinement has to choose from */
+    BAND_LAYERS_AGAIN = 4,        /* the same once a job had settled */
+    SWEEP_PAUSE_US = 200000,      /* between sweeps in which nobody answered */
+    GIVE_ON_AT_ONCE = 4,          /* least vertices that are too much are not halved on their way to room */
+    MARGIN_PARTS = 4,             /* sessions leave a host that part of its slack, above which it wakes */
+    SLACK_HOPS_MAX = 10000,       /* "no host with room is known" */
+    PROPOSALS_MAX = 4,            /* waiting for the log before this host proposes nothing more by itself */
+    OVERLOADS_MAX = 6,            /* so often, after twice the time each */
+    QUIET_TIMES = 2,              /* nothing moved so often (once settled: once): not tried again as it is */
+    PATIENT_SHARES = 200,         /* after so many sweeps a share moves only what makes the excess less */
+    MOVES_PER_EDGE = 4,           /* so many vertices may move to have one edge of mean weight less */
+    MOVES_PER_EDGE_DRIFTING = 16, /* the same while loads drift, or boundaries fray */
+    PATIENT_SWEEPS = 40,          /* after so many sweeps a session must gain more and more */
 };
 
 #endif

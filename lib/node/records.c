@@ -19,6 +19,14 @@ is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex)
     return is_alone(node) || vertex->seq <= node->stream.acked;
 }
 
+/* What a vertex costs is no reason to keep it: the record that says OUT tells it too, and nothing is offered
+ * before the buddy has that. */
+int
+is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *vertex)
+{
+    return is_acked(node, vertex) || vertex->seq == vertex->worked;
+}
+
 static int
 is_tombstone(const struct lbm_vertex *vertex)
 {
@@ -125,8 +133,10 @@ record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex
 void
 record_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t work)
 {
+    int may_move = is_acked_but_for_work(node, vertex);
     lbm_shard_set_work(&job->shard, vertex, work);
     changed(node, job, vertex);
+    vertex->worked = may_move ? vertex->seq : 0;
 }
 
 void

@@ -6,6 +6,7 @@
  * within LBM_VIEW_HORIZON. A host that has settled opens no sessions, but answers those of its neighbours;
  * only if something moves it sweeps again. So what a change costs does not grow with the cluster. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -444,7 +445,8 @@ is_overloaded(const struct lbm_node *node, struct job *job)
     load = job->weighed_load;
     limit = job->weighed_limit;
     double due = job_target(node, entry, node->host), more = job->drifts ? ((double)limit - due) / 3 : 0;
-    return is_due && load > limit && (double)load > (double)limit + more;
+    double seen = fmin((double)load, (double)load + job->lag); /* noise is in records more than in reports */
+    return is_due && load > limit && seen > (double)limit + more;
 }
 
 static void

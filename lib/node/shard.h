@@ -30,6 +30,7 @@ struct lbm_vertex {
     uint8_t answer_due; /* an offer waits for this record to be acked */
     uint8_t awaited;    /* from before the stream's generation, and its buddy has not got it yet */
     uint64_t seq;       /* of its last change in this host's stream */
+    uint64_t worked;    /* seq of a change of its work alone, made when it could have moved; 0: none */
     uint64_t covered;   /* generation of the stream in which the buddy got adjacency and payload; 0: none */
     uint64_t offered;   /* epoch at which it came here, or was refused; at most `epoch` */
     uint32_t source;    /* whom it came from, or was refused to; LBM_NONE: it began here */

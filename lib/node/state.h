@@ -344,6 +344,7 @@ struct job {
     uint64_t moved;               /* handed over so far */
 
     int drifts;      /* loads are reported, here or elsewhere */
+    double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
     uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
     int64_t load_us; /* when they are added up next */
 

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* drifter: an application whose loads change as its test wants. It holds what it is given, and tells every
+ * second what each vertex costs. Files are shared, so that the test changes loads and sees owners at once:
+ *
+ *     drifter JOB SOCKET HOST LOADS OWNERS
+ *
+ * LOADS has a float for each vertex, and one more: noise, a part of each report at most. OWNERS has a byte
+ * for each vertex: HOST is written there when the vertex is acquired. It ends on SIGTERM. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lbmap.h"
+
+enum { REPORT_MS = 1000, DISPATCH_MS = 50, OPEN_TRIES = 300 };
+
+struct drifter {
+    uint32_t n;
+    uint8_t host;
+    uint64_t *token; /* [n], 0: not held */
+    struct lbmap_load *report;
+    const volatile float *load; /* [n + 1] */
+    volatile uint8_t *owner;    /* [n] */
+    uint64_t random;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void
+on_signal(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+static int64_t
+now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void
+acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
+{
+    struct drifter *drifter = context;
+    (void)payload;
+    drifter->token[v] = token;
+    drifter->owner[v] = drifter->host;
+}
+
+static struct lbmap_payload
+release(void *context, uint32_t v, uint64_t token)
+{
+    struct drifter *drifter = context;
+    (void)token;
+    drifter->token[v] = 0;
+    return (struct lbmap_payload){NULL, 0};
+}
+
+static void
+revoked(void *context, uint32_t v, uint64_t token)
+{
+    (void)token;
+    ((struct drifter *)context)->token[v] = 0;
+}
+
+/* In [-1, 1): xorshift. */
+static double
+draw(struct drifter *drifter)
+{
+    drifter->random ^= drifter->random << 13;
+    drifter->random ^= drifter->random >> 7;
+    drifter->random ^= drifter->random << 17;
+    return (double)(drifter->random >> 11) / 4503599627370496.0 - 1;
+}
+
+static enum lbmap_error
+report(struct drifter *drifter, struct lbmap *map)
+{
+    size_t n = 0;
+    double noise = (double)drifter->load[drifter->n];
+    for (uint32_t v = 0; v < drifter->n; v++)
+        if (drifter->token[v] != 0)
+            drifter->report[n++] = (struct lbmap_load){
+                v, drifter->token[v], (double)drifter->load[v] * (1 + noise * draw(drifter))};
+    return n != 0 ? lbmap_report_load(map, drifter->report, n) : LBMAP_OK;
+}
+
+static void *
+share(const char *path, size_t bytes, int writable)
+{
+    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    void *at =
+        fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (at == MAP_FAILED)
+        perror(path);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static struct lbmap *
+open_job(const char *job, const char *path)
+{
+    const struct timespec pause = {0, 100000000};
+    for (int i = 0; i < OPEN_TRIES && !stopped; i++) {
+        struct lbmap *map = NULL;
+        if (lbmap_open(path, &map) == LBMAP_OK && lbmap_attach(map, job) == LBMAP_OK)
+            return map;
+        lbmap_close(map);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static int
+run(struct drifter *drifter, struct lbmap *map)
+{
+    const struct lbmap_callbacks callbacks = {drifter, acquire, release, revoked};
+    int64_t report_ms = now_ms() + drifter->host * REPORT_MS / 16 % REPORT_MS; /* not all at once */
+    enum lbmap_error error = lbmap_serve(map, &callbacks);
+    while (error == LBMAP_OK && !stopped) {
+        error = lbmap_dispatch(map, DISPATCH_MS);
+        if (error == LBMAP_OK && now_ms() >= report_ms) {
+            error = report(drifter, map);
+            report_ms += REPORT_MS;
+        }
+    }
+    if (error != LBMAP_OK && !stopped)
+        fprintf(stderr, "drifter: %s\n", lbmap_message(map));
+    return error != LBMAP_OK && !stopped;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc != 6) {
+        fprintf(stderr, "usage: drifter JOB SOCKET HOST LOADS OWNERS\n");
+        return 2;
+    }
+    const struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    struct lbmap *map = open_job(argv[1], argv[2]);
+    if (map == NULL) {
+        fprintf(stderr, "drifter: %s at %s cannot be served\n", argv[1], argv[2]);
+        return 1;
+    }
+    struct drifter drifter = {.n = lbmap_vertices(map), .host = (uint8_t)atoi(argv[3])};
+    drifter.random = 0x9e3779b97f4a7c15 + drifter.host;
+    drifter.token = calloc(drifter.n, sizeof *drifter.token);
+    drifter.report = calloc(drifter.n, sizeof *drifter.report);
+    drifter.load = share(argv[4], (drifter.n + 1) * sizeof(float), 0);
+    drifter.owner = share(argv[5], drifter.n, 1);
+    int is_ready =
+        drifter.token != NULL && drifter.report != NULL && drifter.load != NULL && drifter.owner != NULL;
+    (void)lbmap_set_timeout(map, 10000);
+    int status = is_ready ? run(&drifter, map) : 1;
+    lbmap_close(map);
+    free(drifter.token);
+    free(drifter.report);
+    return status;
+}
