@@ -135,7 +135,7 @@ gates_hold_back(void **state)
     read_trace(&text, &trace, &place);
     struct replay_options gated = usual;
     gated.gates = LBM_GATE_BYTES;
-    gated.bytes_per_s = 300;
+    gated.bytes_per_s = 100;
     run(&trace, &place, &usual, LBM_JOB_POLICY_NONE, &result[0]);
     run(&trace, &place, &gated, LBM_JOB_POLICY_NONE, &result[1]);
     assert_true(result[1].phases.at[2].settled_s > 2 * result[0].phases.at[2].settled_s);
