@@ -66,13 +66,15 @@ band_size(const struct lbm_node *node, const struct job *job, size_t n_seeds)
     return want < BAND_VERTICES_MAX ? want : BAND_VERTICES_MAX;
 }
 
-/* Neither on its way nor in doubt; unless its host has too much, not exchanged a moment ago. */
+/* Neither on its way nor in doubt, nor perhaps worked on under a lease that has ended; unless its host has
+ * too much, not exchanged a moment ago. */
 static int
 may_move(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex, int is_over)
 {
     int was_refused = vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US;
-    return vertex->stage == LBM_STAGE_OWN && vertex->fin && vertex->move_to == LBM_NONE && !was_refused &&
-           is_acked_but_for_work(node, vertex) && (is_over || !gates_cools(node, job, vertex));
+    return node->lease.fence_us == 0 && vertex->stage == LBM_STAGE_OWN && vertex->fin &&
+           vertex->move_to == LBM_NONE && !was_refused && is_acked(node, vertex) &&
+           (is_over || !gates_cools(node, job, vertex));
 }
 
 enum lbm_err
@@ -249,8 +251,7 @@ move_price(const struct lbm_node *node, const struct job *job, const struct lbm_
     if (!job->was_settled && paid <= 0)
         return 0;
     double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 0;
-    double moves = job->drifts ? MOVES_PER_EDGE_DRIFTING : MOVES_PER_EDGE;
-    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean * LBM_PAIR_PRICE_PARTS / moves;
+    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean * LBM_PAIR_PRICE_PARTS / MOVES_PER_EDGE;
     return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 }
 

@@ -182,8 +182,10 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     } else if (place == 0 && awaits && s->partner == message->src) {
         early->set = 0;
         pair_answer(node, job, early);
-    } else if (place > 0 && s->state == SESSION_ANSWERED && s->partner == message->src) {
-        session_stop(node, job); /* it has given up the session that this host answered */
+    } else if (place > 0 && s->partner == message->src &&
+               (s->state == SESSION_ANSWERED || (s->state == SESSION_MOVING && s->leaving == 0))) {
+        session_stop(node,
+                     job); /* it has given up the session that this host answered, or what it was to give */
         session_jump(node, job, open->sweep, open->colour);
     } else if (open->sweep > s->sweep + 1 &&
                (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED)) {

@@ -153,7 +153,7 @@ weigh(const struct lbm_node *node, struct job *job)
 }
 
 /* Nonzero if there is too much here and vertices may go in a moment, when their records are safe with the
- * buddy, or the budget allows: that nothing moves now is no rest. */
+ * buddy, a lease of before is over, or the budget allows: that nothing moves now is no rest. */
 static int
 is_held_up(const struct lbm_node *node, struct job *job)
 {
@@ -164,7 +164,8 @@ is_held_up(const struct lbm_node *node, struct job *job)
         job->session.woken = job->session.sweep; /* it takes its time, and gains count from the start again */
         return 1;
     }
-    return stream_lag(node) != 0 && job->session.sweep - job->session.woken <= PATIENT_SWEEPS;
+    return (stream_lag(node) != 0 || node->lease.fence_us != 0) &&
+           job->session.sweep - job->session.woken <= PATIENT_SWEEPS;
 }
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused. While loads
