@@ -168,15 +168,17 @@ is_held_up(const struct lbm_node *node, struct job *job)
            job->session.sweep - job->session.woken <= PATIENT_SWEEPS;
 }
 
-/* What is too much stays when no vertex fits, or none may go because applications have refused. While loads
- * drift it is tried again. */
+/* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
+ * not where it was said to be for so long that patience ended. It is tried again while loads drift, or if
+ * the lightest vertex would be a step in the right direction. */
 static void
 settle(struct lbm_node *node, struct job *job)
 {
     session_stop(node, job);
     job_enter(node, job, LBM_PHASE_SETTLED);
     weigh(node, job);
-    int again = job->drifts && job->weighed_load > job->weighed_limit;
+    uint64_t over = job->weighed_load > job->weighed_limit ? job->weighed_load - job->weighed_limit : 0;
+    int again = over != 0 && (job->drifts || over >= job->shard.work_least);
     job->n_overloads = again ? job->n_overloads + 1 : 0;
     job->overload_us = again && job->n_overloads <= OVERLOADS_MAX
                            ? node->now_us + ((int64_t)OVERLOAD_US << (job->n_overloads - 1))
