@@ -57,7 +57,44 @@ nearest_active(const struct lbm_node *node)
     return lbm_view_host(&node->view, 0);
 }
 
-/* The neighbours' parts grow into this one, layer by layer, until all is shared out. */
+static uint32_t *
+wish_of(struct lbm_shard *shard, uint32_t row)
+{
+    return &shard->vertices.at[shard->patch.vertex[row]].wish;
+}
+
+/* The neighbours' parts grow into this one, layer by layer, until all is shared out: a layer takes all rows
+ * that somebody pulls; of the others only those beside it can be pulled after it. In: front [n] all rows; to,
+ * next, is_next [n] for what is under way, is_next 0. */
+static void
+grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint32_t *to, uint32_t *next,
+     uint8_t *is_next)
+{
+    const struct lbm_graph *g = &shard->patch.g;
+    for (uint32_t n_front = g->n, n_next; n_front != 0; n_front = n_next) {
+        n_next = 0;
+        for (uint32_t i = 0; i < n_front; i++) {
+            is_next[front[i]] = 0;
+            to[i] = *wish_of(shard, front[i]) == LBM_NONE ? pull_of(node, shard, front[i]) : LBM_NONE;
+        }
+        for (uint32_t i = 0; i < n_front; i++) {
+            if (to[i] == LBM_NONE)
+                continue;
+            *wish_of(shard, front[i]) = to[i];
+            for (uint64_t e = g->offset[front[i]]; e < g->offset[front[i] + 1]; e++) {
+                uint32_t beside = g->target[e];
+                if (beside < g->n && !is_next[beside] && *wish_of(shard, beside) == LBM_NONE) {
+                    is_next[beside] = 1;
+                    next[n_next++] = beside;
+                }
+            }
+        }
+        uint32_t *swap = front;
+        front = next;
+        next = swap;
+    }
+}
+
 void
 drain_job(struct lbm_node *node, struct job *job)
 {
@@ -68,35 +105,23 @@ drain_job(struct lbm_node *node, struct job *job)
         fail(node, LBM_E_NOMEM);
         return;
     }
-    uint32_t n = shard->patch.g.n, *to = lbm_alloc(n, sizeof *to);
-    if (to == NULL) {
+    uint32_t n = shard->patch.g.n, *rows = lbm_alloc(3 * (size_t)n, sizeof *rows);
+    uint8_t *is_next = lbm_alloc(n, 1);
+    if (rows == NULL || is_next == NULL)
         fail(node, LBM_E_NOMEM);
-        return;
+    for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++) {
+        rows[row] = row;
+        if (*wish_of(shard, row) != LBM_NONE && !is_active(node, *wish_of(shard, row)))
+            *wish_of(shard, row) = LBM_NONE;
     }
-    for (uint32_t row = 0; row < n; row++) {
-        struct lbm_vertex *vertex = &shard->vertices.at[shard->patch.vertex[row]];
-        if (vertex->wish != LBM_NONE && !is_active(node, vertex->wish))
-            vertex->wish = LBM_NONE;
-    }
-    for (uint32_t changed = 1; changed != 0;) {
-        changed = 0;
-        for (uint32_t row = 0; row < n; row++)
-            to[row] = shard->vertices.at[shard->patch.vertex[row]].wish == LBM_NONE
-                          ? pull_of(node, shard, row)
-                          : LBM_NONE;
-        for (uint32_t row = 0; row < n; row++)
-            if (to[row] != LBM_NONE) {
-                shard->vertices.at[shard->patch.vertex[row]].wish = to[row];
-                changed++;
-            }
-    }
-    for (uint32_t row = 0; row < n; row++) {
-        struct lbm_vertex *vertex = &shard->vertices.at[shard->patch.vertex[row]];
-        if (vertex->wish == LBM_NONE)
-            vertex->wish = nearest_active(node);
-    }
+    if (node->failed == LBM_OK)
+        grow(node, shard, rows, rows + n, rows + 2 * (size_t)n, is_next);
+    for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++)
+        if (*wish_of(shard, row) == LBM_NONE)
+            *wish_of(shard, row) = nearest_active(node);
     wishes_changed(job);
-    free(to);
+    free(rows);
+    free(is_next);
 }
 
 /* Nothing here that anybody could still need: no vertex, no answer owed, no source that may offer again. */
@@ -172,8 +197,14 @@ drain_timer(struct lbm_node *node)
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
         struct job *job = node->jobs.at[i];
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
-            drain_job(node, job);
-            (void)wishes_pump(node, job);
+            /* Everybody's wish is known, unless some are not on the lists: they are looked for now and then.
+             */
+            uint32_t waiting = wishes_pump(node, job);
+            if (waiting < job->shard.n_own && node->now_us >= job->drain_us) {
+                job->drain_us = node->now_us + DRAIN_LOOK_US;
+                drain_job(node, job);
+                (void)wishes_pump(node, job);
+            }
         }
     }
     if (is_needed || !is_empty(node) || !wards_are_well(node) ||

@@ -136,11 +136,19 @@ ghosts_are_due(struct job *job, enum ghosts_due what)
     job->ghosts_due = what > job->ghosts_due ? what : job->ghosts_due;
 }
 
+/* Ghosts go by a patch that is made anew after every change of owners: a large one less often. */
+static int64_t
+soon_us(const struct job *job)
+{
+    int is_slow = !job->shard.patch.valid && job->shard.n_own > GHOSTS_ROWS_FAST;
+    return is_slow ? (int64_t)job->shard.n_own * GHOSTS_ROW_US : GHOSTS_SOON_US;
+}
+
 int64_t
 ghosts_deadline(const struct job *job)
 {
     if (job->ghosts_due)
-        return job->ghosts_us + GHOSTS_SOON_US;
+        return job->ghosts_us + soon_us(job);
     return again_us(job);
 }
 

@@ -21,6 +21,7 @@ enum {
     READY_US = 700000,            /* all ready for longer than a ping takes */
     REFUSED_US = 5000000,         /* before a refused vertex is offered again */
     GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
+    GHOSTS_ROW_US = 8,            /* for each vertex of a large part whose owners change */
     GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
     GHOSTS_SETTLED_US = 10000000, /* the same once a job has settled */
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
@@ -66,8 +67,10 @@ enum {
     PLAN_SWEEPS = 4,           /* smoothing of planned coordinates */
     BAND_VERTICES_MAX = 4096,  /* of one PAIR_ACCEPT */
     BAND_HALVES_MAX = 65536,
+    GHOSTS_ROWS_FAST = 8192,      /* a part that is not large */
     BAND_LAYERS = 8,              /* behind a boundary, that refinement has to choose from */
     BAND_LAYERS_AGAIN = 4,        /* the same once a job had settled */
+    DRAIN_LOOK_US = 100000,       /* between looks at all vertices of a host that drains */
     SWEEP_PAUSE_US = 200000,      /* between sweeps in which nobody answered */
     GIVE_ON_AT_ONCE = 4,          /* least vertices that are too much are not halved on their way to room */
     MARGIN_PARTS = 4,             /* sessions leave a host that part of its slack, above which it wakes */

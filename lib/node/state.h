@@ -348,6 +348,7 @@ struct job {
     uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
     int64_t load_us; /* when they are added up next */
 
+    int64_t drain_us; /* DRAINING: when vertices without a wish are looked for next */
     int was_settled; /* in this life: what moves now follows a change */
     int64_t cool_us; /* a vertex that was kept back may move then; INT64_MAX: there is none */
     uint64_t n_cooled;

@@ -314,6 +314,8 @@ transfer_window(const struct lbm_node *node, const struct job *job)
     if (level->state == LEVEL_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
         for (size_t i = 0; i < level->entries.n; i++)
             giving += level->entries.at[i].units > 0 && !level->entries.at[i].over;
+    else if (level->state != LEVEL_TRANSFER)
+        giving = (uint32_t)job->wishes.lists.n;
     if (giving != 0 && PIPELINE_BATCHES / giving > HANDOFF_BATCHES)
         batches = PIPELINE_BATCHES / giving;
     return batches * LBM_BATCH_VERTICES_MAX;
