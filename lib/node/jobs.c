@@ -114,9 +114,7 @@ is_home(const struct lbm_node *node, const struct job *job)
 double
 job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
-    double all = 0;
-    for (size_t p = 0; p < node->view.active_capacity.n; p++)
-        all += node->view.active_capacity.at[p];
+    double all = node->view.active_whole;
     uint32_t number = lbm_view_number(&node->view, host);
     return all > 0 && number != LBM_NONE
                ? (double)load_whole(node, entry) * node->view.active_capacity.at[number] / all

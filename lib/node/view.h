@@ -129,6 +129,7 @@ struct lbm_view {
     LBM_VEC(struct lbm_job_entry) jobs;    /* in order of creation */
     LBM_VEC(uint32_t) active;              /* ids of the ACTIVE members, ascending */
     LBM_VEC(double) active_capacity;       /* of each of them */
+    double active_whole;                   /* their sum */
     LBM_VEC(struct lbm_departed) departed; /* by host, then incarnation */
     LBM_VEC(struct lbm_host_place) place;  /* by host id */
     LBM_VEC(uint32_t) touched; /* ids of the members that the last entry changed; some more than once */
