@@ -148,7 +148,7 @@ struct lbm_view {
 };
 
 /* Hosts further apart than this need not hear of one another for either to settle. */
-enum { LBM_VIEW_HORIZON = 16 };
+enum { LBM_VIEW_HORIZON = 8 };
 
 /* Up to so many hosts everybody pings everybody, and may take notice of every change. */
 enum { LBM_VIEW_SMALL = 64 };
