@@ -97,7 +97,7 @@ follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, int at
     if (difference < 0.5 || difference <= little * work || (may_wait && !at_once))
         return;
     vertex->followed = now_s;
-    record_work(node, job, vertex, as_work(vertex->reported));
+    record_work(node, job, vertex, as_work((double)vertex->reported));
 }
 
 static void

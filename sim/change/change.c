@@ -185,7 +185,8 @@ observer(const struct change *c, uint32_t host)
     return p;
 }
 
-/* Until the job has settled as a neighbour of that host and a host anywhere know it. */
+/* Until the job has settled as its home knows, which hears of every host twice a second; if somebody reports
+ * there, as a neighbour of that host and a host anywhere know, whom hosts tell in turn. */
 static int
 await_rest(struct change *c, uint32_t host, int64_t us, int64_t *since_us)
 {
@@ -200,7 +201,7 @@ await_rest(struct change *c, uint32_t host, int64_t us, int64_t *since_us)
             reporter_look(&c->reporter[i]);
         cluster_run(c->cluster, LOOK_US, NULL, NULL);
         if (!cluster_settled_at(c->cluster, anywhere, "change") ||
-            !cluster_settled_at(c->cluster, near, "change"))
+            (anywhere != 0 && !cluster_settled_at(c->cluster, near, "change")))
             *since_us = cluster_now(c->cluster);
         else if (cluster_now(c->cluster) - *since_us >= STILL_US)
             return 1;
