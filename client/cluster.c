@@ -98,7 +98,7 @@ static const struct lbm_operand cluster_operands[] = {
 /* ---- up and add ---------------------------------------------------------------------------------------- */
 
 static enum lbm_status
-start(const struct lbm_client *client, const struct lbm_cluster *cluster, struct lbm_place *place)
+start(const struct lbm_cli *client, const struct lbm_cluster *cluster, struct lbm_place *place)
 {
     char program[PATH_MAX], config[LBM_CLUSTER_PATH_MAX], log[LBM_CLUSTER_PATH_MAX];
     struct lbm_diag diag;
@@ -109,7 +109,7 @@ start(const struct lbm_client *client, const struct lbm_cluster *cluster, struct
     if (lbm_process_start(program, lbm_cluster_path(cluster, place, "lbmapd.conf", config),
                           lbm_cluster_path(cluster, place, "lbmapd.log", log), &place->started,
                           &diag) != LBM_OK)
-        return lbm_client_fail(client, &diag);
+        return lbm_cli_fail(client, &diag);
     return LBM_STATUS_DONE;
 }
 
@@ -149,7 +149,7 @@ take_heard(struct lbmap *handle, const Lbm__Response *part, void *arg)
 
 /* Ask one daemon, quietly. Nonzero if it answered in time. */
 static int
-ask_heard(const struct lbm_client *client, const struct lbm_cluster *cluster, const struct lbm_place *place,
+ask_heard(const struct lbm_cli *client, const struct lbm_cluster *cluster, const struct lbm_place *place,
           uint32_t added, struct heard *heard)
 {
     char path[LBM_CLUSTER_PATH_MAX];
@@ -195,14 +195,14 @@ sees_ready(const struct heard *heard, uint32_t n)
 /* Wait until every daemon sees every host take part and hears it; or, with an added host, until those that
  * run see that one active. */
 static enum lbm_status
-wait_ready(const struct lbm_client *client, const struct lbm_cluster *cluster, uint32_t added)
+wait_ready(const struct lbm_cli *client, const struct lbm_cluster *cluster, uint32_t added)
 {
     struct lbm_progress progress;
     struct lbm_diag diag;
     int64_t end_ms = lbm_progress_now_ms() + READY_MS;
     uint32_t n = (uint32_t)cluster->places.n, ready = 0;
     const struct lbm_place *dead = NULL;
-    lbm_progress_begin(&progress, client->global[LBM_GLOBAL_QUIET].given);
+    lbm_progress_begin(&progress, lbm_cli_is_quiet(client));
     while (ready < n && dead == NULL && lbm_progress_now_ms() < end_ms) {
         const struct lbm_place *place = &cluster->places.at[ready];
         struct heard heard;
@@ -224,7 +224,7 @@ wait_ready(const struct lbm_client *client, const struct lbm_cluster *cluster, u
                  "%s; see %.200s/%s/lbmapd.log",
                  dead != NULL ? "its daemon has ended" : "does not see all hosts active yet", cluster->dir,
                  late->name);
-    (void)lbm_client_fail(client, &diag);
+    (void)lbm_cli_fail(client, &diag);
     return dead != NULL ? LBM_STATUS_FAILED : LBM_STATUS_TIMED_OUT;
 }
 
@@ -242,7 +242,7 @@ static const struct lbm_column place_columns[] = {
 
 /* Print a row for every host. Returns how many do not answer. */
 static uint32_t
-print_places(const struct lbm_client *client, const struct lbm_cluster *cluster)
+print_places(const struct lbm_cli *client, const struct lbm_cluster *cluster)
 {
     json_t *rows = json_array();
     uint32_t n_mute = 0;
@@ -269,7 +269,7 @@ print_places(const struct lbm_client *client, const struct lbm_cluster *cluster)
             json_object_set_new(row, "answers_text", json_string(answers ? "yes" : "NO"));
         json_array_append_new(rows, row);
     }
-    if ((json || !client->global[LBM_GLOBAL_QUIET].given) &&
+    if ((json || !lbm_cli_is_quiet(client)) &&
         lbm_table_print(stdout, place_columns, sizeof place_columns / sizeof *place_columns, rows, json) !=
             LBM_OK)
         n_mute = UINT32_MAX;
@@ -279,13 +279,13 @@ print_places(const struct lbm_client *client, const struct lbm_cluster *cluster)
 
 /* Folders and configurations of a new cluster. */
 static enum lbm_status
-lay_out(const struct lbm_client *client, struct lbm_cluster *cluster, const struct lbm_hosts *h)
+lay_out(const struct lbm_cli *client, struct lbm_cluster *cluster, const struct lbm_hosts *h)
 {
     struct lbm_diag diag;
     uint16_t *port = lbm_alloc(h->n, sizeof *port);
     enum lbm_status status = LBM_STATUS_DONE;
     if (port == NULL || lbm_process_free_ports(h->n, port, &diag) != LBM_OK)
-        status = lbm_client_fail(client, &diag);
+        status = lbm_cli_fail(client, &diag);
     for (uint32_t p = 0; status == LBM_STATUS_DONE && p < h->n; p++) {
         struct lbm_place place = {.id = p};
         snprintf(place.name, sizeof place.name, "h%" PRIu32, p);
@@ -324,7 +324,7 @@ exists(const struct lbm_cluster *cluster)
 
 /* Start what does not run, wait for all, show them. */
 static enum lbm_status
-start_all(const struct lbm_client *client, struct lbm_cluster *cluster)
+start_all(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     enum lbm_status status = LBM_STATUS_DONE;
     for (size_t i = 0; status == LBM_STATUS_DONE && i < cluster->places.n; i++)
@@ -338,19 +338,19 @@ start_all(const struct lbm_client *client, struct lbm_cluster *cluster)
 }
 
 static enum lbm_status
-create(const struct lbm_client *client, struct lbm_cluster *cluster)
+create(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     struct lbm_diag diag;
     struct lbm_hosts h;
     /* First, so that a wrong specification leaves no folder behind. */
     if (lbm_file_hosts(client->value[CLUSTER_HOSTS].text, &h, &diag) != LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 1);
     if (status == LBM_STATUS_DONE && exists(cluster)) {
         lbm_diag_set(
             &diag, LBM_E_EXISTS, cluster->dir, 0,
             "holds a cluster already; leave out --hosts to start it again, or choose another folder");
-        status = lbm_client_refuse(client, &diag);
+        status = lbm_cli_refuse(client, &diag);
     }
     if (status == LBM_STATUS_DONE)
         status = lay_out(client, cluster, &h);
@@ -359,7 +359,7 @@ create(const struct lbm_client *client, struct lbm_cluster *cluster)
 }
 
 static enum lbm_status
-run_up(const struct lbm_client *client, struct lbm_cluster *cluster)
+run_up(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     enum lbm_status status;
     if (client->value[CLUSTER_HOSTS].given) {
@@ -374,16 +374,16 @@ run_up(const struct lbm_client *client, struct lbm_cluster *cluster)
 
 /* --link as links of the new host, all to hosts of the cluster. */
 static enum lbm_status
-parse_links(const struct lbm_client *client, const struct lbm_cluster *cluster, uint32_t self,
+parse_links(const struct lbm_cli *client, const struct lbm_cluster *cluster, uint32_t self,
             struct lbm_link links[LBM_LINKS_TEXT_MAX], size_t *n)
 {
     struct lbm_diag diag;
     if (!client->value[CLUSTER_LINK].given) {
         lbm_diag_set(&diag, LBM_E_SYNTAX, "--link", 0, "is needed: to which hosts is the new one linked?");
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     if (lbm_links_parse(client->value[CLUSTER_LINK].text, "--link", self, links, n, &diag) != LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     for (size_t k = 0; k < *n; k++) {
         int known = 0;
         for (size_t i = 0; i < cluster->places.n; i++)
@@ -391,14 +391,14 @@ parse_links(const struct lbm_client *client, const struct lbm_cluster *cluster, 
         if (!known) {
             lbm_diag_set(&diag, LBM_E_NOTFOUND, "--link", 0, "%" PRIu32 " is no host of this cluster",
                          links[k].q);
-            return lbm_client_refuse(client, &diag);
+            return lbm_cli_refuse(client, &diag);
         }
     }
     return LBM_STATUS_DONE;
 }
 
 static enum lbm_status
-run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
+run_add(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     struct lbm_link links[LBM_LINKS_TEXT_MAX];
     struct lbm_diag diag;
@@ -417,7 +417,7 @@ run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
     if (status != LBM_STATUS_DONE)
         return status;
     if (lbm_process_free_ports(1, &port, &diag) != LBM_OK)
-        return lbm_client_fail(client, &diag);
+        return lbm_cli_fail(client, &diag);
     snprintf(place.name, sizeof place.name, "h%" PRIu32, place.id);
     snprintf(place.address, sizeof place.address, "127.0.0.1:%u", port);
     if (lbm_vec_push(&cluster->places, place) != LBM_OK)
@@ -443,7 +443,7 @@ run_add(const struct lbm_client *client, struct lbm_cluster *cluster)
 /* ---- down, status, kill -------------------------------------------------------------------------------- */
 
 static enum lbm_status
-run_down(const struct lbm_client *client, struct lbm_cluster *cluster)
+run_down(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     struct lbm_diag diag;
     enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
@@ -476,11 +476,11 @@ run_down(const struct lbm_client *client, struct lbm_cluster *cluster)
         return LBM_STATUS_DONE;
     lbm_diag_set(&diag, LBM_E_TIMEOUT, cluster->dir, 0,
                  "%" PRIu32 " daemons did not end in %d s and were killed", killed, STOP_MS / 1000);
-    return lbm_client_fail(client, &diag);
+    return lbm_cli_fail(client, &diag);
 }
 
 static enum lbm_status
-run_status(const struct lbm_client *client, struct lbm_cluster *cluster)
+run_status(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
     if (status == LBM_STATUS_DONE)
@@ -491,7 +491,7 @@ run_status(const struct lbm_client *client, struct lbm_cluster *cluster)
 }
 
 static enum lbm_status
-run_kill(const struct lbm_client *client, struct lbm_cluster *cluster)
+run_kill(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     struct lbm_diag diag;
     enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 0);
@@ -509,22 +509,22 @@ run_kill(const struct lbm_client *client, struct lbm_cluster *cluster)
             continue;
         if (!lbm_process_alive(pid, NULL)) {
             lbm_diag_set(&diag, LBM_E_STATE, place->name, 0, "its daemon does not run");
-            return lbm_client_fail(client, &diag);
+            return lbm_cli_fail(client, &diag);
         }
         int number = signal_numbers[client->value[CLUSTER_SIGNAL].integer];
         if (kill(pid, number) == 0)
             return LBM_STATUS_DONE;
         lbm_diag_set(&diag, LBM_E_DENIED, place->name, 0, "%s", strerror(errno));
-        return lbm_client_fail(client, &diag);
+        return lbm_cli_fail(client, &diag);
     }
     lbm_diag_set(&diag, LBM_E_SYNTAX, "HOST", 0, "%s is no host of this cluster; give its id",
                  *text != '\0' ? text : "(nothing)");
-    return lbm_client_refuse(client, &diag);
+    return lbm_cli_refuse(client, &diag);
 }
 
 /* A daemon that cannot be run is known before anything is written.  Errors: LBM_E_NOTFOUND. */
 static enum lbm_err
-check_program(const struct lbm_client *client, struct lbm_diag *diag)
+check_program(const struct lbm_cli *client, struct lbm_diag *diag)
 {
     const struct lbm_option_value *program = &client->value[CLUSTER_DAEMON];
     if (!program->given || strchr(program->text, '/') == NULL || access(program->text, X_OK) == 0)
@@ -534,11 +534,11 @@ check_program(const struct lbm_client *client, struct lbm_diag *diag)
 }
 
 static enum lbm_status
-run_cluster(const struct lbm_client *client)
+run_cluster(const struct lbm_cli *client)
 {
     static const struct {
         const char *name;
-        enum lbm_status (*run)(const struct lbm_client *client, struct lbm_cluster *cluster);
+        enum lbm_status (*run)(const struct lbm_cli *client, struct lbm_cluster *cluster);
         int takes_host;
     } runs[] = {{"up", run_up, 0},
                 {"down", run_down, 0},
@@ -552,16 +552,16 @@ run_cluster(const struct lbm_client *client)
             if (client->n_operands > 1 && !runs[i].takes_host) {
                 lbm_diag_set(&diag, LBM_E_SYNTAX, "HOST", 0,
                              "%s is for the whole cluster; only kill takes a host", runs[i].name);
-                return lbm_client_refuse(client, &diag);
+                return lbm_cli_refuse(client, &diag);
             }
             if (check_program(client, &diag) != LBM_OK)
-                return lbm_client_refuse(client, &diag);
+                return lbm_cli_refuse(client, &diag);
             enum lbm_status status = runs[i].run(client, &cluster);
             lbm_vec_free(&cluster.places);
             return status;
         }
     lbm_diag_set(&diag, LBM_E_SYNTAX, client->operand[0], 0, "is not up, down, status, kill or add");
-    return lbm_client_refuse(client, &diag);
+    return lbm_cli_refuse(client, &diag);
 }
 
 const struct lbm_command lbm_command_cluster = {

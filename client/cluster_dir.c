@@ -32,30 +32,30 @@ lbm_cluster_process(const struct lbm_cluster *cluster, const struct lbm_place *p
 
 /* The absolute name of the folder, made if it is wanted and absent. */
 enum lbm_status
-lbm_cluster_open(const struct lbm_client *client, const char *dir, struct lbm_cluster *cluster, int make)
+lbm_cluster_open(const struct lbm_cli *client, const char *dir, struct lbm_cluster *cluster, int make)
 {
     struct lbm_diag diag;
     int made = make && mkdir(dir, 0777) == 0;
     if (make && !made && errno != EEXIST) {
         lbm_diag_set(&diag, LBM_E_IO, dir, 0, "cannot be made: %s", strerror(errno));
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     if (realpath(dir, cluster->dir) == NULL) {
         lbm_diag_set(&diag, LBM_E_NOTFOUND, dir, 0, "%s", strerror(errno));
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     if (strlen(cluster->dir) > 80) {
         if (made)
             (void)rmdir(cluster->dir);
         lbm_diag_set(&diag, LBM_E_RANGE, cluster->dir, 0,
                      "is too long: a socket's whole path must be below 108 bytes; choose a shorter folder");
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     return LBM_STATUS_DONE;
 }
 
 enum lbm_status
-lbm_cluster_load(const struct lbm_client *client, struct lbm_cluster *cluster)
+lbm_cluster_load(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
     char path[PATH_MAX + 32];
     struct lbm_diag diag;
@@ -68,7 +68,7 @@ lbm_cluster_load(const struct lbm_client *client, struct lbm_cluster *cluster)
         json_decref(root);
         lbm_diag_set(&diag, LBM_E_NOTFOUND, path, 0,
                      "there is no cluster here; start one with lbctl cluster up --hosts");
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     json_array_foreach(hosts, i, host)
     {
@@ -78,7 +78,7 @@ lbm_cluster_load(const struct lbm_client *client, struct lbm_cluster *cluster)
         if (name == NULL || address == NULL || strchr(name, '/') != NULL) {
             json_decref(root);
             lbm_diag_set(&diag, LBM_E_SYNTAX, path, 0, "host %zu has no usable name or address", i);
-            return lbm_client_refuse(client, &diag);
+            return lbm_cli_refuse(client, &diag);
         }
         snprintf(place.name, sizeof place.name, "%s", name);
         snprintf(place.address, sizeof place.address, "%s", address);
@@ -92,7 +92,7 @@ lbm_cluster_load(const struct lbm_client *client, struct lbm_cluster *cluster)
 }
 
 enum lbm_status
-lbm_cluster_save(const struct lbm_client *client, const struct lbm_cluster *cluster)
+lbm_cluster_save(const struct lbm_cli *client, const struct lbm_cluster *cluster)
 {
     char path[PATH_MAX + 32];
     struct lbm_diag diag;
@@ -108,11 +108,11 @@ lbm_cluster_save(const struct lbm_client *client, const struct lbm_cluster *clus
     snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
     enum lbm_err err = text != NULL ? lbm_file_write(path, text, strlen(text), &diag) : LBM_E_NOMEM;
     free(text);
-    return err == LBM_OK ? LBM_STATUS_DONE : lbm_client_fail(client, &diag);
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_fail(client, &diag);
 }
 
 enum lbm_status
-lbm_cluster_configure(const struct lbm_client *client, const struct lbm_cluster *cluster,
+lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cluster,
                       const struct lbm_place *place, const struct lbm_place_config *config)
 {
     char path[LBM_CLUSTER_PATH_MAX];
@@ -121,7 +121,7 @@ lbm_cluster_configure(const struct lbm_client *client, const struct lbm_cluster 
     snprintf(path, sizeof path, "%s/%s", cluster->dir, place->name);
     if (mkdir(path, 0777) != 0 && errno != EEXIST) {
         lbm_diag_set(&diag, LBM_E_IO, path, 0, "cannot be made: %s", strerror(errno));
-        return lbm_client_fail(client, &diag);
+        return lbm_cli_fail(client, &diag);
     }
     lbm_buf_printf(&text, "host = {\n    id = %" PRIu32 ";\n    name = \"%s\";\n    capacity = %.17g;\n",
                    place->id, place->name, config->capacity);
@@ -147,5 +147,5 @@ lbm_cluster_configure(const struct lbm_client *client, const struct lbm_cluster 
                                    : lbm_file_write(lbm_cluster_path(cluster, place, "lbmapd.conf", path),
                                                     text.at, text.len, &diag);
     lbm_buf_free(&text);
-    return err == LBM_OK ? LBM_STATUS_DONE : lbm_client_fail(client, &diag);
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_fail(client, &diag);
 }

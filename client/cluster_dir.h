@@ -46,13 +46,13 @@ pid_t lbm_cluster_process(const struct lbm_cluster *cluster, const struct lbm_pl
 
 /* Find the folder `dir` (make it if make is set) and set cluster->dir. The following print what is wrong and
  * return its status. */
-enum lbm_status lbm_cluster_open(const struct lbm_client *client, const char *dir,
-                                 struct lbm_cluster *cluster, int make);
-enum lbm_status lbm_cluster_load(const struct lbm_client *client, struct lbm_cluster *cluster);
-enum lbm_status lbm_cluster_save(const struct lbm_client *client, const struct lbm_cluster *cluster);
+enum lbm_status lbm_cluster_open(const struct lbm_cli *client, const char *dir, struct lbm_cluster *cluster,
+                                 int make);
+enum lbm_status lbm_cluster_load(const struct lbm_cli *client, struct lbm_cluster *cluster);
+enum lbm_status lbm_cluster_save(const struct lbm_cli *client, const struct lbm_cluster *cluster);
 
 /* Make a host's folder and write its configuration. */
-enum lbm_status lbm_cluster_configure(const struct lbm_client *client, const struct lbm_cluster *cluster,
+enum lbm_status lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cluster,
                                       const struct lbm_place *place, const struct lbm_place_config *config);
 
 #endif

@@ -21,9 +21,9 @@ static const struct lbm_option options[] = {
 enum { CONVERT_IN, CONVERT_OUT };
 
 static const struct lbm_operand operands[] = {
-    [CONVERT_IN] = {"IN", 0, NULL, "guest graph, also compressed; \"-\" is standard input"},
-    [CONVERT_OUT] = {"OUT", 0, NULL,
-                     "where it goes, \"-\" for standard output; compressed if it ends in .gz"},
+    [CONVERT_IN] = {.name = "IN", .text = "guest graph, also compressed; \"-\" is standard input"},
+    [CONVERT_OUT] = {.name = "OUT",
+                     .text = "where it goes, \"-\" for standard output; compressed if it ends in .gz"},
 };
 
 static enum lbm_graph_format
@@ -34,18 +34,18 @@ format_of(const struct lbm_option_value *value)
 
 /* Only GraphML holds all that a guest graph has. */
 static void
-remark_loss(const struct lbm_client *client, const struct lbm_graph *g, enum lbm_graph_format to)
+remark_loss(const struct lbm_cli *client, const struct lbm_graph *g, enum lbm_graph_format to)
 {
     if (to == LBM_FORMAT_GRAPHML || (g->position == NULL && g->pin == NULL))
         return;
-    lbm_client_remark(client, "%s holds no %s; write .graphml to keep them", lbm_graph_format_name(to),
-                      g->pin == NULL        ? "positions"
-                      : g->position == NULL ? "pins"
-                                            : "positions and no pins");
+    lbm_cli_remark(client, "%s holds no %s; write .graphml to keep them", lbm_graph_format_name(to),
+                   g->pin == NULL        ? "positions"
+                   : g->position == NULL ? "pins"
+                                         : "positions and no pins");
 }
 
 static enum lbm_status
-run_convert(const struct lbm_client *client)
+run_convert(const struct lbm_cli *client)
 {
     struct lbm_graph g;
     struct lbm_diag diag;
@@ -53,10 +53,10 @@ run_convert(const struct lbm_client *client)
     enum lbm_graph_format to = lbm_graph_file_format(out, format_of(&client->value[CONVERT_TO]));
     if (lbm_file_graph(client->operand[CONVERT_IN], format_of(&client->value[CONVERT_FROM]), &g, &diag) !=
         LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     enum lbm_status status = LBM_STATUS_DONE;
     if (lbm_graph_file_write(out, to, &g, &diag) != LBM_OK)
-        status = lbm_client_fail(client, &diag);
+        status = lbm_cli_fail(client, &diag);
     else
         remark_loss(client, &g, to);
     lbm_graph_free(&g);

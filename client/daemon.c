@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 enum lbm_status
-lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_client *client, const char *path,
+lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_cli *client, const char *path,
                 unsigned timeout_ms, int quiet)
 {
     struct lbm_diag diag;
@@ -28,7 +28,7 @@ lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_client *client, cons
         lbm_diag_set(&diag, err, daemon->socket, 0,
                      "no daemon listens there; start lbmapd, or name its socket with -s");
     if (!quiet)
-        (void)lbm_client_fail(client, &diag);
+        (void)lbm_cli_fail(client, &diag);
     return err == LBM_E_RANGE    ? LBM_STATUS_USAGE
            : err == LBM_E_DENIED ? LBM_STATUS_FAILED
                                  : LBM_STATUS_UNREACHABLE;
@@ -46,7 +46,7 @@ lbm_daemon_explain(struct lbm_daemon *daemon, enum lbm_err err)
     struct lbm_diag diag;
     int lost = daemon->handle.fd < 0;
     lbm_diag_set(&diag, err, lost ? daemon->socket : "", 0, "%s", daemon->handle.message);
-    enum lbm_status status = lbm_client_fail(daemon->client, &diag);
+    enum lbm_status status = lbm_cli_fail(daemon->client, &diag);
     if (err == LBM_E_TIMEOUT)
         return LBM_STATUS_TIMED_OUT;
     return lost ? LBM_STATUS_UNREACHABLE : status;
@@ -178,7 +178,7 @@ lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids)
             memset(&list.name, 0, sizeof list.name);
             *ids = list.id.at;
         } else {
-            status = lbm_client_fail(daemon->client, &diag);
+            status = lbm_cli_fail(daemon->client, &diag);
         }
     }
     if (status != LBM_STATUS_DONE)
@@ -283,7 +283,7 @@ join_edges(struct lbm_daemon *daemon, struct gathering *gathering)
     struct lbm_diag diag = {0};
     if (lbm_graph_build(map->g.n, gathering->edges.at, gathering->edges.n, LBM_MERGE_KEEP, &whole, &diag) !=
         LBM_OK)
-        return lbm_client_fail(daemon->client, &diag);
+        return lbm_cli_fail(daemon->client, &diag);
     whole.work = map->g.work;
     map->g = whole;
     return LBM_STATUS_DONE;
@@ -318,7 +318,7 @@ lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int with_edges, const
 }
 
 enum lbm_status
-lbm_job_map_check(const struct lbm_client *client, const struct lbm_job_map *map)
+lbm_job_map_check(const struct lbm_cli *client, const struct lbm_job_map *map)
 {
     struct lbm_diag diag;
     if (map->n_lost == 0)
@@ -333,5 +333,5 @@ lbm_job_map_check(const struct lbm_client *client, const struct lbm_job_map *map
                      "%" PRIu32 " of %" PRIu32
                      " vertices are on their way between hosts; ask again in a moment",
                      map->n_lost, map->g.n);
-    return lbm_client_fail(client, &diag);
+    return lbm_cli_fail(client, &diag);
 }

@@ -15,14 +15,14 @@
 enum { LBM_DAEMON_TIMEOUT_MS = 10000 };
 
 struct lbm_daemon {
-    const struct lbm_client *client;
+    const struct lbm_cli *client;
     const char *socket;
     struct lbmap handle;
 };
 
 /* Connect to the daemon at path (NULL: the --socket of the command line).
  * Returns LBM_STATUS_DONE, or the status after its message was printed (unless quiet is set). */
-enum lbm_status lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_client *client, const char *path,
+enum lbm_status lbm_daemon_open(struct lbm_daemon *daemon, const struct lbm_cli *client, const char *path,
                                 unsigned timeout_ms, int quiet);
 void lbm_daemon_close(struct lbm_daemon *daemon);
 
@@ -57,6 +57,6 @@ enum lbm_status lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int w
 void lbm_job_map_free(struct lbm_job_map *map);
 
 /* If the mapping is not complete, say what is missing and return FAILED. */
-enum lbm_status lbm_job_map_check(const struct lbm_client *client, const struct lbm_job_map *map);
+enum lbm_status lbm_job_map_check(const struct lbm_cli *client, const struct lbm_job_map *map);
 
 #endif

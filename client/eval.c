@@ -21,8 +21,9 @@ static const struct lbm_option options[] = {
 enum { EVAL_GRAPH, EVAL_MAP };
 
 static const struct lbm_operand operands[] = {
-    [EVAL_GRAPH] = {"GRAPH", 0, NULL, "guest graph, as for plan"},
-    [EVAL_MAP] = {"MAP", 0, NULL, "mapping: one host id a line, or Scotch's .map; \"-\" is standard input"},
+    [EVAL_GRAPH] = {.name = "GRAPH", .text = "guest graph, as for plan"},
+    [EVAL_MAP] = {.name = "MAP",
+                  .text = "mapping: one host id a line, or Scotch's .map; \"-\" is standard input"},
 };
 
 static const char help[] = "Prints the imbalance, the hop-bytes J (the sum over edges of weight times "
@@ -40,7 +41,7 @@ struct eval_run {
 };
 
 static enum lbm_err
-evaluate(const struct lbm_client *client, struct eval_run *run, struct lbm_diag *diag)
+evaluate(const struct lbm_cli *client, struct eval_run *run, struct lbm_diag *diag)
 {
     int64_t start_ms = lbm_progress_now_ms();
     enum lbm_err err = lbm_file_hosts(client->value[EVAL_HOSTS].text, &run->h, diag);
@@ -55,17 +56,17 @@ evaluate(const struct lbm_client *client, struct eval_run *run, struct lbm_diag 
 }
 
 static enum lbm_status
-run_eval(const struct lbm_client *client)
+run_eval(const struct lbm_cli *client)
 {
     struct eval_run run = {0};
     struct lbm_diag diag;
     enum lbm_status status = LBM_STATUS_DONE;
     if (evaluate(client, &run, &diag) != LBM_OK)
-        status = lbm_client_refuse(client, &diag);
+        status = lbm_cli_refuse(client, &diag);
     else if (lbm_output_record(stdout, lbm_report_fields, LBM_REPORT_EVAL_FIELDS, &run.report,
                                client->global[LBM_GLOBAL_JSON].given) != LBM_OK) {
         (void)lbm_diag_set(&diag, LBM_E_NOMEM, "", 0, "no memory for the report");
-        status = lbm_client_fail(client, &diag);
+        status = lbm_cli_fail(client, &diag);
     }
     free(run.part);
     lbm_hosts_free(&run.h);

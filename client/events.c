@@ -69,7 +69,7 @@ list_events(struct lbm_daemon *daemon, struct listing *listing)
 }
 
 static enum lbm_status
-print_events(const struct lbm_client *client, const struct listing *listing)
+print_events(const struct lbm_cli *client, const struct listing *listing)
 {
     enum lbm_err err = lbm_table_print(stdout, event_columns, sizeof event_columns / sizeof *event_columns,
                                        listing->rows, client->global[LBM_GLOBAL_JSON].given);
@@ -77,7 +77,7 @@ print_events(const struct lbm_client *client, const struct listing *listing)
 }
 
 static enum lbm_status
-run_events(const struct lbm_client *client)
+run_events(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);

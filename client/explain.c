@@ -130,7 +130,7 @@ add_times(json_t *rows)
 }
 
 static enum lbm_status
-print_explanation(const struct lbm_client *client, json_t *answer)
+print_explanation(const struct lbm_cli *client, json_t *answer)
 {
     enum { COLUMNS = sizeof move_columns / sizeof *move_columns };
     const json_t *host = json_object_get(answer, "host");
@@ -152,13 +152,12 @@ print_explanation(const struct lbm_client *client, json_t *answer)
         err = lbm_table_print(stdout, move_columns, COLUMNS, rows, 0);
     }
     if (n_lost != 0)
-        lbm_client_remark(client,
-                          "%" JSON_INTEGER_FORMAT
-                          " changes are not known any more: a daemon keeps the last %d "
-                          "moves since its start",
-                          n_lost, LBM_MOVES_MAX);
+        lbm_cli_remark(client,
+                       "%" JSON_INTEGER_FORMAT " changes are not known any more: a daemon keeps the last %d "
+                       "moves since its start",
+                       n_lost, LBM_MOVES_MAX);
     if (n_missing != 0)
-        lbm_client_remark(client, "%zu hosts did not answer; what they gave away is missing", n_missing);
+        lbm_cli_remark(client, "%zu hosts did not answer; what they gave away is missing", n_missing);
     return err == LBM_OK && fflush(stdout) == 0 ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
 }
 
@@ -176,7 +175,7 @@ read_vertex(const char *text, uint32_t *vertex, struct lbm_diag *diag)
 }
 
 static enum lbm_status
-run_explain(const struct lbm_client *client)
+run_explain(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     struct lbm_diag diag;
@@ -185,7 +184,7 @@ run_explain(const struct lbm_client *client)
     snprintf(name, sizeof name, "%s", client->operand[0]);
     explain.job = name;
     if (read_vertex(client->operand[1], &explain.vertex, &diag) != LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status != LBM_STATUS_DONE)
         return status;

@@ -4,7 +4,7 @@
 #define LBM_CLIENT_FORMATS_H
 
 #include "base/mem.h"
-#include "client/options.h"
+#include "cli/options.h"
 #include "client/report.h"
 
 #define LBM_MAP_FORMAT_LIST(X)                                                                               \

@@ -33,21 +33,21 @@ static const struct lbm_choice forms[] = {
         {NULL, NULL},
 };
 
-static const struct lbm_operand operands[] = {{"SPEC", 0, forms, "what to make"}};
+static const struct lbm_operand operands[] = {{.name = "SPEC", .choices = forms, .text = "what to make"}};
 
 static enum lbm_status
-run_gen(const struct lbm_client *client)
+run_gen(const struct lbm_cli *client)
 {
     const struct lbm_option_value *value = client->value;
     struct lbm_graph g;
     struct lbm_diag diag;
     if (lbm_graph_generate(client->operand[0], value[GEN_SEED].integer, &g, &diag) != LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     enum lbm_graph_format format =
         value[GEN_FORMAT].given ? (enum lbm_graph_format)value[GEN_FORMAT].integer : LBM_FORMAT_COUNT;
     enum lbm_status status = LBM_STATUS_DONE;
     if (lbm_graph_file_write(value[GEN_OUTPUT].text, format, &g, &diag) != LBM_OK)
-        status = lbm_client_fail(client, &diag);
+        status = lbm_cli_fail(client, &diag);
     lbm_graph_free(&g);
     return status;
 }

@@ -80,7 +80,7 @@ ask_jobs(struct lbm_daemon *daemon, const char *job, json_t *rows)
 }
 
 static enum lbm_status
-run_jobs(const struct lbm_client *client)
+run_jobs(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);
@@ -149,7 +149,7 @@ static const struct lbm_column load_columns[] = {
 
 /* Per host load and the figures of the mapping as it is now, measured from the owners themselves. */
 static enum lbm_status
-print_settled(const struct lbm_client *client, struct lbm_daemon *daemon, const char *job)
+print_settled(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *job)
 {
     struct lbm_hosts h = {0};
     uint32_t *ids = NULL;
@@ -163,7 +163,7 @@ print_settled(const struct lbm_client *client, struct lbm_daemon *daemon, const 
     if (status == LBM_STATUS_DONE)
         status = lbm_job_map_check(client, &map);
     if (status == LBM_STATUS_DONE && lbm_report_fill(&map.g, &h, map.plan.part, &report, &diag) != LBM_OK)
-        status = lbm_client_fail(client, &diag);
+        status = lbm_cli_fail(client, &diag);
     uint64_t *load = lbm_alloc(h.n, sizeof *load);
     uint32_t *count = lbm_alloc(h.n, sizeof *count);
     if (load == NULL || count == NULL)
@@ -187,7 +187,7 @@ print_settled(const struct lbm_client *client, struct lbm_daemon *daemon, const 
             json_dumpf(object, stdout, LBM_JSON_FLAGS | JSON_INDENT(2));
             printf("\n");
             json_decref(object);
-        } else if (!client->global[LBM_GLOBAL_QUIET].given) {
+        } else if (!lbm_cli_is_quiet(client)) {
             if (lbm_table_print(stdout, load_columns, sizeof load_columns / sizeof *load_columns, rows, 0) !=
                 LBM_OK)
                 status = LBM_STATUS_FAILED;
@@ -207,7 +207,7 @@ print_settled(const struct lbm_client *client, struct lbm_daemon *daemon, const 
 }
 
 static enum lbm_status
-run_wait(const struct lbm_client *client)
+run_wait(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
@@ -215,7 +215,7 @@ run_wait(const struct lbm_client *client)
         return status;
     json_t *rows = json_array();
     struct lbm_progress progress;
-    lbm_progress_begin(&progress, client->global[LBM_GLOBAL_QUIET].given);
+    lbm_progress_begin(&progress, lbm_cli_is_quiet(client));
     int64_t end_ms = lbm_progress_now_ms() + (int64_t)(client->value[WAIT_TIMEOUT].number * 1000);
     for (;;) {
         status = ask_jobs(&daemon, client->operand[0], rows);
@@ -232,7 +232,7 @@ run_wait(const struct lbm_client *client)
                          client->value[WAIT_TIMEOUT].number, json_string_value(json_object_get(job, "phase")),
                          100 * json_number_value(json_object_get(job, "imbalance")));
             lbm_progress_end(&progress);
-            (void)lbm_client_fail(client, &diag);
+            (void)lbm_cli_fail(client, &diag);
             status = LBM_STATUS_TIMED_OUT;
             break;
         }
@@ -266,7 +266,7 @@ const struct lbm_command lbm_command_wait = {
 /* ---- cancel -------------------------------------------------------------------------------------------- */
 
 static enum lbm_status
-run_cancel(const struct lbm_client *client)
+run_cancel(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);

@@ -64,7 +64,7 @@ take_lines(struct lbmap *handle, const Lbm__Response *part, void *arg)
 }
 
 static enum lbm_status
-show(const struct lbm_client *client, struct lbm_daemon *daemon)
+show(const struct lbm_cli *client, struct lbm_daemon *daemon)
 {
     json_t *rows = json_array();
     Lbm__LogRequest log = LBM__LOG_REQUEST__INIT;
@@ -83,7 +83,7 @@ show(const struct lbm_client *client, struct lbm_daemon *daemon)
 }
 
 static enum lbm_status
-promote(const struct lbm_client *client, struct lbm_daemon *daemon)
+promote(const struct lbm_cli *client, struct lbm_daemon *daemon)
 {
     Lbm__PromoteRequest wish = LBM__PROMOTE_REQUEST__INIT;
     wish.force = client->value[LOG_FORCE].given != 0;
@@ -92,14 +92,14 @@ promote(const struct lbm_client *client, struct lbm_daemon *daemon)
     request.promote = &wish;
     enum lbm_status status = lbm_daemon_ask(daemon, &request, NULL, NULL);
     if (status == LBM_STATUS_DONE)
-        lbm_client_remark(client, "this host orders the control log from now on");
+        lbm_cli_remark(client, "this host orders the control log from now on");
     return status;
 }
 
 static enum lbm_status
-run_log(const struct lbm_client *client)
+run_log(const struct lbm_cli *client)
 {
-    static enum lbm_status (*const runs[])(const struct lbm_client *, struct lbm_daemon *) = {
+    static enum lbm_status (*const runs[])(const struct lbm_cli *, struct lbm_daemon *) = {
         [LOG_SHOW] = show, [LOG_PROMOTE] = promote};
     struct lbm_daemon daemon;
     struct lbm_diag diag;
@@ -108,7 +108,7 @@ run_log(const struct lbm_client *client)
         action++;
     if (log_actions[action].name == NULL) {
         lbm_diag_set(&diag, LBM_E_SYNTAX, client->operand[0], 0, "the action must be show or promote");
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     enum lbm_status status =
         lbm_daemon_open(&daemon, client, NULL, (unsigned)(client->value[LOG_TIMEOUT].number * 1000), 0);

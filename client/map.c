@@ -17,7 +17,7 @@ static const struct lbm_operand job_operand[] = {{.name = "JOB", .text = "name o
 
 /* Gather the mapping of the job and write it in a format. */
 static enum lbm_status
-write_map(const struct lbm_client *client, struct lbm_daemon *daemon, const char *job,
+write_map(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *job,
           enum lbm_map_format format, const char *path)
 {
     struct lbm_hosts h = {0};
@@ -42,7 +42,7 @@ write_map(const struct lbm_client *client, struct lbm_daemon *daemon, const char
         if (lbm_report_fill(&map.g, &h, map.plan.part, &report, &diag) != LBM_OK ||
             lbm_mapping_write(format, &mapping, &out, &diag) != LBM_OK ||
             lbm_file_write(path, out.at, out.len, &diag) != LBM_OK)
-            status = lbm_client_fail(client, &diag);
+            status = lbm_cli_fail(client, &diag);
     }
     lbm_buf_free(&out);
     lbm_job_map_free(&map);
@@ -72,7 +72,7 @@ static const struct lbm_option map_options[MAP_OPTIONS] = {
 };
 
 static enum lbm_status
-run_map(const struct lbm_client *client)
+run_map(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
@@ -101,6 +101,8 @@ const struct lbm_command lbm_command_map = {
 
 /* ---- locate -------------------------------------------------------------------------------------------- */
 
+enum { LOCATE_VERTICES_MAX = 8 };
+
 static const struct lbm_column locate_columns[] = {
     {"vertex", "vertex", LBM_COLUMN_COUNT, 0},
     {"host", "host", LBM_COLUMN_COUNT, 0},
@@ -122,12 +124,12 @@ take_places(struct lbmap *handle, const Lbm__Response *part, void *arg)
 }
 
 static enum lbm_status
-run_locate(const struct lbm_client *client)
+run_locate(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     struct lbm_diag diag;
     char name[LBM_NAME_MAX + 1];
-    uint32_t vertex[LBM_OPERANDS_MAX];
+    uint32_t vertex[LOCATE_VERTICES_MAX];
     snprintf(name, sizeof name, "%s", client->operand[0]);
     Lbm__LocateRequest locate = LBM__LOCATE_REQUEST__INIT;
     locate.job = name;
@@ -140,7 +142,7 @@ run_locate(const struct lbm_client *client)
             client->operand[i][0] == '-') {
             lbm_diag_set(&diag, LBM_E_SYNTAX, client->operand[i], 0,
                          "is not a vertex: give its number, from 0");
-            return lbm_client_refuse(client, &diag);
+            return lbm_cli_refuse(client, &diag);
         }
         vertex[locate.n_vertex++] = (uint32_t)value;
     }
@@ -163,19 +165,9 @@ run_locate(const struct lbm_client *client)
 
 static const struct lbm_operand locate_operands[] = {
     {.name = "JOB", .text = "name of the job"},
-    {.name = "VERTEX", .text = "number of a vertex, from 0"},
-#define MORE                                                                                                 \
-    {                                                                                                        \
-        .name = "VERTEX", .optional = 1, .text = "more of them"                                              \
-    }
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-    MORE,
-#undef MORE
+    {.name = "VERTEX",
+     .text = "number of a vertex, from 0; more of them may follow",
+     .most = LOCATE_VERTICES_MAX},
 };
 
 const struct lbm_command lbm_command_locate = {
@@ -230,13 +222,13 @@ take_settled(struct lbmap *handle, const Lbm__Response *part, void *arg)
 
 /* One picture after the other; moments in which the mapping is not complete are passed over. */
 static enum lbm_status
-plot_frames(const struct lbm_client *client, struct lbm_daemon *daemon)
+plot_frames(const struct lbm_cli *client, struct lbm_daemon *daemon)
 {
     const char *job = client->operand[0], *dir = client->value[PLOT_FRAMES].text;
     struct lbm_diag diag;
     if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
         lbm_diag_set(&diag, LBM_E_IO, dir, 0, "cannot be made: %s", strerror(errno));
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     double every = client->value[PLOT_EVERY].number;
     int64_t end_ms = lbm_progress_now_ms() + (int64_t)(1000 * client->value[PLOT_TIMEOUT].number);
@@ -254,19 +246,19 @@ plot_frames(const struct lbm_client *client, struct lbm_daemon *daemon)
         if (!settled && lbm_progress_now_ms() >= end_ms) {
             lbm_diag_set(&diag, LBM_E_TIMEOUT, job, 0, "not settled within %g s",
                          client->value[PLOT_TIMEOUT].number);
-            (void)lbm_client_fail(client, &diag);
+            (void)lbm_cli_fail(client, &diag);
             return LBM_STATUS_TIMED_OUT;
         }
         struct timespec pause = {(time_t)every, (long)((every - (double)(time_t)every) * 1e9)};
         if (!settled)
             nanosleep(&pause, NULL);
     }
-    lbm_client_remark(client, "%u frames in %s", frame, dir);
+    lbm_cli_remark(client, "%u frames in %s", frame, dir);
     return LBM_STATUS_DONE;
 }
 
 static enum lbm_status
-run_plot(const struct lbm_client *client)
+run_plot(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     struct lbm_diag diag;
@@ -276,11 +268,11 @@ run_plot(const struct lbm_client *client)
         svg = len > 4 && strcmp(path + len - 4, ".svg") == 0;
     if ((path == NULL) == !client->value[PLOT_FRAMES].given) {
         lbm_diag_set(&diag, LBM_E_SYNTAX, "", 0, "give either --output FILE or --frames DIR");
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     if (path != NULL && !png && !svg) {
         lbm_diag_set(&diag, LBM_E_SYNTAX, path, 0, "a picture's name ends in .svg or .png");
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     }
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status != LBM_STATUS_DONE)

@@ -45,7 +45,7 @@ take_named(struct lbmap *handle, const Lbm__Response *part, void *arg)
 static enum lbm_status
 find_host(struct lbm_daemon *daemon, uint32_t *host)
 {
-    const struct lbm_client *client = daemon->client;
+    const struct lbm_cli *client = daemon->client;
     struct search search = {client->n_operands != 0 ? client->operand[0] : NULL, LBM_NONE};
     Lbm__Empty empty = LBM__EMPTY__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
@@ -59,7 +59,7 @@ find_host(struct lbm_daemon *daemon, uint32_t *host)
         struct lbm_diag diag;
         lbm_diag_set(&diag, LBM_E_NOTFOUND, search.text != NULL ? search.text : "", 0,
                      "is neither id nor name of a host; lbctl hosts lists them");
-        return lbm_client_fail(client, &diag);
+        return lbm_cli_fail(client, &diag);
     }
     *host = search.host;
     return LBM_STATUS_DONE;
@@ -69,7 +69,7 @@ find_host(struct lbm_daemon *daemon, uint32_t *host)
 
 /* Find the host, ask for the change of it. */
 static enum lbm_status
-run_change(const struct lbm_client *client, double timeout_s, Lbm__HostChange *change)
+run_change(const struct lbm_cli *client, double timeout_s, Lbm__HostChange *change)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, (unsigned)(timeout_s * 1000), 0);
@@ -88,7 +88,7 @@ run_change(const struct lbm_client *client, double timeout_s, Lbm__HostChange *c
 
 /* A change that says no more than what it is; the one option is the timeout. */
 static enum lbm_status
-run_plain(const struct lbm_client *client, Lbm__HostAction action)
+run_plain(const struct lbm_cli *client, Lbm__HostAction action)
 {
     Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
     change.action = action;
@@ -114,7 +114,7 @@ enum { SECONDS_MAX = 86400 };
 static const struct lbm_option log_options[] = {LOG_TIMEOUT};
 
 static enum lbm_status
-run_join(const struct lbm_client *client)
+run_join(const struct lbm_cli *client)
 {
     return run_plain(client, LBM__HOST_ACTION__HOST_JOIN);
 }
@@ -133,12 +133,11 @@ const struct lbm_command lbm_command_join = {
 };
 
 static enum lbm_status
-run_drain(const struct lbm_client *client)
+run_drain(const struct lbm_cli *client)
 {
     enum lbm_status status = run_plain(client, LBM__HOST_ACTION__HOST_DRAIN);
     if (status == LBM_STATUS_DONE)
-        lbm_client_remark(client,
-                          "it gives its vertices away and then leaves; lbctl hosts shows how far it is");
+        lbm_cli_remark(client, "it gives its vertices away and then leaves; lbctl hosts shows how far it is");
     return status;
 }
 
@@ -159,7 +158,7 @@ static const struct lbm_option leave_options[] = {
     TIMEOUT_OPTION("600", "wait so long until the host is empty; it goes on draining after that")};
 
 static enum lbm_status
-run_leave(const struct lbm_client *client)
+run_leave(const struct lbm_cli *client)
 {
     return run_plain(client, LBM__HOST_ACTION__HOST_LEAVE);
 }
@@ -187,7 +186,7 @@ static const struct lbm_option evict_options[EVICT_OPTIONS] = {
 };
 
 static enum lbm_status
-run_evict(const struct lbm_client *client)
+run_evict(const struct lbm_cli *client)
 {
     Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
     change.action = LBM__HOST_ACTION__HOST_EVICT;
@@ -392,7 +391,7 @@ read_gates(const struct lbm_option_value *value, Lbm__JobGates *gates)
 
 /* A job's policy and gates; the operand is the job. */
 static enum lbm_status
-set_job(const struct lbm_client *client)
+set_job(const struct lbm_cli *client)
 {
     const struct lbm_option_value *value = client->value;
     const char *option = value[SET_POLICY].given ? "--policy" : "gates";
@@ -405,7 +404,7 @@ set_job(const struct lbm_client *client)
     else if (is_any_given(value, SET_CAPACITY, SET_ADDRESS))
         err = lbm_diag_set(&diag, LBM_E_SYNTAX, option, 0, "is a job's: change a host by another command");
     if (err != LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     Lbm__JobChange change = LBM__JOB_CHANGE__INIT;
     Lbm__JobGates gates = LBM__JOB_GATES__INIT;
     change.keeps_policy = !value[SET_POLICY].given;
@@ -419,7 +418,7 @@ set_job(const struct lbm_client *client)
 }
 
 static enum lbm_status
-run_set(const struct lbm_client *client)
+run_set(const struct lbm_cli *client)
 {
     struct setting setting;
     struct lbm_diag diag;
@@ -428,7 +427,7 @@ run_set(const struct lbm_client *client)
     if (is_any_given(client->value, SET_POLICY, SET_IN_FLIGHT))
         return set_job(client);
     if (read_setting(client->value, &setting, &change, &diag) != LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     return run_change(client, client->value[SET_TIMEOUT].number, &change);
 }
 

@@ -125,8 +125,8 @@ static const struct lbm_option options[] = {
 };
 
 static const struct lbm_operand operands[] = {
-    {"GRAPH", 0, NULL,
-     "guest graph: .graph .grf .mtx .graphml .tsv, each also as .gz; \"-\" is standard input"},
+    {.name = "GRAPH",
+     .text = "guest graph: .graph .grf .mtx .graphml .tsv, each also as .gz; \"-\" is standard input"},
 };
 
 static const char help[] =
@@ -141,7 +141,7 @@ static const char help[] =
 
 /* Inputs, the plan, and what stops it. */
 struct plan_run {
-    const struct lbm_client *client;
+    const struct lbm_cli *client;
     struct lbm_graph g;
     struct lbm_hosts h; /* those that are left */
     struct lbm_remap remap;
@@ -239,7 +239,7 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     run->limit_ms = (int64_t)(value[PLAN_TIME_LIMIT].number * 1000.0);
     run->start_ms = lbm_progress_now_ms();
     lbm_interrupt_catch();
-    lbm_progress_begin(&run->progress, run->client->global[LBM_GLOBAL_QUIET].given);
+    lbm_progress_begin(&run->progress, lbm_cli_is_quiet(run->client));
     enum lbm_err err = lbm_plan_make(&run->g, &run->h, &how, &run->plan, diag);
     lbm_progress_end(&run->progress);
     lbm_interrupt_release();
@@ -252,21 +252,21 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
 static void
 make_remarks(const struct plan_run *run)
 {
-    const struct lbm_client *client = run->client;
+    const struct lbm_cli *client = run->client;
     if (run->stopped == STOPPED_BY_INTERRUPT)
-        lbm_client_remark(client, "interrupted; this is the best mapping so far");
+        lbm_cli_remark(client, "interrupted; this is the best mapping so far");
     if (run->stopped == STOPPED_BY_LIMIT)
-        lbm_client_remark(client, "the time limit is reached; this is the best mapping so far");
+        lbm_cli_remark(client, "the time limit is reached; this is the best mapping so far");
     if (run->h.n > run->g.n)
-        lbm_client_remark(client, "more hosts (%u) than vertices (%u): %u hosts stay empty", run->h.n,
-                          run->g.n, run->report.quality.empty_hosts);
+        lbm_cli_remark(client, "more hosts (%u) than vertices (%u): %u hosts stay empty", run->h.n, run->g.n,
+                       run->report.quality.empty_hosts);
     double bound = client->value[PLAN_IMBALANCE].number;
     if (run->h.n <= run->g.n && run->report.quality.imbalance > bound)
-        lbm_client_remark(client, "imbalance %.2f %% exceeds %.2f %%", 100.0 * run->report.quality.imbalance,
-                          100.0 * bound);
+        lbm_cli_remark(client, "imbalance %.2f %% exceeds %.2f %%", 100.0 * run->report.quality.imbalance,
+                       100.0 * bound);
     if (run->h.name == NULL &&
         lbm_map_format_needs_names((enum lbm_map_format)client->value[PLAN_FORMAT].integer))
-        lbm_client_remark(client, "these hosts have no names; their ids are written instead");
+        lbm_cli_remark(client, "these hosts have no names; their ids are written instead");
 }
 
 /* ---- results ------------------------------------------------------------------------------------- */
@@ -315,14 +315,14 @@ write_mapping(const struct plan_run *run, struct lbm_diag *diag)
 static enum lbm_err
 write_results(const struct plan_run *run, struct lbm_diag *diag)
 {
-    const struct lbm_client *client = run->client;
+    const struct lbm_cli *client = run->client;
     const struct lbm_option_value *output = &client->value[PLAN_OUTPUT];
     int json = client->global[LBM_GLOBAL_JSON].given;
     int to_stdout = !output->given || strcmp(output->text, "-") == 0;
     enum lbm_err err = LBM_OK;
     if (output->given || !json)
         err = write_mapping(run, diag);
-    if (err != LBM_OK || (client->global[LBM_GLOBAL_QUIET].given && !json))
+    if (err != LBM_OK || (lbm_cli_is_quiet(client) && !json))
         return err;
     FILE *to = to_stdout && (output->given || !json) ? stderr : stdout;
     err = lbm_output_record(to, lbm_report_fields,
@@ -357,15 +357,15 @@ plan(struct plan_run *run)
 {
     struct lbm_diag diag;
     if (read_inputs(run, &diag) != LBM_OK || make_plan(run, &diag) != LBM_OK || judge(run, &diag) != LBM_OK)
-        return lbm_client_refuse(run->client, &diag);
+        return lbm_cli_refuse(run->client, &diag);
     make_remarks(run);
     if (write_results(run, &diag) != LBM_OK)
-        return lbm_client_fail(run->client, &diag);
+        return lbm_cli_fail(run->client, &diag);
     return LBM_STATUS_DONE;
 }
 
 static enum lbm_status
-run_plan(const struct lbm_client *client)
+run_plan(const struct lbm_cli *client)
 {
     struct plan_run run = {.client = client};
     enum lbm_status status = plan(&run);

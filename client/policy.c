@@ -33,7 +33,7 @@ lbm_schedule_given(const struct lbm_option_value *value)
 }
 
 enum lbm_status
-lbm_job_change(const struct lbm_client *client, Lbm__JobChange *change, const char *job, unsigned timeout_ms)
+lbm_job_change(const struct lbm_cli *client, Lbm__JobChange *change, const char *job, unsigned timeout_ms)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, timeout_ms, 0);

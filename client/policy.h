@@ -24,7 +24,7 @@ uint32_t lbm_policy_given(const struct lbm_option_value *value);
 uint32_t lbm_schedule_given(const struct lbm_option_value *value);
 
 /* lbctl set JOB: answered when the control log has taken it. */
-enum lbm_status lbm_job_change(const struct lbm_client *client, Lbm__JobChange *change, const char *job,
+enum lbm_status lbm_job_change(const struct lbm_cli *client, Lbm__JobChange *change, const char *job,
                                unsigned timeout_ms);
 
 #endif

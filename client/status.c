@@ -80,7 +80,7 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
 }
 
 static enum lbm_status
-run_status(const struct lbm_client *client)
+run_status(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     json_t *object = NULL;
@@ -201,7 +201,7 @@ take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
 }
 
 static enum lbm_status
-run_hosts(const struct lbm_client *client)
+run_hosts(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);

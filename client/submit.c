@@ -87,7 +87,7 @@ default_name(const char *path, char name[LBM_NAME_MAX + 1])
 
 /* The name of the job: --name, or else the file's.  Errors: LBM_E_RANGE, LBM_E_SYNTAX. */
 static enum lbm_err
-choose_name(const struct lbm_client *client, char name[LBM_NAME_MAX + 1], struct lbm_diag *diag)
+choose_name(const struct lbm_cli *client, char name[LBM_NAME_MAX + 1], struct lbm_diag *diag)
 {
     const struct lbm_option_value *given = &client->value[SUBMIT_NAME];
     if (!given->given)
@@ -106,7 +106,7 @@ choose_name(const struct lbm_client *client, char name[LBM_NAME_MAX + 1], struct
 }
 
 static enum lbm_status
-send_begin(struct lbm_daemon *daemon, const struct lbm_client *client, const struct lbm_graph *g, char *name)
+send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g, char *name)
 {
     Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
     begin.name = name;
@@ -153,7 +153,7 @@ send_rows(struct lbm_daemon *daemon, const struct lbm_graph *g, uint32_t from, u
 }
 
 static enum lbm_status
-send_guest(struct lbm_daemon *daemon, const struct lbm_client *client, const struct lbm_graph *g, char *name)
+send_guest(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g, char *name)
 {
     enum lbm_status status = send_begin(daemon, client, g, name);
     for (uint32_t at = 0; status == LBM_STATUS_DONE && at < g->n;)
@@ -170,7 +170,7 @@ send_guest(struct lbm_daemon *daemon, const struct lbm_client *client, const str
 
 /* The pins of the file name hosts of the cluster by id or name; the daemon wants ids. */
 static enum lbm_status
-read_pins(struct lbm_daemon *daemon, const struct lbm_client *client, struct lbm_graph *g)
+read_pins(struct lbm_daemon *daemon, const struct lbm_cli *client, struct lbm_graph *g)
 {
     struct lbm_hosts h = {0};
     struct lbm_diag diag;
@@ -179,7 +179,7 @@ read_pins(struct lbm_daemon *daemon, const struct lbm_client *client, struct lbm
     if (status != LBM_STATUS_DONE)
         return status;
     if (lbm_pins_read(client->value[SUBMIT_PIN].text, &h, g, &diag) != LBM_OK)
-        status = lbm_client_refuse(client, &diag);
+        status = lbm_cli_refuse(client, &diag);
     for (uint32_t v = 0; status == LBM_STATUS_DONE && g->pin != NULL && v < g->n; v++)
         if (g->pin[v] != LBM_NONE)
             g->pin[v] = ids[g->pin[v]];
@@ -189,7 +189,7 @@ read_pins(struct lbm_daemon *daemon, const struct lbm_client *client, struct lbm
 }
 
 static void
-report(const struct lbm_client *client, const struct lbm_graph *g, const char *name)
+report(const struct lbm_cli *client, const struct lbm_graph *g, const char *name)
 {
     uint64_t edges = lbm_graph_directions(g) / 2;
     if (client->global[LBM_GLOBAL_JSON].given) {
@@ -198,14 +198,14 @@ report(const struct lbm_client *client, const struct lbm_graph *g, const char *n
         json_dumpf(object, stdout, LBM_JSON_FLAGS);
         printf("\n");
         json_decref(object);
-    } else if (!client->global[LBM_GLOBAL_QUIET].given) {
+    } else if (!lbm_cli_is_quiet(client)) {
         printf("job %s: %" PRIu32 " vertices, %" PRIu64 " edges; follow it with lbctl wait %s\n", name, g->n,
                edges, name);
     }
 }
 
 static enum lbm_status
-run_submit(const struct lbm_client *client)
+run_submit(const struct lbm_cli *client)
 {
     struct lbm_graph g;
     struct lbm_diag diag;
@@ -213,7 +213,7 @@ run_submit(const struct lbm_client *client)
     char name[LBM_NAME_MAX + 1];
     if (choose_name(client, name, &diag) != LBM_OK ||
         lbm_file_graph(client->operand[0], LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
-        return lbm_client_refuse(client, &diag);
+        return lbm_cli_refuse(client, &diag);
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status == LBM_STATUS_DONE && client->value[SUBMIT_PIN].given)
         status = read_pins(&daemon, client, &g);

@@ -41,7 +41,7 @@ static const struct lbm_option trace_options[TRACE_OPTIONS] = {
 };
 
 struct recorder {
-    const struct lbm_client *client;
+    const struct lbm_cli *client;
     struct lbm_gather gather;
     struct lbm_trace trace; /* the head; then one step at a time */
     FILE *to;
@@ -63,7 +63,7 @@ no_memory(const struct recorder *r)
 {
     struct lbm_diag diag;
     (void)lbm_diag_set(&diag, LBM_E_NOMEM, "", 0, "no memory for the trace");
-    return lbm_client_fail(r->client, &diag);
+    return lbm_cli_fail(r->client, &diag);
 }
 
 /* Write a part and see to it that it is there: whoever ends us loses no more than the last part. */
@@ -76,7 +76,7 @@ put(struct recorder *r, struct lbm_buf *text)
         status = no_memory(r);
     } else if (fwrite(text->at, 1, text->len, r->to) != text->len || fflush(r->to) != 0) {
         (void)lbm_diag_set(&diag, LBM_E_IO, r->path, 0, "%s", strerror(errno));
-        status = lbm_client_fail(r->client, &diag);
+        status = lbm_cli_fail(r->client, &diag);
     }
     lbm_buf_free(text);
     return status;
@@ -134,7 +134,7 @@ gather_all(struct recorder *r)
                                "%" PRIu32 " of %" PRIu32 " vertices could not be found in %d s (%" PRIu32
                                " hosts did not answer); see lbctl hosts",
                                unknown, r->gather.n, COMPLETE_S, r->gather.n_missing);
-            (void)lbm_client_fail(r->client, &diag);
+            (void)lbm_cli_fail(r->client, &diag);
             return LBM_STATUS_TIMED_OUT;
         }
         sleep_us(250000);
@@ -200,7 +200,7 @@ begin(struct recorder *r)
     if (status != LBM_STATUS_DONE)
         return status;
     if (fill_head(r, &diag) != LBM_OK)
-        return lbm_client_fail(r->client, &diag);
+        return lbm_cli_fail(r->client, &diag);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", gmtime(&now));
     snprintf(comment, sizeof comment, "recorded by lbctl trace, from %s, every %s s", when,
              r->client->value[TRACE_EVERY].text);
@@ -359,7 +359,7 @@ look(struct recorder *r, int *over)
         status = lbm_gather_hosts(&r->gather, &before, &n_before);
     if (status == LBM_STATUS_DONE && r->gather.other_guest) {
         *over = 1;
-        lbm_client_remark(r->client, "the guest has another number of vertices now: the trace ends here");
+        lbm_cli_remark(r->client, "the guest has another number of vertices now: the trace ends here");
     } else if (status == LBM_STATUS_DONE) {
         enum lbm_err err = lbm_trace_step_begin(&r->trace, now_us() - r->began_us);
         if (err == LBM_OK)
@@ -411,10 +411,10 @@ report(const struct recorder *r)
         json_decref(object);
         return failed ? LBM_STATUS_FAILED : LBM_STATUS_DONE;
     }
-    lbm_client_remark(r->client,
-                      "%" PRIu32 " vertices; %" PRIu64 " loads, %" PRIu64 " moves and %" PRIu64
-                      " changes of hosts in %" PRIu64 " steps",
-                      r->gather.n, r->loads, r->moves, r->changes, r->steps);
+    lbm_cli_remark(r->client,
+                   "%" PRIu32 " vertices; %" PRIu64 " loads, %" PRIu64 " moves and %" PRIu64
+                   " changes of hosts in %" PRIu64 " steps",
+                   r->gather.n, r->loads, r->moves, r->changes, r->steps);
     return LBM_STATUS_DONE;
 }
 
@@ -428,22 +428,22 @@ open_output(struct recorder *r)
         if (!r->client->global[LBM_GLOBAL_JSON].given)
             return LBM_STATUS_DONE;
         (void)lbm_diag_set(&diag, LBM_E_SYNTAX, "--json", 0, "the trace itself goes to standard output");
-        return lbm_client_refuse(r->client, &diag);
+        return lbm_cli_refuse(r->client, &diag);
     }
     if (len > 3 && strcmp(r->path + len - 3, ".gz") == 0) {
         (void)lbm_diag_set(&diag, LBM_E_UNSUPPORTED, r->path, 0,
                            "a trace is written as it comes: compress it when it is complete");
-        return lbm_client_refuse(r->client, &diag);
+        return lbm_cli_refuse(r->client, &diag);
     }
     r->to = fopen(r->path, "w");
     if (r->to != NULL)
         return LBM_STATUS_DONE;
     (void)lbm_diag_set(&diag, LBM_E_IO, r->path, 0, "%s", strerror(errno));
-    return lbm_client_refuse(r->client, &diag);
+    return lbm_cli_refuse(r->client, &diag);
 }
 
 static enum lbm_status
-run_trace(const struct lbm_client *client)
+run_trace(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     struct recorder r = {.client = client,

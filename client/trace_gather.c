@@ -205,7 +205,7 @@ lbm_gather_vertices(struct lbm_gather *gather, int with_edges)
     enum lbm_status status = LBM_STATUS_FAILED;
     if (host == NULL || since == NULL) {
         (void)lbm_diag_set(&diag, LBM_E_NOMEM, "", 0, "no memory for the hosts");
-        status = lbm_client_fail(gather->daemon->client, &diag);
+        status = lbm_cli_fail(gather->daemon->client, &diag);
     } else {
         put_stamps(gather, &map, host, since);
         status = lbm_daemon_ask(gather->daemon, &request, take_map, gather);

@@ -24,9 +24,10 @@ wire:     base
 node:     base graph host space balance embed map wire
 store:    base graph node wire
 api:      base wire
+cli:      base
 daemon:   base graph host space balance embed map file wire node store
-client:   base graph host space balance embed map file trace wire node api
-sim:      base graph host space balance embed map file trace wire node
+client:   base graph host space balance embed map file trace wire node api cli
+sim:      base graph host space balance embed map file trace wire node cli
 '
 
 # Modules that compute: no clock, no randomness of the machine, no file, no socket, no output, no exit.
@@ -257,4 +258,4 @@ if [ -n "$violations" ]; then
     printf '%s\n' "$violations"
     exit 1
 fi
-echo "arrows hold: $(find "$top/lib" "$top/daemon" "$top/client" -name '*.[ch]' | wc -l) files"
+echo "arrows hold: $(find "$top/lib" "$top/daemon" "$top/client" "$top/sim" -name '*.[ch]' | wc -l) files"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "cli/options.h"
 #include "client/links.h"
-#include "client/options.h"
 
 enum { HOSTS, SEED, BOUND, METHOD, OUTPUT, FLAG, OPTIONS };
 enum { QUIET, GLOBALS };

@@ -4,8 +4,8 @@
  * Owns: the grammar of arguments (--name VALUE, --name=VALUE, -n VALUE, -nVALUE, flags together as -qV, "--"
  * ends the options) and the text of --help.
  * Never: prints an error; the caller knows the command's name. */
-#ifndef LBM_CLIENT_OPTIONS_H
-#define LBM_CLIENT_OPTIONS_H
+#ifndef LBM_CLI_OPTIONS_H
+#define LBM_CLI_OPTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +49,7 @@ struct lbm_operand {
     int optional; /* only after those that are not */
     const struct lbm_choice *choices;
     const char *text;
+    size_t most; /* of the last row: it may be given so often; 0: once */
 };
 
 /* What an option was given: text as it stands; number, integer, or the index of the choice. */
@@ -94,9 +95,6 @@ enum lbm_err lbm_options_complete(const struct lbm_option_set *set, const struct
 /* Print the rows of a table as --help shows them. */
 void lbm_options_help(FILE *to, const struct lbm_option *options, size_t n);
 void lbm_operands_help(FILE *to, const struct lbm_operand *operands, size_t n);
-
-/* Print one row: name, then text filled to the width of the page. */
-void lbm_help_row(FILE *to, int indent, const char *name, const char *text);
 
 /* Print a paragraph filled to the width of the page. */
 void lbm_help_paragraph(FILE *to, const char *text);
