@@ -196,6 +196,7 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
     c->log.first = 1;
     c->check.n_hosts = h->n;
     lbm_rng_seed(&c->rng, options->seed);
+    c->views = options->shares ? lbm_views_new() : NULL;
     c->machine = lbm_alloc(h->n, sizeof *c->machine);
     timers_init(&c->timers, h->n);
     c->disk = lbm_alloc(h->n, sizeof *c->disk);
@@ -250,6 +251,7 @@ cluster_free(struct cluster *c)
     applications_free(c);
     log_free(c);
     check_free(&c->check);
+    lbm_views_free(c->views);
     free(c->disk);
     free(c->image);
     free(c->cut);

@@ -137,6 +137,7 @@ struct cluster {
     struct disk *disk;            /* [n] */
     struct disk *image;           /* [n] of an earlier time; known 0: none */
     struct check check;
+    struct lbm_views *views; /* NULL: each node has its own */
     struct model_log log;
     LBM_VEC(struct application) applications;
     double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */

@@ -206,7 +206,8 @@ new_node(struct cluster *c, uint32_t host)
         .seed = lbm_rng_next(&c->rng),
         .evict_per_minute = c->options.evict_per_minute,
         .evict_share = c->options.evict_share,
-        .version = "test"};
+        .version = "test",
+        .views = c->views};
     struct lbm_diag diag;
     LBM_ASSERT(lbm_node_new(&config, &c->machine[host].node, &diag) == LBM_OK);
     lbm_vec_free(&links);

@@ -168,9 +168,8 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
     char refusal[LBM_DIAG_TEXT_MAX];
     LBM_ASSERT(entry->index == node->view.index + 1);
     enum lbm_err err = lbm_wire_unpack_command(entry->command, entry->len, &command, &diag);
-    node->view.chain = log_chain(node, entry->index);
     if (err == LBM_OK)
-        err = lbm_view_apply(&node->view, command, refusal);
+        err = lbm_views_apply(node->views, &node->view, command, log_chain(node, entry->index), refusal);
     if (err != LBM_OK) {
         note(node, LBM_NOTE_ERROR, "control log entry %" PRIu64 ": %s", entry->index, lbm_err_text(err));
         fail(node, err == LBM_E_NOMEM ? err : LBM_E_CORRUPT);

@@ -35,6 +35,8 @@ take_view(struct lbm_node *node, struct lbm_view *view)
     node->view = *view;
     node->snapshot_index = view->index;
     free(view);
+    if (lbm_views_share(node->views, &node->view) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
     log_check_engine(node);
 }
 

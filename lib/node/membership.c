@@ -173,15 +173,25 @@ advance(struct lbm_node *node)
         append_activate(node);
 }
 
+/* FNV-1a. */
+static uint64_t
+address_hash(const char *address)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (; *address != '\0'; address++)
+        hash = (hash ^ (uint8_t)*address) * UINT64_C(1099511628211);
+    return hash;
+}
+
 void
 dial_member(struct lbm_node *node, const struct lbm_member *member)
 {
     struct peer *peer = member->host != node->host ? peer_of(node, member->host) : NULL;
-    if (peer == NULL || !lbm_view_takes_part(member) ||
-        (peer->dialled && strcmp(peer->address, member->address) == 0))
+    uint64_t address = peer != NULL && lbm_view_takes_part(member) ? address_hash(member->address) : 0;
+    if (peer == NULL || !lbm_view_takes_part(member) || (peer->dialled && peer->address == address))
         return;
     peer->dialled = 1;
-    snprintf(peer->address, sizeof peer->address, "%s", member->address);
+    peer->address = address;
     dial(node, member->host, member->address);
 }
 

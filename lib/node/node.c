@@ -51,6 +51,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->schedule = config->schedule;
     node->tombstone_us = config->tombstone_us != 0 ? config->tombstone_us : TOMBSTONE_US;
     node->engine = config->engine;
+    node->views = config->views;
     node->evict_per_minute = config->evict_per_minute;
     node->evict_share = config->evict_share;
     snprintf(node->failure_domain, sizeof node->failure_domain, "%s",

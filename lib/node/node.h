@@ -80,6 +80,8 @@ struct lbm_node_link {
     uint32_t cost;
 };
 
+struct lbm_views;
+
 /* Who this node is. All strings are copied. */
 struct lbm_node_config {
     uint32_t host; /* id, < LBM_HOSTS_MAX */
@@ -105,6 +107,7 @@ struct lbm_node_config {
     uint32_t evict_per_minute; /* automatic evictions proposed, at most; 0: none */
     double evict_share;        /* the same in ten minutes, as a part of the members */
     const char *version;       /* of the program, for status */
+    struct lbm_views *views;   /* for all nodes of this process, borrowed; NULL: the node's view is its own */
 };
 
 #define LBM_EVENT_LIST(X)                                                                                    \

@@ -10,6 +10,8 @@
 
 #include "node/internal.h"
 
+enum { EVENT_BYTES_MAX = 255 }; /* of an event's text */
+
 /* ---- clients that wait for the log ------------------------------------------------------------------- */
 
 /* What of a command's fate its client is told. */
@@ -50,6 +52,8 @@ operate_free(struct lbm_node *node)
     while (node->operators.n != 0)
         operator_drop(node, 0);
     lbm_vec_free(&node->operators);
+    for (size_t i = 0; i < node->events.n; i++)
+        free(node->events.at[i].text);
     lbm_vec_free(&node->events);
 }
 
@@ -341,12 +345,23 @@ answer_host_change(struct lbm_node *node, const struct client *client, const Lbm
 void
 operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text)
 {
-    struct event_line line = {.number = ++node->n_events, .at_us = node->now_us, .level = level};
-    snprintf(line.text, sizeof line.text, "%s", text);
-    if (node->events.n == LBM_EVENTS_MAX)
-        node->events.at[(line.number - 1) % LBM_EVENTS_MAX] = line;
-    else if (lbm_vec_push(&node->events, line) != LBM_OK)
+    size_t len = strlen(text) < EVENT_BYTES_MAX ? strlen(text) : EVENT_BYTES_MAX;
+    struct event_line line = {.at_us = node->now_us, .level = level, .text = lbm_alloc(len + 1, 1)};
+    int is_full = node->events.n == LBM_EVENTS_MAX;
+    if (line.text == NULL || (!is_full && lbm_vec_reserve(&node->events, 1) != LBM_OK)) {
+        free(line.text);
         fail(node, LBM_E_NOMEM);
+        return;
+    }
+    memcpy(line.text, text, len);
+    line.number = ++node->n_events;
+    if (is_full) {
+        struct event_line *oldest = &node->events.at[(line.number - 1) % LBM_EVENTS_MAX];
+        free(oldest->text);
+        *oldest = line;
+    } else {
+        node->events.at[node->events.n++] = line;
+    }
 }
 
 void

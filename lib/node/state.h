@@ -28,7 +28,7 @@ struct peer {
     uint64_t incarnation;
     int connected; /* our outgoing connection stands */
     int dialled;
-    char address[LBM_ADDRESS_MAX + 1]; /* last dialled */
+    uint64_t address; /* last dialled: its hash, since there may be thousands of peers */
     uint64_t vertices;                 /* as its pulses say, all jobs */
     uint64_t lag, view;
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
@@ -447,7 +447,7 @@ struct event_line {
     uint64_t number;
     int64_t at_us;
     enum lbm_note_level level;
-    char text[256];
+    char *text; /* owned, at most EVENT_BYTES_MAX */
 };
 
 /* Why a vertex goes from this host to another, and what it brings. */
@@ -552,6 +552,7 @@ struct lbm_node {
     struct lbm_persist *open; /* the transaction of the step under way */
 
     struct lbm_view view;
+    struct lbm_views *views; /* of all nodes of this process; NULL: the view is this node's own */
     LBM_VEC(struct lbm_recovered_entry) log; /* entries after log_base; may be ahead of the view */
     uint64_t log_base;
     uint64_t snapshot_index;   /* of the last snapshot */

@@ -21,6 +21,11 @@ member_free(struct lbm_member *member)
 void
 lbm_view_free(struct lbm_view *view)
 {
+    if (view->shared != NULL) {
+        lbm_view_release(view->shared);
+        *view = (struct lbm_view){0};
+        return;
+    }
     for (size_t i = 0; i < view->members.n; i++)
         member_free(&view->members.at[i]);
     lbm_vec_free(&view->members);

@@ -145,6 +145,8 @@ struct lbm_view {
     uint32_t *colour; /* by link direction */
     uint32_t n_colours;
     uint32_t diameter; /* hops, at most LBM_VIEW_HORIZON */
+
+    struct lbm_shared_view *shared; /* all arrays are of this one; NULL: they are this view's own */
 };
 
 /* Hosts further apart than this need not hear of one another for either to settle. */
@@ -164,6 +166,19 @@ void lbm_view_free(struct lbm_view *view);
  * Errors: LBM_E_NOMEM; LBM_E_CORRUPT if the first entry founds no cluster. The view is then unusable. */
 enum lbm_err lbm_view_apply(struct lbm_view *view, const Lbm__Command *command,
                             char refusal[LBM_DIAG_TEXT_MAX]) LBM_MUST_CHECK;
+
+/* Views for the nodes of one process, which have equal ones if they applied the same entries: a simulation of
+ * thousands has no room for a view each. Not for threads. Free it once nobody has a view of it. */
+struct lbm_views;
+struct lbm_views *lbm_views_new(void); /* NULL: memory is short */
+void lbm_views_free(struct lbm_views *views);
+
+/* lbm_view_apply; or if somebody has done it before, what came of it. chain: of all entries up to this one. views
+ * NULL: the view is and stays the caller's own. Errors: as lbm_view_apply; the view is then usable. */
+enum lbm_err lbm_views_apply(struct lbm_views *views, struct lbm_view *view, const Lbm__Command *command,
+                             uint64_t chain, char refusal[LBM_DIAG_TEXT_MAX]) LBM_MUST_CHECK;
+/* The same for a view from a snapshot. */
+enum lbm_err lbm_views_share(struct lbm_views *views, struct lbm_view *view) LBM_MUST_CHECK;
 
 /* The departure of that incarnation of a host, or NULL if it has not gone. */
 const struct lbm_departed *lbm_view_departed(const struct lbm_view *view, uint32_t host,

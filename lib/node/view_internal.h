@@ -4,6 +4,7 @@
  *   view.c           look up, apply, jobs
  *   view_members.c   commands about members: states, buddies, heirs
  *   view_hosts.c     the host graph that follows
+ *   view_shared.c    one view for many nodes
  *   view_snapshot.c  the view as bytes */
 #ifndef LBM_NODE_VIEW_INTERNAL_H
 #define LBM_NODE_VIEW_INTERNAL_H
@@ -47,6 +48,9 @@ enum lbm_err lbm_view_touch(struct lbm_view *view, uint32_t host) LBM_MUST_CHECK
 /* Where members and numbers are found, and how many wards each member has, for a view read from a snapshot.
  */
 enum lbm_err lbm_view_index(struct lbm_view *view) LBM_MUST_CHECK;
+
+/* Somebody has no view of that one any more. */
+void lbm_view_release(struct lbm_shared_view *shared);
 
 /* The same for a view read from a snapshot: the host graph is as old as view->topology, and its links are
  * those the members had then. view->routable is 0 afterwards if these links are no host graph. */

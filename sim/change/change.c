@@ -314,8 +314,9 @@ begin(struct change *c)
                                       .limited_host = LBM_NONE,
                                       .engine = LBM_LOG_ENGINE_LOCAL,
                                       .late = c->h.n - 1,
-                                      .log_compact_min = 4096,
+                                      .log_compact_min = 1024,
                                       .unwatched = 1,
+                                      .shares = 1,
                                       .judged = 1};
     c->before = lbm_alloc(c->h.n, sizeof *c->before);
     c->part = lbm_alloc(c->g.n, sizeof *c->part);
