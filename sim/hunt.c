@@ -35,15 +35,6 @@ hunt_list(void)
         printf("%-28s %5d  %s\n", bugs[i].name, bugs[i].model, bugs[i].text);
 }
 
-int
-hunt_number(const char *name)
-{
-    for (int i = 1; i < N_BUGS; i++)
-        if (strcmp(bugs[i].name, name) == 0)
-            return i;
-    return HUNT_NONE;
-}
-
 const char *
 hunt_name(int bug)
 {
@@ -54,11 +45,7 @@ hunt_name(int bug)
 enum lbm_bug lbm_bug; /* lib/node reads it */
 uint64_t lbm_bugs_met;
 
-int
-hunt_can_plant(void)
-{
-    return 1;
-}
+static const int can_plant = 1;
 
 void
 hunt_plant(int bug)
@@ -66,11 +53,7 @@ hunt_plant(int bug)
     lbm_bug = (enum lbm_bug)bug;
 }
 #else
-int
-hunt_can_plant(void)
-{
-    return 0;
-}
+static const int can_plant = 0;
 
 void
 hunt_plant(int bug)
@@ -78,6 +61,22 @@ hunt_plant(int bug)
     (void)bug;
 }
 #endif
+
+enum lbm_err
+hunt_read(const char *name, int *bug, struct lbm_diag *diag)
+{
+    if (!can_plant)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--bug", 0,
+                            "nothing can be planted in this build; sim/lbsim-bugs of the source tree can");
+    *bug = HUNT_NONE;
+    for (int i = 1; i < N_BUGS; i++)
+        if (strcmp(bugs[i].name, name) == 0)
+            *bug = i;
+    if (*bug != HUNT_NONE || strcmp(name, "all") == 0)
+        return LBM_OK;
+    return lbm_diag_set(diag, LBM_E_NOTFOUND, "--bug", 0,
+                        "'%.60s' is not known; lbsim cluster --bug list lists them", name);
+}
 
 struct trial {
     uint64_t first;

@@ -3,6 +3,7 @@
 #ifndef LBM_SIM_HUNT_H
 #define LBM_SIM_HUNT_H
 
+#include "base/err.h"
 #include "sim/options.h"
 #include "sim/story.h"
 
@@ -10,12 +11,12 @@ enum { HUNT_NONE = -1 };
 
 /* Print what can be planted. */
 void hunt_list(void);
-/* Number of the mistake of that name, or HUNT_NONE. */
-int hunt_number(const char *name);
+/* What --bug names: *bug is the number of a mistake, HUNT_NONE for "all".
+ * Errors: LBM_E_UNSUPPORTED (nothing can be planted in this build), LBM_E_NOTFOUND. */
+enum lbm_err hunt_read(const char *name, int *bug, struct lbm_diag *diag) LBM_MUST_CHECK;
 const char *hunt_name(int bug);
 
-/* Nonzero if this build can plant mistakes. Plant one from now on; 0: none. */
-int hunt_can_plant(void);
+/* Plant a mistake from now on; 0: none. */
 void hunt_plant(int bug);
 
 /* Run stories with each mistake (with that one alone unless `bug` is HUNT_NONE) until one fails that is well

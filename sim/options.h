@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command line of lbsim, as a table. */
+/* What lbsim cluster is told. */
 #ifndef LBM_SIM_OPTIONS_H
 #define LBM_SIM_OPTIONS_H
 
-#include "base/err.h"
+#include <stdint.h>
 
 struct sim_options {
     uint64_t seeds, first;
@@ -15,13 +15,7 @@ struct sim_options {
     uint64_t time_limit_s; /* of all seeds; 0: none */
     const char *hashes;    /* file, or NULL */
     const char *bug;       /* name, "all", "list", or NULL */
-    int trace, shrink, json, quiet, help, version, list_faults;
+    int trace, shrink, json, quiet;
 };
-
-/* Read the arguments after the command. Errors: LBM_E_SYNTAX, LBM_E_RANGE with the option in diag. */
-enum lbm_err sim_options_read(int argc, char **argv, struct sim_options *out,
-                              struct lbm_diag *diag) LBM_MUST_CHECK;
-
-void sim_options_help(void);
 
 #endif

@@ -34,7 +34,7 @@ print_kinds(FILE *out, uint64_t kinds)
     int not = n > FAULT_COUNT / 2;
     for (uint32_t k = 0; k < FAULT_COUNT; k++)
         if (((kinds >> k & 1) != 0) != not )
-            fprintf(out, "%s%s%s", some++ ? "," : " --faults ", not ? "-" : "", fault_rows[k].name);
+            fprintf(out, "%s%s%s", some++ ? "," : " --faults=", not ? "-" : "", fault_rows[k].name);
 }
 
 void

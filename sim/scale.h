@@ -11,13 +11,8 @@ struct scale_options {
     double churn;              /* share of the hosts that joins, and of those that leave */
     double minutes;            /* in which they do */
     uint64_t seed;
-    int json, quiet, help;
+    int json, quiet;
 };
-
-/* Read the arguments after the command. Errors: LBM_E_SYNTAX, LBM_E_RANGE with the option in diag. */
-enum lbm_err scale_options_read(int argc, char **argv, struct scale_options *out,
-                                struct lbm_diag *diag) LBM_MUST_CHECK;
-void scale_options_help(void);
 
 /* Stretches of time that are measured apart. */
 #define SCALE_PHASE_LIST(X)                                                                                  \

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scenarios as a program runs them: each in a process of its own, so that one that ends there and then is a
  * failure like others. */
-#include "sim/scenario.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,10 +11,23 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "sim/command.h"
 #include "sim/hunt.h"
 #include "sim/scenario_internal.h"
 
-enum { SECONDS_MAX = 60, SCENARIO_FAILED = 1, SCENARIO_USAGE = 2 };
+enum { SECONDS_MAX = 60 };
+
+enum { SCENARIO_TRACE, SCENARIO_TRACE_ALL, SCENARIO_BUG, SCENARIO_COMMANDS, SCENARIO_OPTIONS };
+
+static const struct lbm_option options[] = {
+    [SCENARIO_TRACE] = {.name = "trace", .text = "print what happens, without what happens all the time"},
+    [SCENARIO_TRACE_ALL] = {.name = "trace-all", .text = "print all of it"},
+    [SCENARIO_BUG] = {.name = "bug",
+                      .type = LBM_OPTION_TEXT,
+                      .value = "NAME",
+                      .text = "plant a mistake (sim/lbsim-bugs of the source tree)"},
+    [SCENARIO_COMMANDS] = {.name = "commands", .text = "print what can be said in a file"},
+};
 
 /* ---- the trace ----------------------------------------------------------------------------------------- */
 
@@ -118,7 +129,7 @@ on_assert(const char *expression, const char *file, int line)
 {
     scenario_fails(running, "I0", "%s:%d: %.300s does not hold", file, line, expression);
     print_verdict(running, 0);
-    _exit(SCENARIO_FAILED);
+    _exit(LBM_STATUS_FAILED);
 }
 
 static void
@@ -193,13 +204,15 @@ end(struct scenario *s)
     free(s->story.down);
 }
 
-/* Returns the exit status. */
-static int
-run_file(const char *file, enum traced traced, int quiet)
+static enum lbm_status
+run_file(const struct lbm_cli *cli, const char *file)
 {
     struct scenario s;
     struct lbm_diag diag;
-    begin(&s, file, traced);
+    begin(&s, file,
+          cli->value[SCENARIO_TRACE_ALL].given ? TRACE_ALL
+          : cli->value[SCENARIO_TRACE].given   ? TRACE_WHAT_MATTERS
+                                               : TRACE_NOTHING);
     const struct arguments usual = {.text = (char[]){"lattice:3x3"}};
     enum lbm_err err = LBM_E_STATE;
     for (size_t i = 0; i < scenario_n_rows && err != LBM_OK; i++)
@@ -207,136 +220,97 @@ run_file(const char *file, enum traced traced, int quiet)
             err = scenario_rows[i].set(&s, &usual, &diag);
     err = scenario_read(&s, &diag);
     if (err != LBM_OK) {
-        char text[LBM_DIAG_TEXT_MAX + LBM_DIAG_WHERE_MAX];
-        lbm_diag_render(&diag, text, sizeof text);
-        fprintf(stderr, "lbsim: %s\n", text);
         end(&s);
-        return SCENARIO_USAGE;
+        return lbm_cli_refuse(cli, &diag);
     }
     running = &s;
     lbm_assert_hook = on_assert;
     play(&s);
-    print_verdict(&s, quiet);
+    print_verdict(&s, lbm_cli_is_quiet(cli));
     int failed = !scenario_is_well(&s);
     lbm_assert_hook = NULL;
     end(&s);
-    return failed ? SCENARIO_FAILED : EXIT_SUCCESS;
+    return failed ? LBM_STATUS_FAILED : LBM_STATUS_DONE;
 }
 
 /* ---- many of them -------------------------------------------------------------------------------------- */
 
-struct wanted {
-    enum traced traced;
-    int quiet, help, commands;
-    const char *bug;
-};
-
-static int
-run_apart(const char *file, const struct wanted *wanted)
+static enum lbm_status
+run_apart(const struct lbm_cli *cli, const char *file)
 {
     int status;
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         alarm(SECONDS_MAX);
-        int result = run_file(file, wanted->traced, wanted->quiet);
+        enum lbm_status result = run_file(cli, file);
         fflush(NULL);
-        _exit(result);
+        _exit((int)result);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (pid > 0 && WIFEXITED(status))
-        return WEXITSTATUS(status);
+        return (enum lbm_status)WEXITSTATUS(status);
     printf("%s: fails: I0 its process ends with signal %d\n", file, pid > 0 ? WTERMSIG(status) : 0);
-    return SCENARIO_FAILED;
+    return LBM_STATUS_FAILED;
 }
 
 static void
-print_commands(void)
+print_what_can_be_said(void)
 {
     for (size_t i = 0; i < scenario_n_rows; i++)
         printf("%-44s %s\n", scenario_rows[i].form, scenario_rows[i].text);
 }
 
-static void
-print_help(void)
-{
-    printf("usage: lbsim scenario [options] FILE...\n\nRuns each file: a cluster in virtual time to which "
-           "happens what the file says, step by step, under\nthe checks of lbsim cluster.\n\noptions:\n"
-           "  --trace        print what happens, without what happens all the time\n"
-           "  --trace-all    print all of it\n"
-           "  --bug NAME     plant a mistake (sim/lbsim-bugs of the source tree)\n"
-           "  --commands     print what can be said in a file\n"
-           "  --quiet, -q    print failures alone\n"
-           "  --help, -h     print this text and exit\n\n"
-           "exit status: 0 all passed, 1 one did not, 2 wrong usage, or something in a file is wrong\n");
-}
-
-static enum lbm_err
-read_options(int argc, char **argv, struct wanted *out, struct lbm_diag *diag)
-{
-    for (int i = 0; i < argc; i++) {
-        const char *option = argv[i];
-        if (strcmp(option, "--trace") == 0)
-            out->traced = TRACE_WHAT_MATTERS;
-        else if (strcmp(option, "--trace-all") == 0)
-            out->traced = TRACE_ALL;
-        else if (strcmp(option, "--quiet") == 0 || strcmp(option, "-q") == 0)
-            out->quiet = 1;
-        else if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0)
-            out->help = 1;
-        else if (strcmp(option, "--commands") == 0)
-            out->commands = 1;
-        else if (strcmp(option, "--bug") == 0 && i + 1 == argc)
-            return lbm_diag_set(diag, LBM_E_SYNTAX, option, 0, "needs NAME");
-        else if (strcmp(option, "--bug") == 0)
-            out->bug = argv[++i];
-        else if (option[0] == '-' && option[1] != '\0')
-            return lbm_diag_set(diag, LBM_E_SYNTAX, option, 0,
-                                "no such option; lbsim scenario --help lists them");
-    }
-    return LBM_OK;
-}
-
 static enum lbm_err
 plant(const char *name, struct lbm_diag *diag)
 {
-    if (name == NULL)
-        return LBM_OK;
-    if (!hunt_can_plant())
-        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--bug", 0,
-                            "nothing can be planted in this build; sim/lbsim-bugs of the source tree can");
-    if (hunt_number(name) == HUNT_NONE)
-        return lbm_diag_set(diag, LBM_E_NOTFOUND, "--bug", 0,
-                            "%.60s is not known; lbsim cluster --bug list lists them", name);
-    hunt_plant(hunt_number(name));
-    return LBM_OK;
+    int bug;
+    enum lbm_err err = hunt_read(name, &bug, diag);
+    if (err == LBM_OK && bug == HUNT_NONE)
+        err = lbm_diag_set(diag, LBM_E_SYNTAX, "--bug", 0,
+                           "one at a time; lbsim cluster --bug list lists them");
+    if (err == LBM_OK)
+        hunt_plant(bug);
+    return err;
 }
 
-enum lbm_err
-scenario_command(int argc, char **argv, int *status, struct lbm_diag *diag)
+static enum lbm_status
+run_scenarios(const struct lbm_cli *cli)
 {
-    struct wanted wanted = {0};
-    uint32_t files = 0;
-    enum lbm_err err = read_options(argc, argv, &wanted, diag);
-    if (err == LBM_OK)
-        err = plant(wanted.bug, diag);
-    if (err != LBM_OK)
-        return err;
-    *status = EXIT_SUCCESS;
-    if (wanted.help || wanted.commands) {
-        wanted.help ? print_help() : print_commands();
-        return LBM_OK;
+    struct lbm_diag diag;
+    enum lbm_status worst = LBM_STATUS_DONE;
+    if (cli->value[SCENARIO_COMMANDS].given) {
+        print_what_can_be_said();
+        return LBM_STATUS_DONE;
     }
-    for (int i = 0; i < argc; i++) {
-        i += strcmp(argv[i], "--bug") == 0;
-        if (argv[i][0] == '-' || (i > 0 && strcmp(argv[i - 1], "--bug") == 0))
-            continue;
-        int result = run_apart(argv[i], &wanted);
-        *status = result > *status ? result : *status;
-        files++;
+    if (cli->value[SCENARIO_BUG].given && plant(cli->value[SCENARIO_BUG].text, &diag) != LBM_OK)
+        return lbm_cli_refuse(cli, &diag);
+    if (cli->n_operands == 0) {
+        (void)lbm_diag_set(&diag, LBM_E_SYNTAX, "", 0, "FILE is missing (a scenario); see --help");
+        return lbm_cli_refuse(cli, &diag);
     }
-    return files != 0 ? LBM_OK
-                      : lbm_diag_set(diag, LBM_E_SYNTAX, "scenario", 0,
-                                     "FILE is missing: lbsim scenario FILE...; --help says more");
+    for (size_t i = 0; i < cli->n_operands; i++) {
+        enum lbm_status status = run_apart(cli, cli->operand[i]);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }
+
+static const struct lbm_operand operands[] = {
+    {.name = "FILE", .optional = 1, .text = "a scenario", .most = SIZE_MAX},
+};
+
+const struct lbm_command command_scenario = {
+    .name = "scenario",
+    .text = "one story, told step by step in a file",
+    .help = "Runs each file: a cluster in virtual time to which happens what the file says, step by step, "
+            "under the "
+            "checks of lbsim cluster.",
+    .options = options,
+    .n_options = SCENARIO_OPTIONS,
+    .operands = operands,
+    .n_operands = sizeof operands / sizeof *operands,
+    .statuses = "0 all passed, 1 one did not, 2 wrong usage, or something in a file is wrong",
+    .run = run_scenarios,
+};

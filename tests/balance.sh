@@ -89,10 +89,4 @@ for wrong in "balance" "balance --hosts" "balance --hosts nonsense:3" "balance -
     [ $? -eq 2 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "lbsim $wrong: $(cat "$scratch/out" "$scratch/err")"
 done
 
-# The manual page has every option.
-for command in balance advise; do
-    for option in $("$sim" "$command" --help | grep -oE '^  --[a-z]+' | sort -u); do
-        grep -qE -- "^\*.*$option\*" "$top/docs/man/lbsim.1.scd" || fail "the manual page lacks $option of $command"
-    done
-done
 exit "$failed"

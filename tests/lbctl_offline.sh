@@ -63,6 +63,7 @@ expect 2 'GRAPH is missing' plan
 expect 2 '--hosts SPEC is missing' plan a.graph
 expect 2 'MAP is missing' eval a.graph --hosts ring:3
 expect 2 'operand too many' eval a b c --hosts ring:3
+expect 2 'x: no operand is wanted' hosts x
 expect 2 '--hosts: a value is missing' plan a.graph --hosts
 expect 2 '--hosts: given twice' plan a.graph --hosts ring:3 --hosts ring:3
 expect 2 '--json: given twice' --json plan --json

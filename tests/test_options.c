@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The option parser of lbctl: what it accepts, what it refuses and in which words, and what --help shows. */
+/* The option parser: what it accepts, what it refuses and in which words, and what --help shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -335,6 +335,44 @@ long_words_do_not_overflow_messages(void **state)
     assert_int_equal(parse(value)->err, LBM_E_RANGE);
 }
 
+/* ---- texts made of values ------------------------------------------------------------------------ */
+
+static void
+words_are_taken_one_by_one(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"a", "", "bc", ""};
+    char word[LBM_OPTION_WORD_MAX];
+    const char *rest = "a,,bc,";
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_true(lbm_option_next_word(&rest, word));
+        assert_string_equal(word, expected[i]);
+    }
+    assert_false(lbm_option_next_word(&rest, word));
+    char longer[2 * LBM_OPTION_WORD_MAX];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    rest = longer;
+    assert_true(lbm_option_next_word(&rest, word));
+    assert_int_equal(strlen(word), LBM_OPTION_WORD_MAX - 1);
+    assert_false(lbm_option_next_word(&rest, word));
+}
+
+static void
+a_part_of_a_text_is_read_like_a_value(void **state)
+{
+    (void)state;
+    struct lbm_option_value value;
+    struct lbm_diag diag;
+    assert_int_equal(lbm_option_convert(&own[SEED], "12", "--first", &value, &diag), LBM_OK);
+    assert_int_equal(value.integer, 12);
+    assert_int_equal(lbm_option_convert(&own[SEED], "", "--first", &value, &diag), LBM_E_SYNTAX);
+    assert_int_equal(lbm_option_convert(&own[BOUND], "11", "--first", &value, &diag), LBM_E_RANGE);
+    assert_string_equal(diag.where, "--first");
+    assert_int_equal(lbm_option_convert(&own[METHOD], "heirich", "--first", &value, &diag), LBM_OK);
+    assert_int_equal(value.integer, 1);
+}
+
 /* ---- help ---------------------------------------------------------------------------------------- */
 
 static void
@@ -457,6 +495,8 @@ main(void)
         cmocka_unit_test(too_many_operands_are_refused),
         cmocka_unit_test(missing_operands_and_options_are_named),
         cmocka_unit_test(long_words_do_not_overflow_messages),
+        cmocka_unit_test(words_are_taken_one_by_one),
+        cmocka_unit_test(a_part_of_a_text_is_read_like_a_value),
         cmocka_unit_test(help_shows_every_row_within_the_page),
         cmocka_unit_test(links_have_a_cost_or_cost_one),
         cmocka_unit_test(what_are_no_links_is_refused),

@@ -139,15 +139,15 @@ refused 2 "bad:4: the trace ends before its guest is complete" "$sim" replay "$s
 sed 's/^begin/begun/' "$trace" >"$scratch/bad"
 refused 2 "\"begun\" is no word of a trace" "$sim" replay "$scratch/bad"
 refused 2 "none: " "$sim" replay "$scratch/none"
-refused 2 "the trace is missing" "$sim" replay
-refused 2 "one trace at a time" "$sim" replay "$trace" "$trace"
-refused 2 "is none; lbsim replay --help" "$sim" replay "$trace" --policy nonsense
-refused 2 "is not plain, overlapped or pipelined" "$sim" replay "$trace" --schedule nonsense
-refused 2 "is not trace, plan" "$sim" replay "$trace" --start nonsense
-refused 2 "is not in" "$sim" replay "$trace" --imbalance 0
-refused 2 "is not in" "$sim" replay "$trace" --cooldown -1
+refused 2 "TRACE is missing" "$sim" replay
+refused 2 "one operand too many" "$sim" replay "$trace" "$trace"
+refused 2 "--policy: 'nonsense' is none of none, diffusion" "$sim" replay "$trace" --policy gde,nonsense
+refused 2 "'nonsense' is none of plain, overlapped, pipelined" "$sim" replay "$trace" --schedule nonsense
+refused 2 "'nonsense' is none of plan, centre, random, home, trace" "$sim" replay "$trace" --start nonsense
+refused 2 "is not a number from 1e-06 to 1000000" "$sim" replay "$trace" --imbalance 0
+refused 2 "'-1' is not a number from 0 to 1000000 seconds" "$sim" replay "$trace" --cooldown=-1
 refused 2 "is not a whole number" "$sim" replay "$trace" --in-flight 1.5
 refused 2 "no such option" "$sim" replay "$trace" --nonsense
-refused 2 "needs" "$sim" replay "$trace" --seed
+refused 2 "--seed: a value is missing" "$sim" replay "$trace" --seed
 refused 0 "usage: lbsim replay" "$sim" replay --help
 exit "$failed"

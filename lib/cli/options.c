@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/options.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,9 @@ convert_choice(const struct lbm_option *option, const char *text, const char *la
     return lbm_diag_set(diag, LBM_E_RANGE, label, 0, "'%s' is none of %s", text, names);
 }
 
-static enum lbm_err
-convert(const struct lbm_option *option, const char *text, const char *label, struct lbm_option_value *value,
-        struct lbm_diag *diag)
+enum lbm_err
+lbm_option_convert(const struct lbm_option *option, const char *text, const char *label,
+                   struct lbm_option_value *value, struct lbm_diag *diag)
 {
     if (*text == '\0')
         return lbm_diag_set(diag, LBM_E_SYNTAX, label, 0, "the value is empty; give %s", option->value);
@@ -81,6 +82,17 @@ convert(const struct lbm_option *option, const char *text, const char *label, st
     return err;
 }
 
+int
+lbm_option_next_word(const char **rest, char word[LBM_OPTION_WORD_MAX])
+{
+    if (*rest == NULL)
+        return 0;
+    size_t len = strcspn(*rest, ",");
+    snprintf(word, LBM_OPTION_WORD_MAX, "%.*s", len < INT_MAX ? (int)len : INT_MAX, *rest);
+    *rest = (*rest)[len] == ',' ? *rest + len + 1 : NULL;
+    return 1;
+}
+
 void
 lbm_options_reset(const struct lbm_option_set *set)
 {
@@ -89,7 +101,7 @@ lbm_options_reset(const struct lbm_option_set *set)
         set->value[i] = (struct lbm_option_value){0};
         if (option->fallback == NULL)
             continue;
-        enum lbm_err err = convert(option, option->fallback, option->name, &set->value[i], NULL);
+        enum lbm_err err = lbm_option_convert(option, option->fallback, option->name, &set->value[i], NULL);
         LBM_ASSERT(err == LBM_OK);
     }
 }
@@ -137,7 +149,7 @@ take(struct parser *p, const struct lbm_option *option, const char *attached, st
     if (text == NULL)
         return lbm_diag_set(p->diag, LBM_E_SYNTAX, p->label, 0, "a value is missing; give %s %s (or %s%s%s)",
                             p->label, option->value, p->label, p->label[1] == '-' ? "=" : "", option->value);
-    enum lbm_err err = convert(option, text, p->label, value, p->diag);
+    enum lbm_err err = lbm_option_convert(option, text, p->label, value, p->diag);
     value->given = err == LBM_OK;
     return err;
 }

@@ -92,6 +92,18 @@ enum lbm_err lbm_options_complete(const struct lbm_option_set *set, const struct
                                   size_t n_rows, const struct lbm_operands *operands,
                                   struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* Read a text as a value of an option, for options of type TEXT that are made of such values.
+ * In: label names the option in messages.  Out: value->number, integer; value->text borrows text.
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE; *value may have changed. */
+enum lbm_err lbm_option_convert(const struct lbm_option *option, const char *text, const char *label,
+                                struct lbm_option_value *value, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+enum { LBM_OPTION_WORD_MAX = 64 };
+
+/* The next of words that commas separate; it is cut if it is longer than any word that means something.
+ * In/out: *rest, what has not been read. Value: 0 if there is none. */
+int lbm_option_next_word(const char **rest, char word[LBM_OPTION_WORD_MAX]);
+
 /* Print the rows of a table as --help shows them. */
 void lbm_options_help(FILE *to, const struct lbm_option *options, size_t n);
 void lbm_operands_help(FILE *to, const struct lbm_operand *operands, size_t n);

@@ -87,6 +87,8 @@ run_command(struct lbm_cli *cli, struct lbm_option_set *sets, int argc, char **a
     sets[SET_OWN] = (struct lbm_option_set){c->options, c->n_options, cli->value};
     lbm_options_reset(&sets[SET_OWN]);
     enum lbm_err err = lbm_options_parse(sets, SETS, argc, argv, &operands, &used, &diag);
+    if (err == LBM_OK && used < argc) /* there was no room for any operand */
+        err = lbm_diag_set(&diag, LBM_E_SYNTAX, argv[used], 0, "no operand is wanted; see --help");
     if (err == LBM_OK && print_asked(cli))
         return LBM_STATUS_DONE;
     if (err == LBM_OK)

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "file/file.h"
-#include "sim/balance/command.h"
 #include "sim/balance/options.h"
+#include "sim/command.h"
 
 static void
 print_network(const struct balance_command *o, const struct lbm_network *net)
@@ -61,32 +61,37 @@ print_json(const struct balance_command *o, const struct lbm_network *net, const
     printf("}\n");
 }
 
-enum lbm_err
-advise_command(int argc, char **argv, int *status, struct lbm_diag *diag)
+static enum lbm_status
+run_advise(const struct lbm_cli *cli)
 {
     struct balance_command o;
     struct lbm_hosts h = {0};
     struct lbm_network net = {0};
-    enum lbm_err err = balance_options_read(PROGRAM_ADVISE, argc, argv, &o, diag);
-    if (err != LBM_OK)
-        return err;
-    if (o.help) {
-        balance_options_help(PROGRAM_ADVISE);
-        return LBM_OK;
-    }
+    struct lbm_diag diag;
+    if (balance_options_read(cli, &o, &diag) != LBM_OK)
+        return lbm_cli_refuse(cli, &diag);
     struct lbm_advice *advice = lbm_alloc(1, sizeof *advice);
-    err = advice == NULL ? lbm_diag_set(diag, LBM_E_NOMEM, o.hosts, 0, "no memory for advice")
-                         : lbm_file_hosts(o.hosts, &h, diag);
+    enum lbm_err err = advice == NULL ? lbm_diag_set(&diag, LBM_E_NOMEM, o.hosts, 0, "no memory for advice")
+                                      : lbm_file_hosts(o.hosts, &h, &diag);
     if (err == LBM_OK)
-        err = lbm_network_make(&h, &net, diag);
+        err = lbm_network_make(&h, &net, &diag);
     if (err == LBM_OK)
-        err = lbm_advise(&net, &o.run, advice, diag);
-    if (err == LBM_OK) {
+        err = lbm_advise(&net, &o.run, advice, &diag);
+    if (err == LBM_OK)
         (o.json ? print_json : print_text)(&o, &net, advice);
-        *status = EXIT_SUCCESS;
-    }
     lbm_network_free(&net);
     lbm_hosts_free(&h);
     free(advice);
-    return err;
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_refuse(cli, &diag);
 }
+
+const struct lbm_command command_advise = {
+    .name = "advise",
+    .text = "which load policy is the fastest on these hosts, and why",
+    .help = "Says which load policy is the fastest on these hosts, with which parameter, what it costs, and "
+            "why. With "
+            "--quiet the table alone.",
+    .options = balance_options,
+    .n_options = ADVISE_OPTIONS,
+    .run = run_advise,
+};

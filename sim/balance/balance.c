@@ -8,9 +8,9 @@
 #include "balance/schedule.h"
 #include "base/mem.h"
 #include "file/file.h"
-#include "sim/balance/command.h"
 #include "sim/balance/loads.h"
 #include "sim/balance/options.h"
+#include "sim/command.h"
 
 /* Units that --schedule follows one by one. */
 static const double UNITS_MAX = 5e7;
@@ -263,30 +263,34 @@ close_session(struct session *s)
     free(s->start);
 }
 
-enum lbm_err
-balance_command(int argc, char **argv, int *status, struct lbm_diag *diag)
+static enum lbm_status
+run_balance(const struct lbm_cli *cli)
 {
     struct session s = {0};
-    enum lbm_err err = balance_options_read(PROGRAM_BALANCE, argc, argv, &s.o, diag);
-    if (err != LBM_OK || s.o.help) {
-        if (err == LBM_OK)
-            balance_options_help(PROGRAM_BALANCE);
-        return err;
-    }
-    if (s.o.schedule && (!s.o.run.integer || s.o.runs != 1))
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "--schedule", 0, "needs --integer, and one run");
-    if (s.o.runs == 0)
-        return lbm_diag_set(diag, LBM_E_RANGE, "--runs", 0, "at least one run");
-    err = open_session(&s, diag);
+    struct lbm_diag diag;
+    if (balance_options_read(cli, &s.o, &diag) != LBM_OK)
+        return lbm_cli_refuse(cli, &diag);
+    enum lbm_status status = LBM_STATUS_DONE;
+    enum lbm_err err = open_session(&s, &diag);
     if (err == LBM_OK && s.o.has_arrivals) {
-        err = serve(&s, diag);
+        err = serve(&s, &diag);
     } else if (err == LBM_OK) {
-        err = run_all(&s, diag);
+        err = run_all(&s, &diag);
         if (err == LBM_OK && !s.o.quiet)
             (s.o.json ? print_json : print_text)(&s);
-        if (err == LBM_OK)
-            *status = s.settled == s.o.runs ? EXIT_SUCCESS : EXIT_FAILURE;
+        status = s.settled == s.o.runs ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
     }
     close_session(&s);
-    return err;
+    return err == LBM_OK ? status : lbm_cli_refuse(cli, &diag);
 }
+
+const struct lbm_command command_balance = {
+    .name = "balance",
+    .text = "a load policy on any hosts",
+    .help =
+        "Runs a load policy on loads until they are level; says how long it took, or why it does not settle.",
+    .options = balance_options,
+    .n_options = BALANCE_OPTIONS,
+    .statuses = "0 it settled, 1 it did not, 2 wrong usage or a policy that does not fit",
+    .run = run_balance,
+};

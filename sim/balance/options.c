@@ -1,244 +1,197 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/balance/options.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "sim/numbers.h"
+#include "sim/command.h"
 
-/* ---- values -------------------------------------------------------------------------------------- */
-
-static enum lbm_err
-read_count(const char *name, const char *text, uint64_t most, uint64_t *out, struct lbm_diag *diag)
-{
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || text[0] == '-')
-        return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "%.60s is not a number", text);
-    if (value > most)
-        return lbm_diag_set(diag, LBM_E_RANGE, name, 0, "%.60s is more than %llu", text,
-                            (unsigned long long)most);
-    *out = value;
-    return LBM_OK;
-}
-
-static enum lbm_err
-read_word(const char *name, const char *text, const char *const *words, unsigned n, unsigned *out,
-          struct lbm_diag *diag)
-{
-    char known[256] = "";
-    for (unsigned i = 0; i < n; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *out = i;
-            return LBM_OK;
-        }
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", words[i]);
-    }
-    return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0, "%.40s is not known; there are %s", text, known);
-}
-
-/* ---- setters ------------------------------------------------------------------------------------- */
-
-#define SETTER(name)                                                                                         \
-    static enum lbm_err name(struct balance_command *o, const char *text, struct lbm_diag *diag)
-
-SETTER(set_hosts)
-{
-    (void)diag;
-    o->hosts = text;
-    return LBM_OK;
-}
-
-SETTER(set_loads)
-{
-    (void)diag;
-    o->loads = text;
-    return LBM_OK;
-}
-
-SETTER(set_policy)
-{
-    const char *words[LBM_POLICY_COUNT];
-    unsigned found = 0;
-    for (unsigned i = 0; i < LBM_POLICY_COUNT; i++)
-        words[i] = lbm_policy_name((enum lbm_policy)i);
-    enum lbm_err err = read_word("--policy", text, words, LBM_POLICY_COUNT, &found, diag);
-    o->run.policy = (enum lbm_policy)found;
-    return err;
-}
-
-SETTER(set_ports)
-{
-    static const char *const words[] = {"one", "all"};
-    unsigned found = 0;
-    enum lbm_err err = read_word("--ports", text, words, 2, &found, diag);
-    o->run.ports = (enum lbm_ports)found;
-    return err;
-}
-
-SETTER(set_stop)
-{
-    static const char *const words[] = {"level", "neighbours", "quiet"};
-    unsigned found = 0;
-    enum lbm_err err = read_word("--stop", text, words, 3, &found, diag);
-    o->run.stop = (enum lbm_stop)found;
-    o->has_stop = 1;
-    return err;
-}
-
-SETTER(set_bound)
-{
-    o->has_bound = 1;
-    return sim_read_real("--bound", text, 0.0, 1e15, &o->run.bound, diag);
-}
-
-SETTER(set_alpha)
-{
-    o->run.alpha_rule = strcmp(text, "optimal") == 0 ? LBM_ALPHA_OPTIMAL
-                        : strcmp(text, "safe") == 0  ? LBM_ALPHA_SAFE
-                                                     : LBM_ALPHA_GIVEN;
-    if (o->run.alpha_rule != LBM_ALPHA_GIVEN)
-        return LBM_OK;
-    return sim_read_real("--alpha", text, 0.0, 1.0, &o->run.alpha, diag);
-}
-
-/* Decimals are kept as a fraction: whole units are rounded by the digits that were written. */
-SETTER(set_lambda)
-{
-    double value;
-    enum lbm_err err = sim_read_real("--lambda", text, 1e-6, 1.0, &value, diag);
-    if (err == LBM_OK) {
-        o->run.lambda_denominator = 1000000;
-        o->run.lambda_numerator = (uint32_t)lround(value * o->run.lambda_denominator);
-    }
-    return err;
-}
-
-SETTER(set_constant)
-{
-    return sim_read_real("--constant", text, 0.01, 100.0, &o->run.constant, diag);
-}
-
-SETTER(set_steps)
-{
-    return read_count("--steps", text, 1000000000, &o->run.steps_max, diag);
-}
-
-SETTER(set_runs)
-{
-    return read_count("--runs", text, 1000000, &o->runs, diag);
-}
-
-SETTER(set_seed)
-{
-    return read_count("--seed", text, UINT64_MAX, &o->run.seed, diag);
-}
-
-SETTER(set_arrivals)
-{
-    struct lbm_arrivals a;
-    char beyond;
-    if (sscanf(text, "%lf,%lf,%lf%c", &a.mean, &a.deviation, &a.service, &beyond) != 3)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "--arrivals", 0, "%.60s is not MEAN,DEVIATION,SERVICE", text);
-    o->arrivals = a;
-    o->has_arrivals = 1;
-    return LBM_OK;
-}
-
-#define FLAG(name, field)                                                                                    \
-    SETTER(name)                                                                                             \
-    {                                                                                                        \
-        (void)text;                                                                                          \
-        (void)diag;                                                                                          \
-        o->field = 1;                                                                                        \
-        return LBM_OK;                                                                                       \
-    }
-FLAG(set_integer, run.integer)
-FLAG(set_nonnegative, run.nonnegative)
-FLAG(set_schedule, schedule)
-FLAG(set_trace, trace)
-FLAG(set_json, json)
-FLAG(set_quiet, quiet)
-FLAG(set_help, help)
-
-/* ---- the table ----------------------------------------------------------------------------------- */
-
-enum { BOTH = PROGRAM_BALANCE | PROGRAM_ADVISE };
-
-static const struct {
-    const char *name, *value, *text;
-    enum lbm_err (*set)(struct balance_command *o, const char *text, struct lbm_diag *diag);
-    int programs;
-} rows[] = {
-    {"--hosts", "SPEC", "the host graph, as lbctl has it; file:PATH and @cap=FILE too", set_hosts, BOTH},
-    {"--policy", "NAME", "one of the policies below; auto unless told", set_policy, PROGRAM_BALANCE},
-    {"--loads", "SPEC", "uniform:MEAN, point:LOAD[,HOST], list:A,B,.. or file:PATH", set_loads,
-     PROGRAM_BALANCE},
-    {"--integer", NULL, "whole units", set_integer, BOTH},
-    {"--nonnegative", NULL, "auto leaves out what may take more than there is", set_nonnegative, BOTH},
-    {"--ports", "one|all", "a host talks to one neighbour at a time, or to all; one unless told", set_ports,
-     BOTH},
-    {"--alpha", "A", "of diffusion: optimal (unless told), safe, or a number", set_alpha, PROGRAM_BALANCE},
-    {"--lambda", "L", "of gde; the best unless told", set_lambda, PROGRAM_BALANCE},
-    {"--constant", "C", "of random-load; .75, from two dimensions on .3", set_constant, PROGRAM_BALANCE},
-    {"--stop", "WHEN", "level, neighbours or quiet; level, of integers quiet", set_stop, PROGRAM_BALANCE},
-    {"--bound", "B", "of level: over the mean load, 0.01; of neighbours: in units, 1", set_bound, BOTH},
-    {"--steps", "N", "at most so many; measured so many with --arrivals", set_steps, PROGRAM_BALANCE},
-    {"--runs", "N", "mean of so many runs, each with a seed of its own", set_runs, PROGRAM_BALANCE},
-    {"--arrivals", "M,D,C", "work arrives, mean M and deviation D, and C is done, each step", set_arrivals,
-     PROGRAM_BALANCE},
-    {"--schedule", NULL, "predict the transfers of whole units in time", set_schedule, PROGRAM_BALANCE},
-    {"--seed", "S", "of all that is drawn; 1 unless told", set_seed, BOTH},
-    {"--trace", NULL, "print every step", set_trace, PROGRAM_BALANCE},
-    {"--json", NULL, "print the result as JSON", set_json, BOTH},
-    {"--quiet", NULL, "print only what is wrong", set_quiet, BOTH},
-    {"-q", NULL, NULL, set_quiet, BOTH},
-    {"--help", NULL, "print this text and exit", set_help, BOTH},
-    {"-h", NULL, NULL, set_help, BOTH},
+static const struct lbm_choice policies[] = {
+#define CHOICE(id, name, source, text) {name, text " (" source ")"},
+    LBM_POLICY_LIST(CHOICE)
+#undef CHOICE
+        {NULL, NULL},
 };
 
-/* What was not told. */
-static void
-set_defaults(struct balance_command *o)
+static const struct lbm_choice ports[] = {
+    [LBM_PORTS_ONE] = {"one", "a host talks to one neighbour at a time"},
+    [LBM_PORTS_ALL] = {"all", "to all at once"},
+    {NULL, NULL},
+};
+
+static const struct lbm_choice stops[] = {
+    [LBM_STOP_LEVEL] = {"level", "no host is further from its share than a part of the mean"},
+    [LBM_STOP_NEIGHBOURS] = {"neighbours", "no two linked hosts are further apart than some units"},
+    [LBM_STOP_QUIET] = {"quiet", "nothing moves in a sweep"},
+    {NULL, NULL},
+};
+
+const struct lbm_option balance_options[BALANCE_OPTIONS] = {
+    [BALANCE_HOSTS] = {.name = "hosts",
+                       .type = LBM_OPTION_TEXT,
+                       .value = "SPEC",
+                       .required = 1,
+                       .text = "the host graph, as lbctl plan has it; file:PATH and @cap=FILE too"},
+    [BALANCE_INTEGER] = {.name = "integer", .text = "whole units"},
+    [BALANCE_NONNEGATIVE] = {.name = "nonnegative",
+                             .text = "auto leaves out what may take more from a host than there is"},
+    [BALANCE_PORTS] = {.name = "ports",
+                       .type = LBM_OPTION_CHOICE,
+                       .value = "PORTS",
+                       .choices = ports,
+                       .fallback = "one",
+                       .text = "what a host does at a time:"},
+    [BALANCE_BOUND] = {.name = "bound",
+                       .type = LBM_OPTION_NUMBER,
+                       .value = "B",
+                       .max = 1e15,
+                       .text = "of level: over the mean load, 0.01 unless told; of neighbours: in units, 1"},
+    [BALANCE_SEED] = SIM_SEED_OPTION,
+    [BALANCE_JSON] = LBM_JSON_OPTION,
+    [BALANCE_POLICY] = {.name = "policy",
+                        .type = LBM_OPTION_CHOICE,
+                        .value = "POLICY",
+                        .choices = policies,
+                        .fallback = "auto",
+                        .text = "how loads are levelled:"},
+    [BALANCE_LOADS] = {.name = "loads",
+                       .type = LBM_OPTION_TEXT,
+                       .value = "SPEC",
+                       .text =
+                           "uniform:MEAN, point:LOAD[,HOST], list:A,B,.. or file:PATH; uniform:1, of whole "
+                           "units uniform:128, unless told"},
+    [BALANCE_ALPHA] = {.name = "alpha",
+                       .type = LBM_OPTION_TEXT,
+                       .value = "A",
+                       .fallback = "optimal",
+                       .text = "of diffusion: optimal, safe, or a number from 0 to 1"},
+    [BALANCE_LAMBDA] = {.name = "lambda",
+                        .type = LBM_OPTION_NUMBER,
+                        .value = "L",
+                        .min = 1e-6,
+                        .max = 1,
+                        .text = "of gde; the best unless told"},
+    [BALANCE_CONSTANT] = {.name = "constant",
+                          .type = LBM_OPTION_NUMBER,
+                          .value = "C",
+                          .min = 0.01,
+                          .max = 100,
+                          .text = "of random-load; .75, from two dimensions on .3 unless told"},
+    [BALANCE_STOP] = {.name = "stop",
+                      .type = LBM_OPTION_CHOICE,
+                      .value = "WHEN",
+                      .choices = stops,
+                      .text = "the end; level, of whole units quiet, unless told:"},
+    [BALANCE_STEPS] = {.name = "steps",
+                       .type = LBM_OPTION_INTEGER,
+                       .value = "N",
+                       .min = 1,
+                       .max = 1e9,
+                       .text = "at most so many; measured so many with --arrivals"},
+    [BALANCE_RUNS] = {.name = "runs",
+                      .type = LBM_OPTION_INTEGER,
+                      .value = "N",
+                      .min = 1,
+                      .max = 1e6,
+                      .fallback = "1",
+                      .text = "mean of so many runs, each with a seed of its own"},
+    [BALANCE_ARRIVALS] = {.name = "arrivals",
+                          .type = LBM_OPTION_TEXT,
+                          .value = "M,D,C",
+                          .text = "work arrives, mean M and deviation D, and C is done, each step"},
+    [BALANCE_SCHEDULE] = {.name = "schedule", .text = "predict the transfers of whole units in time"},
+    [BALANCE_TRACE] = {.name = "trace", .text = "print every step"},
+};
+
+static enum lbm_err
+read_alpha(const char *text, struct lbm_balance_options *run, struct lbm_diag *diag)
 {
-    if (!o->has_stop)
-        o->run.stop = o->run.integer ? LBM_STOP_QUIET : LBM_STOP_LEVEL;
-    if (!o->has_bound)
-        o->run.bound = o->run.stop == LBM_STOP_LEVEL ? 0.01 : 1.0;
-    if (o->loads == NULL)
-        o->loads = o->run.integer ? "uniform:128" : "uniform:1";
+    static const struct lbm_option number = {.type = LBM_OPTION_NUMBER, .value = "A", .max = 1};
+    struct lbm_option_value value = {0};
+    run->alpha_rule = strcmp(text, "optimal") == 0 ? LBM_ALPHA_OPTIMAL
+                      : strcmp(text, "safe") == 0  ? LBM_ALPHA_SAFE
+                                                   : LBM_ALPHA_GIVEN;
+    if (run->alpha_rule != LBM_ALPHA_GIVEN)
+        return LBM_OK;
+    enum lbm_err err = lbm_option_convert(&number, text, "--alpha", &value, diag);
+    run->alpha = value.number;
+    return err == LBM_E_SYNTAX ? lbm_diag_set(diag, err, "--alpha", 0,
+                                              "'%.60s' is not optimal, safe, or a number from 0 to 1", text)
+                               : err;
+}
+
+static enum lbm_err
+read_arrivals(const char *text, struct lbm_arrivals *arrivals, struct lbm_diag *diag)
+{
+    static const struct lbm_option number = {
+        .type = LBM_OPTION_NUMBER, .value = "MEAN,DEVIATION,SERVICE", .max = 1e15};
+    double *const parts[] = {&arrivals->mean, &arrivals->deviation, &arrivals->service};
+    char word[LBM_OPTION_WORD_MAX];
+    const char *rest = text;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct lbm_option_value value;
+        if (!lbm_option_next_word(&rest, word))
+            return lbm_diag_set(diag, LBM_E_SYNTAX, "--arrivals", 0, "'%.60s' is not %s", text, number.value);
+        enum lbm_err err = lbm_option_convert(&number, word, "--arrivals", &value, diag);
+        if (err != LBM_OK)
+            return err;
+        *parts[i] = value.number;
+    }
+    return rest == NULL ? LBM_OK
+                        : lbm_diag_set(diag, LBM_E_SYNTAX, "--arrivals", 0, "'%.60s' is more than %s", text,
+                                       number.value);
+}
+
+static void
+read_run(const struct lbm_option_value *value, struct lbm_balance_options *run)
+{
+    *run = (struct lbm_balance_options){.policy = LBM_POLICY_AUTO,
+                                        .ports = (enum lbm_ports)value[BALANCE_PORTS].integer,
+                                        .integer = value[BALANCE_INTEGER].given,
+                                        .nonnegative = value[BALANCE_NONNEGATIVE].given,
+                                        .constant = value[BALANCE_CONSTANT].number,
+                                        .steps_max = value[BALANCE_STEPS].integer,
+                                        .seed = value[BALANCE_SEED].integer};
+    if (value[BALANCE_POLICY].given)
+        run->policy = (enum lbm_policy)value[BALANCE_POLICY].integer;
+    run->stop = run->integer ? LBM_STOP_QUIET : LBM_STOP_LEVEL;
+    if (value[BALANCE_STOP].given)
+        run->stop = (enum lbm_stop)value[BALANCE_STOP].integer;
+    run->bound = run->stop == LBM_STOP_LEVEL ? 0.01 : 1.0;
+    if (value[BALANCE_BOUND].given)
+        run->bound = value[BALANCE_BOUND].number;
+    if (value[BALANCE_LAMBDA].given) {
+        /* Decimals are kept as a fraction: whole units are rounded by the digits that were written. */
+        run->lambda_denominator = 1000000;
+        run->lambda_numerator = (uint32_t)lround(value[BALANCE_LAMBDA].number * run->lambda_denominator);
+    }
 }
 
 enum lbm_err
-balance_options_read(enum balance_program program, int argc, char **argv, struct balance_command *out,
-                     struct lbm_diag *diag)
+balance_options_read(const struct lbm_cli *cli, struct balance_command *out, struct lbm_diag *diag)
 {
-    const char *name = program == PROGRAM_BALANCE ? "balance" : "advise";
-    struct balance_command o = {.run = {.policy = LBM_POLICY_AUTO, .seed = 1}, .runs = 1};
-    for (int i = 0; i < argc; i++) {
-        size_t row = 0, n = sizeof rows / sizeof *rows;
-        while (row < n && (strcmp(rows[row].name, argv[i]) != 0 || !(rows[row].programs & (int)program)))
-            row++;
-        if (row == n)
-            return lbm_diag_set(diag, LBM_E_SYNTAX, argv[i], 0, "no such option; lbsim %s --help lists them",
-                                name);
-        if (rows[row].value != NULL && i + 1 == argc)
-            return lbm_diag_set(diag, LBM_E_SYNTAX, argv[i], 0, "needs %s", rows[row].value);
-        enum lbm_err err = rows[row].set(&o, rows[row].value != NULL ? argv[++i] : NULL, diag);
-        if (err != LBM_OK)
-            return err;
-    }
-    if (o.hosts == NULL && !o.help)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "--hosts", 0,
-                            "is missing; for example lbsim %s --hosts torus:16x16", name);
-    set_defaults(&o);
+    const struct lbm_option_value *value = cli->value;
+    struct balance_command o = {.hosts = value[BALANCE_HOSTS].text,
+                                .loads = value[BALANCE_LOADS].text,
+                                .has_arrivals = value[BALANCE_ARRIVALS].given,
+                                .runs = value[BALANCE_RUNS].integer,
+                                .schedule = value[BALANCE_SCHEDULE].given,
+                                .trace = value[BALANCE_TRACE].given,
+                                .json = value[BALANCE_JSON].given,
+                                .quiet = lbm_cli_is_quiet(cli)};
+    enum lbm_err err = LBM_OK;
+    read_run(value, &o.run);
+    if (o.loads == NULL)
+        o.loads = o.run.integer ? "uniform:128" : "uniform:1";
+    if (value[BALANCE_ALPHA].given)
+        err = read_alpha(value[BALANCE_ALPHA].text, &o.run, diag);
+    if (err == LBM_OK && o.has_arrivals)
+        err = read_arrivals(value[BALANCE_ARRIVALS].text, &o.arrivals, diag);
+    if (err == LBM_OK && o.schedule && (!o.run.integer || o.runs != 1))
+        err = lbm_diag_set(diag, LBM_E_SYNTAX, "--schedule", 0, "needs --integer, and one run");
     *out = o;
-    return LBM_OK;
+    return err;
 }
 
 void
@@ -253,30 +206,4 @@ balance_print_quoted(const char *text)
         else
             putchar(*text);
     putchar('"');
-}
-
-void
-balance_options_help(enum balance_program program)
-{
-    if (program == PROGRAM_BALANCE)
-        printf("usage: lbsim balance --hosts SPEC [options]\n\nRuns a load policy on loads until they are "
-               "level; "
-               "says how long it took, or why it does not settle.\n\noptions:\n");
-    else
-        printf("usage: lbsim advise --hosts SPEC [options]\n\nSays which load policy is the fastest on these "
-               "hosts, "
-               "with which parameter, what it costs, and why.\n\noptions:\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].text != NULL && (rows[i].programs & (int)program))
-            printf("  %-13s %-8s %s\n", rows[i].name, rows[i].value != NULL ? rows[i].value : "",
-                   rows[i].text);
-    if (program == PROGRAM_BALANCE) {
-        printf("\npolicies:\n");
-        for (unsigned i = 0; i < LBM_POLICY_COUNT; i++)
-            printf("  %-19s %s (%s)\n", lbm_policy_name((enum lbm_policy)i),
-                   lbm_policy_text((enum lbm_policy)i), lbm_policy_source((enum lbm_policy)i));
-        printf("\nexit status: 0 it settled, 1 it did not, 2 wrong usage or a policy that does not fit\n");
-    } else {
-        printf("\nexit status: 0 done, 1 failed, 2 wrong usage\n");
-    }
 }

@@ -4,25 +4,48 @@
 #define LBM_SIM_BALANCE_OPTIONS_H
 
 #include "balance/policy.h"
+#include "cli/command.h"
 
 struct balance_command {
     const char *hosts, *loads;
     struct lbm_balance_options run;
-    int has_stop, has_bound, has_arrivals;
+    int has_arrivals;
     struct lbm_arrivals arrivals;
     uint64_t runs;
-    int schedule, trace, json, quiet, help;
+    int schedule, trace, json, quiet;
 };
 
-enum balance_program { PROGRAM_BALANCE = 1, PROGRAM_ADVISE = 2 };
+/* The table: the first rows are those of both commands. */
+enum {
+    BALANCE_HOSTS,
+    BALANCE_INTEGER,
+    BALANCE_NONNEGATIVE,
+    BALANCE_PORTS,
+    BALANCE_BOUND,
+    BALANCE_SEED,
+    BALANCE_JSON,
+    ADVISE_OPTIONS,
+    BALANCE_POLICY = ADVISE_OPTIONS,
+    BALANCE_LOADS,
+    BALANCE_ALPHA,
+    BALANCE_LAMBDA,
+    BALANCE_CONSTANT,
+    BALANCE_STOP,
+    BALANCE_STEPS,
+    BALANCE_RUNS,
+    BALANCE_ARRIVALS,
+    BALANCE_SCHEDULE,
+    BALANCE_TRACE,
+    BALANCE_OPTIONS
+};
 
-/* Read the arguments after the command's name.
- * Errors: LBM_E_SYNTAX, LBM_E_RANGE with the option in diag. */
-enum lbm_err balance_options_read(enum balance_program program, int argc, char **argv,
-                                  struct balance_command *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+extern const struct lbm_option balance_options[BALANCE_OPTIONS];
+
+/* What either command was told. Errors: LBM_E_SYNTAX, LBM_E_RANGE with the option in diag. */
+enum lbm_err balance_options_read(const struct lbm_cli *cli, struct balance_command *out,
+                                  struct lbm_diag *diag) LBM_MUST_CHECK;
+
 /* A string of JSON on standard output. */
 void balance_print_quoted(const char *text);
-
-void balance_options_help(enum balance_program program);
 
 #endif

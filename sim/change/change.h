@@ -15,7 +15,7 @@ struct change_options {
     uint32_t host;    /* LBM_NONE: the one in the middle */
     uint32_t changes; /* one after the other, each on another host: all but the first are drawn */
     uint64_t seed;
-    int json, quiet, help;
+    int json, quiet;
 };
 
 /* What messages there are of a kind. */
@@ -52,17 +52,10 @@ struct change_result {
     long memory_kib;
 };
 
-enum lbm_err change_options_read(int argc, char **argv, struct change_options *out,
-                                 struct lbm_diag *diag) LBM_MUST_CHECK;
-void change_options_help(void);
-
 /* Errors: LBM_E_SYNTAX, LBM_E_RANGE (a spec or the host, diag says which). */
 enum lbm_err change_run(const struct change_options *options, struct change_result *result,
                         struct lbm_diag *diag) LBM_MUST_CHECK;
 void change_print(const struct change_options *options, const struct change_result *result);
-
-/* lbsim change. Errors: what is wrong with the arguments; status: 1 if it does not settle. */
-enum lbm_err change_command(int argc, char **argv, int *status, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* ---- the application of the changed host (reporter.c) ---------------------------------------------------
  */

@@ -72,24 +72,3 @@ change_print(const struct change_options *o, const struct change_result *r)
     if (!r->settled && !o->json)
         printf("not settled: %s\n", r->why);
 }
-
-enum lbm_err
-change_command(int argc, char **argv, int *status, struct lbm_diag *diag)
-{
-    struct change_options o;
-    static struct change_result result;
-    *status = 0;
-    enum lbm_err err = change_options_read(argc, argv, &o, diag);
-    if (err != LBM_OK)
-        return err;
-    if (o.help) {
-        change_options_help();
-        return LBM_OK;
-    }
-    err = change_run(&o, &result, diag);
-    if (err != LBM_OK)
-        return err;
-    change_print(&o, &result);
-    *status = !result.settled;
-    return LBM_OK;
-}

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sim/replay/command.h"
-
-#include <stdio.h>
+/* lbsim replay: the trace is read, the policies are run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,10 +35,10 @@ choose_policies(const struct lbm_trace *trace, struct replay_options *o, struct 
     return LBM_OK;
 }
 
-/* Errors: LBM_E_NOMEM, LBM_E_LIMIT. */
+/* Errors: LBM_E_NOMEM, LBM_E_LIMIT. Out: *settled, nonzero if every job settled in the end. */
 static enum lbm_err
 run_all(const struct lbm_trace *trace, const struct replay_place *place, const struct replay_options *o,
-        int *status, struct lbm_diag *diag)
+        int *settled, struct lbm_diag *diag)
 {
     struct replay_result result[REPLAY_POLICIES_MAX + 1];
     memset(result, 0, sizeof result);
@@ -48,9 +46,10 @@ run_all(const struct lbm_trace *trace, const struct replay_place *place, const s
     if (err != LBM_OK)
         return err;
     err = replay_recorded(trace, place, o, &result[0]);
+    *settled = 1;
     for (uint32_t i = 0; err == LBM_OK && i < o->n_policies; i++) {
         err = replay_run(trace, place, o, o->policy[i], &result[i + 1]);
-        *status = result[i + 1].settled ? *status : 1;
+        *settled = *settled && result[i + 1].settled;
     }
     if (err == LBM_OK)
         replay_print(o, trace, place, result, o->n_policies + 1);
@@ -61,32 +60,27 @@ run_all(const struct lbm_trace *trace, const struct replay_place *place, const s
     return err;
 }
 
-enum lbm_err
-replay_command(int argc, char **argv, int *status, struct lbm_diag *diag)
+enum lbm_status
+replay_command(const struct lbm_cli *cli, struct replay_options *o)
 {
-    struct replay_options o;
     struct replay_place place;
     struct lbm_trace trace;
-    *status = 0;
-    enum lbm_err err = replay_options_read(argc, argv, &o, diag);
+    struct lbm_diag diag;
+    int settled = 0;
+    enum lbm_err err = read_trace(o->file, &trace, &diag);
     if (err != LBM_OK)
-        return err;
-    if (o.help) {
-        replay_options_help();
-        return LBM_OK;
-    }
-    err = read_trace(o.file, &trace, diag);
-    if (err != LBM_OK)
-        return err;
-    if (trace.cut && !o.quiet)
-        fprintf(stderr, "lbsim: %s: the trace was cut: it is used up to its last whole line\n", o.file);
-    err = choose_policies(&trace, &o, diag);
+        return lbm_cli_refuse(cli, &diag);
+    if (trace.cut)
+        lbm_cli_remark(cli, "%s: the trace was cut: it is used up to its last whole line", o->file);
+    err = choose_policies(&trace, o, &diag);
     if (err == LBM_OK)
-        err = replay_place_make(&trace, o.file, &place, diag);
+        err = replay_place_make(&trace, o->file, &place, &diag);
     if (err == LBM_OK) {
-        err = run_all(&trace, &place, &o, status, diag);
+        err = run_all(&trace, &place, o, &settled, &diag);
         replay_place_free(&place);
     }
     lbm_trace_free(&trace);
-    return err;
+    if (err != LBM_OK)
+        return lbm_cli_refuse(cli, &diag);
+    return settled ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
 }

@@ -6,6 +6,7 @@
 #ifndef LBM_SIM_REPLAY_REPLAY_H
 #define LBM_SIM_REPLAY_REPLAY_H
 
+#include "cli/command.h"
 #include "node/node.h"
 #include "sim/cluster.h"
 #include "trace/trace.h"
@@ -25,7 +26,7 @@ struct replay_options {
     int has_seed;         /* 0: as recorded */
     enum lbm_start start; /* LBM_START_COUNT: where vertices were */
     double rest_s;        /* given to the job to settle, at the beginning and in the end */
-    int phases, json, quiet, help;
+    int phases, json, quiet;
 };
 
 /* ---- hosts (place.c) ----------------------------------------------------------------------------------- */
@@ -133,11 +134,10 @@ enum lbm_err replay_recorded(const struct lbm_trace *trace, const struct replay_
                              struct replay_result *result) LBM_MUST_CHECK;
 void replay_result_free(struct replay_result *result);
 
-/* ---- the command --------------------------------------------------------------------------------------- */
+/* ---- the command (options.c, command.c, report.c) ------------------------------------------------------ */
 
-enum lbm_err replay_options_read(int argc, char **argv, struct replay_options *out,
-                                 struct lbm_diag *diag) LBM_MUST_CHECK;
-void replay_options_help(void);
+/* Run the trace o->file with each policy, or with the recorded one if none is told; print what happened. */
+enum lbm_status replay_command(const struct lbm_cli *cli, struct replay_options *o);
 void replay_print(const struct replay_options *options, const struct lbm_trace *trace,
                   const struct replay_place *place, const struct replay_result *results, size_t n);
 

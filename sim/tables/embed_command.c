@@ -7,7 +7,7 @@
 
 #include "file/file.h"
 #include "graph/generate.h"
-#include "sim/tables/command.h"
+#include "sim/command.h"
 #include "sim/tables/embed_draw.h"
 #include "sim/tables/save.h"
 #include "space/space.h"
@@ -18,101 +18,65 @@ enum { VERTICES_DRAWN_MAX = 100000 };
 static const uint32_t centre_frames[] = {0, 50, 100, 150, 200, 250, 300, 350, 400};
 static const uint32_t random_frames[] = {0, 25, 50, 75, 250, 500, 750, 1000};
 
+enum { EMBED_HOSTS, EMBED_FRAMES, EMBED_START, EMBED_ORDER, EMBED_SEED, EMBED_OPTIONS };
+
+enum { START_CENTRE, START_RANDOM };
+
+static const struct lbm_choice starts[] = {
+    [START_CENTRE] = {"centre", "all in the middle"},
+    [START_RANDOM] = {"random", "anywhere"},
+    {NULL, NULL},
+};
+
+enum { ORDER_JACOBI, ORDER_BLOCK, ORDER_PERMUTATION, ORDER_REPLACEMENT };
+
+static const struct lbm_choice orders[] = {
+    [ORDER_JACOBI] = {"jacobi", "all at once, as in the figures"},
+    [ORDER_BLOCK] = {"block", "one after the other, in the order of their numbers"},
+    [ORDER_PERMUTATION] = {"permutation", "in an order that is drawn for each sweep"},
+    [ORDER_REPLACEMENT] = {"replacement", "each one drawn among all"},
+    {NULL, NULL},
+};
+
+static const struct lbm_option options[] = {
+    [EMBED_HOSTS] = {.name = "hosts",
+                     .type = LBM_OPTION_TEXT,
+                     .value = "SPEC",
+                     .required = 1,
+                     .text = "the hosts whose regions are drawn, in the plane, as lbctl plan has them"},
+    [EMBED_FRAMES] = {.name = "frames",
+                      .type = LBM_OPTION_TEXT,
+                      .value = "DIR",
+                      .required = 1,
+                      .text = "where the files go; made if it is missing"},
+    [EMBED_START] = {.name = "start",
+                     .type = LBM_OPTION_CHOICE,
+                     .value = "START",
+                     .choices = starts,
+                     .fallback = "centre",
+                     .text = "where vertices begin that are not pinned:"},
+    [EMBED_ORDER] = {.name = "order",
+                     .type = LBM_OPTION_CHOICE,
+                     .value = "ORDER",
+                     .choices = orders,
+                     .fallback = "jacobi",
+                     .text = "in which they move:"},
+    [EMBED_SEED] = SIM_SEED_OPTION,
+};
+
+static const struct lbm_operand operands[] = {
+    {.name = "GRAPH", .text = "a file, or what lbctl gen makes (lattice:32x32, tri:2000, ...)"},
+};
+
 struct embedding {
-    const char *graph, *hosts, *start, *order, *dir;
+    const char *graph, *hosts, *dir;
+    int is_random, order, tell; /* tell: names of files are printed */
     uint64_t seed;
-    int help;
     struct lattice l; /* side 0: the guest is no square lattice */
     struct lbm_hosts h;
     uint32_t n_pinned;
     struct lbm_rng rng;
 };
-
-/* ---- arguments ----------------------------------------------------------------------------------------- */
-
-static enum lbm_err
-one_of(const char *option, const char *value, const char *const *words, struct lbm_diag *diag)
-{
-    for (size_t i = 0; words[i] != NULL; i++)
-        if (strcmp(value, words[i]) == 0)
-            return LBM_OK;
-    return lbm_diag_set(diag, LBM_E_SYNTAX, option, 0, "%.60s is not known; --help says what is", value);
-}
-
-static enum lbm_err
-set_seed(struct embedding *e, const char *value, struct lbm_diag *diag)
-{
-    char *end;
-    e->seed = strtoull(value, &end, 10);
-    if (*value >= '0' && *value <= '9' && *end == '\0')
-        return LBM_OK;
-    return lbm_diag_set(diag, LBM_E_SYNTAX, "--seed", 0, "%.60s is not a number", value);
-}
-
-static enum lbm_err
-set_option(struct embedding *e, const char *name, const char *value, struct lbm_diag *diag)
-{
-    static const char *const starts[] = {"centre", "random", NULL};
-    static const char *const orders[] = {"jacobi", "block", "permutation", "replacement", NULL};
-    const struct {
-        const char *name;
-        const char **to;
-        const char *const *words;
-    } options[] = {{"--hosts", &e->hosts, NULL},
-                   {"--start", &e->start, starts},
-                   {"--order", &e->order, orders},
-                   {"--frames", &e->dir, NULL}};
-    if (value == NULL)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "lbsim embed", 0, "%.60s is no option, or needs a value",
-                            name);
-    if (strcmp(name, "--seed") == 0)
-        return set_seed(e, value, diag);
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (strcmp(name, options[i].name) == 0) {
-            *options[i].to = value;
-            return options[i].words == NULL ? LBM_OK : one_of(name, value, options[i].words, diag);
-        }
-    return lbm_diag_set(diag, LBM_E_SYNTAX, "lbsim embed", 0, "%.60s is no option; --help lists them", name);
-}
-
-static enum lbm_err
-read_arguments(int argc, char **argv, struct embedding *e, struct lbm_diag *diag)
-{
-    for (int i = 0; i < argc; i++) {
-        enum lbm_err err = LBM_OK;
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            e->help = 1;
-        else if (argv[i][0] == '-' && argv[i][1] != '\0') {
-            err = set_option(e, argv[i], i + 1 < argc ? argv[i + 1] : NULL, diag);
-            i++;
-        } else if (e->graph != NULL)
-            err = lbm_diag_set(diag, LBM_E_SYNTAX, "lbsim embed", 0, "%.60s: one graph is enough", argv[i]);
-        else
-            e->graph = argv[i];
-        if (err != LBM_OK)
-            return err;
-    }
-    if (!e->help && (e->graph == NULL || e->hosts == NULL || e->dir == NULL))
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "lbsim embed", 0, "a GRAPH, --hosts and --frames are needed");
-    return LBM_OK;
-}
-
-static void
-print_help(void)
-{
-    printf("usage: lbsim embed GRAPH --hosts SPEC --frames DIR [OPTION...]\n"
-           "Let the vertices of a guest diffuse and draw how they spread (HEI97 Figs 6, 7), one SVG file a "
-           "frame;\n"
-           "of a lattice:NxN also the spectrum of its error (Fig. 8).\n"
-           "GRAPH: a file, or what lbctl gen makes (lattice:32x32, tri:2000, ...).\n\n"
-           "  --hosts SPEC    the hosts whose regions are drawn, in the plane: mesh:4x4, ring:8, file:PATH, "
-           "...\n"
-           "  --frames DIR    where the files go; made if it is missing\n"
-           "  --start HOW     centre (default) or random\n"
-           "  --order HOW     jacobi: all at once, as in the figures (default); or block, permutation, "
-           "replacement\n"
-           "  --seed S        of the random start and orders; default 1\n");
-}
 
 /* ---- the guest ----------------------------------------------------------------------------------------- */
 
@@ -140,7 +104,7 @@ read_guest(struct embedding *e, struct lbm_diag *diag)
     err = lbm_pin_outer_face(g, e->l.pinned, e->l.x, &e->n_pinned);
     if (err != LBM_OK)
         return lbm_diag_set(diag, err, e->graph, 0, "%s", lbm_err_text(err));
-    if (strcmp(e->start, "random") == 0)
+    if (e->is_random)
         lbm_start_random(g->n, 2, e->l.pinned, e->l.x, &e->rng);
     else
         lbm_start_centre(g->n, 2, e->l.pinned, e->l.x, &e->rng);
@@ -177,10 +141,10 @@ sweep(struct embedding *e)
 {
     struct lbm_diffusion how = {.m = 2, .pinned = e->l.pinned};
     enum lbm_err err = LBM_OK;
-    how.order = strcmp(e->order, "permutation") == 0   ? LBM_ORDER_PERMUTATION
-                : strcmp(e->order, "replacement") == 0 ? LBM_ORDER_REPLACEMENT
-                                                       : LBM_ORDER_BLOCK;
-    if (strcmp(e->order, "jacobi") == 0)
+    how.order = e->order == ORDER_PERMUTATION   ? LBM_ORDER_PERMUTATION
+                : e->order == ORDER_REPLACEMENT ? LBM_ORDER_REPLACEMENT
+                                                : LBM_ORDER_BLOCK;
+    if (e->order == ORDER_JACOBI)
         lattice_jacobi(&e->l, 1);
     else
         err = lbm_diffuse(&e->l.graph, &how, 1, e->l.x, &e->rng, NULL, NULL);
@@ -220,7 +184,7 @@ save_frame(const struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
     snprintf(name, sizeof name, "frame-%04u", sweeps);
     enum lbm_err err = draw_embedding(&e->l.graph, &e->h, e->l.x, caption, &out);
     if (err == LBM_OK)
-        err = save_svg(e->dir, name, &out, diag);
+        err = save_svg(e->dir, name, &out, e->tell, diag);
     else
         err = lbm_diag_set(diag, err, name, 0, "%s", lbm_err_text(err));
     out.len = 0;
@@ -228,7 +192,7 @@ save_frame(const struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
         snprintf(caption, sizeof caption, "amplitudes of the error after %u sweeps", sweeps);
         snprintf(name, sizeof name, "spectrum-%04u", sweeps);
         draw_spectrum(&e->l, caption, &out);
-        err = save_svg(e->dir, name, &out, diag);
+        err = save_svg(e->dir, name, &out, e->tell, diag);
     }
     lbm_buf_free(&out);
     return err;
@@ -237,10 +201,9 @@ save_frame(const struct embedding *e, uint32_t sweeps, struct lbm_diag *diag)
 static enum lbm_err
 run(struct embedding *e, struct lbm_diag *diag)
 {
-    int random = strcmp(e->start, "random") == 0;
-    const uint32_t *frames = random ? random_frames : centre_frames;
-    size_t n =
-        random ? sizeof random_frames / sizeof *random_frames : sizeof centre_frames / sizeof *centre_frames;
+    const uint32_t *frames = e->is_random ? random_frames : centre_frames;
+    size_t n = e->is_random ? sizeof random_frames / sizeof *random_frames
+                            : sizeof centre_frames / sizeof *centre_frames;
     enum lbm_err err = save_make_dir(e->dir, diag);
     uint32_t done = 0;
     for (size_t i = 0; i < n && err == LBM_OK; i++) {
@@ -253,25 +216,37 @@ run(struct embedding *e, struct lbm_diag *diag)
     return err;
 }
 
-enum lbm_err
-embed_command(int argc, char **argv, int *status, struct lbm_diag *diag)
+static enum lbm_status
+run_embed(const struct lbm_cli *cli)
 {
-    struct embedding e = {.start = "centre", .order = "jacobi", .seed = 1};
-    enum lbm_err err = read_arguments(argc, argv, &e, diag);
-    *status = EXIT_SUCCESS;
-    if (err != LBM_OK)
-        return err;
-    if (e.help) {
-        print_help();
-        return LBM_OK;
-    }
+    struct embedding e = {.graph = cli->operand[0],
+                          .hosts = cli->value[EMBED_HOSTS].text,
+                          .dir = cli->value[EMBED_FRAMES].text,
+                          .is_random = cli->value[EMBED_START].integer == START_RANDOM,
+                          .order = (int)cli->value[EMBED_ORDER].integer,
+                          .tell = !lbm_cli_is_quiet(cli),
+                          .seed = cli->value[EMBED_SEED].integer};
+    struct lbm_diag diag;
     lbm_rng_seed(&e.rng, e.seed);
-    err = read_hosts(&e, diag);
+    enum lbm_err err = read_hosts(&e, &diag);
     if (err == LBM_OK)
-        err = read_guest(&e, diag);
+        err = read_guest(&e, &diag);
     if (err == LBM_OK)
-        err = run(&e, diag);
+        err = run(&e, &diag);
     lattice_close(&e.l);
     lbm_hosts_free(&e.h);
-    return err;
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_refuse(cli, &diag);
 }
+
+const struct lbm_command command_embed = {
+    .name = "embed",
+    .text = "a guest that diffuses, frame by frame",
+    .help = "Lets the vertices of a guest diffuse and draws how they spread (HEI97 Figs 6, 7), one SVG file "
+            "a frame; of a "
+            "lattice:NxN also the spectrum of its error (Fig. 8).",
+    .options = options,
+    .n_options = EMBED_OPTIONS,
+    .operands = operands,
+    .n_operands = sizeof operands / sizeof *operands,
+    .run = run_embed,
+};

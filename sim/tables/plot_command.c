@@ -5,64 +5,46 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/tables/command.h"
+#include "sim/command.h"
 #include "sim/tables/plots.h"
 #include "sim/tables/save.h"
 
-struct request {
-    const char *dir;
-    int wanted[64]; /* by row of plots */
-    int any, help;
-    struct table_options options;
+enum { PLOT_DIR, PLOT_FULL, PLOT_SEED, PLOT_OPTIONS };
+
+static const struct lbm_option options[] = {
+    [PLOT_DIR] = {.name = "dir",
+                  .type = LBM_OPTION_TEXT,
+                  .value = "DIR",
+                  .fallback = ".",
+                  .text = "where the files go; made if it is missing"},
+    [PLOT_FULL] = {.name = "full", .text = "more repetitions"},
+    [PLOT_SEED] = SIM_SEED_OPTION,
+};
+
+static const struct lbm_operand operands[] = {
+    {.name = "NAME", .text = "all, a paper (rjk03), or a plot that lbsim list prints", .most = 64},
 };
 
 static enum lbm_err
-want(struct request *request, const char *name, struct lbm_diag *diag)
+check_names(const struct lbm_cli *cli, struct lbm_diag *diag)
 {
-    size_t len = strlen(name);
-    int known = 0;
-    for (size_t i = 0; plots[i].name != NULL; i++)
-        if (strcmp(name, "all") == 0 || (strncmp(plots[i].name, name, len) == 0 &&
-                                         (plots[i].name[len] == '\0' || plots[i].name[len] == '-')))
-            known = request->wanted[i] = request->any = 1;
-    if (known)
-        return LBM_OK;
-    return lbm_diag_set(diag, LBM_E_NOTFOUND, "lbsim plot", 0, "%.60s is no plot; lbsim list lists them",
-                        name);
-}
-
-static enum lbm_err
-read_arguments(int argc, char **argv, struct request *request, struct lbm_diag *diag)
-{
-    enum lbm_err err = LBM_OK;
-    for (int i = 0; i < argc && err == LBM_OK; i++) {
-        char *end = NULL;
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            request->help = 1;
-        else if (strcmp(argv[i], "--full") == 0)
-            request->options.full = 1;
-        else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc)
-            request->dir = argv[++i];
-        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
-            request->options.seed = strtoull(argv[++i], &end, 10);
-            if (*argv[i] < '0' || *argv[i] > '9' || *end != '\0')
-                err = lbm_diag_set(diag, LBM_E_SYNTAX, "--seed", 0, "%.60s is not a number", argv[i]);
-        } else if (argv[i][0] == '-')
-            err = lbm_diag_set(diag, LBM_E_SYNTAX, "lbsim plot", 0, "%.60s is no option, or needs a value",
-                               argv[i]);
-        else
-            err = want(request, argv[i], diag);
+    for (size_t k = 0; k < cli->n_operands; k++) {
+        int is_known = 0;
+        for (size_t i = 0; plots[i].name != NULL; i++)
+            is_known = is_known || table_is_wanted(plots[i].name, cli->operand[k]);
+        if (!is_known)
+            return lbm_diag_set(diag, LBM_E_NOTFOUND, "", 0, "'%.60s' is no plot; lbsim list lists them",
+                                cli->operand[k]);
     }
-    if (err == LBM_OK && !request->any && !request->help)
-        err = lbm_diag_set(diag, LBM_E_SYNTAX, "lbsim plot", 0,
-                           "which plot? all, a paper (rjk03), or a name that lbsim list prints");
-    return err;
+    return LBM_OK;
 }
 
 static enum lbm_err
-draw(const struct plot *plot, const struct request *request, struct lbm_diag *diag)
+draw(const struct lbm_cli *cli, const struct plot *plot, struct lbm_diag *diag)
 {
-    struct table_run run = {.options = &request->options};
+    const struct table_options how = {.seed = cli->value[PLOT_SEED].integer,
+                                      .full = cli->value[PLOT_FULL].given};
+    struct table_run run = {.options = &how};
     struct chart *chart = lbm_alloc(1, sizeof *chart);
     struct lbm_buf out = {0};
     if (chart == NULL)
@@ -75,7 +57,7 @@ draw(const struct plot *plot, const struct request *request, struct lbm_diag *di
     enum lbm_err err = run.diag.code;
     if (err == LBM_OK) {
         chart_draw(chart, &out);
-        err = save_svg(request->dir, plot->name, &out, diag);
+        err = save_svg(cli->value[PLOT_DIR].text, plot->name, &out, !lbm_cli_is_quiet(cli), diag);
     } else {
         *diag = run.diag;
     }
@@ -84,22 +66,30 @@ draw(const struct plot *plot, const struct request *request, struct lbm_diag *di
     return err;
 }
 
-enum lbm_err
-plot_command(int argc, char **argv, int *status, struct lbm_diag *diag)
+static enum lbm_status
+run_plot(const struct lbm_cli *cli)
 {
-    struct request request = {.dir = ".", .options = {.seed = 1}};
-    enum lbm_err err = read_arguments(argc, argv, &request, diag);
-    if (err == LBM_OK && request.help)
-        printf("usage: lbsim plot NAME...|all [--dir DIR] [--full] [--seed S]\n"
-               "Draw figures of the papers from our data, one SVG file each; lbsim list lists them.\n"
-               "  --dir DIR    where to; made if it is missing; default: here\n"
-               "  --full       more repetitions\n"
-               "  --seed S     seed of all random numbers; default 1\n");
-    else if (err == LBM_OK)
-        err = save_make_dir(request.dir, diag);
-    for (size_t i = 0; plots[i].name != NULL && err == LBM_OK && !request.help; i++)
-        if (request.wanted[i])
-            err = draw(&plots[i], &request, diag);
-    *status = EXIT_SUCCESS;
-    return err;
+    struct lbm_diag diag;
+    enum lbm_err err = check_names(cli, &diag);
+    if (err == LBM_OK)
+        err = save_make_dir(cli->value[PLOT_DIR].text, &diag);
+    for (size_t i = 0; plots[i].name != NULL && err == LBM_OK; i++) {
+        int is_wanted = 0;
+        for (size_t k = 0; k < cli->n_operands; k++)
+            is_wanted = is_wanted || table_is_wanted(plots[i].name, cli->operand[k]);
+        if (is_wanted)
+            err = draw(cli, &plots[i], &diag);
+    }
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_refuse(cli, &diag);
 }
+
+const struct lbm_command command_plot = {
+    .name = "plot",
+    .text = "curves of the papers, from our data",
+    .help = "Draws figures of the papers from our data, one SVG file each, and prints their names.",
+    .options = options,
+    .n_options = PLOT_OPTIONS,
+    .operands = operands,
+    .n_operands = sizeof operands / sizeof *operands,
+    .run = run_plot,
+};

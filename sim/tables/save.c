@@ -16,7 +16,7 @@ save_make_dir(const char *dir, struct lbm_diag *diag)
 }
 
 enum lbm_err
-save_svg(const char *dir, const char *name, const struct lbm_buf *text, struct lbm_diag *diag)
+save_svg(const char *dir, const char *name, const struct lbm_buf *text, int tell, struct lbm_diag *diag)
 {
     char path[4096];
     if (text->failed)
@@ -27,6 +27,7 @@ save_svg(const char *dir, const char *name, const struct lbm_buf *text, struct l
     size_t written = file != NULL ? fwrite(text->at, 1, text->len, file) : 0;
     if (file == NULL || fclose(file) != 0 || written != text->len)
         return lbm_diag_set(diag, LBM_E_IO, path, 0, "%s", strerror(errno));
-    printf("%s\n", path);
+    if (tell)
+        printf("%s\n", path);
     return LBM_OK;
 }

@@ -8,8 +8,9 @@
 /* Make a directory unless it is there. Errors: LBM_E_IO. */
 enum lbm_err save_make_dir(const char *dir, struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Write DIR/NAME.svg and print its path. Errors: LBM_E_IO, LBM_E_NOMEM (the text was not complete). */
-enum lbm_err save_svg(const char *dir, const char *name, const struct lbm_buf *text,
+/* Write DIR/NAME.svg, and print its path if `tell`. Errors: LBM_E_IO, LBM_E_NOMEM (the text was not
+ * complete). */
+enum lbm_err save_svg(const char *dir, const char *name, const struct lbm_buf *text, int tell,
                       struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

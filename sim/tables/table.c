@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -106,4 +107,12 @@ table_runs(const struct table_run *t, uint32_t quick, uint32_t full)
     if (t->options->runs != 0)
         return t->options->runs;
     return t->options->full ? full : quick;
+}
+
+int
+table_is_wanted(const char *name, const char *written)
+{
+    size_t len = strlen(written);
+    return strcmp(written, "all") == 0 ||
+           (strncmp(name, written, len) == 0 && (name[len] == '\0' || name[len] == '-'));
 }

@@ -50,6 +50,10 @@ struct table {
 /* Every table, ended by a row without name. */
 extern const struct table tables[];
 
+/* Nonzero if the name of a table or plot is what the user wrote: all, the name, or its beginning up to a
+ * hyphen. */
+int table_is_wanted(const char *name, const char *written);
+
 /* Append a cell; the result is good until the next one. The others refine it and return it.
  * tolerance and slack are absolute. */
 struct cell *table_cell(struct table_run *t, double ours, const char *fmt, ...) LBM_PRINTF(3, 4);
