@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a node remembers of the exchange of a job: sessions with neighbours, and levelling. */
+#ifndef LBM_NODE_STATE_EXCHANGE_H
+#define LBM_NODE_STATE_EXCHANGE_H
+
+#include "balance/balance.h"
+#include "balance/level.h"
+#include "base/mem.h"
+
+/* ---- sessions ------------------------------------------------------------------------------------------ */
+
+enum session_state {
+    SESSION_NONE,
+    SESSION_OPENED,   /* lower id: PAIR_OPEN sent */
+    SESSION_AWAITED,  /* higher id: waiting for PAIR_OPEN */
+    SESSION_ANSWERED, /* higher id: PAIR_ACCEPT sent */
+    SESSION_MOVING,   /* plan known, handoffs under way */
+};
+
+/* Reasons of a PairNotice. */
+enum lbm_notice {
+    NOTICE_NOT_READY, /* still mapping or placing: ask again */
+    NOTICE_AHEAD,     /* the sender is at this sweep and colour already */
+    NOTICE_SETTLED,   /* the sender knows that all around it are stable; it takes part when asked to */
+    NOTICE_ASK,       /* the sender waits: have you settled, or are you further? */
+};
+
+/* Where a partner is, if it is further than we are; its open, if it sent one. */
+struct early_open {
+    uint32_t host;
+    int set;
+    int is_open; /* 0: only its place is known */
+    uint64_t sweep;
+    uint32_t colour;
+    uint64_t load;
+    uint32_t counter;
+    uint32_t slack_hops;
+    uint64_t still;
+    int64_t heard_us;
+    int settled; /* it opens nothing by itself */
+};
+
+/* Hops to the nearest host with room; the neighbour by which it is reached (LBM_NONE: none is needed); hops
+ * by any other one. A neighbour is told what does not lead through itself, so two hosts never take each other
+ * for the way to room that is gone. */
+struct slack {
+    uint32_t hops, via, other;
+};
+
+/* A neighbour with which nothing moved, and how things stood on both sides. */
+struct quiet {
+    uint32_t host;
+    uint64_t own, theirs; /* `still` of this host and of the other */
+    uint32_t times;       /* in a row */
+};
+
+/* A link of this host. */
+struct met_link {
+    uint32_t host, colour;
+};
+
+struct session {
+    enum session_state state;
+    uint64_t sweep;
+    uint32_t colour;
+    uint32_t partner; /* host id */
+    int64_t begun_us;
+    int64_t deadline_us;
+    int64_t retry_us;           /* ask again, or INT64_MAX */
+    uint32_t n_met;             /* partners met in this sweep */
+    uint32_t n_silent;          /* partners passed over in this sweep: nothing was heard from them */
+    int was_silent;             /* there were some in the sweep before */
+    int moved;                  /* something moved in this sweep */
+    uint32_t leaving;           /* our vertices not yet MOV */
+    LBM_VEC(uint32_t) arriving; /* vertices whose FIN is awaited */
+    struct lbm_termination termination;
+    struct slack slack;       /* after the last sweep */
+    struct slack slack_heard; /* in this sweep */
+    uint64_t woken;           /* sweep at which sessions last (re)started */
+    LBM_VEC(struct early_open) early;
+    LBM_VEC(struct quiet) quiet;
+    uint64_t still, still_heard; /* of the session under way, this host's and the partner's */
+};
+
+/* ---- levelling ----------------------------------------------------------------------------------------- */
+
+/* Levelling of a job on this host: numbers first, then vertices. */
+enum level_state {
+    LEVEL_NONE,
+    LEVEL_NUMBERS,  /* the policy runs on virtual loads */
+    LEVEL_TRANSFER, /* flows are carried out */
+};
+
+/* What is to go over a link, or to come: one entry of the schedule. */
+struct transfer_entry {
+    uint32_t link;
+    uint32_t ordinal; /* among the entries of its link and direction, from 1 */
+    int64_t units;    /* > 0: this host gives */
+    int64_t left;     /* not chosen yet */
+    int begun;
+    int over;
+};
+
+/* The same, of a whole link. */
+struct transfer_link {
+    uint32_t host;
+    uint64_t life;       /* of the other side's numbers; 0: nothing heard */
+    uint32_t done;       /* entries this host has carried out */
+    uint32_t heard_done; /* entries the other has */
+    uint32_t out, in;    /* entries in all */
+    int told;            /* `done` has been told */
+    uint32_t leaving;    /* vertices on their way, or about to be */
+    int is_lost;         /* nothing more on this link */
+};
+
+/* A policy run: of one host graph and one entry of the log. */
+struct level_run {
+    uint64_t topology, policy_view;
+};
+
+struct levelling {
+    enum level_state state;
+    struct level_run run, over; /* under way; the last that ended here */
+    struct lbm_level numbers;
+    LBM_VEC(struct transfer_link) links; /* in the order of numbers.links */
+    LBM_VEC(struct transfer_entry) entries;
+    uint64_t life; /* drawn when the numbers began */
+    int forced;    /* level whatever the phase of others */
+    int64_t tick_us;
+    int64_t ask_us;
+    int64_t progress_us; /* something was carried out or came */
+    int64_t begun_us;    /* the numbers, then the transfer */
+    uint64_t available;  /* work that may go and does not yet */
+    int64_t batch;       /* pipelined: so much at least is chosen at a time, what a message carries */
+    uint64_t seen;       /* version of the shard at the last progress */
+    uint64_t sweeps, words, flow, transfer_us; /* for those who ask */
+};
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a node remembers of a job. */
+#ifndef LBM_NODE_STATE_JOB_H
+#define LBM_NODE_STATE_JOB_H
+
+#include "embed/embed.h"
+#include "node/node.h"
+#include "node/shard.h"
+#include "node/state_exchange.h"
+#include "node/transitions.h"
+#include "space/space.h"
+
+/* What a host last said of a job. */
+struct pulse {
+    uint32_t host;
+    int64_t heard_us;
+    enum lbm_phase phase;
+    int ready;
+    uint32_t vertices;
+    uint64_t load;
+    uint64_t sweep;
+    uint32_t counter;
+    double largest;
+    uint64_t frame;
+    uint64_t moved;
+    uint64_t level_sweeps, level_words, flow, transfer_us;
+    uint64_t whole;
+};
+
+/* What a host's own vertices contribute to a renormalization. */
+struct host_moments {
+    uint32_t host;
+    uint64_t stamp;
+    struct lbm_moments moments;
+};
+
+/* Vertices that wish to go to one host. */
+struct wish_list {
+    uint32_t host, first, n;
+    uint32_t at;        /* where the search for those that may go goes on */
+    uint32_t under_way; /* OUT, to that host */
+};
+
+struct wishes {
+    LBM_VEC(struct wish_list) lists; /* by host id */
+    LBM_VEC(uint32_t) slots;         /* of vertices; list i has n of them from first on */
+    int are_listed;                  /* nobody has a wish since that is on no list */
+};
+
+/* What hosts of neighbours have yet to be told. */
+enum ghosts_due { GHOSTS_NONE, GHOSTS_CHANGES, GHOSTS_ALL };
+
+/* A job on this host. */
+struct job {
+    uint64_t id;
+    enum lbm_phase phase;
+    enum lbm_job_state stored; /* home only: what the database says */
+    struct lbm_shard shard;
+    int64_t created_us;
+
+    /* home, before and during planning */
+    struct lbm_graph *guest; /* whole guest; freed when the plan is stored */
+    struct lbm_hosts plan_hosts;
+    LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
+    int planning;
+    uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */
+    size_t pending_len;
+    uint64_t guest_id;    /* transaction that stores the guest: it borrows the graph until it is durable */
+    uint64_t pending_seq; /* of the guest's last vertex */
+    int proposed;
+    uint64_t client; /* waits for the log's word on its submit; 0: nobody */
+    uint64_t client_request;
+
+    /* regions and frame */
+    struct lbm_affine frame; /* raw coordinates to Omega */
+    uint64_t frame_seq;      /* 0: none yet */
+    int frame_fixed;
+    LBM_VEC(uint32_t) region_host;
+    LBM_VEC(double) region_weight;
+    LBM_VEC(struct host_moments) moments; /* home: the newest of each host */
+
+    /* mapping */
+    int64_t tick_us;
+    uint64_t sweeps;
+    double largest; /* of the last sweep, Omega units */
+    uint32_t calm;  /* ticks in a row with nothing to do */
+    int ready;
+    int64_t ready_us;  /* since when all members are ready; 0: they are not */
+    int64_t follow_us; /* when regions are looked at next */
+    int64_t stats_us;
+
+    /* ghosts */
+    enum ghosts_due ghosts_due;
+    int64_t ghosts_us;     /* last sent */
+    int64_t ghosts_all_us; /* the same, all of them */
+    double ghosts_largest; /* displacement not yet told */
+    int64_t where_us;      /* everybody may be asked again from then on */
+
+    /* handoff */
+    LBM_VEC(uint32_t) out; /* slots of vertices that are, or just were, OUT */
+    struct wishes wishes;
+    int64_t offers_us;            /* next look at offers without answer; INT64_MAX: none out */
+    LBM_VEC(uint32_t) unfinished; /* slots of records whose source has not said FIN */
+    int64_t finish_us;            /* next look at them; INT64_MAX: there are none */
+    LBM_VEC(uint32_t) tombstones; /* slots of MOV and REF */
+    int64_t collect_us;           /* next look at them; INT64_MAX: there are none */
+    LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
+    uint64_t moved;               /* handed over so far */
+
+    int drifts;      /* loads are reported, here or elsewhere */
+    double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
+    uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
+    int64_t load_us; /* when they are added up next */
+
+    int64_t drain_us; /* DRAINING: when vertices without a wish are looked for next */
+    int was_settled;  /* in this life: what moves now follows a change */
+    int64_t cool_us;  /* a vertex that was kept back may move then; INT64_MAX: there is none */
+    uint64_t n_cooled;
+    double budget_bytes; /* that may go now; < 0: gone beyond it */
+    int64_t budget_us;   /* as of then; 0: nothing has gone */
+    int was_short;       /* there was none when something might have gone */
+    struct session session;
+    struct levelling level;
+    uint64_t weighed_load, weighed_limit; /* SETTLED: when they were last compared */
+    int64_t overload_us;                  /* SETTLED with too much, though loads drift: tried again then */
+    uint32_t n_overloads;                 /* so often in a row */
+    LBM_VEC(struct pulse) pulses;
+    struct lbm_idmap pulse_at;  /* host: its place in pulses */
+    enum lbm_phase heard_phase; /* most advanced one heard from anybody so far */
+    int64_t checkpoint_us;      /* next, INT64_MAX: positions are stored */
+};
+
+#endif
