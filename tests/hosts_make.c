@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +20,16 @@ make_hosts(const char *spec)
     struct lbm_diag diag;
     if (lbm_hosts_generate(spec, &h, &diag) != LBM_OK)
         fail_msg("%s: %s", spec, diag.text);
+    return h;
+}
+
+struct lbm_hosts
+make_linked_hosts(uint32_t n, const struct lbm_link *links, size_t n_links)
+{
+    struct lbm_hosts h;
+    struct lbm_diag diag = {0};
+    if (lbm_hosts_build(n, links, n_links, NULL, 2, NULL, &h, &diag) != LBM_OK)
+        fail_msg("%s", diag.text);
     return h;
 }
 
@@ -82,6 +93,41 @@ make_planar_hosts(uint32_t n)
     free(link);
     lbm_graph_free(&g);
     return h;
+}
+
+int
+hosts_are_linked(const struct lbm_hosts *h, uint32_t p, uint32_t q)
+{
+    for (uint32_t i = h->offset[p]; i < h->offset[p + 1]; i++)
+        if (h->target[i] == q)
+            return 1;
+    return 0;
+}
+
+double
+site_distance(const struct lbm_hosts *h, uint32_t p, uint32_t q)
+{
+    double sum = 0.0;
+    for (unsigned k = 0; k < h->m; k++)
+        sum += pow(h->site[(size_t)p * h->m + k] - h->site[(size_t)q * h->m + k], 2.0);
+    return sqrt(sum);
+}
+
+void
+assert_sites_in_the_box(const struct lbm_hosts *h)
+{
+    assert_true(h->m == 2 || h->m == 3);
+    for (size_t i = 0; i < (size_t)h->n * h->m; i++)
+        assert_true(h->site[i] >= 0.0 && h->site[i] <= 1.0);
+}
+
+void
+assert_sites_differ(const struct lbm_hosts *h)
+{
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t q = 0; q < p; q++)
+            if (site_distance(h, p, q) < 1e-6)
+                fail_msg("hosts %u and %u have one site", p, q);
 }
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Host graphs from specs and links: topologies, routing, sites, edge colours. */
+/* Host graphs from specs and links: topologies, routing, edge colours. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,26 +18,6 @@
 
 /* ---- helpers ------------------------------------------------------------------------------------- */
 
-static struct lbm_hosts
-generate(const char *spec)
-{
-    struct lbm_hosts h;
-    struct lbm_diag diag = {0};
-    if (lbm_hosts_generate(spec, &h, &diag) != LBM_OK)
-        fail_msg("%s: %s", spec, diag.text);
-    return h;
-}
-
-static struct lbm_hosts
-build(uint32_t n, const struct lbm_link *links, size_t n_links)
-{
-    struct lbm_hosts h;
-    struct lbm_diag diag = {0};
-    if (lbm_hosts_build(n, links, n_links, NULL, 2, NULL, &h, &diag) != LBM_OK)
-        fail_msg("%s", diag.text);
-    return h;
-}
-
 static uint32_t
 degree(const struct lbm_hosts *h)
 {
@@ -46,15 +26,6 @@ degree(const struct lbm_hosts *h)
         if (h->offset[p + 1] - h->offset[p] > most)
             most = h->offset[p + 1] - h->offset[p];
     return most;
-}
-
-static int
-linked(const struct lbm_hosts *h, uint32_t p, uint32_t q)
-{
-    for (uint32_t i = h->offset[p]; i < h->offset[p + 1]; i++)
-        if (h->target[i] == q)
-            return 1;
-    return 0;
 }
 
 /* Rows sorted, without loops and duplicates, each link in both directions at one cost. */
@@ -97,32 +68,6 @@ check_distances(const struct lbm_hosts *h)
     free(d);
 }
 
-static void
-check_sites(const struct lbm_hosts *h)
-{
-    assert_true(h->m == 2 || h->m == 3);
-    for (size_t i = 0; i < (size_t)h->n * h->m; i++)
-        assert_true(h->site[i] >= 0.0 && h->site[i] <= 1.0);
-}
-
-static double
-site_distance(const struct lbm_hosts *h, uint32_t p, uint32_t q)
-{
-    double sum = 0.0;
-    for (unsigned k = 0; k < h->m; k++)
-        sum += pow(h->site[(size_t)p * h->m + k] - h->site[(size_t)q * h->m + k], 2.0);
-    return sqrt(sum);
-}
-
-static void
-check_sites_differ(const struct lbm_hosts *h)
-{
-    for (uint32_t p = 0; p < h->n; p++)
-        for (uint32_t q = 0; q < p; q++)
-            if (site_distance(h, p, q) < 1e-6)
-                fail_msg("hosts %u and %u have one site", p, q);
-}
-
 /* Returns the number of colours. */
 static uint32_t
 check_colours(const struct lbm_hosts *h)
@@ -159,7 +104,7 @@ specs_give_the_hosts_links_colours_and_diameter_they_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        struct lbm_hosts h = generate(specs[i].spec);
+        struct lbm_hosts h = make_hosts(specs[i].spec);
         assert_int_equal(h.n, specs[i].n);
         assert_int_equal(h.offset[h.n], 2 * specs[i].links);
         assert_int_equal(h.m, specs[i].m);
@@ -169,8 +114,8 @@ specs_give_the_hosts_links_colours_and_diameter_they_name(void **state)
             assert_true(h.capacity[p] == 1.0);
         check_rows(&h);
         check_distances(&h);
-        check_sites(&h);
-        check_sites_differ(&h);
+        assert_sites_in_the_box(&h);
+        assert_sites_differ(&h);
         lbm_hosts_free(&h);
     }
 }
@@ -243,12 +188,12 @@ static void
 grid_ids_run_along_x_first(void **state)
 {
     (void)state;
-    struct lbm_hosts h = generate("mesh:5x3x2");
-    assert_true(linked(&h, 0, 1) && linked(&h, 0, 5) && linked(&h, 0, 15));
-    assert_true(!linked(&h, 4, 5) && !linked(&h, 14, 15));
+    struct lbm_hosts h = make_hosts("mesh:5x3x2");
+    assert_true(hosts_are_linked(&h, 0, 1) && hosts_are_linked(&h, 0, 5) && hosts_are_linked(&h, 0, 15));
+    assert_true(!hosts_are_linked(&h, 4, 5) && !hosts_are_linked(&h, 14, 15));
     lbm_hosts_free(&h);
-    h = generate("torus:5x3");
-    assert_true(linked(&h, 0, 4) && linked(&h, 0, 10) && !linked(&h, 4, 5));
+    h = make_hosts("torus:5x3");
+    assert_true(hosts_are_linked(&h, 0, 4) && hosts_are_linked(&h, 0, 10) && !hosts_are_linked(&h, 4, 5));
     lbm_hosts_free(&h);
 }
 
@@ -256,11 +201,11 @@ static void
 distances_of_a_hierarchy_are_the_costs_of_the_level_shared(void **state)
 {
     (void)state;
-    struct lbm_hosts h = generate("hier:4:3:2/1:10:100");
+    struct lbm_hosts h = make_hosts("hier:4:3:2/1:10:100");
     assert_int_equal(h.n, 24);
     check_rows(&h);
     check_colours(&h);
-    check_sites_differ(&h);
+    assert_sites_differ(&h);
     for (uint32_t p = 0; p < h.n; p++)
         for (uint32_t q = 0; q < h.n; q++) {
             uint32_t d = p == q ? 0 : p / 4 == q / 4 ? 1 : p / 12 == q / 12 ? 10 : 100;
@@ -271,190 +216,8 @@ distances_of_a_hierarchy_are_the_costs_of_the_level_shared(void **state)
     for (uint32_t p = 0; p < h.n; p++)
         for (uint32_t i = h.offset[p]; i < h.offset[p + 1]; i++)
             assert_int_equal(h.cost[i], lbm_dist(&h, p, h.target[i]));
-    assert_true(linked(&h, 0, 4) && linked(&h, 0, 12) && !linked(&h, 0, 5));
+    assert_true(hosts_are_linked(&h, 0, 4) && hosts_are_linked(&h, 0, 12) && !hosts_are_linked(&h, 0, 5));
     lbm_hosts_free(&h);
-}
-
-/* ---- sites --------------------------------------------------------------------------------------- */
-
-static void
-sites_of_a_mesh_are_the_centres_of_its_squares(void **state)
-{
-    (void)state;
-    struct lbm_hosts h = generate("mesh:4x2");
-    for (uint32_t p = 0; p < h.n; p++) {
-        assert_true(fabs(h.site[2 * p] - (p % 4 + 0.5) / 4) < 1e-15);
-        assert_true(fabs(h.site[2 * p + 1] - (p / 4 + 0.5) / 2) < 1e-15);
-    }
-    lbm_hosts_free(&h);
-}
-
-static void
-neighbours_of_a_hypercubes_grid_are_linked_around_each_axis(void **state)
-{
-    (void)state;
-    static const char *const cubes[] = {"hypercube:4", "hypercube:5", "hypercube:6", "hypercube:7"};
-    for (size_t i = 0; i < sizeof cubes / sizeof *cubes; i++) {
-        struct lbm_hosts h = generate(cubes[i]);
-        uint32_t adjacent = 0;
-        for (uint32_t p = 0; p < h.n; p++)
-            for (uint32_t q = 0; q < p; q++) {
-                double step = 0.0;
-                int axes = 0;
-                for (unsigned k = 0; k < h.m; k++) {
-                    uint32_t bits = h.dims[0] / h.m + (k < h.dims[0] % h.m);
-                    double d = fabs(h.site[p * h.m + k] - h.site[q * h.m + k]) * (1u << bits);
-                    axes += d > 0.0;
-                    step = d > 0.0 ? fmin(d, (1u << bits) - d) : step;
-                }
-                if (axes != 1 || fabs(step - 1.0) > 1e-9)
-                    continue;
-                adjacent++;
-                assert_true(linked(&h, p, q));
-            }
-        assert_true(adjacent >= h.n);
-        lbm_hosts_free(&h);
-    }
-}
-
-static void
-sites_of_a_star_surround_its_centre(void **state)
-{
-    (void)state;
-    struct lbm_hosts h = generate("star:9");
-    for (uint32_t p = 1; p < h.n; p++)
-        for (uint32_t q = p + 1; q < h.n; q++)
-            assert_true(fabs(site_distance(&h, 0, p) - site_distance(&h, 0, q)) < 1e-9);
-    lbm_hosts_free(&h);
-}
-
-static void
-hosts_of_one_group_are_nearer_than_those_of_others(void **state)
-{
-    (void)state;
-    struct lbm_hosts h = generate("hier:4:4:4/1:10:100");
-    for (uint32_t g = 0; g < 4; g++) {
-        double centre[2] = {0.0, 0.0};
-        for (uint32_t p = 16 * g; p < 16 * g + 16; p++)
-            for (unsigned k = 0; k < 2; k++)
-                centre[k] += h.site[2 * p + k] / 16;
-        for (uint32_t p = 16 * g; p < 16 * g + 16; p++)
-            assert_true(hypot(h.site[2 * p] - centre[0], h.site[2 * p + 1] - centre[1]) < 0.25 * sqrt(2.0));
-    }
-    lbm_hosts_free(&h);
-}
-
-/* Correlation of the sites' distances with the routing distances. */
-static double
-correlation(const struct lbm_hosts *h)
-{
-    double n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
-    for (uint32_t p = 0; p < h->n; p++)
-        for (uint32_t q = 0; q < p; q++) {
-            double x = site_distance(h, p, q), y = lbm_dist(h, p, q);
-            n++, sx += x, sy += y, sxx += x * x, syy += y * y, sxy += x * y;
-        }
-    return (sxy - sx * sy / n) / sqrt((sxx - sx * sx / n) * (syy - sy * sy / n));
-}
-
-/* A grid with shuffled ids, so that nothing but its distances can tell how it lies. */
-static struct lbm_hosts
-shuffled_grid(uint32_t side)
-{
-    uint32_t n = side * side, *id = lbm_alloc(n, sizeof *id);
-    struct lbm_link *links = lbm_alloc(2 * n, sizeof *links);
-    assert_true(id != NULL && links != NULL);
-    size_t n_links = 0;
-    struct lbm_rng rng;
-    lbm_rng_seed(&rng, 5);
-    for (uint32_t p = 0; p < n; p++)
-        id[p] = p;
-    lbm_rng_shuffle(&rng, id, n);
-    for (uint32_t p = 0; p < n; p++) {
-        if (p % side + 1 < side)
-            links[n_links++] = (struct lbm_link){id[p], id[p + 1], 3};
-        if (p + side < n)
-            links[n_links++] = (struct lbm_link){id[p], id[p + side], 3};
-    }
-    struct lbm_hosts h = build(n, links, n_links);
-    free(id);
-    free(links);
-    return h;
-}
-
-static void
-stress_sites_follow_the_routing_distances(void **state)
-{
-    (void)state;
-    static const uint32_t sides[] = {3, 8, 25}; /* the last takes landmarks */
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        struct lbm_hosts h = shuffled_grid(sides[i]);
-        check_sites(&h);
-        check_sites_differ(&h);
-        if (correlation(&h) < 0.9)
-            fail_msg("side %u: correlation %g", sides[i], correlation(&h));
-        lbm_hosts_free(&h);
-    }
-}
-
-static void
-the_same_links_give_the_same_sites(void **state)
-{
-    (void)state;
-    struct lbm_hosts a = shuffled_grid(8), b = shuffled_grid(8);
-    assert_memory_equal(a.site, b.site, (size_t)a.n * a.m * sizeof *a.site);
-    lbm_hosts_free(&a);
-    lbm_hosts_free(&b);
-}
-
-static void
-fitting_centres_a_grid_in_its_squares_and_leaves_it_there(void **state)
-{
-    (void)state;
-    double site[] = {-5, 7, 100, 7, -5, 7.5, 100, 7.5, -5, 1e6, 100, 1e6};
-    for (int again = 0; again < 2; again++) {
-        lbm_sites_fit(site, 6, 2);
-        for (int p = 0; p < 6; p++) {
-            assert_true(fabs(site[2 * p] - (p % 2 + 0.5) / 2) < 1e-15);
-            assert_true(fabs(site[2 * p + 1] - (p / 2 + 0.5) / 3) < 1e-15);
-        }
-    }
-}
-
-static void
-fitting_gives_each_axis_the_mean_and_variance_of_the_unit_box(void **state)
-{
-    (void)state;
-    static const double scales[] = {1e-300, 1.0, 1e300};
-    for (size_t s = 0; s < 3; s++) {
-        double site[60], mean = 0.0, variance = 0.0;
-        struct lbm_rng rng;
-        lbm_rng_seed(&rng, 1);
-        for (int i = 0; i < 60; i++)
-            site[i] = scales[s] * (lbm_rng_unit(&rng) - 0.25);
-        lbm_sites_fit(site, 20, 3);
-        for (int p = 0; p < 20; p++)
-            mean += site[3 * p] / 20;
-        for (int p = 0; p < 20; p++)
-            variance += pow(site[3 * p] - mean, 2.0) / 20;
-        assert_true(fabs(mean - 0.5) < 0.02 && fabs(variance - 1.0 / 12) < 0.01);
-        for (int i = 0; i < 60; i++)
-            assert_true(site[i] >= 0.0 && site[i] <= 1.0);
-    }
-}
-
-static void
-fitting_stands_one_site_equal_sites_and_flat_axes(void **state)
-{
-    (void)state;
-    double one[] = {42.0, -1e300}, equal[] = {3, 3, 3, 3, 3, 3}, flat[] = {0, 9, 1, 9, 5, 9};
-    lbm_sites_fit(one, 1, 2);
-    assert_true(one[0] == 0.5 && one[1] == 0.5);
-    lbm_sites_fit(equal, 3, 2);
-    for (int i = 0; i < 6; i++)
-        assert_true(equal[i] == 0.5);
-    lbm_sites_fit(flat, 3, 2);
-    assert_true(flat[1] == 0.5 && fabs(flat[0] - 1.0 / 6) < 1e-15 && fabs(flat[4] - 5.0 / 6) < 1e-15);
 }
 
 /* ---- links --------------------------------------------------------------------------------------- */
@@ -479,7 +242,7 @@ random_hosts(uint64_t seed, uint32_t n, uint32_t extra, uint32_t cost_max, int t
         there[(size_t)p * n + q] = there[(size_t)q * n + p] = 1;
         links[n_links++] = (struct lbm_link){p, q, 1 + lbm_rng_below(&rng, cost_max)};
     }
-    struct lbm_hosts h = build(n, links, n_links);
+    struct lbm_hosts h = make_linked_hosts(n, links, n_links);
     free(links);
     free(there);
     return h;
@@ -535,7 +298,7 @@ static void
 colours_of_rings_run_in_the_order_of_the_exchange(void **state)
 {
     (void)state;
-    struct lbm_hosts h = generate("ring:5");
+    struct lbm_hosts h = make_hosts("ring:5");
     uint32_t colour[10];
     assert_int_equal(lbm_hosts_colour(&h, colour), 3);
     assert_int_equal(colour_of(&h, colour, 0, 1), 0);
@@ -592,31 +355,14 @@ one_host_and_two_hosts_are_networks(void **state)
 {
     (void)state;
     struct lbm_link link = {1, 0, 7};
-    struct lbm_hosts h = build(1, NULL, 0);
+    struct lbm_hosts h = make_linked_hosts(1, NULL, 0);
     assert_int_equal(lbm_dist(&h, 0, 0), 0);
     assert_int_equal(check_colours(&h), 0);
     assert_true(h.site[0] == 0.5 && h.site[1] == 0.5);
     lbm_hosts_free(&h);
-    h = build(2, &link, 1);
+    h = make_linked_hosts(2, &link, 1);
     assert_int_equal(lbm_dist(&h, 0, 1), 7);
-    check_sites_differ(&h);
-    lbm_hosts_free(&h);
-}
-
-static void
-given_sites_are_fitted_and_given_capacities_kept(void **state)
-{
-    (void)state;
-    struct lbm_link links[] = {{0, 1, 1}, {1, 2, 1}};
-    double capacity[] = {1, 2.5, 4}, site[] = {10, 0, 0, 20, 0, 0, 30, 0, 0};
-    struct lbm_hosts h;
-    assert_int_equal(lbm_hosts_build(3, links, 2, capacity, 3, site, &h, NULL), LBM_OK);
-    assert_int_equal(h.m, 3);
-    assert_memory_equal(h.capacity, capacity, sizeof capacity);
-    for (uint32_t p = 0; p < 3; p++) {
-        assert_true(fabs(h.site[3 * p] - (p + 0.5) / 3) < 1e-15);
-        assert_true(h.site[3 * p + 1] == 0.5 && h.site[3 * p + 2] == 0.5);
-    }
+    assert_sites_differ(&h);
     lbm_hosts_free(&h);
 }
 
@@ -645,7 +391,7 @@ static void
 the_largest_hypercube_routes_by_differing_bits(void **state)
 {
     (void)state;
-    struct lbm_hosts h = generate("hypercube:13");
+    struct lbm_hosts h = make_hosts("hypercube:13");
     assert_int_equal(h.n, LBM_HOSTS_MAX);
     for (uint32_t p = 0; p < h.n; p += 97)
         for (uint32_t q = 0; q < h.n; q++)
@@ -660,7 +406,7 @@ rows_asked_for_are_those_of_the_matrix(void **state)
     for (uint32_t cost = 1; cost <= 2; cost++) {
         struct lbm_link links[] = {{0, 1, 1}, {1, 2, cost}, {2, 3, 1}, {3, 0, 1}, {3, 4, 1}, {4, 5, 1}};
         double site[12] = {0.1, 0.2, 7};
-        struct lbm_hosts all = build(6, links, 6), few;
+        struct lbm_hosts all = make_linked_hosts(6, links, 6), few;
         assert_int_equal(lbm_hosts_build_unrouted(6, links, 6, NULL, 2, site, &few, NULL), LBM_OK);
         assert_memory_equal(few.site, site, sizeof site);
         for (uint32_t p = 0; p < 6; p += 2) {
@@ -710,22 +456,12 @@ main(void)
         cmocka_unit_test(malformed_specs_are_refused_and_told_the_right_form),
         cmocka_unit_test(grid_ids_run_along_x_first),
         cmocka_unit_test(distances_of_a_hierarchy_are_the_costs_of_the_level_shared),
-        cmocka_unit_test(sites_of_a_mesh_are_the_centres_of_its_squares),
-        cmocka_unit_test(neighbours_of_a_hypercubes_grid_are_linked_around_each_axis),
-        cmocka_unit_test(sites_of_a_star_surround_its_centre),
-        cmocka_unit_test(hosts_of_one_group_are_nearer_than_those_of_others),
-        cmocka_unit_test(stress_sites_follow_the_routing_distances),
-        cmocka_unit_test(the_same_links_give_the_same_sites),
-        cmocka_unit_test(fitting_centres_a_grid_in_its_squares_and_leaves_it_there),
-        cmocka_unit_test(fitting_gives_each_axis_the_mean_and_variance_of_the_unit_box),
-        cmocka_unit_test(fitting_stands_one_site_equal_sites_and_flat_axes),
         cmocka_unit_test(routes_of_random_hosts_agree_with_floyd_and_warshall),
         cmocka_unit_test(random_hosts_are_coloured_with_at_most_one_colour_beyond_the_degree),
         cmocka_unit_test(bipartite_hosts_are_coloured_with_as_many_colours_as_the_degree),
         cmocka_unit_test(colours_of_rings_run_in_the_order_of_the_exchange),
         cmocka_unit_test(wrong_links_capacities_and_sites_are_refused_by_name),
         cmocka_unit_test(one_host_and_two_hosts_are_networks),
-        cmocka_unit_test(given_sites_are_fitted_and_given_capacities_kept),
         cmocka_unit_test(the_longest_chain_at_the_highest_cost_fits_the_matrix),
         cmocka_unit_test(the_largest_hypercube_routes_by_differing_bits),
         cmocka_unit_test(rows_asked_for_are_those_of_the_matrix),
