@@ -173,8 +173,7 @@ on_planned(evutil_socket_t fd, short what, void *context)
     }
 }
 
-/* ---- the control log elsewhere ----------------------------------------------------------------------------
- */
+/* ---- the control log elsewhere ------------------------------------------------------------------------- */
 
 static void
 on_log_result(void *context, uint64_t index, enum lbm_log_result result)
@@ -245,8 +244,7 @@ on_watchdog(evutil_socket_t fd, short what, void *context)
     lbm_supervisor_alive();
 }
 
-/* ---- capacity -------------------------------------------------------------------------------------------
- */
+/* ---- capacity ------------------------------------------------------------------------------------------ */
 
 static void
 on_look(evutil_socket_t fd, short what, void *context)

@@ -105,8 +105,7 @@ void check_all_losses(struct check *check);
 /* Nonzero if the heir of that incarnation has what it had. */
 int check_is_merged(const struct check *check, uint32_t host, uint64_t incarnation);
 
-/* ---- ends of handoffs (check_ends.c) -------------------------------------------------------------------
- */
+/* ---- ends of handoffs (check_ends.c) ------------------------------------------------------------------- */
 
 /* A host's own record is about to be removed, or given on. */
 void check_end(struct check *check, const struct disk *disk, const struct guest *guest,

@@ -9,8 +9,7 @@ const struct fault_row fault_rows[FAULT_COUNT] = {
 #undef FAULT_ROW
 };
 
-/* ---- the table --------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 static const struct {
     int (*begins)(struct story *s, const struct fault *fault);

@@ -2,8 +2,7 @@
 /* Hosts that crash, die, pause, and run out of things. */
 #include "sim/fault_actions.h"
 
-/* ---- hosts that are down --------------------------------------------------------------------------------
- */
+/* ---- hosts that are down ------------------------------------------------------------------------------- */
 
 static int
 takes_down(struct story *s, uint32_t host)
@@ -133,8 +132,7 @@ fault_roll_back(struct story *s, const struct fault *f)
     cluster_restart(s->cluster, host);
 }
 
-/* ---- pauses, clocks, memory, disks -----------------------------------------------------------------------
- */
+/* ---- pauses, clocks, memory, disks --------------------------------------------------------------------- */
 
 int
 fault_pause_host(struct story *s, const struct fault *f)

@@ -2,8 +2,7 @@
 /* Messages that are late, lost or repeated; hosts that do not reach each other. */
 #include "sim/fault_actions.h"
 
-/* ---- network ----------------------------------------------------------------------------------------------
- */
+/* ---- network ------------------------------------------------------------------------------------------- */
 
 int
 fault_delay(struct story *s, const struct fault *f)
@@ -153,8 +152,7 @@ fault_flap(struct story *s, const struct fault *f)
     return happens;
 }
 
-/* ---- hosts that hear little ------------------------------------------------------------------------------
- */
+/* ---- hosts that hear little ---------------------------------------------------------------------------- */
 
 int
 fault_leash(struct story *s, const struct fault *f)

@@ -5,8 +5,7 @@
 
 #include "sim/fault_actions.h"
 
-/* ---- applications, the log -------------------------------------------------------------------------------
- */
+/* ---- applications, the log ----------------------------------------------------------------------------- */
 
 int
 fault_manner(struct story *s, const struct fault *f)
@@ -75,8 +74,7 @@ running_host(const struct story *s, uint32_t number)
     return LBM_NONE;
 }
 
-/* ---- operators and users ----------------------------------------------------------------------------------
- */
+/* ---- operators and users ------------------------------------------------------------------------------- */
 
 static int
 change_host(struct story *s, const struct fault *f, Lbm__HostAction action)

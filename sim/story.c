@@ -61,8 +61,7 @@ begin(struct story *s)
     cluster_trace(s->cluster, s->options.line != NULL);
 }
 
-/* ---- jobs and applications --------------------------------------------------------------------------------
- */
+/* ---- jobs and applications ----------------------------------------------------------------------------- */
 
 void
 story_submit(struct story *s, uint32_t host, uint32_t shape)
@@ -92,8 +91,7 @@ story_run_applications(struct story *s, int everywhere)
     }
 }
 
-/* ---- the course of a story --------------------------------------------------------------------------------
- */
+/* ---- the course of a story ----------------------------------------------------------------------------- */
 
 static int
 takes_place(const struct story *s, uint32_t i)

@@ -65,8 +65,7 @@ void story_run_applications(struct story *s, int everywhere);
 /* All that is wrong ends; then I8 is judged. The verdict is in s->result. */
 void story_come_to_rest(struct story *s);
 
-/* ---- story_draw.c: all that is drawn beforehand ---------------------------------------------------------
- */
+/* ---- story_draw.c: all that is drawn beforehand -------------------------------------------------------- */
 
 void story_draw(struct story *s);
 
@@ -79,8 +78,7 @@ void drill_draw_faults(struct story *s);
 /* Who plays a part just now. */
 uint32_t drill_host(struct story *s, enum role role, uint32_t drawn);
 
-/* ---- story_view.c -----------------------------------------------------------------------------------------
- */
+/* ---- story_view.c -------------------------------------------------------------------------------------- */
 
 /* Every host that is up says that all that are up are ACTIVE. arg: the story. */
 int story_all_active(struct cluster *cluster, void *arg);

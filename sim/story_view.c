@@ -165,8 +165,7 @@ story_may_evict(const struct story *s)
     return !s->disk_lost && cluster_now(s->cluster) >= s->quiet_until_us;
 }
 
-/* ---- the control log --------------------------------------------------------------------------------------
- */
+/* ---- the control log ----------------------------------------------------------------------------------- */
 
 uint32_t
 story_founder(struct story *s, uint32_t host)

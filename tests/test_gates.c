@@ -80,8 +80,7 @@ imbalance(struct scene *scene, double corner)
     return most * scene->h.n / all - 1;
 }
 
-/* ---- moves, as hosts tell of them -----------------------------------------------------------------------
- */
+/* ---- moves, as hosts tell of them ---------------------------------------------------------------------- */
 
 struct told {
     uint64_t bytes[16]; /* by giver */
@@ -128,8 +127,7 @@ ask_moves(struct scene *scene, double from_s, double to_s, double again_s)
     return told;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------
- */
+/* ---- tests --------------------------------------------------------------------------------------------- */
 
 static void
 gates_are_set_while_a_job_runs(void **state)

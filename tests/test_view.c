@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The view: every command of the control log, every refusal, and what follows from the members. */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -14,145 +12,7 @@
 #include "base/rng.h"
 #include "node/node.h"
 #include "node/view.h"
-
-enum { CLUSTER = 77 };
-
-static void
-apply(struct lbm_view *view, const Lbm__Command *command, const char *refused)
-{
-    char refusal[LBM_DIAG_TEXT_MAX];
-    uint64_t index = view->index;
-    assert_int_equal(lbm_view_apply(view, command, refusal), LBM_OK);
-    int routable;
-    assert_int_equal(lbm_view_graph(view, &routable), LBM_OK);
-    assert_int_equal(routable, view->routable);
-    assert_int_equal(view->index, index + 1); /* a refused command takes its place in the log too */
-    if (refused[0] == '\0')
-        assert_string_equal(refusal, "");
-    else if (strstr(refusal, refused) == NULL)
-        fail_msg("refused with \"%s\", not with \"%s\"", refusal, refused);
-}
-
-static uint32_t
-distance(struct lbm_view *view, uint32_t p, uint32_t q)
-{
-    assert_int_equal(lbm_hosts_route_from(&view->hosts, p), LBM_OK);
-    return lbm_dist(&view->hosts, p, q);
-}
-
-static void
-found(struct lbm_view *view, uint32_t dimensions, const char *refused)
-{
-    char name[] = "test";
-    Lbm__Found found = LBM__FOUND__INIT;
-    found.cluster = CLUSTER;
-    found.name = name;
-    found.founder = 0;
-    found.dimensions = dimensions;
-    Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_FOUND;
-    command.found = &found;
-    apply(view, &command, refused);
-}
-
-struct joiner {
-    uint32_t host;
-    uint64_t incarnation;
-    const char *name;
-    double capacity;
-    size_t n_links;
-    uint32_t link[3], cost[3];
-};
-
-static void
-join(struct lbm_view *view, struct joiner joiner, const char *refused)
-{
-    char name[LBM_NAME_MAX + 1], address[] = "127.0.0.1:7000";
-    snprintf(name, sizeof name, "%s", joiner.name);
-    Lbm__Join join = LBM__JOIN__INIT;
-    join.host = joiner.host;
-    join.incarnation = joiner.incarnation;
-    join.name = name;
-    join.address = address;
-    join.capacity = joiner.capacity;
-    join.n_link_host = join.n_link_cost = joiner.n_links;
-    join.link_host = joiner.link;
-    join.link_cost = joiner.cost;
-    Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_JOIN;
-    command.join = &join;
-    apply(view, &command, refused);
-}
-
-static void
-activate(struct lbm_view *view, uint32_t host, uint64_t incarnation, size_t m, double x, double y,
-         const char *refused)
-{
-    double site[3] = {x, y, 0.5};
-    Lbm__Activate activate = LBM__ACTIVATE__INIT;
-    activate.host = host;
-    activate.incarnation = incarnation;
-    activate.n_site = m;
-    activate.site = site;
-    Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_ACTIVATE;
-    command.activate = &activate;
-    apply(view, &command, refused);
-}
-
-static void
-create(struct lbm_view *view, uint64_t job, const char *name, uint32_t home, uint32_t start,
-       const char *refused)
-{
-    char copy[LBM_NAME_MAX + 1];
-    snprintf(copy, sizeof copy, "%s", name);
-    Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
-    create.job = job;
-    create.name = copy;
-    create.home = home;
-    create.vertices = 10;
-    create.edges = 9;
-    create.work = 10;
-    create.weight = 9;
-    create.start = start;
-    create.seed = 4;
-    create.imbalance = 0.03;
-    create.owner = 1000;
-    Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
-    command.job_create = &create;
-    apply(view, &command, refused);
-}
-
-static void
-delete_job(struct lbm_view *view, uint64_t job, const char *refused)
-{
-    Lbm__JobDelete delete = LBM__JOB_DELETE__INIT;
-    delete.job = job;
-    Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_JOB_DELETE;
-    command.job_delete = &delete;
-    apply(view, &command, refused);
-}
-
-/* Hosts 0 - 3 - 7 in a row, only the later end declares each link. */
-static void
-three_in_a_row(struct lbm_view *view)
-{
-    found(view, 2, "");
-    join(view, (struct joiner){.host = 0, .incarnation = 1, .name = "a", .capacity = 1}, "");
-    activate(view, 0, 1, 2, 0.1, 0.5, "");
-    join(view,
-         (struct joiner){
-             .host = 7, .incarnation = 1, .name = "c", .capacity = 3, .n_links = 1, .link = {3}, .cost = {5}},
-         "");
-    join(view,
-         (struct joiner){
-             .host = 3, .incarnation = 1, .name = "b", .capacity = 2, .n_links = 1, .link = {0}, .cost = {4}},
-         "");
-    activate(view, 3, 1, 2, 0.5, 0.5, "");
-    activate(view, 7, 1, 2, 0.9, 0.5, "");
-}
+#include "view_make.h"
 
 /* ---- founding ------------------------------------------------------------------------------------------ */
 
@@ -175,11 +35,11 @@ a_cluster_is_founded_once(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    found(&view, 3, "");
-    assert_int_equal(view.cluster, CLUSTER);
+    view_found(&view, 3, "");
+    assert_int_equal(view.cluster, VIEW_CLUSTER);
     assert_int_equal(view.m, 3);
     assert_string_equal(view.cluster_name, "test");
-    found(&view, 2, "founded already");
+    view_found(&view, 2, "founded already");
     assert_int_equal(view.m, 3);
     assert_int_equal(view.routable, 0);
     assert_null(lbm_view_member(&view, 0));
@@ -192,7 +52,7 @@ a_command_of_a_later_version_stops_the_log(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    found(&view, 2, "");
+    view_found(&view, 2, "");
     Lbm__Command command = LBM__COMMAND__INIT; /* what this version cannot read has no body */
     char refusal[LBM_DIAG_TEXT_MAX];
     assert_int_equal(lbm_view_apply(&view, &command, refusal), LBM_E_VERSION);
@@ -207,7 +67,7 @@ members_are_kept_by_id_and_numbered_by_it(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
+    view_three_in_a_row(&view);
     static const uint32_t ids[] = {0, 3, 7};
     assert_int_equal(view.members.n, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -220,7 +80,7 @@ members_are_kept_by_id_and_numbered_by_it(void **state)
     assert_int_equal(lbm_view_host(&view, 3), LBM_NONE);
     assert_true(view.routable);
     assert_int_equal(view.diameter, 2);
-    assert_int_equal(distance(&view, 0, 2), 9);
+    assert_int_equal(view_distance(&view, 0, 2), 9);
     assert_true(view.hosts.site[2 * 2] == 0.9); /* as the log has it, not scaled */
     lbm_view_free(&view);
 }
@@ -230,7 +90,7 @@ each_colour_pairs_a_host_at_most_once(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
+    view_three_in_a_row(&view);
     const struct lbm_hosts *h = &view.hosts;
     assert_int_equal(view.n_colours, 2);
     for (uint32_t p = 0; p < h->n; p++)
@@ -250,30 +110,31 @@ an_unconnected_host_makes_the_view_unroutable(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    found(&view, 2, "");
-    create(&view, 5, "early", 0, LBM_START_PLAN, "is not active");
-    join(&view, (struct joiner){.host = 0, .incarnation = 1, .name = "a", .capacity = 1}, "");
+    view_found(&view, 2, "");
+    view_create(&view, 5, "early", 0, LBM_START_PLAN, "is not active");
+    view_join(&view, (struct view_joiner){.host = 0, .incarnation = 1, .name = "a", .capacity = 1}, "");
     assert_false(view.routable); /* nobody is active */
-    activate(&view, 0, 1, 2, 0.5, 0.5, "");
+    view_activate(&view, 0, 1, 2, 0.5, 0.5, "");
     assert_true(view.routable); /* one host is connected to all there are */
     assert_int_equal(view.n_colours, 0);
-    join(&view, (struct joiner){.host = 1, .incarnation = 1, .name = "b", .capacity = 1}, "");
+    view_join(&view, (struct view_joiner){.host = 1, .incarnation = 1, .name = "b", .capacity = 1}, "");
     assert_true(view.routable); /* a JOINING host does not count */
-    activate(&view, 1, 1, 2, 0.6, 0.5, "");
+    view_activate(&view, 1, 1, 2, 0.6, 0.5, "");
     assert_false(view.routable);
     assert_true(view.unroutable[0] != '\0');
     struct lbm_hosts hosts;
     struct lbm_diag diag = {0};
     assert_int_not_equal(lbm_view_build_hosts(&view, &hosts, &diag), LBM_OK);
     assert_true(diag.text[0] != '\0');
-    create(&view, 5, "job", 0, LBM_START_PLAN, "not connected");
+    view_create(&view, 5, "job", 0, LBM_START_PLAN, "not connected");
     /* joining again may bring the link that was missing */
-    join(&view,
-         (struct joiner){
-             .host = 1, .incarnation = 1, .name = "b", .capacity = 1, .n_links = 1, .link = {0}, .cost = {1}},
-         "");
+    view_join(
+        &view,
+        (struct view_joiner){
+            .host = 1, .incarnation = 1, .name = "b", .capacity = 1, .n_links = 1, .link = {0}, .cost = {1}},
+        "");
     assert_true(view.routable);
-    create(&view, 5, "job", 0, LBM_START_PLAN, "");
+    view_create(&view, 5, "job", 0, LBM_START_PLAN, "");
     lbm_view_free(&view);
 }
 
@@ -282,24 +143,25 @@ the_cheaper_of_two_declared_costs_counts(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
-    join(&view,
-         (struct joiner){
-             .host = 0, .incarnation = 1, .name = "a", .capacity = 1, .n_links = 1, .link = {3}, .cost = {2}},
-         "");
-    assert_int_equal(distance(&view, 0, 1), 2);
+    view_three_in_a_row(&view);
+    view_join(
+        &view,
+        (struct view_joiner){
+            .host = 0, .incarnation = 1, .name = "a", .capacity = 1, .n_links = 1, .link = {3}, .cost = {2}},
+        "");
+    assert_int_equal(view_distance(&view, 0, 1), 2);
     /* links to hosts that are no members, and to itself, wait and do no harm */
-    join(&view,
-         (struct joiner){.host = 0,
-                         .incarnation = 1,
-                         .name = "a",
-                         .capacity = 1,
-                         .n_links = 3,
-                         .link = {3, 0, 8191},
-                         .cost = {9, 1, 1}},
-         "");
+    view_join(&view,
+              (struct view_joiner){.host = 0,
+                                   .incarnation = 1,
+                                   .name = "a",
+                                   .capacity = 1,
+                                   .n_links = 3,
+                                   .link = {3, 0, 8191},
+                                   .cost = {9, 1, 1}},
+              "");
     assert_true(view.routable);
-    assert_int_equal(distance(&view, 0, 1), 4);
+    assert_int_equal(view_distance(&view, 0, 1), 4);
     lbm_view_free(&view);
 }
 
@@ -308,11 +170,12 @@ joining_again_changes_capacity_and_keeps_the_site(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
-    join(&view,
-         (struct joiner){
-             .host = 3, .incarnation = 1, .name = "b", .capacity = 8, .n_links = 1, .link = {0}, .cost = {4}},
-         "");
+    view_three_in_a_row(&view);
+    view_join(
+        &view,
+        (struct view_joiner){
+            .host = 3, .incarnation = 1, .name = "b", .capacity = 8, .n_links = 1, .link = {0}, .cost = {4}},
+        "");
     const struct lbm_member *member = lbm_view_member(&view, 3);
     assert_int_equal(view.members.n, 3);
     assert_true(member->capacity == 8 && member->site[0] == 0.5);
@@ -326,18 +189,18 @@ a_refused_member_command_changes_nothing(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
-    struct joiner other = {.host = 3, .incarnation = 2, .name = "b", .capacity = 9};
-    join(&view, other, "takes part as incarnation 1"); /* another incarnation */
-    other = (struct joiner){.host = 3, .incarnation = 1, .name = "x", .capacity = 9};
-    join(&view, other, "belongs to b"); /* another name */
-    other = (struct joiner){.host = 4, .incarnation = 1, .name = "b", .capacity = 9};
-    join(&view, other, "has the name b already");
-    activate(&view, 4, 1, 2, 0, 0, "is no member with incarnation");
-    activate(&view, 3, 2, 2, 0, 0, "is no member with incarnation");
-    activate(&view, 3, 1, 2, 0, 0, "is ACTIVE");
-    join(&view, (struct joiner){.host = 9, .incarnation = 1, .name = "n", .capacity = 1}, "");
-    activate(&view, 9, 1, 3, 0, 0, "2 coordinates");
+    view_three_in_a_row(&view);
+    struct view_joiner other = {.host = 3, .incarnation = 2, .name = "b", .capacity = 9};
+    view_join(&view, other, "takes part as incarnation 1"); /* another incarnation */
+    other = (struct view_joiner){.host = 3, .incarnation = 1, .name = "x", .capacity = 9};
+    view_join(&view, other, "belongs to b"); /* another name */
+    other = (struct view_joiner){.host = 4, .incarnation = 1, .name = "b", .capacity = 9};
+    view_join(&view, other, "has the name b already");
+    view_activate(&view, 4, 1, 2, 0, 0, "is no member with incarnation");
+    view_activate(&view, 3, 2, 2, 0, 0, "is no member with incarnation");
+    view_activate(&view, 3, 1, 2, 0, 0, "is ACTIVE");
+    view_join(&view, (struct view_joiner){.host = 9, .incarnation = 1, .name = "n", .capacity = 1}, "");
+    view_activate(&view, 9, 1, 3, 0, 0, "2 coordinates");
     assert_int_equal(lbm_view_member(&view, 9)->state, LBM_MEMBER_JOINING);
     const struct lbm_member *member = lbm_view_member(&view, 3);
     assert_true(member->capacity == 2 && member->incarnation == 1 && member->site[0] == 0.5);
@@ -351,17 +214,19 @@ a_cluster_has_a_largest_number_of_hosts(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    found(&view, 2, "");
+    view_found(&view, 2, "");
     for (uint32_t i = 0; i < LBM_HOSTS_MAX; i++) {
         uint32_t host = i ^ 1; /* not in order */
         char name[16];
         snprintf(name, sizeof name, "h%u", host);
-        join(&view, (struct joiner){.host = host, .incarnation = 1, .name = name, .capacity = 1}, "");
+        view_join(&view, (struct view_joiner){.host = host, .incarnation = 1, .name = name, .capacity = 1},
+                  "");
     }
     for (uint32_t i = 0; i < LBM_HOSTS_MAX; i++)
         assert_int_equal(view.members.at[i].host, i);
-    join(&view, (struct joiner){.host = LBM_HOSTS_MAX, .incarnation = 1, .name = "more", .capacity = 1},
-         "has its");
+    view_join(&view,
+              (struct view_joiner){.host = LBM_HOSTS_MAX, .incarnation = 1, .name = "more", .capacity = 1},
+              "has its");
     assert_int_equal(view.members.n, LBM_HOSTS_MAX);
     lbm_view_free(&view);
 }
@@ -373,9 +238,9 @@ a_job_is_found_by_id_and_name_until_deleted(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
-    create(&view, 11, "first", 3, LBM_START_CENTRE, "");
-    create(&view, 12, "second", 0, LBM_START_PLAN, "");
+    view_three_in_a_row(&view);
+    view_create(&view, 11, "first", 3, LBM_START_CENTRE, "");
+    view_create(&view, 12, "second", 0, LBM_START_PLAN, "");
     const struct lbm_job_entry *entry = lbm_view_job(&view, 11);
     assert_non_null(entry);
     assert_ptr_equal(entry, lbm_view_job_named(&view, "first"));
@@ -384,11 +249,11 @@ a_job_is_found_by_id_and_name_until_deleted(void **state)
     assert_int_equal(entry->edges, 9);
     assert_int_equal(entry->start, LBM_START_CENTRE);
     assert_int_equal(entry->owner, 1000);
-    delete_job(&view, 11, "");
+    view_delete_job(&view, 11, "");
     assert_null(lbm_view_job(&view, 11));
     assert_null(lbm_view_job_named(&view, "first"));
     assert_non_null(lbm_view_job_named(&view, "second"));
-    create(&view, 13, "first", 3, LBM_START_RANDOM, "");
+    view_create(&view, 13, "first", 3, LBM_START_RANDOM, "");
     assert_int_equal(lbm_view_job_named(&view, "first")->job, 13);
     lbm_view_free(&view);
 }
@@ -398,19 +263,19 @@ a_refused_job_command_changes_nothing(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
-    join(&view, (struct joiner){.host = 9, .incarnation = 1, .name = "n", .capacity = 1}, "");
-    create(&view, 11, "job", 3, LBM_START_PLAN, "");
-    create(&view, 12, "job", 0, LBM_START_PLAN, "exists already");
-    create(&view, 11, "other", 0, LBM_START_PLAN, "exists already");
-    create(&view, 12, "other", 4, LBM_START_PLAN, "not active");
-    create(&view, 12, "other", 9, LBM_START_PLAN, "not active"); /* JOINING */
-    create(&view, 12, "other", 0, LBM_START_COUNT, "start 4 is not known");
-    delete_job(&view, 12, "no such job");
+    view_three_in_a_row(&view);
+    view_join(&view, (struct view_joiner){.host = 9, .incarnation = 1, .name = "n", .capacity = 1}, "");
+    view_create(&view, 11, "job", 3, LBM_START_PLAN, "");
+    view_create(&view, 12, "job", 0, LBM_START_PLAN, "exists already");
+    view_create(&view, 11, "other", 0, LBM_START_PLAN, "exists already");
+    view_create(&view, 12, "other", 4, LBM_START_PLAN, "not active");
+    view_create(&view, 12, "other", 9, LBM_START_PLAN, "not active"); /* JOINING */
+    view_create(&view, 12, "other", 0, LBM_START_COUNT, "start 4 is not known");
+    view_delete_job(&view, 12, "no such job");
     assert_int_equal(view.jobs.n, 1);
     assert_int_equal(view.jobs.at[0].home, 3);
-    delete_job(&view, 11, "");
-    delete_job(&view, 11, "no such job");
+    view_delete_job(&view, 11, "");
+    view_delete_job(&view, 11, "no such job");
     lbm_view_free(&view);
 }
 
@@ -419,15 +284,15 @@ a_cluster_has_a_largest_number_of_jobs(void **state)
 {
     (void)state;
     struct lbm_view view = {0};
-    three_in_a_row(&view);
+    view_three_in_a_row(&view);
     char name[16];
     for (uint64_t i = 0; i < LBM_JOBS_MAX; i++) {
         snprintf(name, sizeof name, "job-%u", (unsigned)i);
-        create(&view, 100 + i, name, 0, LBM_START_PLAN, "");
+        view_create(&view, 100 + i, name, 0, LBM_START_PLAN, "");
     }
-    create(&view, 1, "more", 0, LBM_START_PLAN, "cancel one first");
-    delete_job(&view, 100, "");
-    create(&view, 1, "more", 0, LBM_START_PLAN, "");
+    view_create(&view, 1, "more", 0, LBM_START_PLAN, "cancel one first");
+    view_delete_job(&view, 100, "");
+    view_create(&view, 1, "more", 0, LBM_START_PLAN, "");
     lbm_view_free(&view);
 }
 
@@ -518,7 +383,7 @@ the_same_entries_give_the_same_view(void **state)
         struct lbm_rng rng[2];
         for (int i = 0; i < 2; i++) {
             lbm_rng_seed(&rng[i], seed);
-            found(&view[i], 2, "");
+            view_found(&view[i], 2, "");
         }
         for (int k = 0; k < 60; k++) {
             random_command(&view[0], &rng[0]);
@@ -531,72 +396,6 @@ the_same_entries_give_the_same_view(void **state)
         lbm_view_free(&view[1]);
     }
     assert_true(routable > 100 && jobs > 100); /* the runs reach what they compare */
-}
-
-/* ---- sites of those that bring none -------------------------------------------------------------------- */
-
-static void
-a_site_lies_among_the_linked_hosts_and_on_none(void **state)
-{
-    (void)state;
-    struct lbm_view view = {0};
-    three_in_a_row(&view);
-    double site[LBM_DIMENSIONS_MAX], other[LBM_DIMENSIONS_MAX];
-    struct joiner joiner = {.host = 4,
-                            .incarnation = 1,
-                            .name = "n",
-                            .capacity = 1,
-                            .n_links = 2,
-                            .link = {0, 3},
-                            .cost = {1, 1}};
-    join(&view, joiner, "");
-    lbm_view_site_near(&view, 4, site);
-    /* the middle of 0 and 3 is (0.3, 0.5); half the least distance, 0.2, aside */
-    double dx = site[0] - 0.3, dy = site[1] - 0.5;
-    assert_true(fabs(dx * dx + dy * dy - 0.04) < 1e-9);
-    joiner.host = 5;
-    joiner.name = "o";
-    join(&view, joiner, "");
-    lbm_view_site_near(&view, 5, other);
-    assert_true(other[0] != site[0] || other[1] != site[1]);
-    /* a link that only the others declare counts as well */
-    joiner = (struct joiner){.host = 7,
-                             .incarnation = 1,
-                             .name = "c",
-                             .capacity = 3,
-                             .n_links = 2,
-                             .link = {3, 6},
-                             .cost = {5, 1}};
-    join(&view, joiner, "");
-    join(&view, (struct joiner){.host = 6, .incarnation = 1, .name = "p", .capacity = 1}, "");
-    lbm_view_site_near(&view, 6, site);
-    assert_true(site[0] >= 0.7 - 1e-9 && site[0] <= 1);
-    lbm_view_free(&view);
-}
-
-static void
-a_site_stays_in_the_unit_box(void **state)
-{
-    (void)state;
-    struct lbm_view view = {0};
-    found(&view, 2, "");
-    double site[LBM_DIMENSIONS_MAX];
-    lbm_view_site_near(&view, 0, site);
-    assert_true(site[0] == 0.5 && site[1] == 0.5); /* nobody to be near to */
-    join(&view, (struct joiner){.host = 0, .incarnation = 1, .name = "a", .capacity = 1}, "");
-    activate(&view, 0, 1, 2, 1, 0, "");
-    for (uint32_t host = 1; host < 40; host++) {
-        char name[16];
-        snprintf(name, sizeof name, "h%u", host);
-        struct joiner joiner = {
-            .host = host, .incarnation = 1, .name = name, .capacity = 1, .n_links = 1, .cost = {1}};
-        join(&view, joiner, "");
-        lbm_view_site_near(&view, host, site);
-        assert_true(site[0] >= 0 && site[0] <= 1 && site[1] >= 0 && site[1] <= 1);
-        activate(&view, host, 1, 2, site[0], site[1], "");
-    }
-    assert_true(view.routable);
-    lbm_view_free(&view);
 }
 
 int
@@ -617,8 +416,6 @@ main(void)
         cmocka_unit_test(a_refused_job_command_changes_nothing),
         cmocka_unit_test(a_cluster_has_a_largest_number_of_jobs),
         cmocka_unit_test(the_same_entries_give_the_same_view),
-        cmocka_unit_test(a_site_lies_among_the_linked_hosts_and_on_none),
-        cmocka_unit_test(a_site_stays_in_the_unit_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

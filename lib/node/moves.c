@@ -69,8 +69,7 @@ move_share(const struct lbm_node *node, const struct job *job, uint32_t host, ui
     return target > 0 ? (double)load / target : -1;
 }
 
-/* ---- the life of a move ----------------------------------------------------------------------------------
- */
+/* ---- the life of a move -------------------------------------------------------------------------------- */
 
 void
 move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, uint32_t to,

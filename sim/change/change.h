@@ -57,8 +57,7 @@ enum lbm_err change_run(const struct change_options *options, struct change_resu
                         struct lbm_diag *diag) LBM_MUST_CHECK;
 void change_print(const struct change_options *options, const struct change_result *result);
 
-/* ---- the application of the changed host (reporter.c) ---------------------------------------------------
- */
+/* ---- the application of the changed host (reporter.c) -------------------------------------------------- */
 
 /* Serves the job on one host over the operator's connection: it takes what it is given, lets go of what is
  * wanted, and says what its vertices cost. */
