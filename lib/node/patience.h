@@ -77,6 +77,7 @@ enum {
     SLACK_HOPS_MAX = 10000,       /* "no host with room is known" */
     PROPOSALS_MAX = 4,            /* waiting for the log before this host proposes nothing more by itself */
     OVERLOADS_MAX = 6,            /* so often, after twice the time each */
+    REACH_AGAIN = 2,              /* links around a woken host that must be stable before it settles again */
     QUIET_TIMES = 2,              /* nothing moved so often (once settled: once): not tried again as it is */
     PATIENT_SHARES = 200,         /* after so many sweeps a share moves only what makes the excess less */
     MOVES_PER_EDGE = 4,           /* so many vertices may move to have one edge of mean weight less */

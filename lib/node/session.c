@@ -187,6 +187,16 @@ settle(struct lbm_node *node, struct job *job)
     session_receive_next(node, job);
 }
 
+/* So many links around this host must be stable before it settles. One that was woken and has not too much
+ * need not know of hosts far away: what reaches it later wakes it again. */
+static uint32_t
+reach(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    int is_calm = job->was_settled && session_load(job) <= job_limit(node, entry, node->host);
+    return is_calm && node->view.diameter > REACH_AGAIN ? REACH_AGAIN : node->view.diameter;
+}
+
 /* The sweep is over: count stability, and how far the nearest host with room is. Nonzero: go on now. */
 static int
 end_sweep(struct lbm_node *node, struct job *job)
@@ -208,7 +218,7 @@ end_sweep(struct lbm_node *node, struct job *job)
     s->moved = 0;
     s->sweep++;
     s->colour = 0;
-    int is_done = lbm_termination_done(&s->termination, node->view.diameter);
+    int is_done = lbm_termination_done(&s->termination, reach(node, job));
     if (is_done && !is_held_up(node, job)) {
         settle(node, job);
         return 0;

@@ -171,37 +171,41 @@ has_reporter(const struct change *c, uint32_t host)
     return 0;
 }
 
-/* A host that can be asked how the job stands, next to that one if possible: questions on the connection of
- * an application would cost it what it is told meanwhile. */
+/* The job's home: a host that can be asked how the job stands. Questions on the connection of an application
+ * would cost it what it is told meanwhile. */
 static uint32_t
-observer(const struct change *c, uint32_t host)
+home(const struct change *c)
 {
     uint32_t p = 0;
-    for (uint32_t e = c->h.offset[host]; e < c->h.offset[host + 1]; e++)
-        if (!has_reporter(c, c->h.target[e]))
-            return c->h.target[e];
     while (has_reporter(c, p))
         p++;
     return p;
 }
 
-/* Until the job has settled as its home knows, which hears of every host twice a second; if somebody reports
- * there, as a neighbour of that host and a host anywhere know, whom hosts tell in turn. */
+/* The same, next to that one if possible. */
+static uint32_t
+observer(const struct change *c, uint32_t host)
+{
+    for (uint32_t e = c->h.offset[host]; e < c->h.offset[host + 1]; e++)
+        if (!has_reporter(c, c->h.target[e]))
+            return c->h.target[e];
+    return home(c);
+}
+
+/* Until the job has settled as its home knows, which hears of every host twice a second, and a neighbour of
+ * the host, which hears of it at once. */
 static int
 await_rest(struct change *c, uint32_t host, int64_t us, int64_t *since_us)
 {
     int64_t end = cluster_now(c->cluster) + us;
-    uint32_t near = observer(c, host), anywhere = 0;
-    while (has_reporter(c, anywhere))
-        anywhere++;
+    uint32_t near = observer(c, host), at = home(c);
     const char *text;
     *since_us = cluster_now(c->cluster);
     while (cluster_now(c->cluster) < end && cluster_violation(c->cluster, &text) == NULL) {
         for (uint32_t i = 0; i < c->options->changes && c->reporter[i].cluster != NULL; i++)
             reporter_look(&c->reporter[i]);
         cluster_run(c->cluster, LOOK_US, NULL, NULL);
-        if (!cluster_settled_at(c->cluster, anywhere, "change") ||
-            (anywhere != 0 && !cluster_settled_at(c->cluster, near, "change")))
+        if (!cluster_settled_at(c->cluster, at, "change") || !cluster_settled_at(c->cluster, near, "change"))
             *since_us = cluster_now(c->cluster);
         else if (cluster_now(c->cluster) - *since_us >= STILL_US)
             return 1;
@@ -242,7 +246,7 @@ course(struct change *c)
     int64_t since_us;
     if (!cluster_roll_out(c->cluster, NULL, JOIN_US))
         return fails(c, "the hosts do not find together");
-    if (cluster_submit(c->cluster, 0, "change", &c->g, LBM_START_PLAN) != LBM_OK)
+    if (cluster_submit(c->cluster, home(c), "change", &c->g, LBM_START_PLAN) != LBM_OK)
         return fails(c, "the job is not taken");
     if (!await_rest(c, 0, SETTLE_US, &since_us))
         return fails(c, "the job does not settle");
