@@ -203,6 +203,7 @@ lbm_job_map_free(struct lbm_job_map *map)
     lbm_graph_free(&map->g);
     lbm_plan_free(&map->plan);
     free(map->epoch);
+    free(map->id);
 }
 
 static enum lbm_err
@@ -246,7 +247,7 @@ take_rows(struct gathering *gathering, uint32_t host, const Lbm__Records *r)
                    map->plan.m * sizeof(double));
         for (uint32_t k = 0; r->n_degree != 0 && !again && k < r->degree[i]; k++) {
             struct lbm_edge edge = {v, r->neighbour[half + k], r->weight[half + k]};
-            if (edge.v < map->g.n && lbm_vec_push(&gathering->edges, edge) != LBM_OK)
+            if (edge.v < map->g.n && edge.u < map->g.n && lbm_vec_push(&gathering->edges, edge) != LBM_OK)
                 return LBM_E_NOMEM;
         }
     }
@@ -269,10 +270,62 @@ take_map(struct lbmap *handle, const Lbm__Response *part, void *arg)
         if (number != LBM_NONE)
             gathering->map->plan.weight[number] = reply->region_weight[i];
     }
+    gathering->map->present = reply->present != 0 ? reply->present : gathering->map->present;
     for (size_t i = 0; i < reply->n_missing; i++)
         if (gathering->map->n_missing++ < sizeof gathering->map->missing / sizeof *gathering->map->missing)
             gathering->map->missing[gathering->map->n_missing - 1] = reply->missing[i];
     return err;
+}
+
+/* Vertices that nobody answered for, and that are somewhere: edges lead to them, or there are more than have come. Ids that
+ * are no vertex's any more, or not yet, are none of these. */
+static uint32_t
+count_lost(struct gathering *gathering)
+{
+    struct lbm_job_map *map = gathering->map;
+    uint32_t absent = 0, lost = 0;
+    for (uint32_t v = 0; v < map->g.n; v++)
+        absent += map->plan.part[v] == LBM_NONE;
+    if (absent == 0 || map->n_missing != 0 || !gathering->with_edges)
+        return absent;
+    for (size_t i = 0; i < gathering->edges.n; i++) {
+        uint32_t to = gathering->edges.at[i].v;
+        lost += map->plan.part[to] == LBM_NONE && map->epoch[to] == 0;
+        map->epoch[to] += map->plan.part[to] == LBM_NONE; /* counted */
+    }
+    uint64_t come = map->g.n - absent, left = map->present > come ? map->present - come : 0;
+    return left > lost ? (left < absent ? (uint32_t)left : absent) : lost;
+}
+
+/* Leave out the ids that are no vertex's. Errors: LBM_E_NOMEM. */
+static enum lbm_err
+close_gaps(struct gathering *gathering)
+{
+    struct lbm_job_map *map = gathering->map;
+    uint32_t *id = lbm_alloc(map->g.n, sizeof *id), *place = lbm_alloc(map->g.n, sizeof *place), n = 0;
+    for (uint32_t v = 0; id != NULL && place != NULL && v < map->g.n; v++) {
+        if (map->plan.part[v] == LBM_NONE)
+            continue;
+        map->plan.part[n] = map->plan.part[v];
+        map->epoch[n] = map->epoch[v];
+        map->g.work[n] = map->g.work[v];
+        memmove(&map->plan.x[(size_t)n * map->plan.m], &map->plan.x[(size_t)v * map->plan.m], map->plan.m * sizeof(double));
+        place[v] = n;
+        id[n++] = v;
+    }
+    if (id == NULL || place == NULL) {
+        free(id);
+        free(place);
+        return LBM_E_NOMEM;
+    }
+    for (size_t i = 0; i < gathering->edges.n; i++) {
+        gathering->edges.at[i].u = place[gathering->edges.at[i].u];
+        gathering->edges.at[i].v = place[gathering->edges.at[i].v];
+    }
+    map->g.n = map->plan.n = n;
+    map->id = id;
+    free(place);
+    return LBM_OK;
 }
 
 static enum lbm_status
@@ -305,10 +358,18 @@ lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int with_edges, const
     request.what_case = LBM__REQUEST__WHAT_MAP;
     request.map = &map;
     enum lbm_status status = lbm_daemon_ask(daemon, &request, take_map, &gathering);
+    if (status == LBM_STATUS_DONE)
+        out->n_lost = count_lost(&gathering);
+    int has_gaps = 0;
+    for (uint32_t v = 0; status == LBM_STATUS_DONE && v < out->g.n; v++)
+        has_gaps |= out->plan.part[v] == LBM_NONE;
+    if (status == LBM_STATUS_DONE && has_gaps && out->n_lost == 0 && close_gaps(&gathering) != LBM_OK) {
+        struct lbm_diag diag;
+        lbm_diag_set(&diag, LBM_E_NOMEM, job, 0, "no memory for its map");
+        status = lbm_cli_fail(daemon->client, &diag);
+    }
     if (status == LBM_STATUS_DONE && with_edges)
         status = join_edges(daemon, &gathering);
-    for (uint32_t v = 0; status == LBM_STATUS_DONE && v < out->g.n; v++)
-        out->n_lost += out->plan.part[v] == LBM_NONE;
     lbm_vec_free(&gathering.edges);
     if (status != LBM_STATUS_DONE) {
         lbm_job_map_free(out);

@@ -43,7 +43,18 @@ part_array(const struct lbm_mapping *mapping)
     return array;
 }
 
-/* The figures of the report, host names, their loads, and the host of each vertex. */
+static json_t *
+id_array(const struct lbm_mapping *mapping)
+{
+    json_t *array = json_array();
+    for (uint32_t v = 0; v < mapping->g->n; v++)
+        if (json_array_append_new(array, json_integer(mapping->id[v])) != 0)
+            break;
+    return array;
+}
+
+/* The figures of the report, host names, their loads, and the host of each vertex; and which vertices these are, if they are
+ * not 0, 1, ... */
 enum lbm_err
 lbm_map_write_json(const struct lbm_mapping *mapping, struct lbm_buf *out, struct lbm_diag *diag)
 {
@@ -57,6 +68,8 @@ lbm_map_write_json(const struct lbm_mapping *mapping, struct lbm_buf *out, struc
     int failed = json_object_set_new(object, "host_names", names) != 0;
     failed |= json_object_set_new(object, "load", loads) != 0;
     failed |= json_object_set_new(object, "part", part) != 0;
+    if (mapping->id != NULL)
+        failed |= json_object_set_new(object, "vertex", id_array(mapping)) != 0;
     char *text = complete && !failed ? json_dumps(object, JSON_COMPACT | LBM_JSON_FLAGS) : NULL;
     json_decref(object);
     if (text == NULL)
@@ -109,8 +122,8 @@ put_node(const struct lbm_mapping *mapping, uint32_t v, struct lbm_buf *out)
     const struct lbm_graph *g = mapping->g;
     const struct lbm_plan *plan = mapping->plan;
     lbm_buf_printf(out,
-                   "    <node id=\"%u\"><data key=\"vertex_weight\">%u</data><data key=\"host\">%u</data>", v,
-                   lbm_graph_work(g, v), plan->part[v]);
+                   "    <node id=\"%u\"><data key=\"vertex_weight\">%u</data><data key=\"host\">%u</data>",
+                   lbm_mapping_id(mapping, v), lbm_graph_work(g, v), plan->part[v]);
     if (mapping->h->name != NULL) {
         lbm_buf_printf(out, "<data key=\"host_name\">");
         put_escaped(out, mapping->h->name[plan->part[v]]);
@@ -138,8 +151,8 @@ lbm_map_write_graphml(const struct lbm_mapping *mapping, struct lbm_buf *out, st
         for (uint64_t d = g->offset[v]; d < g->offset[v + 1]; d++)
             if (g->target[d] > v)
                 lbm_buf_printf(
-                    out, "    <edge source=\"%u\" target=\"%u\"><data key=\"weight\">%u</data></edge>\n", v,
-                    g->target[d], lbm_graph_weight(g, d));
+                    out, "    <edge source=\"%u\" target=\"%u\"><data key=\"weight\">%u</data></edge>\n",
+                    lbm_mapping_id(mapping, v), lbm_mapping_id(mapping, g->target[d]), lbm_graph_weight(g, d));
     lbm_buf_printf(out, "  </graph>\n</graphml>\n");
     return LBM_OK;
 }

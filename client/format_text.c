@@ -21,7 +21,7 @@ lbm_map_write_scotch(const struct lbm_mapping *mapping, struct lbm_buf *out, str
     lbm_buf_u64(out, mapping->g->n);
     lbm_buf_put(out, "\n", 1);
     for (uint32_t v = 0; v < mapping->g->n; v++) {
-        lbm_buf_u64(out, v);
+        lbm_buf_u64(out, lbm_mapping_id(mapping, v));
         lbm_buf_put(out, "\t", 1);
         lbm_buf_u64(out, mapping->plan->part[v]);
         lbm_buf_put(out, "\n", 1);

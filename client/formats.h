@@ -49,6 +49,7 @@ struct lbm_mapping {
     const struct lbm_hosts *h;
     const struct lbm_plan *plan;
     const struct lbm_report *report;
+    const uint32_t *id; /* [vertices] their ids; NULL: 0, 1, ... */
     enum lbm_draw_space space; /* INPUT needs g->position */
 };
 
@@ -69,6 +70,13 @@ LBM_MAP_FORMAT_LIST(LBM_MAP_WRITER)
 
 /* Room for the name of any host: LBM_HOSTS_MAX has four digits. */
 enum { LBM_HOST_ID_BYTES = 12 };
+
+/* Id of a vertex, from its place in g. */
+static inline uint32_t
+lbm_mapping_id(const struct lbm_mapping *mapping, uint32_t v)
+{
+    return mapping->id != NULL ? mapping->id[v] : v;
+}
 
 /* Name of a host, or its id written into `id`. */
 const char *lbm_host_label(const struct lbm_hosts *h, uint32_t p, char id[LBM_HOST_ID_BYTES]);

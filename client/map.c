@@ -38,6 +38,7 @@ write_map(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *j
                                       .h = &h,
                                       .plan = &map.plan,
                                       .report = &report,
+                                      .id = map.id,
                                       .space = LBM_DRAW_OMEGA};
         if (lbm_report_fill(&map.g, &h, map.plan.part, &report, &diag) != LBM_OK ||
             lbm_mapping_write(format, &mapping, &out, &diag) != LBM_OK ||

@@ -93,5 +93,7 @@ row_copy(const struct lbm_row *row)
         copy.half = NULL;
     if (row->payload != NULL)
         LBM_ASSERT((copy.payload = lbm_copy(row->payload, row->payload_len, 1)) != NULL);
+    if (row->news != NULL)
+        LBM_ASSERT((copy.news = lbm_copy(row->news, row->n_news, sizeof *row->news)) != NULL);
     return copy;
 }

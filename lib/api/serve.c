@@ -514,6 +514,26 @@ lbmap_events(const struct lbmap *map)
     return map->fd >= 0 ? LBMAP_READ : 0;
 }
 
+/* ---- changes -------------------------------------------------------------------------------- */
+
+void
+lbm_api_serve_forget(struct lbmap *map, uint32_t vertex, uint64_t token)
+{
+    uint32_t at = find(map->service, vertex, token);
+    if (at != LBM_NONE)
+        forget(map->service, at);
+}
+
+void
+lbm_api_serve_doubt(struct lbmap *map)
+{
+    if (map->fd >= 0) {
+        map->ended_here = 1;
+        lbm_api_disconnect(map);
+    }
+    map->service->lost = 1;
+}
+
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 static enum lbm_err

@@ -3,9 +3,17 @@
 #ifndef LBM_API_SERVE_H
 #define LBM_API_SERVE_H
 
+#include <stdint.h>
+
 struct lbmap;
 
 /* Forget everything; no callback is called. Nothing if nothing is served. */
 void lbm_api_serve_end(struct lbmap *map);
+
+/* The vertex is held no more; no callback is called. Nothing if it is not held with that token. */
+void lbm_api_serve_forget(struct lbmap *map, uint32_t vertex, uint64_t token);
+
+/* What the daemon has is not known: all that is held is lost, and given anew. */
+void lbm_api_serve_doubt(struct lbmap *map);
 
 #endif

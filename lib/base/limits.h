@@ -32,6 +32,9 @@
 #define LBM_LEASE_STOP_US 2000000      /* so long before its end an application starts nothing new */
 #define LBM_LEASE_US_MAX 60000000      /* no lease is longer: a peer cannot keep an application going */
 #define LBM_DEGREE_MAX 60000           /* of a vertex in a job: its record must fit one batch */
+#define LBM_CHANGE_RECORDS_MAX 4096    /* records that one change of a guest touches: sent to a buddy together */
+#define LBM_CHANGE_BYTES_MAX (2u << 20) /* of these: fits a frame */
+#define LBM_IDS_MAX 1048576            /* ids of vertices that are allotted, or asked for, at a time */
 #define LBM_JOBS_MAX 64                /* live jobs in a cluster */
 #define LBM_LOG_LINES_MAX 4096         /* of the control log in one answer: fits a frame */
 #define LBM_EVENTS_MAX 1024            /* kept by a daemon for `lbctl events` */

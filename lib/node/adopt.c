@@ -218,6 +218,8 @@ reset(struct lbm_node *node, uint64_t incarnation)
     replicas_free(node);
     node->adoptions.n = 0;
     node->due.n = 0;
+    node->edge_answers.n = 0;
+    node->id_waits.n = 0;
     application_lapsed(node);
     uint64_t cleared = node->persist_id;
     lbm_vec_free(&node->stream.changes);

@@ -330,7 +330,8 @@ static void
 keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const uint8_t *payload,
              uint32_t len)
 {
-    if (len == vertex->payload_len && (len == 0 || memcmp(payload, vertex->payload, len) == 0))
+    if (is_undecided(node, vertex) || /* what the change says stands */
+        (len == vertex->payload_len && (len == 0 || memcmp(payload, vertex->payload, len) == 0)))
         return;
     uint8_t *copy = len != 0 ? lbm_copy(payload, len, 1) : NULL;
     if (len != 0 && copy == NULL)
@@ -397,7 +398,7 @@ application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
         const uint8_t *payload = checkpoint->payload.data + at;
         at += checkpoint->payload_len[i];
         if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) ||
-            !lease_holds(node))
+            !lease_holds(node) || is_undecided(node, vertex))
             continue;
         keep_payload(node, job, vertex, payload, checkpoint->payload_len[i]);
         n_kept++;
@@ -463,6 +464,8 @@ application_gone(struct lbm_node *node, uint64_t client)
         return;
     struct job *job = job_of(node, application->job);
     *application = node->applications.at[--node->applications.n];
+    if (job != NULL)
+        lbm_idmap_clear(&job->new_ids);
     if (job != NULL)
         stop_job(node, job);
     lease_tell(node);

@@ -149,7 +149,7 @@ take_part(struct lbm_node *node, struct collection *collection, uint32_t host, L
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
         Lbm__MapReply map = LBM__MAP_REPLY__INIT;
         map.host = host;
-        map.vertices = entry != NULL ? entry->vertices : 0;
+        map.vertices = entry != NULL ? entry->ids : 0;
         map.dimensions = node->view.m;
         map.records = records;
         map.stamp = stamp;
@@ -282,11 +282,12 @@ finish(struct lbm_node *node, size_t at)
     } else {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
         map.host = node->host;
-        map.vertices = entry != NULL ? entry->vertices : 0;
+        map.vertices = entry != NULL ? entry->ids : 0;
         map.dimensions = node->view.m;
         map.n_missing = collection->awaited.n;
         map.missing = collection->awaited.at;
         if (job != NULL) {
+            map.present = load_present(node, job);
             map.n_region_host = map.n_region_weight = job->region_host.n;
             map.region_host = job->region_host.at;
             map.region_weight = job->region_weight.at;
@@ -439,9 +440,9 @@ has_vertices(struct lbm_node *node, const struct collection *collection, size_t 
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
     for (size_t i = 0; i < n; i++)
-        if (vertex[i] >= entry->vertices) {
+        if (vertex[i] >= entry->ids) {
             reply_error(node, collection->client, collection->request, LBM_E_RANGE,
-                        "vertex %u: the guest has vertices 0 to %u", vertex[i], entry->vertices - 1);
+                        "vertex %u: the guest has vertices 0 to %u", vertex[i], entry->ids - 1);
             return 0;
         }
     return 1;

@@ -59,6 +59,24 @@ columns_add(struct lbm_node *node, struct columns *c, const struct job *job, con
         fail(node, LBM_E_NOMEM);
 }
 
+/* The column of lengths is there for all rows, or for none. */
+static enum lbm_err
+add_news(struct columns *c, const struct lbm_vertex *vertex)
+{
+    enum lbm_err err = LBM_OK;
+    size_t rows = c->bare.n;
+    while (err == LBM_OK && vertex->n_news != 0 && c->news_degree.n + 1 < rows)
+        err = lbm_vec_push(&c->news_degree, 0);
+    if (vertex->n_news != 0 || c->news_degree.n != 0)
+        err |= lbm_vec_push(&c->news_degree, vertex->n_news);
+    for (uint32_t i = 0; i < vertex->n_news; i++) {
+        err |= lbm_vec_push(&c->news_vertex, vertex->news[i].to);
+        err |= lbm_vec_push(&c->news_weight, vertex->news[i].weight);
+        err |= lbm_vec_push(&c->news_host, vertex->news[i].host);
+    }
+    return err;
+}
+
 void
 columns_add_replica(struct lbm_node *node, struct columns *c, const struct job *job,
                     const struct lbm_vertex *vertex, int bare)
@@ -73,6 +91,7 @@ columns_add_replica(struct lbm_node *node, struct columns *c, const struct job *
     err |= lbm_vec_push(&c->source_incarnation, vertex->source_incarnation);
     err |= lbm_vec_push(&c->fin, vertex->fin);
     err |= lbm_vec_push(&c->bare, bare != 0);
+    err |= add_news(c, vertex);
     if (err != LBM_OK)
         fail(node, LBM_E_NOMEM);
 }
@@ -98,6 +117,10 @@ columns_message(struct columns *c)
     COLUMN(source_incarnation, source_incarnation);
     COLUMN(fin, fin);
     COLUMN(bare, bare);
+    COLUMN(news_degree, news_degree);
+    COLUMN(news_vertex, news_vertex);
+    COLUMN(news_weight, news_weight);
+    COLUMN(news_host, news_host);
     if (c->payload.len != 0)
         COLUMN(payload_len, payload_len);
 #undef COLUMN
@@ -125,6 +148,10 @@ columns_free(struct columns *c)
     lbm_vec_free(&c->source);
     lbm_vec_free(&c->fin);
     lbm_vec_free(&c->bare);
+    lbm_vec_free(&c->news_degree);
+    lbm_vec_free(&c->news_vertex);
+    lbm_vec_free(&c->news_weight);
+    lbm_vec_free(&c->news_host);
     lbm_vec_free(&c->peer_incarnation);
     lbm_vec_free(&c->source_incarnation);
 }
@@ -135,7 +162,9 @@ columns_row(const Lbm__Records *r, size_t i, struct columns_place *at, unsigned 
 {
     const uint8_t *payload = r->payload.data + at->payload;
     uint32_t payload_len = r->n_payload_len != 0 ? r->payload_len[i] : 0;
-    size_t halves_at = at->half;
+    size_t halves_at = at->half, news_at = at->news;
+    uint32_t n_news = r->n_news_degree != 0 ? r->news_degree[i] : 0;
+    at->news += n_news;
     at->half += r->degree[i];
     at->payload += payload_len;
     struct lbm_row out = {.job = job,
@@ -172,6 +201,13 @@ columns_row(const Lbm__Records *r, size_t i, struct columns_place *at, unsigned 
             return LBM_E_NOMEM;
         }
     }
+    if (n_news != 0 && (out.news = lbm_alloc(n_news, sizeof *out.news)) == NULL) {
+        lbm_row_free(&out);
+        return LBM_E_NOMEM;
+    }
+    for (uint32_t k = 0; k < n_news; k++)
+        out.news[out.n_news++] = (struct lbm_half){r->news_vertex[news_at + k], r->news_weight[news_at + k],
+                                                   r->news_host[news_at + k]};
     *row = out;
     return LBM_OK;
 }

@@ -134,6 +134,9 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
         if (refusal[0] == '\0' && command->job_set->policy != NULL)
             level_policy_changed(node, command->job_set->job);
         break;
+    case LBM__COMMAND__WHAT_ALLOT_IDS:
+        ids_allotted(node, command->allot_ids, refusal);
+        break;
     case LBM__COMMAND__WHAT_JOIN:
         if (refusal[0] != '\0' && command->join->host == node->host &&
             command->join->incarnation == node->incarnation) {

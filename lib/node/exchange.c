@@ -73,7 +73,7 @@ may_move(const struct lbm_node *node, struct job *job, const struct lbm_vertex *
 {
     int was_refused = vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US;
     return node->lease.fence_us == 0 && vertex->stage == LBM_STAGE_OWN && vertex->fin &&
-           vertex->move_to == LBM_NONE && !was_refused && is_acked(node, vertex) &&
+           vertex->move_to == LBM_NONE && vertex->n_news == 0 && !was_refused && is_acked(node, vertex) &&
            (is_over || !gates_cools(node, job, vertex));
 }
 

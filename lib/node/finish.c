@@ -72,7 +72,7 @@ collect(struct lbm_node *node, struct job *job)
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
         if (vertex->stage != LBM_STAGE_MOV && vertex->stage != LBM_STAGE_REF)
             continue;
-        int is_old = node->now_us - vertex->since_us >= node->tombstone_us && vertex->fin;
+        int is_old = node->now_us - vertex->since_us >= node->tombstone_us && vertex->fin && vertex->n_news == 0;
         if (is_acked(node, vertex) && (is_old || LBM_BUG(COLLECT_UNFINISHED)))
             record_forget(node, job, vertex);
         else

@@ -161,8 +161,8 @@ ghosts_timer(struct lbm_node *node, struct job *job)
         ghosts_send(node, job);
 }
 
-static void
-send_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex, uint64_t *epoch,
+void
+ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex, uint64_t *epoch,
            uint32_t *host)
 {
     Lbm__Moved moved = LBM__MOVED__INIT;
@@ -205,15 +205,15 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
             fail(node, LBM_E_NOMEM);
     }
     if (vertex.n != 0 && node->failed == LBM_OK)
-        send_moved(node, ghosts->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
+        ghosts_tell_moved(node, ghosts->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
     lbm_vec_free(&vertex);
     lbm_vec_free(&host);
     lbm_vec_free(&epoch);
 }
 
 /* The sender knows nothing of these any more, and we have nobody else to ask: everybody, but seldom. */
-static void
-ask_everybody(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
+void
+ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
 {
     if (n == 0 || node->now_us < job->where_us)
         return;
@@ -238,6 +238,7 @@ on_moved(struct lbm_node *node, const Lbm__Peer *message)
     LBM_VEC(uint32_t) lost = {0};
     for (size_t i = 0; job != NULL && i < moved->n_vertex; i++) {
         const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, moved->vertex[i]);
+        edges_learn(job, moved->vertex[i], moved->host[i], message->src);
         if (moved->host[i] == LBM_NONE) {
             if (ghost != NULL && ghost->host == message->src && lbm_vec_push(&lost, ghost->id) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
@@ -247,7 +248,7 @@ on_moved(struct lbm_node *node, const Lbm__Peer *message)
         }
     }
     if (job != NULL && node->failed == LBM_OK)
-        ask_everybody(node, job, lost.n, lost.at);
+        ghosts_ask(node, job, lost.n, lost.at);
     lbm_vec_free(&lost);
 }
 
@@ -260,7 +261,8 @@ on_where(struct lbm_node *node, const Lbm__Peer *message)
     LBM_VEC(uint64_t) epoch = {0};
     for (size_t i = 0; job != NULL && i < where->n_vertex; i++) {
         const struct lbm_vertex *own = record_of(job, where->vertex[i]);
-        if (own == NULL || (own->stage != LBM_STAGE_OWN && own->stage != LBM_STAGE_OUT))
+        int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE; /* here they tell so */
+        if (own == NULL || (own->stage != LBM_STAGE_OWN && own->stage != LBM_STAGE_OUT && !was_removed))
             continue;
         enum lbm_err err = lbm_vec_push(&vertex, own->id);
         err |= lbm_vec_push(&epoch, own->epoch);
@@ -269,7 +271,7 @@ on_where(struct lbm_node *node, const Lbm__Peer *message)
             fail(node, LBM_E_NOMEM);
     }
     if (vertex.n != 0 && node->failed == LBM_OK)
-        send_moved(node, where->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
+        ghosts_tell_moved(node, where->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
     lbm_vec_free(&vertex);
     lbm_vec_free(&host);
     lbm_vec_free(&epoch);

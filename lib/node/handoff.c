@@ -171,7 +171,7 @@ target_for(const struct lbm_node *node, const struct lbm_vertex *vertex, uint32_
     /* Its source must have finished: a vertex that comes and goes has one unanswered offer at most. */
     int fits = vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE && to != node->host &&
                target != NULL && target->state == LBM_MEMBER_ACTIVE && !is_pinned &&
-               (vertex->fin || LBM_BUG(MOVE_UNFINISHED));
+               (vertex->fin || LBM_BUG(MOVE_UNFINISHED)) && vertex->n_news == 0;
     return fits ? target : NULL;
 }
 
@@ -287,6 +287,8 @@ handoff_view_changed(struct lbm_node *node, struct job *job)
 void
 handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
+    if (vertex->n_news != 0)
+        edges_soon(node, job);
     switch (vertex->stage) {
     case LBM_STAGE_OWN:
     case LBM_STAGE_REF:
@@ -419,10 +421,10 @@ fits_guest(const struct lbm_job_entry *entry, const Lbm__Records *r, unsigned m)
         !payload_fits(r->n_payload_len, r->payload_len, &r->payload))
         return 0;
     for (size_t i = 0; i < r->n_vertex; i++)
-        if (r->vertex[i] >= entry->vertices || r->epoch[i] < 2)
+        if (r->vertex[i] >= entry->ids || r->epoch[i] < 2)
             return 0;
     for (size_t k = 0; k < r->n_neighbour; k++)
-        if (r->neighbour[k] >= entry->vertices)
+        if (r->neighbour[k] >= entry->ids)
             return 0;
     return 1;
 }
@@ -467,7 +469,7 @@ on_offer(struct lbm_node *node, const Lbm__Peer *message)
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, offer->job);
     if (job == NULL || entry == NULL || !fits_guest(entry, r, job->shard.m) || !is_ready_for(node, message))
         return; /* not known yet: the offer comes again */
-    struct columns_place place = {0, 0};
+    struct columns_place place = {0};
     for (size_t i = 0; i < r->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = record_of(job, r->vertex[i]);
         int is_new = own == NULL || own->epoch < r->epoch[i];

@@ -15,6 +15,9 @@
  *   suspect.c    silence, suspicion, proposals to evict
  *   drain.c      giving everything away, and leaving
  *   application.c what an application may work on
+ *   change.c     changes of the guest by its applications
+ *   edges.c      changed edges, told to those who own the other ends
+ *   ids.c        ids of vertices that are added
  *   load.c       loads that applications report, and what they add up to
  *   handoff.c    PROTOCOL section 4: offers, answers, retries
  *   moves.c      why vertices went, for those who ask
@@ -193,6 +196,16 @@ void record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *v
                     uint32_t len);
 /* What the vertex costs has changed. */
 void record_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t work);
+/* Its neighbours have changed. */
+void record_content(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
+/* What others have yet to hear of its edges has. */
+void record_news(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
+/* Its application removes it; the change is stored by record_together. */
+void record_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
+/* A change of several records that nobody may have in part: each has been changed as it shall be stored. */
+void record_together(struct lbm_node *node, struct job *job, const uint32_t *slots, size_t n);
+/* It is one of those, and its buddy may have none of them yet: nothing else may change it. */
+int is_undecided(const struct lbm_node *node, const struct lbm_vertex *vertex);
 void record_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 /* A whole job is void here. */
 void record_drop_job(struct lbm_node *node, uint64_t job);
@@ -290,10 +303,44 @@ void application_fence(struct lbm_node *node, int64_t until_us);
 void application_timer(struct lbm_node *node);
 int64_t application_deadline(const struct lbm_node *node);
 
+/* ---- change.c ------------------------------------------------------------------------------------------ */
+
+void application_change(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ChangeRequest *change);
+
+/* ---- edges.c ------------------------------------------------------------------------------------------- */
+
+/* The place of a neighbour in a record, or LBM_NONE. */
+uint32_t edge_find(const struct lbm_vertex *vertex, uint32_t to);
+/* Errors: LBM_E_NOMEM. The record is not stored by it. weight 0: there is no such edge any more. */
+enum lbm_err edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to, uint32_t weight,
+                      uint32_t host) LBM_MUST_CHECK;
+/* Have the other end's owner told. Errors: LBM_E_NOMEM. */
+enum lbm_err edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host) LBM_MUST_CHECK;
+void edges_timer(struct lbm_node *node, struct job *job);
+int64_t edges_deadline(const struct job *job);
+void edges_acked(struct lbm_node *node); /* the stream has moved on */
+void edges_soon(struct lbm_node *node, struct job *job);
+/* A vertex is there; LBM_NONE: not where it was believed to be. */
+void edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from);
+void on_edges(struct lbm_node *node, const Lbm__Peer *message);
+void on_edges_done(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- ids.c --------------------------------------------------------------------------------------------- */
+
+void application_ids(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__IdsRequest *ids);
+void ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refusal); /* by the log */
+void ids_gone(struct lbm_node *node, uint64_t client);
+void ids_timer(struct lbm_node *node);
+int64_t ids_deadline(const struct lbm_node *node);
+
 /* ---- load.c -------------------------------------------------------------------------------------------- */
 
 /* The work of the whole job: as submitted, or as the hosts' loads add up once loads are reported. */
 uint64_t load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* The same of the number of vertices. */
+uint32_t load_count(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* Vertices of all hosts, as last heard. */
+uint64_t load_present(const struct lbm_node *node, const struct job *job);
 /* Somebody has told of reports. */
 void load_drifts(struct lbm_node *node, struct job *job);
 void load_timer(struct lbm_node *node, struct job *job);
@@ -398,6 +445,10 @@ int64_t ghosts_deadline(const struct job *job);
 void on_ghosts(struct lbm_node *node, const Lbm__Peer *message);
 void on_moved(struct lbm_node *node, const Lbm__Peer *message);
 void on_where(struct lbm_node *node, const Lbm__Peer *message);
+/* Ask all hosts who owns these, but seldom. */
+void ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex);
+void ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex, uint64_t *epoch,
+                       uint32_t *host);
 
 /* ---- mapping.c -------------------------------------------------------------------------------------- */
 
@@ -456,6 +507,7 @@ struct columns {
     LBM_VEC(uint32_t) payload_len;
     struct lbm_buf payload;
     LBM_VEC(uint32_t) stage, peer, source, fin, bare;
+    LBM_VEC(uint32_t) news_degree, news_vertex, news_weight, news_host;
     LBM_VEC(uint64_t) peer_incarnation, source_incarnation;
 };
 void columns_init(struct columns *columns);
@@ -471,7 +523,7 @@ const Lbm__Records *columns_message(struct columns *columns);
 void columns_free(struct columns *columns);
 /* Where the content of a row begins, when a message is read row by row. */
 struct columns_place {
-    size_t half, payload;
+    size_t half, payload, news;
 };
 /* Row i of a message as a record; moves `at` on to the next. Errors: LBM_E_NOMEM; row owns its content. */
 enum lbm_err columns_row(const Lbm__Records *records, size_t i, struct columns_place *at, unsigned m,

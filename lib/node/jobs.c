@@ -28,7 +28,7 @@ job_add(struct lbm_node *node, uint64_t id)
     job->id = id;
     job->created_us = node->now_us;
     job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = job->load_us = job->cool_us =
-        INT64_MAX;
+        job->news_us = INT64_MAX;
     unsigned m = node->view.m != 0 ? node->view.m : node->m;
     lbm_shard_init(&job->shard, m, node->host);
     lbm_affine_identity(&job->frame, m);
@@ -59,6 +59,8 @@ job_free(struct job *job)
     lbm_vec_free(&job->unfinished);
     lbm_vec_free(&job->tombstones);
     lbm_vec_free(&job->releasing);
+    lbm_vec_free(&job->news);
+    lbm_idmap_free(&job->new_ids);
     free(job->pending);
     lbm_vec_free(&job->pulses);
     lbm_idmap_free(&job->pulse_at);
@@ -127,7 +129,8 @@ job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32
 {
     double target = job_target(node, entry, host);
     uint64_t whole = load_whole(node, entry);
-    double vertex = whole > entry->vertices ? ceil((double)whole / entry->vertices) : 0;
+    uint32_t count = load_count(node, entry);
+    double vertex = whole > count ? ceil((double)whole / count) : 0;
     double slack = entry->imbalance * target > vertex ? entry->imbalance * target : vertex;
     double bound = floor((target + slack) * (1 + 1e-12)), least = ceil(target * (1 - 1e-12));
     return (uint64_t)(bound > least ? bound : least);
@@ -477,6 +480,7 @@ job_timer(struct lbm_node *node, struct job *job)
     load_timer(node, job);
     handoff_timer(node, job);
     finish_timer(node, job);
+    edges_timer(node, job);
     switch (job->phase) {
     case LBM_PHASE_SUBMITTED:
         waiting_timer(node, job, entry);
@@ -524,6 +528,7 @@ job_deadline(const struct job *job)
     int64_t when = job->offers_us < job->checkpoint_us ? job->offers_us : job->checkpoint_us;
     when = job->finish_us < when ? job->finish_us : when;
     when = job->collect_us < when ? job->collect_us : when;
+    when = edges_deadline(job) < when ? edges_deadline(job) : when;
     when = job->load_us < when ? job->load_us : when;
     if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
         when = job->tick_us < when ? job->tick_us : when;

@@ -35,6 +35,26 @@ load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry)
     return job != NULL && job->whole != 0 ? job->whole : entry->work;
 }
 
+uint32_t
+load_count(const struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    const struct job *job = job_of(node, entry->job);
+    return job != NULL && job->count != 0 ? job->count : entry->vertices;
+}
+
+uint64_t
+load_present(const struct lbm_node *node, const struct job *job)
+{
+    uint64_t n = job->shard.n_own + job->shard.n_out;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        const struct pulse *pulse = pulse_known(job, member->host);
+        if (member->host != node->host && lbm_view_takes_part(member) && pulse != NULL)
+            n += pulse->vertices;
+    }
+    return n;
+}
+
 void
 load_drifts(struct lbm_node *node, struct job *job)
 {
@@ -44,12 +64,13 @@ load_drifts(struct lbm_node *node, struct job *job)
     job->load_us = node->now_us + PING_US;
 }
 
-/* Sum over all hosts. Value: 0 while some of it is not known: a host has not been heard of, or one is lost
+/* Sum over all hosts of loads, and of vertices. Value: 0 while some of it is not known: a host has not been heard of, or one is lost
  * and its heir has yet to take over. */
 static uint64_t
-sum_of_loads(const struct lbm_node *node, const struct job *job)
+sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count)
 {
     uint64_t sum = 0;
+    *count = 0;
     for (size_t i = 0; i < node->view.departed.n; i++)
         if (node->view.departed.at[i].evicted && !node->view.departed.at[i].adopted)
             return 0;
@@ -64,6 +85,7 @@ sum_of_loads(const struct lbm_node *node, const struct job *job)
             return 0;
         else
             sum += pulse->whole;
+        *count += member->host == node->host ? job->shard.n_own + job->shard.n_out : pulse->vertices;
     }
     return sum;
 }
@@ -74,10 +96,13 @@ load_timer(struct lbm_node *node, struct job *job)
     if (!job->drifts || node->now_us < job->load_us)
         return;
     job->load_us = node->now_us + PING_US;
-    uint64_t known = load_whole(node, lbm_view_job(&node->view, job->id)), sum = sum_of_loads(node, job);
+    uint64_t count, known = load_whole(node, lbm_view_job(&node->view, job->id)),
+                    sum = sum_of_loads(node, job, &count);
     uint64_t change = sum > known ? sum - known : known - sum;
     if (sum != 0 && change > known / WHOLE_PARTS)
         job->whole = sum;
+    if (sum != 0 && count != 0)
+        job->count = (uint32_t)count;
 }
 
 static uint32_t
@@ -110,11 +135,11 @@ take_known(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, do
 
 /* The vertex of row i of a report, or NULL: it is not worked on, or not by this application any more. */
 static struct lbm_vertex *
-reported_vertex(const struct job *job, const Lbm__LoadRequest *load, size_t i)
+reported_vertex(const struct lbm_node *node, const struct job *job, const Lbm__LoadRequest *load, size_t i)
 {
     struct lbm_vertex *vertex = record_of(job, load->vertex[i]);
     int is_held = vertex != NULL && vertex->stage == LBM_STAGE_OWN && vertex->running == load->token[i];
-    return is_held ? vertex : NULL;
+    return is_held && !is_undecided(node, vertex) ? vertex : NULL;
 }
 
 static double
@@ -126,11 +151,11 @@ as_heard(double load)
 /* How much reports count when they have something in common; 0: they have nothing. That is the part of it in
  * what a report says: the rest is scatter. */
 static double
-common_part(const struct job *job, const Lbm__LoadRequest *load)
+common_part(const struct lbm_node *node, const struct job *job, const Lbm__LoadRequest *load)
 {
     double sum = 0, squares = 0, work = 0, n = 0;
     for (size_t i = 0; i < load->n_vertex; i++) {
-        const struct lbm_vertex *vertex = reported_vertex(job, load, i);
+        const struct lbm_vertex *vertex = reported_vertex(node, job, load, i);
         if (vertex == NULL)
             continue;
         double difference = as_heard(load->load[i]) - vertex->work;
@@ -162,9 +187,9 @@ void
 application_load(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LoadRequest *load)
 {
     struct job *job = application_job(node, client);
-    double common = job != NULL && !load->known ? common_part(job, load) : 0;
+    double common = job != NULL && !load->known ? common_part(node, job, load) : 0;
     for (size_t i = 0; job != NULL && i < load->n_vertex && node->failed == LBM_OK; i++) {
-        struct lbm_vertex *vertex = reported_vertex(job, load, i);
+        struct lbm_vertex *vertex = reported_vertex(node, job, load, i);
         if (vertex == NULL)
             continue;
         double known = vertex->reported > 0 ? (double)vertex->reported : vertex->work;

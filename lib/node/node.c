@@ -62,6 +62,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     lbm_rng_seed(&node->rng, config->seed);
     node->incarnation = 1;
     node->append_token = lbm_rng_next(&node->rng); /* no answer to an earlier life's append fits */
+    node->life = node->append_token;
     if (node->name == NULL || node->address == NULL || node->cluster_name == NULL ||
         node->founder_address == NULL || node->version == NULL || node->links == NULL) {
         lbm_node_free(node);
@@ -109,6 +110,8 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->due);
     lbm_vec_free(&node->applications);
     lbm_vec_free(&node->checkpoints);
+    lbm_vec_free(&node->id_waits);
+    lbm_vec_free(&node->edge_answers);
     lbm_vec_free(&node->evictions);
     lbm_view_free(&node->view);
     if (node->incoming != NULL)
@@ -183,6 +186,8 @@ static const struct {
     {LBM__PEER__BODY_REPL_ACK, LIVING, on_repl_ack},
     {LBM__PEER__BODY_WHERE, LIVING, on_where},
     {LBM__PEER__BODY_GHOSTS, LIVING, on_ghosts},
+    {LBM__PEER__BODY_EDGES, LIVING, on_edges},
+    {LBM__PEER__BODY_EDGES_DONE, LIVING, on_edges_done},
     {LBM__PEER__BODY_MOVED, LIVING, on_moved},
     {LBM__PEER__BODY_OFFER, LIVING, on_offer},
     {LBM__PEER__BODY_ANSWER, LIVING, on_answer},
@@ -296,6 +301,7 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         submit_gone(node, event->as.client);
         collect_gone(node, event->as.client);
         operate_gone(node, event->as.client);
+        ids_gone(node, event->as.client);
         application_gone(node, event->as.client);
         break;
     case LBM_EVENT_CAPACITY:
@@ -324,6 +330,7 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         jobs_timer(node);
         drain_timer(node);
         application_timer(node);
+        ids_timer(node);
         collect_timer(node);
         stream_timer(node);
         handoff_flush(node);
@@ -350,6 +357,7 @@ lbm_node_deadline(const struct lbm_node *node)
     when = earlier(when, stream_deadline(node));
     when = earlier(when, adopt_deadline(node));
     when = earlier(when, application_deadline(node));
+    when = earlier(when, ids_deadline(node));
     when = earlier(when, drain_deadline(node));
     return when;
 }

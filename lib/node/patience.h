@@ -51,6 +51,8 @@ enum {
     RECLAIM_US = 20000000,     /* an evicted host waits so long to be adopted */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     FIN_RETRY_US = 5000000,
+    EDGES_RETRY_US = 1000000,    /* changed edges without an answer are told again */
+    EDGES_PATIENCE_US = 600000000, /* nobody knows the other end: there is none */
     WHERE_US = 1000000,      /* between questions to everybody */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
 };

@@ -8,6 +8,8 @@ lbm_row_free(struct lbm_row *row)
 {
     free(row->half);
     free(row->payload);
+    free(row->news);
+    row->news = NULL;
     row->half = NULL; /* a step that fails for want of memory leaves the row where it is */
     row->payload = NULL;
 }

@@ -41,7 +41,7 @@ struct lbm_row {
     uint32_t vertex;
     uint64_t epoch;
     enum lbm_stage stage;
-    uint32_t peer; /* OUT, MOV: to whom; OWN: whom the plan wants it to go to; else LBM_NONE */
+    uint32_t peer; /* OUT, MOV: to whom, LBM_NONE: it was removed; OWN: whom the plan wants it to go to; else LBM_NONE */
     uint64_t peer_incarnation;
     uint32_t work;
     uint32_t pin;
@@ -55,6 +55,10 @@ struct lbm_row {
     struct lbm_half *half; /* [degree], owned by whoever owns the row */
     uint32_t payload_len;
     uint8_t *payload; /* [payload_len] of the application, owned like half; NULL: none */
+    /* Changes of edges that the owners of the other ends have yet to hear of; weight 0: there is no such edge any
+     * more. OWN, and MOV of a vertex that was removed. */
+    uint32_t n_news;
+    struct lbm_half *news; /* [n_news], owned like half; NULL: none */
 };
 
 void lbm_row_free(struct lbm_row *row); /* what it owns, not the row itself */

@@ -45,7 +45,7 @@ list(struct lbm_node *node, void *array, uint32_t slot)
 void
 record_list(struct lbm_node *node, struct job *job, uint32_t slot)
 {
-    const struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+    struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
     if (vertex->stage == LBM_STAGE_OWN && vertex->wish != LBM_NONE)
         wishes_changed(job);
     if (vertex->stage == LBM_STAGE_OUT) {
@@ -57,6 +57,12 @@ record_list(struct lbm_node *node, struct job *job, uint32_t slot)
         if (job->finish_us == INT64_MAX)
             job->finish_us = node->now_us + FIN_RETRY_US;
     }
+    if (vertex->n_news != 0) {
+        if (vertex->news_since_us == 0)
+            list(node, &job->news, slot);
+        vertex->news_since_us = node->now_us;
+        edges_soon(node, job);
+    }
     if (is_tombstone(vertex)) {
         list(node, &job->tombstones, slot);
         if (job->collect_us == INT64_MAX)
@@ -64,16 +70,75 @@ record_list(struct lbm_node *node, struct job *job, uint32_t slot)
     }
 }
 
-/* The record stands as it shall be stored: number it, send it on its way, store it. */
-static void
-changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+int
+is_undecided(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    vertex->seq = ++node->stream.seq;
+    return vertex->shares && !is_acked(node, vertex);
+}
+
+/* The record stands as it shall be stored, with that number: send it on its way, store it. */
+static void
+store(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint64_t seq)
+{
+    vertex->seq = seq;
     stream_push(node, vertex->seq, job->id, vertex->id);
     persist_vertex(node, job, vertex);
     record_list(node, job, (uint32_t)(vertex - job->shard.vertices.at));
     vertex->untold = 1;
     ghosts_are_due(job, GHOSTS_CHANGES);
+}
+
+static void
+changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    LBM_ASSERT(!is_undecided(node, vertex)); /* or its buddy would get a part of a change */
+    vertex->shares = 0;
+    store(node, job, vertex, ++node->stream.seq);
+}
+
+void
+record_together(struct lbm_node *node, struct job *job, const uint32_t *slots, size_t n)
+{
+    uint64_t seq = ++node->stream.seq;
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slots[i]];
+        LBM_ASSERT(!is_undecided(node, vertex));
+        vertex->shares = n > 1;
+        vertex->worked = 0;
+        vertex->covered = 0;
+        vertex->news_stamp = seq;
+        vertex->news_us = 0;
+        store(node, job, vertex, seq);
+    }
+}
+
+void
+record_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    const struct lbm_transition_rule *rule = &lbm_transition_rules[LBM_TRANSITION_REMOVE];
+    LBM_ASSERT(lbm_transition_allows(LBM_TRANSITION_REMOVE, vertex->stage) && vertex->fin);
+    if (lbm_shard_set_stage(&job->shard, vertex, rule->to,
+                            lbm_transition_epoch(LBM_TRANSITION_REMOVE, vertex->epoch), LBM_NONE, 0) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    vertex->running = 0;
+    vertex->since_us = node->now_us;
+    vertex->offered_us = 0;
+    vertex->covered = 0;
+}
+
+void
+record_news(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    changed(node, job, vertex);
+}
+
+void
+record_content(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    vertex->covered = 0;
+    changed(node, job, vertex);
 }
 
 struct lbm_vertex *

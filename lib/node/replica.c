@@ -200,7 +200,7 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
     struct replica_job *held = job_in(replica, repl->job);
     if (held == NULL || (r != NULL && (op->as.replica.row = lbm_alloc(r->n_vertex, sizeof(struct lbm_row))) == NULL))
         return LBM_E_NOMEM;
-    struct columns_place place = {0, 0};
+    struct columns_place place = {0};
     for (size_t i = 0; r != NULL && i < r->n_vertex; i++) {
         struct lbm_row row, copy;
         enum lbm_err err = columns_row(r, i, &place, m, repl->job, &row);
@@ -226,7 +226,9 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
         copy = row;
         copy.half = row.half != NULL ? lbm_copy(row.half, row.degree, sizeof *row.half) : NULL;
         copy.payload = row.payload != NULL ? lbm_copy(row.payload, row.payload_len, 1) : NULL;
+        copy.news = row.news != NULL ? lbm_copy(row.news, row.n_news, sizeof *row.news) : NULL;
         if ((row.half != NULL && copy.half == NULL) || (row.payload != NULL && copy.payload == NULL) ||
+            (row.news != NULL && copy.news == NULL) ||
             put_row(held, &row) != LBM_OK) {
             lbm_row_free(&row);
             lbm_row_free(&copy);

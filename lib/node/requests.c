@@ -392,6 +392,18 @@ answer_load(struct lbm_node *node, const struct client *client, const Lbm__Reque
     application_load(node, client->id, client->request, request->load);
 }
 
+static void
+answer_ids(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_ids(node, client->id, client->request, request->ids);
+}
+
+static void
+answer_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_change(node, client->id, client->request, request->change);
+}
+
 static const struct {
     Lbm__Request__WhatCase what;
     void (*answer)(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
@@ -415,6 +427,8 @@ static const struct {
     {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},
     {LBM__REQUEST__WHAT_LOAD, answer_load},
     {LBM__REQUEST__WHAT_EXPLAIN, answer_explain},
+    {LBM__REQUEST__WHAT_IDS, answer_ids},
+    {LBM__REQUEST__WHAT_CHANGE, answer_change},
 };
 
 void

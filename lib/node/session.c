@@ -84,7 +84,8 @@ session_limit(const struct lbm_node *node, const struct job *job, uint32_t host,
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint64_t limit = job_limit(node, entry, host);
     double target = job_target(node, entry, host), margin = ((double)limit - target) / MARGIN_PARTS;
-    double mean = entry->vertices != 0 ? (double)load_whole(node, entry) / entry->vertices : 1;
+    uint32_t count = load_count(node, entry);
+    double mean = count != 0 ? (double)load_whole(node, entry) / count : 1;
     if (!job->was_settled || margin < mean)
         return limit;
     uint64_t less = limit - (uint64_t)margin;

@@ -30,6 +30,7 @@ lbm_shard_free(struct lbm_shard *shard)
     for (size_t i = 0; i < shard->vertices.n; i++) {
         free(shard->vertices.at[i].half);
         free(shard->vertices.at[i].payload);
+        free(shard->vertices.at[i].news);
     }
     lbm_vec_free(&shard->vertices);
     lbm_idmap_free(&shard->vertex_slot);
@@ -94,6 +95,7 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
         account(shard, vertex, 0);
         free(vertex->half);
         free(vertex->payload);
+        free(vertex->news);
     }
     *vertex = (struct lbm_vertex){.id = row->vertex,
                                   .stage = row->stage,
@@ -115,10 +117,14 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
                                   .half = row->half,
                                   .payload_len = row->payload_len,
                                   .payload = row->payload,
+                                  .n_news = row->n_news,
+                                  .news = row->news,
+                                  .news_stamp = row->seq,
                                   .x = {row->position[0], row->position[1], row->position[2]},
                                   .row = LBM_NONE};
     row->half = NULL;
     row->payload = NULL;
+    row->news = NULL;
     account(shard, vertex, 1);
     return LBM_OK;
 }
@@ -131,6 +137,7 @@ lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex)
     account(shard, vertex, 0);
     free(vertex->half);
     free(vertex->payload);
+    free(vertex->news);
     *vertex = (struct lbm_vertex){.id = vertex->id,
                                   .peer = LBM_NONE,
                                   .wish = LBM_NONE,
@@ -190,13 +197,24 @@ lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm
     account(shard, vertex, 1);
     if (stage != LBM_STAGE_MOV)
         return LBM_OK;
+    int was_removed = peer == LBM_NONE;
     free(vertex->half);
     free(vertex->payload);
     vertex->half = NULL;
     vertex->degree = 0;
     vertex->payload = NULL;
     vertex->payload_len = 0;
-    return leave_ghost(shard, vertex);
+    return was_removed ? LBM_OK : leave_ghost(shard, vertex);
+}
+
+void
+lbm_shard_set_neighbours(struct lbm_shard *shard, struct lbm_vertex *vertex, struct lbm_half *half, uint32_t degree)
+{
+    LBM_ASSERT(vertex->stage == LBM_STAGE_OWN);
+    lbm_shard_touch(shard);
+    free(vertex->half);
+    vertex->half = half;
+    vertex->degree = degree;
 }
 
 void
@@ -226,13 +244,18 @@ lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vert
               struct lbm_row *row)
 {
     struct lbm_half *half = NULL;
-    uint8_t *payload = NULL;
-    if (vertex->payload != NULL && (payload = lbm_copy(vertex->payload, vertex->payload_len, 1)) == NULL)
+    uint8_t *payload = vertex->payload != NULL ? lbm_copy(vertex->payload, vertex->payload_len, 1) : NULL;
+    struct lbm_half *news = vertex->n_news != 0 ? lbm_copy(vertex->news, vertex->n_news, sizeof *news) : NULL;
+    if ((vertex->payload != NULL && payload == NULL) || (vertex->n_news != 0 && news == NULL)) {
+        free(payload);
+        free(news);
         return LBM_E_NOMEM;
+    }
     if (vertex->half != NULL) {
         half = lbm_copy(vertex->half, vertex->degree, sizeof *half);
         if (half == NULL) {
             free(payload);
+            free(news);
             return LBM_E_NOMEM;
         }
         for (uint32_t i = 0; i < vertex->degree; i++) {
@@ -257,6 +280,8 @@ lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vert
                             .fin = vertex->fin,
                             .payload_len = payload != NULL ? vertex->payload_len : 0,
                             .payload = payload,
+                            .n_news = vertex->n_news,
+                            .news = news,
                             .degree = half != NULL ? vertex->degree : 0,
                             .half = half};
     return LBM_OK;

@@ -15,7 +15,7 @@ struct lbm_vertex {
     uint32_t id;
     enum lbm_stage stage;
     uint64_t epoch;
-    uint32_t peer; /* OUT, MOV: to whom */
+    uint32_t peer; /* OUT, MOV: to whom; LBM_NONE: it was removed */
     uint64_t peer_incarnation;
     uint32_t wish; /* OWN: host it should go to, or LBM_NONE */
     uint32_t work;
@@ -28,6 +28,7 @@ struct lbm_vertex {
     uint8_t fin;        /* whom it came from will not offer it again */
     uint8_t fin_due;    /* OWN after a refusal: FIN is owed to `refuser` */
     uint8_t answer_due; /* an offer waits for this record to be acked */
+    uint8_t shares;     /* its last change is one of several that nobody may have in part */
     uint8_t awaited;    /* from before the stream's generation, and its buddy has not got it yet */
     uint64_t seq;       /* of its last change in this host's stream */
     uint64_t worked;    /* seq of a change of its work alone, made when it could have moved; 0: none */
@@ -45,6 +46,11 @@ struct lbm_vertex {
     struct lbm_half *half; /* [degree], owned; NULL in stages MOV and REF */
     uint32_t payload_len;
     uint8_t *payload;   /* [payload_len], owned; NULL in stages MOV and REF */
+    uint32_t n_news;
+    struct lbm_half *news; /* [n_news], owned: changed edges that the owners of the other ends have yet to hear of */
+    uint64_t news_stamp;   /* of the last change among them */
+    int64_t news_us;       /* when they were last told; 0: not yet */
+    int64_t news_since_us; /* when this life began to; 0: it has not, and they are on no list */
     double x[3];        /* position in raw coordinates (before the frame) */
     int64_t offered_us; /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
     uint32_t row;       /* of the patch, or LBM_NONE */
@@ -106,6 +112,9 @@ void lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex);
 
 enum lbm_err lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm_stage stage,
                                  uint64_t epoch, uint32_t peer, uint64_t peer_incarnation) LBM_MUST_CHECK;
+
+/* Stage OWN: its neighbours are these from now on. Takes half. */
+void lbm_shard_set_neighbours(struct lbm_shard *shard, struct lbm_vertex *vertex, struct lbm_half *half, uint32_t degree);
 
 /* Stage OWN: it costs so much from now on. */
 void lbm_shard_set_work(struct lbm_shard *shard, struct lbm_vertex *vertex, uint32_t work);

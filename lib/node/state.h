@@ -227,6 +227,21 @@ struct checkpoint {
     uint64_t seq;
 };
 
+/* An application waits for ids of vertices. */
+struct id_wait {
+    uint64_t client, request, job;
+    uint32_t count;
+    int64_t ask_us; /* asked for, again from then on */
+};
+
+/* The owner of the other end of an edge hears, once the buddy has it, that it is so here too. */
+struct edge_answer {
+    uint64_t seq; /* of the change here */
+    uint64_t job, stamp;
+    uint32_t to; /* host */
+    uint32_t vertex, toward, weight, gone;
+};
+
 /* A client's question that other hosts answer. */
 struct collection {
     uint64_t query;
@@ -282,6 +297,9 @@ struct lbm_node {
     LBM_VEC(struct due) due;
     LBM_VEC(struct application) applications;
     LBM_VEC(struct checkpoint) checkpoints;
+    LBM_VEC(struct id_wait) id_waits;
+    LBM_VEC(struct edge_answer) edge_answers;
+    uint64_t life; /* drawn when it started */
     LBM_VEC(int64_t) evictions; /* when this host learned of the last ones */
     uint64_t evictions_seen;    /* up to this view */
     int64_t cut_off_us;         /* when this host last heard of hardly anybody; 0: never */

@@ -104,12 +104,17 @@ struct job {
     int64_t finish_us;            /* next look at them; INT64_MAX: there are none */
     LBM_VEC(uint32_t) tombstones; /* slots of MOV and REF */
     int64_t collect_us;           /* next look at them; INT64_MAX: there are none */
+    LBM_VEC(uint32_t) news;       /* slots of records that others have yet to hear of changed edges of */
+    int64_t news_us;              /* next look at them; INT64_MAX: there are none */
+    struct lbm_idmap new_ids;     /* ids given to an application that has not used them */
+    uint32_t id_next, id_end;     /* those that may be given to it */
     LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
     uint64_t moved;               /* handed over so far */
 
     int drifts;      /* loads are reported, here or elsewhere */
     double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
     uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
+    uint32_t count;  /* the same of vertices */
     int64_t load_us; /* when they are added up next */
 
     int64_t drain_us; /* DRAINING: when vertices without a wish are looked for next */

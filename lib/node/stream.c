@@ -62,6 +62,7 @@ gather(struct lbm_node *node)
                 continue;
             vertex->covered = 0;
             vertex->awaited = 1;
+            vertex->shares = 0;
             s->uncovered++;
             stream_push(node, vertex->seq, node->jobs.at[j]->id, vertex->id);
         }
@@ -91,26 +92,49 @@ struct repl_batch {
 static size_t
 content_bytes(const struct lbm_vertex *vertex)
 {
-    return 96 + 16 * (size_t)vertex->degree + vertex->payload_len;
+    return 96 + 16 * ((size_t)vertex->degree + vertex->n_news) + vertex->payload_len;
 }
 
-/* Take one change into the batch. Returns 0 if it belongs into the next one. */
+/* The end of those that have the number of this one: nobody may have a part of them (record_together). */
+static size_t
+together_end(const struct stream *s, size_t from)
+{
+    size_t end = from + 1;
+    while (end < s->changes.n && s->changes.at[end].seq == s->changes.at[from].seq)
+        end++;
+    return end;
+}
+
+/* May changes [from, end) go with the batch? One that has nothing yet takes whatever belongs together. */
 static int
+batch_fits(const struct lbm_node *node, const struct repl_batch *batch, size_t from, size_t end)
+{
+    size_t n = batch->columns.vertex.n + batch->gone.n, bytes = batch->bytes;
+    for (size_t i = from; n != 0 && i < end; i++) {
+        const struct change *change = &node->stream.changes.at[i];
+        struct job *job;
+        const struct lbm_vertex *vertex = vertex_of(node, change, &job);
+        if (change->vertex == LBM_NONE)
+            return 0;
+        if (vertex == NULL || vertex->seq != change->seq)
+            continue;
+        n++;
+        bytes += content_bytes(vertex);
+        if (batch->message.job != change->job || n > LBM_BATCH_VERTICES_MAX || bytes > LBM_BATCH_BYTES_MAX)
+            return 0;
+    }
+    return 1;
+}
+
+static void
 batch_add(struct lbm_node *node, struct repl_batch *batch, const struct change *change)
 {
     struct job *job;
     const struct lbm_vertex *vertex = vertex_of(node, change, &job);
-    int is_first = batch->columns.vertex.n + batch->gone.n == 0;
     if (change->vertex == LBM_NONE) {
-        if (!is_first)
-            return 0;
         batch->message.job = change->job;
         batch->message.drop_job = 1;
     } else if (vertex != NULL && vertex->seq == change->seq) {
-        if ((!is_first && batch->message.job != change->job) ||
-            batch->columns.vertex.n + batch->gone.n == LBM_BATCH_VERTICES_MAX ||
-            (!is_first && batch->bytes + content_bytes(vertex) > LBM_BATCH_BYTES_MAX))
-            return 0;
         batch->message.job = change->job;
         batch->bytes += content_bytes(vertex);
         if (vertex->stage == LBM_STAGE_NONE) {
@@ -123,7 +147,6 @@ batch_add(struct lbm_node *node, struct repl_batch *batch, const struct change *
     }
     /* A change that a later one has overtaken needs no row: the later one brings the record. */
     batch->message.seq = change->seq;
-    return 1;
 }
 
 /* Send one batch of what has not been sent. Returns 0 if there is nothing. */
@@ -136,9 +159,13 @@ send_batch(struct lbm_node *node)
     batch.message.generation = s->generation;
     batch.message.after = s->sent;
     size_t from = s->next;
-    while (s->next < s->changes.n && node->failed == LBM_OK && !batch.message.drop_job &&
-           batch_add(node, &batch, &s->changes.at[s->next]))
-        s->next++;
+    while (s->next < s->changes.n && node->failed == LBM_OK && !batch.message.drop_job) {
+        size_t end = together_end(s, s->next);
+        if (!batch_fits(node, &batch, s->next, end))
+            break;
+        for (; s->next < end; s->next++)
+            batch_add(node, &batch, &s->changes.at[s->next]);
+    }
     if (s->next != from && node->failed == LBM_OK) {
         if (batch.columns.vertex.n != 0) {
             columns_message(&batch.columns);
@@ -197,6 +224,7 @@ acknowledged(struct lbm_node *node, const struct change *change)
         return;
     struct stream *s = &node->stream;
     stream_covered(node, vertex);
+    vertex->shares = 0;
     vertex->covered = vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT ? s->generation : 0;
     handoff_acked(node, job, vertex);
 }
@@ -253,6 +281,7 @@ on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
     if (ack->seq >= s->acked)
         heard_position(node, ack->seq);
     application_acked(node);
+    edges_acked(node);
     if (is_stuck && node->now_us + REPL_RETRY_US / 2 >= s->retry_us)
         s->retry_us = node->now_us; /* it misses something: from there on again */
 }
@@ -386,6 +415,23 @@ withdraw(struct lbm_node *node)
     application_fence(node, page_us < step_us ? page_us : step_us);
 }
 
+/* A life that begins does not know how far its buddy got with what the life before changed together. */
+static void
+mark_shared(struct lbm_node *node)
+{
+    const struct stream *s = &node->stream;
+    for (size_t i = s->head; i < s->changes.n;) {
+        size_t end = together_end(s, i);
+        for (size_t k = i; end - i > 1 && k < end; k++) {
+            struct job *job;
+            struct lbm_vertex *vertex = vertex_of(node, &s->changes.at[k], &job);
+            if (vertex != NULL)
+                vertex->shares = 1;
+        }
+        i = end;
+    }
+}
+
 /* A new buddy has nothing of ours, and its word alone counts from now on. */
 void
 stream_view_changed(struct lbm_node *node)
@@ -404,7 +450,9 @@ stream_view_changed(struct lbm_node *node)
         s->acked = 0;
     gather(node);
     node->lease.until_us = 0;
-    if (!is_first)
+    if (is_first)
+        mark_shared(node);
+    else
         withdraw(node);
     node->lease.ask_us = node->now_us;
 }
@@ -471,6 +519,7 @@ stream_timer(struct lbm_node *node)
         if (is_alone(node)) {
             advance(node, s->seq);
             application_acked(node);
+            edges_acked(node);
         }
         return;
     }

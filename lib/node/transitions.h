@@ -35,6 +35,7 @@ enum lbm_epoch_base { LBM_EPOCH_ZERO, LBM_EPOCH_SELF, LBM_EPOCH_OFFER, LBM_EPOCH
     X(REFUSE, LOWER, REF, OFFER, 0, "OFFER of a higher epoch, refused")                                      \
     X(RELEASE, OWN, OUT, SELF, 0, "wants to move, and nobody works on it here")                              \
     X(MOVE, OUT, MOV, SELF, 0, "ACK of epoch + 1")                                                           \
+    X(REMOVE, OWN, MOV, SELF, 0, "its application removes it: nobody has it any more")                       \
     X(RETURN, OUT, OWN, SELF, 2, "REFUSE of epoch + 1")                                                      \
     X(INHERIT, OUT, OWN, SELF, 1, "the target is adopted, and this host speaks for it")                      \
     X(TAKE_BACK, OUT, OWN, SELF, 1, "the target has left, or who spoke for it has")                          \

@@ -287,6 +287,7 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
     struct lbm_job_entry entry = {.job = create->job,
                                   .home = create->home,
                                   .vertices = create->vertices,
+                                  .ids = create->vertices,
                                   .edges = create->edges,
                                   .work = create->work,
                                   .weight = create->weight,
@@ -341,6 +342,28 @@ apply_job_set(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     return LBM_OK;
 }
 
+/* Ids grow, and none is given twice. */
+static enum lbm_err
+apply_allot_ids(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__AllotIds *allot = command->allot_ids;
+    const struct lbm_member *member = lbm_view_member(view, allot->host);
+    struct lbm_job_entry *entry = NULL;
+    for (size_t i = 0; i < view->jobs.n; i++)
+        if (view->jobs.at[i].job == allot->job)
+            entry = &view->jobs.at[i];
+    if (entry == NULL)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "there is no such job");
+    else if (member == NULL || !lbm_view_takes_part(member) || member->incarnation != allot->incarnation)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member", allot->host);
+    else if (allot->count == 0 || allot->count > LBM_VERTICES_MAX - entry->ids)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "job %s has had its %" PRIu32 " vertices", entry->name,
+                 LBM_VERTICES_MAX);
+    else
+        entry->ids += allot->count;
+    return LBM_OK;
+}
+
 static enum lbm_err
 apply_promote(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -373,6 +396,7 @@ static const struct {
     {LBM__COMMAND__WHAT_JOB_SET, apply_job_set},
     {LBM__COMMAND__WHAT_JOB_DELETE, apply_job_delete},
     {LBM__COMMAND__WHAT_PROMOTE, apply_promote},
+    {LBM__COMMAND__WHAT_ALLOT_IDS, apply_allot_ids},
 };
 
 enum lbm_err

@@ -105,7 +105,8 @@ struct lbm_job_entry {
     uint64_t job;
     char name[LBM_NAME_MAX + 1];
     uint32_t home;
-    uint32_t vertices;
+    uint32_t vertices; /* as submitted */
+    uint32_t ids;      /* all that there are or have been are below */
     uint64_t edges;
     uint64_t work;   /* W, work units */
     uint64_t weight; /* sum of edge weights, each once */

@@ -124,6 +124,7 @@ draft_job(const struct lbm_job_entry *job)
     to.name = (char *)job->name;
     to.home = job->home;
     to.vertices = job->vertices;
+    to.ids = job->ids;
     to.edges = job->edges;
     to.work = job->work;
     to.weight = job->weight;
@@ -291,6 +292,7 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
     struct lbm_job_entry job = {.job = from->job,
                                 .home = from->home,
                                 .vertices = from->vertices,
+                                .ids = from->ids > from->vertices ? from->ids : from->vertices,
                                 .edges = from->edges,
                                 .work = from->work,
                                 .weight = from->weight,

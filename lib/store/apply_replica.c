@@ -15,8 +15,8 @@ put_row(struct lbm_store *store, const struct lbm_persist_op *op, const struct l
     enum lbm_err err = lbm_store_bind_row(store, LBM_SQL_REPLICA_PUT, row, diag);
     if (err != LBM_OK)
         return err;
-    if (sqlite3_bind_int64(put, 18, (int64_t)op->as.replica.owner) != SQLITE_OK ||
-        sqlite3_bind_int64(put, 19, (int64_t)op->as.replica.incarnation) != SQLITE_OK)
+    if (sqlite3_bind_int64(put, 19, (int64_t)op->as.replica.owner) != SQLITE_OK ||
+        sqlite3_bind_int64(put, 20, (int64_t)op->as.replica.incarnation) != SQLITE_OK)
         return lbm_store_error(store->db, store->path, diag, "binding a row");
     err = lbm_store_run(store, LBM_SQL_REPLICA_PUT, diag);
     if (err != LBM_OK || sqlite3_changes(store->db) == 1)

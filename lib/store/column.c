@@ -42,12 +42,18 @@ lbm_store_crc(const uint64_t *columns, size_t n, const void *blob, size_t len)
     return len != 0 ? (uint32_t)crc32_z(crc, blob, len) : crc;
 }
 
-/* Numbers, then two blobs. */
+struct blob {
+    const void *at;
+    size_t len;
+};
+
+/* Numbers, then three blobs; an empty one changes nothing. */
 static uint32_t
-row_crc(const uint64_t *columns, const void *adjacency, size_t len, const void *payload, size_t payload_len)
+row_crc(const uint64_t *columns, struct blob adjacency, struct blob payload, struct blob news)
 {
-    uint32_t crc = lbm_store_crc(columns, COLUMNS_MAX, adjacency, len);
-    return payload_len != 0 ? (uint32_t)crc32_z(crc, payload, payload_len) : crc;
+    uint32_t crc = lbm_store_crc(columns, COLUMNS_MAX, adjacency.at, adjacency.len);
+    crc = payload.len != 0 ? (uint32_t)crc32_z(crc, payload.at, payload.len) : crc;
+    return news.len != 0 ? (uint32_t)crc32_z(crc, news.at, news.len) : crc;
 }
 
 static void
@@ -139,16 +145,16 @@ row_columns(const struct lbm_row *row, uint64_t columns[COLUMNS_MAX])
 }
 
 static enum lbm_err
-encode_adjacency(struct lbm_buf *out, const struct lbm_row *row)
+encode_halves(struct lbm_buf *out, const struct lbm_half *half, uint32_t n)
 {
-    size_t len = (size_t)row->degree * HALF_BYTES;
+    size_t len = (size_t)n * HALF_BYTES;
     if (lbm_reserve(&out->at, &out->capacity, len, 1) != LBM_OK)
         return LBM_E_NOMEM;
     uint8_t *at = (uint8_t *)out->at;
-    for (uint32_t i = 0; i < row->degree; i++, at += HALF_BYTES) {
-        put_le(at, row->half[i].to, 4);
-        put_le(at + 4, row->half[i].weight, 4);
-        put_le(at + 8, row->half[i].host, 4);
+    for (uint32_t i = 0; i < n; i++, at += HALF_BYTES) {
+        put_le(at, half[i].to, 4);
+        put_le(at + 4, half[i].weight, 4);
+        put_le(at + 8, half[i].host, 4);
     }
     out->len = len;
     return LBM_OK;
@@ -167,7 +173,8 @@ lbm_store_bind_row(struct lbm_store *store, enum lbm_sql id, const struct lbm_ro
         lbm_store_encode_position(&store->position, row->job, row->vertex, row->position, diag);
     if (err != LBM_OK)
         return err;
-    if (encode_adjacency(&store->adjacency, row) != LBM_OK)
+    if (encode_halves(&store->adjacency, row->half, row->degree) != LBM_OK ||
+        encode_halves(&store->news, row->news, row->n_news) != LBM_OK)
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for a row");
     uint64_t columns[COLUMNS_MAX];
     row_columns(row, columns);
@@ -175,18 +182,19 @@ lbm_store_bind_row(struct lbm_store *store, enum lbm_sql id, const struct lbm_ro
     int result = SQLITE_OK, at = 1;
     for (int i = 0; i < COLUMNS_MAX; i++)
         result |= sqlite3_bind_int64(put, at++, (int64_t)columns[i]);
-    const void *adjacency = store->adjacency.at != NULL ? store->adjacency.at : "";
-    const void *payload = row->payload != NULL ? (const void *)row->payload : "";
-    result |= sqlite3_bind_int64(
-        put, at++, row_crc(columns, adjacency, store->adjacency.len, payload, row->payload_len));
+    const struct blob adjacency = {store->adjacency.at != NULL ? store->adjacency.at : "", store->adjacency.len};
+    const struct blob payload = {row->payload != NULL ? (const void *)row->payload : "", row->payload_len};
+    const struct blob news = {store->news.at != NULL ? store->news.at : "", store->news.len};
+    result |= sqlite3_bind_int64(put, at++, row_crc(columns, adjacency, payload, news));
     result |= sqlite3_bind_blob(put, at++, store->position.at, (int)store->position.len, SQLITE_STATIC);
-    result |= sqlite3_bind_blob(put, at++, adjacency, (int)store->adjacency.len, SQLITE_STATIC);
-    result |= sqlite3_bind_blob(put, at++, payload, (int)row->payload_len, SQLITE_STATIC);
+    result |= sqlite3_bind_blob(put, at++, adjacency.at, (int)adjacency.len, SQLITE_STATIC);
+    result |= sqlite3_bind_blob(put, at++, payload.at, (int)payload.len, SQLITE_STATIC);
+    result |= sqlite3_bind_blob(put, at++, news.at, (int)news.len, SQLITE_STATIC);
     return result == SQLITE_OK ? LBM_OK : lbm_store_error(store->db, store->path, diag, "binding a row");
 }
 
 static struct lbm_half *
-decode_adjacency(const uint8_t *bytes, uint32_t degree)
+decode_halves(const uint8_t *bytes, uint32_t degree)
 {
     struct lbm_half *half = lbm_alloc(degree, sizeof *half);
     for (uint32_t i = 0; half != NULL && i < degree; i++, bytes += HALF_BYTES)
@@ -194,6 +202,13 @@ decode_adjacency(const uint8_t *bytes, uint32_t degree)
                                     .weight = (uint32_t)get_le(bytes + 4, 4),
                                     .host = (uint32_t)get_le(bytes + 8, 4)};
     return half;
+}
+
+static struct blob
+column_blob(sqlite3_stmt *statement, int column)
+{
+    const void *at = sqlite3_column_blob(statement, column);
+    return (struct blob){at, (size_t)sqlite3_column_bytes(statement, column)};
 }
 
 enum lbm_err
@@ -218,25 +233,25 @@ lbm_store_read_row(const struct lbm_store *store, sqlite3_stmt *statement, struc
                            .fin = columns[12] != 0};
     const uint8_t *position = sqlite3_column_blob(statement, COLUMNS_MAX + 1);
     size_t position_len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 1);
-    const uint8_t *adjacency = sqlite3_column_blob(statement, COLUMNS_MAX + 2);
-    size_t len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 2);
-    const void *payload = sqlite3_column_blob(statement, COLUMNS_MAX + 3);
-    size_t payload_len = (size_t)sqlite3_column_bytes(statement, COLUMNS_MAX + 3);
+    const struct blob adjacency = column_blob(statement, COLUMNS_MAX + 2);
+    const struct blob payload = column_blob(statement, COLUMNS_MAX + 3);
+    const struct blob news = column_blob(statement, COLUMNS_MAX + 4);
     row_columns(&read, again); /* a value wider than its field would come back changed */
     uint64_t crc = (uint64_t)sqlite3_column_int64(statement, COLUMNS_MAX);
     int sound = memcmp(columns, again, sizeof columns) == 0 && read.stage > LBM_STAGE_NONE &&
-                read.stage < LBM_STAGE_COUNT && len % HALF_BYTES == 0 &&
-                crc == row_crc(columns, adjacency, len, payload, payload_len) &&
+                read.stage < LBM_STAGE_COUNT && adjacency.len % HALF_BYTES == 0 &&
+                news.len % HALF_BYTES == 0 && crc == row_crc(columns, adjacency, payload, news) &&
                 decode_position(position, position_len, &read);
     if (!sound)
         return lbm_store_damaged(store->path, diag, "damaged: record of job %" PRIx64 " vertex %" PRIu64,
                                  columns[0], columns[1]);
-    read.degree = (uint32_t)(len / HALF_BYTES);
-    if (read.degree != 0 && (read.half = decode_adjacency(adjacency, read.degree)) == NULL)
-        return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its rows");
-    read.payload_len = (uint32_t)payload_len;
-    if (payload_len != 0 && (read.payload = lbm_copy(payload, payload_len, 1)) == NULL) {
-        free(read.half);
+    read.degree = (uint32_t)(adjacency.len / HALF_BYTES);
+    read.n_news = (uint32_t)(news.len / HALF_BYTES);
+    read.payload_len = (uint32_t)payload.len;
+    if ((read.degree != 0 && (read.half = decode_halves(adjacency.at, read.degree)) == NULL) ||
+        (read.n_news != 0 && (read.news = decode_halves(news.at, read.n_news)) == NULL) ||
+        (payload.len != 0 && (read.payload = lbm_copy(payload.at, payload.len, 1)) == NULL)) {
+        lbm_row_free(&read);
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its rows");
     }
     *row = read;

@@ -37,21 +37,21 @@
     X(JOB_DELETE_REPLICAS, "DELETE FROM replica WHERE job = ?1")                                             \
     X(ROW_PUT,                                                                                               \
       "INSERT INTO vertex(" LBM_ROW_COLUMNS ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"    \
-      " ?13, ?14, ?15, ?16, ?17) ON CONFLICT(job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5,"       \
+      " ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT(job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5,"  \
       " peer_incarnation = ?6, work = ?7, pin = ?8, anchored = ?9, seq = ?10, source = ?11,"                 \
-      " source_incarnation = ?12, fin = ?13, crc = ?14, position = ?15, adjacency = ?16, payload = ?17"      \
-      " WHERE (epoch, stage) <= (?3, ?4)")                                                                   \
+      " source_incarnation = ?12, fin = ?13, crc = ?14, position = ?15, adjacency = ?16, payload = ?17,"     \
+      " news = ?18 WHERE (epoch, stage) <= (?3, ?4)")                                                        \
     X(ROW_ALL, "SELECT " LBM_ROW_COLUMNS " FROM vertex WHERE job BETWEEN ?1 AND ?2 ORDER BY job, v")         \
     X(ROW_GET, "SELECT " LBM_ROW_COLUMNS " FROM vertex WHERE job = ?1 AND v = ?2")                           \
     X(ROW_POSITION, "UPDATE vertex SET position = ?3 WHERE job = ?1 AND v = ?2")                             \
     X(ROW_DELETE, "DELETE FROM vertex WHERE job = ?1 AND v = ?2")                                            \
     X(REPLICA_PUT,                                                                                           \
       "INSERT INTO replica(" LBM_ROW_COLUMNS ", owner, incarnation) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"  \
-      " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"                                               \
+      " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"                                          \
       " ON CONFLICT(owner, incarnation, job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5,"            \
       " peer_incarnation = ?6, work = ?7, pin = ?8, anchored = ?9, seq = ?10, source = ?11,"                 \
-      " source_incarnation = ?12, fin = ?13, crc = ?14, position = ?15, adjacency = ?16, payload = ?17"      \
-      " WHERE (epoch, stage) <= (?3, ?4)")                                                                   \
+      " source_incarnation = ?12, fin = ?13, crc = ?14, position = ?15, adjacency = ?16, payload = ?17,"     \
+      " news = ?18 WHERE (epoch, stage) <= (?3, ?4)")                                                                   \
     X(REPLICA_ALL, "SELECT " LBM_ROW_COLUMNS ", owner, incarnation FROM replica"                             \
                    " WHERE job BETWEEN ?1 AND ?2 ORDER BY owner, incarnation, job, v")                       \
     X(REPLICA_DELETE, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2 AND job = ?3 AND v = ?4")   \
@@ -65,10 +65,10 @@
     X(ADOPTED_GET, "SELECT host, incarnation, crc FROM adopted ORDER BY host, incarnation")
 
 /* The columns of a record, in the order in which they are bound and read: 13 numbers, their checksum with the
- * last two blobs, and the blobs. */
+ * last three blobs, and the blobs. */
 #define LBM_ROW_COLUMNS                                                                                      \
     "job, v, epoch, stage, peer, peer_incarnation, work, pin, anchored, seq, source, source_incarnation,"    \
-    " fin, crc, position, adjacency, payload"
+    " fin, crc, position, adjacency, payload, news"
 
 enum lbm_sql {
 #define LBM_SQL_ENUM(id, text) LBM_SQL_##id,
@@ -87,7 +87,7 @@ struct lbm_store {
     uint64_t seq;     /* highest of any record, as stored */
     uint64_t seq_new; /* the same with the transaction under way */
     sqlite3_stmt *statement[LBM_SQL_COUNT];
-    struct lbm_buf position, adjacency; /* of the row being encoded */
+    struct lbm_buf position, adjacency, news; /* of the row being encoded */
 };
 
 /* ---- sql.c -------------------------------------------------------------------------------------- */

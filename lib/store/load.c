@@ -205,8 +205,8 @@ static enum lbm_err
 take_replica_row(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
                  struct lbm_diag *diag)
 {
-    uint32_t owner = (uint32_t)sqlite3_column_int64(s, 17);
-    uint64_t incarnation = (uint64_t)sqlite3_column_int64(s, 18);
+    uint32_t owner = (uint32_t)sqlite3_column_int64(s, 18);
+    uint64_t incarnation = (uint64_t)sqlite3_column_int64(s, 19);
     struct lbm_recovered_replica *replica = NULL;
     for (size_t i = 0; i < out->replicas.n; i++)
         if (out->replicas.at[i].owner == owner && out->replicas.at[i].incarnation == incarnation)

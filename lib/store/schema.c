@@ -54,6 +54,9 @@ const struct lbm_store_step lbm_store_steps[] = {
      "CREATE TABLE term("
      " id INTEGER PRIMARY KEY CHECK(id = 1), term INTEGER NOT NULL, leader INTEGER NOT NULL,"
      " crc INTEGER NOT NULL) STRICT;"},
+    /* Guests that change. Checksums cover `news` too, and an empty one changes none. */
+    {"ALTER TABLE vertex ADD COLUMN news BLOB NOT NULL DEFAULT x'';"
+     "ALTER TABLE replica ADD COLUMN news BLOB NOT NULL DEFAULT x'';"},
 };
 
 const int lbm_store_version = sizeof lbm_store_steps / sizeof *lbm_store_steps;

@@ -160,6 +160,7 @@ lbm_store_close(struct lbm_store *store)
         close(store->lock); /* after the last write */
     lbm_buf_free(&store->position);
     lbm_buf_free(&store->adjacency);
+    lbm_buf_free(&store->news);
     free(store->path);
     free(store);
 }

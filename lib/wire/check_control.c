@@ -111,6 +111,25 @@ static const struct lbm_wire_rule load_request_rules[] = {
 static const struct lbm_wire_table load_request_table =
     TABLE(load_request_rules, lbm__load_request__descriptor);
 
+static const struct lbm_wire_rule ids_request_rules[] = {{"count", IN(1, LBM_CHANGE_RECORDS_MAX)}};
+static const struct lbm_wire_table ids_request_table = TABLE(ids_request_rules, lbm__ids_request__descriptor);
+
+static const struct lbm_wire_rule change_request_rules[] = {
+    {"vertex", UP_TO(LBM_CHANGE_RECORDS_MAX), VERTEX},
+    {"token", SAME("vertex"), IN(0, INT64_MAX)},
+    {"near", SAME("vertex"), VERTEX},
+    {"work", SAME("vertex"), IN(0, LBM_WEIGHT_MAX)},
+    {"removed", SAME("vertex"), FLAG},
+    {"keeps", SAME("vertex"), FLAG},
+    {"payload_len", SAME("vertex"), PAYLOAD},
+    {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+    {"end", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"other", SAME("end"), VERTEX},
+    {"weight", SAME("end"), IN(0, LBM_WEIGHT_MAX)},
+};
+static const struct lbm_wire_table change_request_table =
+    TABLE(change_request_rules, lbm__change_request__descriptor);
+
 static const struct lbm_wire_rule explain_request_rules[] = {{"job", NAME}, {"vertex", VERTEX}};
 static const struct lbm_wire_table explain_request_table =
     TABLE(explain_request_rules, lbm__explain_request__descriptor);
@@ -135,6 +154,8 @@ static const struct lbm_wire_rule request_rules[] = {
     {"job_change", .nested = &job_change_table},
     {"load", .nested = &load_request_table},
     {"explain", .nested = &explain_request_table},
+    {"ids", .nested = &ids_request_table},
+    {"change", .nested = &change_request_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -263,6 +284,9 @@ static const struct lbm_wire_rule explain_reply_rules[] = {
 static const struct lbm_wire_table explain_reply_table =
     TABLE(explain_reply_rules, lbm__explain_reply__descriptor);
 
+static const struct lbm_wire_rule ids_reply_rules[] = {{"vertex", UP_TO(LBM_CHANGE_RECORDS_MAX), VERTEX}};
+static const struct lbm_wire_table ids_reply_table = TABLE(ids_reply_rules, lbm__ids_reply__descriptor);
+
 static const struct lbm_wire_rule response_rules[] = {
     {"code", IN(0, LBM_ERR_COUNT - 1)},
     {"text", TEXT},
@@ -277,6 +301,7 @@ static const struct lbm_wire_rule response_rules[] = {
     {"acquire", .nested = &acquire_table},
     {"release", .nested = &release_table},
     {"explain", .nested = &explain_reply_table},
+    {"ids", .nested = &ids_reply_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

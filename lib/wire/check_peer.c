@@ -24,7 +24,18 @@
     {                                                                                                        \
         "bare", count, FLAG                                                                                  \
     }
-#define NOT_AS_OWNED AS_OWNED(UP_TO(0))
+#define NEWS                                                                                                 \
+    {"news_degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX), OR_EMPTY},                                        \
+        {"news_vertex", SUM("news_degree"), VERTEX},                                                         \
+        {"news_weight", SAME("news_vertex"), IN(0, LBM_WEIGHT_MAX)},                                         \
+    {                                                                                                        \
+        "news_host", SAME("news_vertex"), HOST_OR_NONE                                                       \
+    }
+#define NOT_AS_OWNED                                                                                         \
+    AS_OWNED(UP_TO(0)), {"news_degree", UP_TO(0)}, {"news_vertex", UP_TO(0)}, {"news_weight", UP_TO(0)},     \
+    {                                                                                                        \
+        "news_host", UP_TO(0)                                                                                \
+    }
 
 static const struct lbm_wire_rule batch_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE), NOT_AS_OWNED};
 static const struct lbm_wire_table batch_table = TABLE(batch_rules, lbm__records__descriptor);
@@ -35,8 +46,8 @@ static const struct lbm_wire_table band_table = TABLE(band_rules, lbm__records__
 static const struct lbm_wire_rule map_rules[] = {RECORDS(LBM_ROWS_MAX, OR_EMPTY), NOT_AS_OWNED};
 const struct lbm_wire_table lbm_wire_map_records_table = TABLE(map_rules, lbm__records__descriptor);
 
-static const struct lbm_wire_rule replica_rules[] = {RECORDS(LBM_BATCH_VERTICES_MAX, COMPLETE),
-                                                     AS_OWNED(SAME("vertex"))};
+static const struct lbm_wire_rule replica_rules[] = {RECORDS(LBM_CHANGE_RECORDS_MAX, COMPLETE),
+                                                     AS_OWNED(SAME("vertex")), NEWS};
 static const struct lbm_wire_table replica_table = TABLE(replica_rules, lbm__records__descriptor);
 
 static const struct lbm_wire_rule repl_rules[] = {
@@ -68,6 +79,22 @@ static const struct lbm_wire_rule moved_rules[] = {
     {"host", SAME("vertex"), HOST_OR_NONE},
 };
 static const struct lbm_wire_table moved_table = TABLE(moved_rules, lbm__moved__descriptor);
+
+static const struct lbm_wire_rule edges_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX}, {"epoch", SAME("vertex"), EPOCH},
+    {"stamp", SAME("vertex")},               {"toward", SAME("vertex"), VERTEX},
+    {"weight", SAME("vertex"), IN(0, LBM_WEIGHT_MAX)},
+};
+static const struct lbm_wire_table edges_table = TABLE(edges_rules, lbm__edges__descriptor);
+
+static const struct lbm_wire_rule edges_done_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"stamp", SAME("vertex")},
+    {"toward", SAME("vertex"), VERTEX},
+    {"weight", SAME("vertex"), IN(0, LBM_WEIGHT_MAX)},
+    {"gone", SAME("vertex"), FLAG},
+};
+static const struct lbm_wire_table edges_done_table = TABLE(edges_done_rules, lbm__edges_done__descriptor);
 
 static const struct lbm_wire_rule offer_rules[] = {{"records", .nested = &batch_table, .required = 1},
                                                    {"retargeted", FLAG},
@@ -205,6 +232,7 @@ static const struct lbm_wire_rule job_create_rules[] = {
     {"imbalance", IMBALANCE},
     {"policy", .nested = &job_policy_table},
     {"gates", .nested = &lbm_wire_job_gates_table},
+    {"ids", VERTICES},
 };
 static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lbm__job_create__descriptor);
 
@@ -245,6 +273,9 @@ static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE},
                                                      {"gates", .nested = &lbm_wire_job_gates_table}};
 static const struct lbm_wire_table job_set_table = TABLE(job_set_rules, lbm__job_set__descriptor);
 
+static const struct lbm_wire_rule allot_ids_rules[] = {{"host", HOST}, {"count", IN(1, LBM_IDS_MAX)}};
+static const struct lbm_wire_table allot_ids_table = TABLE(allot_ids_rules, lbm__allot_ids__descriptor);
+
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
     {"join", .nested = &join_table},
@@ -261,6 +292,7 @@ static const struct lbm_wire_rule command_rules[] = {
     {"job_set", .nested = &job_set_table},
     {"promote", .nested = &promote_table},
     {"change_buddy", .nested = &change_buddy_table},
+    {"allot_ids", .nested = &allot_ids_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
     .type = &lbm__command__descriptor,
@@ -377,9 +409,11 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"log_snapshot", .nested = &log_snapshot_table},
     {"log_poll", .nested = &log_poll_table},
     {"log_position", .nested = &log_position_table},
+    {"edges", .nested = &edges_table},
     {"pair_open", .nested = &pair_open_table},
     {"pair_accept", .nested = &pair_accept_table},
     {"pair_plan", .nested = &pair_plan_table},
+    {"edges_done", .nested = &edges_done_table},
     {"pair_notice", .nested = &pair_notice_table},
     {"level", .nested = &level_table},
     {"transfer", .nested = &transfer_table},

@@ -19,7 +19,7 @@
  * own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for
  * runs that would be too long. From the environment, so that one compilation serves many runs: ME, a handoff
  * begins below this epoch; how often may happen CR a crash, EV an eviction, RF a refusal without reason, LX a
- * lease that ends early, RC a reclaim, DR a drain, HO a handoff (if it is not set only ME counts); and M, a
+ * lease that ends early, RC a reclaim, DR a drain, RM a removal, HO a handoff (if it is not set only ME counts); and M, a
  * mutation: each removes one rule, and a property must then fail (tests/model/run has the list). */
 
 #ifndef NV
@@ -88,6 +88,7 @@
 #define T_REFUSE(h, v, c) TRANSITION(h, v, LOWER, REF, OFFER, 0, c, 0)
 #define T_RELEASE(h, v, w) TRANSITION(h, v, OWN, OUT, SELF, 0, 0, w)
 #define T_MOVE(h, v) TRANSITION(h, v, OUT, MOV, SELF, 0, 0, 0)
+#define T_REMOVE(h, v) TRANSITION(h, v, OWN, MOV, SELF, 0, 0, 0)
 #define T_RETURN(h, v) TRANSITION(h, v, OUT, OWN, SELF, 2, 0, 0)
 #define T_INHERIT(h, v) TRANSITION(h, v, OUT, OWN, SELF, 1, 0, 0)
 #define T_TAKE_BACK(h, v) TRANSITION(h, v, OUT, OWN, SELF, 1, 0, 0)
@@ -175,7 +176,14 @@ bit insync[N], merged[N];                   /* merged: by its heir */
 #define NOT_YET 4                           /* as speaker: only the host itself could answer */
 
 /* Parameters, and what the properties need to remember. */
-byte mutation, start_below, crashes, evictions, refusals, early, reclaims, drains, handoffs;
+byte mutation, start_below, crashes, evictions, refusals, early, reclaims, drains, handoffs, removals;
+
+/* A vertex that its application removes: at first by a record of which the buddy may know nothing, so that an heir may yet own
+ * the vertex; then the application is told that it is gone. */
+byte removed[NV], remover[NV];
+#define IS_THERE 0
+#define IS_REMOVED 1
+#define IS_GONE 2
 #define M mutation
 byte highest[NV], used_by[NV];                /* the highest token, and whose it is */
 
@@ -230,6 +238,7 @@ inline check()
         one_executor = (X(0, i0) != 0) + (X(1, i0) != 0) + (X(2, i0) != 0) <= 1;
         assert(one_executor);
         held = HELD(0, i0) || HELD(1, i0) || HELD(2, i0);
+        held = (removed[i0] == IS_THERE -> held : removed[i0] == IS_REMOVED || !held);
         assert(held);
         i0++
     :: else -> break
@@ -243,7 +252,7 @@ inline check_rest()
     i0 = 0;
     do
     :: i0 < NV ->
-        executed = X(0, i0) != 0 || X(1, i0) != 0 || X(2, i0) != 0;
+        executed = X(0, i0) != 0 || X(1, i0) != 0 || X(2, i0) != 0 || removed[i0] != IS_THERE;
         assert(executed);
         i1 = 0;
         do
@@ -596,6 +605,7 @@ inline merge(h, x)
             :: r0 <= c0
             :: r0 > c0 && IS_OWN(r0) ->
                 T_ADOPT_OWN(h, i0, EPOCH(r0) - (M == 8));
+                removed[i0] = (removed[i0] == IS_GONE -> IS_GONE : IS_THERE);
                 D(h, i0) = d0
             :: r0 > c0 && IS_OUT(r0) && TARGET(r0) == WHO(h, incarnation[h]) ->
                 T_ADOPT_MINE(h, i0, EPOCH(r0));
@@ -853,10 +863,32 @@ inline forget_debt(h, v)
     printf("forget_debt %d %d\n", h, v);
 }
 
+/* The application removes a vertex that it works on; whoever offered it before will not do so again. */
+inline remove(h, v)
+{
+    removals > 0 && removed[v] == IS_THERE && ALIVE(h) && IS_OWN(R(h, v)) && A(h, v) && X(h, v) == EPOCH(R(h, v)) &&
+        !orphan[h] && (D(h, v) == 0 || M == 35) ->
+    removals--;
+    X(h, v) = 0;
+    removed[v] = IS_REMOVED;
+    remover[v] = WHO(h, incarnation[h]);
+    T_REMOVE(h, v);
+    printf("remove %d %d\n", h, v);
+}
+
+inline tell_removed(h, v)
+{
+    removed[v] == IS_REMOVED && remover[v] == WHO(h, incarnation[h]) && ALIVE(h) && IS_MOV(R(h, v)) &&
+        (A(h, v) || M == 36) ->
+    removed[v] = IS_GONE;
+    printf("tell_removed %d %d\n", h, v);
+}
+
 /* A finished record goes. */
 inline collect(h, v)
 {
     ALIVE(h) && (IS_MOV(R(h, v)) || IS_REF(R(h, v))) && A(h, v) && (D(h, v) == 0 || M == 22) ->
+    removed[v] = (removed[v] == IS_REMOVED && remover[v] == WHO(h, incarnation[h]) -> IS_GONE : removed[v]);
     D(h, v) = 0;
     T_COLLECT(h, v);
     printf("collect %d %d\n", h, v);
@@ -897,6 +929,8 @@ inline collect(h, v)
     :: d_step { say_fin(h, v, 2) } \
     HEAR_FIN(h, v) \
     :: d_step { forget_debt(h, v) } \
+    :: d_step { remove(h, v) } \
+    :: d_step { tell_removed(h, v) } \
     :: d_step { collect(h, v) } \
     OF_EPOCH(h, v, 2) OF_EPOCH(h, v, 3) OF_EPOCH(h, v, 4) OF_EPOCH(h, v, 5) OF_EPOCH(h, v, 6) OF_EPOCH(h, v, 7) OF_EPOCH(h, v, 8)
 
@@ -970,6 +1004,7 @@ init
             now.early = parameter("LX");
             now.reclaims = parameter("RC");
             now.drains = parameter("DR");
+            now.removals = parameter("RM");
             now.handoffs = getenv("HO") != NULL ? parameter("HO") : 255;
         };
         i0 = 0;

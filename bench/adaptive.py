@@ -1,0 +1,420 @@
+#!/usr/bin/env python3
+# Real daemons and applications whose guest is refined and coarsened while they run; see bench/adaptive.sh.
+import argparse, array, gzip, json, mmap, os, re, shutil, signal, struct, subprocess, sys, tempfile, time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("build")
+parser.add_argument("guest", help="a METIS file (.gz too), or what lbctl gen makes")
+parser.add_argument("--hosts", default="mesh:4x4")
+parser.add_argument("--steps", type=int, default=20)
+parser.add_argument("--part", type=float, default=0.05, help="of the vertices is refined in a step, and as many coarsened")
+parser.add_argument("--seconds", type=float, default=8, help="a step takes at least")
+parser.add_argument("--lose", type=int, default=0, help="so many hosts lose power within a step, one after the other, and come back")
+parser.add_argument("--check", action="store_true", help="what must hold on any machine holds, or exit status 1")
+parser.add_argument("--json", help="write the numbers there")
+parser.add_argument("--plot", help="draw J and moved work there, as SVG")
+parser.add_argument("--peers", action="store_true", help="compare with Scotch and METIS")
+parser.add_argument("--verbose", action="store_true")
+args = parser.parse_args()
+
+lbctl, daemon, refiner = (args.build + p for p in ("/client/lbctl", "/daemon/lbmapd", "/tests/refiner"))
+WORK, NONE, GONE, NOWHERE = 100, 2**32 - 1, 254, 255
+scratch = tempfile.mkdtemp(prefix="lbmap-adapt.", dir="/tmp")
+cluster = scratch + "/c"
+failed = []
+
+
+def run(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def ask(host, *command):
+    return run(lbctl, "-q", "-s", f"{cluster}/h{host}/lbmapd.sock", *command)
+
+
+def job():
+    found = json.loads(ask(0, "jobs", "job", "--json"))
+    return found[0] if isinstance(found, list) else found
+
+
+def expect(holds, text):
+    print(("ok: " if holds else "FAILED: ") + text, flush=True)
+    if not holds:
+        failed.append(text)
+
+
+class Guest:
+    """The mesh as it was submitted, and what it becomes when some of its vertices are four each."""
+
+    def __init__(self, path):
+        opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path)
+        lines = [line for line in opened if not line.startswith("%")]
+        head = lines[0].split()
+        if len(head) > 2 and head[2].strip("0"):
+            sys.exit(f"adaptive: {path}: weights are not read here")
+        self.n = int(head[0])
+        self.neighbours = [[int(x) - 1 for x in line.split()] for line in lines[1 : self.n + 1]]
+        self.round = [self.go_round(v) for v in range(self.n)]
+
+    def go_round(self, v):
+        """Neighbours of a vertex, those that are neighbours themselves one after the other."""
+        left, order = set(self.neighbours[v]), []
+        while left:
+            beside = [u for u in self.neighbours[order[-1]] if u in left] if order else []
+            order.append(min(beside or left))
+            left.remove(order[-1])
+        return {u: i for i, u in enumerate(order)}
+
+    def front(self):
+        """Vertices in the order in which a front passes through them, from one end of the mesh to the other."""
+        order = list(range(self.n))
+        for start in (0, None):
+            start = order[-1] if start is None else start
+            order, seen = [start], {start}
+            for v in order:
+                for u in self.neighbours[v]:
+                    if u not in seen:
+                        seen.add(u)
+                        order.append(u)
+            order += [v for v in range(self.n) if v not in seen]
+        return order
+
+    def child(self, v, i):
+        return v if i == 0 else self.n + 3 * v + i - 1
+
+    def end(self, v, other, fine):
+        """Which of the four that v is has the edge to other."""
+        return self.child(v, self.round[v][other] * 4 // max(1, len(self.round[v]))) if v in fine else v
+
+    def refined(self, fine):
+        """Vertices and edges, by number, when those in `fine` are refined."""
+        vertices = list(range(self.n)) + [self.child(v, i) for v in fine for i in (1, 2, 3)]
+        edges = set()
+        for v in range(self.n):
+            for u in self.neighbours[v]:
+                if v < u:
+                    a, b = self.end(v, u, fine), self.end(u, v, fine)
+                    edges.add((min(a, b), max(a, b)))
+        for v in fine:
+            edges |= self.inside(v)
+        return vertices, edges
+
+    def inside(self, v):
+        four = sorted(self.child(v, i) for i in range(4))
+        return {(four[i], four[k]) for i in range(4) for k in range(i + 1, 4)}
+
+
+class Hosts:
+    def __init__(self, spec):
+        kind, sizes = spec.split(":")
+        self.a, self.b = (int(x) for x in sizes.split("x"))
+        if kind != "mesh":
+            sys.exit("adaptive: hosts are a mesh of two dimensions")
+        self.n = self.a * self.b
+
+    def distance(self, p, q):
+        return abs(p % self.a - q % self.a) + abs(p // self.a - q // self.a)
+
+
+class Field:
+    """What applications share with this program."""
+
+    def __init__(self, n, submitted):
+        self.n, self.submitted = n, submitted
+        self.make("phase", 4, struct.pack("I", 0))
+        self.make("ids", 4 * n, array.array("I", list(range(submitted)) + [NONE] * (n - submitted)).tobytes())
+        self.make("done", 4 * n, bytes(4 * n))
+        self.make("owners", n, bytes([NOWHERE]) * n)
+
+    def make(self, name, size, content):
+        with open(f"{scratch}/{name}", "wb") as out:
+            out.write(content)
+        with open(f"{scratch}/{name}", "r+b") as opened:
+            setattr(self, name, mmap.mmap(opened.fileno(), size))
+
+    def numbers(self, name):
+        return array.array("I", getattr(self, name)[:])
+
+    def where(self):
+        return self.owners[:]
+
+    def sums(self, hosts, vertices):
+        sums, owners = [0] * hosts.n, self.where()
+        for v in vertices:
+            if owners[v] < hosts.n:
+                sums[owners[v]] += WORK
+        return sums
+
+
+def imbalance(sums):
+    return max(sums) * len(sums) / max(1, sum(sums)) - 1
+
+
+def hop_bytes(hosts, edges, where):
+    row = [[hosts.distance(p, q) for q in range(hosts.n)] for p in range(hosts.n)]
+    return sum(row[where[a]][where[b]] for a, b in edges)
+
+
+# The least work over links, one for each of them, that leaves every host at most `bound` of its share. Transport of
+# what is too much to where there is room: cheapest paths one after the other, with flows that may be taken back.
+def least_flow(hosts, sums, bound):
+    share = sum(sums) / hosts.n
+    supply = [max(0.0, s - bound * share) for s in sums]
+    room = [max(0.0, bound * share - s) for s in sums]
+    flow, cost = {}, 0.0
+    while max(supply) > 1e-6 * share:
+        far = [0.0 if s > 1e-6 * share else float("inf") for s in supply]
+        back = [None] * hosts.n
+        for _ in range(hosts.n):
+            for p in range(hosts.n):
+                for q in range(hosts.n):
+                    if hosts.distance(p, q) != 1:
+                        continue
+                    step = -1.0 if flow.get((q, p), 0) > 1e-9 * share else 1.0
+                    if far[p] + step < far[q] - 1e-9:
+                        far[q], back[q] = far[p] + step, (p, step)
+        end = min((q for q in range(hosts.n) if room[q] > 1e-6 * share), key=lambda q: far[q])
+        path, q, most = [], end, room[end]
+        while back[q] is not None:
+            p, step = back[q]
+            path.append((p, q, step))
+            most = min(most, flow[(q, p)]) if step < 0 else most
+            q = p
+        most = min(most, supply[q])
+        for p, r, step in path:
+            edge = (r, p) if step < 0 else (p, r)
+            flow[edge] = flow.get(edge, 0) + step * most
+            cost += step * most
+        supply[q] -= most
+        room[end] -= most
+    return cost
+
+
+def write_graph(path, vertices, edges):
+    place = {v: i for i, v in enumerate(vertices)}
+    rows = [[] for _ in vertices]
+    for a, b in edges:
+        rows[place[a]].append(place[b] + 1)
+        rows[place[b]].append(place[a] + 1)
+    with open(path, "w") as out:
+        out.write(f"{len(vertices)} {len(edges)}\n")
+        for row in rows:
+            out.write(" ".join(map(str, sorted(row))) + "\n")
+
+
+def settle(seconds):
+    subprocess.run([lbctl, "-q", "-s", cluster + "/h0/lbmapd.sock", "wait", "job", "--timeout", str(seconds)], check=False)
+
+
+def wait_until(seconds, text, holds):
+    end = time.time() + seconds
+    while not holds():
+        if time.time() > end:
+            print(f"adaptive: not within {seconds} s: {text}", flush=True)
+            raise SystemExit(1)
+        time.sleep(0.02)
+
+
+class Step:
+    """From one state of the mesh to the next, in two phases: vertices are added; edges change and vertices go."""
+
+    def __init__(self, guest, before, after):
+        self.guest = guest
+        self.vertices, self.edges = guest.refined(after)
+        old_vertices, old_edges = guest.refined(before)
+        self.new = sorted(after - before)
+        removed = [guest.child(v, i) for v in sorted(before - after) for i in (1, 2, 3)]
+        for v in self.new:
+            old_edges |= guest.inside(v)
+        gone, live = set(removed), set(self.vertices)
+        self.adding = [f"{v} add {WORK} " + " ".join(str(guest.child(v, i)) for i in (1, 2, 3)) for v in self.new]
+        self.changing = [f"{a} link {b} 1" for a, b in sorted(self.edges - old_edges)]
+        self.changing += [f"{a} cut {b}" for a, b in sorted(old_edges - self.edges) if a not in gone and b not in gone]
+        self.changing += [f"{c} remove" for c in removed]
+        self.live = live
+
+    def origin(self, where):
+        """Where each vertex begins: new ones with the one they come from."""
+        place = {v: where[v] for v in self.vertices if v < self.guest.n or where[v] < GONE}
+        for v in self.new:
+            for i in (1, 2, 3):
+                place[self.guest.child(v, i)] = where[v]
+        return place
+
+    def carry_out(self, field, phase, lines, patience):
+        with open(f"{scratch}/ops.{phase}.new", "w") as out:
+            out.write("".join(line + "\n" for line in lines))
+        os.rename(f"{scratch}/ops.{phase}.new", f"{scratch}/ops.{phase}")
+        field.phase[:] = struct.pack("I", phase)
+        numbers = {int(line.split()[0]) for line in lines}
+        new = [int(c) for line in lines if line.split()[1] == "add" for c in line.split()[3:]]
+
+        def is_over():
+            done, owners = field.numbers("done"), field.where()
+            return all(done[v] >= phase for v in numbers) and all(owners[c] < GONE for c in new)
+
+        wait_until(patience, f"{len(lines)} lines of phase {phase}", is_over)
+
+
+def watch(field, hosts, vertices, began, seconds):
+    """After how long loads are within 5 % and stay so until the time is over; how uneven they are then."""
+    back = None
+    while time.time() < began + seconds:
+        now = imbalance(field.sums(hosts, vertices))
+        if now > 0.05:
+            back = None
+        elif back is None:
+            back = time.time() - began
+        time.sleep(0.05)
+    return back
+
+
+def fresh_plan(path, output):
+    run(lbctl, "-q", "plan", path, "--hosts", args.hosts, "-o", output)
+    return [int(line) for line in open(output)]
+
+
+def start_worker(workers, host):
+    workers[host] = subprocess.Popen([refiner, "job", f"{cluster}/h{host}/lbmapd.sock", str(host), scratch])
+
+
+def lose(workers, host):
+    """The host loses power: daemon and application at once."""
+    pid = int(open(f"{cluster}/h{host}/lbmapd.pid").read())
+    os.kill(pid, signal.SIGKILL)
+    workers[host].kill()
+    workers[host].wait()
+
+
+def bring_back(workers, host):
+    run(lbctl, "-q", "cluster", "up", "--dir", cluster, "--daemon", daemon)
+    start_worker(workers, host)
+
+
+def measure(field, hosts, guest, report, workers):
+    order, size = guest.front(), int(args.part * guest.n)
+    before, phase = set(), 0
+    for k in range(args.steps):
+        after = set(order[k * size : (k + 1) * size])
+        step = Step(guest, before, after)
+        where, handed = field.where(), job()["moved"]
+        origin = step.origin(where)
+        sums = [0] * hosts.n
+        for v, host in origin.items():
+            sums[host] += WORK
+        least, flow = sum(max(0, s - 1.03 * sum(sums) / hosts.n) for s in sums), least_flow(hosts, sums, 1.03)
+        began = time.time()
+        step.carry_out(field, phase + 1, step.adding, 60)
+        lost = (7 * k + 3) % (hosts.n - 1) + 1 if k < args.lose else None
+        if lost is not None:
+            lose(workers, lost)
+        step.carry_out(field, phase + 2, step.changing, 120)
+        changed = time.time()
+        phase += 2
+        if lost is not None:
+            bring_back(workers, lost)
+            wait_until(120, "all vertices are owned again", lambda: all(field.owners[v] < hosts.n for v in step.vertices))
+            settle(60)
+        back = watch(field, hosts, step.vertices, changed, args.seconds)
+        now = field.where()
+        moved = sum(WORK for v, host in origin.items() if now[v] != host)
+        row = dict(step=k, worst=imbalance(sums), back=back, end=imbalance(field.sums(hosts, step.vertices)), least=least,
+                   flow=flow, moved=moved, handed=job()["moved"] - handed, changing=changed - began,
+                   weight=WORK * len(step.vertices), J=hop_bytes(hosts, step.edges, now))
+        write_graph(f"{scratch}/step.graph", step.vertices, step.edges)
+        plan = fresh_plan(f"{scratch}/step.graph", f"{scratch}/plan")
+        row["J_fresh"] = hop_bytes(hosts, step.edges, dict(zip(step.vertices, plan)))
+        if args.peers:
+            row["peers"] = peers.step(step, f"{scratch}/step.graph")
+        report["steps"].append(row)
+        back = "never" if row["back"] is None else f"{row['back']:.1f} s"
+        print(f"step {k}: {len(step.new)} refined in {row['changing']:.1f} s, uneven {100 * row['worst']:.0f} %, within 5 % after {back}, "
+              f"at the end {100 * row['end']:.1f} %; J {row['J']}, fresh {row['J_fresh']}, {row['J'] / row['J_fresh']:.3f}; moved "
+              f"{100 * moved / row['weight']:.1f} % where {100 * flow / row['weight']:.1f} % must", flush=True)
+        if args.check:
+            check(step, field, hosts)
+        before = after
+
+
+def check(step, field, hosts):
+    """What daemons say of the guest is what it should be, once all owners have heard of all edges."""
+    settle(60)
+    place = {int(i): v for v, i in enumerate(field.numbers("ids")) if v in step.live}
+    wanted = {(min(a, b), max(a, b)) for a, b in step.edges}
+    begin, vertices, edges = time.time(), None, None
+    while time.time() < begin + 20 and (vertices != sorted(step.vertices) or edges != wanted):
+        time.sleep(0.2)
+        if subprocess.run([lbctl, "-q", "-s", cluster + "/h0/lbmapd.sock", "map", "job", "--format", "graphml", "-o",
+                           scratch + "/map.graphml"], stderr=subprocess.DEVNULL).returncode != 0:
+            continue
+        text = open(scratch + "/map.graphml").read()
+        vertices = sorted(place.get(int(i), -1) for i in re.findall(r'<node id="(\d+)"', text))
+        ends = [(place.get(int(a), -1), place.get(int(b), -1)) for a, b in re.findall(r'source="(\d+)" target="(\d+)"', text)]
+        edges = {(min(pair), max(pair)) for pair in ends}
+    seconds = time.time() - begin
+    expect(vertices == sorted(step.vertices), f"the map has the {len(step.vertices)} vertices there are")
+    expect(edges == wanted, f"and their {len(step.edges)} edges, after {seconds:.1f} s")
+    if failed and os.environ.get("STAY"):
+        raise SystemExit(1)
+    owners = subprocess.run(["bash", os.path.dirname(os.path.abspath(__file__)) + "/../tests/owners.sh", job()["id"],
+                             *(f"{cluster}/h{host}/lbmap.db" for host in range(hosts.n))], stdout=subprocess.PIPE, text=True).stdout
+    counts = dict(re.findall(r"(\w+)=(\d+)", owners.split("\n")[0]))
+    expect(counts.get("one_owner") == counts.get("vertices") == str(len(step.vertices)), f"each with one owner: {owners.strip()[:200]}")
+    if edges is not None and edges != wanted:
+        print(f"too many: {sorted(edges - wanted)[:9]}; missing: {sorted(wanted - edges)[:9]}", flush=True)
+
+
+def main():
+    workers = {}
+    report = dict(guest=os.path.basename(args.guest), hosts=args.hosts, steps=[])
+    path = args.guest
+    try:
+        if not os.path.exists(path):
+            run(lbctl, "-q", "gen", path, "-o", scratch + "/guest.graph")
+            path = scratch + "/guest.graph"
+        guest, hosts = Guest(path), Hosts(args.hosts)
+        field = Field(4 * guest.n, guest.n)
+        with open(scratch + "/submit.graph", "w") as out:
+            out.write(f"{guest.n} {sum(map(len, guest.neighbours)) // 2} 10\n")
+            for row in guest.neighbours:
+                out.write(f"{WORK} " + " ".join(str(u + 1) for u in row) + "\n")
+        run(lbctl, "-q", "cluster", "up", "--hosts", args.hosts, "--dir", cluster, "--daemon", daemon)
+        if args.lose:
+            run(lbctl, "-q", "cluster", "down", "--dir", cluster)
+            for host in range(hosts.n):
+                with open(f"{cluster}/h{host}/lbmapd.conf", "a") as conf:
+                    conf.write("evict = { per_minute = 1000; percent = 1000; };\n")
+            run(lbctl, "-q", "cluster", "up", "--dir", cluster, "--daemon", daemon)
+        ask(0, "submit", scratch + "/submit.graph", "--name", "job")
+        settle(120)
+        for host in range(hosts.n):
+            start_worker(workers, host)
+        wait_until(120, "every vertex is served", lambda: NOWHERE not in field.owners[: guest.n])
+        settle(120)
+        print(f"{report['guest']} on {args.hosts}: {guest.n} vertices, imbalance {100 * imbalance(field.sums(hosts, range(guest.n))):.1f} %",
+              flush=True)
+        measure(field, hosts, guest, report, workers)
+        expect(all(worker.poll() is None for worker in workers.values()), "all applications run")
+    finally:
+        for worker in workers.values():
+            worker.send_signal(signal.SIGTERM)
+        for worker in workers.values():
+            try:
+                worker.wait(10)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+        if failed or sys.exc_info()[0] not in (None,):
+            for host in range(Hosts(args.hosts).n):
+                subprocess.run(f"grep -iE 'warn|error|assert' {cluster}/h{host}/lbmapd.log | tail -n 3", shell=True)
+        if os.environ.get("STAY") and (failed or sys.exc_info()[0]):
+            print(cluster, flush=True)
+            time.sleep(float(os.environ["STAY"]))
+        subprocess.run([lbctl, "-q", "cluster", "down", "--dir", cluster], stdout=subprocess.DEVNULL)
+        if not (os.environ.get("STAY") and (failed or sys.exc_info()[0])):
+            shutil.rmtree(scratch, ignore_errors=True)
+    if args.json:
+        json.dump(report, open(args.json, "w"), indent=1)
+    return bool(failed)
+
+
+sys.exit(main())
