@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers that need every host: a mapping, or the places of some vertices; and what this host alone owns,
  * which has the same form. Parts go to the client as they
- * come; hosts that stay silent are named at the end instead of being waited for. */
+ * come; hosts that stay silent are named at the end instead of being waited for, those that are alive are given
+ * more time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,6 +315,7 @@ on_map_part(struct lbm_node *node, const Lbm__Peer *message)
         for (size_t k = 0; part->last && k < collection->awaited.n; k++)
             if (collection->awaited.at[k] == message->src)
                 collection->awaited.at[k] = collection->awaited.at[--collection->awaited.n];
+        collection->heard_us = node->now_us;
         collection->deadline_us = node->now_us + COLLECT_US; /* as long as parts keep coming */
         if (collection->awaited.n == 0)
             finish(node, i);
@@ -383,6 +385,7 @@ begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name
     collection->client = client;
     collection->request = request;
     collection->job = entry->job;
+    collection->heard_us = node->now_us;
     collection->deadline_us = node->now_us + COLLECT_US;
     return collection;
 }
@@ -473,12 +476,27 @@ collect_explain(struct lbm_node *node, uint64_t client, uint64_t request, const 
         collection_free(node, node->collections.n - 1);
 }
 
+static int
+awaits_the_living(const struct lbm_node *node, const struct collection *collection)
+{
+    for (size_t i = 0; i < collection->awaited.n; i++)
+        if (!is_silent(node, collection->awaited.at[i], COLLECT_US))
+            return 1;
+    return 0;
+}
+
 void
 collect_timer(struct lbm_node *node)
 {
-    for (size_t i = node->collections.n; i-- > 0;)
-        if (node->now_us >= node->collections.at[i]->deadline_us)
+    for (size_t i = node->collections.n; i-- > 0;) {
+        struct collection *collection = node->collections.at[i];
+        if (node->now_us < collection->deadline_us)
+            continue;
+        if (node->now_us < collection->heard_us + COLLECT_BUSY_US && awaits_the_living(node, collection))
+            collection->deadline_us = node->now_us + COLLECT_AGAIN_US;
+        else
             finish(node, i);
+    }
 }
 
 int64_t

@@ -37,6 +37,8 @@ enum {
     OVERLOAD_US = 1000000,           /* settled with too much: before it is tried again, at first */
     NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */
     COLLECT_US = 1500000,            /* for the parts of a mapping */
+    COLLECT_BUSY_US = 6000000,       /* the same, from hosts that are alive */
+    COLLECT_AGAIN_US = 300000,       /* between looks at whether they are */
     CHECKPOINT_US = 5000000,         /* positions to disk while they change */
     LEASE_US = LBM_LEASE_US,         /* PROTOCOL section 5; counted by the owner from asking */
     GRANT_US = 8080000,              /* the same with 1 % for clocks; counted by the grantor from granting */

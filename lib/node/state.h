@@ -248,7 +248,7 @@ struct collection {
     uint64_t client;
     uint64_t request;
     uint64_t job;
-    int64_t deadline_us;
+    int64_t heard_us, deadline_us; /* the last part; when to look who is awaited */
     LBM_VEC(uint32_t) awaited; /* hosts */
     int locate;                /* nonzero: answer places of these vertices */
     int explain;               /* nonzero: and the moves of the only one */
