@@ -19,4 +19,7 @@ extern const struct lbm_command lbm_command_set, lbm_command_explain, lbm_comman
 /* The forms of a host spec, for --hosts of every command. */
 extern const struct lbm_choice lbm_host_forms[];
 
+/* What an operand VERTEX may be, for lbm_option_convert. */
+extern const struct lbm_option lbm_vertex_number;
+
 #endif

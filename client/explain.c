@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl explain: why a vertex is where it is, by those who gave it away. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,30 +160,19 @@ print_explanation(const struct lbm_cli *client, json_t *answer)
     return err == LBM_OK && fflush(stdout) == 0 ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
 }
 
-/* Errors: LBM_E_SYNTAX. */
-static enum lbm_err
-read_vertex(const char *text, uint32_t *vertex, struct lbm_diag *diag)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*end != '\0' || end == text || errno != 0 || value >= LBM_VERTICES_MAX || text[0] == '-')
-        return lbm_diag_set(diag, LBM_E_SYNTAX, text, 0, "is not a vertex: give its number, from 0");
-    *vertex = (uint32_t)value;
-    return LBM_OK;
-}
-
 static enum lbm_status
 run_explain(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     struct lbm_diag diag;
+    struct lbm_option_value vertex;
     char name[LBM_NAME_MAX + 1];
     Lbm__ExplainRequest explain = LBM__EXPLAIN_REQUEST__INIT;
     snprintf(name, sizeof name, "%s", client->operand[0]);
     explain.job = name;
-    if (read_vertex(client->operand[1], &explain.vertex, &diag) != LBM_OK)
+    if (lbm_option_convert(&lbm_vertex_number, client->operand[1], "VERTEX", &vertex, &diag) != LBM_OK)
         return lbm_cli_refuse(client, &diag);
+    explain.vertex = (uint32_t)vertex.integer;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status != LBM_STATUS_DONE)
         return status;

@@ -136,16 +136,10 @@ run_locate(const struct lbm_cli *client)
     locate.job = name;
     locate.vertex = vertex;
     for (size_t i = 1; i < client->n_operands; i++) {
-        char *end;
-        errno = 0;
-        unsigned long value = strtoul(client->operand[i], &end, 10);
-        if (*end != '\0' || end == client->operand[i] || errno != 0 || value >= LBM_VERTICES_MAX ||
-            client->operand[i][0] == '-') {
-            lbm_diag_set(&diag, LBM_E_SYNTAX, client->operand[i], 0,
-                         "is not a vertex: give its number, from 0");
+        struct lbm_option_value value;
+        if (lbm_option_convert(&lbm_vertex_number, client->operand[i], "VERTEX", &value, &diag) != LBM_OK)
             return lbm_cli_refuse(client, &diag);
-        }
-        vertex[locate.n_vertex++] = (uint32_t)value;
+        vertex[locate.n_vertex++] = (uint32_t)value.integer;
     }
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status != LBM_STATUS_DONE)

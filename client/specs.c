@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The forms of specs that --help shows, from the lists of the modules that read them. */
+/* What options and operands of several commands may be, from the lists of the modules that read them. */
+#include "base/limits.h"
 #include "client/command.h"
 #include "host/host.h"
 
@@ -10,3 +11,6 @@ const struct lbm_choice lbm_host_forms[] = {
         {"...@cap=FILE", "any of these, with the hosts' capacities from a file"},
     {NULL, NULL},
 };
+
+const struct lbm_option lbm_vertex_number = {
+    .type = LBM_OPTION_INTEGER, .value = "VERTEX", .max = LBM_VERTICES_MAX - 1};

@@ -4,15 +4,7 @@
 set -u
 
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
-sim=${top_builddir:-$(pwd)}/sim/lbsim
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
+. "$top/tests/lbsim_lib.sh"
 
 # The number of a field of the JSON on standard input.
 field() {
@@ -77,16 +69,31 @@ grep -q 'loads 1 \.\. 4$' "$scratch/out" || fail "loads are not in proportion to
 "$sim" balance --hosts ring:8 --runs 5 --json | grep -q '"runs": 5, ' || fail "--runs"
 "$sim" advise --hosts ring:8 --ports all --json | grep -q '"candidates": \[{"policy": ' || fail "advise --json"
 
-for wrong in "balance" "balance --hosts" "balance --hosts nonsense:3" "balance --hosts ring:8 --policy nonsense" \
-    "balance --hosts ring:8 --loads nonsense" "balance --hosts ring:8 --loads list:1,2" "balance --hosts ring:2 --loads list:1,2,3" \
-    "balance --hosts ring:8 --loads point:1,8" "balance --hosts ring:8 --loads list:-1" "balance --hosts ring:8 --lambda 0" \
-    "balance --hosts ring:8 --alpha much" "balance --hosts ring:8 --bound -1" "balance --hosts ring:8 --schedule" \
-    "balance --hosts ring:8 --runs 0" "balance --hosts ring:8 --arrivals 1,1,1" "balance --hosts ring:8 --stop quiet" \
-    "balance --hosts file:/nonexistent" "balance --hosts ring:8 --loads file:/nonexistent" "advise" \
-    "advise --hosts ring:8 --trace"; do
-    # shellcheck disable=SC2086 # words of a command
-    "$sim" $wrong >"$scratch/out" 2>"$scratch/err"
-    [ $? -eq 2 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "lbsim $wrong: $(cat "$scratch/out" "$scratch/err")"
-done
+refused <<'END'
+balance|--hosts SPEC is missing
+balance --hosts|--hosts: a value is missing
+balance --hosts nonsense:3|nonsense:3: no such topology
+balance --hosts ring:8 --policy nonsense|--policy: 'nonsense' is none of diffusion,
+balance --hosts ring:8 --loads nonsense|--loads: nonsense is none of uniform:MEAN,
+balance --hosts ring:8 --loads list:1,2|--loads: 2 loads for 8 hosts
+balance --hosts ring:2 --loads list:1,2,3|--loads: more loads than the 2 hosts
+balance --hosts ring:8 --loads point:1,8|--loads: there is no host 8
+balance --hosts ring:8 --loads list:-1|--loads: load 1, -1, is not a number >= 0
+balance --hosts ring:8 --lambda 0|--lambda: '0' is not a number from 1e-06 to 1
+balance --hosts ring:8 --alpha much|--alpha: 'much' is not optimal, safe, or a number
+balance --hosts ring:8 --alpha 2|--alpha: '2' is not a number from 0 to 1
+balance --hosts ring:8 --bound=-1|--bound: '-1' is not a number
+balance --hosts ring:8 --schedule|--schedule: needs --integer, and one run
+balance --hosts ring:8 --runs 0|--runs: '0' is not a whole number
+balance --hosts ring:8 --arrivals 1,1,1|arrivals: a mean of 1 with a deviation of 1
+balance --hosts ring:8 --arrivals 1,1|--arrivals: '1,1' is not MEAN,DEVIATION,SERVICE
+balance --hosts ring:8 --arrivals 1,1,1,1|--arrivals: '1,1,1,1' is more than MEAN,DEVIATION,SERVICE
+balance --hosts ring:8 --arrivals 1,x,1|--arrivals: 'x' is not a number
+balance --hosts ring:8 --stop quiet|need a bound above 0 to stop at
+balance --hosts file:/nonexistent|/nonexistent: cannot be opened
+balance --hosts ring:8 --loads file:/nonexistent|/nonexistent: cannot be opened
+advise|--hosts SPEC is missing
+advise --hosts ring:8 --trace|--trace: there is no such option
+END
 
 exit "$failed"

@@ -3,18 +3,7 @@
 # again, and what is wrong on the command line is said.
 set -u
 
-top_builddir=${top_builddir:-$(pwd)}
-sim=$top_builddir/sim/lbsim
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-# figure KEY FILE: the first number of that name.
-figure() { grep -o "\"$1\": *[-0-9.e]*" "$2" | head -n 1 | sed 's/.*: *//'; }
+. "${top_srcdir:-$(dirname "$0")/..}/tests/lbsim_lib.sh"
 
 "$sim" change --hosts mesh:16x16 --json >"$scratch/a" || fail "mesh:16x16 does not settle: $(figure why "$scratch/a")"
 touched=$(figure touched_most "$scratch/a")
@@ -30,12 +19,22 @@ cut -d' ' -f1-20 "$scratch/b" | sed 's/[0-9]* MiB//' >"$scratch/d"
 cut -d' ' -f1-20 "$scratch/c" | sed 's/[0-9]* MiB//' | cmp -s - "$scratch/d" || fail "the same seed is another run"
 [ "$(grep -cE '^ +[0-9]+ +[0-9.]+ ' "$scratch/b")" -eq 3 ] || fail "three changes: $(cat "$scratch/b")"
 
-for wrong in "--hosts nonsense" "--hosts chain:1" "--guest nonsense" "--factor x" "--factor 0" "--host 256" "--host -1" \
-    "--changes 0" "--changes 65" "--hosts ring:4 --changes 4" "--seed x" "--nonsense" "--hosts"; do
-    # shellcheck disable=SC2086 # words of a command
-    "$sim" change $wrong >"$scratch/out" 2>"$scratch/err"
-    [ $? -eq 2 ] && [ -s "$scratch/err" ] || fail "lbsim change $wrong: status or message"
-done
+refused change <<'END'
+--hosts nonsense|nonsense: no such topology
+--hosts chain:1|--hosts: chain:1 is one host alone
+--guest nonsense|nonsense: no such graph
+--factor x|--factor: 'x' is not a number from 0.1 to 100
+--factor 0|--factor: '0' is not a number from 0.1 to 100
+--host 256|--host: there are hosts 0 to 255
+--host -1|--host: a value is missing
+--changes 0|--changes: '0' is not a whole number from 1 to 64
+--changes 65|--changes: '65' is not
+--hosts ring:4 --changes 4|--changes: one of the 4 hosts stays as it is
+--seed x|--seed: 'x' is not a whole number
+--nonsense|--nonsense: there is no such option
+--hosts|--hosts: a value is missing
+x|x: no operand is wanted
+END
 "$sim" change --help | grep -q -- --factor || fail "--help"
 [ "$failed" -eq 0 ] && echo "a change touches $touched of 256 hosts"
 exit "$failed"

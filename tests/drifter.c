@@ -9,17 +9,16 @@
 #include "config.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lbmap.h"
+#include "serving.h"
 
-enum { REPORT_MS = 1000, DISPATCH_MS = 50, OPEN_TRIES = 300 };
+enum { REPORT_US = 1000000, DISPATCH_MS = 50, OPEN_US = 30000000 };
 
 struct drifter {
     uint32_t n;
@@ -30,23 +29,6 @@ struct drifter {
     volatile uint8_t *owner;    /* [n] */
     uint64_t random;
 };
-
-static volatile sig_atomic_t stopped;
-
-static void
-on_signal(int signal)
-{
-    (void)signal;
-    stopped = 1;
-}
-
-static int64_t
-now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void
 acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
@@ -108,36 +90,22 @@ share(const char *path, size_t bytes, int writable)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static struct lbmap *
-open_job(const char *job, const char *path)
-{
-    const struct timespec pause = {0, 100000000};
-    for (int i = 0; i < OPEN_TRIES && !stopped; i++) {
-        struct lbmap *map = NULL;
-        if (lbmap_open(path, &map) == LBMAP_OK && lbmap_attach(map, job) == LBMAP_OK)
-            return map;
-        lbmap_close(map);
-        nanosleep(&pause, NULL);
-    }
-    return NULL;
-}
-
 static int
 run(struct drifter *drifter, struct lbmap *map)
 {
     const struct lbmap_callbacks callbacks = {drifter, acquire, release, revoked};
-    int64_t report_ms = now_ms() + drifter->host * REPORT_MS / 16 % REPORT_MS; /* not all at once */
+    int64_t report_us = serving_now_us() + drifter->host * (REPORT_US / 16) % REPORT_US; /* not all at once */
     enum lbmap_error error = lbmap_serve(map, &callbacks);
-    while (error == LBMAP_OK && !stopped) {
+    while (error == LBMAP_OK && !serving_stopped) {
         error = lbmap_dispatch(map, DISPATCH_MS);
-        if (error == LBMAP_OK && now_ms() >= report_ms) {
+        if (error == LBMAP_OK && serving_now_us() >= report_us) {
             error = report(drifter, map);
-            report_ms += REPORT_MS;
+            report_us += REPORT_US;
         }
     }
-    if (error != LBMAP_OK && !stopped)
+    if (error != LBMAP_OK && !serving_stopped)
         fprintf(stderr, "drifter: %s\n", lbmap_message(map));
-    return error != LBMAP_OK && !stopped;
+    return error != LBMAP_OK && !serving_stopped;
 }
 
 int
@@ -147,11 +115,11 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: drifter JOB SOCKET HOST LOADS OWNERS\n");
         return 2;
     }
-    const struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
-    struct lbmap *map = open_job(argv[1], argv[2]);
+    serving_until_stopped();
+    enum lbmap_error error;
+    struct lbmap *map = serving_open(argv[1], argv[2], serving_now_us() + OPEN_US, &error);
     if (map == NULL) {
-        fprintf(stderr, "drifter: %s at %s cannot be served\n", argv[1], argv[2]);
+        fprintf(stderr, "drifter: %s at %s: %s\n", argv[1], argv[2], lbmap_strerror(error));
         return 1;
     }
     struct drifter drifter = {.n = lbmap_vertices(map), .host = (uint8_t)atoi(argv[3])};

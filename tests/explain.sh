@@ -33,7 +33,7 @@ fi
 
 refused 1 "there is no job named nobody; lbctl jobs lists them" ask 0 explain nobody 1
 refused 1 "vertex 400: the guest has vertices 0 to 399" ask 0 explain job 400
-refused 2 "is not a vertex: give its number, from 0" ask 0 explain job first
+refused 2 "VERTEX: 'first' is not a whole number from 0 to" ask 0 explain job first
 refused 2 "VERTEX" ask 0 explain job
 
 expect "host 0 starts again" "$lbctl" -q cluster kill 0 --dir "$dir"

@@ -4,18 +4,8 @@
 set -u
 
 top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
-top_builddir=${top_builddir:-$(pwd)}
-sim=$top_builddir/sim/lbsim
-bugs=$top_builddir/sim/lbsim-bugs
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
+. "$top_srcdir/tests/lbsim_lib.sh"
 mistakes=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
 
 for file in "$top_srcdir"/tests/races/*.scn; do
     name=$(basename "$file")
@@ -56,11 +46,13 @@ printf 'hosts chain:3\nrun 1 s\nseed 4\n' >"$scratch/wrong.scn"
 "$sim" scenario "$scratch/wrong.scn" 2>&1 | grep -q 'wrong.scn:3: .*before line 2' || fail "a setting too late"
 printf 'hosts chain:3\n' >"$scratch/wrong.scn"
 "$sim" scenario "$scratch/wrong.scn" 2>&1 | grep -q 'nothing happens' || fail "a scenario without commands"
-for wrong in "" "$scratch/none.scn" "--nonsense" "--bug" "--bug ACK_UNACKED x"; do
-    # shellcheck disable=SC2086 # words of a command
-    "$sim" scenario $wrong >"$scratch/out" 2>"$scratch/err"
-    [ $? -eq 2 ] && [ -s "$scratch/err" ] || fail "lbsim scenario $wrong: status or message"
-done
+refused scenario <<END
+|FILE is missing
+$scratch/none.scn|none.scn: No such file
+--nonsense|--nonsense: there is no such option
+--bug|--bug: a value is missing
+--bug ACK_UNACKED x|--bug: nothing can be planted in this build
+END
 
 # What fails is said with line, time and reason, and ends with status 1.
 printf 'hosts chain:3\nawait "nonsense" within 1 s\n' >"$scratch/fails.scn"

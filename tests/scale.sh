@@ -3,16 +3,7 @@
 # runs the same again, and what is wrong on the command line is said.
 set -u
 
-top_builddir=${top_builddir:-$(pwd)}
-sim=$top_builddir/sim/lbsim
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
+. "${top_srcdir:-$(dirname "$0")/..}/tests/lbsim_lib.sh"
 
 "$sim" scale --hosts mesh:6x6 --guest lattice:60x60 --minutes 0.5 --json >"$scratch/a" || fail "mesh:6x6 does not settle"
 grep -q '"settled": true' "$scratch/a" || fail "--json"
@@ -25,11 +16,16 @@ done
 hash=$(sed -n 's/.* hash //p' "$scratch/b")
 [ -n "$hash" ] && [ "$hash" = "$(sed -n 's/.* hash //p' "$scratch/c")" ] || fail "the same seed is another run"
 
-for wrong in "--hosts nonsense" "--hosts chain:1" "--guest nonsense" "--churn 50" "--churn x" "--minutes -1" \
-    "--seed -1" "--nonsense" "--hosts"; do
-    # shellcheck disable=SC2086 # words of a command
-    "$sim" scale $wrong >"$scratch/out" 2>"$scratch/err"
-    [ $? -eq 2 ] && [ -s "$scratch/err" ] || fail "lbsim scale $wrong: status or message"
-done
+refused scale <<'END'
+--hosts nonsense|nonsense: no such topology
+--hosts chain:1|--hosts: chain:1 is one host alone
+--guest nonsense|nonsense: no such graph
+--churn 50|--churn: '50' is not a number from 0 to 40
+--churn x|--churn: 'x' is not a number
+--minutes=-1|--minutes: '-1' is not a number from 0 to 600
+--seed=-1|--seed: '-1' is not a whole number
+--nonsense|--nonsense: there is no such option
+--hosts|--hosts: a value is missing
+END
 "$sim" scale --help | grep -q -- --churn || fail "--help"
 exit "$failed"

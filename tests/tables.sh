@@ -4,16 +4,7 @@
 # everything, which takes minutes.
 set -u
 
-top_builddir=${top_builddir:-$(pwd)}
-sim=$top_builddir/sim/lbsim
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
+. "${top_srcdir:-$(dirname "$0")/..}/tests/lbsim_lib.sh"
 
 # Cells of table $1 in the array that was printed.
 cells() {
@@ -63,15 +54,24 @@ grep -q 'largest error' "$scratch/frames/frame-0400.svg" || fail "embed: no erro
 "$sim" embed tree:60 --hosts ring:5 --frames "$scratch/tree" --start random --order block >"$scratch/out" ||
     fail "embed: a guest without pins"
 
-for wrong in "table" "table nonsense" "table all --nonsense" "table all --runs 0" "table all --runs" "list x" \
-    "plot" "plot nonsense" "plot all --dir" "embed" "embed lattice:4x4 --hosts mesh:2x2" \
-    "embed lattice:4x4 --hosts nonsense --frames $scratch/x" "embed $scratch/no --hosts mesh:2x2 --frames $scratch/x" \
-    "embed lattice:4x4 --hosts hypercube:6 --frames $scratch/x" \
-    "embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --start nowhere"; do
-    # shellcheck disable=SC2086 # words of a command
-    "$sim" $wrong >"$scratch/out" 2>"$scratch/err"
-    [ $? -eq 2 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "lbsim $wrong: status or message"
-done
+refused <<END
+table|NAME is missing
+table nonsense|'nonsense' is no table; lbsim list lists them
+table all --nonsense|--nonsense: there is no such option
+table all --runs 0|--runs: '0' is not a whole number from 1
+table all --runs|--runs: a value is missing
+list x|x: no operand is wanted
+plot|NAME is missing
+plot nonsense|'nonsense' is no plot; lbsim list lists them
+plot all --dir|--dir: a value is missing
+embed|GRAPH is missing
+embed lattice:4x4 --hosts mesh:2x2|--frames DIR is missing
+embed lattice:4x4 --hosts nonsense --frames $scratch/x|nonsense: no such topology
+embed $scratch/no --hosts mesh:2x2 --frames $scratch/x|$scratch/no: cannot be opened
+embed lattice:4x4 --hosts hypercube:6 --frames $scratch/x|sites in space, not in the plane
+embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --start nowhere|--start: 'nowhere' is none of centre, random
+END
+[ "$("$sim" list -q | wc -l)" -eq "$("$sim" list | wc -l)" ] && ! "$sim" list -q | grep -q ' ' || fail "list -q"
 for command in table plot embed; do
     "$sim" "$command" --help | grep -q '^usage: lbsim' || fail "$command --help"
 done

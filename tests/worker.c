@@ -20,7 +20,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,7 @@
 #include <unistd.h>
 
 #include "lbmap.h"
+#include "serving.h"
 
 enum { CHECKPOINT_MS = 500, TIMEOUT_MS = 5000, STEP_MS = 5, STEP_MAX_US = 2000000 };
 
@@ -46,23 +46,6 @@ struct worker {
     int step_ms, checkpoint_ms;
 };
 
-static volatile sig_atomic_t stopped;
-
-static void
-on_signal(int signal)
-{
-    (void)signal;
-    stopped = 1;
-}
-
-static int64_t
-now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void
 acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
 {
@@ -71,15 +54,16 @@ acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
     if (payload.len == sizeof steps)
         memcpy(&steps, payload.bytes, sizeof steps);
     worker->work[v] = (struct work){token, steps, 0, 1};
-    fprintf(worker->history, "%" PRId64 " acquire %u %" PRIu64 " %" PRIu64 "\n", now_us(), v, token, steps);
+    fprintf(worker->history, "%" PRId64 " acquire %u %" PRIu64 " %" PRIu64 "\n", serving_now_us(), v, token,
+            steps);
 }
 
 static void
 tell_end(struct worker *worker, const char *how, uint32_t v)
 {
     struct work *work = &worker->work[v];
-    fprintf(worker->history, "%" PRId64 " %s %u %" PRIu64 " %" PRIu64 " %" PRId64 "\n", now_us(), how, v,
-            work->token, work->steps, work->last_us);
+    fprintf(worker->history, "%" PRId64 " %s %u %" PRIu64 " %" PRIu64 " %" PRId64 "\n", serving_now_us(), how,
+            v, work->token, work->steps, work->last_us);
     work->token = 0;
 }
 
@@ -108,9 +92,9 @@ make_step(struct worker *worker, struct lbmap *map)
     const struct timespec length = {worker->step_ms / 1000, worker->step_ms % 1000 * 1000000};
     if (lbmap_lease_valid(map) != LBMAP_WORK)
         return;
-    int64_t latest_us = now_us() + STEP_MAX_US;
+    int64_t latest_us = serving_now_us() + STEP_MAX_US;
     nanosleep(&length, NULL);
-    int64_t end_us = now_us() < latest_us ? now_us() : latest_us;
+    int64_t end_us = serving_now_us() < latest_us ? serving_now_us() : latest_us;
     for (uint32_t v = 0; v < worker->n; v++) {
         struct work *work = &worker->work[v];
         if (work->token == 0)
@@ -135,7 +119,7 @@ checkpoint(struct worker *worker, struct lbmap *map)
         for (size_t i = 0; i < n; i++) {
             struct work *work = &worker->work[states[i].vertex];
             work->checkpointed = 1;
-            fprintf(worker->history, "%" PRId64 " checkpoint %u %" PRIu64 " %" PRIu64 "\n", now_us(),
+            fprintf(worker->history, "%" PRId64 " checkpoint %u %" PRIu64 " %" PRIu64 "\n", serving_now_us(),
                     states[i].vertex, work->token, work->steps);
         }
     free(states);
@@ -165,19 +149,19 @@ static int
 run(struct worker *worker, struct lbmap *map, int64_t end_us)
 {
     const struct lbmap_callbacks callbacks = {worker, acquire, release, revoked};
-    int64_t period_us = (int64_t)worker->checkpoint_ms * 1000, checkpoint_us = now_us() + period_us;
+    int64_t period_us = (int64_t)worker->checkpoint_ms * 1000, checkpoint_us = serving_now_us() + period_us;
     int64_t report_us = 0;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
-    while (error == LBMAP_OK && !stopped && now_us() < end_us) {
+    while (error == LBMAP_OK && !serving_stopped && serving_now_us() < end_us) {
         error = lbmap_dispatch(map, 1);
         make_step(worker, map);
-        if (now_us() >= checkpoint_us) {
+        if (serving_now_us() >= checkpoint_us) {
             checkpoint(worker, map);
-            checkpoint_us = now_us() + period_us;
+            checkpoint_us = serving_now_us() + period_us;
         }
-        if (now_us() >= report_us) {
+        if (serving_now_us() >= report_us) {
             report(worker, map);
-            report_us = now_us() + 1000000;
+            report_us = serving_now_us() + 1000000;
         }
         fflush(worker->history);
     }
@@ -192,25 +176,6 @@ run(struct worker *worker, struct lbmap *map, int64_t end_us)
     return 0;
 }
 
-/* The daemon may be on its way up, or the job on its way to it. */
-static struct lbmap *
-open_job(const char *job, const char *path, int64_t end_us)
-{
-    const struct timespec pause = {0, 100000000};
-    struct lbmap *map = NULL;
-    enum lbmap_error error = LBMAP_E_UNREACHABLE;
-    while (!stopped && now_us() < end_us) {
-        error = lbmap_open(path, &map);
-        if (error == LBMAP_OK && (error = lbmap_attach(map, job)) == LBMAP_OK)
-            return map;
-        lbmap_close(map);
-        map = NULL;
-        nanosleep(&pause, NULL);
-    }
-    fprintf(stderr, "worker: %s at %s: %s\n", job, path, lbmap_strerror(error));
-    return NULL;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -218,9 +183,8 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]\n");
         return 2;
     }
-    const struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
-    int64_t end_us = argc > 4 ? now_us() + (int64_t)(atof(argv[4]) * 1e6) : INT64_MAX;
+    serving_until_stopped();
+    int64_t end_us = argc > 4 ? serving_now_us() + (int64_t)(atof(argv[4]) * 1e6) : INT64_MAX;
     struct worker worker = {.history = fopen(argv[3], "ae"),
                             .step_ms = argc > 5 ? atoi(argv[5]) : STEP_MS,
                             .checkpoint_ms = argc > 6 ? atoi(argv[6]) : CHECKPOINT_MS};
@@ -228,8 +192,11 @@ main(int argc, char **argv)
         perror(argv[3]);
         return 1;
     }
-    struct lbmap *map = open_job(argv[1], argv[2], end_us);
+    enum lbmap_error error;
+    struct lbmap *map = serving_open(argv[1], argv[2], end_us, &error);
     int status = 1;
+    if (map == NULL)
+        fprintf(stderr, "worker: %s at %s: %s\n", argv[1], argv[2], lbmap_strerror(error));
     if (map != NULL) {
         worker.n = lbmap_vertices(map);
         worker.work = calloc(worker.n, sizeof *worker.work);

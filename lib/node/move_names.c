@@ -2,26 +2,24 @@
 /* Names of reasons and ends of moves, for programs that run no node. */
 #include "node/moves.h"
 
+static const struct {
+    const char *name, *text;
+} reasons[] = {
+#define REASON_ROW(id, name, text) {name, text},
+    LBM_MOVE_REASON_LIST(REASON_ROW)
+#undef REASON_ROW
+};
+
 const char *
 lbm_move_reason_name(unsigned reason)
 {
-    static const char *const names[] = {
-#define REASON_NAME(id, name, text) name,
-        LBM_MOVE_REASON_LIST(REASON_NAME)
-#undef REASON_NAME
-    };
-    return reason < LBM_MOVE_REASON_COUNT ? names[reason] : "other";
+    return reason < LBM_MOVE_REASON_COUNT ? reasons[reason].name : "other";
 }
 
 const char *
 lbm_move_reason_text(unsigned reason)
 {
-    static const char *const texts[] = {
-#define REASON_TEXT(id, name, text) text,
-        LBM_MOVE_REASON_LIST(REASON_TEXT)
-#undef REASON_TEXT
-    };
-    return reason < LBM_MOVE_REASON_COUNT ? texts[reason] : "a newer daemon knows why";
+    return reason < LBM_MOVE_REASON_COUNT ? reasons[reason].text : "a newer daemon knows why";
 }
 
 const char *
