@@ -25,6 +25,7 @@
  *   finish.c     FIN: when a record will not be asked for again, and goes
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
+ *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c
  *   session.c    exchange sessions by colour rounds, termination
  *   pair.c       one meeting of two hosts
  *   exchange.c   what it moves: GDE's share and pair refinement
@@ -139,9 +140,9 @@ uint64_t job_limit(const struct lbm_node *node, const struct lbm_job_entry *entr
 
 /* Ownership follows regions while coordinates diffuse. */
 static inline int
-follows_regions(const struct lbm_job_entry *entry)
+follows_regions(const struct job *job, const struct lbm_job_entry *entry)
 {
-    return entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM;
+    return !job->outlined && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM);
 }
 
 /* ---- policy.c --------------------------------------------------------------------------------------- */
@@ -177,6 +178,8 @@ void on_transfer(struct lbm_node *node, const Lbm__Peer *message);
 /* The record of a vertex of a guest that is nowhere else yet. Errors: LBM_E_NOMEM; row owns its content. */
 enum lbm_err plan_row(const struct job *job, uint32_t v, struct lbm_row *row) LBM_MUST_CHECK;
 void plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* Have job->guest planned on job->plan_hosts; they stay until it is. */
+void plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_start start);
 void on_planned(struct lbm_node *node, const struct lbm_event *event);
 
 /* ---- records.c ---------------------------------------------------------------------------------------- */
@@ -458,6 +461,18 @@ void on_stats(struct lbm_node *node, const Lbm__Peer *message);
 void on_frame(struct lbm_node *node, const Lbm__Peer *message);
 /* Position of a vertex in Omega. */
 void mapping_place(const struct job *job, const double *raw, double *x);
+
+/* ---- outline.c -------------------------------------------------------------------------------------- */
+
+/* MAPPING, once all are ready: nonzero while a plan of the outline is to be waited for. */
+int outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* The plan for this host's clusters is on its way, and tells more than the frame that follows it. */
+int outline_awaits_plan(const struct lbm_node *node, const struct job *job);
+void outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
+                     struct lbm_plan *plan);
+void on_outline_ask(struct lbm_node *node, const Lbm__Peer *message);
+void on_outline_part(struct lbm_node *node, const Lbm__Peer *message);
+void on_outline_plan(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- session.c -------------------------------------------------------------------------------------- */
 

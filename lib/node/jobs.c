@@ -54,6 +54,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->region_host);
     lbm_vec_free(&job->region_weight);
     lbm_vec_free(&job->moments);
+    outline_free(&job->outline);
     lbm_vec_free(&job->out);
     wishes_free(&job->wishes);
     lbm_vec_free(&job->unfinished);
@@ -226,7 +227,7 @@ answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const c
 static void
 recover_frame(struct job *job, const struct lbm_job_entry *entry)
 {
-    if (!follows_regions(entry))
+    if (!follows_regions(job, entry))
         return; /* ownership does not depend on it, and others may know the regions' weights */
     for (size_t i = 0; i < job->shard.vertices.n && !job->frame_fixed; i++)
         job->frame_fixed = job->shard.vertices.at[i].anchored;
@@ -398,6 +399,8 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         break;
     case LBM_PHASE_BALANCING:
         job->checkpoint_us = INT64_MAX;
+        lbm_vec_free(&job->outline.vertex);
+        lbm_vec_free(&job->outline.cluster);
         store_positions(node, job);
         if (!level_begin(node, job))
             session_start(node, job);
@@ -420,7 +423,7 @@ phase_at(const struct job *job, uint32_t host)
     return pulse != NULL ? pulse->phase : LBM_PHASE_SUBMITTED;
 }
 
-/* MAPPING ends when every member that is not silent has come to rest. */
+/* MAPPING ends when every member that is not silent has come to rest, and has followed the outline's plan. */
 static int
 all_ready(const struct lbm_node *node, const struct job *job)
 {
@@ -430,7 +433,10 @@ all_ready(const struct lbm_node *node, const struct job *job)
             is_silent(node, member->host, EXCLUDE_US))
             continue;
         const struct pulse *pulse = pulse_known(job, member->host);
-        if (pulse == NULL || (!pulse->ready && pulse->phase < LBM_PHASE_BALANCING))
+        int is_there =
+            pulse != NULL && (pulse->phase >= LBM_PHASE_BALANCING ||
+                              (pulse->ready && (!job->outlined || pulse->frame >= job->frame_seq)));
+        if (!is_there)
             return 0;
     }
     return 1;
@@ -463,7 +469,7 @@ placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         return;
     job->tick_us = node->now_us + PLACING_TICK_US;
     uint32_t waiting = wishes_pump(node, job);
-    if (follows_regions(entry) || (waiting == 0 && job->shard.n_out == 0))
+    if (follows_regions(job, entry) || (waiting == 0 && job->shard.n_out == 0))
         job_enter(node, job, LBM_PHASE_MAPPING);
 }
 
@@ -495,7 +501,8 @@ job_timer(struct lbm_node *node, struct job *job)
         else if (job->ready_us == 0)
             job->ready_us = node->now_us;
         if (job->ready && (job->heard_phase >= LBM_PHASE_BALANCING ||
-                           (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US)))
+                           (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US &&
+                            !outline_waits(node, job, entry))))
             job_enter(node, job, LBM_PHASE_BALANCING);
         break;
     case LBM_PHASE_BALANCING:

@@ -221,6 +221,7 @@ mapping_send_frame(struct lbm_node *node, struct job *job, uint32_t host)
     frame.host = job->region_host.at;
     frame.weight = job->region_weight.at;
     frame.fixed = job->frame_fixed != 0;
+    frame.outlined = job->outlined != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_FRAME;
     message.frame = &frame;
@@ -233,10 +234,12 @@ on_frame(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__Frame *frame = message->frame;
     struct job *job = job_of(node, frame->job);
     unsigned m = job != NULL ? job->shard.m : 0;
-    if (job == NULL || frame->seq <= job->frame_seq || frame->n_affine != m * m + 2 * m)
+    if (job == NULL || frame->seq <= job->frame_seq || frame->n_affine != m * m + 2 * m ||
+        (frame->outlined && outline_awaits_plan(node, job)))
         return;
     job->frame_seq = frame->seq;
     job->frame_fixed = frame->fixed != 0;
+    job->outlined |= frame->outlined != 0;
     job->frame.m = m;
     memcpy(job->frame.matrix, frame->affine, m * m * sizeof(double));
     memcpy(job->frame.centre, &frame->affine[m * m], m * sizeof(double));
@@ -284,7 +287,8 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     }
     /* Enough is enough: a vertex on a border may change hands for ever while the frame trembles, and
      * points that have collapsed give no frame. What is planned to move still does. */
-    int is_spent = job->sweeps >= MAPPING_SWEEPS_MAX;
+    int may_rest = job->frame_fixed && entry->vertices <= MAPPING_REST_VERTICES;
+    int is_spent = job->sweeps >= (may_rest ? MAPPING_SWEEPS_MAX : MAPPING_SWEEPS_FREE);
     int at_rest = job->largest <= calm || is_spent;
     uint32_t waiting = 0;
     if (is_routable(node) && job->frame_seq != 0 && !is_spent &&
@@ -304,7 +308,7 @@ mapping_timer(struct lbm_node *node, struct job *job)
     if (node->now_us < job->tick_us)
         return;
     job->tick_us = node->now_us + MAPPING_TICK_US;
-    if (!follows_regions(entry))
+    if (!follows_regions(job, entry))
         tick_planned(node, job);
     else
         tick_following(node, job, entry);

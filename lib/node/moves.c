@@ -237,7 +237,7 @@ move_wished(struct lbm_node *node, const struct job *job, const struct lbm_verte
         why.reason = LBM_MOVE_PIN;
     else if (self != NULL && self->state == LBM_MEMBER_DRAINING)
         why.reason = LBM_MOVE_DRAIN;
-    else if (entry != NULL && follows_regions(entry))
+    else if (entry != NULL && follows_regions(job, entry))
         why.reason = LBM_MOVE_REGION;
     if (why.reason == LBM_MOVE_LEVEL)
         why.gain_is_known = gain_by_itself(node, job, vertex, to, &why.gain);

@@ -200,6 +200,9 @@ static const struct {
     {LBM__PEER__BODY_TRANSFER, LIVING, on_transfer},
     {LBM__PEER__BODY_STATS, LIVING, on_stats},
     {LBM__PEER__BODY_FRAME, LIVING, on_frame},
+    {LBM__PEER__BODY_OUTLINE_ASK, LIVING, on_outline_ask},
+    {LBM__PEER__BODY_OUTLINE_PART, LIVING, on_outline_part},
+    {LBM__PEER__BODY_OUTLINE_PLAN, LIVING, on_outline_plan},
     {LBM__PEER__BODY_MAP_QUERY, 0, on_map_query},
     {LBM__PEER__BODY_MAP_PART, 0, on_map_part},
 };

@@ -20,6 +20,27 @@ number_pins(const struct job *job, struct lbm_graph *g)
 }
 
 void
+plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_start start)
+{
+    struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
+    number_pins(job, job->guest);
+    effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
+    if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
+        free(effect.as.plan);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    *effect.as.plan = (struct lbm_plan_task){.job = job->id,
+                                             .start = start,
+                                             .seed = entry->seed,
+                                             .imbalance = entry->imbalance,
+                                             .home = lbm_view_number(&node->view, node->host),
+                                             .graph = job->guest,
+                                             .hosts = &job->plan_hosts};
+    job->planning = 1;
+}
+
+void
 plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_diag diag;
@@ -44,22 +65,7 @@ plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
     for (uint32_t p = 0; p < job->plan_hosts.n; p++)
         if (lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p)) != LBM_OK)
             fail(node, LBM_E_NOMEM);
-    number_pins(job, job->guest);
-    struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
-    effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
-    if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
-        free(effect.as.plan);
-        fail(node, LBM_E_NOMEM);
-        return;
-    }
-    *effect.as.plan = (struct lbm_plan_task){.job = job->id,
-                                             .start = (enum lbm_start)entry->start,
-                                             .seed = entry->seed,
-                                             .imbalance = entry->imbalance,
-                                             .home = lbm_view_number(&node->view, node->host),
-                                             .graph = job->guest,
-                                             .hosts = &job->plan_hosts};
-    job->planning = 1;
+    plan_ask(node, job, entry, (enum lbm_start)entry->start);
 }
 
 enum lbm_err
@@ -135,7 +141,9 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
     const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
     if (job != NULL)
         job->planning = 0;
-    if (job != NULL && (entry == NULL || job->shard.n_own != entry->vertices)) {
+    if (job != NULL && entry != NULL && job->outline.state == OUTLINE_PLANNING) {
+        outline_planned(node, job, entry, event->as.planned.err, plan);
+    } else if (job != NULL && (entry == NULL || job->shard.n_own != entry->vertices)) {
         /* Cancelled meanwhile; or vertices went another way: what is there is mapped from where it is. */
         if (entry != NULL) {
             job_free_guest(job);
@@ -156,7 +164,7 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
                 lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
         job->frame_seq = 1;
-        job->frame_fixed = !follows_regions(entry) || event->as.planned.anchored != NULL;
+        job->frame_fixed = !follows_regions(job, entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);

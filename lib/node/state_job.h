@@ -5,6 +5,7 @@
 
 #include "embed/embed.h"
 #include "node/node.h"
+#include "node/outline.h"
 #include "node/shard.h"
 #include "node/state_exchange.h"
 #include "node/transitions.h"
@@ -78,6 +79,8 @@ struct job {
     LBM_VEC(uint32_t) region_host;
     LBM_VEC(double) region_weight;
     LBM_VEC(struct host_moments) moments; /* home: the newest of each host */
+    struct outline outline;
+    int outlined; /* ownership went by a plan of the outline, and follows regions no more */
 
     /* mapping */
     int64_t tick_us;

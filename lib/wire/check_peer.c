@@ -174,8 +174,37 @@ static const struct lbm_wire_rule frame_rules[] = {
     {"host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"weight", SAME("host")},
     {"fixed", FLAG},
+    {"outlined", FLAG},
 };
 static const struct lbm_wire_table frame_table = TABLE(frame_rules, lbm__frame__descriptor);
+
+static const struct lbm_wire_rule outline_ask_rules[] = {{"share", REAL(0.0, 1.0)}, {"work_max", WEIGHT}};
+static const struct lbm_wire_table outline_ask_table = TABLE(outline_ask_rules, lbm__outline_ask__descriptor);
+
+#define CLUSTER IN(0, LBM_ROWS_MAX - 1)
+static const struct lbm_wire_rule outline_part_rules[] = {
+    {"clusters", IN(0, LBM_ROWS_MAX)},
+    {"last", FLAG},
+    {"work", UP_TO(LBM_ROWS_MAX), WEIGHT},
+    {"pin", SAME("work"), HOST_OR_NONE, OR_EMPTY},
+    {"from", UP_TO(LBM_ROWS_MAX), CLUSTER},
+    {"to", SAME("from"), CLUSTER},
+    {"weight", SAME("from"), WEIGHT},
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"cluster", SAME("vertex"), CLUSTER},
+    {"out_from", UP_TO(LBM_ROWS_MAX), CLUSTER},
+    {"out_to", SAME("out_from"), VERTEX},
+    {"out_weight", SAME("out_from"), WEIGHT},
+};
+static const struct lbm_wire_table outline_part_table =
+    TABLE(outline_part_rules, lbm__outline_part__descriptor);
+
+static const struct lbm_wire_rule outline_plan_rules[] = {
+    {"host", UP_TO(LBM_ROWS_MAX), HOST},
+    {"position", POINTS("host"), OR_EMPTY},
+};
+static const struct lbm_wire_table outline_plan_table =
+    TABLE(outline_plan_rules, lbm__outline_plan__descriptor);
 
 static const struct lbm_wire_rule map_query_rules[] = {
     {"positions", FLAG},
@@ -419,6 +448,9 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"transfer", .nested = &transfer_table},
     {"stats", .nested = &stats_table},
     {"frame", .nested = &frame_table},
+    {"outline_ask", .nested = &outline_ask_table},
+    {"outline_part", .nested = &outline_part_table},
+    {"outline_plan", .nested = &outline_plan_table},
     {"map_query", .nested = &map_query_table},
     {"map_part", .nested = &map_part_table},
 };

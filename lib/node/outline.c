@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A plan of the outline (outline.h), for a job that nobody could plan as a whole: once all hosts are ready,
+ * its home asks each for its clusters, plans with what came, and tells each where its clusters go. The
+ * vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has; a home
+ * that is lost is not waited for. Nothing of it is stored: the home, or all of them, would only ask again. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/internal.h"
+
+enum {
+    CLUSTERS_HOST = 60,         /* of each host, at least */
+    CLUSTERS_MAX = 1 << 15,     /* of all, about: what a plan takes a second or two for */
+    SHARES = 2,                 /* so many clusters as so many hosts have vertices */
+    PART_ITEMS = 1 << 16,       /* of each column in a message: 3.5 MB at most */
+    OUTLINE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
+};
+
+static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at most */
+
+/* Not waited for. A host that was starved itself lately waits longer. */
+static int
+is_away(const struct lbm_node *node, uint32_t host)
+{
+    return is_silent(node, host, (int64_t)EXCLUDE_US * (1 + node->health));
+}
+
+/* ---- answers of hosts ------------------------------------------------------------------------------------
+ */
+
+static uint32_t
+piece_of(size_t n, size_t at)
+{
+    return n <= at ? 0 : n - at < PART_ITEMS ? (uint32_t)(n - at) : PART_ITEMS;
+}
+
+/* Point the columns of a message to the items of a part from `at` on. Nonzero if these are the last ones. */
+static int
+put_piece(struct outline_part *part, size_t at, Lbm__OutlinePart *message)
+{
+    message->n_work = piece_of(part->work.n, at);
+    message->work = part->work.at + (message->n_work != 0 ? at : 0);
+    message->n_pin = piece_of(part->pin.n, at);
+    message->pin = part->pin.at + (message->n_pin != 0 ? at : 0);
+    message->n_from = message->n_to = message->n_weight = piece_of(part->from.n, at);
+    size_t edge = message->n_from != 0 ? at : 0;
+    message->from = part->from.at + edge;
+    message->to = part->to.at + edge;
+    message->weight = part->weight.at + edge;
+    message->n_vertex = message->n_cluster = piece_of(part->vertex.n, at);
+    size_t border = message->n_vertex != 0 ? at : 0;
+    message->vertex = part->vertex.at + border;
+    message->cluster = part->cluster.at + border;
+    message->n_out_from = message->n_out_to = message->n_out_weight = piece_of(part->out_from.n, at);
+    size_t out = message->n_out_from != 0 ? at : 0;
+    message->out_from = part->out_from.at + out;
+    message->out_to = part->out_to.at + out;
+    message->out_weight = part->out_weight.at + out;
+    size_t end = at + PART_ITEMS;
+    return part->work.n <= end && part->from.n <= end && part->vertex.n <= end && part->out_from.n <= end;
+}
+
+static void
+send_part(struct lbm_node *node, const struct job *job, uint32_t home, struct outline_part *part)
+{
+    size_t at = 0;
+    int is_last;
+    do {
+        Lbm__OutlinePart body = LBM__OUTLINE_PART__INIT;
+        body.job = job->id;
+        body.round = job->outline.round;
+        body.clusters = part->clusters;
+        body.last = (uint32_t)(is_last = put_piece(part, at, &body));
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_OUTLINE_PART;
+        message.outline_part = &body;
+        send_peer(node, home, &message);
+        at += PART_ITEMS;
+    } while (!is_last && node->failed == LBM_OK);
+}
+
+/* Put what this host owns into clusters. Errors: LBM_E_NOMEM; part to be freed all the same. */
+static enum lbm_err
+cluster_own(struct lbm_node *node, struct job *job, double share, uint32_t work_max,
+            struct outline_part *part)
+{
+    *part = (struct outline_part){0};
+    enum lbm_err err = lbm_shard_patch(&job->shard);
+    if (err == LBM_OK)
+        err = outline_cluster(&job->shard, share, work_max, &node->rng, part, &job->outline);
+    part->host = node->host;
+    return err;
+}
+
+void
+on_outline_ask(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__OutlineAsk *ask = message->outline_ask;
+    struct job *job = job_of(node, ask->job);
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, ask->job);
+    if (job == NULL || entry == NULL || entry->home != message->src || job->phase != LBM_PHASE_MAPPING)
+        return;
+    struct outline_part part;
+    job->outline.round = ask->round;
+    job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
+    if (cluster_own(node, job, ask->share, ask->work_max, &part) == LBM_OK)
+        send_part(node, job, message->src, &part);
+    else
+        fail(node, LBM_E_NOMEM);
+    outline_part_free(&part);
+}
+
+int
+outline_awaits_plan(const struct lbm_node *node, const struct job *job)
+{
+    return job->outline.vertex.n != 0 && !job->outlined && node->now_us < job->outline.until_us;
+}
+
+static void
+follow_row(struct job *job, struct lbm_vertex *vertex, uint32_t self, uint32_t to, const double *x)
+{
+    vertex->wish = to != self ? to : LBM_NONE;
+    if (x != NULL)
+        memcpy(vertex->x, x, job->shard.m * sizeof *x);
+}
+
+/* The plan for this host's clusters: their vertices wish to go there. */
+static void
+follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, const double *position)
+{
+    struct outline *o = &job->outline;
+    lbm_shard_touch(&job->shard);
+    for (size_t i = 0; i < o->vertex.n; i++) {
+        struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
+        uint32_t cluster = o->cluster.at[i];
+        if (vertex != NULL && vertex->stage == LBM_STAGE_OWN && vertex->pin == LBM_NONE && cluster < n)
+            follow_row(job, vertex, node->host, host[cluster],
+                       position != NULL ? &position[(size_t)cluster * job->shard.m] : NULL);
+    }
+    wishes_changed(job);
+    lbm_vec_free(&o->vertex);
+    lbm_vec_free(&o->cluster);
+    job->outlined = 1;
+    job->ready = 0;
+    job->sweeps = 0;
+    job->tick_us = node->ping_us = node->now_us;
+    ghosts_are_due(job, GHOSTS_ALL);
+}
+
+void
+on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__OutlinePlan *plan = message->outline_plan;
+    struct job *job = job_of(node, plan->job);
+    if (job == NULL || job->phase != LBM_PHASE_MAPPING || job->outline.round != plan->round ||
+        (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
+        return;
+    follow_plan(node, job, plan->n_host, plan->host, plan->n_position != 0 ? plan->position : NULL);
+}
+
+/* ---- the home asks ----------------------------------------------------------------------------------------
+ */
+
+static enum lbm_err
+append(struct outline_part *part, const Lbm__OutlinePart *piece)
+{
+    const struct {
+        struct outline_list *to;
+        const uint32_t *from;
+        size_t n;
+    } column[] = {{&part->work, piece->work, piece->n_work},
+                  {&part->pin, piece->pin, piece->n_pin},
+                  {&part->from, piece->from, piece->n_from},
+                  {&part->to, piece->to, piece->n_to},
+                  {&part->weight, piece->weight, piece->n_weight},
+                  {&part->vertex, piece->vertex, piece->n_vertex},
+                  {&part->cluster, piece->cluster, piece->n_cluster},
+                  {&part->out_from, piece->out_from, piece->n_out_from},
+                  {&part->out_to, piece->out_to, piece->n_out_to},
+                  {&part->out_weight, piece->out_weight, piece->n_out_weight}};
+    for (size_t i = 0; i < sizeof column / sizeof *column; i++) {
+        struct outline_list *to = column[i].to;
+        if (lbm_vec_reserve(to, column[i].n) != LBM_OK)
+            return LBM_E_NOMEM;
+        if (column[i].n != 0)
+            memcpy(&to->at[to->n], column[i].from, column[i].n * sizeof *to->at);
+        to->n += column[i].n;
+    }
+    return LBM_OK;
+}
+
+void
+on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__OutlinePart *piece = message->outline_part;
+    struct job *job = job_of(node, piece->job);
+    if (job == NULL || job->outline.state != OUTLINE_ASKED || job->outline.round != piece->round)
+        return;
+    for (size_t i = 0; i < job->outline.parts.n; i++) {
+        struct outline_part *part = &job->outline.parts.at[i];
+        if (part->host != message->src || part->is_whole)
+            continue;
+        if (append(part, piece) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        part->clusters = piece->clusters;
+        part->is_whole = piece->last != 0;
+        if (part->is_whole)
+            job->tick_us = node->now_us;
+    }
+}
+
+static void
+give_up(struct lbm_node *node, struct job *job)
+{
+    (void)node;
+    outline_free(&job->outline);
+    job->outline.state = OUTLINE_OVER;
+}
+
+static void
+ask(struct lbm_node *node, struct job *job, uint32_t host, double share, uint32_t work_max)
+{
+    Lbm__OutlineAsk body = LBM__OUTLINE_ASK__INIT;
+    body.job = job->id;
+    body.round = job->outline.round;
+    body.share = share;
+    body.work_max = work_max;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OUTLINE_ASK;
+    message.outline_ask = &body;
+    send_peer(node, host, &message);
+}
+
+static void
+begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    uint32_t n_hosts = node->view.hosts.n;
+    double n = entry->vertices, want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
+    want = fmin(fmin(want, CLUSTERS_MAX), n / 2);
+    if (n_hosts < 2 || want < 1) {
+        give_up(node, job);
+        return;
+    }
+    double heavy = ceil(WORK_RATIO * (double)load_whole(node, entry) / want);
+    uint32_t work_max = heavy < LBM_WEIGHT_MAX ? (uint32_t)heavy : LBM_WEIGHT_MAX;
+    job->outline.state = OUTLINE_ASKED;
+    job->outline.round = lbm_rng_next(&node->rng) | 1;
+    job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
+    for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
+        struct outline_part part = {.host = lbm_view_host(&node->view, p)};
+        if (part.host != node->host && is_away(node, part.host))
+            continue;
+        if (part.host != node->host)
+            ask(node, job, part.host, want / n, work_max);
+        else if (cluster_own(node, job, want / n, work_max, &part) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+        if (lbm_vec_push(&job->outline.parts, part) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+}
+
+/* ---- the home plans ---------------------------------------------------------------------------------------
+ */
+
+/* Leave out what is not whole, or makes no sense; its host takes part in nothing then. */
+static void
+drop_parts(struct lbm_node *node, struct outline *o)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < o->parts.n; i++) {
+        struct outline_part *part = &o->parts.at[i];
+        int is_here = lbm_view_number(&node->view, part->host) != LBM_NONE;
+        if (part->is_whole && is_here && outline_part_fits(part))
+            o->parts.at[kept++] = *part;
+        else
+            outline_part_free(part);
+    }
+    o->parts.n = kept;
+}
+
+/* The hosts whose parts are known, as the plan wants them. Errors: LBM_E_NOMEM, LBM_E_STATE (they do not make
+ * a network by themselves). */
+static enum lbm_err
+build_hosts(struct lbm_node *node, struct job *job)
+{
+    const struct outline *o = &job->outline;
+    struct lbm_hosts all = {0};
+    struct lbm_diag diag;
+    uint32_t n = node->view.hosts.n, *number = lbm_alloc(n, sizeof *number);
+    uint8_t *gone = lbm_alloc(n, 1);
+    enum lbm_err err =
+        number == NULL || gone == NULL ? LBM_E_NOMEM : lbm_view_build_hosts(&node->view, &all, &diag);
+    for (uint32_t p = 0; p < n && err == LBM_OK; p++)
+        gone[p] = 1;
+    for (size_t i = 0; i < o->parts.n && err == LBM_OK; i++) {
+        gone[lbm_view_number(&node->view, o->parts.at[i].host)] = 0;
+        err = lbm_vec_push(&job->plan_ids, o->parts.at[i].host); /* in the order of numbers, as asked */
+    }
+    if (err == LBM_OK && o->parts.n < n)
+        err = lbm_hosts_without(&all, gone, number, &job->plan_hosts, &diag);
+    if (err == LBM_OK && o->parts.n == n) {
+        job->plan_hosts = all;
+        all = (struct lbm_hosts){0};
+    }
+    lbm_hosts_free(&all);
+    free(number);
+    free(gone);
+    return err == LBM_OK || err == LBM_E_NOMEM ? err : LBM_E_STATE;
+}
+
+static void
+plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    struct lbm_graph *g = lbm_alloc(1, sizeof *g);
+    drop_parts(node, o);
+    enum lbm_err err = g == NULL ? LBM_E_NOMEM : o->parts.n < 2 ? LBM_E_STATE : outline_graph(o, g);
+    job->guest = g;
+    if (err == LBM_OK)
+        err = build_hosts(node, job);
+    if (err == LBM_OK && g->n != 0) {
+        o->state = OUTLINE_PLANNING;
+        plan_ask(node, job, entry, LBM_START_PLAN);
+        return;
+    }
+    job_free_guest(job);
+    give_up(node, job);
+    if (err == LBM_E_NOMEM)
+        fail(node, err);
+}
+
+/* Nonzero if the clusters should stay: loads are right as they are, and J is as low as the plan's. */
+static int
+is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *plan)
+{
+    const struct lbm_graph *g = job->guest;
+    const struct lbm_hosts *h = &job->plan_hosts;
+    uint32_t *part = lbm_alloc(g->n, sizeof *part), at = 0;
+    uint64_t *load = lbm_alloc(h->n, sizeof *load), *limit = lbm_alloc(h->n, sizeof *limit);
+    int well = part != NULL && load != NULL && limit != NULL;
+    for (size_t i = 0; i < job->outline.parts.n && well; i++)
+        for (uint32_t c = 0; c < job->outline.parts.at[i].clusters; c++)
+            part[at++] = (uint32_t)i;
+    if (well) {
+        lbm_map_loads(g, h->n, part, load);
+        lbm_map_limits(g, h, imbalance, limit);
+        well = lbm_map_excess(h->n, load, limit) == 0 &&
+               lbm_map_hop_bytes(g, h, part) <= lbm_map_hop_bytes(g, h, plan->part);
+    }
+    free(part);
+    free(load);
+    free(limit);
+    return well;
+}
+
+static void
+send_plan(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t n, uint32_t *host,
+          double *position)
+{
+    Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
+    body.job = job->id;
+    body.round = job->outline.round;
+    body.n_host = n;
+    body.host = host;
+    body.n_position = position != NULL ? (size_t)n * job->shard.m : 0;
+    body.position = position;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
+    message.outline_plan = &body;
+    send_peer(node, to, &message);
+}
+
+/* Regions and frame are those of the plan; an anchored guest keeps its own. */
+static void
+take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
+{
+    if (!job->frame_fixed) {
+        lbm_affine_identity(&job->frame, job->shard.m);
+        job->region_host.n = job->region_weight.n = 0;
+        for (size_t p = 0; p < job->plan_ids.n; p++)
+            if (lbm_vec_push(&job->region_host, job->plan_ids.at[p]) != LBM_OK ||
+                lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+    }
+    for (size_t i = 0; i < job->pulses.n; i++)
+        if (job->pulses.at[i].frame > job->frame_seq)
+            job->frame_seq = job->pulses.at[i].frame;
+    job->frame_seq++;
+    job->frame_fixed = 1;
+    job->outlined = 1;
+}
+
+static void
+spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
+{
+    struct outline *o = &job->outline;
+    int has_positions = !job->frame_fixed;
+    uint32_t *host = plan->part, first = 0;
+    for (uint32_t c = 0; c < plan->n; c++)
+        host[c] = job->plan_ids.at[plan->part[c]];
+    take_frame(node, job, plan);
+    for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
+        const struct outline_part *part = &o->parts.at[i];
+        double *position = has_positions ? &plan->x[(size_t)first * plan->m] : NULL;
+        if (part->host != node->host)
+            send_plan(node, job, part->host, part->clusters, &host[first], position);
+        else
+            follow_plan(node, job, part->clusters, &host[first], position);
+        first += part->clusters;
+    }
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (node->view.members.at[i].host != node->host)
+            mapping_send_frame(node, job, node->view.members.at[i].host);
+}
+
+void
+outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
+                struct lbm_plan *plan)
+{
+    LBM_ASSERT(job->outline.state == OUTLINE_PLANNING);
+    if (err == LBM_E_NOMEM)
+        fail(node, err);
+    else if (err == LBM_OK && job->phase == LBM_PHASE_MAPPING && !is_well_placed(job, entry->imbalance, plan))
+        spread(node, job, plan);
+    job_free_guest(job);
+    give_up(node, job);
+}
+
+int
+outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    if (!follows_regions(job, entry) || o->state == OUTLINE_OVER)
+        return 0;
+    if (entry->home != node->host)
+        return !is_away(node, entry->home);
+    if (o->state == OUTLINE_NONE)
+        begin(node, job, entry);
+    if (o->state != OUTLINE_ASKED)
+        return o->state == OUTLINE_PLANNING;
+    int are_whole = 1;
+    for (size_t i = 0; i < o->parts.n; i++)
+        are_whole &= o->parts.at[i].is_whole || is_away(node, o->parts.at[i].host);
+    if (are_whole || node->now_us >= o->until_us)
+        plan(node, job, entry);
+    return o->state != OUTLINE_OVER;
+}
