@@ -8,12 +8,9 @@
  * for each vertex: HOST is written there when the vertex is acquired. It ends on SIGTERM. */
 #include "config.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "lbmap.h"
 #include "serving.h"
@@ -77,19 +74,6 @@ report(struct drifter *drifter, struct lbmap *map)
     return n != 0 ? lbmap_report_load(map, drifter->report, n) : LBMAP_OK;
 }
 
-static void *
-share(const char *path, size_t bytes, int writable)
-{
-    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    void *at =
-        fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (at == MAP_FAILED)
-        perror(path);
-    return at == MAP_FAILED ? NULL : at;
-}
-
 static int
 run(struct drifter *drifter, struct lbmap *map)
 {
@@ -126,10 +110,11 @@ main(int argc, char **argv)
     drifter.random = 0x9e3779b97f4a7c15 + drifter.host;
     drifter.token = calloc(drifter.n, sizeof *drifter.token);
     drifter.report = calloc(drifter.n, sizeof *drifter.report);
-    drifter.load = share(argv[4], (drifter.n + 1) * sizeof(float), 0);
-    drifter.owner = share(argv[5], drifter.n, 1);
-    int is_ready =
-        drifter.token != NULL && drifter.report != NULL && drifter.load != NULL && drifter.owner != NULL;
+    size_t load_bytes = 0, owner_bytes = 0;
+    drifter.load = serving_share(argv[4], 0, &load_bytes);
+    drifter.owner = serving_share(argv[5], 1, &owner_bytes);
+    int is_ready = drifter.token != NULL && drifter.report != NULL &&
+                   load_bytes >= (drifter.n + 1) * sizeof(float) && owner_bytes >= drifter.n;
     (void)lbmap_set_timeout(map, 10000);
     int status = is_ready ? run(&drifter, map) : 1;
     lbmap_close(map);

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* refiner: an application whose mesh is refined and coarsened while it runs, as its test wants. It serves a job, and what it
- * holds it changes; many of it, one a host, change the guest together.
+/* refiner: an application whose mesh is refined and coarsened while it runs, as its test wants. It serves a
+ * job, and what it holds it changes; many of it, one a host, change the guest together.
  *
  *     refiner JOB SOCKET HOST DIRECTORY
  *
- * The test numbers vertices by itself: those of the submitted guest by their ids, new ones beyond. Files in DIRECTORY, shared:
+ * The test numbers vertices by itself: those of the submitted guest by their ids, new ones beyond. Files in
+ * DIRECTORY, shared:
  *
  *     phase   one number: how many phases there are so far
  *     ids     for each number the id that the vertex has, or 2^32 - 1
  *     done    for each number the last phase that its vertex has gone through
- *     owners  a byte for each number: HOST is written there when the vertex is acquired, 254 when it is removed
- *     ops.N   what is to be done in phase N, by who holds the first number of a line:
- *                 V add W C...   vertices C, of work W each, are added beside V, and linked with it and one another
- *                 V link U B     an edge of bandwidth B, or another bandwidth
- *                 V cut U        no edge any more
- *                 V remove
+ *     owners  a byte for each number: HOST is written there when the vertex is acquired, 254 when it is
+ * removed ops.N   what is to be done in phase N, by who holds the first number of a line: V add W C...
+ * vertices C, of work W each, are added beside V, and linked with it and one another V link U B     an edge
+ * of bandwidth B, or another bandwidth V cut U        no edge any more V remove
  *
- * A vertex keeps its number and the last phase it went through in its payload, which changes with it: so each line is carried
- * out once, whatever host is lost. It ends on SIGTERM. */
+ * A vertex keeps its number and the last phase it went through in its payload, which changes with it: so each
+ * line is carried out once, whatever host is lost. It ends on SIGTERM. */
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lbmap.h"
+#include "serving.h"
 
-enum { DISPATCH_MS = 20, OPEN_TRIES = 300, BATCH_VERTICES = 1024, BATCH_EDGES = 8192, ADDED_MAX = 16, TIMEOUT_MS = 10000 };
+enum {
+    DISPATCH_MS = 20,
+    OPEN_US = 30000000,
+    BATCH_VERTICES = 1024,
+    BATCH_EDGES = 8192,
+    ADDED_MAX = 16,
+    TIMEOUT_MS = 10000
+};
 
 #define NONE UINT32_MAX
 #define GONE 254
@@ -68,15 +69,6 @@ struct refiner {
     size_t n_ops;
     uint32_t loaded;
 };
-
-static volatile sig_atomic_t stopped;
-
-static void
-on_signal(int signal)
-{
-    (void)signal;
-    stopped = 1;
-}
 
 /* ---- what the daemon says ------------------------------------------------------------------------------ */
 
@@ -130,7 +122,8 @@ static int
 by_vertex(const void *a, const void *b)
 {
     const struct op *x = a, *y = b;
-    return x->vertex != y->vertex ? (x->vertex > y->vertex) - (x->vertex < y->vertex) : (x->what > y->what) - (x->what < y->what);
+    return x->vertex != y->vertex ? (x->vertex > y->vertex) - (x->vertex < y->vertex)
+                                  : (x->what > y->what) - (x->what < y->what);
 }
 
 static int
@@ -196,7 +189,8 @@ static void
 add_vertex(struct batch *batch, struct lbmap_vertex_change vertex, struct payload payload)
 {
     batch->payload[batch->n] = payload;
-    vertex.payload = (struct lbmap_payload){vertex.removed ? NULL : &batch->payload[batch->n], sizeof payload};
+    vertex.payload =
+        (struct lbmap_payload){vertex.removed ? NULL : &batch->payload[batch->n], sizeof payload};
     batch->vertex[batch->n++] = vertex;
 }
 
@@ -234,7 +228,8 @@ add_lines(struct refiner *refiner, struct lbmap *map, struct batch *batch, const
                                                                  op[i].what == LINK ? op[i].arg[1] : 0};
         removed |= op[i].what == REMOVE;
     }
-    add_vertex(batch, (struct lbmap_vertex_change){.vertex = held->id, .token = held->token, .removed = removed},
+    add_vertex(batch,
+               (struct lbmap_vertex_change){.vertex = held->id, .token = held->token, .removed = removed},
                (struct payload){held->number, refiner->loaded});
     return 1;
 }
@@ -259,7 +254,8 @@ finish(struct refiner *refiner, const struct batch *batch)
 static int
 is_open(const struct refiner *refiner, uint32_t number)
 {
-    return number < refiner->n && refiner->held[number].token != 0 && refiner->held[number].phase < refiner->loaded;
+    return number < refiner->n && refiner->held[number].token != 0 &&
+           refiner->held[number].phase < refiner->loaded;
 }
 
 /* One change of what is held and has not gone through this phase. Returns 0 if there is nothing more. */
@@ -268,7 +264,8 @@ change(struct refiner *refiner, struct lbmap *map, struct batch *batch, size_t *
 {
     size_t from = *at, to;
     batch->n = batch->m = 0;
-    for (; from < refiner->n_ops && batch->n + 32 < BATCH_VERTICES && batch->m + 512 < BATCH_EDGES; from = to) {
+    for (; from < refiner->n_ops && batch->n + 32 < BATCH_VERTICES && batch->m + 512 < BATCH_EDGES;
+         from = to) {
         for (to = from; to < refiner->n_ops && refiner->ops[to].vertex == refiner->ops[from].vertex; to++)
             ;
         if (is_open(refiner, refiner->ops[from].vertex))
@@ -281,43 +278,19 @@ change(struct refiner *refiner, struct lbmap *map, struct batch *batch, size_t *
     if (error == LBMAP_OK)
         finish(refiner, batch);
     else if (error != LBMAP_E_BUSY && error != LBMAP_E_STATE)
-        fprintf(stderr, "refiner %u: change of %u vertices: %s\n", refiner->host, batch->n, lbmap_message(map));
+        fprintf(stderr, "refiner %u: change of %u vertices: %s\n", refiner->host, batch->n,
+                lbmap_message(map));
     return error == LBMAP_OK && from < refiner->n_ops;
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 static void *
-share(const char *directory, const char *name, int writable, size_t *bytes)
+share_file(const char *directory, const char *name, int writable, size_t *bytes)
 {
     char path[4096];
-    struct stat stat;
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
-    void *at = fd < 0 || fstat(fd, &stat) != 0
-                   ? MAP_FAILED
-                   : mmap(NULL, (size_t)stat.st_size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (at == MAP_FAILED)
-        perror(path);
-    else
-        *bytes = (size_t)stat.st_size;
-    return at == MAP_FAILED ? NULL : at;
-}
-
-static struct lbmap *
-open_job(const char *job, const char *path)
-{
-    const struct timespec pause = {0, 100000000};
-    for (int i = 0; i < OPEN_TRIES && !stopped; i++) {
-        struct lbmap *map = NULL;
-        if (lbmap_open(path, &map) == LBMAP_OK && lbmap_attach(map, job) == LBMAP_OK)
-            return map;
-        lbmap_close(map);
-        nanosleep(&pause, NULL);
-    }
-    return NULL;
+    return serving_share(path, writable, bytes);
 }
 
 static int
@@ -326,18 +299,19 @@ run(struct refiner *refiner, struct lbmap *map)
     const struct lbmap_callbacks callbacks = {refiner, acquire, release, revoked};
     static struct batch batch;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
-    while (error == LBMAP_OK && !stopped) {
+    while (error == LBMAP_OK && !serving_stopped) {
         error = lbmap_dispatch(map, DISPATCH_MS);
         if (*refiner->phase == 0 || error != LBMAP_OK)
             continue;
         if (refiner->loaded != *refiner->phase && !load(refiner, *refiner->phase))
             return 1;
-        for (size_t at = 0; !stopped && lbmap_lease_valid(map) == LBMAP_WORK && change(refiner, map, &batch, &at);)
+        for (size_t at = 0;
+             !serving_stopped && lbmap_lease_valid(map) == LBMAP_WORK && change(refiner, map, &batch, &at);)
             ;
     }
-    if (error != LBMAP_OK && !stopped)
+    if (error != LBMAP_OK && !serving_stopped)
         fprintf(stderr, "refiner %u: %s\n", refiner->host, lbmap_message(map));
-    return error != LBMAP_OK && !stopped;
+    return error != LBMAP_OK && !serving_stopped;
 }
 
 int
@@ -347,23 +321,24 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: refiner JOB SOCKET HOST DIRECTORY\n");
         return 2;
     }
-    const struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
+    serving_until_stopped();
     size_t bytes, ids_bytes;
     struct refiner refiner = {.directory = argv[4], .host = (uint8_t)atoi(argv[3])};
-    refiner.phase = share(argv[4], "phase", 0, &bytes);
-    refiner.ids = share(argv[4], "ids", 1, &ids_bytes);
-    refiner.done = share(argv[4], "done", 1, &bytes);
-    refiner.owners = share(argv[4], "owners", 1, &bytes);
+    refiner.phase = share_file(argv[4], "phase", 0, &bytes);
+    refiner.ids = share_file(argv[4], "ids", 1, &ids_bytes);
+    refiner.done = share_file(argv[4], "done", 1, &bytes);
+    refiner.owners = share_file(argv[4], "owners", 1, &bytes);
     if (refiner.phase == NULL || refiner.ids == NULL || refiner.done == NULL || refiner.owners == NULL)
         return 1;
     refiner.n = (uint32_t)(ids_bytes / sizeof(uint32_t));
     refiner.held = calloc(refiner.n, sizeof *refiner.held);
     for (uint32_t v = 0; refiner.held != NULL && v < refiner.n; v++)
         refiner.held[v].id = NONE;
-    struct lbmap *map = refiner.held != NULL ? open_job(argv[1], argv[2]) : NULL;
+    enum lbmap_error error = LBMAP_E_NOMEM;
+    struct lbmap *map =
+        refiner.held != NULL ? serving_open(argv[1], argv[2], serving_now_us() + OPEN_US, &error) : NULL;
     if (map == NULL) {
-        fprintf(stderr, "refiner: %s at %s cannot be served\n", argv[1], argv[2]);
+        fprintf(stderr, "refiner: %s at %s: %s\n", argv[1], argv[2], lbmap_strerror(error));
         return 1;
     }
     (void)lbmap_set_timeout(map, TIMEOUT_MS);

@@ -3,7 +3,12 @@
 
 #include "serving.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 volatile sig_atomic_t serving_stopped;
 
@@ -43,4 +48,21 @@ serving_open(const char *job, const char *path, int64_t end_us, enum lbmap_error
         nanosleep(&pause, NULL);
     }
     return NULL;
+}
+
+void *
+serving_share(const char *path, int writable, size_t *bytes)
+{
+    struct stat stat;
+    void *at = MAP_FAILED;
+    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &stat) == 0)
+        at = mmap(NULL, (size_t)stat.st_size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        perror(path);
+    else
+        *bytes = (size_t)stat.st_size;
+    if (fd >= 0)
+        close(fd);
+    return at == MAP_FAILED ? NULL : at;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the applications of tests share: a clock, how they are stopped, how a job is opened. */
+/* What the applications of tests share: a clock, how they are stopped, how a job is opened,
+ * files that their tests look into. */
 #ifndef TESTS_SERVING_H
 #define TESTS_SERVING_H
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lbmap.h"
@@ -17,5 +19,8 @@ int64_t serving_now_us(void);
 /* Attach to a job; the daemon may be on its way up, or the job on its way to it. NULL: not until end_us, or
  * stopped; *error says why. */
 struct lbmap *serving_open(const char *job, const char *path, int64_t end_us, enum lbmap_error *error);
+
+/* Map a whole file that others see too. NULL: it is not there (said on standard error). */
+void *serving_share(const char *path, int writable, size_t *bytes);
 
 #endif
