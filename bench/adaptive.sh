@@ -25,10 +25,9 @@ while getopts g:s:t:nj:p: option; do
     esac
 done
 shift $((OPTIND - 1))
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
-command -v python3 >/dev/null || { echo "bench/adaptive.sh: skipped, there is no python3"; exit 0; }
-[ -x "$build/tests/refiner" ] || { echo "bench/adaptive.sh: $build/tests/refiner is not there: make -C $build tests/refiner" >&2; exit 1; }
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" tests/refiner
+needs python3
 if [ "${#guests[@]}" -eq 0 ]; then
     guests=(airfoil:15000)
     [ ! -f "$top/../shared/graphs/4elt.graph.gz" ] || guests=("$top/../shared/graphs/4elt.graph.gz")

@@ -9,13 +9,13 @@
 # Status 1 if a job does not settle after a change.
 set -eu
 
-build=$(cd "${1:-.}" && pwd)
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" sim/lbsim
 sides=${2:-8 16 32}
 changes=${3:-16}
 vertices=${4:-64}
 seeds=${5:-1}
-command -v python3 >/dev/null || { echo 'bench/change.sh: skipped, there is no python3'; exit 0; }
-[ -x "$build/sim/lbsim" ] || { echo "bench/change.sh: $build/sim/lbsim is not there: make sim/lbsim" >&2; exit 1; }
+needs python3
 exec python3 - "$build/sim/lbsim" "$sides" "$changes" "$vertices" "$seeds" <<'END_OF_PYTHON'
 import json, math, statistics, subprocess, sys
 

@@ -27,10 +27,9 @@ while getopts g:r:s:n:o:j: option; do
     esac
 done
 shift $((OPTIND - 1))
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
-command -v python3 >/dev/null || { echo "bench/drift.sh: skipped, there is no python3"; exit 0; }
-[ -x "$build/tests/drifter" ] || { echo "bench/drift.sh: $build/tests/drifter is not there: make -C $build tests/drifter" >&2; exit 1; }
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" tests/drifter
+needs python3
 if [ "${#guests[@]}" -eq 0 ]; then
     if [ -f "$top/../shared/graphs/4elt.graph.gz" ]; then
         guests=("$top/../shared/graphs/4elt.graph.gz" "$top/../shared/graphs/delaunay_n15.graph.gz")

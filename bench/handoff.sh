@@ -20,9 +20,9 @@ while getopts n:g:d:j: option; do
     esac
 done
 shift $((OPTIND - 1))
-build=$(cd "${1:-.}" && pwd)
-[ -x "$build/daemon/lbmapd" ] || { echo "bench/handoff.sh: $build/daemon/lbmapd is not there: make" >&2; exit 1; }
-command -v python3 >/dev/null || { echo "bench/handoff.sh: skipped, there is no python3"; exit 0; }
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" daemon/lbmapd
+needs python3
 exec python3 - "$build" "$runs" "$guest" "$where" "$json" <<'END'
 import json, os, shutil, sqlite3, statistics, subprocess, sys, tempfile, time
 

@@ -19,13 +19,12 @@ while getopts r:j: option; do
     esac
 done
 shift $((OPTIND - 1))
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" client/lbctl
 shift $(($# < 1 ? $# : 1))
 [ $# -gt 0 ] || set -- "$top"/../shared/graphs/*.graph.gz
-[ -r "$1" ] || { echo "bench/peers.sh: skipped, there is no $1"; exit 0; }
-command -v python3 >/dev/null || { echo 'bench/peers.sh: skipped, there is no python3'; exit 0; }
-[ -x "$build/client/lbctl" ] || { echo "bench/peers.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
+needs_file "$1"
+needs python3
 exec python3 - "$build/client/lbctl" "$runs" "$json" "$@" <<'END'
 import json, os, shutil, statistics, subprocess, sys, tempfile, time
 

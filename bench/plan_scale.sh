@@ -8,11 +8,11 @@
 # Processor seconds are those of one process whatever its threads; wall seconds mean something on an idle machine only.
 set -eu
 
-build=$(cd "${1:-.}" && pwd)
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" client/lbctl
 effort=${2:-fast}
 shift $(($# < 2 ? $# : 2))
-command -v python3 >/dev/null || { echo 'bench/plan_scale.sh: skipped, there is no python3'; exit 0; }
-[ -x "$build/client/lbctl" ] || { echo "bench/plan_scale.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
+needs python3
 exec python3 - "$build/client/lbctl" "$effort" "$@" <<'END'
 import json, math, os, re, shutil, subprocess, sys, tempfile, time
 

@@ -9,12 +9,11 @@
 # Status 1 if a plan failed or a host is over its limit (3 %, or one vertex where 3 % is less than that).
 set -eu
 
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" client/lbctl
 shared=$top/../shared
-[ -r "$shared/peers.csv" ] || { echo "bench/quality.sh: skipped, there is no $shared/peers.csv"; exit 0; }
-command -v python3 >/dev/null || { echo 'bench/quality.sh: skipped, there is no python3'; exit 0; }
-[ -x "$build/client/lbctl" ] || { echo "bench/quality.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
+needs_file "$shared/peers.csv"
+needs python3
 cd "$shared"
 seed=${2:-1}
 shift $(($# < 2 ? $# : 2))

@@ -22,8 +22,7 @@ while getopts s:c:g:j:p: option; do
     esac
 done
 shift $((OPTIND - 1))
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
-[ -x "$build/client/lbctl" ] || { echo "bench/remap.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
-command -v python3 >/dev/null || { echo 'bench/remap.sh: skipped, there is no python3'; exit 0; }
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" client/lbctl
+needs python3
 exec python3 "$top/bench/remap.py" "$build/client/lbctl" "$top/../shared/graphs" "$seed" "$costs" "$guests" "$json" "$plot"

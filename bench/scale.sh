@@ -8,13 +8,13 @@
 # Status 1 if a cluster does not settle or is not balanced within 5 %.
 set -eu
 
-build=$(cd "${1:-.}" && pwd)
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" sim/lbsim
 vertices=${2:-1000}
 minutes=${3:-10}
 churn=${4:-10}
 sides=${5:-8 16 32}
-command -v python3 >/dev/null || { echo 'bench/scale.sh: skipped, there is no python3'; exit 0; }
-[ -x "$build/sim/lbsim" ] || { echo "bench/scale.sh: $build/sim/lbsim is not there: make sim/lbsim" >&2; exit 1; }
+needs python3
 # shellcheck disable=SC2086 # words
 exec python3 - "$build/sim/lbsim" "$vertices" "$minutes" "$churn" $sides <<'END'
 import json, math, subprocess, sys

@@ -24,10 +24,9 @@ while getopts g:H:S:s:t:j: option; do
     esac
 done
 shift $((OPTIND - 1))
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
-command -v python3 >/dev/null || { echo "bench/submit.sh: skipped, there is no python3"; exit 0; }
-[ -x "$build/daemon/lbmapd" ] || { echo "bench/submit.sh: $build/daemon/lbmapd is not there: make" >&2; exit 1; }
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" daemon/lbmapd
+needs python3
 if [ "${#guests[@]}" -eq 0 ]; then
     guests=(lattice:64x64)
     if [ -f "$top/../shared/graphs/4elt.graph.gz" ]; then

@@ -23,12 +23,9 @@ while getopts n:H:g:p:s:j: option; do
     esac
 done
 shift $((OPTIND - 1))
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
-[ -x "$build/daemon/lbmapd" ] || { echo "bench/transfer.sh: $build/daemon/lbmapd is not there: make" >&2; exit 1; }
-for tool in python3 cc; do
-    command -v $tool >/dev/null || { echo "bench/transfer.sh: skipped, there is no $tool"; exit 0; }
-done
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" daemon/lbmapd
+needs python3 cc
 exec python3 - "$build" "$runs" "$hosts" "$guest" "$policy" "$sync" "$json" "$top/bench/slow_sync.c" <<'END'
 import json, os, shutil, statistics, subprocess, sys, tempfile, time
 

@@ -21,14 +21,11 @@ while getopts e:s:i:j: option; do
     esac
 done
 shift $((OPTIND - 1))
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$(cd "${1:-.}" && pwd)
+. "$(dirname "$0")/lib.sh"
+open_build "${1:-.}" client/lbctl
 shared=$top/../shared
-[ -r "$shared/peers.csv" ] || { echo "bench/weighted.sh: skipped, there is no $shared/peers.csv"; exit 0; }
-for tool in python3 scotch_gmap amk_grf; do
-    command -v $tool >/dev/null || { echo "bench/weighted.sh: skipped, there is no $tool"; exit 0; }
-done
-[ -x "$build/client/lbctl" ] || { echo "bench/weighted.sh: $build/client/lbctl is not there: make client/lbctl" >&2; exit 1; }
+needs_file "$shared/peers.csv"
+needs python3 scotch_gmap amk_grf
 cd "$shared"
 exec python3 - "$build/client/lbctl" "$effort" "$seed" "$instances" "$json" <<'END'
 import csv, gzip, itertools, json, math, os, random, subprocess, sys, tempfile
