@@ -260,6 +260,21 @@ struct lbmap_edge_change {
 enum lbmap_error lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size_t n,
                               const struct lbmap_edge_change *edges, size_t m);
 
+/* ---- measured communication --------------------------------------------------------------------------- */
+
+/* Count what a vertex that the program holds says to another one, or hears from it: bytes, messages, any measure. Of an edge
+ * only the end with the lower number counts, so count all that is sent and all that is received, and each is counted once.
+ * Cheap, and nothing is sent. 8192 pairs are counted, those that talk most; what others say is lost.
+ * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE the amount is negative or not finite; LBMAP_E_NOMEM. */
+enum lbmap_error lbmap_count(struct lbmap *map, uint32_t vertex, uint32_t other, double amount);
+
+/* Make weights of edges of what has been counted: an edge weighs 1 for each `unit` a second. Call it every few seconds. What
+ * is counted is smoothed (each call counts a quarter), and an edge is changed when its weight is wrong by more than a
+ * quarter. Pairs that have no edge get one; an edge of a counted pair that falls silent goes, less than a tenth of a unit is
+ * silence. Edges of pairs that were never counted stay as they are. Vertices that move just now are told of by the next call.
+ * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE the unit is not more than 0; others as of lbmap_change. */
+enum lbmap_error lbmap_follow_counts(struct lbmap *map, double unit);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,6 +14,7 @@ enum { LBM_API_TIMEOUT_MS = 30000 };
 
 struct lbmap;
 struct lbm_service;
+struct lbm_sketch;
 
 /* Takes a part that the daemon sends unasked; owns it from here. */
 typedef void (*lbm_api_push)(struct lbmap *map, Lbm__Response *part);
@@ -26,6 +27,7 @@ struct lbmap {
     uint64_t pushing; /* request whose parts are unasked for; 0: none */
     lbm_api_push push;
     struct lbm_service *service; /* of lbmap_serve, or NULL */
+    struct lbm_sketch *talk;     /* of lbmap_count, or NULL */
 
     uint8_t header[LBM_FRAME_HEADER]; /* of the frame that is coming in */
     uint8_t *body;                    /* NULL: the header is not complete */

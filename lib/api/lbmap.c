@@ -79,6 +79,7 @@ lbmap_close(struct lbmap *map)
     if (map == NULL)
         return;
     lbm_api_serve_end(map);
+    free(map->talk);
     lbm_api_disconnect(map);
     free(map);
 }

@@ -516,6 +516,13 @@ lbmap_events(const struct lbmap *map)
 
 /* ---- changes -------------------------------------------------------------------------------- */
 
+uint64_t
+lbm_api_serve_token(const struct lbmap *map, uint32_t vertex)
+{
+    uint32_t at = lbm_idmap_get(&map->service->slot, vertex);
+    return at != LBM_NONE && !map->service->lost ? map->service->held.at[at].token : 0;
+}
+
 void
 lbm_api_serve_forget(struct lbmap *map, uint32_t vertex, uint64_t token)
 {

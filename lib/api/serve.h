@@ -10,6 +10,9 @@ struct lbmap;
 /* Forget everything; no callback is called. Nothing if nothing is served. */
 void lbm_api_serve_end(struct lbmap *map);
 
+/* The token by which a vertex is held, or 0. */
+uint64_t lbm_api_serve_token(const struct lbmap *map, uint32_t vertex);
+
 /* The vertex is held no more; no callback is called. Nothing if it is not held with that token. */
 void lbm_api_serve_forget(struct lbmap *map, uint32_t vertex, uint64_t token);
 
