@@ -283,6 +283,8 @@ carry_out(struct plan *plan)
     if (node->failed == LBM_OK)
         record_together(node, plan->job, plan->slots.at, plan->slots.n);
     load_drifts(node, plan->job);
+    if (c->n_end != 0)
+        gates_look_again(node, plan->job);
     const struct checkpoint waiting = {plan->client, plan->request, node->stream.seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
         fail(node, LBM_E_NOMEM);

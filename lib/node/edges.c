@@ -324,10 +324,12 @@ hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_an
         fail(node, LBM_E_NOMEM);
         return HEARD_LATER;
     }
-    if (weight != present)
+    if (weight != present) {
         record_content(node, job, own);
-    else if (own->n_news != n_news)
+        gates_look_again(node, job);
+    } else if (own->n_news != n_news) {
         record_news(node, job, own);
+    }
     return is_acked(node, own) ? HEARD_DONE : HEARD_CHANGED;
 }
 

@@ -85,6 +85,13 @@ gates_cools(const struct lbm_node *node, struct job *job, const struct lbm_verte
     return 1;
 }
 
+void
+gates_look_again(const struct lbm_node *node, struct job *job)
+{
+    int64_t when_us = node->now_us + EDGES_REST_US;
+    job->cool_us = when_us < job->cool_us ? when_us : job->cool_us;
+}
+
 uint64_t
 gates_cooled(const struct lbm_node *node, struct job *job)
 {

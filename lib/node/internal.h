@@ -420,6 +420,8 @@ void gates_changed(struct lbm_node *node, const Lbm__JobSet *set); /* by the log
 /* A vertex came by an exchange; nonzero: it is to stay for the time being. */
 void gates_came(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex);
 int gates_cools(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
+/* Edges have changed, so other moves may pay: a settled job sees about it soon. */
+void gates_look_again(const struct lbm_node *node, struct job *job);
 /* A number that changes when one that stayed may go, and with the gates. */
 uint64_t gates_cooled(const struct lbm_node *node, struct job *job);
 /* What a move over so many links must gain to pay for itself, in bandwidth times links; 0: no such gate. */

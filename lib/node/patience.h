@@ -53,6 +53,7 @@ enum {
     RECLAIM_US = 20000000,     /* an evicted host waits so long to be adopted */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     FIN_RETRY_US = 5000000,
+    EDGES_REST_US = 1000000,     /* from a change of edges to a look at what may move for it */
     EDGES_RETRY_US = 1000000,    /* changed edges without an answer are told again */
     EDGES_PATIENCE_US = 600000000, /* nobody knows the other end: there is none */
     WHERE_US = 1000000,      /* between questions to everybody */

@@ -122,7 +122,7 @@ struct job {
 
     int64_t drain_us; /* DRAINING: when vertices without a wish are looked for next */
     int was_settled;  /* in this life: what moves now follows a change */
-    int64_t cool_us;  /* a vertex that was kept back may move then; INT64_MAX: there is none */
+    int64_t cool_us;  /* what was kept back may move then, or edges have changed; INT64_MAX: neither */
     uint64_t n_cooled;
     double budget_bytes; /* that may go now; < 0: gone beyond it */
     int64_t budget_us;   /* as of then; 0: nothing has gone */
