@@ -291,9 +291,180 @@ def bring_back(workers, host):
     start_worker(workers, host)
 
 
+class Peers:
+    """Others, each of which goes on from its own mapping of the step before."""
+
+    RATIOS = ("0.25", "1", "4")
+
+    def __init__(self, guest, hosts):
+        self.hosts, self.before = hosts, {}
+        self.scotch, self.metis = shutil.which("scotch_gmap") or shutil.which("gmap"), shutil.which("gpmetis")
+        if not self.scotch or not self.metis:
+            print("without " + " and ".join(n for n, p in (("Scotch", self.scotch), ("METIS", self.metis)) if not p))
+        with open(scratch + "/mesh.tgt", "w") as out:
+            out.write(f"mesh2D {hosts.a} {hosts.b}\n")
+        vertices, edges = guest.refined(set())
+        write_graph(scratch + "/peers.graph", vertices, edges)
+        for name in self.names():
+            self.before[name] = dict(zip(vertices, self.map(name, scratch + "/peers.graph", None, vertices, edges)))
+
+    def names(self):
+        names = [f"scotch -rr{ratio}" for ratio in self.RATIOS] + ["scotch anew"] if self.scotch else []
+        return names + (["metis anew"] if self.metis else [])
+
+    def map(self, name, path, origin, vertices, edges):
+        part = self.map_metis(path) if name.startswith("metis") else self.map_scotch(name, path, origin, vertices, edges)
+        if not name.endswith("anew"):
+            return part
+        if name.startswith("metis"):
+            return self.relabel(part, origin, vertices, edges)
+        if origin is None:
+            return part
+        return min(([f[p] for p in part] for f in self.symmetries()), key=lambda p: sum(a != origin[v] for a, v in zip(p, vertices)))
+
+    def map_scotch(self, name, path, origin, vertices, edges):
+        place = {v: i for i, v in enumerate(vertices)}
+        rows = [[] for _ in vertices]
+        for a, b in edges:
+            rows[place[a]].append(place[b])
+            rows[place[b]].append(place[a])
+        with open(scratch + "/peers.grf", "w") as out:
+            out.write(f"0\n{len(vertices)}\t{2 * len(edges)}\n0\t000\n")
+            out.writelines(f"{len(row)} " + " ".join(map(str, row)) + "\n" for row in rows)
+        options = ["-b0.03", "-Cf"]
+        if "-rr" in name and origin is not None:
+            with open(scratch + "/old.map", "w") as out:
+                out.write(f"{len(vertices)}\n" + "".join(f"{i}\t{origin[v]}\n" for i, v in enumerate(vertices)))
+            options += ["-ro" + scratch + "/old.map", name.split()[1]]
+        run(self.scotch, scratch + "/peers.grf", scratch + "/mesh.tgt", scratch + "/peers.map", *options)
+        part = [0] * len(vertices)
+        for line in list(open(scratch + "/peers.map"))[1:]:
+            v, p = line.split()
+            part[int(v)] = int(p)
+        return part
+
+    def map_metis(self, path):
+        run(self.metis, "-ufactor=30", "-seed=1", path, str(self.hosts.n))
+        return [int(line) for line in open(f"{path}.part.{self.hosts.n}")]
+
+    def symmetries(self):
+        """The ways in which the mesh of hosts lies upon itself."""
+        a, b = self.hosts.a, self.hosts.b
+        for turn in (0, 1) if a == b else (0,):
+            for x in (0, 1):
+                for y in (0, 1):
+                    out = []
+                    for p in range(self.hosts.n):
+                        i, j = (p // a, p % a) if turn else (p % a, p // a)
+                        out.append((a - 1 - i if x else i) + a * (b - 1 - j if y else j))
+                    yield out
+
+    def relabel(self, part, origin, vertices, edges):
+        """Parts get hosts so that little moves, or, the first time, that J is low: exchanges of two until none helps."""
+        n = self.hosts.n
+        weight = [[0] * n for _ in range(n)]
+        if origin is None:
+            place = dict(zip(vertices, part))
+            for a, b in ((place[a], place[b]) for a, b in edges):
+                weight[a][b] += 1
+                weight[b][a] += 1
+            cost = lambda f: sum(weight[p][q] * self.hosts.distance(f[p], f[q]) for p in range(n) for q in range(p))
+        else:
+            for v, p in zip(vertices, part):
+                weight[p][origin[v]] += 1
+            cost = lambda f: -sum(weight[p][f[p]] for p in range(n))
+        best, better = list(range(n)), True
+        while better:
+            better = False
+            for p in range(n):
+                for q in range(p):
+                    f = best[:]
+                    f[p], f[q] = f[q], f[p]
+                    if cost(f) < cost(best):
+                        best, better = f, True
+        return [best[p] for p in part]
+
+    def step(self, step, path):
+        rows = {}
+        for name in self.names():
+            where = self.before[name]
+            origin = {v: where[v] for v in step.vertices if v in where}
+            for v in step.new:
+                for i in (1, 2, 3):
+                    origin[step.guest.child(v, i)] = where[v]
+            part = self.map(name, path, origin, step.vertices, step.edges)
+            self.before[name] = dict(zip(step.vertices, part))
+            sums = [0] * self.hosts.n
+            for p in part:
+                sums[p] += WORK
+            rows[name] = dict(moved=sum(WORK for v, p in zip(step.vertices, part) if p != origin[v]),
+                              J=hop_bytes(self.hosts, step.edges, self.before[name]), imbalance=imbalance(sums))
+        return rows
+
+
+COLOURS = ["#000000", "#0072b2", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#e69f00"]
+
+
+def draw(report, path):
+    """J beside that of a fresh plan, and moved work, by step; a line each."""
+    steps = report["steps"]
+    names = ["lbmap"] + list(steps[0].get("peers", {}))
+    lines = {"J / J of a fresh plan": lambda r, n: (r["J"] if n == "lbmap" else r["peers"][n]["J"]) / r["J_fresh"],
+             "moved, % of the work": lambda r, n: 100 * (r["moved"] if n == "lbmap" else r["peers"][n]["moved"]) / r["weight"]}
+    width, height, left, top = 560, 220, 60, 34
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 160}" height="{2 * (top + height) + 40}" '
+           'font-family="sans-serif" font-size="12">', '<rect width="100%" height="100%" fill="white"/>']
+    for panel, (title, value) in enumerate(lines.items()):
+        y0 = top + panel * (height + top + 10)
+        values = [value(r, n) for r in steps for n in names]
+        least, most = (min(values) - 0.02, max(values) + 0.02) if panel == 0 else (0, max(values) * 1.05)
+        out.append(f'<text x="{left}" y="{y0 - 8}" font-weight="bold">{title}</text>')
+        out.append(f'<rect x="{left}" y="{y0}" width="{width}" height="{height}" fill="none" stroke="#888"/>')
+        for k in range(6):
+            at = least + (most - least) * k / 5
+            y = y0 + height - height * k / 5
+            out.append(f'<path d="M{left} {y:.1f}h{width}" stroke="#e4e4e4"/>')
+            out.append(f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{at:.2f}</text>' if panel == 0 else
+                       f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{at:.0f}</text>')
+        for name, colour in zip(names, COLOURS):
+            points = " ".join(f"{left + width * (i + 0.5) / len(steps):.1f},{y0 + height * (1 - (value(r, name) - least) / (most - least)):.1f}"
+                              for i, r in enumerate(steps))
+            out.append(f'<polyline fill="none" stroke="{colour}" stroke-width="{2.5 if name == "lbmap" else 1.2}" points="{points}"/>')
+        for i in range(len(steps)):
+            out.append(f'<text x="{left + width * (i + 0.5) / len(steps):.1f}" y="{y0 + height + 14}" text-anchor="middle">{i}</text>')
+    for i, (name, colour) in enumerate(zip(names, COLOURS)):
+        out.append(f'<rect x="{left + width + 16}" y="{top + 20 * i}" width="14" height="4" fill="{colour}"/>')
+        out.append(f'<text x="{left + width + 36}" y="{top + 20 * i + 6}">{name}</text>')
+    with open(path, "w") as file:
+        file.write("\n".join(out) + "\n</svg>\n")
+
+
+def compare(report):
+    """Who moved how much for which J, on the average, and at how many steps somebody was better than lbmap in both."""
+    steps = report["steps"]
+    names = list(steps[0].get("peers", {}))
+    print(f"\n{'':16} {'moved':>8} {'J/fresh':>8} {'uneven':>8}   steps at which it has less of both than lbmap")
+    mean = lambda values: sum(values) / len(steps)
+    print(f"{'lbmap':16} {mean([100 * r['moved'] / r['weight'] for r in steps]):7.2f}% {mean([r['J'] / r['J_fresh'] for r in steps]):8.3f} "
+          f"{100 * max(r['end'] for r in steps):7.1f}%")
+    worse = set()
+    for name in names:
+        rows = [r["peers"][name] for r in steps]
+        below = [r["step"] for r, p in zip(steps, rows) if p["moved"] < r["moved"] and p["J"] < r["J"] and p["imbalance"] <= 0.05]
+        worse |= set(below)
+        print(f"{name:16} {mean([100 * p['moved'] / r['weight'] for r, p in zip(steps, rows)]):7.2f}% "
+              f"{mean([p['J'] / r['J_fresh'] for r, p in zip(steps, rows)]):8.3f} {100 * max(p['imbalance'] for p in rows):7.1f}%   {below or '-'}")
+    late = [r["step"] for r in steps if r["back"] is None or r["back"] > 5]
+    moved = sum(r["moved"] for r in steps) / max(1, sum(r["flow"] for r in steps))
+    print(f"{len(steps)} steps, {len(late)} not within 5 % in 5 s {late or ''}; J at most {max(r['J'] / r['J_fresh'] for r in steps):.3f} of a "
+          f"fresh plan; moved {moved:.2f} times the least flow; nobody has less of both at {len(steps) - len(worse)} steps")
+    report.update(late=late, worse=sorted(worse), moved_of_flow=moved)
+
+
 def measure(field, hosts, guest, report, workers):
     order, size = guest.front(), int(args.part * guest.n)
     before, phase = set(), 0
+    peers = Peers(guest, hosts) if args.peers else None
     for k in range(args.steps):
         after = set(order[k * size : (k + 1) * size])
         step = Step(guest, before, after)
@@ -334,6 +505,9 @@ def measure(field, hosts, guest, report, workers):
         if args.check:
             check(step, field, hosts)
         before = after
+    compare(report)
+    if args.plot:
+        draw(report, args.plot)
 
 
 def check(step, field, hosts):

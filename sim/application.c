@@ -11,8 +11,8 @@ enum { ATTACH_US = 400000, CHECKPOINT_ONE_IN = 4, PAYLOAD_BYTES = 16, ATTACH_ID 
 
 /* ---- payloads ------------------------------------------------------------------------------------------ */
 
-static void
-write_payload(uint32_t vertex, uint64_t number, uint8_t out[PAYLOAD_BYTES])
+void
+application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[PAYLOAD_BYTES])
 {
     uint64_t words[2] = {number, hash_number(vertex, number)};
     for (size_t i = 0; i < PAYLOAD_BYTES; i++)
@@ -31,14 +31,14 @@ read_payload(uint32_t vertex, const ProtobufCBinaryData *payload)
         return UINT64_MAX;
     for (size_t i = 0; i < 8; i++)
         number |= (uint64_t)payload->data[i] << (8 * i);
-    write_payload(vertex, number, expected);
+    application_write_payload(vertex, number, expected);
     return memcmp(expected, payload->data, PAYLOAD_BYTES) == 0 ? number : UINT64_MAX;
 }
 
 /* ---- talking to the daemon ----------------------------------------------------------------------------- */
 
-static void
-ask(struct cluster *c, uint32_t application, Lbm__Request *request)
+void
+application_asks(struct cluster *c, uint32_t application, Lbm__Request *request)
 {
     struct application *a = &c->applications.at[application];
     struct happen asked = {.at_us = c->now_us + 30 + lbm_rng_below(&c->rng, 200),
@@ -67,6 +67,7 @@ application_hangs_up(struct cluster *c, uint32_t application)
     happen_push(c, gone);
     a->client = a->checkpoint = 0;
     a->attached = 0;
+    refine_ends(c, application);
 }
 
 void
@@ -78,13 +79,14 @@ application_disconnected(struct cluster *c, uint32_t host)
             continue;
         a->client = a->checkpoint = 0;
         a->attached = 0;
+        refine_ends(c, (uint32_t)i);
         for (size_t k = 0; k < a->held.n; k++)
             a->held.at[k].asked = 0;
     }
 }
 
-static void
-drop(struct cluster *c, uint32_t application, size_t k)
+void
+application_drops(struct cluster *c, uint32_t application, size_t k)
 {
     struct application *a = &c->applications.at[application];
     work_ends(c, application, a->held.at[k].vertex);
@@ -112,7 +114,7 @@ attach(struct cluster *c, uint32_t application)
     request.attach = &attach;
     a->client = ++c->clients;
     a->requests = 0; /* so that the answers to this one are known */
-    ask(c, application, &request);
+    application_asks(c, application, &request);
     free(vertex);
     free(token);
 }
@@ -133,7 +135,7 @@ checkpoint(struct cluster *c, uint32_t application)
         held->payload = ++guest->vertex[held->vertex].payload;
         vertex[i] = held->vertex;
         token[i] = held->token;
-        write_payload(held->vertex, held->payload, bytes[i]);
+        application_write_payload(held->vertex, held->payload, bytes[i]);
         len[i] = PAYLOAD_BYTES;
         LBM_ASSERT(lbm_vec_push(&a->sent, *held) == LBM_OK);
     }
@@ -146,7 +148,7 @@ checkpoint(struct cluster *c, uint32_t application)
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_CHECKPOINT;
     request.checkpoint = &body;
-    ask(c, application, &request);
+    application_asks(c, application, &request);
     a->checkpoint = a->requests;
 }
 
@@ -172,7 +174,7 @@ report_loads(struct cluster *c, uint32_t application)
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_LOAD;
     request.load = &body;
-    ask(c, application, &request);
+    application_asks(c, application, &request);
     free(vertex);
     free(token);
     free(load);
@@ -209,13 +211,15 @@ application_looks(struct cluster *c, uint32_t application)
         return;
     for (size_t k = a->held.n; k-- > 0;)
         if (!is_working(c, a, &a->held.at[k]))
-            drop(c, application, k);
+            application_drops(c, application, k);
     if (a->client == 0 && cluster_is_up(c, a->host))
         attach(c, application);
-    else if (a->attached && a->checkpoint == 0 && a->held.n != 0 &&
+    else if (a->attached && a->checkpoint == 0 && a->change == 0 && a->held.n != 0 &&
              lbm_rng_below(&c->rng, CHECKPOINT_ONE_IN) == 0)
         checkpoint(c, application);
-    if (a->attached && c->load != NULL && a->held.n != 0)
+    else if (c->options.changes)
+        refine(c, application);
+    if (a->attached && c->load != NULL && a->held.n != 0 && a->change == 0)
         report_loads(c, application);
     struct happen again = {.at_us = c->now_us + ATTACH_US / 2 + lbm_rng_below(&c->rng, ATTACH_US),
                            .kind = HAPPEN_ATTACH,
@@ -261,7 +265,7 @@ acquire(struct cluster *c, uint32_t application, const Lbm__Acquire *acquire)
         const struct truth *truth = &guest->vertex[v];
         for (size_t k = a->held.n; k-- > 0;)
             if (a->held.at[k].vertex == v)
-                drop(c, application, k);
+                application_drops(c, application, k);
         struct held held = {.vertex = v,
                             .token = acquire->token[i],
                             .term = c->machine[a->host].page.term,
@@ -304,6 +308,11 @@ static void
 let_go(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
+    if (a->change != 0) { /* the library waits for the answer */
+        struct happen later = {.at_us = c->now_us + 20000, .kind = HAPPEN_LET_GO, .host = a->host, .from = application};
+        happen_push(c, later);
+        return;
+    }
     const struct guest *guest = check_guest(&c->check, a->job);
     LBM_VEC(uint32_t) vertex = {0};
     LBM_VEC(uint64_t) token = {0};
@@ -316,14 +325,14 @@ let_go(struct cluster *c, uint32_t application)
         if (is_working(c, a, &held))
             held.payload = ++guest->vertex[held.vertex].payload;
         uint8_t bytes[PAYLOAD_BYTES];
-        write_payload(held.vertex, held.payload, bytes);
+        application_write_payload(held.vertex, held.payload, bytes);
         LBM_ASSERT(lbm_vec_push(&vertex, held.vertex) == LBM_OK);
         LBM_ASSERT(lbm_vec_push(&token, held.token) == LBM_OK);
         LBM_ASSERT(lbm_vec_push(&len, held.payload != 0 ? PAYLOAD_BYTES : 0) == LBM_OK);
         lbm_buf_put(&payload, bytes, held.payload != 0 ? PAYLOAD_BYTES : 0);
         trace(c, a->host, "application %" PRIu32 " releases vertex %" PRIu32 ", token %" PRIu64, application,
               held.vertex, held.token);
-        drop(c, application, k);
+        application_drops(c, application, k);
     }
     Lbm__ReleasedRequest body = LBM__RELEASED_REQUEST__INIT;
     body.n_vertex = body.n_token = body.n_payload_len = vertex.n;
@@ -335,7 +344,7 @@ let_go(struct cluster *c, uint32_t application)
     request.what_case = LBM__REQUEST__WHAT_RELEASED;
     request.released = &body;
     if (vertex.n != 0)
-        ask(c, application, &request);
+        application_asks(c, application, &request);
     lbm_vec_free(&vertex);
     lbm_vec_free(&token);
     lbm_vec_free(&len);
@@ -368,7 +377,9 @@ told(struct cluster *c, const struct happen *happen)
     struct lbm_diag diag;
     LBM_ASSERT(lbm_wire_unpack_response(happen->frame + LBM_FRAME_HEADER, happen->len - LBM_FRAME_HEADER,
                                         &response, &diag) == LBM_OK);
-    if (a->checkpoint != 0 && response->id == a->checkpoint) {
+    if ((a->ids != 0 && response->id == a->ids) || (a->change != 0 && response->id == a->change)) {
+        refine_told(c, happen->from, response);
+    } else if (a->checkpoint != 0 && response->id == a->checkpoint) {
         if (response->code == LBM_OK)
             kept(c, a);
         a->checkpoint = 0;

@@ -72,6 +72,9 @@ applications_free(struct cluster *c)
     for (size_t i = 0; i < c->applications.n; i++) {
         lbm_vec_free(&c->applications.at[i].held);
         lbm_vec_free(&c->applications.at[i].sent);
+        lbm_vec_free(&c->applications.at[i].new_ids);
+        lbm_vec_free(&c->applications.at[i].added);
+        lbm_vec_free(&c->applications.at[i].removed);
     }
     lbm_vec_free(&c->applications);
 }

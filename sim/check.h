@@ -41,14 +41,20 @@ struct truth {
     uint64_t payload_kept;       /* newest whose keeping was promised */
     uint64_t payload_replicated; /* newest that was on two disks */
     uint8_t touched;
+    uint8_t is_born;     /* some disk has had a record of it */
+    uint8_t is_promised; /* whoever added it knows that it is there */
+    uint8_t is_removed;  /* some disk has a record that says so, and no newer one */
+    uint8_t is_gone;     /* whoever removed it knows that it is */
 };
 
 struct guest {
     uint64_t job;
-    struct lbm_graph g;   /* a copy */
+    struct lbm_graph g;   /* a copy, as submitted */
+    uint32_t n;           /* vertices, those included that were added or removed */
+    int changes;          /* applications change it */
     int logged;           /* the control log has it */
     int deleted;          /* the control log, or its home, has deleted it */
-    struct truth *vertex; /* [g.n] */
+    struct truth *vertex; /* [n] */
 };
 
 /* A job that the control log has created. */
@@ -92,6 +98,10 @@ void check_record(void *arg, const struct disk *disk, const struct disk_replica 
 void check_op(struct check *check, const struct disk *disk, const struct lbm_persist_op *op);
 void check_transaction(struct check *check);
 
+/* Room for the truth of a vertex that the control log allows; 0: it does not. */
+int check_grow(const struct check *check, struct guest *guest, uint32_t vertex);
+/* Nonzero if the vertex must be somewhere. */
+int check_is_there(const struct truth *truth);
 struct guest *check_guest(const struct check *check, uint64_t job); /* NULL: unknown */
 uint64_t check_job(const struct check *check,
                    const char *name); /* the last of that name in the log; 0: none */

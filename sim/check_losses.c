@@ -46,7 +46,7 @@ void
 check_losses(struct check *check, const struct guest *guest, uint32_t vertex)
 {
     const struct truth *truth = &guest->vertex[vertex];
-    for (size_t i = 0; i < check->view.members.n && !check->has_loss; i++) {
+    for (size_t i = 0; i < check->view.members.n && !check->has_loss && check_is_there(truth); i++) {
         const struct lbm_member *member = &check->view.members.at[i];
         if (lbm_view_takes_part(member) && member->insync && member->buddy != LBM_NONE &&
             !vertex_outlives(check, truth, member->host))
@@ -80,7 +80,7 @@ void
 check_all_losses(struct check *check)
 {
     for (size_t i = 0; i < check->guests.n && !check->has_loss; i++)
-        for (uint32_t v = 0; v < check->guests.at[i].g.n; v++)
+        for (uint32_t v = 0; v < check->guests.at[i].n; v++)
             if (check->guests.at[i].logged && !check->guests.at[i].deleted)
                 check_losses(check, &check->guests.at[i], v);
 }

@@ -61,7 +61,7 @@ static void
 learn_guest(struct check *check, uint64_t job, const struct lbm_graph *g)
 {
     LBM_ASSERT(check_guest(check, job) == NULL); /* ids of jobs are used once */
-    struct guest guest = {.job = job, .g = {.n = g->n}};
+    struct guest guest = {.job = job, .g = {.n = g->n}, .n = g->n};
     uint64_t directions = lbm_graph_directions(g);
     guest.g.offset = lbm_copy(g->offset, (size_t)g->n + 1, sizeof *g->offset);
     guest.g.target = lbm_copy(g->target, directions, sizeof *g->target);
@@ -73,6 +73,7 @@ learn_guest(struct check *check, uint64_t job, const struct lbm_graph *g)
     for (uint32_t v = 0; v < g->n; v++) {
         guest.g.work[v] = lbm_graph_work(g, v);
         guest.vertex[v].token_host = LBM_NONE;
+        guest.vertex[v].is_born = guest.vertex[v].is_promised = 1;
     }
     guest.logged = is_created(check, job);
     guest.deleted = is_deleted(check, job);
@@ -92,6 +93,47 @@ has_content(const struct check *check, const struct lbm_graph *g, const struct l
         if (row->half[k].to != g->target[begin + k] || row->half[k].weight != g->weight[begin + k])
             return 0;
     return 1;
+}
+
+int
+check_is_there(const struct truth *truth)
+{
+    return truth->is_promised && !truth->is_removed;
+}
+
+int
+check_grow(const struct check *check, struct guest *guest, uint32_t vertex)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&check->view, guest->job);
+    if (entry == NULL || vertex >= entry->ids)
+        return 0;
+    struct truth *grown = lbm_alloc(entry->ids, sizeof *grown);
+    LBM_ASSERT(grown != NULL);
+    memcpy(grown, guest->vertex, guest->n * sizeof *grown);
+    free(guest->vertex);
+    guest->vertex = grown;
+    for (; guest->n < entry->ids; guest->n++)
+        grown[guest->n].token_host = LBM_NONE;
+    return 1;
+}
+
+/* I14: a vertex that somebody was told is gone does not come again. An heir that knows nothing of a removal may have it
+ * again as long as nobody was told. */
+static void
+note_life(struct check *check, struct guest *guest, const struct disk *disk, const struct disk_replica *replica,
+          const struct lbm_row *row)
+{
+    struct truth *truth = &guest->vertex[row->vertex];
+    const struct lbm_member *self = lbm_view_member(&check->view, disk->place);
+    truth->is_born = 1;
+    if (replica != NULL || (self != NULL && (self->incarnation != disk->incarnation || !lbm_view_takes_part(self))))
+        return; /* what a host does that has departed and does not know it, is nobody's concern */
+    if (row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE)
+        truth->is_removed = 1;
+    else if (row->stage == LBM_STAGE_OWN && truth->is_gone && !check->has_loss)
+        check_violated(check, "I14", "host %" PRIu32 " owns vertex %" PRIu32 ", which was removed", disk->place, row->vertex);
+    else if (row->stage == LBM_STAGE_OWN && row->epoch > truth->moved)
+        truth->is_removed = 0;
 }
 
 static int
@@ -154,7 +196,7 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
     struct check *check = arg;
     const struct lbm_row *row = after != NULL ? after : before;
     struct guest *guest = check_guest(check, row->job);
-    if (guest == NULL || row->vertex >= guest->g.n) {
+    if (guest == NULL || (row->vertex >= guest->n && !check_grow(check, guest, row->vertex))) {
         check_violated(check, "I4", "host %" PRIu32 " stores vertex %" PRIu32 " of no guest", disk->place,
                        row->vertex);
         return;
@@ -173,7 +215,8 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
         uint64_t payload = payload_number(after);
         if (replica != NULL && payload > truth->payload_replicated)
             truth->payload_replicated = payload;
-        if (is_held(after->stage) && !has_content(check, &guest->g, after))
+        note_life(check, guest, disk, replica, after);
+        if (is_held(after->stage) && !guest->changes && !has_content(check, &guest->g, after))
             check_violated(check, "I4",
                            "host %" PRIu32 " stores vertex %" PRIu32 " with another work or adjacency",
                            disk->place, after->vertex);
@@ -251,6 +294,8 @@ static void
 check_exists(struct check *check, const struct guest *guest, uint32_t vertex)
 {
     const struct truth *truth = &guest->vertex[vertex];
+    if (!check_is_there(truth))
+        return;
     for (size_t i = 0; i < truth->copies.n; i++)
         if (is_held(truth->copies.at[i].stage) && truth->copies.at[i].epoch > truth->moved)
             return;
@@ -284,7 +329,7 @@ check_free(struct check *check)
 {
     for (size_t i = 0; i < check->guests.n; i++) {
         struct guest *guest = &check->guests.at[i];
-        for (uint32_t v = 0; v < guest->g.n; v++) {
+        for (uint32_t v = 0; v < guest->n; v++) {
             lbm_vec_free(&guest->vertex[v].copies);
             lbm_vec_free(&guest->vertex[v].replicated);
             lbm_vec_free(&guest->vertex[v].workers);

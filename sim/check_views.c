@@ -27,7 +27,7 @@ check_epochs(struct check *check, uint32_t from, uint64_t job, size_t n, const u
 {
     const struct guest *guest = check_guest(check, job);
     for (size_t i = 0; i < n && guest != NULL; i++)
-        if (vertex[i] >= guest->g.n || epoch[i] > guest->vertex[vertex[i]].epoch)
+        if (vertex[i] >= guest->n || epoch[i] > guest->vertex[vertex[i]].epoch)
             check_violated(check, "I6",
                            "host %" PRIu32 " knows vertex %" PRIu32 " of an epoch %" PRIu64
                            " that no disk has",

@@ -47,7 +47,7 @@ check_word(struct check *check, uint32_t host, uint64_t incarnation, uint64_t jo
            uint64_t epoch, enum lbm_stage stage)
 {
     const struct guest *guest = check_guest(check, job);
-    if (guest == NULL || guest->deleted || vertex >= guest->g.n ||
+    if (guest == NULL || guest->deleted || vertex >= guest->n ||
         lbm_view_member(&check->view, host) == NULL || host >= 64 || (check->was_alone >> host & 1) != 0)
         return;
     const struct replicated *known = replicated_of(&guest->vertex[vertex], host, incarnation);

@@ -33,12 +33,16 @@ struct cluster_options {
     /* May change what a plan computes: where its vertices go. NULL: it stays. */
     void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
     void *planned_arg;
+    int changes; /* nonzero: applications change their guests */
     int judged; /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;
 };
 
 struct cluster;
+
+/* Applications change their guests no more. */
+void cluster_leave_guests(struct cluster *cluster);
 
 /* One host per host of the graph, same ids, links, sites; host 0 founds. */
 struct cluster *cluster_new(const struct lbm_hosts *h, const struct cluster_options *options);

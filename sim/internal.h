@@ -103,6 +103,9 @@ struct application {
     int attached;
     uint64_t requests;
     uint64_t checkpoint; /* id of the request under way, 0: none */
+    uint64_t ids, change; /* the same */
+    LBM_VEC(uint32_t) new_ids;
+    LBM_VEC(uint32_t) added, removed; /* by the change under way */
     LBM_VEC(struct held) held;
     LBM_VEC(struct held) sent; /* payloads of the checkpoint under way */
 };
@@ -232,6 +235,15 @@ void application_looks(struct cluster *c, uint32_t application);
 void application_hangs_up(struct cluster *c, uint32_t application);
 void application_disconnected(struct cluster *c, uint32_t host); /* the daemon is no more */
 void applications_free(struct cluster *c);
+void application_asks(struct cluster *c, uint32_t application, Lbm__Request *request);
+void application_drops(struct cluster *c, uint32_t application, size_t k);
+
+/* refine.c: an application changes its guest. */
+void refine(struct cluster *c, uint32_t application);
+void refine_told(struct cluster *c, uint32_t application, const Lbm__Response *response);
+/* Its connection is over within a change: as the library has it, all that it holds is lost. */
+void refine_ends(struct cluster *c, uint32_t application);
+void application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[16]);
 
 /* Nonzero if the application works on what it holds at this very moment. */
 int is_working(const struct cluster *c, const struct application *a, const struct held *held);

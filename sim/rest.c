@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A cluster at rest: who owns what, by the disks; who works on what. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,15 +57,56 @@ copies_of_members(const struct cluster *c, const struct truth *truth)
 static const char *
 guest_at_rest(const struct cluster *c, const struct guest *guest)
 {
-    for (uint32_t v = 0; v < guest->g.n; v++) {
+    for (uint32_t v = 0; v < guest->n; v++) {
         const struct truth *truth = &guest->vertex[v];
         uint32_t owners = 0;
         for (size_t i = 0; i < truth->copies.n; i++)
             owners += truth->copies.at[i].owner == LBM_NONE && truth->copies.at[i].stage == LBM_STAGE_OWN;
         if (guest->deleted && copies_of_members(c, truth) != 0)
             return "rows of a job that is no more";
-        if (guest->logged && !guest->deleted && owners != 1)
+        int is_as_due = check_is_there(truth) ? owners == 1 : owners == 0 || (owners == 1 && !truth->is_gone);
+        if (guest->logged && !guest->deleted && !is_as_due)
             return owners == 0 ? "a vertex without owner" : "a vertex with two owners";
+    }
+    return NULL;
+}
+
+/* The record of the owner, or NULL. */
+static const struct lbm_row *
+owned_row(const struct cluster *c, uint64_t job, uint32_t vertex)
+{
+    for (uint32_t p = 0; p < c->n; p++) {
+        const struct lbm_member *member = lbm_view_member(&c->check.view, p);
+        const struct lbm_row *row = rows_get(&c->disk[p].rows, job, vertex);
+        if (row != NULL && row->stage == LBM_STAGE_OWN && member != NULL && lbm_view_takes_part(member))
+            return row;
+    }
+    return NULL;
+}
+
+/* I15: an edge is in the records of both ends, and nothing is left to tell of it. */
+static const char *
+edges_at_rest(const struct cluster *c, const struct guest *guest)
+{
+    for (uint32_t v = 0; v < guest->n; v++) {
+        const struct lbm_row *row = owned_row(c, guest->job, v);
+        if (row != NULL && row->n_news != 0)
+            return "an edge that one side has yet to hear of";
+        for (uint32_t k = 0; row != NULL && k < row->degree; k++) {
+            const struct lbm_row *other = owned_row(c, guest->job, row->half[k].to);
+            uint32_t back = 0;
+            while (other != NULL && back < other->degree && other->half[back].to != v)
+                back++;
+            if (other == NULL)
+                return "an edge to a vertex that is not there";
+            if (back == other->degree) {
+                static char text[80];
+                snprintf(text, sizeof text, "an edge that vertex %" PRIu32 " has and vertex %" PRIu32 " has not", v, row->half[k].to);
+                return text;
+            }
+            if (other->half[back].weight != row->half[k].weight)
+                return "an edge with two bandwidths";
+        }
     }
     return NULL;
 }
@@ -72,8 +115,11 @@ int
 cluster_quiet(const struct cluster *c, const char **why)
 {
     *why = NULL;
-    for (size_t i = 0; i < c->check.guests.n && *why == NULL; i++)
+    for (size_t i = 0; i < c->check.guests.n && *why == NULL; i++) {
         *why = guest_at_rest(c, &c->check.guests.at[i]);
+        if (*why == NULL && c->check.guests.at[i].changes && !c->check.guests.at[i].deleted)
+            *why = edges_at_rest(c, &c->check.guests.at[i]);
+    }
     return *why == NULL;
 }
 
@@ -81,7 +127,7 @@ cluster_quiet(const struct cluster *c, const char **why)
 static uint8_t *
 worked_on(const struct cluster *c, const struct guest *guest)
 {
-    uint8_t *works = lbm_alloc(guest->g.n, 1);
+    uint8_t *works = lbm_alloc(guest->n, 1);
     for (size_t i = 0; i < c->applications.n; i++) {
         const struct application *a = &c->applications.at[i];
         for (size_t k = 0; k < a->held.n && a->job == guest->job; k++)
@@ -106,8 +152,8 @@ cluster_idle_vertices(const struct cluster *c)
         if (!is_alive(guest))
             continue;
         uint8_t *works = worked_on(c, guest);
-        for (uint32_t v = 0; v < guest->g.n; v++)
-            n += !works[v];
+        for (uint32_t v = 0; v < guest->n; v++)
+            n += !works[v] && check_is_there(&guest->vertex[v]);
         free(works);
     }
     return n;
@@ -134,8 +180,8 @@ cluster_trace_idle(struct cluster *c)
     for (size_t i = 0; i < c->check.guests.n; i++) {
         const struct guest *guest = &c->check.guests.at[i];
         uint8_t *works = worked_on(c, guest);
-        for (uint32_t v = 0; v < guest->g.n; v++)
-            if (is_alive(guest) && !works[v])
+        for (uint32_t v = 0; v < guest->n; v++)
+            if (is_alive(guest) && !works[v] && check_is_there(&guest->vertex[v]))
                 trace_copies(c, guest, v);
         free(works);
     }

@@ -217,6 +217,7 @@ all_is_well_again(struct story *s)
     cluster_log_loses(s->cluster, 0);
     cluster_pass_all(s->cluster);
     cluster_set_manner(s->cluster, MANNER_OBEDIENT);
+    cluster_leave_guests(s->cluster);
     for (uint32_t p = 0; p < s->h.n; p++) {
         cluster_fill_disk(s->cluster, p, 0);
         cluster_slow_disk(s->cluster, p, 1);

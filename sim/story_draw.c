@@ -152,6 +152,7 @@ draw_policy(struct story *s)
     lbm_rng_stream(&rng, s->options.seed, POLICY_STREAM);
     s->cluster_options.policy = policies[lbm_rng_below(&rng, sizeof policies / sizeof *policies)];
     s->cluster_options.schedule = 1 + lbm_rng_below(&rng, LBM_SCHEDULE_COUNT);
+    s->cluster_options.changes = lbm_rng_below(&rng, 4) == 0;
 }
 
 void

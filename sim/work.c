@@ -23,7 +23,7 @@ static struct truth *
 truth_of(struct cluster *c, const struct application *a, uint32_t vertex)
 {
     struct guest *guest = check_guest(&c->check, a->job);
-    return guest != NULL && vertex < guest->g.n ? &guest->vertex[vertex] : NULL;
+    return guest != NULL && vertex < guest->n ? &guest->vertex[vertex] : NULL;
 }
 
 /* I1: nobody else works on the vertex. */

@@ -104,6 +104,7 @@ disks_row_at(const struct disks *s, uint32_t vertex, uint64_t epoch, enum lbm_st
     struct lbm_row row = *rows_get(&s->disk[0].rows, DISKS_JOB, vertex);
     row.epoch = epoch;
     row.stage = stage;
+    row.peer = stage == LBM_STAGE_MOV ? 1 : row.peer;
     return row;
 }
 

@@ -211,10 +211,13 @@ set_other_end(struct plan *plan, struct lbm_vertex *vertex, uint32_t to, uint32_
 {
     struct lbm_vertex *other = beside(plan, to);
     uint32_t host = lbm_shard_where(&plan->job->shard, to);
-    if (other != NULL)
+    if (other != NULL) {
         set_end(plan, other, vertex->id, weight);
-    else if (edge_note(vertex, to, weight, host != LBM_NONE ? host : hint) != LBM_OK)
+        edge_agreed(other, vertex->id);
+        edge_agreed(vertex, to);
+    } else if (edge_note(vertex, to, weight, host != LBM_NONE ? host : hint) != LBM_OK) {
         fail(plan->node, LBM_E_NOMEM);
+    }
 }
 
 static void

@@ -56,6 +56,14 @@ forget_news(struct lbm_vertex *vertex, uint32_t at)
     vertex->news = NULL;
 }
 
+void
+edge_agreed(struct lbm_vertex *vertex, uint32_t to)
+{
+    uint32_t at = find(vertex->news, vertex->n_news, to);
+    if (at != LBM_NONE)
+        forget_news(vertex, at);
+}
+
 enum lbm_err
 edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host)
 {
@@ -156,6 +164,23 @@ tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *verte
         done(node, job, &edge);
 }
 
+/* Nobody is away who could own a vertex, or inherit it. */
+static int
+everybody_is_heard(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.departed.n; i++)
+        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].adopted)
+            return 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        int is_away = member->host != node->host && lbm_view_takes_part(member) &&
+                      is_silent(node, member->host, is_watched(node, member) ? SILENT_US : EDGES_UNHEARD_US);
+        if (is_away)
+            return 0;
+    }
+    return all_adopted(node);
+}
+
 /* Everybody has been asked again and again: the other end was removed long ago. */
 static void
 give_up(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex, const struct lbm_half *news)
@@ -166,19 +191,17 @@ give_up(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex,
     done(node, job, &answer);
 }
 
-/* Who is to hear of a changed edge; LBM_NONE: not known. */
+/* Who is to hear of a changed edge; LBM_NONE: not known. What was heard of the vertex on that account is newer than what ghosts
+ * say. */
 static uint32_t
 listener(const struct lbm_node *node, const struct job *job, const struct lbm_half *news)
 {
-    uint32_t host = lbm_shard_where(&job->shard, news->to);
     const struct lbm_vertex *own = record_of(job, news->to);
-    if (own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE)
-        return node->host; /* removed here */
-    const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, news->to);
-    if (host == LBM_NONE || (host != node->host && ghost == NULL))
-        host = news->host;
-    const struct lbm_member *member = host != LBM_NONE ? lbm_view_member(&node->view, host) : NULL;
-    return member != NULL && lbm_view_takes_part(member) ? host : LBM_NONE;
+    int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE;
+    if (own != NULL && (own->stage == LBM_STAGE_OWN || own->stage == LBM_STAGE_OUT || was_removed))
+        return node->host;
+    const struct lbm_member *member = news->host != LBM_NONE ? lbm_view_member(&node->view, news->host) : NULL;
+    return member != NULL && member->host != node->host && lbm_view_takes_part(member) ? member->host : LBM_NONE;
 }
 
 static void
@@ -213,7 +236,7 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, told_list *li
             tell_self(node, job, vertex, &news);
         else if (host != LBM_NONE)
             tell_row(node, job, list, host, vertex, &news);
-        else if (node->now_us - vertex->news_since_us > EDGES_PATIENCE_US && all_adopted(node))
+        else if (node->now_us - vertex->news_since_us > EDGES_PATIENCE_US && everybody_is_heard(node))
             give_up(node, job, vertex, &news);
         else if (lbm_vec_push(&lost->vertex, news.to) != LBM_OK)
             fail(node, LBM_E_NOMEM);

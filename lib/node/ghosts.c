@@ -195,8 +195,8 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
             ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
         const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
-        int has_gone = toward != NULL && toward->stage == LBM_STAGE_MOV;
-        if (toward != NULL && !has_gone && toward->stage != LBM_STAGE_REF)
+        int is_tombstone = toward != NULL && toward->stage == LBM_STAGE_MOV, has_gone = is_tombstone && toward->peer != LBM_NONE;
+        if (toward != NULL && !is_tombstone && toward->stage != LBM_STAGE_REF)
             continue;
         enum lbm_err err = lbm_vec_push(&vertex, ghosts->toward[i]);
         err |= lbm_vec_push(&epoch, has_gone ? toward->epoch + 1 : 0);

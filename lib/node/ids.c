@@ -7,11 +7,28 @@
 
 enum { BLOCK = 1024, UNUSED_MAX = 65536 };
 
+static int
+has_ids(const struct job *job, uint32_t n)
+{
+    return job->id_end - job->id_next >= n || job->spare_end - job->spare_next >= n;
+}
+
+/* What is left of a block is too little: it is never used. */
+static void
+use_spare(struct job *job)
+{
+    job->id_next = job->spare_next;
+    job->id_end = job->spare_end;
+    job->spare_next = job->spare_end = 0;
+}
+
 static void
 answer(struct lbm_node *node, struct job *job, const struct id_wait *wait)
 {
     uint32_t vertex[LBM_CHANGE_RECORDS_MAX];
-    LBM_ASSERT(wait->count <= LBM_CHANGE_RECORDS_MAX && job->id_end - job->id_next >= wait->count);
+    LBM_ASSERT(wait->count <= LBM_CHANGE_RECORDS_MAX && has_ids(job, wait->count));
+    if (job->id_end - job->id_next < wait->count)
+        use_spare(job);
     for (uint32_t i = 0; i < wait->count; i++) {
         vertex[i] = job->id_next++;
         if (lbm_idmap_put(&job->new_ids, vertex[i], 1) != LBM_OK)
@@ -26,17 +43,20 @@ answer(struct lbm_node *node, struct job *job, const struct id_wait *wait)
     reply(node, wait->client, wait->request, 1, &response);
 }
 
-static void
-ask_for_more(struct lbm_node *node, struct id_wait *wait)
+static int
+may_ask(const struct lbm_node *node)
 {
-    if (node->now_us < wait->ask_us || node->appends.n >= PROPOSALS_MAX || !is_alive(node))
-        return;
-    wait->ask_us = node->now_us + APPEND_AGAIN_US;
+    return node->appends.n < PROPOSALS_MAX && is_alive(node);
+}
+
+static void
+ask_for_more(struct lbm_node *node, uint64_t job, uint32_t count)
+{
     Lbm__AllotIds allot = LBM__ALLOT_IDS__INIT;
-    allot.job = wait->job;
+    allot.job = job;
     allot.host = node->host;
     allot.incarnation = node->incarnation;
-    allot.count = wait->count > BLOCK ? wait->count : BLOCK;
+    allot.count = count > BLOCK ? count : BLOCK;
     allot.life = node->life;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_ALLOT_IDS;
@@ -58,7 +78,7 @@ application_ids(struct lbm_node *node, uint64_t client, uint64_t request, const 
         return;
     }
     struct id_wait wait = {client, request, job->id, ids->count, node->now_us};
-    if (job->id_end - job->id_next >= ids->count)
+    if (has_ids(job, ids->count))
         answer(node, job, &wait);
     else if (lbm_vec_push(&node->id_waits, wait) != LBM_OK)
         fail(node, LBM_E_NOMEM);
@@ -74,7 +94,7 @@ answer_waiting(struct lbm_node *node, uint64_t id, const char *refusal)
         const struct id_wait wait = node->id_waits.at[i];
         if (wait.job == id && (job == NULL || refusal[0] != '\0'))
             reply_error(node, wait.client, wait.request, LBM_E_LIMIT, "%s", refusal[0] != '\0' ? refusal : "the job is cancelled");
-        else if (wait.job == id && job->id_end - job->id_next >= wait.count)
+        else if (wait.job == id && has_ids(job, wait.count))
             answer(node, job, &wait);
         else
             node->id_waits.at[kept++] = wait;
@@ -90,8 +110,10 @@ ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refu
     if (allot->host != node->host || allot->incarnation != node->incarnation || allot->life != node->life)
         return;
     if (job != NULL && entry != NULL && refusal[0] == '\0') {
-        job->id_next = entry->ids - allot->count;
-        job->id_end = entry->ids;
+        job->spare_next = entry->ids - allot->count;
+        job->spare_end = entry->ids;
+        if (job->id_next == job->id_end)
+            use_spare(job);
     }
     answer_waiting(node, allot->job, refusal);
 }
@@ -106,18 +128,42 @@ ids_gone(struct lbm_node *node, uint64_t client)
     node->id_waits.n = kept;
 }
 
+/* More are asked for before there are too few: hosts that ask at the same time wait for one another. */
+static int
+is_running_low(const struct job *job)
+{
+    return job->id_end != 0 && job->id_end - job->id_next < BLOCK / 2 && job->spare_end == job->spare_next;
+}
+
 void
 ids_timer(struct lbm_node *node)
 {
-    for (size_t i = 0; i < node->id_waits.n && node->failed == LBM_OK; i++)
-        ask_for_more(node, &node->id_waits.at[i]);
+    for (size_t i = 0; i < node->id_waits.n && node->failed == LBM_OK; i++) {
+        struct id_wait *wait = &node->id_waits.at[i];
+        if (node->now_us < wait->ask_us || !may_ask(node))
+            continue;
+        wait->ask_us = node->now_us + APPEND_AGAIN_US;
+        ask_for_more(node, wait->job, wait->count);
+    }
+    for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
+        struct job *job = node->jobs.at[i];
+        if (!is_running_low(job) || node->now_us < job->spare_us || !may_ask(node))
+            continue;
+        job->spare_us = node->now_us + APPEND_AGAIN_US;
+        ask_for_more(node, job->id, 0);
+    }
 }
 
 int64_t
 ids_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
-    for (size_t i = 0; i < node->id_waits.n && node->appends.n < PROPOSALS_MAX && is_alive(node); i++)
+    if (!may_ask(node))
+        return when;
+    for (size_t i = 0; i < node->id_waits.n; i++)
         when = node->id_waits.at[i].ask_us < when ? node->id_waits.at[i].ask_us : when;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (is_running_low(node->jobs.at[i]))
+            when = node->jobs.at[i]->spare_us < when ? node->jobs.at[i]->spare_us : when;
     return when;
 }

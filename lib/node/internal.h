@@ -317,6 +317,8 @@ uint32_t edge_find(const struct lbm_vertex *vertex, uint32_t to);
 /* Errors: LBM_E_NOMEM. The record is not stored by it. weight 0: there is no such edge any more. */
 enum lbm_err edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to, uint32_t weight,
                       uint32_t host) LBM_MUST_CHECK;
+/* Both ends say the same: there is nothing to be told of that edge. */
+void edge_agreed(struct lbm_vertex *vertex, uint32_t to);
 /* Have the other end's owner told. Errors: LBM_E_NOMEM. */
 enum lbm_err edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host) LBM_MUST_CHECK;
 void edges_timer(struct lbm_node *node, struct job *job);

@@ -193,21 +193,65 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
+/* The partner need not wait for those. */
+static void
+tell_stays(struct lbm_node *node, const struct job *job, uint32_t to, size_t n, uint32_t *vertex)
+{
+    Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
+    notice.job = job->id;
+    notice.kind = NOTICE_STAYS;
+    notice.sweep = job->session.sweep;
+    notice.colour = job->session.colour;
+    notice.n_stays = n;
+    notice.stays = vertex;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
+    message.pair_notice = &notice;
+    if (n != 0 && node->failed == LBM_OK)
+        send_peer(node, to, &message);
+}
+
+/* Vertices that were to come do not. */
+static void
+on_stays(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
+{
+    struct session *s = &job->session;
+    size_t kept = 0;
+    if (s->state != SESSION_MOVING || s->partner != from ||
+        session_compare(s, notice->sweep, notice->colour) != 0)
+        return;
+    for (size_t i = 0; i < s->arriving.n; i++) {
+        size_t k = 0;
+        while (k < notice->n_stays && notice->stays[k] != s->arriving.at[i])
+            k++;
+        if (k == notice->n_stays)
+            s->arriving.at[kept++] = s->arriving.at[i];
+    }
+    s->arriving.n = kept;
+    session_finish_if_over(node, job);
+}
+
 /* Hand over the vertices of a plan's list that are still ours; records them as part of the session. Gains:
  * NULL if the partner did not tell. */
 static void
 give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const uint32_t *vertex,
           const uint64_t *epoch, struct why why, const double *gain)
 {
+    LBM_VEC(uint32_t) stays = {0};
     why.gain_is_known = gain != NULL;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
         why.gain = gain != NULL ? gain[i] : 0;
-        if (own == NULL || own->epoch != epoch[i] || !handoff_begin(node, job, own, to, &why))
+        if (own == NULL || own->epoch != epoch[i] || !handoff_begin(node, job, own, to, &why)) {
+            if (lbm_vec_push(&stays, vertex[i]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
             continue;
+        }
         own->in_session = 1;
         job->session.leaving++;
     }
+    tell_stays(node, job, to, stays.n, stays.at);
+    lbm_vec_free(&stays);
 }
 
 static void
@@ -406,6 +450,9 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
             session_notice(node, job, message->src, NOTICE_SETTLED);
         else if (session_compare(s, notice->sweep, notice->colour) < 0)
             session_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
+        break;
+    case NOTICE_STAYS:
+        on_stays(node, job, message->src, notice);
         break;
     }
 }

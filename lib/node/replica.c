@@ -119,7 +119,7 @@ replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
             if (held == NULL || put_row(held, &old->rows.at[k]) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
             else
-                old->rows.at[k].half = NULL, old->rows.at[k].payload = NULL;
+                old->rows.at[k].half = NULL, old->rows.at[k].payload = NULL, old->rows.at[k].news = NULL;
         }
     }
 }

@@ -23,6 +23,7 @@ enum lbm_notice {
     NOTICE_AHEAD,     /* the sender is at this sweep and colour already */
     NOTICE_SETTLED,   /* the sender knows that all around it are stable; it takes part when asked to */
     NOTICE_ASK,       /* the sender waits: have you settled, or are you further? */
+    NOTICE_STAYS,     /* vertices of the plan do not come: they have changed since the sender named them */
 };
 
 /* Where a partner is, if it is further than we are; its open, if it sent one. */

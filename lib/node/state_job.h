@@ -111,6 +111,8 @@ struct job {
     int64_t news_us;              /* next look at them; INT64_MAX: there are none */
     struct lbm_idmap new_ids;     /* ids given to an application that has not used them */
     uint32_t id_next, id_end;     /* those that may be given to it */
+    uint32_t spare_next, spare_end; /* the same after these */
+    int64_t spare_us;             /* when more are asked for, unless there are */
     LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
     uint64_t moved;               /* handed over so far */
 

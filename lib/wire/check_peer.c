@@ -130,7 +130,8 @@ static const struct lbm_wire_rule pair_plan_rules[] = {
 };
 static const struct lbm_wire_table pair_plan_table = TABLE(pair_plan_rules, lbm__pair_plan__descriptor);
 
-static const struct lbm_wire_rule pair_notice_rules[] = {{"kind", SMALL_ENUM}};
+static const struct lbm_wire_rule pair_notice_rules[] = {{"kind", SMALL_ENUM},
+                                                          {"stays", UP_TO(LBM_ROWS_MAX), VERTEX}};
 static const struct lbm_wire_table pair_notice_table = TABLE(pair_notice_rules, lbm__pair_notice__descriptor);
 
 /* ---- load policies ---------------------------------------------------------------------------- */
