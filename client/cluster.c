@@ -568,8 +568,7 @@ const struct lbm_command lbm_command_cluster = {
     .name = "cluster",
     .text = "run a whole cluster on this machine",
     .help = "Starts, stops and shows real daemons with real sockets and databases, one folder a host below "
-            "DIR. Only "
-            "processes that run with a configuration of DIR are ever signalled.",
+            "DIR. Only processes that run with a configuration of DIR are ever signalled.",
     .options = cluster_options,
     .n_options = CLUSTER_OPTIONS,
     .operands = cluster_operands,

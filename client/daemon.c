@@ -40,8 +40,9 @@ lbm_daemon_close(struct lbm_daemon *daemon)
     lbm_api_disconnect(&daemon->handle);
 }
 
-enum lbm_status
-lbm_daemon_explain(struct lbm_daemon *daemon, enum lbm_err err)
+/* Print why the last call on the handle failed, and return the status for err. */
+static enum lbm_status
+explain_failure(struct lbm_daemon *daemon, enum lbm_err err)
 {
     struct lbm_diag diag;
     int lost = daemon->handle.fd < 0;
@@ -56,7 +57,7 @@ enum lbm_status
 lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part take, void *arg)
 {
     enum lbm_err err = lbm_api_call(&daemon->handle, request, take, arg);
-    return err == LBM_OK ? LBM_STATUS_DONE : lbm_daemon_explain(daemon, err);
+    return err == LBM_OK ? LBM_STATUS_DONE : explain_failure(daemon, err);
 }
 
 enum lbm_status

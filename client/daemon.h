@@ -34,9 +34,6 @@ enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request,
 /* Ask for one job by name, or with an empty name for all. */
 enum lbm_status lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_part take, void *arg);
 
-/* Print why the last call on the handle failed, and return the status for err. */
-enum lbm_status lbm_daemon_explain(struct lbm_daemon *daemon, enum lbm_err err);
-
 /* The members as a host graph. ids [h->n] host ids in order; owned by the caller.
  * Only ACTIVE members count; status FAILED with a message if they are not connected. */
 enum lbm_status lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids);

@@ -27,10 +27,9 @@ static const struct lbm_operand operands[] = {
 };
 
 static const char help[] = "Prints the imbalance, the hop-bytes J (the sum over edges of weight times "
-                           "distance of the hosts), the cut, the "
-                           "dilation (distance of the hosts of an edge) and the communication volume (for "
-                           "each vertex, the other hosts "
-                           "among its neighbours') of a mapping.";
+                           "distance of the hosts), the cut, the dilation (distance of the hosts of an "
+                           "edge) and the communication volume (for each vertex, the other hosts among its "
+                           "neighbours') of a mapping.";
 
 /* Inputs of an evaluation. */
 struct eval_run {

@@ -254,8 +254,8 @@ const struct lbm_command lbm_command_wait = {
     .text = "wait until a job has settled, then show its loads and figures",
     .help =
         "Shows progress while the job is placed, mapped and balanced; when every host says that it has "
-        "settled, "
-        "collects the mapping from its owners and prints each host's load, imbalance, J, cut and dilation.",
+        "settled, collects the mapping from its owners and prints each host's load, imbalance, J, cut and "
+        "dilation.",
     .options = wait_options,
     .n_options = WAIT_OPTIONS,
     .operands = job_operand,

@@ -90,9 +90,8 @@ run_map(const struct lbm_cli *client)
 const struct lbm_command lbm_command_map = {
     .name = "map",
     .text = "write the mapping of a job as its hosts hold it now",
-    .help = "Collects from every host which vertices it owns. Hosts are numbered in the order of their ids, "
-            "which is "
-            "the id itself unless ids are missing.",
+    .help = "Collects from every host which vertices it owns. Hosts are numbered in the order of their "
+            "ids, which is the id itself unless ids are missing.",
     .options = map_options,
     .n_options = MAP_OPTIONS,
     .operands = job_operand,
@@ -283,8 +282,7 @@ const struct lbm_command lbm_command_plot = {
     .name = "plot",
     .text = "draw a job in Omega: regions, vertices, edges, loads",
     .help = "Draws the job as its hosts hold it now, or with --frames again and again until it has settled "
-            "(HEI97 "
-            "figs 6 and 7 for a job that starts at the centre or at random places).",
+            "(HEI97 figs 6 and 7 for a job that starts at the centre or at random places).",
     .options = plot_options,
     .n_options = PLOT_OPTIONS,
     .operands = job_operand,

@@ -145,8 +145,7 @@ const struct lbm_command lbm_command_drain = {
     .name = "drain",
     .text = "have a host give everything away, and then leave",
     .help = "The host takes no vertex any more and hands over all it has. It leaves the cluster when it is "
-            "empty. "
-            "Returns when the drain is in the control log; lbctl join ends it.",
+            "empty. Returns when the drain is in the control log; lbctl join ends it.",
     .options = log_options,
     .n_options = 1,
     .operands = host_operand,

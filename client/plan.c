@@ -130,12 +130,11 @@ static const struct lbm_operand operands[] = {
 };
 
 static const char help[] =
-    "Finds a mapping in which every host has its share of the work, within the imbalance, and vertices that "
-    "talk much "
-    "are few links apart.\n"
-    "The mapping goes to standard output and the report to standard error; with -o FILE the mapping goes to "
-    "the file and the report to standard output, as JSON with --json. With --json alone only the report is "
-    "printed. The first Ctrl-C stops with the best mapping so far, the second quits.";
+    "Finds a mapping in which every host has its share of the work, within the imbalance, and vertices "
+    "that talk much are few links apart.\n"
+    "The mapping goes to standard output and the report to standard error; with -o FILE the mapping goes "
+    "to the file and the report to standard output, as JSON with --json. With --json alone only the report "
+    "is printed. The first Ctrl-C stops with the best mapping so far, the second quits.";
 
 /* ---- the run ------------------------------------------------------------------------------------- */
 

@@ -111,8 +111,7 @@ const struct lbm_command lbm_command_status = {
     .name = "status",
     .text = "show how a daemon and its cluster stand",
     .help = "Asks the daemon at --socket and answers at once from what it knows: members it has not heard "
-            "from for "
-            "1.6 seconds are named as silent.",
+            "from for 1.6 seconds are named as silent.",
     .run = run_status,
 };
 
@@ -229,11 +228,9 @@ run_hosts(const struct lbm_cli *client)
 const struct lbm_command lbm_command_hosts = {
     .name = "hosts",
     .text = "list the hosts of the cluster",
-    .help =
-        "One line a host: state, whether and when it was last heard, capacity, vertices, the buddy that "
-        "holds "
-        "copies of its records, whether they are complete, how many changes the copy lags behind, how many "
-        "hosts suspect it, and its links. Of an evicted host, the heir; ? until it has taken over. A narrow "
-        "terminal shows less; --json has all.",
+    .help = "One line a host: state, whether and when it was last heard, capacity, vertices, the buddy that "
+            "holds copies of its records, whether they are complete, how many changes the copy lags behind, "
+            "how many hosts suspect it, and its links. Of an evicted host, the heir; ? until it has taken "
+            "over. A narrow terminal shows less; --json has all.",
     .run = run_hosts,
 };

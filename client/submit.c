@@ -230,8 +230,8 @@ const struct lbm_command lbm_command_submit = {
     .name = "submit",
     .text = "give a guest graph to the cluster",
     .help = "Reads and checks the graph, sends it to the daemon at --socket, which checks it again, stores "
-            "it and "
-            "makes a job of it. Returns when the cluster's log has taken the job; lbctl wait follows it.",
+            "it and makes a job of it. Returns when the cluster's log has taken the job; lbctl wait "
+            "follows it.",
     .options = submit_options,
     .n_options = SUBMIT_OPTIONS,
     .operands = submit_operands,

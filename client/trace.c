@@ -476,11 +476,9 @@ const struct lbm_command lbm_command_trace = {
     .name = "trace",
     .text = "record what happens to a job, to be replayed",
     .help =
-        "Writes the hosts, the guest and where its vertices are, then what changes: loads, owners, and hosts "
-        "that "
-        "come, change and go, until Ctrl-C. `lbsim replay` runs the balancer over it. Hosts are asked for "
-        "what "
-        "has changed since the last look, which costs them little.",
+        "Writes the hosts, the guest and where its vertices are, then what changes: loads, owners, and "
+        "hosts that come, change and go, until Ctrl-C. `lbsim replay` runs the balancer over it. Hosts are "
+        "asked for what has changed since the last look, which costs them little.",
     .options = trace_options,
     .n_options = TRACE_OPTIONS,
     .operands = trace_operands,

@@ -80,15 +80,6 @@ lbm_gather_hosts(struct lbm_gather *gather, struct lbm_seen_host **before, size_
     return status;
 }
 
-const struct lbm_seen_host *
-lbm_gather_host(const struct lbm_gather *gather, uint32_t id)
-{
-    for (size_t i = 0; i < gather->hosts.n; i++)
-        if (gather->hosts.at[i].is.id == id)
-            return &gather->hosts.at[i];
-    return NULL;
-}
-
 /* ---- vertices ------------------------------------------------------------------------------------------ */
 
 static enum lbm_err

@@ -45,8 +45,6 @@ enum lbm_status lbm_gather_vertices(struct lbm_gather *gather, int with_edges);
 /* Vertices of which nothing is known. */
 uint32_t lbm_gather_unknown(const struct lbm_gather *gather);
 
-const struct lbm_seen_host *lbm_gather_host(const struct lbm_gather *gather, uint32_t id); /* NULL: unknown */
-
 void lbm_gather_free(struct lbm_gather *gather);
 
 #endif

@@ -18,7 +18,8 @@
 
 enum { LOOK_US = 1000000 /* between measurements of the capacity */ };
 
-void
+/* Stop the loop with this status. */
+static void
 loop_stop(struct loop *loop, enum lbm_exit status)
 {
     if (loop->stopping)

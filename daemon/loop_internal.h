@@ -58,9 +58,6 @@ int64_t loop_boottime_us(void);
 /* Stop the loop as failed. */
 void loop_fail(struct loop *loop);
 
-/* Stop the loop with this status. */
-void loop_stop(struct loop *loop, enum lbm_exit status);
-
 /* ---- carry.c ------------------------------------------------------------------------------------------- */
 
 /* Carry out the effects of a step, in order; loop->effects is empty afterwards. */

@@ -63,8 +63,7 @@ const struct lbm_setting lbm_settings_table[] = {
      AT(join.address)},
     {"log_engine", LBM_SETTING_ENGINE, 0, 0, 0, "local", "",
      "Where the control log is ordered: by the founder, or by an ensemble of etcd, which no single machine "
-     "can "
-     "stop. All hosts of a cluster have the same.",
+     "can stop. All hosts of a cluster have the same.",
      AT(log_engine)},
     {"etcd", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "The ensemble, for log_engine = \"etcd\".", 0},
     {"etcd.endpoints", LBM_SETTING_URLS, 1, 0, 0, NULL, "",

@@ -190,7 +190,6 @@ void step(struct cluster *c, uint32_t host, struct lbm_event *event);
 void release(struct cluster *c, uint32_t host); /* carry out what waits for nothing any more */
 int64_t machine_now(const struct cluster *c, uint32_t host);
 void machine_ends(struct cluster *c, uint32_t host, const char *why); /* by itself; started again soon */
-void wake_later(struct cluster *c, uint32_t host);                    /* read the node's deadline again */
 
 /* ---- storage.c ----------------------------------------------------------------------------------------- */
 
@@ -201,7 +200,6 @@ void sync_some(struct cluster *c, uint32_t host, enum crash crash);
 /* ---- network.c ----------------------------------------------------------------------------------------- */
 
 void transmit(struct cluster *c, uint32_t from, const struct waiting *waiting);
-void connect_in(struct cluster *c, uint32_t host, uint32_t to, int64_t us);
 void network_dial(struct cluster *c, uint32_t host, uint32_t to);
 int is_lost(const struct cluster *c, const struct happen *happen);
 void disconnect(struct cluster *c, uint32_t from, uint32_t to);

@@ -19,7 +19,8 @@ machine_now(const struct cluster *c, uint32_t host)
     return clock_shows(&c->machine[host].clock, c->now_us);
 }
 
-void
+/* Read the node's deadline again. */
+static void
 wake_later(struct cluster *c, uint32_t host)
 {
     const struct machine *m = &c->machine[host];

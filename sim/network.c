@@ -97,7 +97,7 @@ happen_message(struct cluster *c, struct happen *happen)
 
 /* ---- connections --------------------------------------------------------------------------------------- */
 
-void
+static void
 connect_in(struct cluster *c, uint32_t host, uint32_t to, int64_t us)
 {
     struct happen happen = {.at_us = c->now_us + us,

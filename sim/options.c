@@ -196,8 +196,8 @@ const struct lbm_command command_cluster = {
     .name = "cluster",
     .text = "clusters under everything that may go wrong",
     .help = "Runs clusters of nodes in virtual time under everything that may go wrong, and checks after "
-            "every step "
-            "that no vertex is lost, doubled or changed. A seed is a story; the same seed is the same story.",
+            "every step that no vertex is lost, doubled or changed. A seed is a story; the same seed is "
+            "the same story.",
     .options = options,
     .n_options = CLUSTER_OPTIONS,
     .statuses = "0 nothing was violated, 1 something was, 2 wrong usage",

@@ -55,10 +55,8 @@ const struct lbm_command command_scale = {
     .name = "scale",
     .text = "one large cluster, measured",
     .help = "Runs one large cluster in virtual time: its hosts join, a job is submitted and settles, then "
-            "hosts join, "
-            "leave and are lost. Tells whether the job settles again, how well it is balanced, and what each "
-            "host had "
-            "to do.",
+            "hosts join, leave and are lost. Tells whether the job settles again, how well it is balanced, "
+            "and what each host had to do.",
     .options = options,
     .n_options = SCALE_OPTIONS,
     .statuses = "0 it settles and is balanced within 5 %, 1 it does not or is not, 2 wrong usage",

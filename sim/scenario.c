@@ -305,8 +305,7 @@ const struct lbm_command command_scenario = {
     .name = "scenario",
     .text = "one story, told step by step in a file",
     .help = "Runs each file: a cluster in virtual time to which happens what the file says, step by step, "
-            "under the "
-            "checks of lbsim cluster.",
+            "under the checks of lbsim cluster.",
     .options = options,
     .n_options = SCENARIO_OPTIONS,
     .operands = operands,

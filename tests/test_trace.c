@@ -152,6 +152,7 @@ bad_lines_are_named(void **state)
         {"lbmap-trace 1\njob j 0.03 auto\n", LBM_E_SYNTAX, 2, "seed"},
         {"lbmap-trace 1\njob j -1 auto 1\n", LBM_E_RANGE, 2, "imbalance"},
         {"lbmap-trace 1\njob j 0 auto x\n", LBM_E_SYNTAX, 2, "seed"},
+        {"lbmap-trace 1\njob j 0 auto 99999999999999999999\n", LBM_E_SYNTAX, 2, "64 bits"},
         {"lbmap-trace 1\njob j\x01 0 auto 1\n", LBM_E_SYNTAX, 2, "printable"},
         {"lbmap-trace 1\nguest 0 0\n", LBM_E_RANGE, 2, "number of vertices"},
         {"lbmap-trace 1\nguest 5 0\n", LBM_E_SYNTAX, 2, "too short"},

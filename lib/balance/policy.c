@@ -9,9 +9,9 @@
 #include "base/check.h"
 
 static const struct {
-    const char *name, *source, *text;
+    const char *name, *source;
 } words[LBM_POLICY_COUNT] = {
-#define POLICY_WORDS(id, name, source, text) [LBM_POLICY_##id] = {name, source, text},
+#define POLICY_WORDS(id, name, source, text) [LBM_POLICY_##id] = {name, source},
     LBM_POLICY_LIST(POLICY_WORDS)
 #undef POLICY_WORDS
 };
@@ -44,21 +44,6 @@ const char *
 lbm_policy_source(enum lbm_policy policy)
 {
     return words[policy].source;
-}
-
-const char *
-lbm_policy_text(enum lbm_policy policy)
-{
-    return words[policy].text;
-}
-
-enum lbm_policy
-lbm_policy_by_name(const char *name)
-{
-    unsigned i = 0;
-    while (i < LBM_POLICY_COUNT && strcmp(words[i].name, name) != 0)
-        i++;
-    return (enum lbm_policy)i;
 }
 
 enum lbm_turns

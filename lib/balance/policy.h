@@ -39,9 +39,6 @@ enum lbm_policy {
 
 const char *lbm_policy_name(enum lbm_policy policy);
 const char *lbm_policy_source(enum lbm_policy policy);
-const char *lbm_policy_text(enum lbm_policy policy);
-/* LBM_POLICY_COUNT if there is none of that name. */
-enum lbm_policy lbm_policy_by_name(const char *name);
 
 /* ---- the network --------------------------------------------------------------------------------- */
 

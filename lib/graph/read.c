@@ -34,15 +34,6 @@ lbm_graph_format_name(enum lbm_graph_format format)
     return formats[format].name;
 }
 
-enum lbm_graph_format
-lbm_graph_format_by_name(const char *name)
-{
-    for (int f = 0; f < LBM_FORMAT_COUNT; f++)
-        if (strcasecmp(name, formats[f].name) == 0)
-            return (enum lbm_graph_format)f;
-    return LBM_FORMAT_COUNT;
-}
-
 /* Nonzero if the suffix of len bytes, in any case, is one of the list. */
 static int
 listed(const char *suffixes, const char *suffix, size_t len)

@@ -44,8 +44,9 @@ meetings(const struct lbm_hosts *h)
     return sum;
 }
 
-enum lbm_err
-lbm_hosts_bipartite(const struct lbm_hosts *h, int *bipartite)
+/* Whether the hosts fall into two sides with every link between them.  Errors: LBM_E_NOMEM. */
+static enum lbm_err
+find_sides(const struct lbm_hosts *h, int *bipartite)
 {
     uint32_t *hops = lbm_alloc(h->n, sizeof *hops), *order = lbm_alloc(h->n, sizeof *order);
     if (hops == NULL || order == NULL) {
@@ -126,7 +127,7 @@ choose(const struct lbm_hosts *h, struct lbm_colouring *c, const uint32_t *by_di
        struct lbm_link *link, uint32_t *colour)
 {
     int bipartite = 0;
-    if (lbm_hosts_bipartite(h, &bipartite) != LBM_OK)
+    if (find_sides(h, &bipartite) != LBM_OK)
         return LBM_E_NOMEM;
     c->method = has_closed_form(h) ? LBM_COLOURING_CLOSED
                 : bipartite        ? LBM_COLOURING_KOENIG

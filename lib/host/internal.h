@@ -43,9 +43,6 @@ enum lbm_err lbm_links_of_distances(uint32_t n, const uint32_t *dist,
 
 /* ---- colouring.c --------------------------------------------------------------------------------- */
 
-/* Whether the hosts fall into two sides with every link between them.  Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_hosts_bipartite(const struct lbm_hosts *h, int *bipartite) LBM_MUST_CHECK;
-
 /* ---- sites.c: each fills h->site; h is routed --------------------------------------------------- */
 
 enum lbm_err lbm_sites_grid(struct lbm_hosts *h) LBM_MUST_CHECK;      /* by dims; m = 3 if all three extend */

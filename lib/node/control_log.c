@@ -9,7 +9,7 @@
 
 #include "node/log_internal.h"
 
-const struct log_engine *
+static const struct log_engine *
 log_engine_of(const struct lbm_node *node)
 {
     static const struct log_engine *const engines[LBM_LOG_ENGINE_COUNT] = {

@@ -95,7 +95,8 @@ grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint
     }
 }
 
-void
+/* Wish every own vertex onto an ACTIVE host near its neighbours. */
+static void
 drain_job(struct lbm_node *node, struct job *job)
 {
     struct lbm_shard *shard = &job->shard;

@@ -82,7 +82,6 @@ void membership_timer(struct lbm_node *node);
 void membership_changed(struct lbm_node *node, int all);
 /* The ACTIVE members are a host graph: node->view.hosts, up to date from here until the next entry. */
 int is_routable(struct lbm_node *node);
-void dial_member(struct lbm_node *node, const struct lbm_member *member);
 void membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *peer_of(struct lbm_node *node, uint32_t host);          /* creates; NULL if memory is short */
 struct peer *peer_known(const struct lbm_node *node, uint32_t host); /* or NULL */
@@ -118,7 +117,6 @@ void on_log_external_snapshot(struct lbm_node *node, uint64_t index, const struc
 struct job *job_of(const struct lbm_node *node, uint64_t id);
 struct job *job_add(struct lbm_node *node, uint64_t id);
 void job_remove(struct lbm_node *node, uint64_t id);
-void job_free(struct job *job);
 void jobs_start(struct lbm_node *node, struct lbm_recovered *recovered);
 void jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry); /* by the log */
 void jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
@@ -130,10 +128,8 @@ int64_t jobs_deadline(const struct lbm_node *node);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);
-void job_propose(struct lbm_node *node, struct job *job);              /* once the guest is with the buddy */
 struct pulse *pulse_of(struct job *job, uint32_t host);                /* creates; NULL if memory is short */
 const struct pulse *pulse_known(const struct job *job, uint32_t host); /* or NULL */
-int is_home(const struct lbm_node *node, const struct job *job);
 /* Target load T_p of this host and its limit, work units. */
 double job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
 uint64_t job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
@@ -271,13 +267,9 @@ void suspect_timer(struct lbm_node *node);
 void suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
 uint32_t suspect_count(const struct lbm_node *node, uint32_t host);
 void suspect_view_changed(struct lbm_node *node, int all);
-/* Hosts that this one should hear from: linked ones, its buddy, its wards, or all of a small cluster. */
-int is_watched(const struct lbm_node *node, const struct lbm_member *member);
 
 /* ---- drain.c ------------------------------------------------------------------------------------------- */
 
-/* Wish every own vertex onto an ACTIVE host near its neighbours. */
-void drain_job(struct lbm_node *node, struct job *job);
 void drain_timer(struct lbm_node *node);
 int64_t drain_deadline(const struct lbm_node *node);
 

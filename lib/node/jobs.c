@@ -46,7 +46,7 @@ job_free_guest(struct job *job)
     lbm_vec_free(&job->plan_ids);
 }
 
-void
+static void
 job_free(struct job *job)
 {
     job_free_guest(job);
@@ -107,7 +107,7 @@ pulse_of(struct job *job, uint32_t host)
     return &job->pulses.at[job->pulses.n - 1];
 }
 
-int
+static int
 is_home(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
@@ -155,7 +155,8 @@ recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
         fail(node, LBM_E_NOMEM);
 }
 
-void
+/* Once the guest is with the buddy. */
+static void
 job_propose(struct lbm_node *node, struct job *job)
 {
     const struct stream *s = &node->stream;

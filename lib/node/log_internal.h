@@ -29,8 +29,6 @@ struct log_engine {
 
 extern const struct log_engine log_local, log_external;
 
-const struct log_engine *log_engine_of(const struct lbm_node *node);
-
 /* ---- control_log.c ---------------------------------------------------------------------------------- */
 
 /* Index of the last entry of the copy; it may be ahead of the view. */

@@ -183,7 +183,7 @@ address_hash(const char *address)
     return hash;
 }
 
-void
+static void
 dial_member(struct lbm_node *node, const struct lbm_member *member)
 {
     struct peer *peer = member->host != node->host ? peer_of(node, member->host) : NULL;

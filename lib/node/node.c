@@ -270,6 +270,22 @@ on_peer_down(struct lbm_node *node, uint32_t host)
         peer->connected = 0;
 }
 
+/* Timers are cheap to look at, and an event may have made one due. */
+static void
+look_at_timers(struct lbm_node *node)
+{
+    log_timer(node);
+    suspect_timer(node);
+    membership_timer(node);
+    adopt_timer(node);
+    jobs_timer(node);
+    drain_timer(node);
+    application_timer(node);
+    ids_timer(node);
+    collect_timer(node);
+    stream_timer(node);
+}
+
 enum lbm_err
 lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_effects *effects)
 {
@@ -324,18 +340,8 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     case LBM_EVENT_COUNT:
         break;
     }
-    /* Timers are cheap to look at, and an event may have made one due. */
     if (node->failed == LBM_OK) {
-        log_timer(node);
-        suspect_timer(node);
-        membership_timer(node);
-        adopt_timer(node);
-        jobs_timer(node);
-        drain_timer(node);
-        application_timer(node);
-        ids_timer(node);
-        collect_timer(node);
-        stream_timer(node);
+        look_at_timers(node);
         handoff_flush(node);
     }
     persist_flush(node);

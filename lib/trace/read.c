@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The text of a trace, line by line: first the head, up to `begin`, then steps, then `end`. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -58,9 +59,10 @@ read_seed(struct reader *r, uint64_t *seed)
     enum lbm_err err = read_word(r, "seed", word, sizeof word);
     if (err != LBM_OK)
         return err;
+    errno = 0;
     *seed = strtoull(word, &end, 10);
-    if (*end != '\0' || word[0] < '0' || word[0] > '9')
-        return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "the seed must be a number, not \"%s\"", word);
+    if (errno != 0 || *end != '\0' || word[0] < '0' || word[0] > '9')
+        return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "the seed must be a number of 64 bits, not \"%s\"", word);
     return LBM_OK;
 }
 

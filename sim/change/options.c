@@ -73,9 +73,8 @@ run_change(const struct lbm_cli *cli)
 const struct lbm_command command_change = {
     .name = "change",
     .text = "one change in a large cluster, and whom it concerns",
-    .help = "One change in a large cluster at rest: the load of one host grows. Tells how many hosts have to "
-            "do with "
-            "it, and the messages and bytes that it costs.",
+    .help = "One change in a large cluster at rest: the load of one host grows. Tells how many hosts have "
+            "to do with it, and the messages and bytes that it costs.",
     .options = options,
     .n_options = CHANGE_OPTIONS,
     .statuses = "0 it settles, 1 it does not, 2 wrong usage",

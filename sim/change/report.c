@@ -8,8 +8,8 @@ static void
 print_json(const struct change_options *o, const struct change_result *r)
 {
     printf("{\"hosts\": \"%s\", \"guest\": \"%s\", \"n_hosts\": %" PRIu32 ", \"vertices\": %" PRIu32
-           ", \"factor\": %g, \"seed\": %" PRIu64 ", \"settled\": %s, \"why\": \"%s\""
-           ", \"messages\": %.1f, \"bytes\": %.1f, \"touched\": %.1f, \"touched_most\": %" PRIu32
+           ", \"factor\": %g, \"seed\": %" PRIu64 ", \"settled\": %s, \"why\": \"%s\", \"messages\": %.1f, "
+           "\"bytes\": %.1f, \"touched\": %.1f, \"touched_most\": %" PRIu32
            ", \"rest_messages\": %.2f, \"memory_mib\": %ld, \"hash\": \"%016" PRIx64 "\", \"changes\": [",
            o->hosts, o->guest, r->n_hosts, r->vertices, o->factor, o->seed, r->settled ? "true" : "false",
            r->why, r->messages, r->bytes, r->touched, r->touched_most, r->rest_messages, r->memory_kib / 1024,
@@ -56,9 +56,8 @@ print_table(const struct change_options *o, const struct change_result *r)
         if (name != NULL)
             printf("  %-14s %9" PRIu64 " messages %9.1f KiB\n", name, messages, (double)bytes / 1024);
     }
-    printf("a change: %.0f messages, %.1f KiB, %.1f hosts; at rest a host sends %.1f messages a second; %ld "
-           "MiB, hash "
-           "%016" PRIx64 "\n",
+    printf("a change: %.0f messages, %.1f KiB, %.1f hosts; at rest a host sends %.1f messages a second; "
+           "%ld MiB, hash %016" PRIx64 "\n",
            r->messages, r->bytes / 1024, r->touched, r->rest_messages, r->memory_kib / 1024, r->hash);
 }
 

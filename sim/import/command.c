@@ -158,12 +158,10 @@ const struct lbm_command command_import = {
     .name = "import",
     .text = "what other programs recorded, as a trace",
     .help =
-        "Makes a trace for lbsim replay of the load data of DARMA/vt: one JSON file a rank (vt_lb_data with "
-        "vt_lb_data_compress=false). Tasks become vertices, ranks hosts, phases steps. A task of mean time "
-        "weighs "
-        "1000; an edge has the bytes that two tasks exchange in a phase on average. A task that is not "
-        "migratable "
-        "stays on its rank; one that a phase does not have weighs 1 then.",
+        "Makes a trace for lbsim replay of the load data of DARMA/vt: one JSON file a rank (vt_lb_data "
+        "with vt_lb_data_compress=false). Tasks become vertices, ranks hosts, phases steps. A task of mean "
+        "time weighs 1000; an edge has the bytes that two tasks exchange in a phase on average. A task "
+        "that is not migratable stays on its rank; one that a phase does not have weighs 1 then.",
     .options = options,
     .n_options = IMPORT_OPTIONS,
     .operands = operands,

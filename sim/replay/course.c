@@ -350,10 +350,9 @@ run_trace(struct course *c, const uint8_t *begins)
 static enum lbm_err
 run_course(struct course *c)
 {
-    uint8_t *begins = lbm_alloc(c->trace->steps.n, 1);
+    uint8_t *begins = replay_phases_find(c->trace);
     if (begins == NULL)
         return LBM_E_NOMEM;
-    replay_phases_find(c->trace, begins);
     int goes_on = 1;
     if (place(c)) {
         begin_phase(c, 0, 0);

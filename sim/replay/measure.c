@@ -102,8 +102,8 @@ capacity_of_all(const struct replay_state *state)
     return all;
 }
 
-double
-replay_imbalance(struct replay_state *state)
+static double
+imbalance_of(struct replay_state *state)
 {
     double whole = (double)find_loads(state), all = capacity_of_all(state), most = 0;
     for (uint32_t p = 0; p < state->place->h.n && all > 0; p++)
@@ -112,8 +112,8 @@ replay_imbalance(struct replay_state *state)
     return most;
 }
 
-uint64_t
-replay_hop_bytes(struct replay_state *state)
+static uint64_t
+hop_bytes_of(struct replay_state *state)
 {
     if (!state->is_known)
         state->hop_bytes = lbm_map_hop_bytes(&state->g, &state->place->h, state->part);
@@ -122,8 +122,8 @@ replay_hop_bytes(struct replay_state *state)
 }
 
 /* Work that cannot stay: beyond the bound, or a vertex of mean weight if that is more; all of who goes. */
-uint64_t
-replay_over(struct replay_state *state)
+static uint64_t
+work_over(struct replay_state *state)
 {
     double whole = (double)find_loads(state), all = capacity_of_all(state);
     uint64_t over = 0;
@@ -156,35 +156,42 @@ is_large(const struct lbm_trace *trace, const struct lbm_trace_step *step, uint3
     return hosts || change > whole / WHOLE_PARTS;
 }
 
-void
-replay_phases_find(const struct lbm_trace *trace, uint8_t *begins)
+uint8_t *
+replay_phases_find(const struct lbm_trace *trace)
 {
+    uint8_t *begins = lbm_alloc(trace->steps.n, 1);
     uint32_t *work = lbm_copy(trace->g.work, trace->g.n, sizeof *work);
     uint64_t whole = lbm_graph_total_work(&trace->g);
     int64_t last_us = -APART_US;
+    if (begins == NULL || work == NULL) {
+        free(begins);
+        free(work);
+        return NULL;
+    }
     for (size_t i = 0; i < trace->steps.n; i++) {
-        int large = work == NULL || is_large(trace, &trace->steps.at[i], work, whole);
+        int large = is_large(trace, &trace->steps.at[i], work, whole);
         begins[i] = large && trace->steps.at[i].at_us - last_us >= APART_US;
         last_us = large ? trace->steps.at[i].at_us : last_us;
     }
     free(work);
+    return begins;
 }
 
 void
 replay_watch_begin(struct replay_watch *watch, struct replay_state *state, double at_s, int is_change)
 {
     *watch = (struct replay_watch){
-        .phase = {.at_s = at_s, .is_change = is_change, .over = replay_over(state), .settled_s = -1}};
-    watch->phase.before = watch->phase.most = replay_imbalance(state);
+        .phase = {.at_s = at_s, .is_change = is_change, .over = work_over(state), .settled_s = -1}};
+    watch->phase.before = watch->phase.most = imbalance_of(state);
 }
 
 void
 replay_watch_pass(struct replay_watch *watch, struct replay_state *state, double seconds)
 {
-    double imbalance = replay_imbalance(state);
+    double imbalance = imbalance_of(state);
     watch->phase.most = fmax(watch->phase.most, imbalance);
     watch->imbalance_s += imbalance * seconds;
-    watch->hop_bytes_s += (double)replay_hop_bytes(state) * seconds;
+    watch->hop_bytes_s += (double)hop_bytes_of(state) * seconds;
     watch->passed_s += seconds;
 }
 
@@ -192,8 +199,8 @@ enum lbm_err
 replay_watch_end(struct replay_watch *watch, struct replay_state *state, struct replay_result *result)
 {
     struct replay_phase *phase = &watch->phase;
-    phase->after = replay_imbalance(state);
-    phase->hop_bytes = (double)replay_hop_bytes(state);
+    phase->after = imbalance_of(state);
+    phase->hop_bytes = (double)hop_bytes_of(state);
     phase->mean = watch->passed_s > 0 ? watch->imbalance_s / watch->passed_s : phase->after;
     phase->hop_bytes_mean = watch->passed_s > 0 ? watch->hop_bytes_s / watch->passed_s : phase->hop_bytes;
     int is_first = result->phases.n == 0;
@@ -219,8 +226,8 @@ void
 replay_summarize(struct replay_state *state, struct replay_result *result)
 {
     double passed_s = result->passed_s;
-    result->end = replay_imbalance(state);
-    result->hop_bytes_end = (double)replay_hop_bytes(state);
+    result->end = imbalance_of(state);
+    result->hop_bytes_end = (double)hop_bytes_of(state);
     result->mean = passed_s > 0 ? result->mean / passed_s : result->end;
     result->hop_bytes_mean = passed_s > 0 ? result->hop_bytes_mean / passed_s : result->hop_bytes_end;
     result->most = fmax(result->most, result->end);

@@ -158,11 +158,9 @@ run_replay(const struct lbm_cli *cli)
 const struct lbm_command command_replay = {
     .name = "replay",
     .text = "the balancer over a trace of a real cluster",
-    .help = "Runs the balancer over a trace, in virtual time: the nodes of lbmapd with the hosts, the guest "
-            "and the loads "
-            "that were recorded. Tells how even loads were, what the mapping cost, what moved and how long "
-            "it took, and "
-            "what the recorded cluster did.",
+    .help = "Runs the balancer over a trace, in virtual time: the nodes of lbmapd with the hosts, the "
+            "guest and the loads that were recorded. Tells how even loads were, what the mapping cost, "
+            "what moved and how long it took, and what the recorded cluster did.",
     .options = options,
     .n_options = REPLAY_OPTIONS,
     .operands = operands,

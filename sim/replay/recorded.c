@@ -62,11 +62,10 @@ replay_recorded(const struct lbm_trace *trace, const struct replay_place *place,
     enum lbm_err err = replay_state_make(trace, place, bound, &state);
     if (err != LBM_OK)
         return err;
-    uint8_t *begins = lbm_alloc(trace->steps.n, 1);
+    uint8_t *begins = replay_phases_find(trace);
     uint32_t *part = lbm_copy(state.part, trace->g.n, sizeof *part);
     err = begins != NULL && part != NULL ? LBM_OK : LBM_E_NOMEM;
     if (err == LBM_OK) {
-        replay_phases_find(trace, begins);
         err = follow(trace, &state, begins, part, result);
         replay_summarize(&state, result);
     }

@@ -105,12 +105,8 @@ void replay_state_event(struct replay_state *state, const struct lbm_trace_event
 void replay_state_owners(struct replay_state *state, const uint32_t *part, uint64_t *work,
                          uint32_t *vertices);
 
-double replay_imbalance(struct replay_state *state);
-uint64_t replay_hop_bytes(struct replay_state *state);
-uint64_t replay_over(struct replay_state *state);
-
-/* Steps that begin a phase. Out: begins [trace->steps.n]. */
-void replay_phases_find(const struct lbm_trace *trace, uint8_t *begins);
+/* Which steps begin a phase: [trace->steps.n], owned by the caller. NULL: memory is short. */
+uint8_t *replay_phases_find(const struct lbm_trace *trace);
 
 /* A phase begins, time passes with the state as it is, it ends. */
 struct replay_watch {

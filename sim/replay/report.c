@@ -93,10 +93,10 @@ json_result(const struct replay_result *r)
     printf("{\"policy\": \"%s\", \"settled\": %s, \"why\": \"", r->policy, r->settled ? "true" : "false");
     for (const char *c = r->why; *c != '\0'; c++)
         putchar(*c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? '\'' : *c);
-    printf("\", \"imbalance_mean\": %.6f, \"imbalance_most\": %.6f, \"imbalance\": %.6f, \"hop_bytes_mean\": "
-           "%.1f, "
-           "\"hop_bytes\": %.0f, \"moved_weight\": %" PRIu64 ", \"moved_share\": %.6f, \"messages\": %" PRIu64
-           ", \"bytes\": %" PRIu64 ", \"changes\": %" PRIu32 ", \"changes_settled\": %" PRIu32,
+    printf("\", \"imbalance_mean\": %.6f, \"imbalance_most\": %.6f, \"imbalance\": %.6f, "
+           "\"hop_bytes_mean\": %.1f, \"hop_bytes\": %.0f, \"moved_weight\": %" PRIu64
+           ", \"moved_share\": %.6f, \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"changes\": %" PRIu32
+           ", \"changes_settled\": %" PRIu32,
            r->mean, r->most, r->end, r->hop_bytes_mean, r->hop_bytes_end, r->moved, r->moved_share,
            r->messages, r->bytes, r->n_changes, r->n_settled);
     json_seconds("settled_mean_s", r->n_settled != 0 ? r->settled_mean_s : -1);

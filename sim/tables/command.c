@@ -135,9 +135,8 @@ run_tables(const struct lbm_cli *cli)
 const struct lbm_command command_table = {
     .name = "table",
     .text = "numbers of the papers, compared with ours",
-    .help = "Computes tables and figures of the papers and compares each number. With --quiet, only numbers "
-            "that are "
-            "wrong are printed, and the summary.",
+    .help = "Computes tables and figures of the papers and compares each number. With --quiet, only "
+            "numbers that are wrong are printed, and the summary.",
     .options = options,
     .n_options = TABLE_OPTIONS,
     .operands = operands,
@@ -171,7 +170,6 @@ const struct lbm_command command_list = {
     .name = "list",
     .text = "the tables and plots",
     .help = "Lists what lbsim table and lbsim plot know: name, place in the papers, what it is about. With "
-            "--quiet the "
-            "names alone.",
+            "--quiet the names alone.",
     .run = run_list,
 };

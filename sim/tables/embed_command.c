@@ -241,9 +241,8 @@ run_embed(const struct lbm_cli *cli)
 const struct lbm_command command_embed = {
     .name = "embed",
     .text = "a guest that diffuses, frame by frame",
-    .help = "Lets the vertices of a guest diffuse and draws how they spread (HEI97 Figs 6, 7), one SVG file "
-            "a frame; of a "
-            "lattice:NxN also the spectrum of its error (Fig. 8).",
+    .help = "Lets the vertices of a guest diffuse and draws how they spread (HEI97 Figs 6, 7), one SVG "
+            "file a frame; of a lattice:NxN also the spectrum of its error (Fig. 8).",
     .options = options,
     .n_options = EMBED_OPTIONS,
     .operands = operands,

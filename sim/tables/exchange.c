@@ -45,7 +45,7 @@ fill(struct exchange *e, const struct lbm_hosts *h, const uint32_t *colour)
     e->first[e->colours] = at;
 }
 
-enum lbm_err
+static enum lbm_err
 exchange_of_hosts(const struct lbm_hosts *h, struct exchange *out)
 {
     uint32_t directions = h->offset[h->n];

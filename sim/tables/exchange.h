@@ -20,7 +20,6 @@ struct ratio {
     uint32_t numerator, denominator;
 };
 
-enum lbm_err exchange_of_hosts(const struct lbm_hosts *h, struct exchange *out) LBM_MUST_CHECK;
 enum lbm_err exchange_of_spec(const char *spec, struct exchange *out) LBM_MUST_CHECK;
 
 /* A k-ary n-cube of any dimension, dimension by dimension (XL95 section 3); k even. */

@@ -39,7 +39,7 @@ strips_close(struct strips *s)
     *s = (struct strips){0};
 }
 
-double
+static double
 strips_load(const struct strips *s, uint32_t p)
 {
     double load = 0.0;

@@ -20,7 +20,6 @@ int strips_open(struct table_run *t, const char *spec, uint32_t rows, const uint
                 struct strips *out);
 void strips_close(struct strips *s);
 
-double strips_load(const struct strips *s, uint32_t p);
 double strips_largest(const struct strips *s);
 
 /* Remap. Out: *carried, the most that a link carried, in load. Errors: as lbm_balance_run. */
