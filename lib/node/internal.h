@@ -267,6 +267,8 @@ void suspect_timer(struct lbm_node *node);
 void suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
 uint32_t suspect_count(const struct lbm_node *node, uint32_t host);
 void suspect_view_changed(struct lbm_node *node, int all);
+/* Hosts that this one should hear from: linked ones, its buddy, its wards, or all of a small cluster. */
+int is_watched(const struct lbm_node *node, const struct lbm_member *member);
 
 /* ---- drain.c ------------------------------------------------------------------------------------------- */
 

@@ -50,8 +50,7 @@ are_linked(const struct lbm_node *node, const struct lbm_member *member)
     return 0;
 }
 
-/* Hosts that this one should hear from: linked ones, its buddy, its wards, or all of a small cluster. */
-static int
+int
 is_watched(const struct lbm_node *node, const struct lbm_member *member)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
