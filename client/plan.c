@@ -354,8 +354,13 @@ judge(struct plan_run *run, struct lbm_diag *diag)
 static enum lbm_status
 plan(struct plan_run *run)
 {
+    const struct lbm_option_value *output = &run->client->value[PLAN_OUTPUT];
     struct lbm_diag diag;
-    if (read_inputs(run, &diag) != LBM_OK || make_plan(run, &diag) != LBM_OK || judge(run, &diag) != LBM_OK)
+    if (read_inputs(run, &diag) != LBM_OK)
+        return lbm_cli_refuse(run->client, &diag);
+    if (output->given && lbm_file_writable(output->text, &diag) != LBM_OK) /* a plan may take long */
+        return lbm_cli_fail(run->client, &diag);
+    if (make_plan(run, &diag) != LBM_OK || judge(run, &diag) != LBM_OK)
         return lbm_cli_refuse(run->client, &diag);
     make_remarks(run);
     if (write_results(run, &diag) != LBM_OK)

@@ -187,6 +187,9 @@ static void
 a_failed_write_leaves_the_old_file(void **state)
 {
     (void)state;
+    assert_int_equal(lbm_file_writable("missing/a", &diag), LBM_E_NOTFOUND);
+    assert_int_equal(lbm_file_writable(".", &diag), LBM_E_IO);
+    assert_int_equal(lbm_file_writable("/dev/full", &diag), LBM_OK);
     assert_int_equal(lbm_file_write("missing/a", "new", 3, &diag), LBM_E_NOTFOUND);
     assert_int_equal(lbm_file_write(".", "new", 3, &diag), LBM_E_IO);
     assert_int_equal(lbm_file_write("/dev/full", "new", 3, &diag), LBM_E_IO);

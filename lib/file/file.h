@@ -23,6 +23,10 @@ enum lbm_err lbm_file_read(const char *path, char **text, size_t *len, struct lb
 enum lbm_err lbm_file_write(const char *path, const char *text, size_t len, struct lbm_diag *diag)
     LBM_MUST_CHECK;
 
+/* Whether a file could be written there, before the work whose result it is to have; changes nothing.
+ * Errors: those of lbm_file_write that can be foreseen. */
+enum lbm_err lbm_file_writable(const char *path, struct lbm_diag *diag) LBM_MUST_CHECK;
+
 /* Read a guest graph. format LBM_FORMAT_COUNT: by suffix, METIS if there is none. */
 enum lbm_err lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_graph *out,
                             struct lbm_diag *diag) LBM_MUST_CHECK;

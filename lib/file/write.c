@@ -129,6 +129,31 @@ write_bytes(const char *path, const char *bytes, size_t len, struct lbm_diag *di
     return err;
 }
 
+enum lbm_err
+lbm_file_writable(const char *path, struct lbm_diag *diag)
+{
+    struct stat old;
+    int exists = stat(path, &old) == 0;
+    if (strcmp(path, "-") == 0)
+        return LBM_OK;
+    if (exists && S_ISDIR(old.st_mode))
+        return lbm_diag_set(diag, LBM_E_IO, path, 0, "is a directory, a file was expected");
+    if (exists && !S_ISREG(old.st_mode))
+        return access(path, W_OK) == 0 ? LBM_OK : lbm_file_errno(path, "cannot be opened", diag);
+    char *real = exists ? realpath(path, NULL) : NULL, *name = NULL;
+    if (exists && real == NULL)
+        return lbm_file_errno(path, "cannot be found", diag);
+    int fd = create_beside(exists ? real : path, &name);
+    enum lbm_err err = fd < 0 ? lbm_file_errno(path, "cannot be made", diag) : LBM_OK;
+    if (fd >= 0) {
+        close(fd);
+        unlink(name);
+    }
+    free(name);
+    free(real);
+    return err;
+}
+
 /* Compress; the result has no time stamp, so that the same text gives the same bytes. */
 static enum lbm_err
 pack(const char *path, const char *text, size_t len, struct lbm_buf *packed, struct lbm_diag *diag)
