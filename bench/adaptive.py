@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # Real daemons and applications whose guest is refined and coarsened while they run; see bench/adaptive.sh.
-import argparse, array, gzip, json, mmap, os, re, shutil, signal, struct, subprocess, sys, tempfile, time
+import argparse, array, json, mmap, os, re, shutil, signal, struct, subprocess, sys, tempfile, time
+
+sys.dont_write_bytecode = True  # beside the source
+from measure import Hosts, hop_bytes, imbalance, least_flow, read_metis
 
 parser = argparse.ArgumentParser()
 parser.add_argument("build")
@@ -47,13 +50,8 @@ class Guest:
     """The mesh as it was submitted, and what it becomes when some of its vertices are four each."""
 
     def __init__(self, path):
-        opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path)
-        lines = [line for line in opened if not line.startswith("%")]
-        head = lines[0].split()
-        if len(head) > 2 and head[2].strip("0"):
-            sys.exit(f"adaptive: {path}: weights are not read here")
-        self.n = int(head[0])
-        self.neighbours = [[int(x) - 1 for x in line.split()] for line in lines[1 : self.n + 1]]
+        self.neighbours = read_metis(path)
+        self.n = len(self.neighbours)
         self.round = [self.go_round(v) for v in range(self.n)]
 
     def go_round(self, v):
@@ -104,18 +102,6 @@ class Guest:
         return {(four[i], four[k]) for i in range(4) for k in range(i + 1, 4)}
 
 
-class Hosts:
-    def __init__(self, spec):
-        kind, sizes = spec.split(":")
-        self.a, self.b = (int(x) for x in sizes.split("x"))
-        if kind != "mesh":
-            sys.exit("adaptive: hosts are a mesh of two dimensions")
-        self.n = self.a * self.b
-
-    def distance(self, p, q):
-        return abs(p % self.a - q % self.a) + abs(p // self.a - q // self.a)
-
-
 class Field:
     """What applications share with this program."""
 
@@ -144,50 +130,6 @@ class Field:
             if owners[v] < hosts.n:
                 sums[owners[v]] += WORK
         return sums
-
-
-def imbalance(sums):
-    return max(sums) * len(sums) / max(1, sum(sums)) - 1
-
-
-def hop_bytes(hosts, edges, where):
-    row = [[hosts.distance(p, q) for q in range(hosts.n)] for p in range(hosts.n)]
-    return sum(row[where[a]][where[b]] for a, b in edges)
-
-
-# The least work over links, one for each of them, that leaves every host at most `bound` of its share. Transport of
-# what is too much to where there is room: cheapest paths one after the other, with flows that may be taken back.
-def least_flow(hosts, sums, bound):
-    share = sum(sums) / hosts.n
-    supply = [max(0.0, s - bound * share) for s in sums]
-    room = [max(0.0, bound * share - s) for s in sums]
-    flow, cost = {}, 0.0
-    while max(supply) > 1e-6 * share:
-        far = [0.0 if s > 1e-6 * share else float("inf") for s in supply]
-        back = [None] * hosts.n
-        for _ in range(hosts.n):
-            for p in range(hosts.n):
-                for q in range(hosts.n):
-                    if hosts.distance(p, q) != 1:
-                        continue
-                    step = -1.0 if flow.get((q, p), 0) > 1e-9 * share else 1.0
-                    if far[p] + step < far[q] - 1e-9:
-                        far[q], back[q] = far[p] + step, (p, step)
-        end = min((q for q in range(hosts.n) if room[q] > 1e-6 * share), key=lambda q: far[q])
-        path, q, most = [], end, room[end]
-        while back[q] is not None:
-            p, step = back[q]
-            path.append((p, q, step))
-            most = min(most, flow[(q, p)]) if step < 0 else most
-            q = p
-        most = min(most, supply[q])
-        for p, r, step in path:
-            edge = (r, p) if step < 0 else (p, r)
-            flow[edge] = flow.get(edge, 0) + step * most
-            cost += step * most
-        supply[q] -= most
-        room[end] -= most
-    return cost
 
 
 def write_graph(path, vertices, edges):

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # Real daemons and applications under loads that drift; see bench/drift.sh.
-import argparse, array, gzip, json, mmap, os, shutil, signal, struct, subprocess, sys, tempfile, time
+import argparse, array, json, mmap, os, shutil, signal, struct, subprocess, sys, tempfile, time
+
+sys.dont_write_bytecode = True  # beside the source
+from measure import Hosts, hop_bytes, imbalance, least_flow, read_metis
 
 parser = argparse.ArgumentParser()
 parser.add_argument("build")
@@ -45,13 +48,8 @@ def expect(holds, text):
 
 class Guest:
     def __init__(self, path):
-        opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path)
-        lines = [line for line in opened if not line.startswith("%")]
-        head = lines[0].split()
-        self.n, fmt = int(head[0]), head[2] if len(head) > 2 else "0"
-        if fmt.strip("0"):
-            sys.exit(f"drift: {path}: weights are not read here")
-        self.neighbours = [[int(x) - 1 for x in line.split()] for line in lines[1 : self.n + 1]]
+        self.neighbours = read_metis(path)
+        self.n = len(self.neighbours)
         self.edges = [(v, u) for v, list_ in enumerate(self.neighbours) for u in list_ if v < u]
 
     def write(self, path, load):
@@ -61,20 +59,9 @@ class Guest:
                 out.write(f"{max(1, round(load[v]))} " + " ".join(str(u + 1) for u in list_) + "\n")
 
 
-class Hosts:
-    def __init__(self, spec):
-        kind, sizes = spec.split(":")
-        self.a, self.b = (int(x) for x in sizes.split("x"))
-        if kind != "mesh":
-            sys.exit("drift: hosts are a mesh of two dimensions")
-        self.n = self.a * self.b
-
-    def distance(self, p, q):
-        return abs(p % self.a - q % self.a) + abs(p // self.a - q // self.a)
-
-    def corner(self, i):
-        right, below = (i % 4) in (1, 2), (i % 4) in (2, 3)
-        return {p for p in range(self.n) if (p % self.a >= self.a // 2) == right and (p // self.a >= self.b // 2) == below}
+def corner(hosts, i):
+    right, below = (i % 4) in (1, 2), (i % 4) in (2, 3)
+    return {p for p in range(hosts.n) if (p % hosts.a >= hosts.a // 2) == right and (p // hosts.a >= hosts.b // 2) == below}
 
 
 class Field:
@@ -105,51 +92,6 @@ class Field:
             if host < hosts.n:
                 sums[host] += load
         return sums
-
-
-def imbalance(sums):
-    return max(sums) * len(sums) / sum(sums) - 1
-
-
-def hop_bytes(guest, hosts, part):
-    row = [[hosts.distance(p, q) for q in range(hosts.n)] for p in range(hosts.n)]
-    return sum(row[part[v]][part[u]] for v, u in guest.edges)
-
-
-# The least work over links, one for each of them, that leaves every host at most `bound` of its share. Transport of
-# what is too much to where there is room: cheapest paths one after the other, with flows that may be taken back.
-def least_flow(hosts, sums, bound):
-    share = sum(sums) / hosts.n
-    supply = [max(0.0, s - bound * share) for s in sums]
-    room = [max(0.0, bound * share - s) for s in sums]
-    flow, cost = {}, 0.0
-    while max(supply) > 1e-6 * share:
-        far = [0.0 if s > 1e-6 * share else float("inf") for s in supply]
-        back = [None] * hosts.n
-        for _ in range(hosts.n):
-            for p in range(hosts.n):
-                for q in range(hosts.n):
-                    if hosts.distance(p, q) != 1:
-                        continue
-                    step = -1.0 if flow.get((q, p), 0) > 1e-9 * share else 1.0
-                    if far[p] + step < far[q] - 1e-9:
-                        far[q], back[q] = far[p] + step, (p, step)
-        ends = [q for q in range(hosts.n) if room[q] > 1e-6 * share]
-        end = min(ends, key=lambda q: far[q])
-        path, q, most = [], end, room[end]
-        while back[q] is not None:
-            p, step = back[q]
-            path.append((p, q, step))
-            most = min(most, flow[(q, p)]) if step < 0 else most
-            q = p
-        most = min(most, supply[q])
-        for p, r, step in path:
-            edge = (r, p) if step < 0 else (p, r)
-            flow[edge] = flow.get(edge, 0) + step * most
-            cost += step * most
-        supply[q] -= most
-        room[end] -= most
-    return cost
 
 
 def fresh_plan(guest, load):
@@ -201,7 +143,7 @@ def mix(low, high, at):
 
 
 def drift(guest, hosts, field, report):
-    corners = [hosts.corner(i) for i in range(args.ramps)]
+    corners = [corner(hosts, i) for i in range(args.ramps)]
     part = field.part()
     dear = [[2 * USUAL if part[v] in corner else USUAL for v in range(guest.n)] for corner in corners]
     load, seconds = [USUAL] * guest.n, args.seconds / args.steps
@@ -216,7 +158,7 @@ def drift(guest, hosts, field, report):
             step["ramp"], step["step"] = i, k
             if k == args.steps or k == args.steps // 2:
                 part = field.part()
-                step["J"], step["J_fresh"] = hop_bytes(guest, hosts, part), hop_bytes(guest, hosts, fresh_plan(guest, load))
+                step["J"], step["J_fresh"] = hop_bytes(hosts, guest.edges, part), hop_bytes(hosts, guest.edges, fresh_plan(guest, load))
             steps.append(step)
             if args.verbose or "J" in step:
                 back = "never" if step["back"] is None else f"{step['back']:.1f} s"
@@ -269,7 +211,7 @@ def main():
         settle(120)
         time.sleep(5)
         print(f"{report['guest']} on {args.hosts}: {guest.n} vertices, imbalance {100 * imbalance(field.sums(hosts)):.1f} %, "
-              f"J {hop_bytes(guest, hosts, field.part())}", flush=True)
+              f"J {hop_bytes(hosts, guest.edges, field.part())}", flush=True)
         load = drift(guest, hosts, field, report)
         wait_until(120, "even again", lambda: imbalance(field.sums(hosts)) <= 0.05)
         time.sleep(20 if args.still >= 60 else 10)
