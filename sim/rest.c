@@ -97,11 +97,10 @@ edges_at_rest(const struct cluster *c, const struct guest *guest)
             uint32_t back = 0;
             while (other != NULL && back < other->degree && other->half[back].to != v)
                 back++;
-            if (other == NULL)
-                return "an edge to a vertex that is not there";
-            if (back == other->degree) {
-                static char text[80];
-                snprintf(text, sizeof text, "an edge that vertex %" PRIu32 " has and vertex %" PRIu32 " has not", v, row->half[k].to);
+            if (other == NULL || back == other->degree) {
+                static char text[100];
+                snprintf(text, sizeof text, "an edge that vertex %" PRIu32 " has and vertex %" PRIu32 " has not%s", v,
+                         row->half[k].to, other == NULL ? ", since it is not there" : "");
                 return text;
             }
             if (other->half[back].weight != row->half[k].weight)

@@ -69,6 +69,20 @@ trace_entry(struct cluster *c, uint32_t host, uint64_t id, const struct lbm_pers
     lbm__command__free_unpacked(command, NULL);
 }
 
+/* Of a guest that changes: neighbours, and what is to be told of them (! before it). */
+static void
+trace_edges(struct cluster *c, uint32_t host, const struct lbm_row *row)
+{
+    struct lbm_buf text = {0};
+    for (uint32_t i = 0; i < row->degree; i++)
+        lbm_buf_printf(&text, " %" PRIu32 ":%" PRIu32, row->half[i].to, row->half[i].weight);
+    for (uint32_t i = 0; i < row->n_news; i++)
+        lbm_buf_printf(&text, " !%" PRIu32 ":%" PRIu32, row->news[i].to, row->news[i].weight);
+    lbm_buf_put(&text, "", 1);
+    trace(c, host, "vertex %" PRIu32 " has edges%s", row->vertex, text.failed ? "" : text.at);
+    lbm_buf_free(&text);
+}
+
 void
 trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
 {
@@ -85,7 +99,11 @@ trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
                   " seq %" PRIu64,
                   persist->id, op->as.row.vertex, (unsigned)(op->job & 0xffff), stages[op->as.row.stage],
                   op->as.row.epoch, (int32_t)op->as.row.peer, op->as.row.seq);
-        else if (op->kind == LBM_PERSIST_REPLICA)
+        if (op->kind == LBM_PERSIST_ROW && c->options.changes)
+            trace_edges(c, host, &op->as.row);
+        if (op->kind == LBM_PERSIST_ROW)
+            continue;
+        if (op->kind == LBM_PERSIST_REPLICA)
             trace(c, host,
                   "disk #%" PRIu64 " replica of %" PRIu32 ".%" PRIu64 " generation %" PRIu64 " seq %" PRIu64
                   ": %zu records, %zu gone%s",

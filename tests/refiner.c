@@ -15,6 +15,10 @@
  * vertices C, of work W each, are added beside V, and linked with it and one another V link U B     an edge
  * of bandwidth B, or another bandwidth V cut U        no edge any more V remove
  *
+ *     refiner refused JOB SOCKET
+ *
+ * asks for changes that cannot be, and for some that can, and says what was answered otherwise than it should be.
+ *
  * A vertex keeps its number and the last phase it went through in its payload, which changes with it: so each
  * line is carried out once, whatever host is lost. It ends on SIGTERM. */
 #include "config.h"
@@ -314,11 +318,117 @@ run(struct refiner *refiner, struct lbmap *map)
     return error != LBMAP_OK && !serving_stopped;
 }
 
+/* ---- what cannot be ------------------------------------------------------------------------------------ */
+
+struct holder {
+    uint32_t id[2];
+    uint64_t token[2];
+    uint32_t n, more;
+};
+
+static void
+hold(void *context, uint32_t id, uint64_t token, struct lbmap_payload payload)
+{
+    struct holder *holder = context;
+    (void)payload;
+    if (holder->n < 2) {
+        holder->id[holder->n] = id;
+        holder->token[holder->n++] = token;
+    }
+    holder->more++;
+}
+
+static struct lbmap_payload
+let_go(void *context, uint32_t id, uint64_t token)
+{
+    (void)context;
+    (void)id;
+    (void)token;
+    return (struct lbmap_payload){NULL, 0};
+}
+
+static void
+lose(void *context, uint32_t id, uint64_t token)
+{
+    (void)let_go(context, id, token);
+}
+
+static int
+expect(struct lbmap *map, const char *what, enum lbmap_error wanted, const struct lbmap_vertex_change *v, size_t n,
+       const struct lbmap_edge_change *e, size_t m)
+{
+    enum lbmap_error error = lbmap_change(map, v, n, e, m);
+    if (error == wanted && (error == LBMAP_OK || lbmap_message(map)[0] != '\0')) {
+        printf("ok: %s: %s\n", what, error == LBMAP_OK ? "done" : lbmap_message(map));
+        return 0;
+    }
+    printf("FAILED: %s: %s (%s)\n", what, lbmap_strerror(error), lbmap_message(map));
+    return 1;
+}
+
+static int
+refuse(struct lbmap *map)
+{
+    struct holder h = {0};
+    const struct lbmap_callbacks callbacks = {&h, hold, let_go, lose};
+    static const char bytes[LBMAP_PAYLOAD_MAX + 1];
+    uint32_t id[2] = {0, 0};
+    int failed = expect(map, "without serving", LBMAP_E_STATE, NULL, 0, NULL, 0);
+    if (lbmap_new_vertices(map, id, 1) != LBMAP_E_STATE || lbmap_serve(map, &callbacks) != LBMAP_OK)
+        return 1;
+    for (int i = 0; i < 400 && h.n < 2; i++)
+        (void)lbmap_dispatch(map, 50);
+    failed |= lbmap_new_vertices(map, id, 0) != LBMAP_E_RANGE || lbmap_new_vertices(map, id, 4097) != LBMAP_E_RANGE;
+    failed |= lbmap_new_vertices(map, id, 2) != LBMAP_OK || id[0] == id[1] || id[0] < lbmap_vertices(map);
+    const struct lbmap_vertex_change held = {.vertex = h.id[0], .token = h.token[0]};
+    const struct lbmap_vertex_change twice[] = {held, held};
+    const struct lbmap_vertex_change stale = {.vertex = h.id[0], .token = h.token[0] + 1};
+    const struct lbmap_vertex_change foreign = {.vertex = id[0] + 9, .near = h.id[0], .work = 1};
+    const struct lbmap_vertex_change idle = {.vertex = id[0], .near = h.id[0]};
+    const struct lbmap_vertex_change far = {.vertex = id[0], .near = id[1], .work = 1};
+    const struct lbmap_vertex_change large = {
+        .vertex = h.id[0], .token = h.token[0], .payload = {bytes, sizeof bytes}};
+    const struct lbmap_edge_change loop = {h.id[0], h.id[0], 1}, nowhere = {h.id[0], 999999999, 1};
+    const struct lbmap_edge_change unnamed = {h.id[1], h.id[0], 1}, unborn = {h.id[0], id[1], 1};
+    failed |= expect(map, "a vertex twice", LBMAP_E_RANGE, twice, 2, NULL, 0);
+    failed |= expect(map, "an old token", LBMAP_E_STATE, &stale, 1, NULL, 0);
+    failed |= expect(map, "an id that was not given", LBMAP_E_RANGE, &foreign, 1, NULL, 0);
+    failed |= expect(map, "a vertex without work", LBMAP_E_RANGE, &idle, 1, NULL, 0);
+    failed |= expect(map, "beside nobody", LBMAP_E_STATE, &far, 1, NULL, 0);
+    failed |= expect(map, "a payload that is too long", LBMAP_E_RANGE, &large, 1, NULL, 0);
+    failed |= expect(map, "an edge from a vertex to itself", LBMAP_E_RANGE, &held, 1, &loop, 1);
+    failed |= expect(map, "an edge to no vertex", LBMAP_E_RANGE, &held, 1, &nowhere, 1);
+    failed |= expect(map, "an edge of which no end is named", LBMAP_E_RANGE, &held, 1, &unnamed, 1);
+    failed |= expect(map, "an edge to a vertex that is not added", LBMAP_E_RANGE, &held, 1, &unborn, 1);
+    struct lbmap_vertex_change *many = calloc(4097, sizeof *many);
+    failed |= many == NULL || expect(map, "too much at once", LBMAP_E_LIMIT, many, 4097, NULL, 0);
+    free(many);
+    const struct lbmap_vertex_change split[] = {held, {.vertex = id[0], .near = h.id[0], .work = 3}};
+    const struct lbmap_edge_change inside = {id[0], h.id[0], 1};
+    uint32_t before = h.more;
+    failed |= expect(map, "a vertex becomes two", LBMAP_OK, split, 2, &inside, 1);
+    failed |= expect(map, "an id that is used", LBMAP_E_RANGE, &split[1], 1, NULL, 0);
+    for (int i = 0; i < 100 && h.more == before; i++)
+        (void)lbmap_dispatch(map, 50);
+    failed |= h.more == before;
+    const struct lbmap_vertex_change gone = {.vertex = h.id[0], .token = h.token[0], .removed = 1};
+    failed |= expect(map, "a vertex goes", LBMAP_OK, &gone, 1, NULL, 0);
+    failed |= expect(map, "it has gone", LBMAP_E_STATE, &gone, 1, NULL, 0);
+    return failed;
+}
+
 int
 main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "refused") == 0) {
+        enum lbmap_error why;
+        struct lbmap *map = serving_open(argv[2], argv[3], serving_now_us() + OPEN_US, &why);
+        int failed = map == NULL || refuse(map);
+        lbmap_close(map);
+        return failed;
+    }
     if (argc != 5) {
-        fprintf(stderr, "usage: refiner JOB SOCKET HOST DIRECTORY\n");
+        fprintf(stderr, "usage: refiner JOB SOCKET HOST DIRECTORY, or refiner refused JOB SOCKET\n");
         return 2;
     }
     serving_until_stopped();

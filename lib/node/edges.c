@@ -229,6 +229,8 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, told_list *li
     struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
     uint32_t id = vertex->id;
     vertex->news_us = node->now_us;
+    /* Whoever was asked has had the time to answer, if this host was running. */
+    vertex->news_asked = everybody_is_heard(node) ? vertex->news_asked + 1 : 0;
     for (uint32_t i = vertex->n_news; i-- > 0;) {
         struct lbm_half news = vertex->news[i];
         uint32_t host = listener(node, job, &news);
@@ -236,7 +238,7 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, told_list *li
             tell_self(node, job, vertex, &news);
         else if (host != LBM_NONE)
             tell_row(node, job, list, host, vertex, &news);
-        else if (node->now_us - vertex->news_since_us > EDGES_PATIENCE_US && everybody_is_heard(node))
+        else if (vertex->news_asked > EDGES_ASKED_MAX)
             give_up(node, job, vertex, &news);
         else if (lbm_vec_push(&lost->vertex, news.to) != LBM_OK)
             fail(node, LBM_E_NOMEM);
@@ -268,7 +270,7 @@ edges_timer(struct lbm_node *node, struct job *job)
         if (job->shard.vertices.at[slot].n_news != 0)
             job->news.at[kept++] = slot;
         else
-            job->shard.vertices.at[slot].news_since_us = 0;
+            job->shard.vertices.at[slot].news_listed = 0;
     }
     for (size_t i = n; i < job->news.n; i++) /* meanwhile */
         job->news.at[kept++] = job->news.at[i];
@@ -303,6 +305,7 @@ edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
         if (at == LBM_NONE || (host == LBM_NONE && vertex->news[at].host != from))
             continue;
         vertex->news[at].host = host;
+        vertex->news_asked = 0;
         vertex->news_us = 0;
         job->news_us = 0;
     }

@@ -55,13 +55,13 @@ enum {
     FIN_RETRY_US = 5000000,
     EDGES_REST_US = 1000000,     /* from a change of edges to a look at what may move for it */
     EDGES_RETRY_US = 1000000,    /* changed edges without an answer are told again */
-    EDGES_PATIENCE_US = 30000000, /* all hosts are there, and none knows the other end: it was removed long ago */
     EDGES_UNHEARD_US = 200000000, /* of large clusters: those who are heard in turn */
     WHERE_US = 1000000,      /* between questions to everybody */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
 };
 
 enum {
+    EDGES_ASKED_MAX = 30, /* all hosts are there, and none knows the other end of an edge: it was removed long ago */
     HANDOFF_BATCHES = 2,  /* in flight to one host */
     SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
     REPL_BATCHES = 8,     /* in flight to the buddy */

@@ -58,10 +58,9 @@ record_list(struct lbm_node *node, struct job *job, uint32_t slot)
             job->finish_us = node->now_us + FIN_RETRY_US;
     }
     if (vertex->n_news != 0) {
-        if (vertex->news_since_us == 0) {
+        if (!vertex->news_listed)
             list(node, &job->news, slot);
-            vertex->news_since_us = node->now_us;
-        }
+        vertex->news_listed = 1;
         edges_soon(node, job);
     }
     if (is_tombstone(vertex)) {
@@ -109,7 +108,7 @@ record_together(struct lbm_node *node, struct job *job, const uint32_t *slots, s
         vertex->covered = 0;
         vertex->news_stamp = seq;
         vertex->news_us = 0;
-        vertex->news_since_us = vertex->news_since_us != 0 ? node->now_us : 0;
+        vertex->news_asked = 0;
         store(node, job, vertex, seq);
     }
 }

@@ -50,7 +50,8 @@ struct lbm_vertex {
     struct lbm_half *news; /* [n_news], owned: changed edges that the owners of the other ends have yet to hear of */
     uint64_t news_stamp;   /* of the last change among them */
     int64_t news_us;       /* when they were last told; 0: not yet */
-    int64_t news_since_us; /* when this life began to; 0: it has not, and they are on no list */
+    uint32_t news_asked;   /* so often in a row everybody was asked for somebody to tell */
+    uint8_t news_listed;   /* they are on the list of those to be told */
     double x[3];        /* position in raw coordinates (before the frame) */
     int64_t offered_us; /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
     uint32_t row;       /* of the patch, or LBM_NONE */
