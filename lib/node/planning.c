@@ -44,7 +44,8 @@ void
 plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_diag diag;
-    if (job->shard.n_own != entry->vertices) { /* a home by inheritance: what is there is mapped from there */
+    if (!lbm_shard_is_whole(&job->shard, entry->vertices)) { /* a home by inheritance, or applications have changed the guest:
+                                                              * what is there is mapped from there */
         job_store_state(node, job, LBM_JOB_PLACED);
         job_enter(node, job, LBM_PHASE_PLACED);
         return;

@@ -449,19 +449,30 @@ lbm_shard_patch(struct lbm_shard *shard)
     return LBM_OK;
 }
 
+int
+lbm_shard_is_whole(const struct lbm_shard *shard, uint32_t n)
+{
+    for (uint32_t v = 0; v < n && shard->n_own == n; v++) {
+        const struct lbm_vertex *vertex = lbm_shard_vertex(shard, v);
+        if (vertex == NULL || vertex->stage != LBM_STAGE_OWN)
+            return 0;
+        for (uint32_t k = 0; k < vertex->degree; k++)
+            if (vertex->half[k].to >= n)
+                return 0; /* a newer vertex, elsewhere */
+    }
+    return shard->n_own == n;
+}
+
 enum lbm_err
 lbm_shard_whole(const struct lbm_shard *shard, uint32_t n, struct lbm_graph *out)
 {
-    if (shard->n_own != n)
+    if (!lbm_shard_is_whole(shard, n))
         return LBM_E_STATE;
     struct lbm_graph g = {.n = n, .offset = lbm_alloc((size_t)n + 1, sizeof *g.offset)};
     if (g.offset == NULL)
         return LBM_E_NOMEM;
-    for (uint32_t v = 0; v < n; v++) {
-        const struct lbm_vertex *vertex = lbm_shard_vertex(shard, v);
-        LBM_ASSERT(vertex != NULL && vertex->stage == LBM_STAGE_OWN);
-        g.offset[v + 1] = g.offset[v] + vertex->degree;
-    }
+    for (uint32_t v = 0; v < n; v++)
+        g.offset[v + 1] = g.offset[v] + lbm_shard_vertex(shard, v)->degree;
     g.target = lbm_alloc(g.offset[n], sizeof *g.target);
     g.weight = lbm_alloc(g.offset[n], sizeof *g.weight);
     g.work = lbm_alloc(n, sizeof *g.work);

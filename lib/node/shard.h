@@ -144,6 +144,9 @@ void lbm_shard_write_back(struct lbm_shard *shard);
 /* The patch will have to be built again; coordinates are written back first. */
 void lbm_shard_touch(struct lbm_shard *shard);
 
+/* Nonzero if this host owns each of the n vertices with which a job was submitted, and there is no other. */
+int lbm_shard_is_whole(const struct lbm_shard *shard, uint32_t n);
+
 /* The whole guest as a graph, if this host owns every one of its n vertices.
  * Errors: LBM_E_STATE (it does not), LBM_E_NOMEM. */
 enum lbm_err lbm_shard_whole(const struct lbm_shard *shard, uint32_t n, struct lbm_graph *out) LBM_MUST_CHECK;
