@@ -196,6 +196,7 @@ new_node(struct cluster *c, uint32_t host)
         .site = &c->h->site[(size_t)host * c->h->m],
         .engine = c->options.engine,
         .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : STORY_LOG,
+        .log_hold_members = c->options.log_hold_members,
         .founder = host == 0,
         .cluster_name = "test",
         .founder_host = 0,

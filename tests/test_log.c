@@ -17,9 +17,11 @@ enum { SECOND = 1000000 };
 /* ---- clusters ------------------------------------------------------------------------------------------ */
 
 static struct cluster *
-cluster_of(const char *spec, enum lbm_log_engine engine, uint32_t late, struct lbm_hosts *h)
+cluster_that_holds(const char *spec, enum lbm_log_engine engine, uint32_t late, uint32_t hold_members,
+                   struct lbm_hosts *h)
 {
     const struct cluster_options options = {.seed = 3,
+                                            .log_hold_members = hold_members,
                                             .delay_least_us = 100,
                                             .delay_most_us = 300,
                                             .sync_us = 2000,
@@ -31,6 +33,12 @@ cluster_of(const char *spec, enum lbm_log_engine engine, uint32_t late, struct l
     struct cluster *cluster = cluster_new(h, &options);
     cluster_run(cluster, 15 * SECOND, NULL, NULL);
     return cluster;
+}
+
+static struct cluster *
+cluster_of(const char *spec, enum lbm_log_engine engine, uint32_t late, struct lbm_hosts *h)
+{
+    return cluster_that_holds(spec, engine, late, 0, h);
 }
 
 static const Lbm__StatusReply *
@@ -427,6 +435,128 @@ entries_of_a_lower_term_are_not_taken(void **state)
     bench_free(&b);
 }
 
+/* ---- entries that are stored later --------------------------------------------------------------------- */
+
+enum { NEAR = 3, SETS = 5 }; /* a host of a ring of twelve */
+
+/* A host that is neither linked to NEAR nor its buddy, nor the other way round. */
+static uint32_t
+far_away(struct cluster *c)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOSTS;
+    request.hosts = &empty;
+    const Lbm__Response *response = cluster_ask(c, 0, 0, &request);
+    assert_non_null(response);
+    Lbm__HostEntry **hosts = response->hosts->hosts;
+    for (uint32_t p = NEAR + 3; p < response->hosts->n_hosts; p++)
+        if (hosts[p]->buddy != NEAR && hosts[NEAR]->buddy != p)
+            return p;
+    fail();
+    return 0;
+}
+
+/* Entries about NEAR, which that host has read and not stored. Returns the view before. */
+static uint64_t
+set_far_away(struct cluster *c, uint32_t far, uint64_t *commits)
+{
+    uint64_t view = status_of(c, far)->view;
+    cluster_run(c, SECOND / 10, NULL, NULL);
+    *commits = cluster_meter(c, far).transactions;
+    for (uint32_t i = 0; i < SETS; i++) {
+        Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+        change.action = LBM__HOST_ACTION__HOST_SET;
+        change.host = NEAR;
+        change.capacity = 2 + i;
+        Lbm__Request request = LBM__REQUEST__INIT;
+        request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+        request.host_change = &change;
+        cluster_request(c, NEAR, 0, &request);
+        cluster_run(c, SECOND / 50, NULL, NULL);
+    }
+    assert_int_equal(status_of(c, NEAR)->view, view + SETS);
+    assert_int_equal(status_of(c, NEAR + 1)->view, view + SETS); /* linked to it */
+    assert_true(status_of(c, far)->view < view + SETS);
+    return view;
+}
+
+static void
+entries_about_hosts_far_away_share_a_commit(void **state)
+{
+    (void)state;
+    for (int engine = 0; engine < LBM_LOG_ENGINE_COUNT; engine++) {
+        struct lbm_hosts h;
+        uint64_t commits;
+        struct cluster *c = cluster_that_holds("ring:12", (enum lbm_log_engine)engine, 0, 1, &h);
+        uint32_t far = far_away(c);
+        uint64_t view = set_far_away(c, far, &commits);
+        cluster_run(c, SECOND + SECOND / 100, NULL, NULL);
+        assert_int_equal(status_of(c, far)->view, view + SETS);
+        assert_int_equal(cluster_meter(c, far).transactions, commits + 1);
+        cluster_free(c);
+        lbm_hosts_free(&h);
+    }
+}
+
+static void
+a_crash_forgets_entries_that_were_not_stored_and_they_are_read_again(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    uint64_t commits;
+    struct cluster *c = cluster_that_holds("ring:12", LBM_LOG_ENGINE_LOCAL, 0, 1, &h);
+    uint32_t far = far_away(c);
+    uint64_t view = set_far_away(c, far, &commits);
+    cluster_crash_with(c, far, CRASH_ALL);
+    assert_int_equal(cluster_meter(c, far).transactions, commits);
+    cluster_restart(c, far);
+    cluster_run(c, 2 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(c, far)->view, view + SETS);
+    expect_same_views(c, 12);
+    cluster_free(c);
+    lbm_hosts_free(&h);
+}
+
+/* What a host is promoted with, or tells another that is, is on its disk first. */
+static void
+who_is_promoted_has_what_it_had_not_stored(void **state)
+{
+    (void)state;
+    for (uint32_t next = 0; next < 2; next++) {
+        struct lbm_hosts h;
+        uint64_t commits;
+        struct cluster *c = cluster_that_holds("ring:12", LBM_LOG_ENGINE_LOCAL, 0, 1, &h);
+        uint32_t far = far_away(c);
+        uint64_t view = set_far_away(c, far, &commits);
+        assert_int_equal(promote(c, far - next, 0, 0), LBM_OK);
+        assert_true(cluster_meter(c, far).transactions > commits);
+        assert_int_equal(set_capacity(c, far, far, 9), LBM_OK);
+        expect_same_views(c, 12);
+        assert_int_equal(status_of(c, far)->view, view + SETS + 2); /* Promote, Set */
+        cluster_free(c);
+        lbm_hosts_free(&h);
+    }
+}
+
+/* A command of its own comes after all that it has read. */
+static void
+a_host_that_proposes_stores_first_what_it_has_read(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    uint64_t commits;
+    struct cluster *c = cluster_that_holds("ring:12", LBM_LOG_ENGINE_LOCAL, 0, 1, &h);
+    uint32_t far = far_away(c);
+    uint64_t view = set_far_away(c, far, &commits);
+    int64_t before_us = cluster_now(c);
+    assert_int_equal(set_capacity(c, far, far, 9), LBM_OK);
+    assert_true(cluster_now(c) - before_us < SECOND / 2);
+    assert_int_equal(status_of(c, far)->view, view + SETS + 1);
+    cluster_free(c);
+    lbm_hosts_free(&h);
+}
+
 int
 main(void)
 {
@@ -440,6 +570,10 @@ main(void)
         cmocka_unit_test(a_leader_sees_a_copy_that_has_other_entries),
         cmocka_unit_test(a_host_that_is_told_so_stops_taking_part),
         cmocka_unit_test(entries_of_a_lower_term_are_not_taken),
+        cmocka_unit_test(entries_about_hosts_far_away_share_a_commit),
+        cmocka_unit_test(a_crash_forgets_entries_that_were_not_stored_and_they_are_read_again),
+        cmocka_unit_test(who_is_promoted_has_what_it_had_not_stored),
+        cmocka_unit_test(a_host_that_proposes_stores_first_what_it_has_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,27 +62,49 @@ add_entry(struct lbm_node *node, struct lbm_recovered_entry entry)
 
 /* ---- storing and applying ------------------------------------------------------------------------------ */
 
-void
-log_store(struct lbm_node *node, const uint8_t *command, size_t len)
+int
+log_add(struct lbm_node *node, const uint8_t *command, size_t len)
 {
-    uint64_t index = log_last(node) + 1;
-    struct lbm_recovered_entry entry = {index, lbm_copy(command, len, 1), len};
-    uint8_t *copy = lbm_copy(command, len, 1);
-    if (entry.command == NULL || copy == NULL || add_entry(node, entry) != LBM_OK) {
-        if (copy == NULL)
-            free(entry.command);
-        free(copy);
+    struct lbm_recovered_entry entry = {log_last(node) + 1, lbm_copy(command, len, 1), len};
+    if (entry.command == NULL || add_entry(node, entry) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return 0;
+    }
+    node->held++;
+    return 1;
+}
+
+static void
+store_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_LOG};
+    op.as.log.index = entry->index;
+    op.as.log.command = lbm_copy(entry->command, entry->len, 1);
+    op.as.log.len = entry->len;
+    if (op.as.log.command == NULL) {
         fail(node, LBM_E_NOMEM);
         return;
     }
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_LOG};
-    op.as.log.index = index;
-    op.as.log.command = copy;
-    op.as.log.len = len;
     persist(node, op);
-    struct log_wait wait = {index, node->persist_id};
+    struct log_wait wait = {entry->index, node->persist_id};
     if (lbm_vec_push(&node->log_waits, wait) != LBM_OK)
         fail(node, LBM_E_NOMEM);
+}
+
+void
+log_held_store(struct lbm_node *node)
+{
+    uint64_t index = log_last(node) - node->held + 1;
+    node->held = 0; /* first: they open a transaction, which takes what is held */
+    for (; index <= log_last(node) && node->failed == LBM_OK; index++)
+        store_entry(node, log_entry(node, index));
+}
+
+void
+log_store(struct lbm_node *node, const uint8_t *command, size_t len)
+{
+    if (log_add(node, command, len))
+        log_held_store(node);
 }
 
 void
@@ -248,6 +270,8 @@ is_void(const struct lbm_node *node, const struct append *append)
 static void
 try_append(struct lbm_node *node)
 {
+    if (node->appends.n != 0 && node->held != 0)
+        log_held_store(node);
     while (node->appends.n != 0 && !log_engine_of(node)->append_waits(node) &&
            is_void(node, &node->appends.at[0]))
         log_append_done(node);
@@ -311,6 +335,7 @@ log_timer(struct lbm_node *node)
 {
     if (!node->caught_up)
         log_fetch(node);
+    log_held_timer(node);
     promote_timer(node);
     try_append(node);
 }
@@ -319,7 +344,9 @@ int64_t
 log_deadline(const struct lbm_node *node)
 {
     const struct log_engine *engine = log_engine_of(node);
-    int64_t when = promote_deadline(node), own = INT64_MAX;
+    int64_t when = promote_deadline(node), own = log_held_deadline(node);
+    when = own < when ? own : when;
+    own = INT64_MAX;
     if (node->diverged)
         return when;
     if (!node->caught_up)

@@ -236,6 +236,7 @@ persist(struct lbm_node *node, struct lbm_persist_op op)
             return;
         }
         node->open->id = ++node->persist_id;
+        log_held_store(node); /* before anything that may follow from them */
     }
     if (lbm_vec_push(&node->open->ops, op) != LBM_OK)
         fail(node, LBM_E_NOMEM);

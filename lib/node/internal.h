@@ -98,6 +98,10 @@ int64_t log_deadline(const struct lbm_node *node);
 void log_append(struct lbm_node *node, const Lbm__Command *command);
 void log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 void log_fetch(struct lbm_node *node);
+/* Ask for the entries to be stored that wait for it. */
+void log_held_store(struct lbm_node *node);
+/* The sender of a message knows a newer view. */
+void log_view_heard(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_fetch(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_entries(struct lbm_node *node, const Lbm__Peer *message);
 void on_log_append(struct lbm_node *node, const Lbm__Peer *message);

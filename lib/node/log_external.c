@@ -102,7 +102,7 @@ on_log_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_b
     }
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++)
         if (from + i == log_last(node) + 1)
-            log_store(node, command[i].at, command[i].len);
+            log_take(node, command[i].at, command[i].len);
     node->caught_up |= caught_up != 0;
 }
 

@@ -2,6 +2,7 @@
 /* What the files of the control log share (PROTOCOL section 1). Nothing else includes this.
  *
  *   control_log.c   this host's copy: storing, applying, proposals that wait
+ *   log_held.c      entries that may be stored a little later
  *   log_snapshot.c  views in place of entries
  *   log_local.c     engine local: one daemon orders, all others follow it
  *   log_promote.c   engine local: terms, and who leads them
@@ -14,6 +15,7 @@
 enum {
     LOG_COMPACT_MIN = 4096, /* entries since the last snapshot at which the next one is made */
     LOG_TAIL = 1024,        /* entries kept in memory behind a snapshot, for those who are a little late */
+    LOG_HELD_US = 1000000,  /* an entry that does not concern this host is stored after this at the latest */
 };
 
 /* What differs between the engines. */
@@ -39,6 +41,8 @@ int log_is_source(const struct lbm_node *node, uint32_t host);
 const struct lbm_recovered_entry *log_entry(const struct lbm_node *node, uint64_t index);
 /* Append an entry to the copy in memory, ask for it to be stored, and apply it once it is. */
 void log_store(struct lbm_node *node, const uint8_t *command, size_t len);
+/* The first of it alone: the entry is held. 0: no memory, the step has failed. */
+int log_add(struct lbm_node *node, const uint8_t *command, size_t len);
 /* Found the cluster: as the first proposal, which is void once there is an entry. */
 void log_found(struct lbm_node *node);
 /* The first proposal is done with. */
@@ -48,6 +52,13 @@ void log_check_engine(struct lbm_node *node);
 
 /* Hash of all entries up to that index, which is log_base .. log_last. */
 uint64_t log_chain(const struct lbm_node *node, uint64_t index);
+
+/* ---- log_held.c ------------------------------------------------------------------------------------- */
+
+/* The next entry as it came from elsewhere: stored at once, or a little later. */
+void log_take(struct lbm_node *node, const uint8_t *command, size_t len);
+void log_held_timer(struct lbm_node *node);
+int64_t log_held_deadline(const struct lbm_node *node);
 
 /* ---- log_promote.c ---------------------------------------------------------------------------------- */
 

@@ -255,8 +255,10 @@ on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
         tell_diverged(node, message->src);
     else if (fetch->from <= node->log_base)
         log_snapshot_send(node, message->src);
-    else
+    else {
+        log_held_store(node);
         push_entries(node, message->src, fetch->from);
+    }
 }
 
 void
@@ -279,7 +281,7 @@ on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
     for (size_t i = 0; i < entries->n_command; i++) {
         uint64_t index = entries->from + i;
         if (index == log_last(node) + 1)
-            log_store(node, entries->command[i].data, entries->command[i].len);
+            log_take(node, entries->command[i].data, entries->command[i].len);
     }
     if (log_last(node) < entries->last) {
         node->fetch_us = 0;

@@ -159,6 +159,7 @@ lead(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_PROMOTE;
     command.promote = &promote;
+    LBM_ASSERT(node->held == 0);
     node->founder = 1;
     node->founder_host = node->host;
     node->caught_up = 1;
@@ -372,6 +373,7 @@ on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__LogPoll *poll = message->log_poll;
     if (node->engine != LBM_LOG_ENGINE_LOCAL)
         return;
+    log_held_store(node); /* what this host says it has */
     if (poll->promise && poll->term > node->term)
         enter_term(node, poll->term, message->src);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;

@@ -107,6 +107,7 @@ log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len)
     if (node->log.n != 0)
         drop_entries(node, node->log.n);
     node->log_waits.n = 0; /* they are part of it */
+    node->held = 0;
     node->log_base = view->index;
     node->base_chain = view->chain;
     node->incoming = view;

@@ -158,7 +158,7 @@ static void
 advance(struct lbm_node *node)
 {
     if (!node->caught_up || node->join_refused || node->resetting || node->view.index == 0 ||
-        node->appends.n != 0 || node->log_waits.n != 0)
+        node->appends.n != 0 || node->log_waits.n != 0 || node->held != 0)
         return;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self != NULL && lbm_view_takes_part(self))

@@ -46,6 +46,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->fetch_host = LBM_NONE;
     node->join_host = node->founder_host;
     node->log_compact_min = config->log_compact_min;
+    node->log_hold_members = config->log_hold_members;
     node->vertices_max = config->vertices_max;
     node->policy = config->policy;
     node->schedule = config->schedule;
@@ -243,7 +244,7 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
     int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&
                        (message->body_case != LBM__PEER__BODY_REPL || !LBM_BUG(REPLICATE_FOR_EVICTED));
     if (message->view > node->view.index)
-        log_fetch(node);
+        log_view_heard(node, message);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].body == message->body_case && (is_member || handlers[i].when == ANYONE) &&
             (handlers[i].when != LIVING || (is_alive(node) && !has_departed)))

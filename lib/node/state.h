@@ -332,6 +332,9 @@ struct lbm_node {
     uint64_t term;            /* engine local: founder and founder_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
+    size_t held;               /* so many entries at the end of the copy have yet to be stored, */
+    int64_t held_us;           /* at the latest then */
+    uint32_t log_hold_members; /* only with more members; 0: as is usual */
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;
