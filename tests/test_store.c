@@ -313,6 +313,37 @@ rows_come_in_order_of_unsigned_jobs(void **state)
     lbm_store_close(store);
 }
 
+/* What is left to tell of changed edges, with a vertex and with one that was removed; */
+static void
+what_is_to_be_told_reads_back(void **state)
+{
+    (void)state;
+    struct lbm_store *store = open_store();
+    struct lbm_persist *persist = model_persist(1);
+    for (uint32_t v = 0; v < 2; v++) {
+        struct lbm_row *row = model_row(persist, 5, v, 3, v == 0 ? LBM_STAGE_OWN : LBM_STAGE_MOV, v == 0 ? 2 : 0);
+        row->n_news = 2;
+        assert_non_null(row->news = lbm_alloc(2, sizeof *row->news));
+        row->news[0] = (struct lbm_half){7 + v, 0, 1};
+        row->news[1] = (struct lbm_half){9, LBM_WEIGHT_MAX, LBM_NONE};
+    }
+    assert_int_equal(model_store(store, persist, &diag), LBM_OK);
+    lbm_store_close(store);
+    store = open_store();
+    struct lbm_recovered *recovered = load(store);
+    assert_int_equal(recovered->rows.n, 2);
+    for (uint32_t v = 0; v < 2; v++) {
+        const struct lbm_row *row = &recovered->rows.at[v];
+        assert_int_equal(row->n_news, 2);
+        assert_true(row->news[0].to == 7 + v && row->news[0].weight == 0 && row->news[0].host == 1);
+        assert_true(row->news[1].to == 9 && row->news[1].weight == LBM_WEIGHT_MAX && row->news[1].host == LBM_NONE);
+        assert_int_equal(row->degree, v == 0 ? 2 : 0);
+    }
+    lbm_recovered_free(recovered);
+    lbm_store_close(store);
+    assert_int_equal(lbm_store_check(model_path(directory, "db"), &diag), LBM_OK);
+}
+
 static void
 vertex_of_largest_degree_fits(void **state)
 {
@@ -416,6 +447,7 @@ main(void)
         TEST(group_is_stored_whole_or_not_at_all),
         TEST(control_log_grows_by_one),
         TEST(rows_come_in_order_of_unsigned_jobs),
+        TEST(what_is_to_be_told_reads_back),
         TEST(vertex_of_largest_degree_fits),
         TEST(second_daemon_is_refused_until_the_first_ends),
         TEST(readers_may_look_while_it_is_open),
