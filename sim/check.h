@@ -20,6 +20,7 @@ struct copy {
     uint64_t generation; /* of a replica */
     uint64_t epoch;
     enum lbm_stage stage;
+    int is_removal; /* MOV to no host: nobody has taken it for it */
 };
 
 /* The highest rank at which a host's record of a vertex was ever on another disk. */

@@ -165,7 +165,7 @@ keep_copy(struct truth *truth, struct copy copy)
         check_replicated(truth, &copy);
     if (copy.epoch > truth->epoch)
         truth->epoch = copy.epoch;
-    if (copy.owner == LBM_NONE && copy.stage == LBM_STAGE_MOV && copy.epoch > truth->moved)
+    if (copy.owner == LBM_NONE && copy.stage == LBM_STAGE_MOV && !copy.is_removal && copy.epoch > truth->moved)
         truth->moved = copy.epoch;
 }
 
@@ -207,7 +207,8 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
                         .incarnation = replica != NULL ? replica->incarnation : disk->incarnation,
                         .generation = replica != NULL ? replica->generation : 0,
                         .epoch = row->epoch,
-                        .stage = row->stage};
+                        .stage = row->stage,
+                        .is_removal = row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE};
     if (replica == NULL && ends(before, after))
         check_end(check, disk, guest, before);
     if (after != NULL) {
