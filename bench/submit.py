@@ -83,7 +83,14 @@ def settled(path, hosts, start, seed):
         pids = [int(open(f"{cluster}/h{host}/lbmapd.pid").read()) for host in range(n)]
         idle = [memory_kb(pid) for pid in pids]
         begin, cpu = time.monotonic(), sum(cpu_s(pid) for pid in pids)
-        ask(0, "submit", path, "--name", "job", "--seed", seed, "--start", start)
+        if start == "parallel":
+            run(lbctl, "-q", "convert", path, scratch + "/part", "--parts", str(n))
+            readers = [subprocess.Popen([lbctl, "-q", "-s", f"{cluster}/h{host}/lbmapd.sock", "submit", "--parallel", f"{scratch}/part.{host}",
+                                         "--name", "job", "--seed", seed]) for host in range(n)]
+            if any([reader.wait() != 0 for reader in readers]):
+                raise subprocess.CalledProcessError(1, "lbctl submit --parallel")
+        else:
+            ask(0, "submit", path, "--name", "job", "--seed", seed, "--start", start)
         ask(0, "wait", "job", "--timeout", str(int(args.seconds)))
         took, cpu = time.monotonic() - begin, sum(cpu_s(pid) for pid in pids) - cpu
         moved = sum(json.loads(ask(host, "status", "--json"))["handoffs"] for host in range(n))

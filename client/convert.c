@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl convert: a guest graph from one format to another. */
+#include <stdio.h>
+
 #include "client/graph_file.h"
 #include "file/file.h"
+#include "graph/write.h"
+#include "wire/wire.h"
 
-enum { CONVERT_FROM, CONVERT_TO, CONVERT_OPTIONS };
+enum { CONVERT_FROM, CONVERT_TO, CONVERT_PARTS, CONVERT_OPTIONS };
 
 static const struct lbm_option options[] = {
     [CONVERT_FROM] = {.name = "from",
@@ -16,6 +20,14 @@ static const struct lbm_option options[] = {
                     .value = "FORMAT",
                     .choices = lbm_graph_formats,
                     .text = "format of OUT [by the suffix, else metis]"},
+    [CONVERT_PARTS] =
+        {.name = "parts",
+         .type = LBM_OPTION_INTEGER,
+         .value = "N",
+         .min = 1,
+         .max = LBM_PARTS_MAX,
+         .text = "write N files OUT.0, OUT.1, ..., each with some of the vertices, for lbctl submit "
+                 "--parallel"},
 };
 
 enum { CONVERT_IN, CONVERT_OUT };
@@ -44,6 +56,30 @@ remark_loss(const struct lbm_cli *client, const struct lbm_graph *g, enum lbm_gr
                                          : "positions and no pins");
 }
 
+/* As many vertices to each as to the others, in their order. */
+static enum lbm_err
+write_parts(const char *out, uint32_t parts, const struct lbm_graph *g, struct lbm_diag *diag)
+{
+    for (uint32_t i = 0; i < parts; i++) {
+        char path[4096];
+        struct lbm_buf text = {0};
+        struct lbm_graph_part part = {
+            .number = i, .parts = parts, .first = (uint32_t)((uint64_t)g->n * i / parts)};
+        part.rows = (uint32_t)((uint64_t)g->n * (i + 1) / parts) - part.first;
+        if (snprintf(path, sizeof path, "%s.%u", out, i) >= (int)sizeof path)
+            return lbm_diag_set(diag, LBM_E_RANGE, out, 0, "the path is too long");
+        enum lbm_err err = lbm_graph_write_part(g, &part, &text);
+        if (err != LBM_OK)
+            err = lbm_diag_set(diag, err, path, 0, "no memory for the text of %u vertices", part.rows);
+        else
+            err = lbm_file_write(path, text.at, text.len, diag);
+        lbm_buf_free(&text);
+        if (err != LBM_OK)
+            return err;
+    }
+    return LBM_OK;
+}
+
 static enum lbm_status
 run_convert(const struct lbm_cli *client)
 {
@@ -55,7 +91,15 @@ run_convert(const struct lbm_cli *client)
         LBM_OK)
         return lbm_cli_refuse(client, &diag);
     enum lbm_status status = LBM_STATUS_DONE;
-    if (lbm_graph_file_write(out, to, &g, &diag) != LBM_OK)
+    if (client->value[CONVERT_PARTS].integer > g.n) {
+        (void)lbm_diag_set(&diag, LBM_E_RANGE, "--parts", 0, "each part needs a vertex, there are %u", g.n);
+        status = lbm_cli_refuse(client, &diag);
+    } else if (client->value[CONVERT_PARTS].given) {
+        if (write_parts(out, (uint32_t)client->value[CONVERT_PARTS].integer, &g, &diag) != LBM_OK)
+            status = lbm_cli_fail(client, &diag);
+        else
+            remark_loss(client, &g, LBM_FORMAT_METIS);
+    } else if (lbm_graph_file_write(out, to, &g, &diag) != LBM_OK)
         status = lbm_cli_fail(client, &diag);
     else
         remark_loss(client, &g, to);
@@ -66,7 +110,7 @@ run_convert(const struct lbm_cli *client)
 const struct lbm_command lbm_command_convert = {
     .name = "convert",
     .text = "translate a guest graph from one format to another",
-    .help = "Reads a guest graph, checks it, and writes it in another format.",
+    .help = "Reads a guest graph, checks it, and writes it in another format, or in parts.",
     .options = options,
     .n_options = CONVERT_OPTIONS,
     .operands = operands,

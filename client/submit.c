@@ -14,7 +14,7 @@
 #include "wire/check.h"
 
 /* The daemon checks the whole guest and stores it before it answers the end. */
-enum { END_TIMEOUT_MS = 6 * LBM_DAEMON_TIMEOUT_MS };
+enum { END_TIMEOUT_MS = 6 * LBM_DAEMON_TIMEOUT_MS, PARTS_TIMEOUT_MS = 180000 /* the other parts come */ };
 
 enum {
     SUBMIT_NAME,
@@ -24,6 +24,7 @@ enum {
     SUBMIT_POLICY,
     SUBMIT_SCHEDULE,
     SUBMIT_PIN,
+    SUBMIT_PARALLEL,
     SUBMIT_OPTIONS
 };
 
@@ -64,6 +65,11 @@ static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
                     .type = LBM_OPTION_TEXT,
                     .value = "FILE",
                     .text = "vertices that must stay on a host: lines \"vertex host\""},
+    [SUBMIT_PARALLEL] =
+        {.name = "parallel",
+         .type = LBM_OPTION_FLAG,
+         .text = "GRAPH is a part of a guest (lbctl convert --parts); others are submitted at other "
+                 "hosts, and no host gets the whole"},
 };
 
 static const struct lbm_operand submit_operands[] = {
@@ -105,8 +111,10 @@ choose_name(const struct lbm_cli *client, char name[LBM_NAME_MAX + 1], struct lb
     return LBM_OK;
 }
 
+/* part: parts is 0 if the guest is whole. */
 static enum lbm_status
-send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g, char *name)
+send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g,
+           const struct lbm_graph_part *part, char *name)
 {
     Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
     begin.name = name;
@@ -117,6 +125,15 @@ send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct
     begin.imbalance = client->value[SUBMIT_IMBALANCE].number;
     begin.policy = lbm_policy_given(&client->value[SUBMIT_POLICY]);
     begin.schedule = lbm_schedule_given(&client->value[SUBMIT_SCHEDULE]);
+    if (part->parts != 0) {
+        begin.vertices = part->vertices;
+        begin.edges = part->edges;
+        begin.start = client->value[SUBMIT_START].given ? begin.start : LBM_START_OUTLINE;
+        begin.parts = part->parts;
+        begin.part = part->number;
+        begin.first = part->first;
+        begin.rows = part->rows;
+    }
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
     request.submit_begin = &begin;
@@ -153,9 +170,10 @@ send_rows(struct lbm_daemon *daemon, const struct lbm_graph *g, uint32_t from, u
 }
 
 static enum lbm_status
-send_guest(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g, char *name)
+send_guest(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct lbm_graph *g,
+           const struct lbm_graph_part *part, char *name)
 {
-    enum lbm_status status = send_begin(daemon, client, g, name);
+    enum lbm_status status = send_begin(daemon, client, g, part, name);
     for (uint32_t at = 0; status == LBM_STATUS_DONE && at < g->n;)
         status = send_rows(daemon, g, at, &at);
     if (status != LBM_STATUS_DONE)
@@ -164,7 +182,7 @@ send_guest(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
     request.submit_end = &empty;
-    daemon->handle.timeout_ms = END_TIMEOUT_MS;
+    daemon->handle.timeout_ms = part->parts != 0 ? PARTS_TIMEOUT_MS : END_TIMEOUT_MS;
     return lbm_daemon_ask(daemon, &request, NULL, NULL);
 }
 
@@ -189,19 +207,36 @@ read_pins(struct lbm_daemon *daemon, const struct lbm_cli *client, struct lbm_gr
 }
 
 static void
-report(const struct lbm_cli *client, const struct lbm_graph *g, const char *name)
+report(const struct lbm_cli *client, const struct lbm_graph *g, const struct lbm_graph_part *part,
+       const char *name)
 {
-    uint64_t edges = lbm_graph_directions(g) / 2;
+    uint32_t vertices = part->parts != 0 ? part->vertices : g->n;
+    uint64_t edges = part->parts != 0 ? part->edges : lbm_graph_directions(g) / 2;
     if (client->global[LBM_GLOBAL_JSON].given) {
-        json_t *object = json_pack("{s:s, s:I, s:I}", "job", name, "vertices", (json_int_t)g->n, "edges",
+        json_t *object = json_pack("{s:s, s:I, s:I}", "job", name, "vertices", (json_int_t)vertices, "edges",
                                    (json_int_t)edges);
         json_dumpf(object, stdout, LBM_JSON_FLAGS);
         printf("\n");
         json_decref(object);
     } else if (!lbm_cli_is_quiet(client)) {
-        printf("job %s: %" PRIu32 " vertices, %" PRIu64 " edges; follow it with lbctl wait %s\n", name, g->n,
-               edges, name);
+        printf("job %s: %" PRIu32 " vertices, %" PRIu64 " edges; follow it with lbctl wait %s\n", name,
+               vertices, edges, name);
     }
+}
+
+static enum lbm_err
+read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm_graph *g,
+           struct lbm_diag *diag)
+{
+    uint64_t start = client->value[SUBMIT_START].integer;
+    if (!client->value[SUBMIT_PARALLEL].given)
+        return lbm_file_graph(client->operand[0], LBM_FORMAT_COUNT, g, diag);
+    if (client->value[SUBMIT_PIN].given)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--pin", 0, "pins are not read with --parallel");
+    if (client->value[SUBMIT_START].given && start != LBM_START_OUTLINE && start != LBM_START_RANDOM)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--start", 0,
+                            "a guest in parts starts by its outline, or at random places");
+    return lbm_file_graph_part(client->operand[0], part, g, diag);
 }
 
 static enum lbm_status
@@ -210,17 +245,17 @@ run_submit(const struct lbm_cli *client)
     struct lbm_graph g;
     struct lbm_diag diag;
     struct lbm_daemon daemon;
+    struct lbm_graph_part part = {0};
     char name[LBM_NAME_MAX + 1];
-    if (choose_name(client, name, &diag) != LBM_OK ||
-        lbm_file_graph(client->operand[0], LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
+    if (choose_name(client, name, &diag) != LBM_OK || read_guest(client, &part, &g, &diag) != LBM_OK)
         return lbm_cli_refuse(client, &diag);
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status == LBM_STATUS_DONE && client->value[SUBMIT_PIN].given)
         status = read_pins(&daemon, client, &g);
     if (status == LBM_STATUS_DONE)
-        status = send_guest(&daemon, client, &g, name);
+        status = send_guest(&daemon, client, &g, &part, name);
     if (status == LBM_STATUS_DONE)
-        report(client, &g, name);
+        report(client, &g, &part, name);
     lbm_daemon_close(&daemon);
     lbm_graph_free(&g);
     return status;

@@ -57,27 +57,57 @@ is_deleted(const struct check *check, uint64_t job)
     return 0;
 }
 
+/* A guest that comes in parts: rows of which nothing is known yet are empty. */
 static void
-learn_guest(struct check *check, uint64_t job, const struct lbm_graph *g)
+grow_guest(struct guest *guest, uint32_t first, const struct lbm_graph *g)
 {
-    LBM_ASSERT(check_guest(check, job) == NULL); /* ids of jobs are used once */
-    struct guest guest = {.job = job, .g = {.n = g->n}, .n = g->n};
-    uint64_t directions = lbm_graph_directions(g);
-    guest.g.offset = lbm_copy(g->offset, (size_t)g->n + 1, sizeof *g->offset);
-    guest.g.target = lbm_copy(g->target, directions, sizeof *g->target);
-    guest.g.weight = lbm_alloc(directions, sizeof *g->weight);
-    guest.g.work = lbm_alloc(g->n, sizeof *g->work);
-    guest.vertex = lbm_alloc(g->n, sizeof *guest.vertex);
-    for (uint64_t e = 0; e < directions; e++)
-        guest.g.weight[e] = lbm_graph_weight(g, e);
+    uint64_t before = lbm_graph_directions(&guest->g), more = lbm_graph_directions(g),
+             at = guest->g.offset[first];
+    LBM_ASSERT(guest->g.offset[first + g->n] == at); /* ids of jobs are used once */
+    uint32_t *target = lbm_alloc(before + more, sizeof *target),
+             *weight = lbm_alloc(before + more, sizeof *weight);
+    memcpy(target, guest->g.target, at * sizeof *target);
+    memcpy(weight, guest->g.weight, at * sizeof *weight);
+    memcpy(&target[at], g->target, more * sizeof *target);
+    for (uint64_t e = 0; e < more; e++)
+        weight[at + e] = lbm_graph_weight(g, e);
+    memcpy(&target[at + more], &guest->g.target[at], (before - at) * sizeof *target);
+    memcpy(&weight[at + more], &guest->g.weight[at], (before - at) * sizeof *weight);
+    free(guest->g.target);
+    free(guest->g.weight);
+    guest->g.target = target;
+    guest->g.weight = weight;
     for (uint32_t v = 0; v < g->n; v++) {
-        guest.g.work[v] = lbm_graph_work(g, v);
-        guest.vertex[v].token_host = LBM_NONE;
-        guest.vertex[v].is_born = guest.vertex[v].is_promised = 1;
+        guest->g.offset[first + v] = at + g->offset[v];
+        guest->g.work[first + v] = lbm_graph_work(g, v);
     }
-    guest.logged = is_created(check, job);
-    guest.deleted = is_deleted(check, job);
-    LBM_ASSERT(lbm_vec_push(&check->guests, guest) == LBM_OK);
+    for (uint32_t v = first + g->n; v <= guest->g.n; v++)
+        guest->g.offset[v] += more;
+}
+
+static void
+learn_guest(struct check *check, uint64_t job, const struct lbm_graph *g, uint32_t first, uint32_t whole)
+{
+    struct guest *known = check_guest(check, job);
+    LBM_ASSERT(known == NULL || whole != 0); /* ids of jobs are used once */
+    if (known == NULL) {
+        struct guest guest = {.job = job, .g = {.n = whole != 0 ? whole : g->n}};
+        guest.n = guest.g.n;
+        guest.g.offset = lbm_alloc((size_t)guest.g.n + 1, sizeof *g->offset);
+        guest.g.target = lbm_alloc(0, sizeof *g->target);
+        guest.g.weight = lbm_alloc(0, sizeof *g->weight);
+        guest.g.work = lbm_alloc(guest.g.n, sizeof *g->work);
+        guest.vertex = lbm_alloc(guest.g.n, sizeof *guest.vertex);
+        for (uint32_t v = 0; v < guest.g.n; v++) {
+            guest.vertex[v].token_host = LBM_NONE;
+            guest.vertex[v].is_born = guest.vertex[v].is_promised = 1;
+        }
+        guest.logged = is_created(check, job);
+        guest.deleted = is_deleted(check, job);
+        LBM_ASSERT(lbm_vec_push(&check->guests, guest) == LBM_OK);
+        known = &check->guests.at[check->guests.n - 1];
+    }
+    grow_guest(known, first, g);
 }
 
 /* I4: work and adjacency are conserved; work, unless applications report what it is. */
@@ -267,7 +297,7 @@ check_op(struct check *check, const struct disk *disk, const struct lbm_persist_
     struct guest *guest;
     switch (op->kind) {
     case LBM_PERSIST_GUEST:
-        learn_guest(check, op->job, op->as.guest.graph);
+        learn_guest(check, op->job, op->as.guest.graph, op->as.guest.first, op->as.guest.whole);
         break;
     case LBM_PERSIST_LOG:
         if (op->as.log.index > check->log.n) {

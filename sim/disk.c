@@ -141,7 +141,7 @@ apply_guest(struct disk *disk, const struct lbm_persist_op *op)
     for (uint32_t v = 0; v < g->n && wrong == NULL; v++) {
         uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
         struct lbm_row row = {.job = op->job,
-                              .vertex = v,
+                              .vertex = op->as.guest.first + v,
                               .epoch = 1,
                               .stage = LBM_STAGE_OWN,
                               .peer = LBM_NONE,

@@ -270,7 +270,7 @@ a_refused_job_command_changes_nothing(void **state)
     view_create(&view, 11, "other", 0, LBM_START_PLAN, "exists already");
     view_create(&view, 12, "other", 4, LBM_START_PLAN, "not active");
     view_create(&view, 12, "other", 9, LBM_START_PLAN, "not active"); /* JOINING */
-    view_create(&view, 12, "other", 0, LBM_START_COUNT, "start 4 is not known");
+    view_create(&view, 12, "other", 0, LBM_START_COUNT, "start 5 is not known");
     view_delete_job(&view, 12, "no such job");
     assert_int_equal(view.jobs.n, 1);
     assert_int_equal(view.jobs.at[0].home, 3);

@@ -20,8 +20,8 @@ enum lbm_err lbm_file_read(const char *path, char **text, size_t *len, struct lb
 /* Write atomically: a temporary file beside it, fsync, rename; "-" is standard output; a path that ends
  * in .gz is compressed. On error the old file is unchanged. Its mode is kept, a symbolic link stays one;
  * pipes and devices are written through.  Errors: LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. */
-enum lbm_err lbm_file_write(const char *path, const char *text, size_t len, struct lbm_diag *diag)
-    LBM_MUST_CHECK;
+enum lbm_err lbm_file_write(const char *path, const char *text, size_t len,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Whether a file could be written there, before the work whose result it is to have; changes nothing.
  * Errors: those of lbm_file_write that can be foreseen. */
@@ -30,6 +30,10 @@ enum lbm_err lbm_file_writable(const char *path, struct lbm_diag *diag) LBM_MUST
 /* Read a guest graph. format LBM_FORMAT_COUNT: by suffix, METIS if there is none. */
 enum lbm_err lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_graph *out,
                             struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Read a part of one (lbm_graph_parse_part). */
+enum lbm_err lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_graph *out,
+                                 struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Host graph of any spec of DESIGN section 7 but "live", with the suffix @cap=FILE. */
 enum lbm_err lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;

@@ -25,6 +25,20 @@ lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_graph 
     return err;
 }
 
+enum lbm_err
+lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_graph *out,
+                    struct lbm_diag *diag)
+{
+    char *text;
+    size_t len;
+    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
+    if (err != LBM_OK)
+        return err;
+    err = lbm_graph_parse_part(path, text, len, part, out, diag);
+    free(text);
+    return err;
+}
+
 static enum lbm_err
 read_hosts(const char *path, struct lbm_hosts *out, struct lbm_diag *diag)
 {

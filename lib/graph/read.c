@@ -92,3 +92,12 @@ lbm_graph_parse(enum lbm_graph_format format, const char *name, const char *text
     lbm_scan_begin(&scan, name, text, len, diag);
     return readers[format](&scan, out);
 }
+
+enum lbm_err
+lbm_graph_parse_part(const char *name, const char *text, size_t len, struct lbm_graph_part *part,
+                     struct lbm_graph *out, struct lbm_diag *diag)
+{
+    struct lbm_scan scan;
+    lbm_scan_begin(&scan, name, text, len, diag);
+    return lbm_read_metis_part(&scan, part, out);
+}

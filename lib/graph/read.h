@@ -6,18 +6,18 @@
 #include "graph/graph.h"
 
 /* name, suffixes (first is the writer's), text */
-#define LBM_GRAPH_FORMAT_LIST(X)                                                                           \
-    X(METIS, "metis", ".graph .chaco .metis", "METIS/Chaco graph, every fmt digit, one constraint")        \
-    X(SCOTCH, "scotch", ".grf .src", "Scotch source graph")                                                \
-    X(MATRIX_MARKET, "mtx", ".mtx", "Matrix Market coordinate matrix, symmetric or symmetrized")           \
-    X(GRAPHML, "graphml", ".graphml .xml", "GraphML with weight, x, y, host, pinned")                      \
+#define LBM_GRAPH_FORMAT_LIST(X)                                                                             \
+    X(METIS, "metis", ".graph .chaco .metis", "METIS/Chaco graph, every fmt digit, one constraint")          \
+    X(SCOTCH, "scotch", ".grf .src", "Scotch source graph")                                                  \
+    X(MATRIX_MARKET, "mtx", ".mtx", "Matrix Market coordinate matrix, symmetric or symmetrized")             \
+    X(GRAPHML, "graphml", ".graphml .xml", "GraphML with weight, x, y, host, pinned")                        \
     X(EDGES, "edges", ".tsv .edges .el .txt", "edge list: u v [weight] a line, ids from 0")
 
 enum lbm_graph_format {
 #define LBM_GRAPH_FORMAT_ENUM(id, name, suffixes, text) LBM_FORMAT_##id,
     LBM_GRAPH_FORMAT_LIST(LBM_GRAPH_FORMAT_ENUM)
 #undef LBM_GRAPH_FORMAT_ENUM
-    LBM_FORMAT_COUNT
+        LBM_FORMAT_COUNT
 };
 
 const char *lbm_graph_format_name(enum lbm_graph_format format);
@@ -33,5 +33,20 @@ enum lbm_graph_format lbm_graph_format_by_path(const char *path);
  *          text, not by what its header claims. */
 enum lbm_err lbm_graph_parse(enum lbm_graph_format format, const char *name, const char *text, size_t len,
                              struct lbm_graph *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* A range of the vertices of a guest. */
+struct lbm_graph_part {
+    uint32_t number, parts;
+    uint32_t first, rows; /* vertices first .. first + rows - 1 */
+    uint32_t vertices;    /* of the guest */
+    uint64_t edges;
+};
+
+/* Parse what lbm_graph_write_part writes. Rows are checked each by itself: that both sides of an edge agree,
+ * only all parts together show.
+ * Out:     *part; *out owned by the caller, a patch whose targets are ids of the guest.
+ * Errors:  as above. */
+enum lbm_err lbm_graph_parse_part(const char *name, const char *text, size_t len, struct lbm_graph_part *part,
+                                  struct lbm_graph *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

@@ -2,13 +2,17 @@
 /* METIS and Chaco graphs: a header "n m [fmt [ncon]]", then a line for each vertex, numbered from 1.
  * Source: METIS 5 manual section 4.1.1; Chaco 2 user's guide. Both sides of every edge are there. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "graph/read.h"
 #include "graph/readers.h"
 #include "graph/rows.h"
 
 struct header {
     struct lbm_rows_header rows;
     int has_size;
+    uint64_t ids;   /* of neighbours, from 1 */
+    uint32_t first; /* vertex of the first row */
 };
 
 static const struct lbm_field field_vertices = {"number of vertices", 0, LBM_VERTICES_MAX, ""};
@@ -51,6 +55,7 @@ read_header(struct lbm_scan *s, struct header *header)
     if (err == LBM_OK)
         err = lbm_scan_u64(s, &field_edges, &edges);
     header->rows.directions = 2 * edges;
+    header->ids = header->rows.n;
     if (err == LBM_OK)
         err = read_fmt(s, header);
     if (err == LBM_OK)
@@ -62,10 +67,11 @@ read_header(struct lbm_scan *s, struct header *header)
 static enum lbm_err
 read_row(struct lbm_scan *s, const struct header *header, struct lbm_rows *rows)
 {
-    const struct lbm_field field_id = {"neighbour", 1, rows->g.n, "vertices are numbered from 1"};
+    const struct lbm_field field_id = {"neighbour", 1, header->ids, "vertices are numbered from 1"};
     enum lbm_err err = LBM_OK;
     uint64_t size;
     lbm_rows_begin(rows, s, rows->row);
+    rows->id += header->first;
     if (header->has_size)
         err = lbm_scan_u64(s, &field_size, &size);
     if (err == LBM_OK && rows->g.work != NULL)
@@ -112,6 +118,77 @@ lbm_read_metis(struct lbm_scan *s, struct lbm_graph *out)
     err = read_rows(s, &header, &rows);
     if (err == LBM_OK)
         err = lbm_rows_close(&rows, s, out);
+    lbm_rows_free(&rows);
+    return err;
+}
+
+/* ---- a part
+ * ------------------------------------------------------------------------------------------------ */
+
+static const char mark[] = "%lbmap-part ";
+
+static enum lbm_err
+read_mark(struct lbm_scan *s, struct lbm_graph_part *part, uint64_t *directions)
+{
+    static const struct lbm_field number = {"number of the part", 0, LBM_VERTICES_MAX,
+                                            "parts are numbered from 0"};
+    static const struct lbm_field parts = {"number of parts", 1, LBM_VERTICES_MAX, ""};
+    static const struct lbm_field first = {"first vertex", 0, LBM_VERTICES_MAX, "it is counted from 0"};
+    static const struct lbm_field rows = {"number of rows", 0, LBM_VERTICES_MAX, ""};
+    static const struct lbm_field neighbours = {"number of neighbours", 0, LBM_EDGE_DIRECTIONS_MAX, ""};
+    if ((size_t)(s->end - s->at) < sizeof mark - 1 || memcmp(s->at, mark, sizeof mark - 1) != 0)
+        return lbm_scan_refuse(s, LBM_E_SYNTAX,
+                               "this is no part of a guest: lbctl convert --parts N writes such files");
+    s->at += sizeof mark - 1;
+    enum lbm_err err = lbm_scan_u32(s, &number, &part->number);
+    if (err == LBM_OK)
+        err = lbm_scan_u32(s, &parts, &part->parts);
+    if (err == LBM_OK)
+        err = lbm_scan_u32(s, &first, &part->first);
+    if (err == LBM_OK)
+        err = lbm_scan_u32(s, &rows, &part->rows);
+    if (err == LBM_OK)
+        err = lbm_scan_u64(s, &neighbours, directions);
+    if (err == LBM_OK)
+        err = lbm_scan_expect_line_end(s, "what the part is");
+    if (err == LBM_OK && part->number >= part->parts)
+        err = lbm_scan_refuse(s, LBM_E_RANGE, "part %" PRIu32 " of %" PRIu32 ": parts are numbered from 0",
+                              part->number, part->parts);
+    lbm_scan_next_line(s);
+    return err;
+}
+
+enum lbm_err
+lbm_read_metis_part(struct lbm_scan *s, struct lbm_graph_part *part, struct lbm_graph *out)
+{
+    struct header header;
+    struct lbm_rows rows;
+    uint64_t directions = 0;
+    enum lbm_err err = read_mark(s, part, &directions);
+    if (err == LBM_OK)
+        err = read_header(s, &header);
+    if (err != LBM_OK)
+        return err;
+    part->vertices = (uint32_t)header.rows.n;
+    part->edges = header.rows.directions / 2;
+    if (part->first > part->vertices || part->rows > part->vertices - part->first || part->rows == 0)
+        return lbm_scan_refuse(
+            s, LBM_E_RANGE, "%" PRIu32 " rows from vertex %" PRIu32 " on are no part of %" PRIu32 " vertices",
+            part->rows, part->first, part->vertices);
+    header.first = part->first;
+    header.rows.n = part->rows;
+    header.rows.directions = directions;
+    err = lbm_rows_open(&rows, &header.rows, s);
+    if (err != LBM_OK)
+        return err;
+    err = read_rows(s, &header, &rows);
+    if (err == LBM_OK && rows.used != directions)
+        err = lbm_scan_refuse(s, LBM_E_SYNTAX, "%" PRIu64 " neighbours are announced, the rows hold %" PRIu64,
+                              directions, rows.used);
+    if (err == LBM_OK) {
+        *out = rows.g;
+        rows.g = (struct lbm_graph){0};
+    }
     lbm_rows_free(&rows);
     return err;
 }

@@ -7,6 +7,8 @@
 #include "graph/graph.h"
 #include "graph/scan.h"
 
+struct lbm_graph_part;
+
 /* Parse and validate what the scanner stands at the beginning of.
  * Out: *out owned by the caller.  Errors: told in scan->diag; *out untouched. */
 typedef enum lbm_err lbm_reader(struct lbm_scan *s, struct lbm_graph *out);
@@ -17,9 +19,12 @@ lbm_reader lbm_read_matrix_market;
 lbm_reader lbm_read_graphml;
 lbm_reader lbm_read_edges;
 
+enum lbm_err lbm_read_metis_part(struct lbm_scan *s, struct lbm_graph_part *part,
+                                 struct lbm_graph *out) LBM_MUST_CHECK;
+
 /* The same as lbm_read_graphml, and the names of the vertices (their ids in the file) in order, each
  * terminated. names: may be NULL; appended to, also if the graph is refused after all. */
-enum lbm_err lbm_read_graphml_named(struct lbm_scan *s, struct lbm_graph *out, struct lbm_buf *names)
-    LBM_MUST_CHECK;
+enum lbm_err lbm_read_graphml_named(struct lbm_scan *s, struct lbm_graph *out,
+                                    struct lbm_buf *names) LBM_MUST_CHECK;
 
 #endif

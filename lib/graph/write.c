@@ -30,17 +30,35 @@ put_row(const struct lbm_graph *g, uint32_t v, const char *separator, uint32_t b
 }
 
 static void
-write_metis(const struct lbm_graph *g, struct lbm_buf *out)
+write_rows(const struct lbm_graph *g, uint32_t first, uint32_t end, struct lbm_buf *out)
 {
     static const char *const fmt[2][2] = {{"", " 001"}, {" 010", " 011"}};
     lbm_buf_printf(out, "%" PRIu32 " %" PRIu64 "%s\n", g->n, lbm_graph_directions(g) / 2,
                    fmt[g->work != NULL][g->weight != NULL]);
-    for (uint32_t v = 0; v < g->n; v++) {
+    for (uint32_t v = first; v < end; v++) {
         if (g->work != NULL)
             lbm_buf_u64(out, g->work[v]);
         put_row(g, v, " ", 1, 0, out);
         lbm_buf_put(out, "\n", 1);
     }
+}
+
+static void
+write_metis(const struct lbm_graph *g, struct lbm_buf *out)
+{
+    write_rows(g, 0, g->n, out);
+}
+
+enum lbm_err
+lbm_graph_write_part(const struct lbm_graph *g, const struct lbm_graph_part *part, struct lbm_buf *out)
+{
+    uint32_t end = part->first + part->rows;
+    LBM_ASSERT(end <= g->n && part->first <= end);
+    lbm_buf_printf(out, "%%lbmap-part %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
+                   part->number, part->parts, part->first, part->rows,
+                   g->offset[end] - g->offset[part->first]);
+    write_rows(g, part->first, end, out);
+    return out->failed ? LBM_E_NOMEM : LBM_OK;
 }
 
 static void

@@ -141,10 +141,12 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
 {
     switch (command->what_case) {
     case LBM__COMMAND__WHAT_JOB_CREATE:
-        if (refusal[0] != '\0')
+        if (refusal[0] != '\0') {
             jobs_refused(node, command->job_create, refusal);
-        else
+        } else {
             jobs_created(node, lbm_view_job(&node->view, command->job_create->job));
+            part_created(node, command->job_create);
+        }
         break;
     case LBM__COMMAND__WHAT_JOB_DELETE:
         if (refusal[0] == '\0')

@@ -7,6 +7,7 @@
  *   control_log.c this host's copy of the log; its engines and snapshots: log_internal.h
  *   jobs.c       life of a job on this host
  *   submit.c     a guest from a client to a job
+ *   parts.c      the same when several hosts read it, each a part; what their home does: gather.c
  *   planning.c   plans at the job's home
  *   records.c    every change of a vertex record: rank, sequence, storing
  *   stream.c     the owner's side of replication: changes to the buddy, leases from it
@@ -132,6 +133,7 @@ int64_t jobs_deadline(const struct lbm_node *node);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);
+void job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the buddy */
 struct pulse *pulse_of(struct job *job, uint32_t host);                /* creates; NULL if memory is short */
 const struct pulse *pulse_known(const struct job *job, uint32_t host); /* or NULL */
 /* Target load T_p of this host and its limit, work units. */
@@ -142,7 +144,8 @@ uint64_t job_limit(const struct lbm_node *node, const struct lbm_job_entry *entr
 static inline int
 follows_regions(const struct job *job, const struct lbm_job_entry *entry)
 {
-    return !job->outlined && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM);
+    return !job->outlined && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM ||
+                              entry->start == LBM_START_OUTLINE);
 }
 
 /* ---- policy.c --------------------------------------------------------------------------------------- */
@@ -548,9 +551,33 @@ enum lbm_err columns_row(const Lbm__Records *records, size_t i, struct columns_p
 /* Nonzero if n lengths add up to the payloads of a message. */
 int payload_fits(size_t n, const uint32_t *len, const ProtobufCBinaryData *payload);
 
+/* ---- parts.c, gather.c --------------------------------------------------------------------------------- */
+
+/* A client has begun to send a part: its home is asked, and the client answered when that has answered. */
+void part_begin(struct lbm_node *node, struct upload *upload, uint32_t uid);
+/* All rows of a part are here, and make sense by themselves: they are stored. */
+void part_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g);
+/* Of a job that is not in the log: tells the home once the buddy has the part too. */
+void part_timer(struct lbm_node *node, struct job *job);
+int64_t part_deadline(const struct job *job);
+void part_recover(struct job *job);
+/* The log has taken a job with parts: who has which vertices is known. */
+void part_created(struct lbm_node *node, const Lbm__JobCreate *create);
+/* refusal: NULL or why nothing comes of it. token 0: it is about the job. */
+void part_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *refusal);
+void gather_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation, const Lbm__PartBegin *begin);
+void gather_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready);
+void gather_timer(struct lbm_node *node);
+int64_t gather_deadline(const struct lbm_node *node);
+void gather_free(struct lbm_node *node);
+void on_part_begin(struct lbm_node *node, const Lbm__Peer *message);
+void on_part_answer(struct lbm_node *node, const Lbm__Peer *message);
+void on_part_ready(struct lbm_node *node, const Lbm__Peer *message);
+
 /* ---- submit.c, requests.c, collect.c ---------------------------------------------------------------- */
 
-void submit_begin(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitBegin *begin);
+void submit_begin(struct lbm_node *node, const struct client *client, const Lbm__SubmitBegin *begin);
+void submit_drop(struct lbm_node *node, uint64_t client);
 void submit_rows(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitRows *rows);
 void submit_end(struct lbm_node *node, uint64_t client, uint64_t request, uint32_t uid);
 void submit_gone(struct lbm_node *node, uint64_t client);

@@ -153,14 +153,15 @@ recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
     job->pending_len = recovered->len;
     if (job->pending == NULL)
         fail(node, LBM_E_NOMEM);
+    else
+        part_recover(job);
 }
 
-/* Once the guest is with the buddy. */
-static void
+void
 job_propose(struct lbm_node *node, struct job *job)
 {
     const struct stream *s = &node->stream;
-    if (job->pending == NULL || job->proposed || !node->caught_up || !is_alive(node) ||
+    if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up || !is_alive(node) ||
         (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
         return;
     Lbm__Command *command = NULL;
@@ -248,6 +249,7 @@ jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
         job_store_state(node, job, LBM_JOB_SUBMITTED);
     free(job->pending);
     job->pending = NULL;
+    job->part.is_part = 0;
     job->phase =
         entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
     if (job->phase == LBM_PHASE_PLACED)
@@ -481,7 +483,7 @@ job_timer(struct lbm_node *node, struct job *job)
     if (!is_alive(node))
         return;
     if (entry == NULL) { /* PENDING: not in the log yet */
-        job_propose(node, job);
+        part_timer(node, job);
         return;
     }
     load_timer(node, job);
@@ -526,8 +528,12 @@ job_timer(struct lbm_node *node, struct job *job)
 void
 jobs_timer(struct lbm_node *node)
 {
-    for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++)
-        job_timer(node, node->jobs.at[i]);
+    gather_timer(node);
+    for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK;) {
+        struct job *job = node->jobs.at[i];
+        job_timer(node, job);
+        i += i < node->jobs.n && node->jobs.at[i] == job; /* a part that is refused goes */
+    }
 }
 
 static int64_t
@@ -558,11 +564,11 @@ job_deadline(const struct job *job)
 int64_t
 jobs_deadline(const struct lbm_node *node)
 {
-    int64_t when = INT64_MAX;
+    int64_t when = gather_deadline(node);
     for (size_t i = 0; i < node->jobs.n && is_alive(node); i++) {
-        if (lbm_view_job(&node->view, node->jobs.at[i]->id) == NULL)
-            continue; /* only the log can wake it */
-        int64_t own = job_deadline(node->jobs.at[i]);
+        /* only the log can wake what is not in it, unless it is a part */
+        int is_logged = lbm_view_job(&node->view, node->jobs.at[i]->id) != NULL;
+        int64_t own = is_logged ? job_deadline(node->jobs.at[i]) : part_deadline(node->jobs.at[i]);
         when = own < when ? own : when;
     }
     return when;

@@ -86,6 +86,7 @@ lbm_node_free(struct lbm_node *node)
     while (node->uploads.n != 0)
         submit_gone(node, node->uploads.at[0]->client);
     lbm_vec_free(&node->uploads);
+    gather_free(node);
     while (node->collections.n != 0)
         collect_gone(node, node->collections.at[0]->client);
     lbm_vec_free(&node->collections);
@@ -201,6 +202,9 @@ static const struct {
     {LBM__PEER__BODY_TRANSFER, LIVING, on_transfer},
     {LBM__PEER__BODY_STATS, LIVING, on_stats},
     {LBM__PEER__BODY_FRAME, LIVING, on_frame},
+    {LBM__PEER__BODY_PART_BEGIN, LIVING, on_part_begin},
+    {LBM__PEER__BODY_PART_ANSWER, LIVING, on_part_answer},
+    {LBM__PEER__BODY_PART_READY, LIVING, on_part_ready},
     {LBM__PEER__BODY_OUTLINE_ASK, LIVING, on_outline_ask},
     {LBM__PEER__BODY_OUTLINE_PART, LIVING, on_outline_part},
     {LBM__PEER__BODY_OUTLINE_PLAN, LIVING, on_outline_plan},

@@ -19,7 +19,8 @@
     X(PLAN, "plan", "the submitting host plans, vertices go where the plan says")                            \
     X(CENTRE, "centre", "all vertices at the centre of Omega, all diffusion distributed")                    \
     X(RANDOM, "random", "vertices at random places of Omega, all diffusion distributed")                     \
-    X(HOME, "home", "all vertices stay on the submitting host until loads are levelled")
+    X(HOME, "home", "all vertices stay on the submitting host until loads are levelled")                     \
+    X(OUTLINE, "outline", "hosts coarsen what they have, and a plan of that says where vertices go")
 
 enum lbm_start {
 #define LBM_START_ENUM(id, name, text) LBM_START_##id,

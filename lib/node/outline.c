@@ -10,10 +10,11 @@
 #include "node/internal.h"
 
 enum {
-    CLUSTERS_HOST = 60,         /* of each host, at least */
-    CLUSTERS_MAX = 1 << 15,     /* of all, about: what a plan takes a second or two for */
-    SHARES = 2,                 /* so many clusters as so many hosts have vertices */
-    PART_ITEMS = 1 << 16,       /* of each column in a message: 3.5 MB at most */
+    CLUSTERS_HOST = 60,     /* of each host, at least */
+    CLUSTERS_MAX = 1 << 15, /* of all, about: what a plan takes a second or two for */
+    PLANS = 2,              /* the second one has better clusters: parts of what the first has put together */
+    SHARES = 4,             /* so many clusters as so many hosts have vertices */
+    PART_ITEMS = 1 << 16,   /* of each column in a message: 3.5 MB at most */
     OUTLINE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
 };
 
@@ -114,7 +115,7 @@ on_outline_ask(struct lbm_node *node, const Lbm__Peer *message)
 int
 outline_awaits_plan(const struct lbm_node *node, const struct job *job)
 {
-    return job->outline.vertex.n != 0 && !job->outlined && node->now_us < job->outline.until_us;
+    return job->outline.vertex.n != 0 && node->now_us < job->outline.until_us;
 }
 
 static void
@@ -127,7 +128,8 @@ follow_row(struct job *job, struct lbm_vertex *vertex, uint32_t self, uint32_t t
 
 /* The plan for this host's clusters: their vertices wish to go there. */
 static void
-follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, const double *position)
+follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, const double *position,
+            int more)
 {
     struct outline *o = &job->outline;
     lbm_shard_touch(&job->shard);
@@ -142,6 +144,7 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
     lbm_vec_free(&o->vertex);
     lbm_vec_free(&o->cluster);
     job->outlined = 1;
+    o->more = more;
     job->ready = 0;
     job->sweeps = 0;
     job->tick_us = node->ping_us = node->now_us;
@@ -156,7 +159,8 @@ on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || job->phase != LBM_PHASE_MAPPING || job->outline.round != plan->round ||
         (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
         return;
-    follow_plan(node, job, plan->n_host, plan->host, plan->n_position != 0 ? plan->position : NULL);
+    follow_plan(node, job, plan->n_host, plan->host, plan->n_position != 0 ? plan->position : NULL,
+                plan->more != 0);
 }
 
 /* ---- the home asks ----------------------------------------------------------------------------------------
@@ -363,6 +367,7 @@ send_plan(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t n,
     Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
     body.job = job->id;
     body.round = job->outline.round;
+    body.more = job->outline.planned < PLANS;
     body.n_host = n;
     body.host = host;
     body.n_position = position != NULL ? (size_t)n * job->shard.m : 0;
@@ -377,7 +382,8 @@ send_plan(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t n,
 static void
 take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
 {
-    if (!job->frame_fixed) {
+    if (!job->frame_fixed || job->outline.framed) {
+        job->outline.framed = 1;
         lbm_affine_identity(&job->frame, job->shard.m);
         job->region_host.n = job->region_weight.n = 0;
         for (size_t p = 0; p < job->plan_ids.n; p++)
@@ -397,18 +403,19 @@ static void
 spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
 {
     struct outline *o = &job->outline;
-    int has_positions = !job->frame_fixed;
+    int has_positions = !job->frame_fixed || o->framed;
     uint32_t *host = plan->part, first = 0;
     for (uint32_t c = 0; c < plan->n; c++)
         host[c] = job->plan_ids.at[plan->part[c]];
     take_frame(node, job, plan);
+    o->more = o->planned < PLANS;
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct outline_part *part = &o->parts.at[i];
         double *position = has_positions ? &plan->x[(size_t)first * plan->m] : NULL;
         if (part->host != node->host)
             send_plan(node, job, part->host, part->clusters, &host[first], position);
         else
-            follow_plan(node, job, part->clusters, &host[first], position);
+            follow_plan(node, job, part->clusters, &host[first], position, o->planned < PLANS);
         first += part->clusters;
     }
     for (size_t i = 0; i < node->view.members.n; i++)
@@ -423,17 +430,22 @@ outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_ent
     LBM_ASSERT(job->outline.state == OUTLINE_PLANNING);
     if (err == LBM_E_NOMEM)
         fail(node, err);
-    else if (err == LBM_OK && job->phase == LBM_PHASE_MAPPING && !is_well_placed(job, entry->imbalance, plan))
+    job->outline.planned++;
+    int moves =
+        err == LBM_OK && job->phase == LBM_PHASE_MAPPING && !is_well_placed(job, entry->imbalance, plan);
+    if (moves)
         spread(node, job, plan);
     job_free_guest(job);
     give_up(node, job);
+    if (moves && job->outline.planned < PLANS)
+        job->outline.state = OUTLINE_NONE;
 }
 
 int
 outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
-    if (!follows_regions(job, entry) || o->state == OUTLINE_OVER)
+    if ((!follows_regions(job, entry) && !o->more) || o->state == OUTLINE_OVER)
         return 0;
     if (entry->home != node->host)
         return !is_away(node, entry->home);

@@ -31,6 +31,9 @@ enum outline_state {
 
 struct outline {
     enum outline_state state;            /* of the home; others are NONE, or OVER */
+    uint32_t planned;                    /* so often, by the home */
+    int framed;                          /* the frame is that of a plan */
+    int more;                            /* another plan follows the one that is followed */
     uint64_t round;                      /* the home's own; of others the last that they answered; 0: none */
     int64_t until_us;                    /* the home waits for parts so long */
     struct outline_list vertex, cluster; /* what this host has put where */

@@ -122,7 +122,8 @@ struct lbm_persist_op {
         struct lbm_row row; /* owns row.half */
         struct {
             const struct lbm_graph *graph; /* borrowed until the operation is reported done */
-            uint64_t seq;                  /* of vertex 0; vertex v has seq + v */
+            uint64_t seq;                  /* of its first vertex; the next one has seq + 1, ... */
+            uint32_t first, whole;         /* whole > 0: only a part of so many vertices, from that one on */
         } guest;
         struct {
             uint32_t vertex;

@@ -332,7 +332,7 @@ answer_job_change(struct lbm_node *node, const struct client *client, const Lbm_
 static void
 answer_submit_begin(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    submit_begin(node, client->id, client->request, request->submit_begin);
+    submit_begin(node, client, request->submit_begin);
 }
 
 static void

@@ -153,12 +153,27 @@ weigh(const struct lbm_node *node, struct job *job)
     job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
 }
 
+/* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
+ * finished, or the buddy has not got them. Sessions have not seen all they can do. */
+static int
+has_just_come(const struct lbm_node *node, const struct job *job)
+{
+    int comes = !job->was_settled && stream_lag(node) != 0;
+    for (size_t i = 0; !job->was_settled && i < job->unfinished.n && !comes; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->unfinished.at[i]];
+        comes = vertex->stage == LBM_STAGE_OWN && !vertex->fin;
+    }
+    return comes;
+}
+
 /* Nonzero if there is too much here and vertices may go in a moment, when their records are safe with the
  * buddy, a lease of before is over, or the budget allows: that nothing moves now is no rest. */
 static int
 is_held_up(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (has_just_come(node, job) && job->session.sweep - job->session.woken <= PATIENT_SWEEPS)
+        return 1;
     if (session_load(job) <= job_limit(node, entry, node->host))
         return 0;
     if (gates_were_shut(node, job)) {

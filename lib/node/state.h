@@ -165,8 +165,12 @@ struct upload {
     uint64_t seed;
     double imbalance;
     struct lbm_job_policy policy;
-    uint32_t vertices;
+    uint32_t vertices; /* of the whole guest */
     uint64_t edges;
+    uint32_t parts, part, first, rows; /* parts > 0: other hosts read the others */
+    uint64_t token, job;               /* with parts: of the question to the home, and its answer, 0: none yet */
+    uint32_t home;
+    uint64_t request;
     LBM_VEC(uint64_t) offset;
     LBM_VEC(uint32_t) target;
     LBM_VEC(uint32_t) weight;
@@ -357,6 +361,7 @@ struct lbm_node {
 
     LBM_VEC(struct job *) jobs;
     LBM_VEC(struct upload *) uploads;
+    LBM_VEC(struct gathering *) gatherings;
     LBM_VEC(struct collection *) collections;
     uint64_t query;
     LBM_VEC(struct operator_wait) operators;

@@ -6,6 +6,7 @@
 #include "embed/embed.h"
 #include "node/node.h"
 #include "node/outline.h"
+#include "node/parts.h"
 #include "node/shard.h"
 #include "node/state_exchange.h"
 #include "node/transitions.h"
@@ -64,6 +65,7 @@ struct job {
     struct lbm_hosts plan_hosts;
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
     int planning;
+    struct part part; /* this host has read one, and the job is not in the log yet */
     uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */
     size_t pending_len;
     uint64_t guest_id;    /* transaction that stores the guest: it borrows the graph until it is durable */

@@ -17,8 +17,8 @@ upload_of(struct lbm_node *node, uint64_t client)
     return NULL;
 }
 
-static void
-drop_upload(struct lbm_node *node, uint64_t client)
+void
+submit_drop(struct lbm_node *node, uint64_t client)
 {
     for (size_t i = 0; i < node->uploads.n; i++) {
         struct upload *upload = node->uploads.at[i];
@@ -38,7 +38,7 @@ drop_upload(struct lbm_node *node, uint64_t client)
 void
 submit_gone(struct lbm_node *node, uint64_t client)
 {
-    drop_upload(node, client);
+    submit_drop(node, client);
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->client == client)
             node->jobs.at[i]->client = 0; /* the job goes on, nobody waits for its answer */
@@ -46,8 +46,9 @@ submit_gone(struct lbm_node *node, uint64_t client)
 
 /* Why a job of this name cannot be submitted now, or NULL. */
 static const char *
-refusal(struct lbm_node *node, const char *name)
+refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
 {
+    const char *name = begin->name;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || self->state != LBM_MEMBER_ACTIVE)
         return "this host is not an active member yet; try again in a moment";
@@ -58,24 +59,31 @@ refusal(struct lbm_node *node, const char *name)
     for (size_t i = 0; i < node->uploads.n; i++)
         if (strcmp(node->uploads.at[i]->name, name) == 0)
             return "a job of that name is being submitted";
+    if (begin->parts == 0)
+        return NULL;
+    if (begin->part >= begin->parts || begin->rows == 0 || begin->first > begin->vertices ||
+        begin->rows > begin->vertices - begin->first)
+        return "that part is none of the guest";
+    if (begin->start != LBM_START_OUTLINE && begin->start != LBM_START_RANDOM)
+        return "a guest in parts starts by its outline, or at random places";
     return NULL;
 }
 
 void
-submit_begin(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitBegin *begin)
+submit_begin(struct lbm_node *node, const struct client *client, const Lbm__SubmitBegin *begin)
 {
-    const char *why = refusal(node, begin->name);
-    if (upload_of(node, client) != NULL)
+    const char *why = refusal(node, begin);
+    if (upload_of(node, client->id) != NULL)
         why = "this connection is submitting a job already";
     if (why != NULL) {
-        reply_error(node, client, request, LBM_E_STATE, "%s", why);
+        reply_error(node, client->id, client->request, LBM_E_STATE, "%s", why);
         return;
     }
     struct lbm_job_policy policy;
     struct lbm_diag diag = {0};
     enum lbm_err err = policy_choose(node, begin->policy, begin->schedule, &policy, &diag);
     if (err != LBM_OK) {
-        reply_error(node, client, request, err, "%s: %s", diag.where, diag.text);
+        reply_error(node, client->id, client->request, err, "%s: %s", diag.where, diag.text);
         return;
     }
     struct upload *upload = lbm_alloc(1, sizeof *upload);
@@ -84,7 +92,8 @@ submit_begin(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm
         fail(node, LBM_E_NOMEM);
         return;
     }
-    upload->client = client;
+    upload->client = client->id;
+    upload->request = client->request;
     snprintf(upload->name, sizeof upload->name, "%s", begin->name);
     upload->start = begin->start;
     upload->seed = begin->seed;
@@ -92,8 +101,16 @@ submit_begin(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm
     upload->policy = policy;
     upload->vertices = begin->vertices;
     upload->edges = begin->edges;
+    upload->parts = begin->parts;
+    upload->part = begin->part;
+    upload->first = begin->first;
+    upload->rows = begin->parts != 0 ? begin->rows : begin->vertices;
+    if (upload->parts != 0) {
+        part_begin(node, upload, client->uid);
+        return;
+    }
     Lbm__Response response = LBM__RESPONSE__INIT;
-    reply(node, client, request, 1, &response);
+    reply(node, client->id, client->request, 1, &response);
 }
 
 static enum lbm_err
@@ -117,16 +134,16 @@ void
 submit_rows(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitRows *rows)
 {
     struct upload *upload = upload_of(node, client);
-    if (upload == NULL) {
+    if (upload == NULL || (upload->parts != 0 && upload->job == 0)) {
         reply_error(node, client, request, LBM_E_STATE, "rows without a submission");
         return;
     }
-    if (upload->offset.n - 1 + rows->n_degree > upload->vertices ||
+    if (upload->offset.n - 1 + rows->n_degree > upload->rows ||
         upload->target.n + rows->n_neighbour > 2 * upload->edges) {
         reply_error(node, client, request, LBM_E_RANGE,
-                    "more rows or edges than announced (%" PRIu32 ", %" PRIu64 ")", upload->vertices,
+                    "more rows or edges than announced (%" PRIu32 ", %" PRIu64 ")", upload->rows,
                     upload->edges);
-        drop_upload(node, client);
+        submit_drop(node, client);
         return;
     }
     if (append_rows(upload, rows) != LBM_OK) {
@@ -158,28 +175,53 @@ take_graph(struct upload *upload)
     return g;
 }
 
-/* Everything that must hold before a guest may become a job. */
+/* Neighbours of one row of a part ascend, and are other vertices of the guest. */
+static int
+is_row(const struct upload *upload, const struct lbm_graph *g, uint32_t v)
+{
+    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+        if (g->target[e] >= upload->vertices || g->target[e] == upload->first + v ||
+            (e > g->offset[v] && g->target[e] <= g->target[e - 1]))
+            return 0;
+    return 1;
+}
+
+/* What can be said of each row by itself. id: of the first one. */
+static enum lbm_err
+check_rows(const struct lbm_node *node, const struct upload *upload, const struct lbm_graph *g,
+           struct lbm_diag *diag)
+{
+    for (uint32_t v = 0; v < g->n; v++) {
+        if (g->offset[v + 1] - g->offset[v] > LBM_DEGREE_MAX)
+            return lbm_diag_set(diag, LBM_E_LIMIT, upload->name, 0,
+                                "vertex %" PRIu32 " has more than %d neighbours", upload->first + v,
+                                LBM_DEGREE_MAX);
+        if (g->pin[v] != LBM_NONE && lbm_view_number(&node->view, g->pin[v]) == LBM_NONE)
+            return lbm_diag_set(diag, LBM_E_RANGE, upload->name, 0,
+                                "vertex %" PRIu32 " is pinned to host %" PRIu32 ", which is not active",
+                                upload->first + v, g->pin[v]);
+        if (upload->parts != 0 && !is_row(upload, g, v))
+            return lbm_diag_set(diag, LBM_E_SYNTAX, upload->name, 0,
+                                "the neighbours of vertex %" PRIu32 " do not ascend, or are not in the guest",
+                                upload->first + v);
+    }
+    return LBM_OK;
+}
+
+/* Everything that must hold before a guest may become a job; of a part, before it may be one. */
 static enum lbm_err
 check_guest(const struct lbm_node *node, const struct upload *upload, const struct lbm_graph *g,
             struct lbm_diag *diag)
 {
-    if (g->n != upload->vertices || lbm_graph_directions(g) != 2 * upload->edges)
+    if (g->n != upload->rows || (upload->parts == 0 && lbm_graph_directions(g) != 2 * upload->edges))
         return lbm_diag_set(diag, LBM_E_RANGE, upload->name, 0,
                             "announced %" PRIu32 " vertices and %" PRIu64 " edges, sent %" PRIu32
                             " and %" PRIu64,
-                            upload->vertices, upload->edges, g->n, lbm_graph_directions(g) / 2);
+                            upload->rows, upload->edges, g->n, lbm_graph_directions(g) / 2);
     if (g->n == 0)
         return lbm_diag_set(diag, LBM_E_RANGE, upload->name, 0, "the guest has no vertices: nothing to map");
-    for (uint32_t v = 0; v < g->n; v++) {
-        if (g->offset[v + 1] - g->offset[v] > LBM_DEGREE_MAX)
-            return lbm_diag_set(diag, LBM_E_LIMIT, upload->name, 0,
-                                "vertex %" PRIu32 " has more than %d neighbours", v, LBM_DEGREE_MAX);
-        if (g->pin[v] != LBM_NONE && lbm_view_number(&node->view, g->pin[v]) == LBM_NONE)
-            return lbm_diag_set(diag, LBM_E_RANGE, upload->name, 0,
-                                "vertex %" PRIu32 " is pinned to host %" PRIu32 ", which is not active", v,
-                                g->pin[v]);
-    }
-    return lbm_graph_check(g, diag);
+    enum lbm_err err = check_rows(node, upload, g, diag);
+    return err != LBM_OK || upload->parts != 0 ? err : lbm_graph_check(g, diag);
 }
 
 /* Every vertex as OWN(1), stored by one operation and on its way to the buddy. The job is proposed to the
@@ -257,7 +299,7 @@ void
 submit_end(struct lbm_node *node, uint64_t client, uint64_t request, uint32_t uid)
 {
     struct upload *upload = upload_of(node, client);
-    if (upload == NULL) {
+    if (upload == NULL || (upload->parts != 0 && upload->job == 0)) {
         reply_error(node, client, request, LBM_E_STATE, "the end of a submission that was not begun");
         return;
     }
@@ -268,6 +310,10 @@ submit_end(struct lbm_node *node, uint64_t client, uint64_t request, uint32_t ui
         fail(node, err);
     } else if (err != LBM_OK) {
         reply_error(node, client, request, err, "%s", diag.text);
+    } else if (upload->parts != 0) {
+        upload->request = request;
+        part_store(node, upload, g);
+        g = NULL;
     } else {
         struct job *job = job_add(node, lbm_rng_next(&node->rng) | 1);
         if (job != NULL) {
@@ -282,5 +328,5 @@ submit_end(struct lbm_node *node, uint64_t client, uint64_t request, uint32_t ui
         lbm_graph_free(g);
         free(g);
     }
-    drop_upload(node, client);
+    submit_drop(node, client);
 }

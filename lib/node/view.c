@@ -260,6 +260,24 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     return LBM_OK;
 }
 
+/* Every part is with a host that has not gone since it said so, and they follow one another. */
+static void
+check_parts(const struct lbm_view *view, const Lbm__JobCreate *create, char *refusal)
+{
+    const struct lbm_member *home = lbm_view_member(view, create->home);
+    if (create->parts != create->n_part_host || home->incarnation != create->home_incarnation)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "not all parts are there");
+    for (size_t i = 0; i < create->n_part_host && refusal[0] == '\0'; i++) {
+        const struct lbm_member *member = lbm_view_member(view, create->part_host[i]);
+        if (member == NULL || member->incarnation != create->part_incarnation[i])
+            snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                     "host %" PRIu32 ", which has read part %zu, is gone: submit all again",
+                     create->part_host[i], i);
+        else if (i == 0 ? create->part_first[0] != 0 : create->part_first[i] <= create->part_first[i - 1])
+            snprintf(refusal, LBM_DIAG_TEXT_MAX, "part %zu does not follow the one before", i);
+    }
+}
+
 static enum lbm_err
 apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
@@ -282,6 +300,8 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "start %" PRIu32 " is not known", create->start);
     else if (!lbm_job_policy_take(create->policy, &policy))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "its load policy cannot be run");
+    else if (create->parts != 0)
+        check_parts(view, create, refusal);
     if (refusal[0] != '\0')
         return LBM_OK;
     struct lbm_job_entry entry = {.job = create->job,

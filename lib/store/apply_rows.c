@@ -84,16 +84,17 @@ lbm_store_apply_row_delete(struct lbm_store *store, const struct lbm_persist_op 
 
 /* One vertex of a guest as the record OWN(1). half: room for its degree. */
 static struct lbm_row
-guest_row(const struct lbm_graph *g, uint64_t job, uint64_t seq, uint32_t v, struct lbm_half *half)
+guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half)
 {
-    struct lbm_row row = {.job = job,
-                          .vertex = v,
+    const struct lbm_graph *g = op->as.guest.graph;
+    struct lbm_row row = {.job = op->job,
+                          .vertex = op->as.guest.first + v,
                           .epoch = 1,
                           .stage = LBM_STAGE_OWN,
                           .peer = LBM_NONE,
                           .work = lbm_graph_work(g, v),
                           .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
-                          .seq = seq + v,
+                          .seq = op->as.guest.seq + v,
                           .source = LBM_NONE,
                           .fin = 1,
                           .degree = (uint32_t)(g->offset[v + 1] - g->offset[v]),
@@ -121,7 +122,7 @@ lbm_store_apply_guest(struct lbm_store *store, const struct lbm_persist_op *op, 
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for a row");
     enum lbm_err err = LBM_OK;
     for (uint32_t v = 0; err == LBM_OK && v < g->n; v++) {
-        struct lbm_row row = guest_row(g, op->job, op->as.guest.seq, v, half);
+        struct lbm_row row = guest_row(op, v, half);
         err = put_row(store, &row, diag);
     }
     free(half);

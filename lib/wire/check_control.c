@@ -10,8 +10,17 @@ static const struct lbm_wire_table jobs_request_table =
     TABLE(jobs_request_rules, lbm__jobs_request__descriptor);
 
 static const struct lbm_wire_rule submit_begin_rules[] = {
-    {"name", NAME},           {"vertices", VERTICES}, {"edges", EDGES},         {"start", SMALL_ENUM},
-    {"imbalance", IMBALANCE}, {"policy", SMALL_ENUM}, {"schedule", SMALL_ENUM},
+    {"name", NAME},
+    {"vertices", VERTICES},
+    {"edges", EDGES},
+    {"start", SMALL_ENUM},
+    {"imbalance", IMBALANCE},
+    {"policy", SMALL_ENUM},
+    {"schedule", SMALL_ENUM},
+    {"parts", IN(0, LBM_PARTS_MAX)},
+    {"part", IN(0, LBM_PARTS_MAX - 1)},
+    {"first", VERTEX},
+    {"rows", VERTICES},
 };
 static const struct lbm_wire_rule job_change_rules[] = {{"job", NAME},
                                                         {"policy", SMALL_ENUM},

@@ -203,6 +203,7 @@ static const struct lbm_wire_table outline_part_table =
 static const struct lbm_wire_rule outline_plan_rules[] = {
     {"host", UP_TO(LBM_ROWS_MAX), HOST},
     {"position", POINTS("host"), OR_EMPTY},
+    {"more", FLAG},
 };
 static const struct lbm_wire_table outline_plan_table =
     TABLE(outline_plan_rules, lbm__outline_plan__descriptor);
@@ -263,6 +264,10 @@ static const struct lbm_wire_rule job_create_rules[] = {
     {"policy", .nested = &job_policy_table},
     {"gates", .nested = &lbm_wire_job_gates_table},
     {"ids", VERTICES},
+    {"parts", IN(0, LBM_PARTS_MAX)},
+    {"part_host", UP_TO(LBM_PARTS_MAX), HOST},
+    {"part_incarnation", SAME("part_host")},
+    {"part_first", SAME("part_host"), VERTEX},
 };
 static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lbm__job_create__descriptor);
 
@@ -305,6 +310,16 @@ static const struct lbm_wire_table job_set_table = TABLE(job_set_rules, lbm__job
 
 static const struct lbm_wire_rule allot_ids_rules[] = {{"host", HOST}, {"count", IN(1, LBM_IDS_MAX)}};
 static const struct lbm_wire_table allot_ids_table = TABLE(allot_ids_rules, lbm__allot_ids__descriptor);
+static const struct lbm_wire_rule part_begin_rules[] = {
+    {"create", .nested = &job_create_table, .required = 1},
+    {"part", IN(0, LBM_PARTS_MAX - 1)},
+    {"first", VERTEX},
+    {"rows", VERTICES},
+};
+static const struct lbm_wire_table part_begin_table = TABLE(part_begin_rules, lbm__part_begin__descriptor);
+static const struct lbm_wire_rule part_answer_rules[] = {{"refusal", TEXT}};
+static const struct lbm_wire_table part_answer_table = TABLE(part_answer_rules, lbm__part_answer__descriptor);
+static const struct lbm_wire_table part_ready_table = TABLE_WITHOUT_RULES(lbm__part_ready__descriptor);
 
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
@@ -452,6 +467,9 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"outline_ask", .nested = &outline_ask_table},
     {"outline_part", .nested = &outline_part_table},
     {"outline_plan", .nested = &outline_plan_table},
+    {"part_begin", .nested = &part_begin_table},
+    {"part_answer", .nested = &part_answer_table},
+    {"part_ready", .nested = &part_ready_table},
     {"map_query", .nested = &map_query_table},
     {"map_part", .nested = &map_part_table},
 };
