@@ -7,6 +7,7 @@ static const struct lbm_command *const commands[] = {
     &command_scenario,
     &command_scale,
     &command_change,
+    &command_drift,
     &command_replay,
     &command_import,
     &command_balance,
