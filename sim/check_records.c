@@ -156,6 +156,8 @@ note_life(struct check *check, struct guest *guest, const struct disk *disk, con
     struct truth *truth = &guest->vertex[row->vertex];
     const struct lbm_member *self = lbm_view_member(&check->view, disk->place);
     truth->is_born = 1;
+    if (replica != NULL && row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE)
+        truth->is_removed = 1; /* who inherits knows, whatever becomes of the owner */
     if (replica != NULL || (self != NULL && (self->incarnation != disk->incarnation || !lbm_view_takes_part(self))))
         return; /* what a host does that has departed and does not know it, is nobody's concern */
     if (row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE)
@@ -320,6 +322,17 @@ check_op(struct check *check, const struct disk *disk, const struct lbm_persist_
     }
 }
 
+/* The vertex is held by that record, or its end is: a removal counts for a member, and for whoever is to inherit it. */
+static int
+tells_of_it(const struct check *check, const struct copy *copy)
+{
+    const struct lbm_member *self = lbm_view_member(&check->view, copy->disk);
+    if (!copy->is_removal)
+        return is_held(copy->stage);
+    return copy->owner != LBM_NONE ||
+           (self != NULL && self->incarnation == copy->incarnation && lbm_view_takes_part(self));
+}
+
 /* I3: somewhere there is a record of the vertex that is held, and newer than any that was let go of. */
 static void
 check_exists(struct check *check, const struct guest *guest, uint32_t vertex)
@@ -328,7 +341,7 @@ check_exists(struct check *check, const struct guest *guest, uint32_t vertex)
     if (!check_is_there(truth))
         return;
     for (size_t i = 0; i < truth->copies.n; i++)
-        if (is_held(truth->copies.at[i].stage) && truth->copies.at[i].epoch > truth->moved)
+        if (truth->copies.at[i].epoch > truth->moved && tells_of_it(check, &truth->copies.at[i]))
             return;
     check_violated(check, "I3",
                    "no disk holds vertex %" PRIu32 " of epoch %" PRIu64 " or more, nor a replica of it",
