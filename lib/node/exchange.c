@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What one exchange session moves: the share of generalized dimension exchange where a side is over its
  * limit (XL95), and pair refinement of the boundary, settled together (DESIGN sections 3.5 and 6). */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,34 +235,24 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const slot_list *own
 
 /* ---- the decision -------------------------------------------------------------------------------------- */
 
-/* Parts of a mean edge that a usual vertex must bring to move: between loads that are level, and where they
- * are being levelled; what levelling may cost for one at first, and how that grows with each meeting. */
-static const double resting_price = 0.25, levelling_price = 0.25, urge_first = 0.02, urge_growth = 1.25;
-
 static uint64_t
 excess(uint64_t load, uint64_t limit)
 {
     return load > limit ? load - limit : 0;
 }
 
-/* Of an edge, in units of gain. */
-static double
-mean_edge(const struct lbm_job_entry *entry)
-{
-    return entry->edges != 0 ? (double)entry->weight / (double)entry->edges * LBM_PAIR_PRICE_PARTS : 0;
-}
-
-/* Gain that a move of a usual vertex must bring, in parts. What ran well before is not stirred up for little:
- * a part of a mean edge, for moving costs as well, or what an operator says it costs. Where loads are
- * levelled something moves anyway, and it is more than how much that matters which. */
-static double
+/* Gain that a move must bring besides balance. What ran well before is not stirred up for little: a fraction
+ * of a mean edge, for moving costs as well, or what an operator says it costs. */
+static uint32_t
 move_price(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
-           uint32_t links, int levels)
+           uint32_t links)
 {
     double paid = gates_price(node, job, links);
-    if (paid > 0)
-        return fmin(paid * LBM_PAIR_PRICE_PARTS, UINT32_MAX);
-    return job->was_settled ? mean_edge(entry) * (levels ? levelling_price : resting_price) : 0;
+    if (!job->was_settled && paid <= 0)
+        return 0;
+    double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 0;
+    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean * LBM_PAIR_PRICE_PARTS / MOVES_PER_EDGE;
+    return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 }
 
 /* What a host that is over its limit gives another one of a job that had settled, so that a host that comes
@@ -395,56 +384,6 @@ list_moves(const struct lbm_node *node, struct joint *joint, const struct lbm_sh
     return err;
 }
 
-/* Balance is not bought at once at any price: at first only where it costs little, for a boundary that is
- * wide or falls in anyway, and the more the longer one of both has too much. So what is too much leaves a
- * host where that is cheapest, though no host knows what the others would have to pay. */
-static double
-urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-        double price, int levels)
-{
-    struct quiet *met = pair_quiet(node, &job->session, partner);
-    int is_late = job->session.sweep - job->session.woken > PATIENT_SWEEPS;
-    if (met == NULL || !levels || is_late || met->pressed >= URGES) {
-        if (met != NULL && !levels)
-            met->pressed = 0;
-        return 0;
-    }
-    lbm_termination_disturb(&job->session.termination); /* it is not over yet */
-    double urge = urge_first * mean_edge(entry) * pow(urge_growth, met->pressed++);
-    return (price + urge) * entry->vertices / fmax(1, (double)load_whole(node, entry));
-}
-
-/* How the boundary of a job that had settled changes: as little as balance allows, for as much as possible.
- */
-static enum lbm_err
-cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-             struct lbm_pair *pair, double price, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
-{
-    int64_t *stay = lbm_alloc(pair->g->n, sizeof *stay);
-    double usual = fmax(1, (double)load_whole(node, entry) / fmax(1, entry->vertices));
-    if (stay == NULL)
-        return LBM_E_NOMEM;
-    for (uint32_t i = 0; i < pair->n_members; i++)
-        stay[pair->member[i]] = (int64_t)(price * lbm_graph_work(pair->g, pair->member[i]) / usual);
-    pair->stay = stay;
-    pair->patience = CUT_PATIENCE;
-    pair->urge = urge_of(node, job, entry, partner, price, pair->shift != 0);
-    enum lbm_err err = lbm_pair_cut(pair, &node->rng, gain, moved, n_moved);
-    free(stay);
-    return err;
-}
-
-static enum lbm_err
-settle_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-                struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
-{
-    double price =
-        move_price(node, job, entry, lbm_dist(&node->view.hosts, pair->a, pair->b), pair->shift != 0);
-    pair->price = (uint32_t)price;
-    return job->was_settled ? cut_boundary(node, job, entry, partner, pair, price, gain, moved, n_moved)
-                            : lbm_pair_refine(pair, &node->rng, gain, moved, n_moved);
-}
-
 enum lbm_err
 exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, const Lbm__PairAccept *accept,
                 struct exchange *out)
@@ -489,10 +428,12 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
                                 .limit = {limit[swap], limit[!swap]},
                                 .shift = (uint64_t)(share < 0 ? -share : share),
                                 .patience = 100,
+                                .price =
+                                    move_price(node, job, entry, lbm_dist(&node->view.hosts, self, partner)),
                                 .most = most};
         int64_t gain = 0;
         uint32_t n_moved = 0;
-        err = settle_boundary(node, job, entry, partner_host, &pair, &gain, moved, &n_moved);
+        err = lbm_pair_refine(&pair, &node->rng, &gain, moved, &n_moved);
         uint64_t left[2] = {pair.load[swap], pair.load[!swap]};
         if (err == LBM_OK && is_worth_it(node, job, partner_host, accept, share, left, gain))
             err = list_moves(node, &joint, shard, band, &pair, moved, n_moved, out);

@@ -309,8 +309,7 @@ int64_t application_deadline(const struct lbm_node *node);
 
 /* ---- change.c ------------------------------------------------------------------------------------------ */
 
-void application_change(struct lbm_node *node, uint64_t client, uint64_t request,
-                        const Lbm__ChangeRequest *change);
+void application_change(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ChangeRequest *change);
 
 /* ---- edges.c ------------------------------------------------------------------------------------------- */
 
@@ -456,8 +455,8 @@ void on_moved(struct lbm_node *node, const Lbm__Peer *message);
 void on_where(struct lbm_node *node, const Lbm__Peer *message);
 /* Ask all hosts who owns these, but seldom. */
 void ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex);
-void ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
-                       uint64_t *epoch, uint32_t *host);
+void ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex, uint64_t *epoch,
+                       uint32_t *host);
 
 /* ---- mapping.c -------------------------------------------------------------------------------------- */
 
@@ -513,8 +512,6 @@ struct exchange {
     LBM_VEC(double) give_gain, take_gain; /* decrease of J by each of them, in the order of moves */
     enum lbm_move_reason give_reason, take_reason;
 };
-/* What this host knows of its meetings with another; NULL: memory is short, the step has failed. */
-struct quiet *pair_quiet(struct lbm_node *node, struct session *s, uint32_t host);
 /* Decide what moves between this host and the partner, whose answer is `accept`. */
 enum lbm_err exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
                              const Lbm__PairAccept *accept, struct exchange *out) LBM_MUST_CHECK;
@@ -535,8 +532,8 @@ struct columns {
 };
 void columns_init(struct columns *columns);
 enum { COLUMNS_BARE, COLUMNS_WHOLE, COLUMNS_ADJACENCY };
-/* Append a vertex as it would be owned at `epoch`; with_content: one of those; with WHOLE its neighbours,
- * hints and payload, with ADJACENCY all but the payload. */
+/* Append a vertex as it would be owned at `epoch`; with_content: one of those; with WHOLE its neighbours, hints
+ * and payload, with ADJACENCY all but the payload. */
 void columns_add(struct lbm_node *node, struct columns *columns, const struct job *job,
                  const struct lbm_vertex *vertex, uint64_t epoch, int with_content);
 /* Append a record as it stands, for the buddy; bare: without the content that the buddy has already. */

@@ -297,6 +297,8 @@ build_hosts(struct lbm_node *node, struct job *job)
     uint8_t *gone = lbm_alloc(n, 1);
     enum lbm_err err =
         number == NULL || gone == NULL ? LBM_E_NOMEM : lbm_view_build_hosts(&node->view, &all, &diag);
+    if (err == LBM_OK && all.n != n)
+        err = LBM_E_STATE; /* the members make no network just now: their numbers are those of before */
     for (uint32_t p = 0; p < n && err == LBM_OK; p++)
         gone[p] = 1;
     for (size_t i = 0; i < o->parts.n && err == LBM_OK; i++) {

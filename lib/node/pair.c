@@ -42,26 +42,21 @@ stillness(const struct lbm_node *node, struct job *job)
     return hash | 1;
 }
 
-struct quiet *
-pair_quiet(struct lbm_node *node, struct session *s, uint32_t host)
+static struct quiet *
+quiet_with(struct session *s, uint32_t host)
 {
-    struct quiet fresh = {.host = host};
     for (size_t i = 0; i < s->quiet.n; i++)
         if (s->quiet.at[i].host == host)
             return &s->quiet.at[i];
-    if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
-        return NULL;
-    }
-    return &s->quiet.at[s->quiet.n - 1];
+    return NULL;
 }
 
 /* Nonzero if nothing moved between both as they stand, and would not now. */
 static int
-is_quiet(struct lbm_node *node, struct job *job)
+is_quiet(struct job *job)
 {
     struct session *s = &job->session;
-    const struct quiet *quiet = pair_quiet(node, s, s->partner);
+    const struct quiet *quiet = quiet_with(s, s->partner);
     uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
     return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
            quiet->theirs == s->still_heard && quiet->times >= times;
@@ -71,9 +66,14 @@ is_quiet(struct lbm_node *node, struct job *job)
 static void
 remember_quiet(struct lbm_node *node, struct session *s)
 {
-    struct quiet *quiet = pair_quiet(node, s, s->partner);
-    if (quiet == NULL)
-        return;
+    struct quiet *quiet = quiet_with(s, s->partner), fresh = {.host = s->partner};
+    if (quiet == NULL) {
+        if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        quiet = &s->quiet.at[s->quiet.n - 1];
+    }
     int same = quiet->own == s->still && quiet->theirs == s->still_heard;
     quiet->times = same ? quiet->times + 1 : 1;
     quiet->own = s->still;
@@ -110,7 +110,7 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     slack_hear(s, s->partner, open->slack_hops);
     s->still = stillness(node, job);
     s->still_heard = open->still;
-    int same = is_quiet(node, job);
+    int same = is_quiet(job);
     if (!same && exchange_band(node, job, s->partner, &band) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {

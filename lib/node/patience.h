@@ -89,8 +89,8 @@ enum {
     REACH_AGAIN = 2,              /* links around a woken host that must be stable before it settles again */
     QUIET_TIMES = 2,              /* nothing moved so often (once settled: once): not tried again as it is */
     PATIENT_SHARES = 200,         /* after so many sweeps a share moves only what makes the excess less */
-    URGES = 25,                   /* after so many meetings balance may cost anything */
-    CUT_PATIENCE = 50,            /* moves without gain from a corner of a cut */
+    MOVES_PER_EDGE = 4,           /* so many vertices may move to have one edge of mean weight less */
+    MOVES_PER_EDGE_DRIFTING = 16, /* the same while loads drift, or boundaries fray */
     PATIENT_SWEEPS = 40,          /* after so many sweeps a session must gain more and more */
 };
 

@@ -48,13 +48,11 @@ struct slack {
     uint32_t hops, via, other;
 };
 
-/* What meetings with a neighbour were like: how things stood on both sides when nothing moved, and how often in
- * a row one of both had too much. */
+/* A neighbour with which nothing moved, and how things stood on both sides. */
 struct quiet {
     uint32_t host;
     uint64_t own, theirs; /* `still` of this host and of the other */
     uint32_t times;       /* in a row */
-    uint32_t pressed;
 };
 
 /* A link of this host. */
