@@ -166,6 +166,8 @@ send_batch(struct lbm_node *node)
         for (; s->next < end; s->next++)
             batch_add(node, &batch, &s->changes.at[s->next]);
     }
+    if (s->next == s->changes.n)
+        batch.message.seq = s->seq; /* later numbers are of records that are gone: a new buddy never hears of them */
     if (s->next != from && node->failed == LBM_OK) {
         if (batch.columns.vertex.n != 0) {
             columns_message(&batch.columns);
