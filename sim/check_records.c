@@ -57,6 +57,14 @@ is_deleted(const struct check *check, uint64_t job)
     return 0;
 }
 
+/* Numbers of `from` from the first one on; there may be none. */
+static void
+take(uint32_t *to, const uint32_t *from, uint64_t first, uint64_t n)
+{
+    if (n != 0)
+        memcpy(to, &from[first], n * sizeof *to);
+}
+
 /* A guest that comes in parts: rows of which nothing is known yet are empty. */
 static void
 grow_guest(struct guest *guest, uint32_t first, const struct lbm_graph *g)
@@ -66,13 +74,13 @@ grow_guest(struct guest *guest, uint32_t first, const struct lbm_graph *g)
     LBM_ASSERT(guest->g.offset[first + g->n] == at); /* ids of jobs are used once */
     uint32_t *target = lbm_alloc(before + more, sizeof *target),
              *weight = lbm_alloc(before + more, sizeof *weight);
-    memcpy(target, guest->g.target, at * sizeof *target);
-    memcpy(weight, guest->g.weight, at * sizeof *weight);
-    memcpy(&target[at], g->target, more * sizeof *target);
+    take(target, guest->g.target, 0, at);
+    take(weight, guest->g.weight, 0, at);
+    take(&target[at], g->target, 0, more);
     for (uint64_t e = 0; e < more; e++)
         weight[at + e] = lbm_graph_weight(g, e);
-    memcpy(&target[at + more], &guest->g.target[at], (before - at) * sizeof *target);
-    memcpy(&weight[at + more], &guest->g.weight[at], (before - at) * sizeof *weight);
+    take(&target[at + more], guest->g.target, at, before - at);
+    take(&weight[at + more], guest->g.weight, at, before - at);
     free(guest->g.target);
     free(guest->g.weight);
     guest->g.target = target;
