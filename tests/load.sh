@@ -44,7 +44,8 @@ changes() {
     ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "$1: $(tail -n 2 "$scratch/output")"
     echo "$1: within 5 % after $seconds s; at rest $(uneven), $(paste -d' ' "$scratch/before" "$scratch/part" |
         awk '$1 != $2 { n++ } END { print n + 0 }') vertices elsewhere"
-    if is_even; then ok "$1: even at rest"; else bad "$1: $(uneven) $(known)"; fi
+    # small differences between what is reported and what is known are followed later
+    if until_true 30 "$1: even at rest" is_even; then ok "$1: even at rest"; else bad "$1: $(uneven) $(known)"; fi
     one_owner job "$vertices"
 }
 
