@@ -23,12 +23,24 @@ static const double STRICTNESS = 2;
 
 static const double DEGREE = 6; /* of the guest on which temperature 1 is one edge */
 
+/* A host that a vertex may go to. */
+struct offer {
+    uint32_t to;   /* LBM_NONE: none */
+    uint32_t sole; /* whether all foreign neighbours are there */
+    int64_t gain;
+};
+
+struct spot {
+    uint32_t foreign;   /* edges to other hosts */
+    uint32_t place;     /* in boundary; LBM_NONE: not there */
+    struct offer known; /* while no neighbour moves; most draws are refused, so that is long */
+};
+
 struct annealer {
     const struct mapping *m;
     uint64_t *load;     /* [hosts] */
-    uint32_t *foreign;  /* [n] edges to other hosts */
-    uint32_t *boundary; /* vertices that have some, and are not pinned */
-    uint32_t *place;    /* [n] in boundary; LBM_NONE: not there */
+    struct spot *spot;  /* [n] */
+    uint32_t *boundary; /* vertices that have foreign neighbours, and are not pinned */
     uint32_t n_boundary;
     int64_t away;               /* sum of stay of vertices that are not at home */
     double bytes_unit;          /* energy of one hop-byte */
@@ -39,22 +51,22 @@ struct annealer {
 static void
 enlist(struct annealer *a, uint32_t v)
 {
-    if (a->place[v] != LBM_NONE || mapping_pinned(a->m, v))
+    if (a->spot[v].place != LBM_NONE || mapping_pinned(a->m, v))
         return;
-    a->place[v] = a->n_boundary;
+    a->spot[v].place = a->n_boundary;
     a->boundary[a->n_boundary++] = v;
 }
 
 static void
 dismiss(struct annealer *a, uint32_t v)
 {
-    uint32_t hole = a->place[v];
+    uint32_t hole = a->spot[v].place;
     if (hole == LBM_NONE)
         return;
     uint32_t last = a->boundary[--a->n_boundary];
     a->boundary[hole] = last;
-    a->place[last] = hole;
-    a->place[v] = LBM_NONE;
+    a->spot[last].place = hole;
+    a->spot[v].place = LBM_NONE;
 }
 
 static void
@@ -67,15 +79,18 @@ move(struct annealer *a, uint32_t v, uint32_t to)
     a->load[to] += lbm_graph_work(g, v);
     for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
         uint32_t u = g->target[e], r = part[u];
+        struct spot *s = &a->spot[u];
+        s->known.to = LBM_NONE;
         foreign += r != to;
         if (r == from) {
-            if (a->foreign[u]++ == 0)
+            if (s->foreign++ == 0)
                 enlist(a, u);
-        } else if (r == to && --a->foreign[u] == 0) {
+        } else if (r == to && --s->foreign == 0) {
             dismiss(a, u);
         }
     }
-    a->foreign[v] = foreign;
+    a->spot[v].foreign = foreign;
+    a->spot[v].known.to = LBM_NONE;
     if (foreign == 0)
         dismiss(a, v);
 }
@@ -90,22 +105,63 @@ penalty(const struct annealer *a, uint32_t host, uint64_t load)
     return STRICTNESS * (z * z + z);
 }
 
-/* Where a vertex of the boundary may go: the host of the next foreign neighbour after a random one, or, if
- * `link` says so, a host linked to its own. */
+/* The host of the next foreign neighbour after a random one. */
 static uint32_t
-pick_host(const struct annealer *a, uint32_t v, uint32_t random, int link)
+pick_foreign(const struct annealer *a, uint32_t v, uint32_t random)
+{
+    const struct lbm_graph *g = a->m->g;
+    const uint32_t *part = a->m->part, *target = &g->target[g->offset[v]], p = part[v];
+    uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]), i = (random * (uint64_t)degree) >> 16;
+    while (part[target[i]] == p)
+        i = i + 1 < degree ? i + 1 : 0;
+    return part[target[i]];
+}
+
+/* Home, or else a host linked to the vertex's own; LBM_NONE: none. */
+static uint32_t
+pick_linked(const struct annealer *a, uint32_t v, uint32_t random)
+{
+    const struct lbm_hosts *h = a->m->h;
+    uint32_t p = a->m->part[v], links = h->offset[p + 1] - h->offset[p];
+    if (a->m->home != NULL && a->m->home[v] != LBM_NONE && a->m->home[v] != p)
+        return a->m->home[v];
+    return links > 0 ? h->target[h->offset[p] + (uint32_t)(((uint64_t)random * links) >> 16)] : LBM_NONE;
+}
+
+/* With the gain as lbm_map_gain counts it. */
+static struct offer
+appraise(const struct annealer *a, uint32_t v, uint32_t q)
 {
     const struct lbm_graph *g = a->m->g;
     const struct lbm_hosts *h = a->m->h;
-    uint32_t p = a->m->part[v], links = h->offset[p + 1] - h->offset[p];
-    if (link && a->m->home != NULL && a->m->home[v] != LBM_NONE && a->m->home[v] != p)
-        return a->m->home[v];
-    if (link && links > 0)
-        return h->target[h->offset[p] + (uint32_t)(((uint64_t)random * links) >> 16)];
-    uint64_t first = g->offset[v], degree = g->offset[v + 1] - first, i = (random * degree) >> 16;
-    while (a->m->part[g->target[first + i]] == p)
-        i = i + 1 < degree ? i + 1 : 0;
-    return a->m->part[g->target[first + i]];
+    const uint32_t *part = a->m->part, p = part[v];
+    const uint32_t *here = &h->dist[(size_t)p * h->n], *there = &h->dist[(size_t)q * h->n];
+    uint32_t others = 0;
+    int64_t gain = 0;
+    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+        uint32_t r = part[g->target[e]];
+        gain += (int64_t)lbm_graph_weight(g, e) * ((int64_t)here[r] - (int64_t)there[r]);
+        others += (r != p) & (r != q);
+    }
+    return (struct offer){q, others == 0, gain};
+}
+
+/* To a foreign neighbour's host, or once in a while to a linked one. */
+static struct offer
+find_offer(struct annealer *a, uint32_t v, uint64_t random)
+{
+    struct offer *known = &a->spot[v].known;
+    uint32_t q = LBM_NONE;
+    if ((random >> 16 & ((1 << LINK_BITS) - 1)) == 0)
+        q = pick_linked(a, v, random & 0xffff);
+    if (q != LBM_NONE)
+        return appraise(a, v, q);
+    if (known->to != LBM_NONE && known->sole)
+        return *known;
+    q = pick_foreign(a, v, random & 0xffff);
+    if (known->to != q)
+        *known = appraise(a, v, q);
+    return *known;
 }
 
 /* What a move adds to the stay of what is away. */
@@ -123,10 +179,10 @@ draw(struct annealer *a, double temperature, struct lbm_rng *rng)
 {
     uint64_t random = lbm_rng_next(rng);
     uint32_t v = a->boundary[((random >> 32) * a->n_boundary) >> 32];
-    uint32_t p = a->m->part[v];
-    uint32_t q = pick_host(a, v, random & 0xffff, (random >> 16 & ((1 << LINK_BITS) - 1)) == 0);
+    struct offer offer = find_offer(a, v, random);
+    uint32_t p = a->m->part[v], q = offer.to;
     uint64_t work = lbm_graph_work(a->m->g, v);
-    double energy = -(double)lbm_map_gain(a->m->g, a->m->h, a->m->part, v, q) * a->bytes_unit;
+    double energy = -(double)offer.gain * a->bytes_unit;
     int64_t more = departure(a->m, v, p, q);
     if (more != 0) {
         int64_t price = mapping_price(a->m, a->away + more) - mapping_price(a->m, a->away);
@@ -146,22 +202,21 @@ annealer_open(struct annealer *a, const struct mapping *m)
     const struct lbm_graph *g = m->g;
     *a = (struct annealer){.m = m,
                            .load = lbm_alloc(m->h->n, sizeof *a->load),
-                           .foreign = lbm_alloc(g->n, sizeof *a->foreign),
-                           .boundary = lbm_alloc(g->n, sizeof *a->boundary),
-                           .place = lbm_alloc(g->n, sizeof *a->place)};
-    if (a->load == NULL || a->foreign == NULL || a->boundary == NULL || a->place == NULL)
+                           .spot = lbm_alloc(g->n, sizeof *a->spot),
+                           .boundary = lbm_alloc(g->n, sizeof *a->boundary)};
+    if (a->load == NULL || a->spot == NULL || a->boundary == NULL)
         return LBM_E_NOMEM;
     lbm_map_loads(g, m->h->n, m->part, a->load);
     a->away = mapping_away(m);
     double weight = 0, work = 0, directions = (double)lbm_graph_directions(g);
     for (uint32_t v = 0; v < g->n; v++) {
         work += lbm_graph_work(g, v);
-        a->place[v] = LBM_NONE;
+        a->spot[v] = (struct spot){.place = LBM_NONE, .known.to = LBM_NONE};
         for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
             weight += lbm_graph_weight(g, e);
-            a->foreign[v] += m->part[g->target[e]] != m->part[v];
+            a->spot[v].foreign += m->part[g->target[e]] != m->part[v];
         }
-        if (a->foreign[v] != 0)
+        if (a->spot[v].foreign != 0)
             enlist(a, v);
     }
     uint32_t nearest = UINT32_MAX;
@@ -194,8 +249,7 @@ map_anneal(const struct mapping *m, const struct cooling *how, struct lbm_rng *r
         since = since >= DRAWS_STOP ? 0 : since;
     }
     free(a.load);
-    free(a.foreign);
+    free(a.spot);
     free(a.boundary);
-    free(a.place);
     return err;
 }
