@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/columns.h"
 #include "node/internal.h"
 
 void

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/guest.h"
 #include "node/log_internal.h"
 
 static const struct log_engine *

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/guest.h"
 #include "node/internal.h"
 
 /* ---- records ------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/exchange.h"
 #include "node/internal.h"
 
 /* The number of a host in view->hosts. */

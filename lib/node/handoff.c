@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/columns.h"
+#include "node/guest.h"
 #include "node/internal.h"
 
 /* ---- what is due --------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * of this host has not used by its end is never used: nobody need remember which of them have been (docs/adr/0009). */
 #include <inttypes.h>
 
+#include "node/guest.h"
 #include "node/internal.h"
 
 enum { BLOCK = 1024, UNUSED_MAX = 65536 };

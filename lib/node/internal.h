@@ -16,7 +16,7 @@
  *   suspect.c    silence, suspicion, proposals to evict
  *   drain.c      giving everything away, and leaving
  *   application.c what an application may work on
- *   change.c     changes of the guest by its applications
+ *   change.c     changes of the guest by its applications: guest.h, as the next two
  *   edges.c      changed edges, told to those who own the other ends
  *   ids.c        ids of vertices that are added
  *   load.c       loads that applications report, and what they add up to
@@ -29,7 +29,8 @@
  *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c
  *   session.c    exchange sessions by colour rounds, termination
  *   pair.c       one meeting of two hosts
- *   exchange.c   what it moves: GDE's share and pair refinement
+ *   exchange.c   what it moves, GDE's share and pair refinement: exchange.h
+ *   columns.c    records on the wire: columns.h
  *   policy.c     which load policy a job has
  *   level.c      loads levelled on numbers, before anything moves
  *   transfer.c   carrying the flows out
@@ -307,38 +308,6 @@ void application_fence(struct lbm_node *node, int64_t until_us);
 void application_timer(struct lbm_node *node);
 int64_t application_deadline(const struct lbm_node *node);
 
-/* ---- change.c ------------------------------------------------------------------------------------------ */
-
-void application_change(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ChangeRequest *change);
-
-/* ---- edges.c ------------------------------------------------------------------------------------------- */
-
-/* The place of a neighbour in a record, or LBM_NONE. */
-uint32_t edge_find(const struct lbm_vertex *vertex, uint32_t to);
-/* Errors: LBM_E_NOMEM. The record is not stored by it. weight 0: there is no such edge any more. */
-enum lbm_err edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to, uint32_t weight,
-                      uint32_t host) LBM_MUST_CHECK;
-/* Both ends say the same: there is nothing to be told of that edge. */
-void edge_agreed(struct lbm_vertex *vertex, uint32_t to);
-/* Have the other end's owner told. Errors: LBM_E_NOMEM. */
-enum lbm_err edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host) LBM_MUST_CHECK;
-void edges_timer(struct lbm_node *node, struct job *job);
-int64_t edges_deadline(const struct job *job);
-void edges_acked(struct lbm_node *node); /* the stream has moved on */
-void edges_soon(struct lbm_node *node, struct job *job);
-/* A vertex is there; LBM_NONE: not where it was believed to be. */
-void edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from);
-void on_edges(struct lbm_node *node, const Lbm__Peer *message);
-void on_edges_done(struct lbm_node *node, const Lbm__Peer *message);
-
-/* ---- ids.c --------------------------------------------------------------------------------------------- */
-
-void application_ids(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__IdsRequest *ids);
-void ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refusal); /* by the log */
-void ids_gone(struct lbm_node *node, uint64_t client);
-void ids_timer(struct lbm_node *node);
-int64_t ids_deadline(const struct lbm_node *node);
-
 /* ---- load.c -------------------------------------------------------------------------------------------- */
 
 /* The work of the whole job: as submitted, or as the hosts' loads add up once loads are reported. */
@@ -497,59 +466,6 @@ void on_pair_open(struct lbm_node *node, const Lbm__Peer *message);
 void on_pair_accept(struct lbm_node *node, const Lbm__Peer *message);
 void on_pair_plan(struct lbm_node *node, const Lbm__Peer *message);
 void on_pair_notice(struct lbm_node *node, const Lbm__Peer *message);
-
-/* ---- exchange.c ------------------------------------------------------------------------------------- */
-
-/* Slots of the own vertices that may move to the partner: those it pulls, and some layers behind them. */
-typedef LBM_VEC(uint32_t) slot_list;
-enum lbm_err exchange_band(struct lbm_node *node, struct job *job, uint32_t partner,
-                           slot_list *band) LBM_MUST_CHECK;
-/* Of the patch; LBM_NONE: it has none. */
-uint32_t exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
-struct exchange {
-    LBM_VEC(uint32_t) give;               /* own vertices, ids */
-    LBM_VEC(uint32_t) take;               /* the partner's, ids */
-    LBM_VEC(double) give_gain, take_gain; /* decrease of J by each of them, in the order of moves */
-    enum lbm_move_reason give_reason, take_reason;
-};
-/* Decide what moves between this host and the partner, whose answer is `accept`. */
-enum lbm_err exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
-                             const Lbm__PairAccept *accept, struct exchange *out) LBM_MUST_CHECK;
-
-/* ---- columns.c: records on the wire ------------------------------------------------------------------ */
-
-/* Columns of vertices, built row by row; free with columns_free. */
-struct columns {
-    Lbm__Records message;
-    LBM_VEC(uint32_t) vertex, work, pin, anchored, degree, neighbour, weight, host;
-    LBM_VEC(uint64_t) epoch;
-    LBM_VEC(double) position;
-    LBM_VEC(uint32_t) payload_len;
-    struct lbm_buf payload;
-    LBM_VEC(uint32_t) stage, peer, source, fin, bare;
-    LBM_VEC(uint32_t) news_degree, news_vertex, news_weight, news_host;
-    LBM_VEC(uint64_t) peer_incarnation, source_incarnation;
-};
-void columns_init(struct columns *columns);
-enum { COLUMNS_BARE, COLUMNS_WHOLE, COLUMNS_ADJACENCY };
-/* Append a vertex as it would be owned at `epoch`; with_content: one of those; with WHOLE its neighbours, hints
- * and payload, with ADJACENCY all but the payload. */
-void columns_add(struct lbm_node *node, struct columns *columns, const struct job *job,
-                 const struct lbm_vertex *vertex, uint64_t epoch, int with_content);
-/* Append a record as it stands, for the buddy; bare: without the content that the buddy has already. */
-void columns_add_replica(struct lbm_node *node, struct columns *columns, const struct job *job,
-                         const struct lbm_vertex *vertex, int bare);
-const Lbm__Records *columns_message(struct columns *columns);
-void columns_free(struct columns *columns);
-/* Where the content of a row begins, when a message is read row by row. */
-struct columns_place {
-    size_t half, payload, news;
-};
-/* Row i of a message as a record; moves `at` on to the next. Errors: LBM_E_NOMEM; row owns its content. */
-enum lbm_err columns_row(const Lbm__Records *records, size_t i, struct columns_place *at, unsigned m,
-                         uint64_t job, struct lbm_row *row) LBM_MUST_CHECK;
-/* Nonzero if n lengths add up to the payloads of a message. */
-int payload_fits(size_t n, const uint32_t *len, const ProtobufCBinaryData *payload);
 
 /* ---- parts.c, gather.c --------------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
  * hand over. Which host meets which, and when, is session.c. */
 #include <stdlib.h>
 
+#include "node/columns.h"
+#include "node/exchange.h"
 #include "node/session_internal.h"
 
 static void

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/guest.h"
 #include "node/internal.h"
 
 struct lbm_vertex *

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/columns.h"
 #include "node/internal.h"
 
 struct replica *

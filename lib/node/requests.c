@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/guest.h"
 #include "node/internal.h"
 
 /* ---- status and hosts --------------------------------------------------------------------------------- */

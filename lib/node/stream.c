@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/columns.h"
+#include "node/guest.h"
 #include "node/internal.h"
 
 static const struct lbm_member *

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/exchange.h"
 #include "node/internal.h"
 
 /* ---- the schedule -------------------------------------------------------------------------------------- */
