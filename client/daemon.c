@@ -278,8 +278,8 @@ take_map(struct lbmap *handle, const Lbm__Response *part, void *arg)
     return err;
 }
 
-/* Vertices that nobody answered for, and that are somewhere: edges lead to them, or there are more than have come. Ids that
- * are no vertex's any more, or not yet, are none of these. */
+/* Vertices that nobody answered for, and that are somewhere: edges lead to them, or there are more than have
+ * come. Ids that are no vertex's any more, or not yet, are none of these. */
 static uint32_t
 count_lost(struct gathering *gathering)
 {
@@ -310,7 +310,8 @@ close_gaps(struct gathering *gathering)
         map->plan.part[n] = map->plan.part[v];
         map->epoch[n] = map->epoch[v];
         map->g.work[n] = map->g.work[v];
-        memmove(&map->plan.x[(size_t)n * map->plan.m], &map->plan.x[(size_t)v * map->plan.m], map->plan.m * sizeof(double));
+        memmove(&map->plan.x[(size_t)n * map->plan.m], &map->plan.x[(size_t)v * map->plan.m],
+                map->plan.m * sizeof(double));
         place[v] = n;
         id[n++] = v;
     }

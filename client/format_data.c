@@ -53,8 +53,8 @@ id_array(const struct lbm_mapping *mapping)
     return array;
 }
 
-/* The figures of the report, host names, their loads, and the host of each vertex; and which vertices these are, if they are
- * not 0, 1, ... */
+/* The figures of the report, host names, their loads, and the host of each vertex; and which vertices these
+ * are, if they are not 0, 1, ... */
 enum lbm_err
 lbm_map_write_json(const struct lbm_mapping *mapping, struct lbm_buf *out, struct lbm_diag *diag)
 {
@@ -152,7 +152,8 @@ lbm_map_write_graphml(const struct lbm_mapping *mapping, struct lbm_buf *out, st
             if (g->target[d] > v)
                 lbm_buf_printf(
                     out, "    <edge source=\"%u\" target=\"%u\"><data key=\"weight\">%u</data></edge>\n",
-                    lbm_mapping_id(mapping, v), lbm_mapping_id(mapping, g->target[d]), lbm_graph_weight(g, d));
+                    lbm_mapping_id(mapping, v), lbm_mapping_id(mapping, g->target[d]),
+                    lbm_graph_weight(g, d));
     lbm_buf_printf(out, "  </graph>\n</graphml>\n");
     return LBM_OK;
 }

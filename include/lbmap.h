@@ -16,10 +16,10 @@
  *         lbmap_close(map);
  *     }
  *
- * Vertices are 32-bit ids from 0, as in the graph that was submitted; programs may add others. Hosts are 32-bit ids as in the
- * daemons' configuration. A token is a number that grows whenever a vertex changes hands: whoever stores
- * results of a vertex can reject a writer with a lower token than it has seen, since that one is no longer
- * the owner. Ownership may change right after a call returned.
+ * Vertices are 32-bit ids from 0, as in the graph that was submitted; programs may add others. Hosts are
+ * 32-bit ids as in the daemons' configuration. A token is a number that grows whenever a vertex changes
+ * hands: whoever stores results of a vertex can reject a writer with a lower token than it has seen, since
+ * that one is no longer the owner. Ownership may change right after a call returned.
  *
  * To work on vertices, serve the job: the daemon then gives vertices to the program and asks for them back.
  *
@@ -107,8 +107,8 @@ enum lbmap_error lbmap_attach(struct lbmap *map, const char *job);
 /* Id of the host whose daemon this is. */
 uint32_t lbmap_host(const struct lbmap *map);
 
-/* Number of vertices of the attached job as it was submitted, 0 if none is: their ids are 0 .. vertices - 1. Those that
- * were added later have higher ones. */
+/* Number of vertices of the attached job as it was submitted, 0 if none is: their ids are 0 .. vertices - 1.
+ * Those that were added later have higher ones. */
 uint32_t lbmap_vertices(const struct lbmap *map);
 
 /* The vertices that this host owns now, by id; no other host is asked. A vertex that is being handed over
@@ -212,22 +212,22 @@ struct lbmap_load {
  * finite: none is told; LBMAP_E_TIMEOUT, LBMAP_E_IO, LBMAP_E_NOMEM: some may have been told. */
 enum lbmap_error lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n);
 
-/* The same for loads that are known, not measured, such as a number of particles: they are not smoothed but hold
- * at once. Do not set what is noisy: every change may move vertices. Errors: as above. */
+/* The same for loads that are known, not measured, such as a number of particles: they are not smoothed but
+ * hold at once. Do not set what is noisy: every change may move vertices. Errors: as above. */
 enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *loads, size_t n);
 
 /* ---- a guest that changes -----------------------------------------------------------------------------
  *
- * A program changes the guest where it works on it: a vertex that it holds splits into several, or goes; edges appear and
- * disappear. Whoever owns a vertex adds others beside it, and they move from there as all vertices do. Where the other end
- * of an edge is does not matter: its owner hears of the change by itself. */
+ * A program changes the guest where it works on it: a vertex that it holds splits into several, or goes;
+ * edges appear and disappear. Whoever owns a vertex adds others beside it, and they move from there as all
+ * vertices do. Where the other end of an edge is does not matter: its owner hears of the change by itself. */
 
-/* Ids for vertices that are going to be added: at most 4096 at a time. Nobody else ever gets them; those that are not used
- * when the handle is closed, or when the daemon ends, are never used.
+/* Ids for vertices that are going to be added: at most 4096 at a time. Nobody else ever gets them; those that
+ * are not used when the handle is closed, or when the daemon ends, are never used.
  * Out:     vertex [n].
- * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is 0 or too many; LBMAP_E_LIMIT there are no more, or too
- *          many that are not used; LBMAP_E_TIMEOUT the daemon that orders the control log is away; LBMAP_E_IO,
- *          LBMAP_E_NOMEM. */
+ * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is 0 or too many; LBMAP_E_LIMIT there are no
+ *          more, or too many that are not used; LBMAP_E_TIMEOUT the daemon that orders the control log is
+ *          away; LBMAP_E_IO, LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_new_vertices(struct lbmap *map, uint32_t *vertex, size_t n);
 
 /* What becomes of a vertex. */
@@ -240,39 +240,43 @@ struct lbmap_vertex_change {
     struct lbmap_payload payload; /* bytes NULL: it stays as it is, or a new one has none */
 };
 
-/* What becomes of an edge. Of two hosts that change the same edge at once the one that takes it away is right. */
+/* What becomes of an edge. Of two hosts that change it at once the one that takes it away is right. */
 struct lbmap_edge_change {
     uint32_t vertex; /* one of those above */
     uint32_t other;  /* any other vertex of the job */
     uint32_t weight; /* bandwidth; 0: there is no such edge any more */
 };
 
-/* Change vertices and edges at once: all of it, or nothing. A vertex of which only edges change is named too, with work 0
- * and no payload. Once this has returned it survives the loss of this host. New vertices are acquired by the next
- * lbmap_dispatch; those that are removed are not held any more, without release or revoked. Edges to a vertex that somebody
- * else removes at the same time are not there afterwards.
- * Errors:  LBMAP_E_BUSY one of the vertices is on its way to another host, or came or changed a moment ago: dispatch, and
- *          try again; LBMAP_E_STATE one of them is not held any more, or nothing is served; LBMAP_E_RANGE it cannot be, and
- *          lbmap_message says why; LBMAP_E_LIMIT it touches more than 4096 vertices of this host, or 2 MiB: change less at
- *          a time. Nothing is changed then.
- *          LBMAP_E_TIMEOUT, LBMAP_E_IO, LBMAP_E_SYNTAX: it is not known whether it is changed: the next lbmap_dispatch
- *          revokes all, and what is acquired again tells. LBMAP_E_NOMEM: as these, or nothing is changed. */
+/* Change vertices and edges at once: all of it, or nothing. A vertex of which only edges change is named too,
+ * with work 0 and no payload. Once this has returned it survives the loss of this host. New vertices are
+ * acquired by the next lbmap_dispatch; those that are removed are not held any more, without release or
+ * revoked. Edges to a vertex that somebody else removes at the same time are not there afterwards.
+ * Errors:  LBMAP_E_BUSY one of the vertices is on its way to another host, or came or changed a moment ago:
+ *          dispatch, and try again; LBMAP_E_STATE one of them is not held any more, or nothing is served;
+ *          LBMAP_E_RANGE it cannot be, and lbmap_message says why; LBMAP_E_LIMIT it touches more than 4096
+ *          vertices of this host, or 2 MiB: change less at a time. Nothing is changed then. LBMAP_E_TIMEOUT,
+ *          LBMAP_E_IO, LBMAP_E_SYNTAX: it is not known whether it is changed: the next lbmap_dispatch revokes
+ *          all, and what is acquired again tells. LBMAP_E_NOMEM: as these, or nothing is changed. */
 enum lbmap_error lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size_t n,
                               const struct lbmap_edge_change *edges, size_t m);
 
 /* ---- measured communication --------------------------------------------------------------------------- */
 
-/* Count what a vertex that the program holds says to another one, or hears from it: bytes, messages, any measure. Of an edge
- * only the end with the lower number counts, so count all that is sent and all that is received, and each is counted once.
- * Cheap, and nothing is sent. 8192 pairs are counted, those that talk most; what others say is lost.
- * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE the amount is negative or not finite; LBMAP_E_NOMEM. */
+/* Count what a vertex that the program holds says to another one, or hears from it: bytes, messages, any
+ * measure. Of an edge only the end with the lower number counts, so count all that is sent and all that is
+ * received, and each is counted once. Cheap, and nothing is sent. 8192 pairs are counted, those that talk
+ * most; what others say is lost.
+ * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE the amount is negative or not finite;
+ *          LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_count(struct lbmap *map, uint32_t vertex, uint32_t other, double amount);
 
-/* Make weights of edges of what has been counted: an edge weighs 1 for each `unit` a second. Call it every few seconds. What
- * is counted is smoothed (each call counts a quarter), and an edge is changed when its weight is wrong by more than a
- * quarter. Pairs that have no edge get one; an edge of a counted pair that falls silent goes, less than a tenth of a unit is
- * silence. Edges of pairs that were never counted stay as they are. Vertices that move just now are told of by the next call.
- * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE the unit is not more than 0; others as of lbmap_change. */
+/* Make weights of edges of what has been counted: an edge weighs 1 for each `unit` a second. Call it every
+ * few seconds. What is counted is smoothed (each call counts a quarter), and an edge is changed when its
+ * weight is wrong by more than a quarter. Pairs that have no edge get one; an edge of a counted pair that
+ * falls silent goes, less than a tenth of a unit is silence. Edges of pairs that were never counted stay as
+ * they are. Vertices that move just now are told of by the next call.
+ * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE the unit is not more than 0; others as of
+ *          lbmap_change. */
 enum lbmap_error lbmap_follow_counts(struct lbmap *map, double unit);
 
 #ifdef __cplusplus

@@ -309,7 +309,8 @@ let_go(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
     if (a->change != 0) { /* the library waits for the answer */
-        struct happen later = {.at_us = c->now_us + 20000, .kind = HAPPEN_LET_GO, .host = a->host, .from = application};
+        struct happen later = {
+            .at_us = c->now_us + 20000, .kind = HAPPEN_LET_GO, .host = a->host, .from = application};
         happen_push(c, later);
         return;
     }

@@ -20,7 +20,8 @@ static int
 outlives(const struct check *check, const struct copy *copy, uint32_t lost)
 {
     const struct lbm_view *view = &check->view;
-    if (copy->disk == lost || (copy->stage != LBM_STAGE_OWN && copy->stage != LBM_STAGE_OUT && !copy->is_removal))
+    if (copy->disk == lost ||
+        (copy->stage != LBM_STAGE_OWN && copy->stage != LBM_STAGE_OUT && !copy->is_removal))
         return 0;
     uint32_t host = copy->owner != LBM_NONE ? copy->owner : copy->disk;
     const struct lbm_departed *gone = lbm_view_departed(view, host, copy->incarnation);

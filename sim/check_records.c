@@ -155,23 +155,25 @@ check_grow(const struct check *check, struct guest *guest, uint32_t vertex)
     return 1;
 }
 
-/* I14: a vertex that somebody was told is gone does not come again. An heir that knows nothing of a removal may have it
- * again as long as nobody was told. */
+/* I14: a vertex that somebody was told is gone does not come again. An heir that knows nothing of a removal
+ * may have it again as long as nobody was told. */
 static void
-note_life(struct check *check, struct guest *guest, const struct disk *disk, const struct disk_replica *replica,
-          const struct lbm_row *row)
+note_life(struct check *check, struct guest *guest, const struct disk *disk,
+          const struct disk_replica *replica, const struct lbm_row *row)
 {
     struct truth *truth = &guest->vertex[row->vertex];
     const struct lbm_member *self = lbm_view_member(&check->view, disk->place);
     truth->is_born = 1;
     if (replica != NULL && row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE)
         truth->is_removed = 1; /* who inherits knows, whatever becomes of the owner */
-    if (replica != NULL || (self != NULL && (self->incarnation != disk->incarnation || !lbm_view_takes_part(self))))
+    if (replica != NULL ||
+        (self != NULL && (self->incarnation != disk->incarnation || !lbm_view_takes_part(self))))
         return; /* what a host does that has departed and does not know it, is nobody's concern */
     if (row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE)
         truth->is_removed = 1;
     else if (row->stage == LBM_STAGE_OWN && truth->is_gone && !check->has_loss)
-        check_violated(check, "I14", "host %" PRIu32 " owns vertex %" PRIu32 ", which was removed", disk->place, row->vertex);
+        check_violated(check, "I14", "host %" PRIu32 " owns vertex %" PRIu32 ", which was removed",
+                       disk->place, row->vertex);
     else if (row->stage == LBM_STAGE_OWN && row->epoch > truth->moved)
         truth->is_removed = 0;
 }
@@ -205,7 +207,8 @@ keep_copy(struct truth *truth, struct copy copy)
         check_replicated(truth, &copy);
     if (copy.epoch > truth->epoch)
         truth->epoch = copy.epoch;
-    if (copy.owner == LBM_NONE && copy.stage == LBM_STAGE_MOV && !copy.is_removal && copy.epoch > truth->moved)
+    if (copy.owner == LBM_NONE && copy.stage == LBM_STAGE_MOV && !copy.is_removal &&
+        copy.epoch > truth->moved)
         truth->moved = copy.epoch;
 }
 
@@ -330,7 +333,8 @@ check_op(struct check *check, const struct disk *disk, const struct lbm_persist_
     }
 }
 
-/* The vertex is held by that record, or its end is: a removal counts for a member, and for whoever is to inherit it. */
+/* The vertex is held by that record, or its end is: a removal counts for a member, and for whoever is to
+ * inherit it. */
 static int
 tells_of_it(const struct check *check, const struct copy *copy)
 {

@@ -232,7 +232,8 @@ cluster_restart(struct cluster *c, uint32_t host)
     memset(m->heard, 0, c->n * sizeof *m->heard);
     struct lbm_recovered *recovered = lbm_alloc(1, sizeof *recovered);
     disk_recover(&c->disk[host], recovered);
-    int64_t end_us = machine_now(c, host) + LBM_LEASE_US; /* as daemon/lease_page.c: nobody waits for longer */
+    /* As daemon/lease_page.c: nobody waits for longer. */
+    int64_t end_us = machine_now(c, host) + LBM_LEASE_US;
     recovered->lease_us = m->page.used == 0 ? 0 : m->page.deadline_us < end_us ? m->page.deadline_us : end_us;
     recovered->lease_term = m->page.term;
     recovered->lease_used = (uint32_t)m->page.used;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Applications that change their guests: a vertex splits, another goes, edges appear and disappear. What an application
- * knows of edges is what the disk of its host says just then; what it asks for may be out of date when it gets there. */
+/* Applications that change their guests: a vertex splits, another goes, edges appear and disappear. What an
+ * application knows of edges is what the disk of its host says just then; what it asks for may be out of date
+ * when it gets there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,8 @@ send(struct cluster *c, uint32_t application, struct edit *edit)
 {
     struct application *a = &c->applications.at[application];
     Lbm__ChangeRequest body = LBM__CHANGE_REQUEST__INIT;
-    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps = body.n_payload_len = edit->n;
+    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps =
+        body.n_payload_len = edit->n;
     body.vertex = edit->vertex;
     body.token = edit->token;
     body.near = edit->near;
@@ -77,7 +79,8 @@ ask_ids(struct cluster *c, uint32_t application)
 
 /* Half of the neighbours go over to a new vertex. */
 static void
-split(struct cluster *c, struct application *a, const struct held *held, const struct lbm_row *row, struct edit *edit)
+split(struct cluster *c, struct application *a, const struct held *held, const struct lbm_row *row,
+      struct edit *edit)
 {
     uint32_t child = a->new_ids.at[--a->new_ids.n];
     name(edit, held->vertex, held->token, held->vertex);
@@ -106,11 +109,13 @@ merge(struct application *a, const struct held *held, const struct lbm_row *row,
 }
 
 static void
-relink(struct cluster *c, const struct guest *guest, const struct held *held, const struct lbm_row *row, struct edit *edit)
+relink(struct cluster *c, const struct guest *guest, const struct held *held, const struct lbm_row *row,
+       struct edit *edit)
 {
     name(edit, held->vertex, held->token, held->vertex);
     if (row->degree != 0 && lbm_rng_below(&c->rng, 2) != 0)
-        edge(edit, held->vertex, row->half[lbm_rng_below(&c->rng, row->degree)].to, lbm_rng_below(&c->rng, 3));
+        edge(edit, held->vertex, row->half[lbm_rng_below(&c->rng, row->degree)].to,
+             lbm_rng_below(&c->rng, 3));
     else
         edge(edit, held->vertex, lbm_rng_below(&c->rng, guest->g.n), 1 + lbm_rng_below(&c->rng, 5));
 }
@@ -120,8 +125,8 @@ refine(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
     struct guest *guest = check_guest(&c->check, a->job);
-    if (!a->attached || a->ids != 0 || a->change != 0 || a->checkpoint != 0 || a->held.n == 0 || guest == NULL ||
-        lbm_rng_below(&c->rng, CHANGE_ONE_IN) != 0)
+    if (!a->attached || a->ids != 0 || a->change != 0 || a->checkpoint != 0 || a->held.n == 0 ||
+        guest == NULL || lbm_rng_below(&c->rng, CHANGE_ONE_IN) != 0)
         return;
     guest->changes = 1;
     if (a->new_ids.n == 0) {
@@ -152,7 +157,8 @@ take_ids(struct cluster *c, struct application *a, const Lbm__Response *response
     for (size_t i = 0; response->ids != NULL && i < response->ids->n_vertex; i++) {
         uint32_t vertex = response->ids->vertex[i];
         if (vertex >= guest->n && !check_grow(&c->check, guest, vertex))
-            check_violated(&c->check, "I16", "host %" PRIu32 " gives id %" PRIu32 ", which the log has not allotted", a->host,
+            check_violated(&c->check, "I16",
+                           "host %" PRIu32 " gives id %" PRIu32 ", which the log has not allotted", a->host,
                            vertex);
         else if (guest->vertex[vertex].is_born)
             check_violated(&c->check, "I16", "host %" PRIu32 " gives id %" PRIu32 " again", a->host, vertex);
@@ -171,14 +177,16 @@ promised(struct cluster *c, uint32_t application)
     for (size_t i = 0; i < a->removed.n; i++) {
         struct truth *truth = &guest->vertex[a->removed.at[i]];
         if (!truth->is_removed && !guest->deleted)
-            check_violated(&c->check, "I14", "host %" PRIu32 " says that vertex %" PRIu32 " is removed, and no disk does",
+            check_violated(&c->check, "I14",
+                           "host %" PRIu32 " says that vertex %" PRIu32 " is removed, and no disk does",
                            a->host, a->removed.at[i]);
         truth->is_gone = 1;
         for (size_t k = a->held.n; k-- > 0;)
             if (a->held.at[k].vertex == a->removed.at[i])
                 application_drops(c, application, k);
     }
-    trace(c, a->host, "application %" PRIu32 ": %zu vertices are added, %zu removed", application, a->added.n, a->removed.n);
+    trace(c, a->host, "application %" PRIu32 ": %zu vertices are added, %zu removed", application, a->added.n,
+          a->removed.n);
 }
 
 void

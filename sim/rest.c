@@ -99,7 +99,8 @@ edges_at_rest(const struct cluster *c, const struct guest *guest)
                 back++;
             if (other == NULL || back == other->degree) {
                 static char text[100];
-                snprintf(text, sizeof text, "an edge that vertex %" PRIu32 " has and vertex %" PRIu32 " has not%s", v,
+                snprintf(text, sizeof text,
+                         "an edge that vertex %" PRIu32 " has and vertex %" PRIu32 " has not%s", v,
                          row->half[k].to, other == NULL ? ", since it is not there" : "");
                 return text;
             }

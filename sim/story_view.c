@@ -138,8 +138,8 @@ has_leader(struct story *s)
     return 1;
 }
 
-/* Two must be left to suspect the one that is lost; and an eviction that was just appended to the external log, of which
- * no host knows yet, is a loss already. */
+/* Two must be left to suspect the one that is lost; and an eviction that was just appended to the external
+ * log, of which no host knows yet, is a loss already. */
 int
 story_may_lose(struct story *s)
 {

@@ -10,14 +10,17 @@
  *     phase   one number: how many phases there are so far
  *     ids     for each number the id that the vertex has, or 2^32 - 1
  *     done    for each number the last phase that its vertex has gone through
- *     owners  a byte for each number: HOST is written there when the vertex is acquired, 254 when it is
- * removed ops.N   what is to be done in phase N, by who holds the first number of a line: V add W C...
- * vertices C, of work W each, are added beside V, and linked with it and one another V link U B     an edge
- * of bandwidth B, or another bandwidth V cut U        no edge any more V remove
+ *     owners  a byte for each number: HOST is written there when it is acquired, 254 when it is removed
+ *     ops.N   what is to be done in phase N, by who holds the first number of a line:
+ *
+ *         V add W C...   vertices C, of work W each, are added beside V, and linked with it and one another
+ *         V link U B     an edge of bandwidth B, or another bandwidth
+ *         V cut U        no edge any more
+ *         V remove
  *
  *     refiner refused JOB SOCKET
  *
- * asks for changes that cannot be, and for some that can, and says what was answered otherwise than it should be.
+ * asks for changes that cannot be, and for some that can, and says which were answered otherwise.
  *
  * A vertex keeps its number and the last phase it went through in its payload, which changes with it: so each
  * line is carried out once, whatever host is lost. It ends on SIGTERM. */
@@ -354,8 +357,8 @@ lose(void *context, uint32_t id, uint64_t token)
 }
 
 static int
-expect(struct lbmap *map, const char *what, enum lbmap_error wanted, const struct lbmap_vertex_change *v, size_t n,
-       const struct lbmap_edge_change *e, size_t m)
+expect(struct lbmap *map, const char *what, enum lbmap_error wanted, const struct lbmap_vertex_change *v,
+       size_t n, const struct lbmap_edge_change *e, size_t m)
 {
     enum lbmap_error error = lbmap_change(map, v, n, e, m);
     if (error == wanted && (error == LBMAP_OK || lbmap_message(map)[0] != '\0')) {
@@ -378,7 +381,8 @@ refuse(struct lbmap *map)
         return 1;
     for (int i = 0; i < 400 && h.n < 2; i++)
         (void)lbmap_dispatch(map, 50);
-    failed |= lbmap_new_vertices(map, id, 0) != LBMAP_E_RANGE || lbmap_new_vertices(map, id, 4097) != LBMAP_E_RANGE;
+    failed |=
+        lbmap_new_vertices(map, id, 0) != LBMAP_E_RANGE || lbmap_new_vertices(map, id, 4097) != LBMAP_E_RANGE;
     failed |= lbmap_new_vertices(map, id, 2) != LBMAP_OK || id[0] == id[1] || id[0] < lbmap_vertices(map);
     const struct lbmap_vertex_change held = {.vertex = h.id[0], .token = h.token[0]};
     const struct lbmap_vertex_change twice[] = {held, held};

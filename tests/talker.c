@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* talker: an application whose vertices talk, as its test wants. It serves a job, counts and lets weights follow.
+/* talker: an application whose vertices talk, as its test wants. It serves a job, counts and lets weights
+ * follow.
  *
  *     talker JOB SOCKET WIDTH BLOCK RATE
  *
- * Vertices are a grid, WIDTH in a row, and neighbours in the same block of BLOCK x BLOCK vertices say RATE a second to each
- * other; nobody else says anything. It ends on SIGTERM. */
+ * Vertices are a grid, WIDTH in a row, and neighbours in the same block of BLOCK x BLOCK vertices say RATE a
+ * second to each other; nobody else says anything. It ends on SIGTERM. */
 #include "config.h"
 
 #include <stdint.h>
@@ -87,7 +88,8 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: talker JOB SOCKET WIDTH BLOCK RATE\n");
         return 2;
     }
-    struct talker t = {.width = (uint32_t)atoi(argv[3]), .block = (uint32_t)atoi(argv[4]), .rate = atof(argv[5])};
+    struct talker t = {
+        .width = (uint32_t)atoi(argv[3]), .block = (uint32_t)atoi(argv[4]), .rate = atof(argv[5])};
     const struct lbmap_callbacks callbacks = {&t, acquire, release, revoked};
     enum lbmap_error error;
     int status = 1;

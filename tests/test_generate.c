@@ -154,10 +154,11 @@ near_points_are_linked_in_a_geometric_graph(void **state)
 static double
 half_thickness(double x)
 {
-    return 0.6 * (0.2969 * sqrt(x) - 0.1260 * x - 0.3516 * x * x + 0.2843 * x * x * x - 0.1036 * x * x * x * x);
+    return 0.6 *
+           (0.2969 * sqrt(x) - 0.1260 * x - 0.3516 * x * x + 0.2843 * x * x * x - 0.1036 * x * x * x * x);
 }
 
-/* Nonzero well inside the foil: the mesh knows it as a polygon, which is a little smaller, most at the nose. */
+/* Nonzero well inside the foil: the mesh knows it as a polygon, a little smaller, most at the nose. */
 static int
 in_foil(double x, double y)
 {

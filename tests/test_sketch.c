@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sketch of who talks with whom: what it counts exactly, what it keeps when there are too many, when a weight changes. */
+/* The sketch of who talks with whom: what it counts exactly, what it keeps when there are too many, when a
+ * weight changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

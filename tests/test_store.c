@@ -321,7 +321,8 @@ what_is_to_be_told_reads_back(void **state)
     struct lbm_store *store = open_store();
     struct lbm_persist *persist = model_persist(1);
     for (uint32_t v = 0; v < 2; v++) {
-        struct lbm_row *row = model_row(persist, 5, v, 3, v == 0 ? LBM_STAGE_OWN : LBM_STAGE_MOV, v == 0 ? 2 : 0);
+        struct lbm_row *row =
+            model_row(persist, 5, v, 3, v == 0 ? LBM_STAGE_OWN : LBM_STAGE_MOV, v == 0 ? 2 : 0);
         row->n_news = 2;
         assert_non_null(row->news = lbm_alloc(2, sizeof *row->news));
         row->news[0] = (struct lbm_half){7 + v, 0, 1};
@@ -336,7 +337,8 @@ what_is_to_be_told_reads_back(void **state)
         const struct lbm_row *row = &recovered->rows.at[v];
         assert_int_equal(row->n_news, 2);
         assert_true(row->news[0].to == 7 + v && row->news[0].weight == 0 && row->news[0].host == 1);
-        assert_true(row->news[1].to == 9 && row->news[1].weight == LBM_WEIGHT_MAX && row->news[1].host == LBM_NONE);
+        assert_true(row->news[1].to == 9 && row->news[1].weight == LBM_WEIGHT_MAX &&
+                    row->news[1].host == LBM_NONE);
         assert_int_equal(row->degree, v == 0 ? 2 : 0);
     }
     lbm_recovered_free(recovered);

@@ -174,13 +174,20 @@ draw_command(struct random_command *r, const struct lbm_view *view, struct lbm_r
         void *part;
         uint32_t weight;
     } parts[] = {
-        {LBM__COMMAND__WHAT_JOIN, &r->join, 4},         {LBM__COMMAND__WHAT_ACTIVATE, &r->activate, 5},
-        {LBM__COMMAND__WHAT_SET, &r->set, 1},           {LBM__COMMAND__WHAT_DRAIN, &r->drain, 1},
-        {LBM__COMMAND__WHAT_LEAVE, &r->leave, 1},       {LBM__COMMAND__WHAT_EVICT, &r->evict, 1},
-        {LBM__COMMAND__WHAT_IN_SYNC, &r->in_sync, 3},   {LBM__COMMAND__WHAT_ADOPT, &r->adopt, 2},
-        {LBM__COMMAND__WHAT_RECLAIM, &r->reclaim, 1},   {LBM__COMMAND__WHAT_JOB_CREATE, &r->create, 2},
-        {LBM__COMMAND__WHAT_JOB_DELETE, &r->delete, 1}, {LBM__COMMAND__WHAT_JOB_SET, &r->job_set, 1},
-        {LBM__COMMAND__WHAT_PROMOTE, &r->promote, 1},   {LBM__COMMAND__WHAT_CHANGE_BUDDY, &r->change_buddy, 3},
+        {LBM__COMMAND__WHAT_JOIN, &r->join, 4},
+        {LBM__COMMAND__WHAT_ACTIVATE, &r->activate, 5},
+        {LBM__COMMAND__WHAT_SET, &r->set, 1},
+        {LBM__COMMAND__WHAT_DRAIN, &r->drain, 1},
+        {LBM__COMMAND__WHAT_LEAVE, &r->leave, 1},
+        {LBM__COMMAND__WHAT_EVICT, &r->evict, 1},
+        {LBM__COMMAND__WHAT_IN_SYNC, &r->in_sync, 3},
+        {LBM__COMMAND__WHAT_ADOPT, &r->adopt, 2},
+        {LBM__COMMAND__WHAT_RECLAIM, &r->reclaim, 1},
+        {LBM__COMMAND__WHAT_JOB_CREATE, &r->create, 2},
+        {LBM__COMMAND__WHAT_JOB_DELETE, &r->delete, 1},
+        {LBM__COMMAND__WHAT_JOB_SET, &r->job_set, 1},
+        {LBM__COMMAND__WHAT_PROMOTE, &r->promote, 1},
+        {LBM__COMMAND__WHAT_CHANGE_BUDDY, &r->change_buddy, 3},
     };
     uint32_t total = 0, i = 0;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)

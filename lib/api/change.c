@@ -33,7 +33,8 @@ lbmap_new_vertices(struct lbmap *map, uint32_t *vertex, size_t n)
     if (map->service == NULL)
         return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
     if (n == 0 || n > LBM_CHANGE_RECORDS_MAX)
-        return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE, "1 to %d ids at a time", LBM_CHANGE_RECORDS_MAX);
+        return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE, "1 to %d ids at a time",
+                                              LBM_CHANGE_RECORDS_MAX);
     Lbm__Request request = LBM__REQUEST__INIT;
     Lbm__IdsRequest body;
     lbm__ids_request__init(&body);
@@ -98,8 +99,8 @@ send_change(struct lbmap *map, const struct columns *c)
     Lbm__Request request = LBM__REQUEST__INIT;
     Lbm__ChangeRequest body;
     lbm__change_request__init(&body);
-    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps = body.n_payload_len =
-        c->vertex.n;
+    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps =
+        body.n_payload_len = c->vertex.n;
     body.vertex = c->vertex.at;
     body.token = c->token.at;
     body.near = c->near.at;
@@ -135,12 +136,13 @@ lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size
     if (map->fd < 0)
         return (enum lbmap_error)lbm_api_fail(map, LBM_E_BUSY, "the daemon is away: dispatch, and try again");
     if (n > LBM_CHANGE_RECORDS_MAX || m > LBM_ROWS_MAX)
-        return (enum lbmap_error)lbm_api_fail(map, LBM_E_LIMIT, "%zu vertices and %zu edges: at most %d and %d at once", n,
-                                              m, LBM_CHANGE_RECORDS_MAX, LBM_ROWS_MAX);
+        return (enum lbmap_error)lbm_api_fail(map, LBM_E_LIMIT,
+                                              "%zu vertices and %zu edges: at most %d and %d at once", n, m,
+                                              LBM_CHANGE_RECORDS_MAX, LBM_ROWS_MAX);
     for (size_t i = 0; i < n && err == LBM_OK; i++) {
         if (vertices[i].payload.bytes != NULL && vertices[i].payload.len > LBM_PAYLOAD_MAX)
-            err = lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes", vertices[i].vertex,
-                               LBMAP_PAYLOAD_MAX);
+            err = lbm_api_fail(map, LBM_E_RANGE, "vertex %u: a payload has up to %d bytes",
+                               vertices[i].vertex, LBMAP_PAYLOAD_MAX);
         else if (add_vertex(&columns, &vertices[i]) != LBM_OK)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for a change of %zu vertices", n);
     }

@@ -37,8 +37,8 @@ lbm_sketch_clear(struct lbm_counter *counter)
     *counter = (struct lbm_counter){0};
 }
 
-/* A pair without a counter gets a free one, or takes that of the least; it begins with its score, since it may have come
- * as often before. */
+/* A pair without a counter gets a free one, or takes that of the least; it begins with its score, since it
+ * may have come as often before. */
 static struct lbm_counter *
 counter_of(struct lbm_sketch *sketch, uint32_t vertex, uint32_t other, int64_t now_ms)
 {
@@ -90,7 +90,8 @@ lbm_sketch_weight(const struct lbm_counter *counter, double unit)
     if (weight < 1)
         weight = counter->rate >= SILENCE * unit ? 1 : 0;
     weight = fmin(weight, UINT32_MAX - 1);
-    if (counter->told != LBM_SKETCH_UNTOLD && (weight > 0) == (told > 0) && fabs(weight - told) <= NEAR * told)
+    if (counter->told != LBM_SKETCH_UNTOLD && (weight > 0) == (told > 0) &&
+        fabs(weight - told) <= NEAR * told)
         return counter->told;
     return (uint32_t)weight;
 }

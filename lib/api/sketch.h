@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Who talks with whom, and how much: counters for the pairs that talk most, in memory that does not grow.
- * Source: the Space-Saving sketch (Metwally, Agrawal, El Abbadi 2005), in sets like those of a cache: a pair that has no
- * counter takes that of the least pair of its set.
+ * Source: the Space-Saving sketch (Metwally, Agrawal, El Abbadi 2005), in sets like those of a cache: a pair
+ * that has no counter takes that of the least pair of its set.
  *
  * Owns: the counters and their smoothing.  Never: a clock; knows whose vertices they are. */
 #ifndef LBM_API_SKETCH_H
@@ -29,12 +29,14 @@ struct lbm_sketch {
 };
 
 /* Count. vertex < other. */
-void lbm_sketch_add(struct lbm_sketch *sketch, uint32_t vertex, uint32_t other, double amount, int64_t now_ms);
+void lbm_sketch_add(struct lbm_sketch *sketch, uint32_t vertex, uint32_t other, double amount,
+                    int64_t now_ms);
 
 /* Make rates of what was counted by counters that are old enough for it. */
 void lbm_sketch_measure(struct lbm_sketch *sketch, int64_t now_ms);
 
-/* The weight an edge should have, if one is 1 for so much a second and what it was told is not near enough; else told. */
+/* The weight an edge should have, if one is 1 for so much a second and what it was told is not near enough;
+ * else told. */
 uint32_t lbm_sketch_weight(const struct lbm_counter *counter, double unit);
 
 void lbm_sketch_clear(struct lbm_counter *counter);

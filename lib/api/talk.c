@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* Measured communication: what vertices say to each other becomes the weights of their edges, by changes of the guest as a
- * program makes them itself. */
+/* Measured communication: what vertices say to each other becomes the weights of their edges, by changes of
+ * the guest as a program makes them itself. */
 #include "config.h"
 
 #include <math.h>
@@ -36,8 +36,8 @@ lbmap_count(struct lbmap *map, uint32_t vertex, uint32_t other, double amount)
     if (map->service == NULL)
         return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
     if (!isfinite(amount) || amount < 0)
-        return (enum lbmap_error)lbm_api_fail(map, LBM_E_RANGE, "vertices %u and %u: an amount is not negative, and finite",
-                                              vertex, other);
+        return (enum lbmap_error)lbm_api_fail(
+            map, LBM_E_RANGE, "vertices %u and %u: an amount is not negative, and finite", vertex, other);
     if (vertex >= other) /* the other end counts, or nobody: a vertex has no edge to itself */
         return LBMAP_OK;
     if (map->talk == NULL && (map->talk = lbm_alloc(1, sizeof *map->talk)) == NULL)
@@ -49,7 +49,8 @@ lbmap_count(struct lbmap *map, uint32_t vertex, uint32_t other, double amount)
 static int
 compare_novelties(const void *a, const void *b)
 {
-    const struct lbm_counter *x = ((const struct novelty *)a)->counter, *y = ((const struct novelty *)b)->counter;
+    const struct lbm_counter *x = ((const struct novelty *)a)->counter,
+                             *y = ((const struct novelty *)b)->counter;
     if (x->vertex != y->vertex)
         return x->vertex < y->vertex ? -1 : 1;
     return (x->other > y->other) - (x->other < y->other);
@@ -86,14 +87,15 @@ change(struct lbmap *map, const struct novelty *list, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct lbm_counter *counter = list[i].counter;
         if (i == 0 || counter->vertex != list[i - 1].counter->vertex)
-            vertex[n_vertices++] = (struct lbmap_vertex_change){.vertex = counter->vertex, .token = list[i].token};
+            vertex[n_vertices++] =
+                (struct lbmap_vertex_change){.vertex = counter->vertex, .token = list[i].token};
         edge[i] = (struct lbmap_edge_change){counter->vertex, counter->other, list[i].weight};
     }
     return lbmap_change(map, vertex, n_vertices, edge, n);
 }
 
-/* Tell all of these, or find out by halves which cannot be told: a vertex that moves or has just changed is told of the next
- * time; one that is not held any more, or an end that does not exist, is forgotten. */
+/* Tell all of these, or find out by halves which cannot be told: a vertex that moves or has just changed is
+ * told of the next time; one that is not held any more, or an end that does not exist, is forgotten. */
 static enum lbmap_error
 tell(struct news *news, const struct novelty *list, size_t n)
 {

@@ -12,13 +12,13 @@
 #define LBM_WEIGHT_MAX                                                                                       \
     UINT32_C(2147483647) /* vertex and edge weights: fits METIS's and Scotch's 32-bit idx */
 
-/* Text of one file, unpacked: METIS text of the largest guest whose rows fit 64 GiB; a gzip bomb ends here. */
+/* Text of a file, unpacked: METIS text of the largest guest whose rows fit 64 GiB; a gzip bomb ends here. */
 #define LBM_FILE_BYTES_MAX (UINT64_C(16) << 30)
 
 /* Host graph. The distance matrix is dense: 4 bytes per pair, 256 MiB at the limit. */
 #define LBM_HOSTS_MAX 8192
 #define LBM_LINK_COST_MAX UINT32_C(500000) /* a routing distance of 8191 hops then fits 32 bits */
-#define LBM_LINKS_MAX 2097152              /* links: all of complete:2048; 32 MiB of rows, colours in seconds */
+#define LBM_LINKS_MAX 2097152              /* all of complete:2048; 32 MiB of rows, colours in seconds */
 #define LBM_DIMENSIONS_MAX 3               /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */
@@ -32,7 +32,7 @@
 #define LBM_LEASE_STOP_US 2000000      /* so long before its end an application starts nothing new */
 #define LBM_LEASE_US_MAX 60000000      /* no lease is longer: a peer cannot keep an application going */
 #define LBM_DEGREE_MAX 60000           /* of a vertex in a job: its record must fit one batch */
-#define LBM_CHANGE_RECORDS_MAX 4096    /* records that one change of a guest touches: sent to a buddy together */
+#define LBM_CHANGE_RECORDS_MAX 4096    /* that one change of a guest touches: sent to a buddy together */
 #define LBM_CHANGE_BYTES_MAX (2u << 20) /* of these: fits a frame */
 #define LBM_IDS_MAX 1048576            /* ids of vertices that are allotted, or asked for, at a time */
 #define LBM_JOBS_MAX 64                /* live jobs in a cluster */

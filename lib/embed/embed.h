@@ -113,8 +113,8 @@ void lbm_levels_free(struct lbm_levels *levels);
 enum lbm_err lbm_embed_pivots(const struct lbm_graph *g, unsigned m, int pivots, int sweeps,
                               struct lbm_rng *rng, double *x) LBM_MUST_CHECK;
 
-/* Carry coordinates from coarse to fine: x_fine[v] = x_coarse[parent[v]]. Of levels, whose parents are numbered
- * in order of their first vertices, x_fine may be x_coarse. */
+/* Carry coordinates from coarse to fine: x_fine[v] = x_coarse[parent[v]]. Of levels, whose parents are
+ * numbered in order of their first vertices, x_fine may be x_coarse. */
 void lbm_embed_interpolate(const uint32_t *parent, uint32_t n_fine, unsigned m, const double *x_coarse,
                            double *x_fine);
 

@@ -62,7 +62,8 @@ struct lbm_edge {
  *          keep (equal copies collapse; unequal are an error), reject.
  * Out:     *out owned by the caller; weight is NULL if all are 1; work, position and pin are NULL and may be
  *          set by the caller.
- * Errors:  LBM_E_RANGE (also a sum above LBM_WEIGHT_MAX), LBM_E_SYNTAX (duplicate), LBM_E_NOMEM; *out untouched.
+ * Errors:  LBM_E_RANGE (also a sum above LBM_WEIGHT_MAX), LBM_E_SYNTAX (duplicate), LBM_E_NOMEM; *out
+ *          untouched.
  * Cost:    O(n + m log of the largest degree). */
 enum lbm_merge { LBM_MERGE_SUM, LBM_MERGE_KEEP, LBM_MERGE_REJECT };
 enum lbm_err lbm_graph_build(uint32_t n, const struct lbm_edge *edges, size_t m, enum lbm_merge merge,

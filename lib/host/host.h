@@ -138,9 +138,9 @@ void lbm_sites_fit(double *site, uint32_t n, unsigned m);
  * Returns the number of colours, or 0 if there are no links or memory is short. */
 uint32_t lbm_hosts_colour(const struct lbm_hosts *h, uint32_t *colour);
 
-/* The same for hosts that come and go, known by their ids [n]: what is not near a change keeps its colour, since
- * links take the least colour that is free at both ends in an order drawn from the ids alone. The price are
- * more colours: fewer than twice the largest degree, usually one or two more than it.
+/* The same for hosts that come and go, known by their ids [n]: what is not near a change keeps its colour,
+ * since links take the least colour that is free at both ends in an order drawn from the ids alone. The price
+ * are more colours: fewer than twice the largest degree, usually one or two more than it.
  * Cost: O(links * (log links + degree / 32)). */
 uint32_t lbm_hosts_colour_stable(const struct lbm_hosts *h, const uint32_t *id, uint32_t *colour);
 

@@ -13,7 +13,7 @@
 enum {
     CYCLE_PER_HOST = 20,
     STREAM = 1000,  /* the random streams before it are those of starts */
-    DRAWS_PAIR = 1, /* on a level for each two vertices, at most: small guests need more members, not more draws */
+    DRAWS_PAIR = 1, /* a level has up to so many for two vertices: small guests need members, not draws */
 };
 
 /* Hot and cold of the members in turn: guests differ in what suits them. */

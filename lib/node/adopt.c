@@ -8,7 +8,7 @@
 
 #include "node/internal.h"
 
-/* ---- what is known -------------------------------------------------------------------------------------------- */
+/* ---- what is known ------------------------------------------------------------------------------------- */
 
 static int
 is_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation)
@@ -44,7 +44,7 @@ is_alive(const struct lbm_node *node)
     return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
 }
 
-/* ---- the heir ------------------------------------------------------------------------------------------------- */
+/* ---- the heir ------------------------------------------------------------------------------------------ */
 
 static int
 ranks_above(const struct lbm_row *row, const struct lbm_vertex *vertex)
@@ -196,7 +196,7 @@ adopt_all(struct lbm_node *node)
     }
 }
 
-/* ---- the evicted ---------------------------------------------------------------------------------------------- */
+/* ---- the evicted --------------------------------------------------------------------------------------- */
 
 /* All that this incarnation had is archived and gone; the given one begins empty once that is durable. */
 static void
@@ -300,8 +300,8 @@ holds_something(const struct lbm_node *node)
     return 0;
 }
 
-/* Time to come back with what is here, since the heir does not take over. Not if it holds more than this disk, and a
- * life that has not compared the two gives it longer. INT64_MAX: never. */
+/* Time to come back with what is here, since the heir does not take over. Not if it holds more than this
+ * disk, and a life that has not compared the two gives it longer. INT64_MAX: never. */
 static int64_t
 reclaim_us(const struct lbm_node *node)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An application changes the guest where it works on it (docs/adr/0009): vertices that it holds split, go, get or lose edges.
- * A change is looked at as a whole first; then it is carried out, stored, and sent to the buddy as a whole. Only the owner of
- * a vertex changes it: what another host owns changes there when that host hears of the edge (edges.c). */
+/* An application changes the guest where it works on it (docs/adr/0009): vertices that it holds split, go,
+ * get or lose edges. A change is looked at as a whole first; then it is carried out, stored, and sent to the
+ * buddy as a whole. Only the owner of a vertex changes it: what another host owns changes there when that
+ * host hears of the edge (edges.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,14 @@ check_old(struct plan *plan, size_t i)
     const Lbm__ChangeRequest *c = plan->change;
     const struct lbm_vertex *vertex = record_of(plan->job, c->vertex[i]);
     if (vertex == NULL || vertex->running != c->token[i])
-        return REFUSE(plan, LBM_E_STATE, "vertex %" PRIu32 " is not this application's any more", c->vertex[i]);
+        return REFUSE(plan, LBM_E_STATE, "vertex %" PRIu32 " is not this application's any more",
+                      c->vertex[i]);
     if (vertex->move_to != LBM_NONE)
-        return REFUSE(plan, LBM_E_BUSY, "vertex %" PRIu32 " is asked for by another host: release it first", vertex->id);
+        return REFUSE(plan, LBM_E_BUSY, "vertex %" PRIu32 " is asked for by another host: release it first",
+                      vertex->id);
     if (is_undecided(plan->node, vertex) || (c->removed[i] && !vertex->fin))
-        return REFUSE(plan, LBM_E_BUSY, "vertex %" PRIu32 " has just come, or changed: try again", vertex->id);
+        return REFUSE(plan, LBM_E_BUSY, "vertex %" PRIu32 " has just come, or changed: try again",
+                      vertex->id);
     return 1;
 }
 
@@ -48,12 +52,15 @@ check_new(struct plan *plan, size_t i)
     const Lbm__ChangeRequest *c = plan->change;
     const struct lbm_vertex *near = record_of(plan->job, c->near[i]);
     if (lbm_idmap_get(&plan->job->new_ids, c->vertex[i]) == LBM_NONE)
-        return REFUSE(plan, LBM_E_RANGE, "vertex %" PRIu32 " cannot be added: its id was not given for that, or is used",
+        return REFUSE(plan, LBM_E_RANGE,
+                      "vertex %" PRIu32 " cannot be added: its id was not given for that, or is used",
                       c->vertex[i]);
     if (near == NULL || near->running == 0)
-        return REFUSE(plan, LBM_E_STATE, "vertex %" PRIu32 ", where a new one begins, is not this application's", c->near[i]);
+        return REFUSE(plan, LBM_E_STATE,
+                      "vertex %" PRIu32 ", where a new one begins, is not this application's", c->near[i]);
     if (c->removed[i] || c->work[i] == 0)
-        return REFUSE(plan, LBM_E_RANGE, "vertex %" PRIu32 " is new: it needs a work of 1 or more", c->vertex[i]);
+        return REFUSE(plan, LBM_E_RANGE, "vertex %" PRIu32 " is new: it needs a work of 1 or more",
+                      c->vertex[i]);
     return 1;
 }
 
@@ -95,18 +102,19 @@ check_edges(struct plan *plan)
         int is_new = lbm_idmap_get(&plan->row, c->other[i]) == LBM_NONE &&
                      lbm_idmap_get(&plan->job->new_ids, c->other[i]) != LBM_NONE;
         if (lbm_idmap_get(&plan->row, c->end[i]) == LBM_NONE || c->end[i] == c->other[i])
-            return REFUSE(plan, LBM_E_RANGE, "edge %zu, of vertices %" PRIu32 " and %" PRIu32 ", cannot be", i, c->end[i],
-                          c->other[i]);
+            return REFUSE(plan, LBM_E_RANGE, "edge %zu, of vertices %" PRIu32 " and %" PRIu32 ", cannot be",
+                          i, c->end[i], c->other[i]);
         if (is_new || c->other[i] >= entry->ids || (is_removed(plan, c->other[i]) && c->weight[i] != 0) ||
             (is_removed(plan, c->end[i]) && c->weight[i] != 0))
-            return REFUSE(plan, LBM_E_RANGE, "edge %zu leads to vertex %" PRIu32 " or %" PRIu32 ", which is not there then",
-                          i, c->end[i], c->other[i]);
+            return REFUSE(plan, LBM_E_RANGE,
+                          "edge %zu leads to vertex %" PRIu32 " or %" PRIu32 ", which is not there then", i,
+                          c->end[i], c->other[i]);
     }
     return 1;
 }
 
-/* The record of a vertex that this change may touch as well, since it is here and nothing else is about to; or NULL: then its
- * owner is told of its edges. */
+/* The record of a vertex that this change may touch as well, since it is here and nothing else is about to;
+ * or NULL: then its owner is told of its edges. */
 static struct lbm_vertex *
 beside(const struct plan *plan, uint32_t id)
 {
@@ -149,8 +157,9 @@ check_size(struct plan *plan)
             touch(plan, c->other[i]);
         if ((other != NULL && other->degree + c->n_end > LBM_DEGREE_MAX) ||
             (end != NULL && end->degree + c->n_end > LBM_DEGREE_MAX))
-            return REFUSE(plan, LBM_E_LIMIT, "vertex %" PRIu32 " or %" PRIu32 " would have more than %d neighbours",
-                          c->end[i], c->other[i], LBM_DEGREE_MAX);
+            return REFUSE(plan, LBM_E_LIMIT,
+                          "vertex %" PRIu32 " or %" PRIu32 " would have more than %d neighbours", c->end[i],
+                          c->other[i], LBM_DEGREE_MAX);
     }
     if (plan->touched.n > LBM_CHANGE_RECORDS_MAX || plan->bytes > LBM_CHANGE_BYTES_MAX)
         return REFUSE(plan, LBM_E_LIMIT,
@@ -298,14 +307,18 @@ carry_out(struct plan *plan)
 void
 application_change(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ChangeRequest *change)
 {
-    struct plan plan = {
-        .node = node, .job = application_job(node, client), .client = client, .request = request, .change = change};
+    struct plan plan = {.node = node,
+                        .job = application_job(node, client),
+                        .client = client,
+                        .request = request,
+                        .change = change};
     if (plan.job == NULL) {
         reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
     }
     if (plan.job->phase < LBM_PHASE_MAPPING || !lease_holds(node)) {
-        reply_error(node, client, request, LBM_E_BUSY, "the job is not mapped yet, or there is no lease: try again");
+        reply_error(node, client, request, LBM_E_BUSY,
+                    "the job is not mapped yet, or there is no lease: try again");
         return;
     }
     plan.payload_at = lbm_alloc(change->n_vertex, sizeof *plan.payload_at);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers that need every host: a mapping, or the places of some vertices; and what this host alone owns,
- * which has the same form. Parts go to the client as they
- * come; hosts that stay silent are named at the end instead of being waited for, those that are alive are given
- * more time. */
+ * which has the same form. Parts go to the client as they come; hosts that stay silent are named at the end
+ * instead of being waited for, those that are alive are given more time. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,8 +19,8 @@ struct columns {
 };
 void columns_init(struct columns *columns);
 enum { COLUMNS_BARE, COLUMNS_WHOLE, COLUMNS_ADJACENCY };
-/* Append a vertex as it would be owned at `epoch`; with_content: one of those; with WHOLE its neighbours, hints
- * and payload, with ADJACENCY all but the payload. */
+/* Append a vertex as it would be owned at `epoch`; with_content: one of those; with WHOLE its neighbours,
+ * hints and payload, with ADJACENCY all but the payload. */
 void columns_add(struct lbm_node *node, struct columns *columns, const struct job *job,
                  const struct lbm_vertex *vertex, uint64_t epoch, int with_content);
 /* Append a record as it stands, for the buddy; bare: without the content that the buddy has already. */

@@ -135,7 +135,8 @@ is_empty(const struct lbm_node *node)
             return 0;
         for (size_t i = 0; i < job->shard.vertices.n; i++) {
             const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-            if (vertex->stage != LBM_STAGE_NONE && (!vertex->fin || vertex->n_news != 0 || !is_acked(node, vertex)))
+            if (vertex->stage != LBM_STAGE_NONE &&
+                (!vertex->fin || vertex->n_news != 0 || !is_acked(node, vertex)))
                 return 0;
         }
     }

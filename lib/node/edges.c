@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Edges that applications change (docs/adr/0009). An edge is in the records of both its ends. Who changes it at one end
- * keeps with that record what the owner of the other end has yet to hear, and tells it, once its own buddy has the record,
- * until it hears that the other record says so too and is with the buddy there. Meanwhile the vertex stays where it is. */
+/* Edges that applications change (docs/adr/0009). An edge is in the records of both its ends. Who changes it
+ * at one end keeps with that record what the owner of the other end has yet to hear, and tells it, once its
+ * own buddy has the record, until it hears that the other record says so too and is with the buddy there.
+ * Meanwhile the vertex stays where it is. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +148,8 @@ static void done(struct lbm_node *node, struct job *job, const struct edge_answe
 
 /* The other end is here as well. */
 static void
-tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex, const struct lbm_half *news)
+tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex,
+          const struct lbm_half *news)
 {
     struct edge_answer edge = {.job = job->id,
                                .stamp = vertex->news_stamp,
@@ -186,14 +188,18 @@ everybody_is_heard(const struct lbm_node *node)
 static void
 give_up(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex, const struct lbm_half *news)
 {
-    const struct edge_answer answer = {
-        .stamp = vertex->news_stamp, .vertex = vertex->id, .toward = news->to, .weight = news->weight, .gone = 1};
-    note(node, LBM_NOTE_WARNING, "nobody owns vertex %" PRIu32 ": it has no edge to vertex %" PRIu32, news->to, vertex->id);
+    const struct edge_answer answer = {.stamp = vertex->news_stamp,
+                                       .vertex = vertex->id,
+                                       .toward = news->to,
+                                       .weight = news->weight,
+                                       .gone = 1};
+    note(node, LBM_NOTE_WARNING, "nobody owns vertex %" PRIu32 ": it has no edge to vertex %" PRIu32,
+         news->to, vertex->id);
     done(node, job, &answer);
 }
 
-/* Who is to hear of a changed edge; LBM_NONE: not known. What was heard of the vertex on that account is newer than what ghosts
- * say. */
+/* Who is to hear of a changed edge; LBM_NONE: not known. What was heard of the vertex on that account is
+ * newer than what ghosts say. */
 static uint32_t
 listener(const struct lbm_node *node, const struct job *job, const struct lbm_half *news)
 {
@@ -201,13 +207,15 @@ listener(const struct lbm_node *node, const struct job *job, const struct lbm_ha
     int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE;
     if (own != NULL && (own->stage == LBM_STAGE_OWN || own->stage == LBM_STAGE_OUT || was_removed))
         return node->host;
-    const struct lbm_member *member = news->host != LBM_NONE ? lbm_view_member(&node->view, news->host) : NULL;
-    return member != NULL && member->host != node->host && lbm_view_takes_part(member) ? member->host : LBM_NONE;
+    const struct lbm_member *member = lbm_view_member(&node->view, news->host);
+    if (member == NULL || member->host == node->host || !lbm_view_takes_part(member))
+        return LBM_NONE;
+    return member->host;
 }
 
 static void
-tell_row(struct lbm_node *node, const struct job *job, told_list *list, uint32_t host, const struct lbm_vertex *vertex,
-         const struct lbm_half *news)
+tell_row(struct lbm_node *node, const struct job *job, told_list *list, uint32_t host,
+         const struct lbm_vertex *vertex, const struct lbm_half *news)
 {
     struct told *told = told_for(node, list, host);
     if (told == NULL)
@@ -252,7 +260,8 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, told_list *li
 static int
 is_to_tell(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return is_acked(node, vertex) && (vertex->news_us == 0 || node->now_us - vertex->news_us >= EDGES_RETRY_US);
+    return is_acked(node, vertex) &&
+           (vertex->news_us == 0 || node->now_us - vertex->news_us >= EDGES_RETRY_US);
 }
 
 void
@@ -314,8 +323,8 @@ edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
 
 /* ---- hearing ------------------------------------------------------------------------------------------- */
 
-/* What an edge is to be here when its other end says `weight`. Of two ends that change it at the same time the one that
- * takes it away is right, else the one with the lower id. */
+/* What an edge is to be here when its other end says `weight`. Of two ends that change it at the same time
+ * the one that takes it away is right, else the one with the lower id. */
 static uint32_t
 agree(struct lbm_vertex *own, const struct edge_answer *edge, uint32_t present)
 {
@@ -340,7 +349,8 @@ hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_an
         return HEARD_MOVED;
     if (own->stage == LBM_STAGE_MOV)
         return is_acked(node, own) ? HEARD_GONE : HEARD_LATER;
-    int is_stale = from != node->host && ghost != NULL && ghost->epoch > epoch; /* the vertex is another host's by now */
+    /* The vertex is another host's by now. */
+    int is_stale = from != node->host && ghost != NULL && ghost->epoch > epoch;
     if (own->stage == LBM_STAGE_OUT || is_undecided(node, own) || is_stale)
         return HEARD_LATER;
     uint32_t at = edge_find(own, edge->vertex), n_news = own->n_news;
@@ -443,7 +453,8 @@ on_edges(struct lbm_node *node, const Lbm__Peer *message)
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-/* The owner of the other end knows. What is stored of this record says more than is left to tell, until all is told. */
+/* The owner of the other end knows. What is stored of this record says more than is left to tell, until all
+ * is told. */
 static void
 done(struct lbm_node *node, struct job *job, const struct edge_answer *answer)
 {

@@ -72,7 +72,8 @@ collect(struct lbm_node *node, struct job *job)
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
         if (vertex->stage != LBM_STAGE_MOV && vertex->stage != LBM_STAGE_REF)
             continue;
-        int is_old = node->now_us - vertex->since_us >= node->tombstone_us && vertex->fin && vertex->n_news == 0;
+        int is_old =
+            node->now_us - vertex->since_us >= node->tombstone_us && vertex->fin && vertex->n_news == 0;
         if (is_acked(node, vertex) && (is_old || LBM_BUG(COLLECT_UNFINISHED)))
             record_forget(node, job, vertex);
         else
@@ -101,7 +102,8 @@ on_fin(struct lbm_node *node, const Lbm__Peer *message)
     for (size_t i = 0; job != NULL && i < fin->n_vertex; i++) {
         struct lbm_vertex *own = record_of(job, fin->vertex[i]);
         int known;
-        if (own != NULL && (fin->epoch[i] >= own->offered || LBM_BUG(FIN_OF_OLDER_HANDOFF)) && finish_source(node, own, &known) == message->src)
+        if (own != NULL && (fin->epoch[i] >= own->offered || LBM_BUG(FIN_OF_OLDER_HANDOFF)) &&
+            finish_source(node, own, &known) == message->src)
             own->fin = 1;
     }
 }

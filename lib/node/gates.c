@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What keeps vertices from moving too much (DESIGN section 5): a time to cool down after a move, a time in which
- * a move must pay for itself, a budget of bytes and of vertices on their way. An operator sets them for a job
- * while it runs. Balance goes before the first two, never before the budget. */
+/* What keeps vertices from moving too much (DESIGN section 5): a time to cool down after a move, a time in
+ * which a move must pay for itself, a budget of bytes and of vertices on their way. An operator sets them for
+ * a job while it runs. Balance goes before the first two, never before the budget. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum {
     SAMPLE_ROWS = 32 /* of which the mean record is taken */
 };
 
-/* ---- as the control log has them ------------------------------------------------------------------------ */
+/* ---- as the control log has them ----------------------------------------------------------------------- */
 
 void
 lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates)
@@ -57,7 +57,7 @@ gates_changed(struct lbm_node *node, const Lbm__JobSet *set)
         job_enter(node, job, LBM_PHASE_BALANCING); /* what did not pay may do so now */
 }
 
-/* ---- cooling down ---------------------------------------------------------------------------------------- */
+/* ---- cooling down -------------------------------------------------------------------------------------- */
 
 static uint32_t
 now_ms(const struct lbm_node *node)
@@ -102,7 +102,7 @@ gates_cooled(const struct lbm_node *node, struct job *job)
     return job->n_cooled ^ (gates_of(node, job)->view << 32);
 }
 
-/* ---- what a move costs ------------------------------------------------------------------------------------- */
+/* ---- what a move costs --------------------------------------------------------------------------------- */
 
 /* Bytes of a record of this host, about. */
 static double
@@ -127,7 +127,7 @@ gates_price(const struct lbm_node *node, const struct job *job, uint32_t links)
     return payback_s > 0 ? mean_bytes(job) * links / payback_s : 0;
 }
 
-/* ---- the budget -------------------------------------------------------------------------------------------- */
+/* ---- the budget ---------------------------------------------------------------------------------------- */
 
 static uint32_t
 under_way(const struct job *job)

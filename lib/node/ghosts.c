@@ -163,8 +163,8 @@ ghosts_timer(struct lbm_node *node, struct job *job)
 }
 
 void
-ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex, uint64_t *epoch,
-           uint32_t *host)
+ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
+                  uint64_t *epoch, uint32_t *host)
 {
     Lbm__Moved moved = LBM__MOVED__INIT;
     moved.job = job;
@@ -196,7 +196,8 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
             ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
         const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
-        int is_tombstone = toward != NULL && toward->stage == LBM_STAGE_MOV, has_gone = is_tombstone && toward->peer != LBM_NONE;
+        int is_tombstone = toward != NULL && toward->stage == LBM_STAGE_MOV;
+        int has_gone = is_tombstone && toward->peer != LBM_NONE;
         if (toward != NULL && !is_tombstone && toward->stage != LBM_STAGE_REF)
             continue;
         enum lbm_err err = lbm_vec_push(&vertex, ghosts->toward[i]);
@@ -262,7 +263,8 @@ on_where(struct lbm_node *node, const Lbm__Peer *message)
     LBM_VEC(uint64_t) epoch = {0};
     for (size_t i = 0; job != NULL && i < where->n_vertex; i++) {
         const struct lbm_vertex *own = record_of(job, where->vertex[i]);
-        int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE; /* here they tell so */
+        /* Records here say so. */
+        int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE;
         if (own == NULL || (own->stage != LBM_STAGE_OWN && own->stage != LBM_STAGE_OUT && !was_removed))
             continue;
         enum lbm_err err = lbm_vec_push(&vertex, own->id);

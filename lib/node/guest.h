@@ -7,7 +7,8 @@
 
 /* ---- change.c ------------------------------------------------------------------------------------------ */
 
-void application_change(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ChangeRequest *change);
+void application_change(struct lbm_node *node, uint64_t client, uint64_t request,
+                        const Lbm__ChangeRequest *change);
 
 /* ---- edges.c ------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ids of vertices that applications add. The control log allots them in blocks, so no two hosts have the same; what a life
- * of this host has not used by its end is never used: nobody need remember which of them have been (docs/adr/0009). */
+/* Ids of vertices that applications add. The control log allots them in blocks, so no two hosts have the
+ * same; what a life of this host has not used by its end is never used: nobody need remember which of them
+ * have been (docs/adr/0009). */
 #include <inttypes.h>
 
 #include "node/guest.h"
@@ -94,7 +95,8 @@ answer_waiting(struct lbm_node *node, uint64_t id, const char *refusal)
     for (size_t i = 0; i < node->id_waits.n; i++) {
         const struct id_wait wait = node->id_waits.at[i];
         if (wait.job == id && (job == NULL || refusal[0] != '\0'))
-            reply_error(node, wait.client, wait.request, LBM_E_LIMIT, "%s", refusal[0] != '\0' ? refusal : "the job is cancelled");
+            reply_error(node, wait.client, wait.request, LBM_E_LIMIT, "%s",
+                        refusal[0] != '\0' ? refusal : "the job is cancelled");
         else if (wait.job == id && has_ids(job, wait.count))
             answer(node, job, &wait);
         else

@@ -183,7 +183,8 @@ void on_transfer(struct lbm_node *node, const Lbm__Peer *message);
 enum lbm_err plan_row(const struct job *job, uint32_t v, struct lbm_row *row) LBM_MUST_CHECK;
 void plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* Have job->guest planned on job->plan_hosts; they stay until it is. */
-void plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_start start);
+void plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+              enum lbm_start start);
 void on_planned(struct lbm_node *node, const struct lbm_event *event);
 
 /* ---- records.c ---------------------------------------------------------------------------------------- */
@@ -424,8 +425,8 @@ void on_moved(struct lbm_node *node, const Lbm__Peer *message);
 void on_where(struct lbm_node *node, const Lbm__Peer *message);
 /* Ask all hosts who owns these, but seldom. */
 void ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex);
-void ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex, uint64_t *epoch,
-                       uint32_t *host);
+void ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
+                       uint64_t *epoch, uint32_t *host);
 
 /* ---- mapping.c -------------------------------------------------------------------------------------- */
 
@@ -442,8 +443,8 @@ void mapping_place(const struct job *job, const double *raw, double *x);
 int outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* The plan for this host's clusters is on its way, and tells more than the frame that follows it. */
 int outline_awaits_plan(const struct lbm_node *node, const struct job *job);
-void outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
-                     struct lbm_plan *plan);
+void outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                     enum lbm_err err, struct lbm_plan *plan);
 void on_outline_ask(struct lbm_node *node, const Lbm__Peer *message);
 void on_outline_part(struct lbm_node *node, const Lbm__Peer *message);
 void on_outline_plan(struct lbm_node *node, const Lbm__Peer *message);

@@ -64,8 +64,8 @@ load_drifts(struct lbm_node *node, struct job *job)
     job->load_us = node->now_us + PING_US;
 }
 
-/* Sum over all hosts of loads, and of vertices. Value: 0 while some of it is not known: a host has not been heard of, or one is lost
- * and its heir has yet to take over. */
+/* Sum over all hosts of loads, and of vertices. Value: 0 while some of it is not known: a host has not been
+ * heard of, or one is lost and its heir has yet to take over. */
 static uint64_t
 sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count)
 {

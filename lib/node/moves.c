@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why vertices went from host to host, what that gained and cost. The giver knows all of it; the taker is told
- * why, for when the giver is gone. The last LBM_MOVES_MAX are kept, in memory (docs/adr/0007): nothing is
- * decided by them. */
+/* Why vertices went from host to host, what that gained and cost. The giver knows all of it; the taker is
+ * told why, for when the giver is gone. The last LBM_MOVES_MAX are kept, in memory (docs/adr/0007): nothing
+ * is decided by them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,7 +182,7 @@ moves_free(struct lbm_node *node)
     lbm_vec_free(&node->moves);
 }
 
-/* ---- gains ------------------------------------------------------------------------------------------------- */
+/* ---- gains --------------------------------------------------------------------------------------------- */
 
 /* What each of the rows brought, moved one after the other between two hosts; part has them moved already. */
 void

@@ -171,7 +171,8 @@ typedef void (*message_handler)(struct lbm_node *node, const Lbm__Peer *message)
 
 static const struct {
     Lbm__Peer__BodyCase body;
-    enum { ANYONE = 1, LIVING = 2 } when; /* also from hosts that are no members; only while this host may act */
+    /* ANYONE: also from hosts that are no members; LIVING: only while this host may act. */
+    enum { ANYONE = 1, LIVING = 2 } when;
     message_handler handler;
 } handlers[] = {
     {LBM__PEER__BODY_HELLO, ANYONE, on_hello},

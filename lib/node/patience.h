@@ -61,7 +61,7 @@ enum {
 };
 
 enum {
-    EDGES_ASKED_MAX = 30, /* all hosts are there, and none knows the other end of an edge: it was removed long ago */
+    EDGES_ASKED_MAX = 30, /* all hosts are there, none knows the other end of an edge: it went long ago */
     HANDOFF_BATCHES = 2,  /* in flight to one host */
     SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
     REPL_BATCHES = 8,     /* in flight to the buddy */

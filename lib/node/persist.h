@@ -41,13 +41,14 @@ struct lbm_row {
     uint32_t vertex;
     uint64_t epoch;
     enum lbm_stage stage;
-    uint32_t peer; /* OUT, MOV: to whom, LBM_NONE: it was removed; OWN: whom the plan wants it to go to; else LBM_NONE */
+    /* OUT, MOV: to whom, LBM_NONE: it was removed; OWN: whom the plan wants it to go to; else LBM_NONE. */
+    uint32_t peer;
     uint64_t peer_incarnation;
     uint32_t work;
     uint32_t pin;
     int anchored; /* nonzero: does not move in Omega */
     double position[3];
-    uint64_t seq;    /* of its last change in the host's stream (PROTOCOL section 3, REPL); 0: never changed */
+    uint64_t seq;    /* of its last change in the host's stream (PROTOCOL section 3, REPL), or 0 */
     uint32_t source; /* whom the vertex came from, or was refused to; LBM_NONE: it began here */
     uint64_t source_incarnation;
     int fin; /* nonzero: the source will not offer it again */
@@ -55,8 +56,8 @@ struct lbm_row {
     struct lbm_half *half; /* [degree], owned by whoever owns the row */
     uint32_t payload_len;
     uint8_t *payload; /* [payload_len] of the application, owned like half; NULL: none */
-    /* Changes of edges that the owners of the other ends have yet to hear of; weight 0: there is no such edge any
-     * more. OWN, and MOV of a vertex that was removed. */
+    /* Changes of edges that the owners of the other ends have yet to hear of; weight 0: there is no such edge
+     * any more. OWN, and MOV of a vertex that was removed. */
     uint32_t n_news;
     struct lbm_half *news; /* [n_news], owned like half; NULL: none */
 };
@@ -214,7 +215,7 @@ struct lbm_recovered {
     uint64_t snapshot_index; /* 0: none, the log begins at 1 */
     uint8_t *snapshot;
     size_t snapshot_len;
-    int64_t lease_us;    /* an application of the life before may run until then (shell's clock); 0: none does */
+    int64_t lease_us;    /* an application of the life before may run until then (shell's clock), or 0 */
     uint64_t lease_term; /* of the page that says so */
     uint32_t lease_used; /* applications that were attached */
     LBM_VEC(struct lbm_recovered_entry) log; /* by index, from snapshot_index + 1 */

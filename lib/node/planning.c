@@ -44,8 +44,8 @@ void
 plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_diag diag;
-    /* A home by inheritance, or of a guest in parts, or applications have changed the guest: what is there is mapped
-     * from there. */
+    /* A home by inheritance, or of a guest in parts, or applications have changed the guest: what is there is
+     * mapped from there. */
     if (!lbm_shard_is_whole(&job->shard, entry->vertices) || entry->start == LBM_START_OUTLINE) {
         job_free_guest(job);
         job_store_state(node, job, LBM_JOB_PLACED);

@@ -171,7 +171,7 @@ lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out)
     return is_sound(&out->rule);
 }
 
-/* ---- another policy, or gates, for a job that runs ---------------------------------------------------------------- */
+/* ---- another policy, or gates, for a job that runs ----------------------------------------------------- */
 
 void
 policy_change(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry,

@@ -119,8 +119,8 @@ record_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex
 {
     const struct lbm_transition_rule *rule = &lbm_transition_rules[LBM_TRANSITION_REMOVE];
     LBM_ASSERT(lbm_transition_allows(LBM_TRANSITION_REMOVE, vertex->stage) && vertex->fin);
-    if (lbm_shard_set_stage(&job->shard, vertex, rule->to,
-                            lbm_transition_epoch(LBM_TRANSITION_REMOVE, vertex->epoch), LBM_NONE, 0) != LBM_OK) {
+    uint64_t epoch = lbm_transition_epoch(LBM_TRANSITION_REMOVE, vertex->epoch);
+    if (lbm_shard_set_stage(&job->shard, vertex, rule->to, epoch, LBM_NONE, 0) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return;
     }

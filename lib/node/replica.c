@@ -125,7 +125,7 @@ replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
     }
 }
 
-/* ---- what goes ------------------------------------------------------------------------------------------------- */
+/* ---- what goes ----------------------------------------------------------------------------------------- */
 
 void
 replica_drop(struct lbm_node *node, struct replica *replica)
@@ -169,7 +169,7 @@ replicas_job_deleted(struct lbm_node *node, uint64_t job)
         remove_job(node->replicas.at[i], job); /* the database drops them with the job */
 }
 
-/* ---- the stream arrives ---------------------------------------------------------------------------------------- */
+/* ---- the stream arrives -------------------------------------------------------------------------------- */
 
 /* The member that a message claims as its owner, if this host is its buddy in that generation. */
 static const struct lbm_member *
@@ -183,8 +183,8 @@ ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generati
     return owner->buddy == node->host && owner->buddy_view == generation ? owner : NULL;
 }
 
-/* A tombstone that the owner has collected may still be here when an inheritance brings it an older one of the
- * same vertex. The newer says more. */
+/* A tombstone that the owner has collected may still be here when an inheritance brings it an older one of
+ * the same vertex. The newer says more. */
 static int
 is_outranked(const struct lbm_row *row, const struct lbm_row *before)
 {
@@ -199,7 +199,8 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
     const Lbm__Records *r = repl->records;
     unsigned m = node->view.m;
     struct replica_job *held = job_in(replica, repl->job);
-    if (held == NULL || (r != NULL && (op->as.replica.row = lbm_alloc(r->n_vertex, sizeof(struct lbm_row))) == NULL))
+    if (held == NULL ||
+        (r != NULL && (op->as.replica.row = lbm_alloc(r->n_vertex, sizeof(struct lbm_row))) == NULL))
         return LBM_E_NOMEM;
     struct columns_place place = {0};
     for (size_t i = 0; r != NULL && i < r->n_vertex; i++) {
@@ -210,7 +211,8 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
         row.seq = repl->seq;
         uint32_t known = lbm_idmap_get(&held->index, row.vertex), at = r->bare[i] ? known : LBM_NONE;
         /* Bare and not known: the job was cancelled here already, its owner will hear of it. */
-        if ((r->bare[i] && at == LBM_NONE) || (known != LBM_NONE && is_outranked(&row, &held->rows.at[known]))) {
+        if ((r->bare[i] && at == LBM_NONE) ||
+            (known != LBM_NONE && is_outranked(&row, &held->rows.at[known]))) {
             lbm_row_free(&row);
             continue;
         }

@@ -169,8 +169,8 @@ leave_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex)
     return LBM_OK;
 }
 
-/* Where neighbours are believed to be, into the record: ghosts that no own vertex has any more are dropped, and the
- * record may be offered after that. */
+/* Where neighbours are believed to be, into the record: ghosts that no own vertex has any more are dropped,
+ * and the record may be offered after that. */
 static void
 note_hints(const struct lbm_shard *shard, struct lbm_vertex *vertex)
 {
@@ -208,7 +208,8 @@ lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm
 }
 
 void
-lbm_shard_set_neighbours(struct lbm_shard *shard, struct lbm_vertex *vertex, struct lbm_half *half, uint32_t degree)
+lbm_shard_set_neighbours(struct lbm_shard *shard, struct lbm_vertex *vertex, struct lbm_half *half,
+                         uint32_t degree)
 {
     LBM_ASSERT(vertex->stage == LBM_STAGE_OWN);
     lbm_shard_touch(shard);

@@ -47,7 +47,7 @@ struct lbm_vertex {
     uint32_t payload_len;
     uint8_t *payload;   /* [payload_len], owned; NULL in stages MOV and REF */
     uint32_t n_news;
-    struct lbm_half *news; /* [n_news], owned: changed edges that the owners of the other ends have yet to hear of */
+    struct lbm_half *news; /* [n_news], owned: changed edges of which the other ends' owners have to hear */
     uint64_t news_stamp;   /* of the last change among them */
     int64_t news_us;       /* when they were last told; 0: not yet */
     uint32_t news_asked;   /* so often in a row everybody was asked for somebody to tell */
@@ -115,7 +115,8 @@ enum lbm_err lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *ver
                                  uint64_t epoch, uint32_t peer, uint64_t peer_incarnation) LBM_MUST_CHECK;
 
 /* Stage OWN: its neighbours are these from now on. Takes half. */
-void lbm_shard_set_neighbours(struct lbm_shard *shard, struct lbm_vertex *vertex, struct lbm_half *half, uint32_t degree);
+void lbm_shard_set_neighbours(struct lbm_shard *shard, struct lbm_vertex *vertex, struct lbm_half *half,
+                              uint32_t degree);
 
 /* Stage OWN: it costs so much from now on. */
 void lbm_shard_set_work(struct lbm_shard *shard, struct lbm_vertex *vertex, uint32_t work);

@@ -168,7 +168,7 @@ struct upload {
     uint32_t vertices; /* of the whole guest */
     uint64_t edges;
     uint32_t parts, part, first, rows; /* parts > 0: other hosts read the others */
-    uint64_t token, job;               /* with parts: of the question to the home, and its answer, 0: none yet */
+    uint64_t token, job;               /* with parts: of the question to the home, and its answer, or 0 */
     uint32_t home;
     uint64_t request;
     LBM_VEC(uint64_t) offset;

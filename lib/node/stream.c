@@ -16,7 +16,7 @@ self_of(const struct lbm_node *node)
     return lbm_view_member(&node->view, node->host);
 }
 
-/* ---- the queue of changes -------------------------------------------------------------------------------- */
+/* ---- the queue of changes ------------------------------------------------------------------------------ */
 
 void
 stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
@@ -75,13 +75,15 @@ gather(struct lbm_node *node)
     s->retry_us = INT64_MAX;
 }
 
-/* ---- sending ------------------------------------------------------------------------------------------------ */
+/* ---- sending ------------------------------------------------------------------------------------------- */
 
 static struct lbm_vertex *
 vertex_of(const struct lbm_node *node, const struct change *change, struct job **job)
 {
     *job = job_of(node, change->job);
-    return *job != NULL && change->vertex != LBM_NONE ? lbm_shard_vertex(&(*job)->shard, change->vertex) : NULL;
+    if (*job == NULL || change->vertex == LBM_NONE)
+        return NULL;
+    return lbm_shard_vertex(&(*job)->shard, change->vertex);
 }
 
 struct repl_batch {
@@ -169,7 +171,7 @@ send_batch(struct lbm_node *node)
             batch_add(node, &batch, &s->changes.at[s->next]);
     }
     if (s->next == s->changes.n)
-        batch.message.seq = s->seq; /* later numbers are of records that are gone: a new buddy never hears of them */
+        batch.message.seq = s->seq; /* later ones are of records that are gone: a new buddy hears of none */
     if (s->next != from && node->failed == LBM_OK) {
         if (batch.columns.vertex.n != 0) {
             columns_message(&batch.columns);
@@ -202,7 +204,7 @@ pump(struct lbm_node *node)
             s->retry_us = node->now_us + REPL_RETRY_US;
 }
 
-/* ---- acknowledgement ------------------------------------------------------------------------------------------ */
+/* ---- acknowledgement ----------------------------------------------------------------------------------- */
 
 void
 stream_covered(struct lbm_node *node, struct lbm_vertex *vertex)
@@ -265,8 +267,8 @@ heard_position(struct lbm_node *node, uint64_t seq)
     if (seq < s->acked && LBM_BUG(KEEP_ACKS))
         return;
     if (seq < s->acked) { /* its disk has gone back: give it again what it had */
-        note(node, LBM_NOTE_WARNING, "host %" PRIu32 " has lost a part of this host's replica: sending it again",
-             s->buddy);
+        note(node, LBM_NOTE_WARNING,
+             "host %" PRIu32 " has lost a part of this host's replica: sending it again", s->buddy);
         s->acked = seq;
         gather(node);
     } else {
@@ -290,7 +292,7 @@ on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
         s->retry_us = node->now_us; /* it misses something: from there on again */
 }
 
-/* ---- leases --------------------------------------------------------------------------------------------------- */
+/* ---- leases -------------------------------------------------------------------------------------------- */
 
 int64_t
 lease_end(const struct lbm_node *node)
@@ -357,7 +359,8 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Lease *lease = message->lease;
     struct stream *s = &node->stream;
-    if (message->src != s->buddy || lease->generation != s->generation || (int64_t)lease->sent_us > node->now_us)
+    if (message->src != s->buddy || lease->generation != s->generation ||
+        (int64_t)lease->sent_us > node->now_us)
         return;
     if (lease->rolled_back && !LBM_BUG(IGNORE_ROLLED_BACK)) {
         s->rolled_back = 1;
@@ -383,7 +386,7 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
     lease_tell(node);
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------------------- */
 
 void
 stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
@@ -402,8 +405,9 @@ stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     }
 }
 
-/* The lease is over before the time that the page tells. Applications see it before their next step, but those
- * that are within one may go on for as long as a step takes; until then nothing moves (stream_timer). */
+/* The lease is over before the time that the page tells. Applications see it before their next step, but
+ * those that are within one may go on for as long as a step takes; until then nothing moves
+ * (stream_timer). */
 static void
 withdraw(struct lbm_node *node)
 {

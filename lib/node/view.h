@@ -174,8 +174,8 @@ struct lbm_views;
 struct lbm_views *lbm_views_new(void); /* NULL: memory is short */
 void lbm_views_free(struct lbm_views *views);
 
-/* lbm_view_apply; or if somebody has done it before, what came of it. chain: of all entries up to this one. views
- * NULL: the view is and stays the caller's own. Errors: as lbm_view_apply; the view is then usable. */
+/* lbm_view_apply; or if somebody has done it before, what came of it. chain: of all entries up to this one.
+ * views NULL: the view is and stays the caller's own. Errors: as lbm_view_apply; the view is then usable. */
 enum lbm_err lbm_views_apply(struct lbm_views *views, struct lbm_view *view, const Lbm__Command *command,
                              uint64_t chain, char refusal[LBM_DIAG_TEXT_MAX]) LBM_MUST_CHECK;
 /* The same for a view from a snapshot. */

@@ -55,7 +55,8 @@ struct lbm_polygon {
 /* The cell of host p clipped to the unit square (m = 2, wrap = 0). May be empty (n = 0).
  * Errors: LBM_E_NOMEM, LBM_E_UNSUPPORTED (m = 3 or wrap).  The caller frees with lbm_polygon_free.
  * Cost: O(n) for one cell. */
-enum lbm_err lbm_regions_cell(const struct lbm_regions *r, uint32_t p, struct lbm_polygon *out) LBM_MUST_CHECK;
+enum lbm_err lbm_regions_cell(const struct lbm_regions *r, uint32_t p,
+                              struct lbm_polygon *out) LBM_MUST_CHECK;
 
 /* The same on the unit torus (m = 2, sites in the unit square; wrap is not looked at): the cell lies around
  * its site and may reach beyond the unit square; areas still add up to 1. */

@@ -182,7 +182,8 @@ lbm_store_bind_row(struct lbm_store *store, enum lbm_sql id, const struct lbm_ro
     int result = SQLITE_OK, at = 1;
     for (int i = 0; i < COLUMNS_MAX; i++)
         result |= sqlite3_bind_int64(put, at++, (int64_t)columns[i]);
-    const struct blob adjacency = {store->adjacency.at != NULL ? store->adjacency.at : "", store->adjacency.len};
+    const struct blob adjacency = {store->adjacency.at != NULL ? store->adjacency.at : "",
+                                   store->adjacency.len};
     const struct blob payload = {row->payload != NULL ? (const void *)row->payload : "", row->payload_len};
     const struct blob news = {store->news.at != NULL ? store->news.at : "", store->news.len};
     result |= sqlite3_bind_int64(put, at++, row_crc(columns, adjacency, payload, news));

@@ -51,7 +51,7 @@
       " ON CONFLICT(owner, incarnation, job, v) DO UPDATE SET epoch = ?3, stage = ?4, peer = ?5,"            \
       " peer_incarnation = ?6, work = ?7, pin = ?8, anchored = ?9, seq = ?10, source = ?11,"                 \
       " source_incarnation = ?12, fin = ?13, crc = ?14, position = ?15, adjacency = ?16, payload = ?17,"     \
-      " news = ?18 WHERE (epoch, stage) <= (?3, ?4)")                                                                   \
+      " news = ?18 WHERE (epoch, stage) <= (?3, ?4)")                                                        \
     X(REPLICA_ALL, "SELECT " LBM_ROW_COLUMNS ", owner, incarnation FROM replica"                             \
                    " WHERE job BETWEEN ?1 AND ?2 ORDER BY owner, incarnation, job, v")                       \
     X(REPLICA_DELETE, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2 AND job = ?3 AND v = ?4")   \

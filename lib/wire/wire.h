@@ -23,7 +23,7 @@
 #define LBM_ROWS_MAX 65536                /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */
 #define LBM_SNAPSHOT_BYTES_MAX (64u << 20) /* a view of LBM_LINKS_MAX links, declared at both ends */
 #define LBM_DEPARTED_MAX (1u << 20)        /* one departure a minute for two years */
-#define LBM_PARTS_MAX 2048                /* of a guest that several hosts read: 25 bytes a part in a command */
+#define LBM_PARTS_MAX 2048                /* of a guest that several hosts read: 25 bytes in a command */
 #define LBM_COMMAND_BYTES_MAX (64u << 10) /* a Join that is linked to LBM_HOSTS_MAX hosts: 5 bytes a link */
 
 /* A frame is a 4-byte little-endian length of what follows (1 .. LBM_FRAME_BYTES_MAX), then the packed
