@@ -1,5 +1,5 @@
 # What benches of real clusters compute of guests, hosts and mappings.
-import gzip, sys
+import gzip, math, sys, time
 
 
 def read_metis(path):
@@ -12,22 +12,72 @@ def read_metis(path):
     return [[int(x) - 1 for x in line.split()] for line in lines[1 : int(head[0]) + 1]]
 
 
+def write_metis(path, rows, work=None):
+    """Neighbours of each vertex, from 0, and what it weighs."""
+    with open(path, "w") as out:
+        out.write(f"{len(rows)} {sum(map(len, rows)) // 2}{' 10' if work else ''}\n")
+        for v, row in enumerate(rows):
+            numbers = ([work[v]] if work else []) + [u + 1 for u in row]
+            out.write(" ".join(map(str, numbers)) + "\n")
+
+
+def adjacency(vertices, edges):
+    """Neighbours of each vertex by its place in the list."""
+    place = {v: i for i, v in enumerate(vertices)}
+    rows = [[] for _ in vertices]
+    for a, b in edges:
+        rows[place[a]].append(place[b])
+        rows[place[b]].append(place[a])
+    return [sorted(row) for row in rows]
+
+
+def edges_of(neighbours):
+    return [(v, u) for v, row in enumerate(neighbours) for u in row if v < u]
+
+
 class Hosts:
-    """A mesh."""
+    """A mesh or a torus."""
 
     def __init__(self, spec):
-        kind, sizes = spec.split(":")
-        self.a, self.b = (int(x) for x in sizes.split("x"))
-        if kind != "mesh":
-            sys.exit("hosts are a mesh of two dimensions")
-        self.n = self.a * self.b
+        kind, _, sizes = spec.partition(":")
+        if kind not in ("mesh", "torus"):
+            sys.exit("hosts are a mesh or a torus")
+        self.sides, self.wraps = [int(side) for side in sizes.split("x")], kind == "torus"
+        self.n = math.prod(self.sides)
 
     def distance(self, p, q):
-        return abs(p % self.a - q % self.a) + abs(p // self.a - q // self.a)
+        sum_ = 0
+        for side in self.sides:
+            d = abs(p % side - q % side)
+            sum_ += min(d, side - d) if self.wraps else d
+            p, q = p // side, q // side
+        return sum_
+
+
+class Mesh(Hosts):
+    """Of two dimensions, a x b."""
+
+    def __init__(self, spec):
+        super().__init__(spec)
+        if self.wraps or len(self.sides) != 2:
+            sys.exit("hosts are a mesh of two dimensions")
+        self.a, self.b = self.sides
 
 
 def imbalance(sums):
     return max(sums) * len(sums) / max(1, sum(sums)) - 1
+
+
+def seconds_until_even(sums, began, seconds):
+    """After how long loads are within 5 % and stay so until the time is over; None: they are not then."""
+    even = None
+    while time.time() < began + seconds:
+        if imbalance(sums()) > 0.05:
+            even = None
+        elif even is None:
+            even = time.time() - began
+        time.sleep(0.05)
+    return even
 
 
 def hop_bytes(hosts, edges, where):
@@ -35,8 +85,16 @@ def hop_bytes(hosts, edges, where):
     return sum(row[where[a]][where[b]] for a, b in edges)
 
 
-# The least work over links, one for each of them, that leaves every host at most `bound` of its share. Transport of
-# what is too much to where there is room: cheapest paths one after the other, with flows that may be taken back.
+def surplus(hosts, sums):
+    """Work that must go, for no host may have more than 1.03 of its share; the same times links it goes."""
+    bound = 1.03
+    share = sum(sums) / hosts.n
+    return sum(max(0, s - bound * share) for s in sums), least_flow(hosts, sums, bound)
+
+
+# The least work over links, one for each of them, that leaves every host at most `bound` of its share.
+# Transport of what is too much to where there is room: cheapest paths one after the other, with flows that
+# may be taken back.
 def least_flow(hosts, sums, bound):
     share = sum(sums) / hosts.n
     supply = [max(0.0, s - bound * share) for s in sums]

@@ -1,0 +1,137 @@
+# What benches of real clusters do with daemons, with lbctl and with applications.
+import json, mmap, os, shutil, signal, subprocess, tempfile, time
+
+
+def run(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def parse(parser):
+    """Command line of a bench whose applications work on one guest."""
+    parser.add_argument("build")
+    parser.add_argument("guest", help="a METIS file (.gz too), or what lbctl gen makes")
+    parser.add_argument("--hosts", default="mesh:4x4")
+    parser.add_argument("--check", action="store_true",
+                        help="what must hold on any machine holds, or exit status 1")
+    parser.add_argument("--json", help="write the numbers there")
+    return parser.parse_args()
+
+
+def wait_until(seconds, text, holds):
+    end = time.time() + seconds
+    while not holds():
+        if time.time() > end:
+            raise SystemExit(f"not within {seconds} s: {text}")
+        time.sleep(0.02)
+
+
+def write_json(path, numbers):
+    if path:
+        with open(path, "w") as out:
+            json.dump(numbers, out, indent=1)
+
+
+class Cluster:
+    """Daemons of this machine, with applications of one job, in a directory that goes with them."""
+
+    def __init__(self, build, hosts):
+        self.lbctl, self.daemon, self.hosts = build + "/client/lbctl", build + "/daemon/lbmapd", hosts
+        self.scratch = tempfile.mkdtemp(prefix="lbmap-bench.", dir="/tmp")
+        self.directory = self.scratch + "/c"
+        self.applications, self.failed = {}, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, _value, _trace):
+        for application in self.applications.values():
+            application.send_signal(signal.SIGTERM)
+        for application in self.applications.values():
+            try:
+                application.wait(10)
+            except subprocess.TimeoutExpired:
+                application.kill()
+        if self.failed or kind is not None:
+            logs = f"{self.directory}/h*/lbmapd.log"
+            subprocess.run(f"grep -siE 'warn|error|assert' {logs} | tail -n 40", shell=True)
+        self.remove()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def expect(self, holds, text):
+        print(("ok: " if holds else "FAILED: ") + text, flush=True)
+        if not holds:
+            self.failed.append(text)
+
+    def guest(self, spec):
+        """The file of a guest, generated if it is none."""
+        if os.path.exists(spec):
+            return spec
+        path = f"{self.scratch}/{spec.replace(':', '_')}.graph"
+        run(self.lbctl, "-q", "gen", spec, "-o", path)
+        return path
+
+    def plan(self, path, *options):
+        """Host of each vertex."""
+        hosts = run(self.lbctl, "-q", "plan", path, "--hosts", self.hosts, *options)
+        return [int(host) for host in hosts.split()]
+
+    # ---- daemons ----
+
+    def up(self):
+        """All that do not run are started."""
+        made = [] if os.path.exists(self.directory) else ["--hosts", self.hosts]
+        run(self.lbctl, "-q", "cluster", "up", *made, "--dir", self.directory, "--daemon", self.daemon)
+
+    def down(self):
+        run(self.lbctl, "-q", "cluster", "down", "--dir", self.directory)
+
+    def remove(self):
+        """Daemons, and all that they have stored."""
+        if os.path.exists(self.directory):
+            subprocess.run([self.lbctl, "-q", "cluster", "down", "--dir", self.directory],
+                           stdout=subprocess.DEVNULL)
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def pid(self, host):
+        return int(open(f"{self.directory}/h{host}/lbmapd.pid").read())
+
+    def socket(self, host):
+        return f"{self.directory}/h{host}/lbmapd.sock"
+
+    def at(self, host, *command):
+        """Command line of lbctl that asks this host."""
+        return [self.lbctl, "-q", "-s", self.socket(host), *command]
+
+    def ask(self, host, *command):
+        return run(*self.at(host, *command))
+
+    # ---- the job ----
+
+    def job(self):
+        found = json.loads(self.ask(0, "jobs", "job", "--json"))
+        return found[0] if isinstance(found, list) else found
+
+    def settle(self, seconds, must=True):
+        subprocess.run(self.at(0, "wait", "job", "--timeout", str(seconds)), check=must)
+
+    # ---- applications ----
+
+    def share(self, name, content):
+        """A file that applications and this program have in memory."""
+        path = f"{self.scratch}/{name}"
+        with open(path, "wb") as out:
+            out.write(content)
+        with open(path, "r+b") as opened:
+            return mmap.mmap(opened.fileno(), len(content))
+
+    def start_application(self, host, program, *arguments):
+        self.applications[host] = subprocess.Popen([program, "job", self.socket(host), str(host), *arguments])
+
+    def expect_applications(self):
+        self.expect(all(a.poll() is None for a in self.applications.values()), "all applications run")
+
+    def lose(self, host):
+        """The host loses power: daemon and application at once."""
+        os.kill(self.pid(host), signal.SIGKILL)
+        self.applications[host].kill()
+        self.applications[host].wait()
