@@ -59,8 +59,7 @@ gather_free(struct lbm_node *node)
     lbm_vec_free(&node->gatherings);
 }
 
-/* ---- parts that begin
- * --------------------------------------------------------------------------------------- */
+/* ---- parts that begin ---------------------------------------------------------------------------------- */
 
 static struct gathering *
 gathering_new(struct lbm_node *node, const Lbm__JobCreate *create)
@@ -170,8 +169,7 @@ on_part_begin(struct lbm_node *node, const Lbm__Peer *message)
     gather_begin(node, message->src, message->src_incarnation, message->part_begin);
 }
 
-/* ---- all parts are there
- * ---------------------------------------------------------------------------------------- */
+/* ---- all parts are there ------------------------------------------------------------------------------- */
 
 static int
 by_number(const void *a, const void *b)
@@ -347,8 +345,7 @@ on_part_ready(struct lbm_node *node, const Lbm__Peer *message)
     gather_ready(node, message->src, message->part_ready);
 }
 
-/* ---- parts that do not come
- * --------------------------------------------------------------------------------------- */
+/* ---- parts that do not come ---------------------------------------------------------------------------- */
 
 void
 gather_timer(struct lbm_node *node)

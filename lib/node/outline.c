@@ -27,8 +27,7 @@ is_away(const struct lbm_node *node, uint32_t host)
     return is_silent(node, host, (int64_t)EXCLUDE_US * (1 + node->health));
 }
 
-/* ---- answers of hosts ------------------------------------------------------------------------------------
- */
+/* ---- answers of hosts ---------------------------------------------------------------------------------- */
 
 static uint32_t
 piece_of(size_t n, size_t at)
@@ -163,8 +162,7 @@ on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
                 plan->more != 0);
 }
 
-/* ---- the home asks ----------------------------------------------------------------------------------------
- */
+/* ---- the home asks ------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 append(struct outline_part *part, const Lbm__OutlinePart *piece)
@@ -266,8 +264,7 @@ begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     }
 }
 
-/* ---- the home plans ---------------------------------------------------------------------------------------
- */
+/* ---- the home plans ------------------------------------------------------------------------------------ */
 
 /* Leave out what is not whole, or makes no sense; its host takes part in nothing then. */
 static void

@@ -162,8 +162,7 @@ outline_cluster(const struct lbm_shard *shard, double share, uint32_t work_max, 
     return err;
 }
 
-/* ---- the clusters of all --------------------------------------------------------------------------------
- */
+/* ---- the clusters of all ------------------------------------------------------------------------------- */
 
 static int
 all_below(const uint32_t *number, size_t n, uint32_t bound)

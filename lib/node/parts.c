@@ -15,8 +15,7 @@ enum {
     SOON_US = 50000,   /* before it is looked whether the buddy has the part */
 };
 
-/* ---- before the rows -------------------------------------------------------------------------------------
- */
+/* ---- before the rows ----------------------------------------------------------------------------------- */
 
 void
 part_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
@@ -95,8 +94,7 @@ on_part_answer(struct lbm_node *node, const Lbm__Peer *message)
         part_answered(node, answer->token, answer->job, refusal);
 }
 
-/* ---- the rows
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the rows ------------------------------------------------------------------------------------------ */
 
 /* PENDING, with what this host needs to go on after a restart: whose part it is, and who gathers. */
 static enum lbm_err
@@ -200,8 +198,7 @@ part_recover(struct job *job)
     lbm__command__free_unpacked(command, NULL);
 }
 
-/* ---- until the log has it
- * ------------------------------------------------------------------------------------ */
+/* ---- until the log has it ------------------------------------------------------------------------------ */
 
 /* A number for an edge that both its ends find, and whoever writes a guest does not foresee. */
 static uint64_t
@@ -288,8 +285,7 @@ part_deadline(const struct job *job)
     return job->part.is_part ? job->part.tell_us : INT64_MAX;
 }
 
-/* ---- the log has it
- * -------------------------------------------------------------------------------------------- */
+/* ---- the log has it ------------------------------------------------------------------------------------ */
 
 void
 part_created(struct lbm_node *node, const Lbm__JobCreate *create)
