@@ -184,7 +184,7 @@ everybody_is_heard(const struct lbm_node *node)
     return all_adopted(node);
 }
 
-/* Everybody has been asked again and again: the other end was removed long ago. */
+/* Everybody was asked again and again: the other end was removed long ago. */
 static void
 give_up(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex, const struct lbm_half *news)
 {
@@ -231,25 +231,45 @@ tell_row(struct lbm_node *node, const struct job *job, told_list *list, uint32_t
         fail(node, LBM_E_NOMEM);
 }
 
+/* Of the vertices that are told of at once. */
+struct telling {
+    told_list list;            /* to hosts */
+    LBM_VEC(uint32_t) lost;    /* everybody is asked for them */
+    int is_asked_of_everybody; /* and nobody is away */
+};
+
+/* Everybody is asked for all that is left to tell of this vertex. While somebody is to be told some of it, that counts
+ * anew: who does not answer may be gone the next moment, and its heir was not asked yet. When somebody is away it does
+ * not count, but what was asked before still does: where pings are lost, somebody of many is missed every few seconds. */
+static void
+count_asked(const struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, const struct telling *telling)
+{
+    for (uint32_t i = 0; i < vertex->n_news; i++)
+        if (listener(node, job, &vertex->news[i]) != LBM_NONE) {
+            vertex->news_asked = 0;
+            return;
+        }
+    vertex->news_asked += telling->is_asked_of_everybody;
+}
+
 /* All that is to be told of one vertex. */
 static void
-tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, told_list *list, struct told *lost)
+tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, struct telling *telling)
 {
     struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
     uint32_t id = vertex->id;
     vertex->news_us = node->now_us;
-    /* Whoever was asked has had the time to answer, if this host was running. */
-    vertex->news_asked = everybody_is_heard(node) ? vertex->news_asked + 1 : 0;
+    count_asked(node, job, vertex, telling);
     for (uint32_t i = vertex->n_news; i-- > 0;) {
         struct lbm_half news = vertex->news[i];
         uint32_t host = listener(node, job, &news);
         if (host == node->host)
             tell_self(node, job, vertex, &news);
         else if (host != LBM_NONE)
-            tell_row(node, job, list, host, vertex, &news);
+            tell_row(node, job, &telling->list, host, vertex, &news);
         else if (vertex->news_asked > EDGES_ASKED_MAX)
             give_up(node, job, vertex, &news);
-        else if (lbm_vec_push(&lost->vertex, news.to) != LBM_OK)
+        else if (lbm_vec_push(&telling->lost, news.to) != LBM_OK)
             fail(node, LBM_E_NOMEM);
         vertex = record_of(job, id);
         if (vertex == NULL || i > vertex->n_news)
@@ -269,14 +289,13 @@ edges_timer(struct lbm_node *node, struct job *job)
 {
     if (node->now_us < job->news_us || node->starting)
         return;
-    told_list list = {0};
-    struct told lost = {0};
+    struct telling telling = {.is_asked_of_everybody = node->now_us >= job->where_us && everybody_is_heard(node)};
     size_t kept = 0, n = job->news.n;
     job->news_us = INT64_MAX;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         uint32_t slot = job->news.at[i];
         if (job->shard.vertices.at[slot].n_news != 0 && is_to_tell(node, &job->shard.vertices.at[slot]))
-            tell_vertex(node, job, slot, &list, &lost);
+            tell_vertex(node, job, slot, &telling);
         if (job->shard.vertices.at[slot].n_news != 0)
             job->news.at[kept++] = slot;
         else
@@ -287,11 +306,11 @@ edges_timer(struct lbm_node *node, struct job *job)
     job->news.n = kept;
     if (kept != 0 && job->news_us == INT64_MAX)
         job->news_us = node->now_us + EDGES_RETRY_US;
-    for (size_t i = 0; i < list.n; i++)
-        send_told(node, job, &list.at[i]);
-    ghosts_ask(node, job, lost.vertex.n, lost.vertex.at);
-    lbm_vec_free(&lost.vertex);
-    told_free(&list);
+    for (size_t i = 0; i < telling.list.n; i++)
+        send_told(node, job, &telling.list.at[i]);
+    ghosts_ask(node, job, telling.lost.n, telling.lost.at);
+    lbm_vec_free(&telling.lost);
+    told_free(&telling.list);
 }
 
 int64_t

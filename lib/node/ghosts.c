@@ -222,14 +222,16 @@ ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
     job->where_us = node->now_us + WHERE_US;
     Lbm__Where where = LBM__WHERE__INIT;
     where.job = job->id;
-    where.n_vertex = n < LBM_BATCH_VERTICES_MAX ? n : LBM_BATCH_VERTICES_MAX;
-    where.vertex = vertex;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_WHERE;
     message.where = &where;
-    for (size_t i = 0; i < node->view.members.n; i++)
-        if (node->view.members.at[i].host != node->host && lbm_view_takes_part(&node->view.members.at[i]))
-            send_soft(node, node->view.members.at[i].host, &message);
+    for (size_t at = 0; at < n; at += where.n_vertex) {
+        where.n_vertex = n - at < LBM_BATCH_VERTICES_MAX ? n - at : LBM_BATCH_VERTICES_MAX;
+        where.vertex = vertex + at;
+        for (size_t i = 0; i < node->view.members.n; i++)
+            if (node->view.members.at[i].host != node->host && lbm_view_takes_part(&node->view.members.at[i]))
+                send_soft(node, node->view.members.at[i].host, &message);
+    }
 }
 
 void

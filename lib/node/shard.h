@@ -50,7 +50,7 @@ struct lbm_vertex {
     struct lbm_half *news; /* [n_news], owned: changed edges of which the other ends' owners have to hear */
     uint64_t news_stamp;   /* of the last change among them */
     int64_t news_us;       /* when they were last told; 0: not yet */
-    uint32_t news_asked;   /* so often in a row everybody was asked for somebody to tell */
+    uint32_t news_asked;   /* so often everybody was asked for somebody to tell, and nobody was away */
     uint8_t news_listed;   /* they are on the list of those to be told */
     double x[3];        /* position in raw coordinates (before the frame) */
     int64_t offered_us; /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
