@@ -253,6 +253,8 @@ advance(struct lbm_node *node, uint64_t seq)
         s->next -= s->head;
         s->head = 0;
     }
+    application_acked(node);
+    edges_acked(node);
 }
 
 /* The buddy holds everything up to seq of this generation. */
@@ -286,8 +288,6 @@ on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
     int is_stuck = ack->seq == s->acked && s->head < s->next;
     if (ack->seq >= s->acked)
         heard_position(node, ack->seq);
-    application_acked(node);
-    edges_acked(node);
     if (is_stuck && node->now_us + REPL_RETRY_US / 2 >= s->retry_us)
         s->retry_us = node->now_us; /* it misses something: from there on again */
 }
@@ -524,11 +524,8 @@ stream_timer(struct lbm_node *node)
     if (!is_alive(node))
         return;
     if (s->buddy == LBM_NONE) {
-        if (is_alone(node)) {
+        if (is_alone(node))
             advance(node, s->seq);
-            application_acked(node);
-            edges_acked(node);
-        }
         return;
     }
     if (node->now_us >= s->retry_us) {
