@@ -390,6 +390,7 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     if (job->phase != phase)
         note(node, LBM_NOTE_DEBUG, "job %s: %s, %" PRIu32 " vertices here", entry != NULL ? entry->name : "?",
              lbm_phase_name(phase), job->shard.n_own);
+    int mapped = job->phase == LBM_PHASE_MAPPING;
     job->phase = phase;
     job->tick_us = phase == LBM_PHASE_PLACED && !is_home(node, job) ? INT64_MAX : node->now_us;
     node->ping_us = node->now_us; /* the others hear of it at once */
@@ -405,13 +406,13 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         job->checkpoint_us = INT64_MAX;
         lbm_vec_free(&job->outline.vertex);
         lbm_vec_free(&job->outline.cluster);
-        store_positions(node, job);
+        if (mapped)
+            store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
         if (!level_begin(node, job))
             session_start(node, job);
         break;
     case LBM_PHASE_SETTLED:
         job->was_settled = 1;
-        store_positions(node, job);
         break;
     case LBM_PHASE_SUBMITTED:
     case LBM_PHASE_PLACED:
