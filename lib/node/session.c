@@ -351,7 +351,9 @@ session_start(struct lbm_node *node, struct job *job)
     s->woken = s->sweep;
     s->colour = 0;
     s->n_met = s->n_silent = 0;
-    s->slack = s->slack_heard = no_slack;
+    s->slack_heard = no_slack;
+    if (!job->was_settled)
+        s->slack = no_slack; /* else what was known of room: nothing is passed on at random meanwhile */
     s->state = SESSION_NONE;
     s->retry_us = node->now_us; /* from the timer: the caller may be inside a handler */
 }
