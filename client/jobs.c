@@ -42,11 +42,14 @@ job_object(const Lbm__JobEntry *job)
         json_array_append_new(hosts, json_pack("{s:i, s:I, s:I}", "host", (int)job->host[i], "load",
                                                (json_int_t)job->host_load[i], "vertices",
                                                (json_int_t)job->host_vertices[i]));
+    json_t *missing = json_array();
+    for (size_t i = 0; i < job->n_missing; i++)
+        json_array_append_new(missing, json_integer((json_int_t)job->missing[i]));
     char id[24];
     snprintf(id, sizeof id, "0x%016" PRIx64, job->job);
     return json_pack(
         "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:i, s:s, s:I, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:i, "
-        "s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:o, s:o}",
+        "s:f, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:f, s:o, s:o, s:o}",
         "name", job->name, "id", id, "phase", job->phase, "settled", (int)job->settled, "vertices",
         (json_int_t)job->vertices, "edges", (json_int_t)job->edges, "work", (json_int_t)job->work, "home",
         (int)job->home, "start", lbm_start_name((enum lbm_start)job->start), "seed", (json_int_t)job->seed,
@@ -56,8 +59,8 @@ job_object(const Lbm__JobEntry *job)
         (int)job->owner, "age_s", job->age_s, "policy", job->policy, "policy_asked", job->policy_asked,
         "schedule", job->schedule, "policy_why", job->policy_why, "level_sweeps",
         (json_int_t)job->level_sweeps, "level_words", (json_int_t)job->level_words, "flow",
-        (json_int_t)job->flow, "transfer_s", job->transfer_s, "gates", gates_object(job->gates), "hosts",
-        hosts);
+        (json_int_t)job->flow, "transfer_s", job->transfer_s, "gates", gates_object(job->gates), "missing",
+        missing, "hosts", hosts);
 }
 
 static enum lbm_err
@@ -206,6 +209,18 @@ print_settled(const struct lbm_cli *client, struct lbm_daemon *daemon, const cha
     return status;
 }
 
+/* " but for host 3, 5", as much as there is room for; nothing if all take part. */
+static void
+name_missing(const json_t *job, char *text, size_t size)
+{
+    const json_t *missing = json_object_get(job, "missing");
+    size_t len = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < json_array_size(missing) && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s%d", i == 0 ? " but for host " : ", ",
+                                (int)json_integer_value(json_array_get(missing, i)));
+}
+
 static enum lbm_status
 run_wait(const struct lbm_cli *client)
 {
@@ -227,10 +242,12 @@ run_wait(const struct lbm_cli *client)
         lbm_progress_show(&progress, json_string_value(json_object_get(job, "phase")), job_progress(job));
         if (lbm_progress_now_ms() >= end_ms) {
             struct lbm_diag diag;
+            char missing[120];
+            name_missing(job, missing, sizeof missing);
             lbm_diag_set(&diag, LBM_E_TIMEOUT, client->operand[0], 0,
-                         "not settled within %g s: it is %s, imbalance %.2f %%",
+                         "not settled within %g s: it is %s%s, imbalance %.2f %%",
                          client->value[WAIT_TIMEOUT].number, json_string_value(json_object_get(job, "phase")),
-                         100 * json_number_value(json_object_get(job, "imbalance")));
+                         missing, 100 * json_number_value(json_object_get(job, "imbalance")));
             lbm_progress_end(&progress);
             (void)lbm_cli_fail(client, &diag);
             status = LBM_STATUS_TIMED_OUT;

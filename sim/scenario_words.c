@@ -136,11 +136,40 @@ expect_buddy(struct scenario *s, const struct arguments *a)
         scenario_fails(s, "--", "the buddy of host %" PRIu32 " is %" PRId32, host_in(a, 0), (int32_t)buddy);
 }
 
+static void
+expect_vertices(struct scenario *s, const struct arguments *a)
+{
+    uint32_t n = s->story.g[0].n, doubles, none, here = 0;
+    uint32_t *part = lbm_alloc(n, sizeof *part);
+    LBM_ASSERT(part != NULL);
+    cluster_owners(s->story.cluster, n, part, &doubles, &none);
+    for (uint32_t v = 0; v < n; v++)
+        here += part[v] == host_in(a, 0);
+    if (here < a->number[1] || here > a->number[2])
+        scenario_fails(s, "--", "host %" PRIu32 " has %" PRIu32, host_in(a, 0), here);
+    free(part);
+}
+
 static int
 all_settled(struct cluster *cluster, void *arg)
 {
     (void)arg;
     return cluster_settled(cluster, "job0");
+}
+
+/* Those that are up have settled, whatever hosts that take no part have. */
+static int
+others_settled(struct cluster *cluster, void *arg)
+{
+    const struct story *story = arg;
+    for (uint32_t p = 0; p < story->h.n; p++) {
+        if (!cluster_is_up(cluster, p) || cluster_is_stopped(cluster, p))
+            continue;
+        const Lbm__JobEntry *job = cluster_job(cluster, p, "job0");
+        if (job == NULL || strcmp(job->phase, lbm_phase_name(LBM_PHASE_SETTLED)) != 0)
+            return 0;
+    }
+    return 1;
 }
 
 static int
@@ -158,7 +187,8 @@ await_state(struct scenario *s, const struct arguments *a)
         const char *text;
     } states[] = {{story_in_sync, "the hosts that are up are not all active and in sync"},
                   {all_settled, "the job has not settled"},
-                  {all_worked_on, "some vertex is worked on by nobody"}};
+                  {all_worked_on, "some vertex is worked on by nobody"},
+                  {others_settled, "the job has not settled among those that take part"}};
     if (!cluster_run(s->story.cluster, (int64_t)a->number[1], states[a->number[0]].is, &s->story))
         scenario_fails(s, "--", "%s", states[a->number[0]].text);
 }
@@ -442,12 +472,14 @@ const struct scenario_row scenario_rows[] = {
     {"run TIME", "time passes", run_time, NULL, NEEDS_NOTHING},
     {"await TEXT within TIME", "until a line of the trace has the text, in which * stands for anything",
      await_text, NULL, NEEDS_NOTHING},
-    {"await members|settled|work within TIME",
-     "until all that are up are active and in sync; the job has settled; all is worked on", await_state, NULL,
-     NEEDS_NOTHING},
+    {"await members|settled|work|others within TIME",
+     "until all that are up are active and in sync; the job has settled; all is worked on; it has settled but for "
+     "hosts that take no part",
+     await_state, NULL, NEEDS_NOTHING},
     {"expect no TEXT for TIME", "time passes without such a line", expect_none, NULL, NEEDS_NOTHING},
     {"expect TEXT happened", "there was such a line", expect_happened, NULL, NEEDS_NOTHING},
     {"expect TEXT never", "there was none so far", expect_never, NULL, NEEDS_NOTHING},
+    {"expect vertices HOST NUMBER to NUMBER", "so many are the host's", expect_vertices, NULL, NEEDS_NOTHING},
     {"expect buddy HOST HOST", "the buddy of the first is the second", expect_buddy, NULL, NEEDS_UP},
 
     {"hold KIND HOST HOST", "from such a message on, what the first sends to the second waits", hold, NULL,

@@ -176,9 +176,7 @@ everybody_is_heard(const struct lbm_node *node)
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        int is_away = member->host != node->host && lbm_view_takes_part(member) &&
-                      is_silent(node, member->host, is_watched(node, member) ? SILENT_US : EDGES_UNHEARD_US);
-        if (is_away)
+        if (lbm_view_takes_part(member) && is_unheard(node, member))
             return 0;
     }
     return all_adopted(node);

@@ -27,7 +27,7 @@
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
  *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c
- *   session.c    exchange sessions by colour rounds, termination
+ *   session.c    exchange sessions by colour rounds, termination; settled.c: once that is known
  *   pair.c       one meeting of two hosts
  *   exchange.c   what it moves, GDE's share and pair refinement: exchange.h
  *   columns.c    records on the wire: columns.h
@@ -88,6 +88,12 @@ void membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *peer_of(struct lbm_node *node, uint32_t host);          /* creates; NULL if memory is short */
 struct peer *peer_known(const struct lbm_node *node, uint32_t host); /* or NULL */
 int is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
+/* Nothing is heard of a member for longer than usual: in a large cluster most are heard in turn. */
+int is_unheard(const struct lbm_node *node, const struct lbm_member *member);
+/* This host can hand nothing over nor take it, since its buddy is silent. */
+int is_stuck(const struct lbm_node *node);
+/* The same of any host, or nothing is heard of it: exchange goes on without it. */
+int is_absent(const struct lbm_node *node, uint32_t host);
 void on_hello(struct lbm_node *node, const Lbm__Peer *message);
 void on_ping(struct lbm_node *node, const Lbm__Peer *message);
 
@@ -131,6 +137,8 @@ void jobs_lost(struct lbm_node *node); /* all of them, by eviction */
 void jobs_view_changed(struct lbm_node *node, int topology_changed, int all);
 void jobs_timer(struct lbm_node *node);
 int64_t jobs_deadline(const struct lbm_node *node);
+/* As pulses say it: the part of MAPPING has come to rest; once settled, all partners have been met. */
+int job_is_ready(const struct job *job);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);

@@ -69,6 +69,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->session.arriving);
     lbm_vec_free(&job->session.early);
     lbm_vec_free(&job->session.quiet);
+    lbm_vec_free(&job->session.missed);
     level_free(&job->level);
     free(job);
 }
@@ -419,6 +420,12 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     case LBM_PHASE_COUNT:
         break;
     }
+}
+
+int
+job_is_ready(const struct job *job)
+{
+    return job->phase == LBM_PHASE_SETTLED ? job->session.missed.n == 0 : job->ready;
 }
 
 static enum lbm_phase

@@ -40,6 +40,26 @@ is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
 }
 
 int
+is_unheard(const struct lbm_node *node, const struct lbm_member *member)
+{
+    return is_silent(node, member->host, is_watched(node, member) ? SILENT_US : UNHEARD_US);
+}
+
+int
+is_stuck(const struct lbm_node *node)
+{
+    return node->stream.buddy != LBM_NONE && is_silent(node, node->stream.buddy, SILENT_US);
+}
+
+int
+is_absent(const struct lbm_node *node, uint32_t host)
+{
+    if (host == node->host)
+        return is_stuck(node);
+    return is_silent(node, host, SILENT_US) || peer_known(node, host)->stuck;
+}
+
+int
 is_routable(struct lbm_node *node)
 {
     int routable = 0;
@@ -244,7 +264,7 @@ fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
     pulse->largest = job->largest;
     pulse->frame = job->frame_seq;
     pulse->moved = job->moved;
-    pulse->ready = job->ready != 0;
+    pulse->ready = job_is_ready(job) != 0;
     pulse->level_sweeps = job->level.sweeps;
     pulse->level_words = job->level.words;
     pulse->flow = job->level.flow;
@@ -318,6 +338,7 @@ send_pings(struct lbm_node *node)
             suspect[ping.n_suspect++] = peer->host;
     }
     ping.lag = stream_lag(node);
+    ping.stuck = is_stuck(node) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;
@@ -341,6 +362,7 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
         return;
     peer->vertices = 0;
     peer->lag = message->ping->lag;
+    peer->stuck = message->ping->stuck != 0;
     peer->view = message->view;
     suspect_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
     for (size_t i = 0; i < message->ping->n_jobs; i++) {

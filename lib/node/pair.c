@@ -176,19 +176,24 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .heard_us = node->now_us};
     int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
-        if (s->state == SESSION_NONE || s->partner == message->src)
-            session_receive(node, job, early);
+        int comes_first = s->state == SESSION_OPENED && node->host < message->src; /* both visit each other */
+        if (s->state == SESSION_NONE || (s->partner == message->src && !comes_first))
+            settled_receive(node, job, early);
     } else if (place < 0) {
         early->set = 0;
         session_notice(node, job, message->src, NOTICE_AHEAD);
     } else if (place == 0 && awaits && s->partner == message->src) {
         early->set = 0;
         pair_answer(node, job, early);
-    } else if (place > 0 && s->partner == message->src &&
+    } else if (s->partner == message->src &&
                (s->state == SESSION_ANSWERED || (s->state == SESSION_MOVING && s->leaving == 0))) {
-        session_stop(node,
-                     job); /* it has given up the session that this host answered, or what it was to give */
-        session_jump(node, job, open->sweep, open->colour);
+        session_stop(node, job); /* it has given up the session that this host answered, or what it was to give */
+        if (place > 0) {
+            session_jump(node, job, open->sweep, open->colour);
+        } else {
+            early->set = 0;
+            pair_answer(node, job, early);
+        }
     } else if (open->sweep > s->sweep + 1 &&
                (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED)) {
         session_jump(node, job, open->sweep, open->colour);
@@ -270,6 +275,30 @@ start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const ui
     lbm_termination_disturb(&s->termination);
 }
 
+/* Something moves: from here on a host that had settled sweeps again, with this session as the first. */
+static void
+wake(struct lbm_node *node, struct job *job)
+{
+    uint32_t colour = job->session.colour;
+    if (job->phase != LBM_PHASE_SETTLED)
+        return;
+    job_enter(node, job, LBM_PHASE_BALANCING);
+    job->session.colour = colour;
+    job->session.retry_us = INT64_MAX;
+}
+
+/* Nothing moves: the next one, please. */
+static void
+pass_on(struct lbm_node *node, struct job *job)
+{
+    if (job->phase != LBM_PHASE_SETTLED) {
+        session_next(node, job);
+        return;
+    }
+    session_stop(node, job);
+    settled_receive_next(node, job);
+}
+
 static enum lbm_err
 send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchange, const Lbm__Records *band,
           uint64_t *give_epoch)
@@ -323,12 +352,13 @@ carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchang
     if (send_plan(node, job, exchange, accept->band, give_epoch) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     if (exchange->give.n + exchange->take.n != 0) {
+        wake(node, job);
         start_moving(node, job, exchange->take.n, exchange->take.at);
         give_away(node, job, partner, exchange->give.n, exchange->give.at, give_epoch, why,
                   exchange->give_gain.at);
         session_finish_if_over(node, job);
     } else {
-        session_next(node, job);
+        pass_on(node, job);
     }
     free(give_epoch);
 }
@@ -338,13 +368,14 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairAccept *accept = message->pair_accept;
     struct job *job = job_of(node, accept->job);
-    if (job == NULL || accept->band == NULL || job->phase != LBM_PHASE_BALANCING ||
+    if (job == NULL || accept->band == NULL || job->phase < LBM_PHASE_BALANCING ||
         job->session.state != SESSION_OPENED || job->session.partner != message->src ||
         session_compare(&job->session, accept->sweep, accept->colour) != 0)
         return;
     struct session *s = &job->session;
     s->n_met++;
     s->retry_us = INT64_MAX;
+    settled_met(s, message->src);
     lbm_termination_hear(&s->termination, accept->counter);
     slack_hear(s, message->src, accept->slack_hops);
     struct exchange exchange = {0};
@@ -371,22 +402,13 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
         job->session.partner != message->src ||
         session_compare(&job->session, plan->sweep, plan->colour) != 0)
         return;
-    int settled = job->phase == LBM_PHASE_SETTLED;
+    settled_met(&job->session, message->src);
     if (plan->n_give + plan->n_take == 0) {
         remember_quiet(node, &job->session);
-        if (settled) {
-            session_stop(node, job);
-            session_receive_next(node, job);
-        } else {
-            session_next(node, job);
-        }
+        pass_on(node, job);
         return;
     }
-    if (settled) { /* from here on it sweeps again, with this session as the first */
-        job_enter(node, job, LBM_PHASE_BALANCING);
-        job->session.colour = plan->colour;
-        job->session.retry_us = INT64_MAX;
-    }
+    wake(node, job);
     const struct why why = {.reason = plan->take_reason < LBM_MOVE_REASON_COUNT
                                           ? (enum lbm_move_reason)plan->take_reason
                                           : LBM_MOVE_UNKNOWN,
@@ -410,10 +432,12 @@ on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairN
     int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
     if (is_over && s->partner == from) {
         session_stop(node, job);
-        if (job->phase == LBM_PHASE_SETTLED)
-            session_receive_next(node, job);
-        else
+        if (job->phase == LBM_PHASE_SETTLED) {
+            s->sweep = notice->sweep;
+            settled_receive_next(node, job);
+        } else {
             session_jump(node, job, notice->sweep, notice->colour);
+        }
         return;
     }
     struct early_open *early = session_early(node, s, from);
@@ -433,7 +457,9 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
     int is_opened = s->state == SESSION_OPENED && s->partner == message->src;
     switch ((enum lbm_notice)notice->kind) {
     case NOTICE_NOT_READY:
-        if (is_opened)
+        if (is_opened && job->phase == LBM_PHASE_SETTLED)
+            pass_on(node, job); /* it is visited again later */
+        else if (is_opened)
             s->retry_us = node->now_us + NOTICE_RETRY_US;
         break;
     case NOTICE_AHEAD:
@@ -450,6 +476,9 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
     case NOTICE_ASK:
         if (job->phase == LBM_PHASE_SETTLED)
             session_notice(node, job, message->src, NOTICE_SETTLED);
+        else if (s->state == SESSION_MOVING && s->partner == message->src &&
+                 session_compare(s, notice->sweep, notice->colour) == 0)
+            session_give_up(node, job); /* it has begun anew, and knows no more of what was to move */
         else if (session_compare(s, notice->sweep, notice->colour) < 0)
             session_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
         break;

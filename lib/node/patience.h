@@ -55,7 +55,8 @@ enum {
     FIN_RETRY_US = 5000000,
     EDGES_REST_US = 1000000,     /* from a change of edges to a look at what may move for it */
     EDGES_RETRY_US = 1000000,    /* changed edges without an answer are told again */
-    EDGES_UNHEARD_US = 200000000, /* of large clusters: those who are heard in turn */
+    UNHEARD_US = 200000000,       /* of large clusters: those who are heard in turn */
+    VISIT_US = 1000000,           /* between visits of a host that has settled to those it has missed */
     WHERE_US = 1000000,      /* between questions to everybody */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
 };

@@ -167,6 +167,7 @@ own_pulse(const struct lbm_node *node, const struct job *job)
                           .counter = job->session.termination.counter,
                           .largest = job->largest,
                           .moved = job->moved,
+                          .ready = job_is_ready(job),
                           .level_sweeps = job->level.sweeps,
                           .level_words = job->level.words,
                           .flow = job->level.flow,
@@ -175,7 +176,7 @@ own_pulse(const struct lbm_node *node, const struct job *job)
 
 static void
 fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const struct pulse *pulse,
-           Lbm__JobEntry *out, enum lbm_phase *least)
+           int is_missing, Lbm__JobEntry *out, enum lbm_phase *least)
 {
     size_t at = out->n_host++;
     out->host[at] = pulse->host;
@@ -194,8 +195,9 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
     double target = job_target(node, entry, pulse->host);
     double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
     out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
-    int takes_part =
-        target > 0 || pulse->vertices != 0; /* who leaves has no target, and is done when empty */
+    if (is_missing)
+        out->missing[out->n_missing++] = pulse->host;
+    int takes_part = !is_missing && (target > 0 || pulse->vertices != 0); /* who leaves is done when empty */
     *least = takes_part && pulse->phase < *least ? pulse->phase : *least;
 }
 
@@ -208,11 +210,14 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->host = lbm_alloc(n, sizeof *out->host);
     out->host_load = lbm_alloc(n, sizeof *out->host_load);
     out->host_vertices = lbm_alloc(n, sizeof *out->host_vertices);
-    if (job == NULL || out->host == NULL || out->host_load == NULL || out->host_vertices == NULL) {
+    out->missing = lbm_alloc(n, sizeof *out->missing);
+    if (job == NULL || out->host == NULL || out->host_load == NULL || out->host_vertices == NULL ||
+        out->missing == NULL) {
         fail(node, LBM_E_NOMEM);
         return;
     }
     enum lbm_phase least = LBM_PHASE_SETTLED; /* of those that take part */
+    int has_missed = 0;                       /* meetings are to come yet */
     out->counter = UINT32_MAX;
     out->imbalance = -1;
     for (size_t i = 0; i < n; i++) {
@@ -224,7 +229,11 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
             pulse = own_pulse(node, job);
         else if (pulse_known(job, host) != NULL)
             pulse = *pulse_known(job, host);
-        fold_pulse(node, entry, &pulse, out, &least);
+        const struct peer *peer = peer_known(node, host);
+        int is_missing = is_unheard(node, &node->view.members.at[i]) ||
+                         (host == node->host ? is_stuck(node) : peer != NULL && peer->stuck);
+        fold_pulse(node, entry, &pulse, is_missing, out, &least);
+        has_missed |= pulse.phase == LBM_PHASE_SETTLED && !pulse.ready;
     }
     out->n_host_load = out->n_host_vertices = out->n_host;
     out->job = entry->job;
@@ -241,7 +250,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->imbalance_bound = entry->imbalance;
     out->counter_goal = (is_routable(node) ? node->view.diameter : 0) + 1;
     out->owner = entry->owner;
-    out->settled = least == LBM_PHASE_SETTLED;
+    out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && !has_missed;
     out->policy = (char *)lbm_job_policy_name(entry->policy.policy);
     out->policy_asked = (char *)lbm_job_policy_name(entry->policy.asked);
     out->schedule = (char *)lbm_schedule_name(entry->policy.schedule);
@@ -282,6 +291,7 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
         free(entries[i].host);
         free(entries[i].host_load);
         free(entries[i].host_vertices);
+        free(entries[i].missing);
     }
 }
 

@@ -2,9 +2,10 @@
 /* Exchange sessions (DESIGN section 6): every host meets its linked neighbours one after the other in the
  * order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
  * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is missed
- * by a timeout counts as a disturbance. XL95's counters tell when all is stable, in a large cluster all
- * within LBM_VIEW_HORIZON. A host that has settled opens no sessions, but answers those of its neighbours;
- * only if something moves it sweeps again. So what a change costs does not grow with the cluster. */
+ * by a timeout counts as a disturbance. Who takes no part is passed over, and visited once it does again.
+ * XL95's counters tell when all is stable, in a large cluster all within LBM_VIEW_HORIZON. A host that has
+ * settled opens no sessions but visits, and answers those of its neighbours; only if something moves it
+ * sweeps again. So what a change costs does not grow with the cluster. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -146,13 +147,6 @@ session_has_room(const struct lbm_node *node, const struct job *job)
     return session_load(job) + least <= session_limit(node, job, node->host, session_load(job));
 }
 
-static void
-weigh(const struct lbm_node *node, struct job *job)
-{
-    job->weighed_load = session_load(job);
-    job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
-}
-
 /* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
  * finished, or the buddy has not got them. Sessions have not seen all they can do. */
 static int
@@ -192,7 +186,7 @@ settle(struct lbm_node *node, struct job *job)
 {
     session_stop(node, job);
     job_enter(node, job, LBM_PHASE_SETTLED);
-    weigh(node, job);
+    settled_weigh(node, job);
     uint64_t over = job->weighed_load > job->weighed_limit ? job->weighed_load - job->weighed_limit : 0;
     int again = over != 0 && (job->drifts || over >= job->shard.work_least);
     job->n_overloads = again ? job->n_overloads + 1 : 0;
@@ -200,7 +194,7 @@ settle(struct lbm_node *node, struct job *job)
                            ? node->now_us + ((int64_t)OVERLOAD_US << (job->n_overloads - 1))
                            : INT64_MAX;
     notify_neighbours(node, job, NOTICE_SETTLED);
-    session_receive_next(node, job);
+    settled_receive_next(node, job);
 }
 
 /* So many links around this host must be stable before it settles. One that was woken and has not too much
@@ -224,9 +218,8 @@ end_sweep(struct lbm_node *node, struct job *job)
                                   .via = s->slack_heard.via,
                                   .other = one_hop_more(node, s->slack_heard.other)};
     s->slack_heard = no_slack;
+    int pause = node->view.n_colours != 0 && s->n_met == 0;
     lbm_termination_sweep(&s->termination);
-    /* With somebody missing nothing can settle; while nothing moves either there is no hurry. */
-    int pause = node->view.n_colours != 0 && (s->n_met == 0 || (s->n_silent != 0 && !s->moved));
     if (s->was_silent && s->n_silent == 0)
         s->woken = s->sweep; /* who was missing is back: gains count from the start again */
     s->was_silent = s->n_silent != 0;
@@ -250,16 +243,28 @@ end_sweep(struct lbm_node *node, struct job *job)
     return 1;
 }
 
-/* Nonzero if the partner of this colour cannot be met: it is silent, or known to be further already. */
+/* A session with that host is not possible at present. */
 static int
-is_missed(struct lbm_node *node, struct session *s)
+is_away(const struct lbm_node *node, uint32_t partner)
 {
-    if (is_silent(node, s->partner, SILENT_US)) {
+    return is_stuck(node) || is_absent(node, partner);
+}
+
+/* Nonzero if the partner of this colour cannot be met: it or this host takes no part at present, or it is
+ * known to be further already. */
+static int
+is_passed_over(struct lbm_node *node, struct session *s)
+{
+    if (is_away(node, s->partner)) {
         s->n_silent++;
+        settled_missed(node, s, s->partner);
         return 1;
     }
     const struct early_open *early = session_early(node, s, s->partner);
-    return early != NULL && early->set && session_compare(s, early->sweep, early->colour) > 0;
+    int is_ahead = early != NULL && early->set && session_compare(s, early->sweep, early->colour) > 0;
+    if (is_ahead)
+        lbm_termination_disturb(&s->termination);
+    return is_ahead;
 }
 
 /* The partner waits to be asked. */
@@ -289,9 +294,8 @@ open_colour(struct lbm_node *node, struct job *job)
         s->partner = partner_at(node, s->colour);
         if (s->partner == LBM_NONE)
             continue;
-        if (!is_missed(node, s))
+        if (!is_passed_over(node, s))
             break;
-        lbm_termination_disturb(&s->termination);
     }
     s->begun_us = node->now_us;
     s->deadline_us = node->now_us + PAIR_WAIT_US;
@@ -402,98 +406,49 @@ session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
     session_finish_if_over(node, job);
 }
 
-/* The partner is late. One that is alive is asked again and waited for, since it may itself wait for
- * somebody: only the neighbours of a dead host pass it over, the others keep in step. */
-static void
-late(struct lbm_node *node, struct job *job)
+void
+session_give_up(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    int waits = (s->state == SESSION_OPENED || s->state == SESSION_AWAITED) &&
-                !is_silent(node, s->partner, SILENT_US) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
-    if (waits) {
-        s->deadline_us = node->now_us + PAIR_WAIT_US;
-        if (s->state == SESSION_OPENED)
-            pair_open(node, job);
-        else
-            session_notice(node, job, s->partner, NOTICE_ASK); /* it may have settled without us */
-        return;
-    }
-    if (s->state == SESSION_MOVING && !is_silent(node, s->partner, SILENT_US) &&
-        node->now_us - s->begun_us < PAIR_MOVING_US) { /* an application takes its time to let go */
-        s->deadline_us = node->now_us + PAIR_HANDOFF_US;
-        return;
-    }
     uint32_t partner = s->partner;
     session_stop(node, job);
-    lbm_termination_disturb(&s->termination);
+    if (is_away(node, partner))
+        settled_missed(node, s, partner);
+    else
+        lbm_termination_disturb(&s->termination);
     session_next(node, job);
     if (!is_silent(node, partner, SILENT_US))
         session_notice(node, job, partner,
                        NOTICE_AHEAD); /* else it may answer later, and wait for the plan */
 }
 
-/* ---- a host that has settled --------------------------------------------------------------------------- */
-
-/* Take part in the session that a neighbour opens. */
-void
-session_receive(struct lbm_node *node, struct job *job, struct early_open *visitor)
-{
-    struct session *s = &job->session;
-    s->sweep = visitor->sweep;
-    s->colour = visitor->colour;
-    s->partner = visitor->host;
-    s->begun_us = node->now_us;
-    visitor->set = 0;
-    pair_answer(node, job, visitor);
-    s->deadline_us = node->now_us + PAIR_WAIT_US;
-}
-
-/* The neighbour that has waited longest, if one still does: who waits asks again. */
-void
-session_receive_next(struct lbm_node *node, struct job *job)
-{
-    struct session *s = &job->session;
-    struct early_open *next = NULL;
-    for (size_t i = 0; i < s->early.n; i++) {
-        struct early_open *early = &s->early.at[i];
-        if (early->set && early->is_open && node->now_us - early->heard_us < PAIR_WAIT_US &&
-            (next == NULL || early->heard_us < next->heard_us))
-            next = early;
-    }
-    if (next != NULL && is_routable(node) && lbm_view_number(&node->view, next->host) != LBM_NONE)
-        session_receive(node, job, next);
-}
-
-/* More has come than this host should have, or its share has become smaller. Loads that are measured go up
- * and down: they wake nobody before they are over the limit by a third of what the limit allows. */
-static int
-is_overloaded(const struct lbm_node *node, struct job *job)
-{
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t load = job->weighed_load, limit = job->weighed_limit;
-    weigh(node, job);
-    int is_due = job->weighed_load > load || job->weighed_limit < limit || node->now_us >= job->overload_us;
-    load = job->weighed_load;
-    limit = job->weighed_limit;
-    double due = job_target(node, entry, node->host), more = job->drifts ? ((double)limit - due) / 3 : 0;
-    double seen = fmin((double)load, (double)load + job->lag); /* noise is in records more than in reports */
-    return is_due && load > limit && seen > (double)limit + more;
-}
-
+/* The partner is late. One that is alive is asked again and waited for, since it may itself wait for
+ * somebody: only the neighbours of a dead host pass it over, the others keep in step. */
 static void
-settled_timer(struct lbm_node *node, struct job *job)
+late(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    if (s->state != SESSION_NONE) {
-        if (node->now_us < s->deadline_us)
-            return;
-        session_stop(node, job); /* the visitor has gone */
-        session_receive_next(node, job);
-    } else if (is_overloaded(node, job) || node->now_us >= job->cool_us) {
-        (void)gates_cooled(node, job);
-        job_enter(node, job, LBM_PHASE_BALANCING);
+    uint32_t partner = s->partner;
+    int away = is_away(node, partner);
+    int waits = (s->state == SESSION_OPENED || s->state == SESSION_AWAITED) && !away &&
+                node->now_us - s->begun_us < PAIR_PATIENCE_US;
+    if (waits) {
+        s->deadline_us = node->now_us + PAIR_WAIT_US;
+        if (s->state == SESSION_OPENED)
+            pair_open(node, job);
+        else
+            session_notice(node, job, partner, NOTICE_ASK); /* it may have settled without us */
+        return;
     }
+    if (s->state == SESSION_MOVING && !away &&
+        node->now_us - s->begun_us < PAIR_MOVING_US) { /* an application takes its time to let go */
+        s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+        return;
+    }
+    session_give_up(node, job);
 }
+
+/* ---- other topologies, time ------------------------------------------------------------------------------ */
 
 /* Nonzero if the entry at hand is about this host, or one that it is linked to. */
 static int
@@ -544,7 +499,7 @@ session_timer(struct lbm_node *node, struct job *job)
     if (s->state == SESSION_NONE) {
         if (node->now_us >= s->retry_us)
             open_colour(node, job);
-    } else if (node->now_us >= s->deadline_us) {
+    } else if (node->now_us >= s->deadline_us || is_away(node, s->partner)) {
         late(node, job);
     } else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us) {
         pair_open(node, job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the order of sessions (session.c) and one meeting (pair.c) share. Nothing else includes this. */
+/* What the order of sessions (session.c), one meeting (pair.c) and hosts that have settled (settled.c) share. Nothing else includes this. */
 #ifndef LBM_NODE_SESSION_INTERNAL_H
 #define LBM_NODE_SESSION_INTERNAL_H
 
@@ -15,10 +15,22 @@ struct early_open *session_early(struct lbm_node *node, struct session *s, uint3
 int session_has_room(const struct lbm_node *node, const struct job *job);
 void session_next(struct lbm_node *node, struct job *job);
 void session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour);
+/* End the session under way, whatever it was to do, and go on. */
+void session_give_up(struct lbm_node *node, struct job *job);
 void session_finish_if_over(struct lbm_node *node, struct job *job);
-/* A host that has settled: take part in the session of a neighbour; in that of the one that waits longest. */
-void session_receive(struct lbm_node *node, struct job *job, struct early_open *visitor);
-void session_receive_next(struct lbm_node *node, struct job *job);
+
+/* ---- settled.c ----------------------------------------------------------------------------------------- */
+
+/* Take part in the session of a neighbour; in that of the one that waits longest. */
+void settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor);
+void settled_receive_next(struct lbm_node *node, struct job *job);
+/* How load and limit compare now: what settled_timer compares with. */
+void settled_weigh(const struct lbm_node *node, struct job *job);
+/* A host is passed over since it takes no part; it was met. */
+void settled_missed(struct lbm_node *node, struct session *s, uint32_t host);
+void settled_met(struct session *s, uint32_t host);
+/* Wakes the host if it has too much, or visits one that it has missed. */
+void settled_timer(struct lbm_node *node, struct job *job);
 
 /* ---- pair.c -------------------------------------------------------------------------------------------- */
 

@@ -25,6 +25,7 @@ struct peer {
     uint64_t address; /* last dialled: its hash, since there may be thousands of peers */
     uint64_t vertices;                 /* as its pulses say, all jobs */
     uint64_t lag, view;
+    int stuck; /* it says that its buddy is silent */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */

@@ -69,7 +69,7 @@ struct session {
     int64_t deadline_us;
     int64_t retry_us;           /* ask again, or INT64_MAX */
     uint32_t n_met;             /* partners met in this sweep */
-    uint32_t n_silent;          /* partners passed over in this sweep: nothing was heard from them */
+    uint32_t n_silent;          /* partners passed over in this sweep: they do not take part */
     int was_silent;             /* there were some in the sweep before */
     int moved;                  /* something moved in this sweep */
     uint32_t leaving;           /* our vertices not yet MOV */
@@ -80,6 +80,8 @@ struct session {
     uint64_t woken;           /* sweep at which sessions last (re)started */
     LBM_VEC(struct early_open) early;
     LBM_VEC(struct quiet) quiet;
+    LBM_VEC(uint32_t) missed; /* hosts passed over since they did not take part, and not met since */
+    int64_t visit_us;         /* SETTLED: one of them may be visited from then on */
     uint64_t still, still_heard; /* of the session under way, this host's and the partner's */
 };
 

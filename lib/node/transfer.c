@@ -285,7 +285,7 @@ finish_entries(struct lbm_node *node, struct job *job)
         uint32_t before = link->done;
         int waits = 0;
         link->is_lost |=
-            member == NULL || member->state != LBM_MEMBER_ACTIVE || is_silent(node, link->host, SILENT_US);
+            member == NULL || member->state != LBM_MEMBER_ACTIVE || is_absent(node, link->host);
         for (size_t i = 0; i < level->entries.n; i++) {
             struct transfer_entry *entry = &level->entries.at[i];
             if (entry->link != l || entry->over)

@@ -227,6 +227,7 @@ static const struct lbm_wire_rule job_entry_rules[] = {
     {"schedule", NAME_OR_EMPTY},
     {"policy_why", TEXT},
     {"gates", .nested = &lbm_wire_job_gates_table},
+    {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
 };
 static const struct lbm_wire_table job_entry_table = TABLE(job_entry_rules, lbm__job_entry__descriptor);
 

@@ -429,7 +429,8 @@ static const struct lbm_wire_rule job_pulse_rules[] = {
 static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm__job_pulse__descriptor);
 
 static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &job_pulse_table},
-                                                  {"suspect", UP_TO(LBM_HOSTS_MAX), HOST}};
+                                                  {"suspect", UP_TO(LBM_HOSTS_MAX), HOST},
+                                                  {"stuck", FLAG}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule peer_rules[] = {
