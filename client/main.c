@@ -14,7 +14,8 @@ static const struct lbm_command *const commands[] = {
     &lbm_command_submit,  &lbm_command_wait,   &lbm_command_map,    &lbm_command_locate,
     &lbm_command_plot,    &lbm_command_cancel, &lbm_command_events, &lbm_command_explain,
     &lbm_command_join,    &lbm_command_drain,  &lbm_command_leave,  &lbm_command_evict,
-    &lbm_command_set,     &lbm_command_log,    &lbm_command_trace,  NULL,
+    &lbm_command_set,     &lbm_command_log,    &lbm_command_trace,  &lbm_command_network,
+    NULL,
 };
 
 static const struct lbm_option options[] = {

@@ -7,10 +7,13 @@
 enum { CONNECT_US = 200, CONNECT_AGAIN_US = 100000, NOTICE_LEAST_US = 200000, NOTICE_SPREAD_US = 5000000 };
 
 static int64_t
-delay(struct cluster *c)
+delay(struct cluster *c, uint32_t from, uint32_t to)
 {
-    int64_t spread = c->options.delay_most_us - c->options.delay_least_us;
-    return (c->options.delay_least_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)spread)) * c->network_slow;
+    const struct cluster_options *o = &c->options;
+    int64_t way_us = (from < o->sites_from) != (to < o->sites_from) ? o->sites_us : 0;
+    int64_t spread = o->delay_most_us - o->delay_least_us;
+    return (way_us + o->delay_least_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)spread)) *
+           c->network_slow;
 }
 
 void
@@ -28,7 +31,7 @@ transmit(struct cluster *c, uint32_t from, const struct waiting *waiting)
         return;
     int copies = 1 + (lossy && lbm_rng_unit(&c->rng) < c->options.repeat_soft);
     for (int i = 0; i < copies; i++) {
-        int64_t at = c->now_us + delay(c) + m->lag_us[to];
+        int64_t at = c->now_us + delay(c, from, to) + m->lag_us[to];
         if (i == 0) { /* a connection keeps order; what is repeated comes whenever it likes */
             if (at < m->channel_us[to])
                 at = m->channel_us[to];

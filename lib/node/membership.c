@@ -348,8 +348,10 @@ send_pings(struct lbm_node *node)
     for (size_t i = 0; node->failed == LBM_OK && i < to.n; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, to.at[i]);
         if (member != NULL && member->host != node->host && lbm_view_takes_part(member) &&
-            (i == 0 || to.at[i - 1] != to.at[i]))
+            (i == 0 || to.at[i - 1] != to.at[i])) {
+            network_fill(node, member->host, &ping);
             send_soft(node, member->host, &message);
+        }
     }
     lbm_vec_free(&to);
 }
@@ -364,6 +366,7 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
     peer->lag = message->ping->lag;
     peer->stuck = message->ping->stuck != 0;
     peer->view = message->view;
+    network_heard(node, message);
     suspect_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
     for (size_t i = 0; i < message->ping->n_jobs; i++) {
         const Lbm__JobPulse *heard = message->ping->jobs[i];

@@ -63,6 +63,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
         memcpy(node->site, config->site, node->m * sizeof *node->site);
     lbm_rng_seed(&node->rng, config->seed);
     node->incarnation = 1;
+    node->network.here = lbm_coordinate_start();
     node->append_token = lbm_rng_next(&node->rng); /* no answer to an earlier life's append fits */
     node->life = node->append_token;
     if (node->name == NULL || node->address == NULL || node->cluster_name == NULL ||
@@ -105,6 +106,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->peers);
     lbm_idmap_free(&node->peer_at);
     lbm_vec_free(&node->watched);
+    network_free(node);
     lbm_vec_free(&node->doubted);
     lbm_vec_free(&node->met);
     replicas_free(node);

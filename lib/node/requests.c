@@ -440,6 +440,7 @@ static const struct {
     {LBM__REQUEST__WHAT_EXPLAIN, answer_explain},
     {LBM__REQUEST__WHAT_IDS, answer_ids},
     {LBM__REQUEST__WHAT_CHANGE, answer_change},
+    {LBM__REQUEST__WHAT_NETWORK, answer_network},
 };
 
 void

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "node/moves.h"
+#include "node/network.h"
 #include "node/state_job.h"
 #include "node/view.h"
 
@@ -359,6 +360,7 @@ struct lbm_node {
     LBM_VEC(uint32_t) doubted; /* hosts with suspectors, and some that had */
     int64_t ping_us;
     uint64_t ping_seq;
+    struct network network;
 
     LBM_VEC(struct job *) jobs;
     LBM_VEC(struct upload *) uploads;

@@ -165,6 +165,7 @@ static const struct lbm_wire_rule request_rules[] = {
     {"explain", .nested = &explain_request_table},
     {"ids", .nested = &ids_request_table},
     {"change", .nested = &change_request_table},
+    {"network", .nested = &empty_table},
 };
 const struct lbm_wire_table lbm_wire_request_table = {
     .type = &lbm__request__descriptor,
@@ -209,6 +210,27 @@ static const struct lbm_wire_rule hosts_reply_rules[] = {
     {"hosts", UP_TO(LBM_HOSTS_MAX), .nested = &host_entry_table},
 };
 static const struct lbm_wire_table hosts_reply_table = TABLE(hosts_reply_rules, lbm__hosts_reply__descriptor);
+
+static const struct lbm_wire_rule network_entry_rules[] = {
+    {"host", HOST},
+    {"name", NAME},
+    {"coordinate", COORDINATE},
+    {"height", REAL(0.0, 1e9)},
+    {"error", REAL(0.0, 1.0)},
+    {"measured_us", REAL(0.0, DBL_MAX)},
+    {"foretold_us", REAL(0.0, DBL_MAX)},
+    {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"link_cost", SAME("link_host")}, /* of a way through hosts that have gone: more than a link may have */
+};
+static const struct lbm_wire_table network_entry_table =
+    TABLE(network_entry_rules, lbm__network_entry__descriptor);
+
+static const struct lbm_wire_rule network_reply_rules[] = {
+    {"host", HOST},
+    {"hosts", UP_TO(LBM_HOSTS_MAX), .nested = &network_entry_table},
+};
+static const struct lbm_wire_table network_reply_table =
+    TABLE(network_reply_rules, lbm__network_reply__descriptor);
 
 static const struct lbm_wire_rule job_entry_rules[] = {
     {"name", NAME},
@@ -312,6 +334,7 @@ static const struct lbm_wire_rule response_rules[] = {
     {"release", .nested = &release_table},
     {"explain", .nested = &explain_reply_table},
     {"ids", .nested = &ids_reply_table},
+    {"network", .nested = &network_reply_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

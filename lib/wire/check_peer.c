@@ -430,7 +430,10 @@ static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm_
 
 static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &job_pulse_table},
                                                   {"suspect", UP_TO(LBM_HOSTS_MAX), HOST},
-                                                  {"stuck", FLAG}};
+                                                  {"stuck", FLAG},
+                                                  {"coordinate", COORDINATE},
+                                                  {"height", REAL(0.0, 1e9)},
+                                                  {"error", REAL(0.0, 1.0)}};
 static const struct lbm_wire_table ping_table = TABLE(ping_rules, lbm__ping__descriptor);
 
 static const struct lbm_wire_rule peer_rules[] = {

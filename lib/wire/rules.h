@@ -24,6 +24,7 @@
 #define EPOCH IN(1, INT64_MAX) /* what the database orders by */
 #define CAPACITY REAL(DBL_MIN, DBL_MAX)
 #define IMBALANCE REAL(0.0, 1e6)
+#define COORDINATE ONE_OF(0, 3, 3), REAL(-1e12, 1e12) /* of the network, microseconds; 0: none */
 
 /* Lengths of strings and bytes. */
 #define NAME IN(1, LBM_NAME_MAX)
