@@ -99,13 +99,13 @@ give_up(struct job *job, struct wish_list *list)
     list->n = 0;
 }
 
-/* Vertices that may not go now stay on the list and are passed over; those that went, or wish otherwise by
- * now, are taken off. */
+/* Vertices that may not go now stay on the list and are passed over, each once: what they wait for does not
+ * come meanwhile. Those that went, or wish otherwise by now, are taken off. */
 static void
 pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32_t window, uint32_t *room)
 {
     uint32_t *slot = &job->wishes.slots.at[list->first];
-    for (uint32_t tries = 2 * window;
+    for (uint32_t tries = list->n < 2 * window ? list->n : 2 * window;
          tries > 0 && list->n != 0 && list->under_way < window && *room != 0 && node->failed == LBM_OK;
          tries--) {
         list->at = list->at < list->n ? list->at : 0;
