@@ -89,7 +89,8 @@ void membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *peer_of(struct lbm_node *node, uint32_t host);          /* creates; NULL if memory is short */
 struct peer *peer_known(const struct lbm_node *node, uint32_t host); /* or NULL */
 int is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
-/* Nothing is heard of a member for longer than usual: in a large cluster most are heard in turn. */
+/* Nothing is heard of a member for so long that lost pings are not the reason: where they are, one of many
+ * hosts that are well always seems silent. In a large cluster most are heard in turn. */
 int is_unheard(const struct lbm_node *node, const struct lbm_member *member);
 /* This host can hand nothing over nor take it, since its buddy is silent. */
 int is_stuck(const struct lbm_node *node);

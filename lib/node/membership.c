@@ -42,7 +42,7 @@ is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
 int
 is_unheard(const struct lbm_node *node, const struct lbm_member *member)
 {
-    return is_silent(node, member->host, is_watched(node, member) ? SILENT_US : UNHEARD_US);
+    return is_silent(node, member->host, is_watched(node, member) ? SUSPECT_US : UNHEARD_US);
 }
 
 int
