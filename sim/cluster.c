@@ -3,6 +3,7 @@
 #include "sim/cluster.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "sim/internal.h"
 
@@ -167,6 +168,14 @@ struct cluster_meter
 cluster_meter(const struct cluster *c, uint32_t host)
 {
     return c->machine[host].meter;
+}
+
+long
+cluster_memory_kib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
 }
 
 uint64_t

@@ -111,6 +111,8 @@ struct cluster_meter {
     uint64_t got[CLUSTER_KINDS];
 };
 struct cluster_meter cluster_meter(const struct cluster *cluster, uint32_t host);
+/* The most memory that this process has had. */
+long cluster_memory_kib(void);
 
 /* ---- lives of hosts (machine.c) ------------------------------------------------------------------------ */
 

@@ -139,22 +139,8 @@ apply_guest(struct disk *disk, const struct lbm_persist_op *op)
     const struct lbm_graph *g = op->as.guest.graph;
     const char *wrong = NULL;
     for (uint32_t v = 0; v < g->n && wrong == NULL; v++) {
-        uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
-        struct lbm_row row = {.job = op->job,
-                              .vertex = op->as.guest.first + v,
-                              .epoch = 1,
-                              .stage = LBM_STAGE_OWN,
-                              .peer = LBM_NONE,
-                              .work = lbm_graph_work(g, v),
-                              .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
-                              .seq = op->as.guest.seq + v,
-                              .source = LBM_NONE,
-                              .fin = 1,
-                              .degree = degree,
-                              .half = degree != 0 ? lbm_alloc(degree, sizeof *row.half) : NULL};
-        for (uint32_t k = 0; k < degree; k++)
-            row.half[k] = (struct lbm_half){g->target[g->offset[v] + k],
-                                            lbm_graph_weight(g, g->offset[v] + k), LBM_NONE};
+        uint64_t degree = g->offset[v + 1] - g->offset[v];
+        struct lbm_row row = lbm_guest_row(op, v, degree != 0 ? lbm_alloc(degree, sizeof *row.half) : NULL);
         advance(disk, row.seq);
         wrong = put(disk, NULL, row);
     }

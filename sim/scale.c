@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "base/check.h"
@@ -389,9 +388,7 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
         s.cluster = cluster_new(&s.h, &cluster);
         course(&s);
         result->hash = cluster_hash(s.cluster);
-        struct rusage usage;
-        getrusage(RUSAGE_SELF, &usage);
-        result->memory_kib = usage.ru_maxrss;
+        result->memory_kib = cluster_memory_kib();
         cluster_free(s.cluster);
     }
     free(s.fate);

@@ -220,34 +220,6 @@ fill_parts(const struct gathering *g, Lbm__JobCreate *create)
     }
 }
 
-/* Stored before it is proposed, as any job: whether the log has it is then found out after a restart too. */
-static enum lbm_err
-store_whole(struct lbm_node *node, struct job *job, const Lbm__JobCreate *create)
-{
-    Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
-    command.job_create = (Lbm__JobCreate *)create;
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB, .job = job->id};
-    op.as.state.state = job->stored = LBM_JOB_PENDING;
-    op.as.state.len = lbm__command__get_packed_size(&command);
-    op.as.state.command = lbm_alloc(op.as.state.len, 1);
-    uint8_t *pending = lbm_alloc(op.as.state.len, 1);
-    if (op.as.state.command == NULL || pending == NULL) {
-        free(op.as.state.command);
-        free(pending);
-        return LBM_E_NOMEM;
-    }
-    lbm__command__pack(&command, pending);
-    memcpy(op.as.state.command, pending, op.as.state.len);
-    free(job->pending);
-    job->pending = pending;
-    job->pending_len = op.as.state.len;
-    job->part.is_part = 0;
-    persist(node, op);
-    persist_flush(node);
-    return LBM_OK;
-}
-
 static void
 propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
 {
@@ -281,15 +253,18 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
                            : LBM_OK;
     if (err == LBM_OK) {
         fill_parts(g, &create);
-        err = store_whole(node, job, &create);
+        err = begin_pending(node, job, &create);
     }
     free(create.part_host);
     free(create.part_incarnation);
     free(create.part_first);
-    if (err != LBM_OK)
+    if (err != LBM_OK) {
         fail(node, err);
-    else
-        job_propose(node, job);
+        return;
+    }
+    job->part.is_part = 0; /* if this host has one, it is the home's of the whole now */
+    persist_flush(node);   /* stored before it is proposed: a restart finds out whether the log has it */
+    job_propose(node, job);
 }
 
 static void

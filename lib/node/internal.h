@@ -9,6 +9,7 @@
  *   jobs.c       life of a job on this host
  *   submit.c     a guest from a client to a job
  *   parts.c      the same when several hosts read it, each a part; what their home does: gather.c
+ *   begin.c      what is stored of a job before the log knows it
  *   planning.c   plans at the job's home
  *   records.c    every change of a vertex record: rank, sequence, storing
  *   stream.c     the owner's side of replication: changes to the buddy, leases from it
@@ -198,10 +199,19 @@ uint32_t transfer_window(const struct lbm_node *node, const struct job *job);
 void transfer_stop(struct lbm_node *node, struct job *job);
 void on_transfer(struct lbm_node *node, const Lbm__Peer *message);
 
+/* ---- begin.c ---------------------------------------------------------------------------------------- */
+
+/* The job is PENDING, with the command that tells after a restart what becomes of it. Errors: LBM_E_NOMEM. */
+enum lbm_err begin_pending(struct lbm_node *node, struct job *job,
+                           const Lbm__JobCreate *create) LBM_MUST_CHECK;
+/* Every row of job->guest is OWN(1), stored by one operation and on its way to the buddy. The first is vertex
+ * `first`; whole > 0: of a guest of so many, others have the others. places: draws where vertices begin,
+ * should coordinates diffuse, or NULL. Errors: LBM_E_NOMEM. */
+enum lbm_err begin_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whole,
+                        struct lbm_rng *places) LBM_MUST_CHECK;
+
 /* ---- planning.c ------------------------------------------------------------------------------------- */
 
-/* The record of a vertex of a guest that is nowhere else yet. Errors: LBM_E_NOMEM; row owns its content. */
-enum lbm_err plan_row(const struct job *job, uint32_t v, struct lbm_row *row) LBM_MUST_CHECK;
 void plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* Have job->guest planned on job->plan_hosts; they stay until it is. */
 void plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "node/internal.h"
 
@@ -100,7 +99,6 @@ on_part_answer(struct lbm_node *node, const Lbm__Peer *message)
 static enum lbm_err
 store_pending(struct lbm_node *node, struct job *job, const struct upload *upload)
 {
-    Lbm__Command command = LBM__COMMAND__INIT;
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     uint32_t host = node->host, first = upload->first;
     char name[LBM_NAME_MAX + 1];
@@ -115,49 +113,15 @@ store_pending(struct lbm_node *node, struct job *job, const struct upload *uploa
     create.part_host = &host;
     create.part_incarnation = &node->incarnation;
     create.part_first = &first;
-    command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
-    command.job_create = &create;
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB, .job = job->id};
-    op.as.state.state = job->stored = LBM_JOB_PENDING;
-    op.as.state.len = job->pending_len = lbm__command__get_packed_size(&command);
-    op.as.state.command = lbm_alloc(job->pending_len, 1);
-    job->pending = lbm_alloc(job->pending_len, 1);
-    if (op.as.state.command == NULL || job->pending == NULL) {
-        free(op.as.state.command);
-        return LBM_E_NOMEM;
-    }
-    lbm__command__pack(&command, job->pending);
-    memcpy(op.as.state.command, job->pending, job->pending_len);
-    persist(node, op);
-    return LBM_OK;
+    return begin_pending(node, job, &create);
 }
 
 static enum lbm_err
 store_rows(struct lbm_node *node, struct job *job, const struct upload *upload)
 {
-    struct lbm_persist_op guest = {.kind = LBM_PERSIST_GUEST, .job = job->id};
     struct lbm_rng rng;
-    guest.as.guest.graph = job->guest;
-    guest.as.guest.seq = node->stream.seq + 1;
-    guest.as.guest.first = upload->first;
-    guest.as.guest.whole = upload->vertices;
-    persist(node, guest);
     lbm_rng_stream(&rng, upload->seed, upload->first);
-    for (uint32_t v = 0; v < job->guest->n; v++) {
-        struct lbm_row row;
-        if (plan_row(job, v, &row) != LBM_OK)
-            return LBM_E_NOMEM;
-        row.vertex = upload->first + v;
-        row.seq = ++node->stream.seq;
-        for (unsigned k = 0; k < job->shard.m; k++)
-            row.position[k] = lbm_rng_unit(&rng); /* where it begins, should coordinates diffuse */
-        if (lbm_shard_put(&job->shard, &row) != LBM_OK) {
-            lbm_row_free(&row);
-            return LBM_E_NOMEM;
-        }
-        stream_push(node, row.seq, job->id, row.vertex);
-    }
-    return LBM_OK;
+    return begin_rows(node, job, upload->first, upload->vertices, &rng);
 }
 
 void
@@ -174,13 +138,8 @@ part_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g)
                               .first = upload->first,
                               .rows = upload->rows,
                               .tell_us = node->now_us};
-    if (store_pending(node, job, upload) != LBM_OK || store_rows(node, job, upload) != LBM_OK) {
+    if (store_pending(node, job, upload) != LBM_OK || store_rows(node, job, upload) != LBM_OK)
         fail(node, LBM_E_NOMEM);
-        return;
-    }
-    job->pending_seq = node->stream.seq;
-    job->guest_id = node->persist_id;
-    persist_flush(node);
 }
 
 /* After a restart: of the job only its packed command is known, and what its rows are. */

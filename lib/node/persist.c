@@ -2,6 +2,9 @@
 #include "node/persist.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "node/transitions.h"
 
 void
 lbm_row_free(struct lbm_row *row)
@@ -12,6 +15,31 @@ lbm_row_free(struct lbm_row *row)
     row->news = NULL;
     row->half = NULL; /* a step that fails for want of memory leaves the row where it is */
     row->payload = NULL;
+}
+
+struct lbm_row
+lbm_guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half)
+{
+    const struct lbm_graph *g = op->as.guest.graph;
+    struct lbm_row row = {.job = op->job,
+                          .vertex = op->as.guest.first + v,
+                          .epoch = lbm_transition_epoch(LBM_TRANSITION_BEGIN, 0),
+                          .stage = lbm_transition_rules[LBM_TRANSITION_BEGIN].to,
+                          .peer = LBM_NONE,
+                          .work = lbm_graph_work(g, v),
+                          .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
+                          .seq = op->as.guest.seq + v,
+                          .source = LBM_NONE,
+                          .fin = 1,
+                          .degree = (uint32_t)(g->offset[v + 1] - g->offset[v]),
+                          .half = half};
+    if (g->position != NULL)
+        memcpy(row.position, g->position + 2 * (size_t)v, 2 * sizeof *row.position);
+    for (uint32_t i = 0; i < row.degree; i++) {
+        uint64_t e = g->offset[v] + i;
+        half[i] = (struct lbm_half){.to = g->target[e], .weight = lbm_graph_weight(g, e), .host = LBM_NONE};
+    }
+    return row;
 }
 
 static void

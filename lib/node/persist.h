@@ -174,6 +174,10 @@ struct lbm_persist {
     LBM_VEC(struct lbm_persist_op) ops;
 };
 
+/* Vertex v of the graph of a GUEST operation as its record begins. half: has room for its neighbours, which
+ * are written there. */
+struct lbm_row lbm_guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half);
+
 void lbm_persist_free(struct lbm_persist *persist); /* the struct and all it owns; NULL is allowed */
 
 struct lbm_recovered_job {

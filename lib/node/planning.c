@@ -71,31 +71,6 @@ plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
     plan_ask(node, job, entry, (enum lbm_start)entry->start);
 }
 
-enum lbm_err
-plan_row(const struct job *job, uint32_t v, struct lbm_row *row)
-{
-    const struct lbm_graph *g = job->guest;
-    uint32_t degree = (uint32_t)(g->offset[v + 1] - g->offset[v]);
-    *row = (struct lbm_row){.job = job->id,
-                            .vertex = v,
-                            .epoch = lbm_transition_epoch(LBM_TRANSITION_BEGIN, 0),
-                            .stage = lbm_transition_rules[LBM_TRANSITION_BEGIN].to,
-                            .peer = LBM_NONE,
-                            .work = lbm_graph_work(g, v),
-                            .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
-                            .source = LBM_NONE,
-                            .fin = 1,
-                            .degree = degree,
-                            .half = lbm_alloc(degree, sizeof *row->half)};
-    if (row->half == NULL)
-        return LBM_E_NOMEM;
-    for (uint32_t i = 0; i < degree; i++) {
-        uint64_t e = g->offset[v] + i;
-        row->half[i] = (struct lbm_half){g->target[e], lbm_graph_weight(g, e), LBM_NONE};
-    }
-    return LBM_OK;
-}
-
 /* Position and wish of vertex v as the plan has them. Soft: the record's rank stays. */
 static void
 put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm_plan *plan,

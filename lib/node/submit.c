@@ -224,34 +224,8 @@ check_guest(const struct lbm_node *node, const struct upload *upload, const stru
     return err != LBM_OK || upload->parts != 0 ? err : lbm_graph_check(g, diag);
 }
 
-/* Every vertex as OWN(1), stored by one operation and on its way to the buddy. The job is proposed to the
- * control log once the buddy has them all: from then on no single loss can undo it. */
-static void
-store_guest(struct lbm_node *node, struct job *job)
-{
-    struct lbm_persist_op guest = {.kind = LBM_PERSIST_GUEST, .job = job->id};
-    guest.as.guest.graph = job->guest;
-    guest.as.guest.seq = node->stream.seq + 1;
-    persist(node, guest);
-    for (uint32_t v = 0; v < job->guest->n && node->failed == LBM_OK; v++) {
-        struct lbm_row row;
-        if (plan_row(job, v, &row) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
-            return;
-        }
-        row.seq = ++node->stream.seq;
-        if (lbm_shard_put(&job->shard, &row) != LBM_OK) {
-            lbm_row_free(&row);
-            fail(node, LBM_E_NOMEM);
-            return;
-        }
-        stream_push(node, row.seq, job->id, v);
-    }
-    job->pending_seq = node->stream.seq;
-    job->guest_id = node->persist_id;
-    persist_flush(node);
-}
-
+/* The job is proposed to the control log once the buddy has every vertex: from then on no single loss can
+ * undo it. */
 static void
 propose(struct lbm_node *node, struct job *job, const struct upload *upload, uint32_t uid)
 {
@@ -275,24 +249,8 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     Lbm__JobPolicy policy;
     lbm_job_policy_put(&upload->policy, &policy);
     create.policy = &policy;
-    Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
-    command.job_create = &create;
-
-    struct lbm_persist_op state = {.kind = LBM_PERSIST_JOB, .job = job->id};
-    state.as.state.state = job->stored = LBM_JOB_PENDING;
-    state.as.state.len = job->pending_len = lbm__command__get_packed_size(&command);
-    state.as.state.command = lbm_alloc(job->pending_len, 1);
-    job->pending = lbm_alloc(job->pending_len, 1);
-    if (state.as.state.command == NULL || job->pending == NULL) {
-        free(state.as.state.command);
+    if (begin_pending(node, job, &create) != LBM_OK || begin_rows(node, job, 0, 0, NULL) != LBM_OK)
         fail(node, LBM_E_NOMEM);
-        return;
-    }
-    lbm__command__pack(&command, state.as.state.command);
-    memcpy(job->pending, state.as.state.command, job->pending_len);
-    persist(node, state);
-    store_guest(node, job);
 }
 
 void

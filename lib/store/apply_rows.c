@@ -82,33 +82,6 @@ lbm_store_apply_row_delete(struct lbm_store *store, const struct lbm_persist_op 
                                           : LBM_OK;
 }
 
-/* One vertex of a guest as the record OWN(1). half: room for its degree. */
-static struct lbm_row
-guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half)
-{
-    const struct lbm_graph *g = op->as.guest.graph;
-    struct lbm_row row = {.job = op->job,
-                          .vertex = op->as.guest.first + v,
-                          .epoch = 1,
-                          .stage = LBM_STAGE_OWN,
-                          .peer = LBM_NONE,
-                          .work = lbm_graph_work(g, v),
-                          .pin = g->pin != NULL ? g->pin[v] : LBM_NONE,
-                          .seq = op->as.guest.seq + v,
-                          .source = LBM_NONE,
-                          .fin = 1,
-                          .degree = (uint32_t)(g->offset[v + 1] - g->offset[v]),
-                          .half = half};
-    if (g->position != NULL)
-        memcpy(row.position, g->position + 2 * (size_t)v, 2 * sizeof *row.position);
-    for (uint32_t i = 0; i < row.degree; i++) {
-        uint64_t direction = g->offset[v] + i;
-        half[i] = (struct lbm_half){
-            .to = g->target[direction], .weight = lbm_graph_weight(g, direction), .host = LBM_NONE};
-    }
-    return row;
-}
-
 enum lbm_err
 lbm_store_apply_guest(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
 {
@@ -122,7 +95,7 @@ lbm_store_apply_guest(struct lbm_store *store, const struct lbm_persist_op *op, 
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for a row");
     enum lbm_err err = LBM_OK;
     for (uint32_t v = 0; err == LBM_OK && v < g->n; v++) {
-        struct lbm_row row = guest_row(op, v, half);
+        struct lbm_row row = lbm_guest_row(op, v, half);
         err = put_row(store, &row, diag);
     }
     free(half);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/check.h"
 #include "graph/generate.h"
@@ -369,9 +368,7 @@ change_run(const struct change_options *options, struct change_result *result, s
         begin(&c);
         result->settled = course(&c);
         result->hash = cluster_hash(c.cluster);
-        struct rusage usage;
-        getrusage(RUSAGE_SELF, &usage);
-        result->memory_kib = usage.ru_maxrss;
+        result->memory_kib = cluster_memory_kib();
         cluster_free(c.cluster);
         for (uint32_t i = 0; i < options->changes; i++)
             reporter_free(&c.reporter[i]);

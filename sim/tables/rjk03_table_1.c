@@ -180,9 +180,7 @@ count_differences(const struct pairs *pairs, uint32_t n, uint32_t values, uint64
     return err;
 }
 
-/* ---- the table
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------------------- */
 
 /* Columns of the table as printed. Where the paper errs it shares a right sum between two rows in another
  * way: right has what the plain enumeration of all multisets gives. */
