@@ -11,6 +11,9 @@
 #include "node/guest.h"
 #include "node/internal.h"
 
+/* What is stored of a change takes so much of a message, at most. */
+enum { RECORD_BYTES = 96, HALF_BYTES = 16, EDGE_BYTES = 64 /* at both ends, and in their news */ };
+
 struct plan {
     struct lbm_node *node;
     struct job *job;
@@ -18,16 +21,16 @@ struct plan {
     const Lbm__ChangeRequest *change;
     size_t *payload_at;      /* [vertices of the change] */
     struct lbm_idmap row;    /* vertex: its place in the change */
-    LBM_VEC(uint32_t) slots; /* of the records that it touches */
-    struct lbm_idmap touched;
+    LBM_VEC(uint32_t) slots; /* of the records that it has touched */
+    struct lbm_idmap touched; /* vertices that it will touch, and has not yet */
     size_t bytes;
-    int refused;
 };
 
 /* ---- what must hold ------------------------------------------------------------------------------------ */
 
+/* What every check returns then: 0. */
 #define REFUSE(plan, code, ...)                                                                              \
-    ((plan)->refused = 1, reply_error((plan)->node, (plan)->client, (plan)->request, code, __VA_ARGS__), 0)
+    (reply_error((plan)->node, (plan)->client, (plan)->request, code, __VA_ARGS__), 0)
 
 static int
 check_old(struct plan *plan, size_t i)
@@ -102,7 +105,9 @@ check_edges(struct plan *plan)
         int is_new = lbm_idmap_get(&plan->row, c->other[i]) == LBM_NONE &&
                      lbm_idmap_get(&plan->job->new_ids, c->other[i]) != LBM_NONE;
         if (lbm_idmap_get(&plan->row, c->end[i]) == LBM_NONE || c->end[i] == c->other[i])
-            return REFUSE(plan, LBM_E_RANGE, "edge %zu, of vertices %" PRIu32 " and %" PRIu32 ", cannot be",
+            return REFUSE(plan, LBM_E_RANGE,
+                          "edge %zu, of vertices %" PRIu32 " and %" PRIu32
+                          ": the first must be one that changes, the second another one",
                           i, c->end[i], c->other[i]);
         if (is_new || c->other[i] >= entry->ids || (is_removed(plan, c->other[i]) && c->weight[i] != 0) ||
             (is_removed(plan, c->end[i]) && c->weight[i] != 0))
@@ -133,9 +138,8 @@ touch(struct plan *plan, uint32_t id)
     if (lbm_idmap_put(&plan->touched, id, 1) != LBM_OK)
         fail(plan->node, LBM_E_NOMEM);
     if (vertex != NULL)
-        plan->bytes += 96 + 16 * ((size_t)vertex->degree + vertex->n_news) + vertex->payload_len;
-    else
-        plan->bytes += 96;
+        plan->bytes += HALF_BYTES * ((size_t)vertex->degree + vertex->n_news) + vertex->payload_len;
+    plan->bytes += RECORD_BYTES;
 }
 
 /* All that goes to the buddy at once fits a message. */
@@ -143,7 +147,7 @@ static int
 check_size(struct plan *plan)
 {
     const Lbm__ChangeRequest *c = plan->change;
-    plan->bytes = c->payload.len + 64 * c->n_end;
+    plan->bytes = c->payload.len + EDGE_BYTES * c->n_end;
     for (size_t i = 0; i < c->n_vertex && plan->node->failed == LBM_OK; i++) {
         touch(plan, c->vertex[i]);
         const struct lbm_vertex *vertex = c->removed[i] ? record_of(plan->job, c->vertex[i]) : NULL;
@@ -155,6 +159,7 @@ check_size(struct plan *plan)
         const struct lbm_vertex *other = beside(plan, c->other[i]), *end = beside(plan, c->end[i]);
         if (other != NULL)
             touch(plan, c->other[i]);
+        /* All edges of the change might be this vertex's. */
         if ((other != NULL && other->degree + c->n_end > LBM_DEGREE_MAX) ||
             (end != NULL && end->degree + c->n_end > LBM_DEGREE_MAX))
             return REFUSE(plan, LBM_E_LIMIT,
@@ -170,6 +175,7 @@ check_size(struct plan *plan)
 
 /* ---- carrying it out ----------------------------------------------------------------------------------- */
 
+/* The record has changed: it is stored with the others, once. */
 static void
 list(struct plan *plan, const struct lbm_vertex *vertex)
 {
@@ -199,7 +205,7 @@ add(struct plan *plan, size_t i)
     lbm_idmap_remove(&plan->job->new_ids, c->vertex[i]);
     if (row.payload_len != 0)
         row.payload = lbm_copy(c->payload.data + plan->payload_at[i], row.payload_len, 1);
-    row.half = lbm_alloc(1, sizeof *row.half);
+    row.half = lbm_alloc(0, sizeof *row.half);
     if ((row.payload_len != 0 && row.payload == NULL) || row.half == NULL ||
         lbm_shard_put(&plan->job->shard, &row) != LBM_OK) {
         lbm_row_free(&row);
@@ -244,6 +250,7 @@ set_edge(struct plan *plan, size_t i)
     set_other_end(plan, vertex, c->other[i], c->weight[i], hint);
 }
 
+/* A vertex that stays, or is new: its work and its payload. */
 static void
 keep(struct plan *plan, size_t i)
 {

@@ -84,8 +84,12 @@ edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host
     return LBM_OK;
 }
 
+/* Rows of one message about edges, or of its answer. */
+enum { TOLD_MAX = LBM_ROWS_MAX / 8 };
+
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
+/* What one host is to hear. */
 struct told {
     uint32_t host;
     LBM_VEC(uint32_t) vertex, toward, weight;
@@ -140,7 +144,15 @@ told_free(told_list *list)
     lbm_vec_free(list);
 }
 
-enum heard { HEARD_DONE, HEARD_CHANGED, HEARD_GONE, HEARD_LATER, HEARD_MOVED, HEARD_UNKNOWN };
+/* What becomes of an edge that the owner of one end has changed, at the other end. */
+enum heard {
+    HEARD_DONE,    /* its record says the same, and is with the buddy */
+    HEARD_CHANGED, /* it does now; the answer waits for the buddy */
+    HEARD_GONE,    /* that vertex was removed, or has no room: there is no such edge */
+    HEARD_LATER,   /* not now: the sender asks again */
+    HEARD_MOVED,   /* another host has that vertex */
+    HEARD_UNKNOWN, /* who has it is not known here */
+};
 
 static enum heard hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_answer *edge,
                        uint64_t epoch);
@@ -159,12 +171,13 @@ tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *verte
                                .weight = news->weight};
     enum heard heard = hear(node, job, node->host, &edge, vertex->epoch);
     edge.gone = heard == HEARD_GONE;
-    if (heard == HEARD_CHANGED && lbm_vec_push(&node->edge_answers, edge) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
-    if (heard == HEARD_CHANGED)
-        node->edge_answers.at[node->edge_answers.n - 1].seq = record_of(job, news->to)->seq;
-    else if (heard == HEARD_DONE || heard == HEARD_GONE)
+    if (heard == HEARD_DONE || heard == HEARD_GONE) {
         done(node, job, &edge);
+    } else if (heard == HEARD_CHANGED) {
+        edge.seq = record_of(job, news->to)->seq;
+        if (lbm_vec_push(&node->edge_answers, edge) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
 }
 
 /* Nobody is away who could own a vertex, or inherit it. */
@@ -218,7 +231,7 @@ tell_row(struct lbm_node *node, const struct job *job, told_list *list, uint32_t
     struct told *told = told_for(node, list, host);
     if (told == NULL)
         return;
-    if (told->vertex.n == LBM_ROWS_MAX / 8)
+    if (told->vertex.n == TOLD_MAX)
         send_told(node, job, told);
     enum lbm_err err = lbm_vec_push(&told->vertex, vertex->id);
     err |= lbm_vec_push(&told->toward, news->to);
@@ -530,7 +543,7 @@ edges_acked(struct lbm_node *node)
         batch.n = 0;
         for (size_t i = first; i < node->edge_answers.n; i++) {
             const struct edge_answer answer = node->edge_answers.at[i];
-            if (batch.n == LBM_ROWS_MAX / 8 || !goes_with(&answer, &next) ||
+            if (batch.n == TOLD_MAX || !goes_with(&answer, &next) ||
                 (answer.seq > node->stream.acked && !is_alone(node)))
                 node->edge_answers.at[kept++] = answer;
             else if (lbm_vec_push(&batch, answer) != LBM_OK)

@@ -25,7 +25,7 @@ void edges_timer(struct lbm_node *node, struct job *job);
 int64_t edges_deadline(const struct job *job);
 void edges_acked(struct lbm_node *node); /* the stream has moved on */
 void edges_soon(struct lbm_node *node, struct job *job);
-/* A vertex is there; LBM_NONE: not where it was believed to be. */
+/* Somebody says that `host` has a vertex; or LBM_NONE: that `from`, which says so, has not. */
 void edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from);
 void on_edges(struct lbm_node *node, const Lbm__Peer *message);
 void on_edges_done(struct lbm_node *node, const Lbm__Peer *message);

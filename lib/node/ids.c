@@ -7,7 +7,10 @@
 #include "node/guest.h"
 #include "node/internal.h"
 
-enum { BLOCK = 1024, UNUSED_MAX = 65536 };
+enum {
+    BLOCK = 1024,       /* asked for at a time: an entry of the log for so many splits */
+    UNUSED_MAX = 65536, /* of a job: an application that only asks would use all ids up */
+};
 
 static int
 has_ids(const struct job *job, uint32_t n)

@@ -215,9 +215,8 @@ on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
 }
 
 static void
-give_up(struct lbm_node *node, struct job *job)
+give_up(struct job *job)
 {
-    (void)node;
     outline_free(&job->outline);
     job->outline.state = OUTLINE_OVER;
 }
@@ -243,7 +242,7 @@ begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     double n = entry->vertices, want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
     want = fmin(fmin(want, CLUSTERS_MAX), n / 2);
     if (n_hosts < 2 || want < 1) {
-        give_up(node, job);
+        give_up(job);
         return;
     }
     double heavy = ceil(WORK_RATIO * (double)load_whole(node, entry) / want);
@@ -330,7 +329,7 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         return;
     }
     job_free_guest(job);
-    give_up(node, job);
+    give_up(job);
     if (err == LBM_E_NOMEM)
         fail(node, err);
 }
@@ -435,7 +434,7 @@ outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_ent
     if (moves)
         spread(node, job, plan);
     job_free_guest(job);
-    give_up(node, job);
+    give_up(job);
     if (moves && job->outline.planned < PLANS)
         job->outline.state = OUTLINE_NONE;
 }
