@@ -3,7 +3,7 @@
  * (docs/adr/0011-entries-of-no-concern-are-stored-later.md). In a large cluster most entries are about hosts
  * far away, and a commit for each of them is what a host that has nothing else to do would do most. They wait
  * in memory and count for nothing: not applied, told to nobody. The next transaction takes them along, before
- * anything else in it; a second later they are stored by themselves. */
+ * anything else in it; LOG_HELD_US later they are stored by themselves. */
 #include "node/log_internal.h"
 
 /* An entry about that host may change what this one has to do. */
@@ -46,15 +46,13 @@ concerns_us(const struct lbm_node *node, const Lbm__Command *command)
         return is_near(node, self, command->change_buddy->host);
     case LBM__COMMAND__WHAT_LEAVE:
         return is_near(node, self, command->leave->host);
-    case LBM__COMMAND__WHAT_EVICT:
-        return is_near(node, self, command->evict->host);
     case LBM__COMMAND__WHAT_RECLAIM:
         return is_near(node, self, command->reclaim->host);
     case LBM__COMMAND__WHAT_ADOPT:
         return is_near(node, self, command->adopt->host) || is_near(node, self, command->adopt->heir);
     case LBM__COMMAND__WHAT_IN_SYNC:
         return command->in_sync->host == node->host;
-    default:
+    default: /* also EVICT: who may evict another one depends on how many were evicted lately */
         return 1;
     }
 }

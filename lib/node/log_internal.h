@@ -15,7 +15,7 @@
 enum {
     LOG_COMPACT_MIN = 4096, /* entries since the last snapshot at which the next one is made */
     LOG_TAIL = 1024,        /* entries kept in memory behind a snapshot, for those who are a little late */
-    LOG_HELD_US = 1000000,  /* an entry that does not concern this host is stored after this at the latest */
+    LOG_HELD_US = 10000000, /* an entry that does not concern this host is stored after this at the latest */
 };
 
 /* What differs between the engines. */

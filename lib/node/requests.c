@@ -128,6 +128,7 @@ static void
 answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     (void)request;
+    log_held_store(node); /* who watches the cluster here sees it in a moment */
     size_t n = node->view.members.n;
     Lbm__HostEntry *entries = lbm_alloc(n, sizeof *entries), **list = lbm_alloc(n, sizeof *list);
     for (size_t i = 0; entries != NULL && list != NULL && i < n; i++) {
