@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "node/exchange.h"
-#include "node/internal.h"
+#include "node/session_internal.h"
 
 /* The number of a host in view->hosts. */
 static uint32_t
@@ -258,13 +258,16 @@ move_price(const struct lbm_node *node, const struct job *job, const struct lbm_
 
 /* What a host that is over its limit gives another one of a job that had settled, so that a host that comes
  * or goes moves little: as much as the other has room for; on the way to room further off half of what is too
- * much, and the last of it at once; nothing to where no room is. */
+ * much, and the last of it at once, or all that takes no more than half of that room, since others may send
+ * to it as well; nothing to where no room is. */
 static uint64_t
-give_on(const struct job *job, uint64_t over, uint64_t half, uint64_t room, int is_nearer)
+give_on(const struct job *job, uint64_t over, uint64_t half, uint64_t room, int is_nearer, uint64_t beyond)
 {
     uint64_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
     if (room >= least || !is_nearer)
         return over < room ? over : room;
+    if (over >= least && 2 * over <= beyond)
+        return over;
     uint64_t part = half > GIVE_ON_AT_ONCE * least ? half : GIVE_ON_AT_ONCE * least;
     return over < least ? least : over < part ? over : part;
 }
@@ -279,7 +282,7 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     uint64_t own_limit = session_limit(node, job, node->host, own),
              their_limit = session_limit(node, job, partner, theirs);
     uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
-    uint32_t own_hops = job->session.slack.hops, their_hops = accept->slack_hops;
+    uint32_t own_hops = job->session.slack.best.hops, their_hops = accept->slack_hops;
     if (own_over == 0 && their_over == 0)
         return 0;
     int64_t share = lbm_gde_share(own, job_target(node, entry, node->host), theirs,
@@ -287,9 +290,11 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     uint64_t half = (uint64_t)(share > 0 ? share : -share);
     if (job->was_settled && (own_hops < SLACK_HOPS_MAX || their_hops < SLACK_HOPS_MAX)) {
         if (own_over != 0 && (their_over == 0 || their_hops < own_hops))
-            return (int64_t)give_on(job, own_over, half, excess(their_limit, theirs), their_hops < own_hops);
+            return (int64_t)give_on(job, own_over, half, excess(their_limit, theirs), their_hops < own_hops,
+                                    accept->slack_room);
         if (their_over != 0 && (own_over == 0 || own_hops < their_hops))
-            return -(int64_t)give_on(job, their_over, half, excess(own_limit, own), own_hops < their_hops);
+            return -(int64_t)give_on(job, their_over, half, excess(own_limit, own), own_hops < their_hops,
+                                     session_slack(node, job, partner).room);
         return 0;
     }
     if (share != 0)
@@ -307,9 +312,9 @@ is_passed_on(const struct lbm_node *node, const struct job *job, uint32_t partne
 {
     if (share > 0)
         return session_load(job) > session_limit(node, job, node->host, session_load(job)) &&
-               accept->slack_hops < job->session.slack.hops;
+               accept->slack_hops < job->session.slack.best.hops;
     return accept->load > session_limit(node, job, partner, accept->load) &&
-           job->session.slack.hops < accept->slack_hops;
+           job->session.slack.best.hops < accept->slack_hops;
 }
 
 /* How uneven two loads are, relative to what is due to each. */

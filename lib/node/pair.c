@@ -9,19 +9,13 @@
 #include "node/session_internal.h"
 
 static void
-slack_hear(struct session *s, uint32_t from, uint32_t hops)
+slack_hear(struct session *s, uint32_t from, struct way way)
 {
     struct slack *heard = &s->slack_heard;
-    if (hops < heard->hops)
-        *heard = (struct slack){.hops = hops, .via = from, .other = heard->hops};
-    else if (hops < heard->other)
-        heard->other = hops;
-}
-
-static uint32_t
-slack_told(const struct session *s, uint32_t partner)
-{
-    return partner == s->slack.via ? s->slack.other : s->slack.hops;
+    if (way.hops < heard->best.hops)
+        *heard = (struct slack){.best = way, .via = from, .other = heard->best};
+    else if (way.hops < heard->other.hops)
+        heard->other = way;
 }
 
 /* A number that changes whenever this host might decide otherwise than before: with vertices that come and
@@ -92,7 +86,9 @@ pair_open(struct lbm_node *node, struct job *job)
     open.colour = s->colour;
     open.load = session_load(job);
     open.counter = s->termination.counter;
-    open.slack_hops = slack_told(s, s->partner);
+    const struct way slack = session_slack(node, job, s->partner);
+    open.slack_hops = slack.hops;
+    open.slack_room = slack.room;
     open.still = s->still = stillness(node, job);
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
@@ -109,7 +105,7 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     slot_list band = {0};
     columns_init(&columns);
     lbm_termination_hear(&s->termination, open->counter);
-    slack_hear(s, s->partner, open->slack_hops);
+    slack_hear(s, s->partner, open->slack);
     s->still = stillness(node, job);
     s->still_heard = open->still;
     int same = is_quiet(job);
@@ -127,7 +123,9 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     accept.load = session_load(job);
     int settled = job->phase == LBM_PHASE_SETTLED;
     accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
-    accept.slack_hops = settled && session_has_room(node, job) ? 0 : slack_told(s, s->partner);
+    const struct way slack = session_slack(node, job, s->partner);
+    accept.slack_hops = slack.hops;
+    accept.slack_room = slack.room;
     accept.band = &columns.message;
     accept.still = s->still;
     accept.same = same != 0;
@@ -171,7 +169,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .colour = open->colour,
                                  .load = open->load,
                                  .counter = open->counter,
-                                 .slack_hops = open->slack_hops,
+                                 .slack = {open->slack_hops, open->slack_room},
                                  .still = open->still,
                                  .heard_us = node->now_us};
     int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
@@ -377,7 +375,7 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     s->retry_us = INT64_MAX;
     settled_met(s, message->src);
     lbm_termination_hear(&s->termination, accept->counter);
-    slack_hear(s, message->src, accept->slack_hops);
+    slack_hear(s, message->src, (struct way){accept->slack_hops, accept->slack_room});
     struct exchange exchange = {0};
     s->still_heard = accept->still;
     if (!accept->same && exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK) {

@@ -102,12 +102,13 @@ session_compare(const struct session *s, uint64_t sweep, uint32_t colour)
     return colour < s->colour ? -1 : colour > s->colour;
 }
 
-static const struct slack no_slack = {.hops = SLACK_HOPS_MAX, .via = LBM_NONE, .other = SLACK_HOPS_MAX};
+static const struct slack no_slack = {.best.hops = SLACK_HOPS_MAX, .via = LBM_NONE,
+                                      .other.hops = SLACK_HOPS_MAX};
 
-static uint32_t
-one_hop_more(const struct lbm_node *node, uint32_t hops)
+static struct way
+one_hop_more(const struct lbm_node *node, struct way way)
 {
-    return hops + 1 < node->view.hosts.n ? hops + 1 : SLACK_HOPS_MAX;
+    return (struct way){way.hops + 1 < node->view.hosts.n ? way.hops + 1 : SLACK_HOPS_MAX, way.room};
 }
 
 void
@@ -140,11 +141,24 @@ session_early(struct lbm_node *node, struct session *s, uint32_t host)
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
 
-int
-session_has_room(const struct lbm_node *node, const struct job *job)
+/* What this host could take; 0: not the least vertex. */
+static uint64_t
+room_here(const struct lbm_node *node, const struct job *job)
 {
     uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    return session_load(job) + least <= session_limit(node, job, node->host, session_load(job));
+    uint64_t load = session_load(job), limit = session_limit(node, job, node->host, load);
+    return load + least <= limit ? limit - load : 0;
+}
+
+struct way
+session_slack(const struct lbm_node *node, const struct job *job, uint32_t partner)
+{
+    const struct slack *slack = &job->session.slack;
+    uint64_t room = room_here(node, job);
+    if (job->phase == LBM_PHASE_SETTLED && room != 0)
+        return (struct way){.room = room};
+    struct way way = partner == slack->via ? slack->other : slack->best;
+    return way.hops != 0 ? way : (struct way){.room = room};
 }
 
 /* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
@@ -213,8 +227,8 @@ end_sweep(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     s->slack = (struct slack){.via = LBM_NONE};
-    if (!session_has_room(node, job))
-        s->slack = (struct slack){.hops = one_hop_more(node, s->slack_heard.hops),
+    if (room_here(node, job) == 0)
+        s->slack = (struct slack){.best = one_hop_more(node, s->slack_heard.best),
                                   .via = s->slack_heard.via,
                                   .other = one_hop_more(node, s->slack_heard.other)};
     s->slack_heard = no_slack;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the order of sessions (session.c), one meeting (pair.c) and hosts that have settled (settled.c) share. Nothing else includes this. */
+/* What the order of sessions (session.c), one meeting (pair.c), what it moves (exchange.c) and hosts that have
+ * settled (settled.c) share. Nothing else includes this. */
 #ifndef LBM_NODE_SESSION_INTERNAL_H
 #define LBM_NODE_SESSION_INTERNAL_H
 
@@ -12,7 +13,8 @@ int session_compare(const struct session *s, uint64_t sweep, uint32_t colour);
 void session_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind);
 /* What was heard of a partner ahead of its turn; NULL: no memory, the step has failed. */
 struct early_open *session_early(struct lbm_node *node, struct session *s, uint32_t host);
-int session_has_room(const struct lbm_node *node, const struct job *job);
+/* The way to room that does not lead through the partner. */
+struct way session_slack(const struct lbm_node *node, const struct job *job, uint32_t partner);
 void session_next(struct lbm_node *node, struct job *job);
 void session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour);
 /* End the session under way, whatever it was to do, and go on. */

@@ -26,6 +26,13 @@ enum lbm_notice {
     NOTICE_STAYS,     /* vertices of the plan do not come: they have changed since the sender named them */
 };
 
+/* Links to the nearest host known to have room, and how much load that had room for when it said so (0: not
+ * known). */
+struct way {
+    uint32_t hops;
+    uint64_t room;
+};
+
 /* Where a partner is, if it is further than we are; its open, if it sent one. */
 struct early_open {
     uint32_t host;
@@ -35,17 +42,19 @@ struct early_open {
     uint32_t colour;
     uint64_t load;
     uint32_t counter;
-    uint32_t slack_hops;
+    struct way slack;
     uint64_t still;
     int64_t heard_us;
     int settled; /* it opens nothing by itself */
 };
 
-/* Hops to the nearest host with room; the neighbour by which it is reached (LBM_NONE: none is needed); hops
- * by any other one. A neighbour is told what does not lead through itself, so two hosts never take each other
- * for the way to room that is gone. */
+/* The way to room; the neighbour by which it leads (LBM_NONE: none is needed); the way by any other one. A
+ * neighbour is told what does not lead through itself, so two hosts never take each other for the way to room
+ * that is gone. */
 struct slack {
-    uint32_t hops, via, other;
+    struct way best;
+    uint32_t via;
+    struct way other;
 };
 
 /* A neighbour with which nothing moved, and how things stood on both sides. */
