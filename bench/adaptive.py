@@ -36,6 +36,7 @@ class Field:
         self.ids = cluster.share("ids", ids.tobytes())
         self.done = cluster.share("done", bytes(4 * n))
         self.owners = cluster.share("owners", bytes([NOWHERE]) * n)
+        self.heard = cluster.share("heard", bytes(4 * n))
 
     def where(self, hosts):
         """Host of each vertex that somebody has."""
@@ -128,19 +129,31 @@ def read_map(cluster, number):
     return vertices, {tuple(sorted((number.get(int(a), -1), number.get(int(b), -1)))) for a, b in ends}
 
 
+def unheard(field, edges):
+    """Vertices of which the last that an application has heard is not what their edges are."""
+    ids, heard = array.array("I", field.ids[:]), array.array("I", field.heard[:])
+    sums = {}
+    for a, b in edges:
+        sums[a] = sums.get(a, 0) + (ids[b] + 1) * 2654435761 + 1
+        sums[b] = sums.get(b, 0) + (ids[a] + 1) * 2654435761 + 1
+    return [v for v in sums if heard[v] != sums[v] % 2**32]
+
+
 def check(cluster, field, step):
     """What daemons say of the guest is what it should be, once all owners have heard of all edges."""
     cluster.settle(60, must=False)
     live = set(step.vertices)
     number = {i: v for v, i in enumerate(array.array("I", field.ids[:])) if v in live}
     wanted_vertices, wanted_edges = sorted(step.vertices), {tuple(sorted(edge)) for edge in step.edges}
-    begin, vertices, edges = time.time(), None, None
-    while time.time() < begin + 20 and (vertices != wanted_vertices or edges != wanted_edges):
+    begin, vertices, edges, deaf = time.time(), None, None, None
+    while time.time() < begin + 20 and (vertices != wanted_vertices or edges != wanted_edges or deaf):
         time.sleep(0.2)
         vertices, edges = read_map(cluster, number)
+        deaf = unheard(field, wanted_edges)
     seconds = time.time() - begin
     cluster.expect(vertices == wanted_vertices, f"the map has the {len(wanted_vertices)} vertices there are")
     cluster.expect(edges == wanted_edges, f"and their {len(wanted_edges)} edges, after {seconds:.1f} s")
+    cluster.expect(deaf == [], "applications have heard of all of them" + (f", but of {deaf[:9]}" if deaf else ""))
     if edges is not None and edges != wanted_edges:
         more, less = sorted(edges - wanted_edges), sorted(wanted_edges - edges)
         print(f"too many: {more[:9]}; missing: {less[:9]}", flush=True)

@@ -135,6 +135,12 @@ struct lbmap_payload {
     size_t len;
 };
 
+/* An edge of a vertex, as its owner has it. */
+struct lbmap_edge {
+    uint32_t other;  /* the vertex at the other end */
+    uint32_t weight; /* bandwidth, in the units of the graph's edge weights */
+};
+
 /* Called by lbmap_dispatch alone. They must not call functions with this handle, but lbmap_lease_valid. */
 struct lbmap_callbacks {
     void *context; /* passed on */
@@ -153,10 +159,19 @@ struct lbmap_callbacks {
      * checkpoint will be done again by others. It may be acquired again, with the payload of that checkpoint.
      */
     void (*revoked)(void *context, uint32_t vertex, uint64_t token);
+
+    /* These are the edges of a vertex that the program holds, all n of them, in any order, valid during the
+     * call. Called right after acquire, and by a later lbmap_dispatch whenever they have changed: by the
+     * program itself, by others that changed edges to their own vertices or took those away, or by
+     * lbmap_follow_counts, here or there. Several changes may be told by one call, and a call may find
+     * nothing new. What was told last holds, but others may change it again at any time. NULL: edges are not
+     * told. */
+    void (*edges)(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge *edges, size_t n);
 };
 
 /* Begin to serve the attached job, for as long as the handle lives. One program on a host serves a job.
- * Errors:  LBMAP_E_STATE no job is attached, or it is served already; LBMAP_E_RANGE a callback is missing;
+ * Errors:  LBMAP_E_STATE no job is attached, or it is served already; LBMAP_E_RANGE a callback other than
+ *          `edges` is missing;
  *          LBMAP_E_DENIED the job is another user's;
  *          LBMAP_E_BUSY another program of this host serves it; LBMAP_E_NOTFOUND it is gone; LBMAP_E_IO the
  *          daemon's lease page cannot be read. */
@@ -220,7 +235,8 @@ enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *load
  *
  * A program changes the guest where it works on it: a vertex that it holds splits into several, or goes;
  * edges appear and disappear. Whoever owns a vertex adds others beside it, and they move from there as all
- * vertices do. Where the other end of an edge is does not matter: its owner hears of the change by itself. */
+ * vertices do. Where the other end of an edge is does not matter: its owner hears of the change by itself, and
+ * the program that works there by its callback `edges`. */
 
 /* Ids for vertices that are going to be added: at most 4096 at a time. Nobody else ever gets them; those that
  * are not used when the handle is closed, or when the daemon ends, are never used.

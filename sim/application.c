@@ -109,6 +109,7 @@ attach(struct cluster *c, uint32_t application)
     attach.n_vertex = attach.n_token = a->held.n;
     attach.vertex = vertex;
     attach.token = token;
+    attach.edges = 1;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_ATTACH;
     request.attach = &attach;
@@ -242,10 +243,39 @@ application_tell(struct cluster *c, uint32_t host, const struct lbm_effect *effe
                               .from = i,
                               .number = effect->as.reply.client,
                               .len = effect->as.reply.len};
+        if (told.at_us < c->applications.at[i].told_us)
+            told.at_us = c->applications.at[i].told_us;
+        c->applications.at[i].told_us = told.at_us;
         told.frame = lbm_copy(effect->as.reply.frame, effect->as.reply.len, 1);
         happen_push(c, told);
         return;
     }
+}
+
+uint64_t
+edge_digest(uint32_t other, uint32_t weight)
+{
+    return hash_number(1 + (uint64_t)other, weight);
+}
+
+static void
+edges_are(struct application *a, const Lbm__Neighbours *of)
+{
+    size_t at = 0, next = 0;
+    if (a->held.n > of->n_vertex)
+        next = a->held.n - of->n_vertex; /* as if all of them had just come */
+    for (size_t i = 0; i < of->n_vertex; at += of->degree[i++])
+        for (size_t n = 0; n < a->held.n; n++) {
+            size_t k = (next + n) % a->held.n;
+            struct held *held = &a->held.at[k];
+            if (held->vertex != of->vertex[i] || held->token != of->token[i])
+                continue;
+            held->edges = 0;
+            for (size_t e = at; e < at + of->degree[i]; e++)
+                held->edges += edge_digest(of->neighbour[e], of->weight[e]);
+            next = k + 1;
+            break;
+        }
 }
 
 static void
@@ -281,6 +311,7 @@ acquire(struct cluster *c, uint32_t application, const Lbm__Acquire *acquire)
         LBM_ASSERT(lbm_vec_push(&a->held, held) == LBM_OK);
         work_begins(c, application, &held);
     }
+    edges_are(a, acquire->neighbours);
 }
 
 static void
@@ -390,6 +421,8 @@ told(struct cluster *c, const struct happen *happen)
         acquire(c, happen->from, response->acquire);
     } else if (response->what_case == LBM__RESPONSE__WHAT_RELEASE) {
         asked_to_release(c, happen->from, response->release);
+    } else if (response->what_case == LBM__RESPONSE__WHAT_NEIGHBOURS) {
+        edges_are(a, response->neighbours);
     }
     if (a->client != 0 && response->id == ATTACH_ID)
         a->attached = 1;

@@ -91,6 +91,7 @@ struct held {
     uint64_t term; /* of the lease page when it was given */
     uint64_t payload;
     int asked; /* it was asked to let go */
+    uint64_t edges; /* digest of those that it was told last */
 };
 
 struct application {
@@ -108,6 +109,7 @@ struct application {
     LBM_VEC(uint32_t) added, removed; /* by the change under way */
     LBM_VEC(struct held) held;
     LBM_VEC(struct held) sent; /* payloads of the checkpoint under way */
+    int64_t told_us;           /* when the last that its daemon has said arrives: a socket keeps the order */
 };
 
 /* What one host sends to another waits, from the first message of that kind on. */
@@ -245,6 +247,8 @@ void application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[16]
 
 /* Nonzero if the application works on what it holds at this very moment. */
 int is_working(const struct cluster *c, const struct application *a, const struct held *held);
+/* What an edge adds to the digest of a vertex. */
+uint64_t edge_digest(uint32_t other, uint32_t weight);
 /* I1, I2: an application begins to work on a vertex. */
 void work_begins(struct cluster *c, uint32_t application, const struct held *held);
 void work_ends(struct cluster *c, uint32_t application, uint32_t vertex);

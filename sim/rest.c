@@ -111,6 +111,25 @@ edges_at_rest(const struct cluster *c, const struct guest *guest)
     return NULL;
 }
 
+/* I15: an application knows the edges of what it holds. */
+static const char *
+edges_as_told(const struct cluster *c)
+{
+    for (size_t i = 0; i < c->applications.n; i++) {
+        const struct application *a = &c->applications.at[i];
+        for (size_t k = 0; k < a->held.n; k++) {
+            const struct lbm_row *row = rows_get(&c->disk[a->host].rows, a->job, a->held.at[k].vertex);
+            uint64_t edges = 0;
+            for (uint32_t e = 0; row != NULL && e < row->degree; e++)
+                edges += edge_digest(row->half[e].to, row->half[e].weight);
+            if (row != NULL && row->stage == LBM_STAGE_OWN && row->epoch == a->held.at[k].token &&
+                is_working(c, a, &a->held.at[k]) && edges != a->held.at[k].edges)
+                return "an application that has yet to hear of the edges of its vertices";
+        }
+    }
+    return NULL;
+}
+
 int
 cluster_quiet(const struct cluster *c, const char **why)
 {
@@ -120,6 +139,8 @@ cluster_quiet(const struct cluster *c, const char **why)
         if (*why == NULL && c->check.guests.at[i].changes && !c->check.guests.at[i].deleted)
             *why = edges_at_rest(c, &c->check.guests.at[i]);
     }
+    if (*why == NULL)
+        *why = edges_as_told(c);
     return *why == NULL;
 }
 

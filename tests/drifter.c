@@ -77,7 +77,8 @@ report(struct drifter *drifter, struct lbmap *map)
 static int
 run(struct drifter *drifter, struct lbmap *map)
 {
-    const struct lbmap_callbacks callbacks = {drifter, acquire, release, revoked};
+    const struct lbmap_callbacks callbacks = {
+        .context = drifter, .acquire = acquire, .release = release, .revoked = revoked};
     int64_t report_us = serving_now_us() + drifter->host * (REPORT_US / 16) % REPORT_US; /* not all at once */
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !serving_stopped) {

@@ -11,6 +11,8 @@
  *     ids     for each number the id that the vertex has, or 2^32 - 1
  *     done    for each number the last phase that its vertex has gone through
  *     owners  a byte for each number: HOST is written there when it is acquired, 254 when it is removed
+ *     heard   for each number what was heard last of its edges: the sum of (id + 1) * 2654435761 + bandwidth,
+ *             modulo 2^32
  *     ops.N   what is to be done in phase N, by who holds the first number of a line:
  *
  *         V add W C...   vertices C, of work W each, are added beside V, and linked with it and one another
@@ -69,7 +71,7 @@ struct refiner {
     uint8_t host;
     uint32_t n; /* numbers */
     const volatile uint32_t *phase;
-    volatile uint32_t *ids, *done;
+    volatile uint32_t *ids, *done, *heard;
     volatile uint8_t *owners;
     struct held *held; /* by number */
     struct op *ops;    /* of `loaded`, by vertex */
@@ -121,6 +123,18 @@ static void
 revoked(void *context, uint32_t id, uint64_t token)
 {
     (void)release(context, id, token);
+}
+
+static void
+edges(void *context, uint32_t id, uint64_t token, const struct lbmap_edge *edges, size_t n)
+{
+    struct refiner *refiner = context;
+    uint32_t number = number_of(refiner, id), sum = 0;
+    (void)token;
+    for (size_t i = 0; i < n; i++)
+        sum += (edges[i].other + 1) * 2654435761u + edges[i].weight;
+    if (number < refiner->n)
+        refiner->heard[number] = sum;
 }
 
 /* ---- what the test wants ------------------------------------------------------------------------------- */
@@ -303,7 +317,9 @@ share_file(const char *directory, const char *name, int writable, size_t *bytes)
 static int
 run(struct refiner *refiner, struct lbmap *map)
 {
-    const struct lbmap_callbacks callbacks = {refiner, acquire, release, revoked};
+    const struct lbmap_callbacks callbacks = {
+        .context = refiner, .acquire = acquire, .release = release, .revoked = revoked,
+        .edges = edges};
     static struct batch batch;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !serving_stopped) {
@@ -373,7 +389,8 @@ static int
 refuse(struct lbmap *map)
 {
     struct holder h = {0};
-    const struct lbmap_callbacks callbacks = {&h, hold, let_go, lose};
+    const struct lbmap_callbacks callbacks = {
+        .context = &h, .acquire = hold, .release = let_go, .revoked = lose};
     static const char bytes[LBMAP_PAYLOAD_MAX + 1];
     uint32_t id[2] = {0, 0};
     int failed = expect(map, "without serving", LBMAP_E_STATE, NULL, 0, NULL, 0);
@@ -442,7 +459,9 @@ main(int argc, char **argv)
     refiner.ids = share_file(argv[4], "ids", 1, &ids_bytes);
     refiner.done = share_file(argv[4], "done", 1, &bytes);
     refiner.owners = share_file(argv[4], "owners", 1, &bytes);
-    if (refiner.phase == NULL || refiner.ids == NULL || refiner.done == NULL || refiner.owners == NULL)
+    refiner.heard = share_file(argv[4], "heard", 1, &bytes);
+    if (refiner.phase == NULL || refiner.ids == NULL || refiner.done == NULL || refiner.owners == NULL ||
+        refiner.heard == NULL)
         return 1;
     refiner.n = (uint32_t)(ids_bytes / sizeof(uint32_t));
     refiner.held = calloc(refiner.n, sizeof *refiner.held);

@@ -64,6 +64,7 @@ answer_attach(struct daemon *daemon, int fd, const Lbm__Request *request)
     const Lbm__AttachRequest *attach = request->attach;
     daemon->attach_id = request->id;
     daemon->n_attach++;
+    daemon->wants_edges = attach->edges;
     daemon->n_attached = 0;
     list(daemon->attached, &daemon->n_attached, attach->vertex, attach->token, attach->n_vertex, NULL, 0,
          NULL);
@@ -253,6 +254,26 @@ daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token)
     release.token = &token;
     response.what_case = LBM__RESPONSE__WHAT_RELEASE;
     response.release = &release;
+    pthread_mutex_lock(&daemon->lock);
+    daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
+    pthread_mutex_unlock(&daemon->lock);
+}
+
+void
+daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other)
+{
+    Lbm__Neighbours neighbours = LBM__NEIGHBOURS__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    uint32_t degree = other != LBM_NONE, weight = 3;
+    neighbours.n_vertex = neighbours.n_token = neighbours.n_degree = 1;
+    neighbours.vertex = &vertex;
+    neighbours.token = &token;
+    neighbours.degree = &degree;
+    neighbours.n_neighbour = neighbours.n_weight = degree;
+    neighbours.neighbour = &other;
+    neighbours.weight = &weight;
+    response.what_case = LBM__RESPONSE__WHAT_NEIGHBOURS;
+    response.neighbours = &neighbours;
     pthread_mutex_lock(&daemon->lock);
     daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
     pthread_mutex_unlock(&daemon->lock);

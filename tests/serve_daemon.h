@@ -27,6 +27,7 @@ struct daemon {
     pthread_mutex_t lock; /* of what follows */
     uint64_t attach_id;
     unsigned n_attach;
+    uint32_t wants_edges;
     struct listed attached[DAEMON_LISTED], released[DAEMON_LISTED], kept[DAEMON_LISTED];
     size_t n_attached, n_released, n_kept;
     double load;            /* all that was reported */
@@ -49,5 +50,7 @@ void daemon_respond(int fd, uint64_t id, int last, Lbm__Response *response);
 void daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
                          const char *payload);
 void daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token);
+/* The vertex has one edge, of weight 3; LBM_NONE: none. */
+void daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other);
 
 #endif

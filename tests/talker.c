@@ -90,7 +90,8 @@ main(int argc, char **argv)
     }
     struct talker t = {
         .width = (uint32_t)atoi(argv[3]), .block = (uint32_t)atoi(argv[4]), .rate = atof(argv[5])};
-    const struct lbmap_callbacks callbacks = {&t, acquire, release, revoked};
+    const struct lbmap_callbacks callbacks = {
+        .context = &t, .acquire = acquire, .release = release, .revoked = revoked};
     enum lbmap_error error;
     int status = 1;
     serving_until_stopped();

@@ -58,6 +58,16 @@ on_revoked(void *context, uint32_t vertex, uint64_t token)
     lbm_buf_printf(&scene->told, "revoked %u %d; ", vertex, (int)token);
 }
 
+static void
+on_edges(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge *edges, size_t n)
+{
+    struct scene *scene = context;
+    lbm_buf_printf(&scene->told, "edges %u %d", vertex, (int)token);
+    for (size_t i = 0; i < n; i++)
+        lbm_buf_printf(&scene->told, " %u:%u", edges[i].other, edges[i].weight);
+    lbm_buf_printf(&scene->told, "; ");
+}
+
 /* Dispatch until the callbacks were told this. */
 static void
 expect_told(struct scene *scene, const char *what)
@@ -96,7 +106,8 @@ expect_count(struct daemon *daemon, const size_t *count, size_t n)
 static enum lbmap_error
 serve(struct scene *scene)
 {
-    const struct lbmap_callbacks callbacks = {scene, on_acquire, on_release, on_revoked};
+    const struct lbmap_callbacks callbacks = {
+        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked};
     return lbmap_serve(scene->map, &callbacks);
 }
 
@@ -159,6 +170,38 @@ vertices_come_with_their_payloads(void **state)
     daemon_push_acquire(&scene->daemon, 1, 7, 5, "seven");
     daemon_push_acquire(&scene->daemon, 1, 9, 1, "");
     expect_told(scene, "acquire 7 5 \"seven\"; acquire 9 1 \"\"; ");
+}
+
+/* Only to whom asked for them, and only of vertices that it holds by that token. */
+static void
+edges_are_told_of_what_is_held(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_callbacks callbacks = {
+        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked,
+        .edges = on_edges};
+    assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
+    assert_int_equal(scene->daemon.wants_edges, 1);
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    expect_silence(scene);
+    daemon_push_acquire(&scene->daemon, 1, 7, 5, "");
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    daemon_push_neighbours(&scene->daemon, 7, 4, 9);
+    daemon_push_neighbours(&scene->daemon, 6, 5, 9);
+    daemon_push_neighbours(&scene->daemon, 7, 5, LBM_NONE);
+    daemon_push_release(&scene->daemon, 7, 5);
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    expect_told(scene, "acquire 7 5 \"\"; edges 7 5 8:3; edges 7 5; release 7 5; ");
+    expect_silence(scene);
+}
+
+static void
+edges_are_not_told_to_whom_did_not_ask(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(scene->daemon.wants_edges, 0);
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    expect_silence(scene);
 }
 
 static void
@@ -418,7 +461,8 @@ what_cannot_be_served_is_refused(void **state)
     lbmap_close(scene->map);
     scene->map = NULL;
     assert_int_equal(lbmap_open(scene->daemon.path, &fresh), LBMAP_OK);
-    const struct lbmap_callbacks callbacks = {scene, on_acquire, on_release, on_revoked};
+    const struct lbmap_callbacks callbacks = {
+        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked};
     assert_int_equal(lbmap_serve(fresh, &callbacks), LBMAP_E_STATE); /* no job */
     lbmap_close(fresh);
 }
@@ -441,6 +485,8 @@ main(void)
 #define SERVING(test) cmocka_unit_test_setup_teardown(test, set_up_holding, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(vertices_come_with_their_payloads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(edges_are_told_of_what_is_held, set_up, tear_down),
+        SERVING(edges_are_not_told_to_whom_did_not_ask),
         SERVING(a_release_returns_the_payload),
         SERVING(a_release_without_payload_leaves_it),
         SERVING(what_is_not_held_is_released_without_a_word),

@@ -148,7 +148,8 @@ report(const struct worker *worker, struct lbmap *map)
 static int
 run(struct worker *worker, struct lbmap *map, int64_t end_us)
 {
-    const struct lbmap_callbacks callbacks = {worker, acquire, release, revoked};
+    const struct lbmap_callbacks callbacks = {
+        .context = worker, .acquire = acquire, .release = release, .revoked = revoked};
     int64_t period_us = (int64_t)worker->checkpoint_ms * 1000, checkpoint_us = serving_now_us() + period_us;
     int64_t report_us = 0;
     enum lbmap_error error = lbmap_serve(map, &callbacks);

@@ -73,7 +73,8 @@ checkpoint(struct lbmap *map, const struct vertex *vertices)
 static enum lbmap_error
 work(struct lbmap *map, struct vertex *vertices)
 {
-    const struct lbmap_callbacks callbacks = {vertices, acquire, release, revoked};
+    const struct lbmap_callbacks callbacks = {
+        .context = vertices, .acquire = acquire, .release = release, .revoked = revoked};
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     for (int round = 0; error == LBMAP_OK; round++) {
         error = lbmap_dispatch(map, WAIT_MS);

@@ -16,6 +16,7 @@
 
 #include "api/call.h"
 #include "api/page.h"
+#include "api/returns.h"
 #include "base/check.h"
 #include "base/idmap.h"
 #include "base/mem.h"
@@ -33,14 +34,6 @@ struct held {
     uint64_t token;
 };
 
-/* Vertices on their way back to the daemon, with payloads or all without. */
-struct returns {
-    LBM_VEC(uint32_t) vertex;
-    LBM_VEC(uint64_t) token;
-    LBM_VEC(uint32_t) payload_len;
-    struct lbm_buf payload;
-};
-
 struct lbm_service {
     struct lbmap_callbacks callbacks;
     LBM_VEC(struct held) held;
@@ -52,7 +45,8 @@ struct lbm_service {
     int64_t ended_us; /* when the connection was first seen to have ended; 0: it has not */
     int lost;         /* all that is held is; it is yet to be revoked */
     int short_of_memory;
-    struct returns with_payload, bare; /* of the dispatch under way */
+    struct lbm_returns with_payload, bare; /* of the dispatch under way */
+    LBM_VEC(struct lbmap_edge) edges;  /* of the vertex that is told of */
 };
 
 /* ---- what is held ----------------------------------------------------------------------------------- */
@@ -95,48 +89,6 @@ drop_pushed(struct lbm_service *s)
     s->pushed.n = 0;
 }
 
-static enum lbm_err
-return_one(struct returns *returns, uint32_t vertex, uint64_t token, const struct lbmap_payload *payload)
-{
-    enum lbm_err err = lbm_vec_push(&returns->vertex, vertex);
-    err = err == LBM_OK ? lbm_vec_push(&returns->token, token) : err;
-    if (err == LBM_OK && payload != NULL) {
-        err = lbm_vec_push(&returns->payload_len, (uint32_t)payload->len);
-        lbm_buf_put(&returns->payload, payload->bytes, payload->len);
-    }
-    return returns->payload.failed ? LBM_E_NOMEM : err;
-}
-
-static enum lbm_err
-send_returns(struct lbmap *map, struct returns *returns)
-{
-    Lbm__Request request = LBM__REQUEST__INIT;
-    Lbm__ReleasedRequest released;
-    lbm__released_request__init(&released);
-    released.term = map->service->term;
-    released.n_vertex = released.n_token = returns->vertex.n;
-    released.vertex = returns->vertex.at;
-    released.token = returns->token.at;
-    released.n_payload_len = returns->payload_len.n;
-    released.payload_len = returns->payload_len.at;
-    released.payload = (ProtobufCBinaryData){returns->payload.len, (uint8_t *)returns->payload.at};
-    request.what_case = LBM__REQUEST__WHAT_RELEASED;
-    request.released = &released;
-    enum lbm_err err = returns->vertex.n != 0 ? lbm_api_tell(map, &request) : LBM_OK;
-    returns->vertex.n = returns->token.n = returns->payload_len.n = 0;
-    returns->payload.len = 0;
-    return err;
-}
-
-static void
-returns_free(struct returns *returns)
-{
-    lbm_vec_free(&returns->vertex);
-    lbm_vec_free(&returns->token);
-    lbm_vec_free(&returns->payload_len);
-    lbm_buf_free(&returns->payload);
-}
-
 void
 lbm_api_serve_end(struct lbmap *map)
 {
@@ -150,8 +102,9 @@ lbm_api_serve_end(struct lbmap *map)
     lbm_vec_free(&s->held);
     lbm_idmap_free(&s->slot);
     lbm_page_close(&s->page);
-    returns_free(&s->with_payload);
-    returns_free(&s->bare);
+    lbm_returns_free(&s->with_payload);
+    lbm_returns_free(&s->bare);
+    lbm_vec_free(&s->edges);
     free(s);
 }
 
@@ -222,10 +175,10 @@ settle_losses(struct lbmap *map)
     if (valid != LBMAP_LOST)
         return err == LBM_OK;
     for (size_t i = 0; map->fd >= 0 && i < s->held.n; i++)
-        if (return_one(&s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
+        if (lbm_returns_add(&s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
             s->short_of_memory = 1;
     revoke_from(s, 0);
-    (void)send_returns(map, &s->bare); /* now: they belong to the term that is over */
+    (void)lbm_returns_send(map, &s->bare, s->term); /* now: they belong to the term that is over */
     if (err != LBM_OK || judge_standing(map, &lease, lbm_page_now_us()) != STANDING_GOOD)
         return 0; /* until there is a page again, and a daemon */
     s->term = lease.term;
@@ -277,6 +230,7 @@ send_attach(struct lbmap *map)
         }
         attach.job = map->job;
         attach.n_vertex = attach.n_token = s->held.n;
+        attach.edges = s->callbacks.edges != NULL;
         attach.vertex = vertex;
         attach.token = token;
         request.what_case = LBM__REQUEST__WHAT_ATTACH;
@@ -362,6 +316,26 @@ acquire_one(struct lbm_service *s, uint32_t vertex, uint64_t token, struct lbmap
     s->callbacks.acquire(s->callbacks.context, vertex, token, payload);
 }
 
+/* Edges of vertices; those that are not held any more are passed over. */
+static void
+tell_edges(struct lbm_service *s, const Lbm__Neighbours *of)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < of->n_vertex && s->callbacks.edges != NULL; at += of->degree[i++]) {
+        if (find(s, of->vertex[i], of->token[i]) == LBM_NONE)
+            continue;
+        s->edges.n = 0;
+        for (size_t k = at; k < at + of->degree[i]; k++) {
+            struct lbmap_edge edge = {of->neighbour[k], of->weight[k]};
+            if (lbm_vec_push(&s->edges, edge) != LBM_OK) {
+                s->short_of_memory = 1;
+                return;
+            }
+        }
+        s->callbacks.edges(s->callbacks.context, of->vertex[i], of->token[i], s->edges.at, s->edges.n);
+    }
+}
+
 static void
 acquire(struct lbmap *map, const Lbm__Acquire *acquire)
 {
@@ -379,6 +353,8 @@ acquire(struct lbmap *map, const Lbm__Acquire *acquire)
         at += len;
         acquire_one(s, acquire->vertex[i], acquire->token[i], payload);
     }
+    if (acquire->neighbours != NULL)
+        tell_edges(s, acquire->neighbours);
 }
 
 static void
@@ -393,11 +369,11 @@ release(struct lbmap *map, const Lbm__Release *release)
             payload = s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i]);
         }
         int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
-        enum lbm_err err = return_one(kept ? &s->bare : &s->with_payload, release->vertex[i],
+        enum lbm_err err = lbm_returns_add(kept ? &s->bare : &s->with_payload, release->vertex[i],
                                       release->token[i], kept ? NULL : &payload);
         if (err == LBM_OK &&
             16 * s->with_payload.vertex.n + s->with_payload.payload.len > LBM_BATCH_BYTES_MAX)
-            err = send_returns(map, &s->with_payload);
+            err = lbm_returns_send(map, &s->with_payload, s->term);
         if (err == LBM_E_NOMEM)
             s->short_of_memory = 1;
     }
@@ -415,13 +391,15 @@ handle_pushed(struct lbmap *map)
             acquire(map, part->acquire);
         else if (part->what_case == LBM__RESPONSE__WHAT_RELEASE)
             release(map, part->release);
+        else if (part->what_case == LBM__RESPONSE__WHAT_NEIGHBOURS)
+            tell_edges(s, part->neighbours);
     }
     drop_pushed(s);
     if (err != LBM_OK)
         return err;
-    (void)send_returns(map,
-                       &s->with_payload); /* if it fails, the connection is lost: seen at the next look */
-    (void)send_returns(map, &s->bare);
+    /* If it fails, the connection is lost: seen at the next look. */
+    (void)lbm_returns_send(map, &s->with_payload, s->term);
+    (void)lbm_returns_send(map, &s->bare, s->term);
     return LBM_OK;
 }
 
@@ -544,7 +522,7 @@ lbm_api_serve_doubt(struct lbmap *map)
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
 static enum lbm_err
-send_checkpoint(struct lbmap *map, struct returns *kept)
+send_checkpoint(struct lbmap *map, struct lbm_returns *kept)
 {
     Lbm__Request request = LBM__REQUEST__INIT;
     Lbm__CheckpointRequest checkpoint;
@@ -566,7 +544,7 @@ enum lbmap_error
 lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
 {
     struct lbm_service *s = map->service;
-    struct returns kept = {0};
+    struct lbm_returns kept = {0};
     enum lbm_err err = LBM_OK;
     if (s == NULL)
         return (enum lbmap_error)lbm_api_fail(map, LBM_E_STATE, "no job is served");
@@ -577,11 +555,11 @@ lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
     for (size_t i = 0; err == LBM_OK && i < n; i++) {
         if (find(s, states[i].vertex, states[i].token) == LBM_NONE)
             err = lbm_api_fail(map, LBM_E_STATE, "vertex %u is not held", states[i].vertex);
-        else if (return_one(&kept, states[i].vertex, states[i].token, &states[i].payload) != LBM_OK)
+        else if (lbm_returns_add(&kept, states[i].vertex, states[i].token, &states[i].payload) != LBM_OK)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu payloads", n);
         else if (16 * kept.vertex.n + kept.payload.len > LBM_BATCH_BYTES_MAX || i + 1 == n)
             err = send_checkpoint(map, &kept);
     }
-    returns_free(&kept);
+    lbm_returns_free(&kept);
     return (enum lbmap_error)err;
 }

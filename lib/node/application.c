@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "node/columns.h"
+#include "node/guest.h"
 #include "node/internal.h"
 
 static struct application *
@@ -41,6 +42,7 @@ struct grant {
     LBM_VEC(uint64_t) token;
     LBM_VEC(uint32_t) payload_len;
     struct lbm_buf payload;
+    struct neighbours neighbours;
 };
 
 static void
@@ -53,6 +55,8 @@ send_grant(struct lbm_node *node, const struct application *application, struct 
     acquire.payload_len = grant->payload_len.at;
     acquire.payload = (ProtobufCBinaryData){grant->payload.len, (uint8_t *)grant->payload.at};
     acquire.term = node->lease.term;
+    Lbm__Neighbours neighbours = neighbours_message(&grant->neighbours);
+    acquire.neighbours = application->wants_edges ? &neighbours : NULL;
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
     response.acquire = &acquire;
@@ -62,6 +66,7 @@ send_grant(struct lbm_node *node, const struct application *application, struct 
     lbm_vec_free(&grant->token);
     lbm_vec_free(&grant->payload_len);
     lbm_buf_free(&grant->payload);
+    neighbours_free(&grant->neighbours);
 }
 
 static int
@@ -90,7 +95,11 @@ give(struct lbm_node *node, struct application *application)
         if (err != LBM_OK || grant.payload.failed)
             fail(node, LBM_E_NOMEM);
         vertex->running = vertex->epoch;
-        if (32 * grant.vertex.n + grant.payload.len > LBM_BATCH_BYTES_MAX)
+        vertex->edges_due = 0; /* all of them are told here */
+        if (application->wants_edges)
+            neighbours_add(node, &grant.neighbours, vertex);
+        size_t bytes = 32 * grant.vertex.n + grant.payload.len + neighbours_bytes(&grant.neighbours);
+        if (bytes > LBM_BATCH_BYTES_MAX)
             send_grant(node, application, &grant);
     }
     send_grant(node, application, &grant);
@@ -239,12 +248,22 @@ application_timer(struct lbm_node *node)
     for (size_t i = 0; i < node->applications.n && lease_holds(node) && node->failed == LBM_OK; i++)
         if (node->applications.at[i].scan)
             give(node, &node->applications.at[i]);
+    for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
+        struct job *job = job_of(node, node->applications.at[i].job);
+        if (job != NULL && job->edges_due.n != 0)
+            neighbours_timer(node, &node->applications.at[i], job);
+    }
 }
 
 int64_t
 application_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
+    for (size_t i = 0; i < node->applications.n; i++) {
+        const struct job *job = job_of(node, node->applications.at[i].job);
+        if (job != NULL && job->edges_due.n != 0)
+            return node->now_us;
+    }
     for (size_t i = 0; i < node->jobs.n; i++)
         for (size_t k = 0; k < node->jobs.at[i]->releasing.n; k++) {
             const struct job *job = node->jobs.at[i];
@@ -266,10 +285,15 @@ take_held(struct lbm_node *node, struct application *application, struct job *jo
     int is_in_force = node->lease.fence_us > node->now_us && node->lease.term == node->lease.old_term;
     for (size_t i = 0; i < attach->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = record_of(job, attach->vertex[i]);
-        if (own != NULL && own->stage == LBM_STAGE_OWN && own->epoch == attach->token[i] && is_in_force)
+        enum lbm_err err;
+        if (own != NULL && own->stage == LBM_STAGE_OWN && own->epoch == attach->token[i] && is_in_force) {
             own->running = own->epoch;
-        else if (lbm_vec_push(&vertex, attach->vertex[i]) != LBM_OK ||
-                 lbm_vec_push(&token, attach->token[i]) != LBM_OK)
+            err = neighbours_changed(job, own); /* perhaps, and it was not told */
+        } else {
+            err = lbm_vec_push(&vertex, attach->vertex[i]);
+            err |= lbm_vec_push(&token, attach->token[i]);
+        }
+        if (err != LBM_OK)
             fail(node, LBM_E_NOMEM);
     }
     if (vertex.n != 0 && node->failed == LBM_OK)
@@ -305,8 +329,13 @@ application_attach(struct lbm_node *node, uint64_t client, uint64_t request, con
         return;
     }
     int is_back = attach->n_vertex != 0;
-    struct application application = {
-        client, request, job->id, .scan = 1, .has_had = is_back, .is_back = is_back};
+    struct application application = {.client = client,
+                                      .request = request,
+                                      .job = job->id,
+                                      .scan = 1,
+                                      .has_had = is_back,
+                                      .is_back = is_back,
+                                      .wants_edges = attach->edges};
     if (lbm_vec_push(&node->applications, application) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return;

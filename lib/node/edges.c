@@ -44,7 +44,7 @@ edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to, uint32_t weigh
     if (at == LBM_NONE)
         half[kept++] = (struct lbm_half){to, weight, host};
     lbm_shard_set_neighbours(&job->shard, vertex, half, kept);
-    return LBM_OK;
+    return neighbours_changed(job, vertex);
 }
 
 static void

@@ -5,6 +5,22 @@
 
 #include "node/state.h"
 
+/* ---- neighbours.c -------------------------------------------------------------------------------------- */
+
+/* Edges of vertices, for an application. */
+struct neighbours {
+    LBM_VEC(uint32_t) vertex, degree, neighbour, weight;
+    LBM_VEC(uint64_t) token;
+};
+
+/* The application that works on the vertex, if one does, has yet to hear of its edges. */
+enum lbm_err neighbours_changed(struct job *job, struct lbm_vertex *vertex) LBM_MUST_CHECK;
+void neighbours_add(struct lbm_node *node, struct neighbours *list, const struct lbm_vertex *vertex);
+size_t neighbours_bytes(const struct neighbours *list);
+Lbm__Neighbours neighbours_message(const struct neighbours *list); /* borrows */
+void neighbours_free(struct neighbours *list);
+void neighbours_timer(struct lbm_node *node, const struct application *application, struct job *job);
+
 /* ---- change.c ------------------------------------------------------------------------------------------ */
 
 void application_change(struct lbm_node *node, uint64_t client, uint64_t request,

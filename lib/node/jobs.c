@@ -61,6 +61,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->unfinished);
     lbm_vec_free(&job->tombstones);
     lbm_vec_free(&job->releasing);
+    lbm_vec_free(&job->edges_due);
     lbm_vec_free(&job->news);
     lbm_idmap_free(&job->new_ids);
     free(job->pending);

@@ -39,6 +39,7 @@ struct lbm_vertex {
     uint32_t refuser;
     uint32_t move;       /* number of the move that it is on (moves.c), 0: none that is known */
     uint64_t running;    /* token an application works with, 0: none does */
+    uint8_t edges_due;   /* it has yet to hear of its edges */
     uint32_t arrived_ms; /* OWN: when it came by a session, modulo 2^32, never 0; 0: it did not */
     uint32_t move_to;    /* OWN: goes there once the application has released it, or LBM_NONE */
     int64_t since_us;    /* MOV, REF: of this stage here; OWN with move_to: when release was asked for */

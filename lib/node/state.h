@@ -115,6 +115,7 @@ struct application {
     int scan;    /* vertices may be waiting to be given to it */
     int has_had; /* it was given vertices, or came back with some */
     int is_back; /* with vertices from the life before */
+    int wants_edges; /* it wants to hear of edges of its vertices */
 };
 
 /* What others leave of the processors. */

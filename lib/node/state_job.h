@@ -116,6 +116,7 @@ struct job {
     uint32_t spare_next, spare_end; /* the same after these */
     int64_t spare_us;             /* when more are asked for, unless there are */
     LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
+    LBM_VEC(uint32_t) edges_due;  /* slots of vertices of whose edges the application has yet to hear */
     uint64_t moved;               /* handed over so far */
 
     int drifts;      /* loads are reported, here or elsewhere */

@@ -89,6 +89,7 @@ static const struct lbm_wire_rule attach_request_rules[] = {
     {"job", NAME},
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"token", SAME("vertex"), EPOCH},
+    {"edges", FLAG},
 };
 static const struct lbm_wire_table attach_request_table =
     TABLE(attach_request_rules, lbm__attach_request__descriptor);
@@ -292,11 +293,21 @@ static const struct lbm_wire_rule events_reply_rules[] = {
 static const struct lbm_wire_table events_reply_table =
     TABLE(events_reply_rules, lbm__events_reply__descriptor);
 
+static const struct lbm_wire_rule neighbours_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"token", SAME("vertex"), EPOCH},
+    {"degree", SAME("vertex"), IN(0, LBM_DEGREE_MAX)},
+    {"neighbour", SUM("degree"), VERTEX},
+    {"weight", SAME("neighbour"), WEIGHT},
+};
+static const struct lbm_wire_table neighbours_table = TABLE(neighbours_rules, lbm__neighbours__descriptor);
+
 static const struct lbm_wire_rule acquire_rules[] = {
     {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
     {"token", SAME("vertex"), EPOCH},
     {"payload_len", SAME("vertex"), PAYLOAD, OR_EMPTY},
     {"payload", IN(0, LBM_FRAME_BYTES_MAX)},
+    {"neighbours", .nested = &neighbours_table},
 };
 static const struct lbm_wire_table acquire_table = TABLE(acquire_rules, lbm__acquire__descriptor);
 
@@ -335,6 +346,7 @@ static const struct lbm_wire_rule response_rules[] = {
     {"explain", .nested = &explain_reply_table},
     {"ids", .nested = &ids_reply_table},
     {"network", .nested = &network_reply_table},
+    {"neighbours", .nested = &neighbours_table},
 };
 /* A response without a body is an acknowledgement or an error. */
 const struct lbm_wire_table lbm_wire_response_table = TABLE(response_rules, lbm__response__descriptor);

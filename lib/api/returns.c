@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+#include "config.h"
+
+#include "api/returns.h"
+
+#include <stdlib.h>
+
+#include "api/call.h"
+
+enum lbm_err
+lbm_returns_add(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
+                const struct lbmap_payload *payload)
+{
+    enum lbm_err err = lbm_vec_push(&returns->vertex, vertex);
+    err = err == LBM_OK ? lbm_vec_push(&returns->token, token) : err;
+    if (err == LBM_OK && payload != NULL) {
+        err = lbm_vec_push(&returns->payload_len, (uint32_t)payload->len);
+        lbm_buf_put(&returns->payload, payload->bytes, payload->len);
+    }
+    return returns->payload.failed ? LBM_E_NOMEM : err;
+}
+
+enum lbm_err
+lbm_returns_send(struct lbmap *map, struct lbm_returns *returns, uint64_t term)
+{
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__ReleasedRequest released;
+    lbm__released_request__init(&released);
+    released.term = term;
+    released.n_vertex = released.n_token = returns->vertex.n;
+    released.vertex = returns->vertex.at;
+    released.token = returns->token.at;
+    released.n_payload_len = returns->payload_len.n;
+    released.payload_len = returns->payload_len.at;
+    released.payload = (ProtobufCBinaryData){returns->payload.len, (uint8_t *)returns->payload.at};
+    request.what_case = LBM__REQUEST__WHAT_RELEASED;
+    request.released = &released;
+    enum lbm_err err = returns->vertex.n != 0 ? lbm_api_tell(map, &request) : LBM_OK;
+    returns->vertex.n = returns->token.n = returns->payload_len.n = 0;
+    returns->payload.len = 0;
+    return err;
+}
+
+void
+lbm_returns_free(struct lbm_returns *returns)
+{
+    lbm_vec_free(&returns->vertex);
+    lbm_vec_free(&returns->token);
+    lbm_vec_free(&returns->payload_len);
+    lbm_buf_free(&returns->payload);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/* Vertices on their way back to the daemon, with payloads or all without. */
+#ifndef LBM_API_RETURNS_H
+#define LBM_API_RETURNS_H
+
+#include "base/mem.h"
+#include "lbmap.h"
+
+struct lbm_returns {
+    LBM_VEC(uint32_t) vertex;
+    LBM_VEC(uint64_t) token;
+    LBM_VEC(uint32_t) payload_len;
+    struct lbm_buf payload;
+};
+
+/* payload NULL: it stays as it was. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_returns_add(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
+                             const struct lbmap_payload *payload) LBM_MUST_CHECK;
+
+/* Tell the daemon that nobody works on these any more, if there are any; they were acquired in that term. The
+ * list is empty afterwards. Errors: as lbm_api_tell; the next look at the connection sees them too. */
+enum lbm_err lbm_returns_send(struct lbmap *map, struct lbm_returns *returns, uint64_t term);
+
+void lbm_returns_free(struct lbm_returns *returns);
+
+#endif
