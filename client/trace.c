@@ -8,7 +8,7 @@
 
 #include "client/interrupt.h"
 #include "client/output.h"
-#include "client/trace_gather.h"
+#include "client/trace_guest.h"
 
 enum { TRACE_OUTPUT, TRACE_SECONDS, TRACE_EVERY, TRACE_OPTIONS };
 
@@ -34,7 +34,7 @@ static const struct lbm_option trace_options[TRACE_OPTIONS] = {
                      .type = LBM_OPTION_NUMBER,
                      .value = "S",
                      .min = 0.05,
-                     .max = 3600,
+                     .max = 30, /* what is gone is remembered for a minute */
                      .fallback = "1",
                      .unit = "seconds",
                      .text = "time between looks"},
@@ -47,7 +47,7 @@ struct recorder {
     FILE *to;
     const char *path;
     int64_t began_us;
-    uint64_t steps, loads, moves, changes;
+    uint64_t steps, count[LBM_TRACE_EVENT_COUNT], host_changes;
 };
 
 static int64_t
@@ -131,9 +131,9 @@ gather_all(struct recorder *r)
             return status;
         if (now_us() > end_us || lbm_interrupt_seen()) {
             (void)lbm_diag_set(&diag, LBM_E_TIMEOUT, "", 0,
-                               "%" PRIu32 " of %" PRIu32 " vertices could not be found in %d s (%" PRIu32
+                               "%" PRIu32 " vertices could not be found in %d s (%" PRIu32
                                " hosts did not answer); see lbctl hosts",
-                               unknown, r->gather.n, COMPLETE_S, r->gather.n_missing);
+                               unknown, COMPLETE_S, r->gather.n_missing);
             (void)lbm_cli_fail(r->client, &diag);
             return LBM_STATUS_TIMED_OUT;
         }
@@ -158,8 +158,8 @@ copy_host(struct lbm_trace *trace, const struct lbm_trace_host *host)
 static int
 owns_some(const struct lbm_gather *gather, uint32_t host)
 {
-    for (uint32_t v = 0; v < gather->n; v++)
-        if (gather->owner[v] == host)
+    for (size_t v = 0; v < gather->vertices.n; v++)
+        if (gather->vertices.at[v].owner == host)
             return 1;
     return 0;
 }
@@ -174,17 +174,7 @@ fill_head(struct recorder *r, struct lbm_diag *diag)
             copy_host(trace, &gather->hosts.at[i].is) != LBM_OK)
             return lbm_diag_set(diag, LBM_E_NOMEM, "", 0, "no memory for the hosts");
     trace->n_present = (uint32_t)trace->hosts.n;
-    enum lbm_err err =
-        lbm_graph_build(gather->n, gather->edges.at, gather->edges.n, LBM_MERGE_KEEP, &trace->g, diag);
-    if (err != LBM_OK)
-        return err;
-    lbm_vec_free(&gather->edges);
-    trace->g.work = lbm_copy(gather->work, gather->n, sizeof *gather->work);
-    trace->g.pin = lbm_copy(gather->pin, gather->n, sizeof *gather->pin);
-    trace->owner = lbm_copy(gather->owner, gather->n, sizeof *gather->owner);
-    if (trace->g.work == NULL || trace->g.pin == NULL || trace->owner == NULL)
-        return lbm_diag_set(diag, LBM_E_NOMEM, "", 0, "no memory for the guest");
-    return LBM_OK;
+    return lbm_trace_guest_begin(gather, trace, diag);
 }
 
 static enum lbm_status
@@ -220,7 +210,7 @@ add_first_states(struct lbm_trace *trace, const struct lbm_gather *gather)
                                          : strcmp(host->state, "EVICTED") == 0 ? LBM_TRACE_LOST
                                                                                : LBM_TRACE_LEFT;
         if (strcmp(host->state, "ACTIVE") != 0 && (takes_part(host) || owns_some(gather, host->is.id)))
-            err = lbm_trace_event_add(trace, kind, host->is.id, 0);
+            err = lbm_trace_event_add(trace, kind, host->is.id, 0, 0);
     }
     return err;
 }
@@ -249,7 +239,7 @@ static enum lbm_err
 add_described(struct lbm_trace *trace, enum lbm_trace_event_kind kind, const struct lbm_trace_host *host)
 {
     enum lbm_err err = copy_host(trace, host);
-    return err == LBM_OK ? lbm_trace_event_add(trace, kind, (uint32_t)trace->hosts.n - 1, 0) : err;
+    return err == LBM_OK ? lbm_trace_event_add(trace, kind, (uint32_t)trace->hosts.n - 1, 0, 0) : err;
 }
 
 /* What has become of a host, or of its description, since the last look. was NULL: it was not there. */
@@ -261,18 +251,18 @@ add_changes_of(struct lbm_trace *trace, const struct lbm_seen_host *was, const s
     int drains = is_in && strcmp(is->state, "DRAINING") == 0;
     enum lbm_err err = LBM_OK;
     if (was_in && is_in && was->incarnation != is->incarnation) { /* it was gone and is back */
-        err = lbm_trace_event_add(trace, LBM_TRACE_LOST, is->is.id, 0);
+        err = lbm_trace_event_add(trace, LBM_TRACE_LOST, is->is.id, 0, 0);
         was_in = drained = 0;
     }
     if (err == LBM_OK && was_in && !is_in)
         return lbm_trace_event_add(trace, strcmp(is->state, "EVICTED") == 0 ? LBM_TRACE_LOST : LBM_TRACE_LEFT,
-                                   is->is.id, 0);
+                                   is->is.id, 0, 0);
     if (err == LBM_OK && !was_in && is_in)
         err = add_described(trace, LBM_TRACE_JOIN, &is->is);
     else if (err == LBM_OK && is_in && !is_same(&was->is, &is->is))
         err = add_described(trace, LBM_TRACE_HOST, &is->is);
     if (err == LBM_OK && is_in && drains != drained)
-        err = lbm_trace_event_add(trace, drains ? LBM_TRACE_DRAIN : LBM_TRACE_BACK, is->is.id, 0);
+        err = lbm_trace_event_add(trace, drains ? LBM_TRACE_DRAIN : LBM_TRACE_BACK, is->is.id, 0, 0);
     return err;
 }
 
@@ -287,45 +277,13 @@ add_hosts(struct recorder *r, const struct lbm_seen_host *before, size_t n_befor
     return err;
 }
 
-/* Loads by vertex, then owners by host. */
-static int
-by_kind(const void *a, const void *b)
-{
-    const struct lbm_trace_event *x = a, *y = b;
-    uint32_t host_x = x->kind == LBM_TRACE_OWN ? x->b : 0, host_y = y->kind == LBM_TRACE_OWN ? y->b : 0;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (host_x != host_y)
-        return host_x < host_y ? -1 : 1;
-    return x->a < y->a ? -1 : x->a > y->a;
-}
-
-static enum lbm_err
-add_vertices(struct recorder *r)
-{
-    const struct lbm_gather *gather = &r->gather;
-    size_t first = r->trace.events.n;
-    enum lbm_err err = LBM_OK;
-    for (size_t i = 0; err == LBM_OK && i < gather->changed.n; i++) {
-        uint32_t v = gather->changed.at[i];
-        if (gather->work[v] != gather->work_before.at[i])
-            err = lbm_trace_event_add(&r->trace, LBM_TRACE_LOAD, v, gather->work[v]);
-        if (err == LBM_OK && gather->owner[v] != gather->owner_before.at[i])
-            err = lbm_trace_event_add(&r->trace, LBM_TRACE_OWN, v, gather->owner[v]);
-    }
-    if (r->trace.events.n > first)
-        qsort(&r->trace.events.at[first], r->trace.events.n - first, sizeof *r->trace.events.at, by_kind);
-    return err;
-}
-
 static void
 count_events(struct recorder *r)
 {
     r->steps++;
     for (size_t i = 0; i < r->trace.events.n; i++) {
-        r->loads += r->trace.events.at[i].kind == LBM_TRACE_LOAD;
-        r->moves += r->trace.events.at[i].kind == LBM_TRACE_OWN;
-        r->changes += r->trace.events.at[i].kind > LBM_TRACE_OWN;
+        r->count[r->trace.events.at[i].kind]++;
+        r->host_changes += !lbm_trace_is_of_guest(r->trace.events.at[i].kind);
     }
 }
 
@@ -347,25 +305,21 @@ put_step(struct recorder *r)
     return status;
 }
 
-/* One look. *over: the job is no more, or is no more what it was. Vertices are asked for first, so that their
- * hosts are known when they are told. */
+/* One look. Vertices are asked for first, so that their hosts are known when they are told. */
 static enum lbm_status
-look(struct recorder *r, int *over)
+look(struct recorder *r)
 {
     struct lbm_seen_host *before = NULL;
     size_t n_before = 0;
     enum lbm_status status = lbm_gather_vertices(&r->gather, 0);
     if (status == LBM_STATUS_DONE)
         status = lbm_gather_hosts(&r->gather, &before, &n_before);
-    if (status == LBM_STATUS_DONE && r->gather.other_guest) {
-        *over = 1;
-        lbm_cli_remark(r->client, "the guest has another number of vertices now: the trace ends here");
-    } else if (status == LBM_STATUS_DONE) {
+    if (status == LBM_STATUS_DONE) {
         enum lbm_err err = lbm_trace_step_begin(&r->trace, now_us() - r->began_us);
         if (err == LBM_OK)
             err = add_hosts(r, before, n_before);
         if (err == LBM_OK)
-            err = add_vertices(r);
+            err = lbm_trace_guest_step(&r->gather, &r->trace);
         status = err == LBM_OK ? put_step(r) : no_memory(r);
     }
     lbm_seen_hosts_free(before, n_before);
@@ -381,16 +335,15 @@ record(struct recorder *r)
     int64_t every_us = (int64_t)(value[TRACE_EVERY].number * 1e6), last_us = 0;
     int64_t end_us = value[TRACE_SECONDS].given ? (int64_t)(value[TRACE_SECONDS].number * 1e6) : INT64_MAX;
     struct lbm_buf text = {0};
-    int over = 0;
     enum lbm_status status = begin(r);
     if (status != LBM_STATUS_DONE)
         return status;
     status = add_first_states(&r->trace, &r->gather) == LBM_OK ? put_step(r) : no_memory(r);
-    while (status == LBM_STATUS_DONE && !over && !lbm_interrupt_seen() && last_us < end_us) {
+    while (status == LBM_STATUS_DONE && !lbm_interrupt_seen() && last_us < end_us) {
         int64_t next_us = last_us + every_us < end_us ? last_us + every_us : end_us;
         sleep_us(r->began_us + next_us - now_us());
-        status = look(r, &over);
-        if (status == LBM_STATUS_DONE && !over)
+        status = look(r);
+        if (status == LBM_STATUS_DONE)
             last_us = now_us() - r->began_us;
     }
     lbm_trace_put_end(&text, last_us);
@@ -402,10 +355,12 @@ static enum lbm_status
 report(const struct recorder *r)
 {
     if (r->client->global[LBM_GLOBAL_JSON].given) {
-        json_t *object = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "file", r->path, "vertices",
-                                   (json_int_t)r->gather.n, "steps", (json_int_t)r->steps, "loads",
-                                   (json_int_t)r->loads, "moves", (json_int_t)r->moves, "host_changes",
-                                   (json_int_t)r->changes, "seconds", (double)(now_us() - r->began_us) / 1e6);
+        json_t *object = json_pack(
+            "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file", r->path, "vertices", (json_int_t)r->trace.g.n,
+            "steps", (json_int_t)r->steps, "loads", (json_int_t)r->count[LBM_TRACE_LOAD], "moves",
+            (json_int_t)r->count[LBM_TRACE_OWN], "added", (json_int_t)r->count[LBM_TRACE_ADD], "removed",
+            (json_int_t)r->count[LBM_TRACE_REMOVE], "edges", (json_int_t)r->count[LBM_TRACE_EDGE], "host_changes",
+            (json_int_t)r->host_changes, "seconds", (double)(now_us() - r->began_us) / 1e6);
         int failed =
             object == NULL || json_dumpf(object, stdout, LBM_JSON_FLAGS) != 0 || putchar('\n') == EOF;
         json_decref(object);
@@ -414,7 +369,10 @@ report(const struct recorder *r)
     lbm_cli_remark(r->client,
                    "%" PRIu32 " vertices; %" PRIu64 " loads, %" PRIu64 " moves and %" PRIu64
                    " changes of hosts in %" PRIu64 " steps",
-                   r->gather.n, r->loads, r->moves, r->changes, r->steps);
+                   r->trace.g.n, r->count[LBM_TRACE_LOAD], r->count[LBM_TRACE_OWN], r->host_changes, r->steps);
+    if (r->count[LBM_TRACE_ADD] + r->count[LBM_TRACE_REMOVE] + r->count[LBM_TRACE_EDGE] != 0)
+        lbm_cli_remark(r->client, "%" PRIu64 " vertices were added, %" PRIu64 " removed; %" PRIu64 " edges changed",
+                       r->count[LBM_TRACE_ADD], r->count[LBM_TRACE_REMOVE], r->count[LBM_TRACE_EDGE]);
     return LBM_STATUS_DONE;
 }
 
@@ -476,8 +434,8 @@ const struct lbm_command lbm_command_trace = {
     .name = "trace",
     .text = "record what happens to a job, to be replayed",
     .help =
-        "Writes the hosts, the guest and where its vertices are, then what changes: loads, owners, and "
-        "hosts that come, change and go, until Ctrl-C. `lbsim replay` runs the balancer over it. Hosts are "
+        "Writes the hosts, the guest and where its vertices are, then what changes: vertices, edges, loads, "
+        "owners, and hosts that come, change and go, until Ctrl-C. `lbsim replay` runs the balancer over it. Hosts are "
         "asked for what has changed since the last look, which costs them little.",
     .options = trace_options,
     .n_options = TRACE_OPTIONS,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idmap.h"
+
 /* ---- hosts --------------------------------------------------------------------------------------------- */
 
 static int
@@ -82,32 +84,72 @@ lbm_gather_hosts(struct lbm_gather *gather, struct lbm_seen_host **before, size_
 
 /* ---- vertices ------------------------------------------------------------------------------------------ */
 
+/* The job has ids below n. */
 static enum lbm_err
 learn_size(struct lbm_gather *gather, uint32_t n)
 {
-    if (gather->n != 0) {
-        gather->other_guest = gather->n != n;
+    enum lbm_err err = LBM_OK;
+    while (err == LBM_OK && gather->vertices.n < n) {
+        const struct lbm_seen_vertex fresh = {.owner = LBM_NONE, .number = LBM_NONE};
+        err = lbm_vec_push(&gather->vertices, fresh);
+    }
+    return err;
+}
+
+static int
+by_other(const void *a, const void *b)
+{
+    const struct lbm_seen_edge *x = a, *y = b;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+uint32_t
+lbm_seen_weight(const struct lbm_seen_edge *edge, uint32_t degree, uint32_t other)
+{
+    const struct lbm_seen_edge key = {other, 0};
+    const struct lbm_seen_edge *found = degree != 0 ? bsearch(&key, edge, degree, sizeof key, by_other) : NULL;
+    return found != NULL ? found->weight : 0;
+}
+
+/* What was known of it is kept as long as the answer is at hand. */
+static enum lbm_err
+keep_before(struct lbm_gather *gather, uint32_t v)
+{
+    struct lbm_seen_vertex *vertex = &gather->vertices.at[v];
+    const struct lbm_seen_change change = {v, vertex->owner, vertex->work, vertex->degree, vertex->edge};
+    if (vertex->told == gather->look) {
+        free(vertex->edge);
+        vertex->edge = NULL;
         return LBM_OK;
     }
-    gather->n = n;
-    gather->told = lbm_alloc(n, sizeof *gather->told);
-    gather->epoch = lbm_alloc(n, sizeof *gather->epoch);
-    gather->owner = lbm_alloc(n, sizeof *gather->owner);
-    gather->work = lbm_alloc(n, sizeof *gather->work);
-    gather->pin = lbm_alloc(n, sizeof *gather->pin);
-    int has_all = gather->told != NULL && gather->epoch != NULL && gather->owner != NULL &&
-                  gather->work != NULL && gather->pin != NULL;
-    return has_all ? LBM_OK : LBM_E_NOMEM;
+    enum lbm_err err = lbm_vec_push(&gather->changed, change);
+    if (err == LBM_OK)
+        vertex->edge = NULL; /* the change has it */
+    return err;
 }
 
 static enum lbm_err
-take_edges(struct lbm_gather *gather, uint32_t v, const Lbm__Records *r, size_t half, uint32_t degree)
+take_row(struct lbm_gather *gather, uint32_t host, const Lbm__Records *r, size_t i, size_t half)
 {
-    for (uint32_t k = 0; k < degree; k++) {
-        struct lbm_edge edge = {v, r->neighbour[half + k], r->weight[half + k]};
-        if (edge.v < gather->n && lbm_vec_push(&gather->edges, edge) != LBM_OK)
-            return LBM_E_NOMEM;
+    struct lbm_seen_vertex *vertex = &gather->vertices.at[r->vertex[i]];
+    uint32_t degree = r->n_degree != 0 ? r->degree[i] : 0;
+    struct lbm_seen_edge *edge = lbm_alloc(degree, sizeof *edge);
+    enum lbm_err err = edge != NULL ? keep_before(gather, r->vertex[i]) : LBM_E_NOMEM;
+    if (err != LBM_OK) {
+        free(edge);
+        return err;
     }
+    for (uint32_t k = 0; k < degree; k++)
+        edge[k] = (struct lbm_seen_edge){r->neighbour[half + k], r->weight[half + k]};
+    if (degree > 1)
+        qsort(edge, degree, sizeof *edge, by_other);
+    vertex->told = gather->look;
+    vertex->epoch = r->epoch[i];
+    vertex->owner = host;
+    vertex->work = r->n_work != 0 ? r->work[i] : 1;
+    vertex->pin = r->n_pin != 0 ? r->pin[i] : LBM_NONE;
+    vertex->degree = degree;
+    vertex->edge = edge;
     return LBM_OK;
 }
 
@@ -118,24 +160,11 @@ take_rows(struct lbm_gather *gather, uint32_t host, const Lbm__Records *r)
     enum lbm_err err = LBM_OK;
     size_t half = 0;
     for (size_t i = 0; err == LBM_OK && i < r->n_vertex; i++) {
-        uint32_t v = r->vertex[i], degree = r->n_degree != 0 ? r->degree[i] : 0;
-        if (v < gather->n && r->epoch[i] >= gather->epoch[v]) {
-            if (gather->with_edges && gather->epoch[v] == 0)
-                err |= take_edges(gather, v, r, half, degree);
-            if (gather->told[v] != gather->look) {
-                err |= lbm_vec_push(&gather->changed, v);
-                err |= lbm_vec_push(&gather->owner_before, gather->owner[v]);
-                err |= lbm_vec_push(&gather->work_before, gather->work[v]);
-            }
-            gather->told[v] = gather->look;
-            gather->epoch[v] = r->epoch[i];
-            gather->owner[v] = host;
-            gather->work[v] = r->n_work != 0 ? r->work[i] : 1;
-            gather->pin[v] = r->n_pin != 0 ? r->pin[i] : LBM_NONE;
-        }
-        half += degree;
+        if (r->vertex[i] < gather->vertices.n && r->epoch[i] >= gather->vertices.at[r->vertex[i]].epoch)
+            err = take_row(gather, host, r, i, half);
+        half += r->n_degree != 0 ? r->degree[i] : 0;
     }
-    return err == LBM_OK ? LBM_OK : LBM_E_NOMEM;
+    return err;
 }
 
 static enum lbm_err
@@ -147,8 +176,11 @@ take_map(struct lbmap *handle, const Lbm__Response *part, void *arg)
     if (reply == NULL)
         return LBM_OK;
     enum lbm_err err = learn_size(gather, reply->vertices);
-    if (err == LBM_OK && reply->records != NULL && !gather->other_guest)
+    if (err == LBM_OK && reply->records != NULL)
         err = take_rows(gather, reply->host, reply->records);
+    for (size_t i = 0; err == LBM_OK && i < reply->n_removed; i++)
+        err = lbm_vec_push(&gather->removed, reply->removed[i]);
+    gather->present = reply->present != 0 ? reply->present : gather->present;
     for (size_t i = 0; i < gather->hosts.n; i++) {
         struct lbm_seen_host *seen = &gather->hosts.at[i];
         if (reply->records != NULL && seen->is.id == reply->host)
@@ -161,13 +193,12 @@ take_map(struct lbmap *handle, const Lbm__Response *part, void *arg)
     return err;
 }
 
-/* A first answer that lacks something is asked for again as a whole. */
 static void
 put_stamps(const struct lbm_gather *gather, Lbm__MapRequest *map, uint32_t *host, uint64_t *since)
 {
     map->since_host = host;
     map->since = since;
-    for (size_t i = 0; i < gather->hosts.n && !gather->with_edges; i++) {
+    for (size_t i = 0; i < gather->hosts.n; i++) {
         if (gather->hosts.at[i].stamp == 0)
             continue;
         host[map->n_since_host++] = gather->hosts.at[i].is.id;
@@ -175,21 +206,31 @@ put_stamps(const struct lbm_gather *gather, Lbm__MapRequest *map, uint32_t *host
     }
 }
 
+static void
+forget_changes(struct lbm_gather *gather)
+{
+    for (size_t i = 0; i < gather->changed.n; i++)
+        free(gather->changed.at[i].edge);
+    gather->changed.n = gather->removed.n = 0;
+}
+
+/* A first answer that lacks something is asked for again as a whole. */
 enum lbm_status
-lbm_gather_vertices(struct lbm_gather *gather, int with_edges)
+lbm_gather_vertices(struct lbm_gather *gather, int all)
 {
     char name[LBM_NAME_MAX + 1];
     struct lbm_diag diag;
     uint32_t *host = lbm_alloc(gather->hosts.n, sizeof *host);
     uint64_t *since = lbm_alloc(gather->hosts.n, sizeof *since);
     snprintf(name, sizeof name, "%s", gather->job);
-    gather->changed.n = gather->owner_before.n = gather->work_before.n = 0;
+    forget_changes(gather);
+    for (size_t v = 0; v < gather->vertices.n && all; v++)
+        gather->vertices.at[v].epoch = 0;
     gather->n_missing = 0;
     gather->look++;
-    gather->with_edges = with_edges;
     Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
     map.job = name;
-    map.edges = with_edges != 0;
+    map.edges = 1;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_MAP;
     request.map = &map;
@@ -198,7 +239,8 @@ lbm_gather_vertices(struct lbm_gather *gather, int with_edges)
         (void)lbm_diag_set(&diag, LBM_E_NOMEM, "", 0, "no memory for the hosts");
         status = lbm_cli_fail(gather->daemon->client, &diag);
     } else {
-        put_stamps(gather, &map, host, since);
+        if (!all)
+            put_stamps(gather, &map, host, since);
         status = lbm_daemon_ask(gather->daemon, &request, take_map, gather);
     }
     for (size_t i = 0; i < gather->hosts.n; i++) {
@@ -211,26 +253,36 @@ lbm_gather_vertices(struct lbm_gather *gather, int with_edges)
     return status;
 }
 
+/* Ids that are no vertex's, or not any more, are none of these: some vertex has an edge to them, or there are more
+ * vertices than are known. */
 uint32_t
 lbm_gather_unknown(const struct lbm_gather *gather)
 {
-    uint32_t n = gather->n == 0;
-    for (uint32_t v = 0; v < gather->n; v++)
-        n += gather->epoch[v] == 0;
-    return n;
+    uint32_t known = 0, n = (uint32_t)gather->vertices.n;
+    struct lbm_idmap lacking = {0};
+    for (uint32_t v = 0; v < n; v++) {
+        const struct lbm_seen_vertex *vertex = &gather->vertices.at[v];
+        known += vertex->epoch != 0;
+        for (uint32_t k = 0; k < vertex->degree; k++)
+            if (vertex->edge[k].other < n && gather->vertices.at[vertex->edge[k].other].epoch == 0 &&
+                lbm_idmap_put(&lacking, vertex->edge[k].other, 1) != LBM_OK)
+                known = 0;
+    }
+    uint32_t lost = (uint32_t)lacking.n;
+    lbm_idmap_free(&lacking);
+    if (known == 0 || gather->n_missing != 0)
+        return known < n ? n - known : 0;
+    return gather->present > known + lost ? (uint32_t)gather->present - known : lost;
 }
 
 void
 lbm_gather_free(struct lbm_gather *gather)
 {
     lbm_seen_hosts_free(gather->hosts.at, gather->hosts.n);
-    free(gather->told);
-    free(gather->epoch);
-    free(gather->owner);
-    free(gather->work);
-    free(gather->pin);
+    for (size_t v = 0; v < gather->vertices.n; v++)
+        free(gather->vertices.at[v].edge);
+    forget_changes(gather);
+    lbm_vec_free(&gather->vertices);
     lbm_vec_free(&gather->changed);
-    lbm_vec_free(&gather->owner_before);
-    lbm_vec_free(&gather->work_before);
-    lbm_vec_free(&gather->edges);
+    lbm_vec_free(&gather->removed);
 }

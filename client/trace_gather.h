@@ -17,21 +17,37 @@ struct lbm_seen_host {
     uint64_t heard; /* of the answer at hand; 0: none, or not all of it */
 };
 
+struct lbm_seen_edge {
+    uint32_t other, weight;
+};
+
+/* A vertex as its owner has it. */
+struct lbm_seen_vertex {
+    uint64_t epoch; /* 0: nothing is known of it */
+    uint32_t owner, work, pin;
+    uint32_t told; /* the last answer that told of it */
+    uint32_t degree;
+    struct lbm_seen_edge *edge; /* [degree] by the other end */
+    uint32_t number;            /* in the trace, or LBM_NONE: not there, or gone again */
+};
+
+/* What was known of a vertex that an answer told of. */
+struct lbm_seen_change {
+    uint32_t vertex;
+    uint32_t owner, work, degree;
+    struct lbm_seen_edge *edge;
+};
+
 struct lbm_gather {
     struct lbm_daemon *daemon;
     const char *job;
     LBM_VEC(struct lbm_seen_host) hosts;
-    uint32_t n;      /* vertices; 0: not known yet */
-    uint64_t *epoch; /* [n] of what is known, 0: nothing is */
-    uint32_t *owner, *work, *pin;
-    uint32_t look, *told; /* [n] the last answer that told of a vertex */
-    LBM_VEC(uint32_t)
-    changed; /* vertices of the last answer, each once, with what was known of them before */
-    LBM_VEC(uint32_t) owner_before, work_before;
-    LBM_VEC(struct lbm_edge) edges; /* of the first answers, from both ends */
-    int with_edges;
-    uint32_t n_missing; /* hosts that did not answer the last time */
-    int other_guest;    /* the guest has another number of vertices than it had */
+    LBM_VEC(struct lbm_seen_vertex) vertices; /* by id; some ids are no vertex's */
+    uint32_t look;                            /* answers so far */
+    LBM_VEC(struct lbm_seen_change) changed;  /* by the last one, each vertex once */
+    LBM_VEC(uint32_t) removed;                /* vertices that it said are gone; some may have been known to be */
+    uint64_t present;                         /* vertices that the guest has, as the last answer said */
+    uint32_t n_missing;                       /* hosts that did not answer the last time */
 };
 
 /* Ask for the hosts. Out: hosts, with links in the order of their ids, as before this call in *before (owned
@@ -39,11 +55,14 @@ struct lbm_gather {
 enum lbm_status lbm_gather_hosts(struct lbm_gather *gather, struct lbm_seen_host **before, size_t *n_before);
 void lbm_seen_hosts_free(struct lbm_seen_host *hosts, size_t n);
 
-/* Ask for vertices: all with their edges, or those that have changed since the last time. Out: changed. */
-enum lbm_status lbm_gather_vertices(struct lbm_gather *gather, int with_edges);
+/* Ask for vertices with their edges: all, or those that have changed since the last time. Out: changed, removed. */
+enum lbm_status lbm_gather_vertices(struct lbm_gather *gather, int all);
 
-/* Vertices of which nothing is known. */
+/* Vertices that are somewhere, and of which nothing is known. */
 uint32_t lbm_gather_unknown(const struct lbm_gather *gather);
+
+/* Weight of an edge as the owner of a vertex has it, or had it before; 0: there is none. */
+uint32_t lbm_seen_weight(const struct lbm_seen_edge *edge, uint32_t degree, uint32_t other);
 
 void lbm_gather_free(struct lbm_gather *gather);
 

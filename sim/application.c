@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/hash.h"
-#include "sim/internal.h"
+#include "sim/script.h"
 
 enum { ATTACH_US = 400000, CHECKPOINT_ONE_IN = 4, PAYLOAD_BYTES = 16, ATTACH_ID = 1 };
 
@@ -220,6 +220,8 @@ application_looks(struct cluster *c, uint32_t application)
         checkpoint(c, application);
     else if (c->options.changes)
         refine(c, application);
+    else if (c->script != NULL)
+        script_look(c, application);
     if (a->attached && c->load != NULL && a->held.n != 0 && a->change == 0)
         report_loads(c, application);
     struct happen again = {.at_us = c->now_us + ATTACH_US / 2 + lbm_rng_below(&c->rng, ATTACH_US),

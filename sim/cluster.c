@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "sim/internal.h"
+#include "sim/script.h"
 
 enum { TIMERS_MAX = 2000 };
 
@@ -234,6 +234,8 @@ cluster_free(struct cluster *c)
 {
     c->options.judged = 1; /* nothing more is judged, or told */
     c->tracing = 0;
+    script_free(c);
+    c->script = NULL;
     for (uint32_t p = 0; p < c->n; p++)
         cluster_crash(c, p);
     for (uint32_t p = 0; p < c->n; p++) {

@@ -242,6 +242,25 @@ uint32_t cluster_applications(const struct cluster *cluster, uint32_t host);
 /* Nonzero if an application on that host works for the job of that name. */
 int cluster_serves(const struct cluster *cluster, uint32_t host, const char *job);
 
+/* ---- guests that change by a script (script.c) -------------------------------------------------------- */
+
+/* Vertices have numbers of the script: the first n are those that the job was submitted with. */
+struct cluster_edit {
+    enum { CLUSTER_EDIT_ADD, CLUSTER_EDIT_EDGE, CLUSTER_EDIT_REMOVE } kind;
+    uint32_t a; /* vertex; ADD: the next number */
+    uint32_t b; /* EDGE: the other vertex */
+    uint32_t c; /* ADD: its work; EDGE: its weight, 0: none */
+};
+
+void cluster_follow_script(struct cluster *cluster, const char *job, uint32_t n);
+/* Whoever holds a vertex that this concerns asks for it, and asks again until it is done. */
+void cluster_edit(struct cluster *cluster, struct cluster_edit edit);
+size_t cluster_edits_left(const struct cluster *cluster);
+/* The number of the vertex of that id, or LBM_NONE. */
+uint32_t cluster_number(const struct cluster *cluster, uint32_t id);
+/* As cluster_owners, by numbers: part [all of them]; *none counts those that are there and owned by nobody. */
+void cluster_owners_by_number(const struct cluster *cluster, uint32_t *part, uint32_t *none);
+
 /* ---- at rest (rest.c) ---------------------------------------------------------------------------------- */
 
 /* Guests on the disks whose jobs were not deleted. */

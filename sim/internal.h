@@ -109,6 +109,7 @@ struct application {
     LBM_VEC(uint32_t) added, removed; /* by the change under way */
     LBM_VEC(struct held) held;
     LBM_VEC(struct held) sent; /* payloads of the checkpoint under way */
+    uint32_t batch_max;        /* of a script at once; 0: not asked for any yet */
     int64_t told_us;           /* when the last that its daemon has said arrives: a socket keeps the order */
 };
 
@@ -145,6 +146,7 @@ struct cluster {
     struct lbm_views *views; /* NULL: each node has its own */
     struct model_log log;
     LBM_VEC(struct application) applications;
+    struct script *script; /* what they are to do with their guest; NULL: nothing */
     double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */
     void *load_arg;
     int loads_known; /* they are not measured */
@@ -243,6 +245,10 @@ void refine(struct cluster *c, uint32_t application);
 void refine_told(struct cluster *c, uint32_t application, const Lbm__Response *response);
 /* Its connection is over within a change: as the library has it, all that it holds is lost. */
 void refine_ends(struct cluster *c, uint32_t application);
+/* Nonzero if it waits for nothing. */
+int refine_may(const struct application *a);
+void refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count);
+void refine_send(struct cluster *c, uint32_t application, Lbm__ChangeRequest *body);
 void application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[16]);
 
 /* Nonzero if the application works on what it holds at this very moment. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/internal.h"
+#include "sim/script.h"
 
 enum { CHANGE_ONE_IN = 3, IDS_AT_A_TIME = 4, EDGES_MAX = 32, PAYLOAD = 16 };
 
@@ -39,10 +39,20 @@ edge(struct edit *edit, uint32_t end, uint32_t other, uint32_t weight)
     edit->weight[edit->m++] = weight;
 }
 
+void
+refine_send(struct cluster *c, uint32_t application, Lbm__ChangeRequest *body)
+{
+    struct application *a = &c->applications.at[application];
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_CHANGE;
+    request.change = body;
+    application_asks(c, application, &request);
+    a->change = a->requests;
+}
+
 static void
 send(struct cluster *c, uint32_t application, struct edit *edit)
 {
-    struct application *a = &c->applications.at[application];
     Lbm__ChangeRequest body = LBM__CHANGE_REQUEST__INIT;
     body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps =
         body.n_payload_len = edit->n;
@@ -57,19 +67,15 @@ send(struct cluster *c, uint32_t application, struct edit *edit)
     body.end = edit->end;
     body.other = edit->other;
     body.weight = edit->weight;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_CHANGE;
-    request.change = &body;
-    application_asks(c, application, &request);
-    a->change = a->requests;
+    refine_send(c, application, &body);
 }
 
-static void
-ask_ids(struct cluster *c, uint32_t application)
+void
+refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count)
 {
     struct application *a = &c->applications.at[application];
     Lbm__IdsRequest body = LBM__IDS_REQUEST__INIT;
-    body.count = IDS_AT_A_TIME;
+    body.count = count;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_IDS;
     request.ids = &body;
@@ -120,17 +126,22 @@ relink(struct cluster *c, const struct guest *guest, const struct held *held, co
         edge(edit, held->vertex, lbm_rng_below(&c->rng, guest->g.n), 1 + lbm_rng_below(&c->rng, 5));
 }
 
+int
+refine_may(const struct application *a)
+{
+    return a->attached && a->ids == 0 && a->change == 0 && a->checkpoint == 0 && a->held.n != 0;
+}
+
 void
 refine(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
     struct guest *guest = check_guest(&c->check, a->job);
-    if (!a->attached || a->ids != 0 || a->change != 0 || a->checkpoint != 0 || a->held.n == 0 ||
-        guest == NULL || lbm_rng_below(&c->rng, CHANGE_ONE_IN) != 0)
+    if (!refine_may(a) || guest == NULL || lbm_rng_below(&c->rng, CHANGE_ONE_IN) != 0)
         return;
     guest->changes = 1;
     if (a->new_ids.n == 0) {
-        ask_ids(c, application);
+        refine_ask_ids(c, application, IDS_AT_A_TIME);
         return;
     }
     struct edit edit = {0};
@@ -200,6 +211,8 @@ refine_told(struct cluster *c, uint32_t application, const Lbm__Response *respon
     a->change = 0;
     if (response->code == LBM_OK)
         promised(c, application);
+    if (c->script != NULL)
+        script_answered(c, application, response->code == LBM_OK);
     else
         trace(c, a->host, "application %" PRIu32 ": no change: %s", application, response->text);
     a->added.n = a->removed.n = 0;
@@ -210,6 +223,8 @@ refine_ends(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
     int is_in_doubt = a->change != 0;
+    if (c->script != NULL && is_in_doubt)
+        script_ends(c, application);
     a->ids = a->change = 0;
     a->new_ids.n = a->added.n = a->removed.n = 0;
     while (is_in_doubt && a->held.n != 0)

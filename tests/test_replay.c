@@ -215,7 +215,7 @@ every_host_may_leave(void **state)
     const struct replay_result *result = run(s, &usual, LBM_JOB_POLICY_NONE);
     for (size_t i = 0; i < result->phases.n;
          i++) /* nobody waits for what a host cannot give before its lease is over */
-        assert_in_range((int)result->phases.at[i].settled_s, 0, 4);
+        assert_in_range((int)result->phases.at[i].settled_s, 0, 6); /* two leave at once, one after the other */
     assert_true(fabs(result->end) < 1e-9); /* one host alone */
     assert_true(result->hop_bytes_end <= 0);
 }
@@ -239,6 +239,44 @@ the_recorded_is_measured_too(void **state)
     assert_true(fabs(result->end - (4 * 12400 / 32000.0 - 1)) < 1e-9);
     double whole_s = 4 * 0 + 2 * 0.6 + 2 * (4 * 12200 / 32000.0 - 1) + 6 * result->end;
     assert_true(fabs(result->mean - whole_s / 14) < 1e-9);
+}
+
+/* A front: 32 vertices of a corner become four each; then they are one again, and an edge crosses the lattice. Those
+ * that are gone weigh nothing and cost nothing. */
+static void
+vertices_come_and_go(void **state)
+{
+    struct scene *s = *state;
+    enum { SPLIT = 32 };
+    memcpy(strchr(s->text.at, '1'), "2", 1); /* the version */
+    lbm_buf_printf(&s->text, "at 5\n");
+    for (int i = 0; i < 3 * SPLIT; i++)
+        lbm_buf_printf(&s->text, "add 10 %d\n", N + i);
+    for (int i = 0; i < SPLIT; i++) {
+        int v = i % (SIDE / 2) + SIDE * (i / (SIDE / 2)), child = N + 3 * i;
+        lbm_buf_printf(&s->text, "edge %d %d:2 %d:2\nedge %d %d:2\n", child + 1, v, child, v, child);
+        lbm_buf_printf(&s->text, "edge %d %d:2\n", child + 1, child + 2);
+        lbm_buf_printf(&s->text, "load %d:100 %d:100 %d:100\n", child, child + 1, child + 2);
+    }
+    lbm_buf_printf(&s->text, "at 20\n");
+    for (int i = 0; i < 3 * SPLIT; i++)
+        lbm_buf_printf(&s->text, "remove %d\n", N + i);
+    lbm_buf_printf(&s->text, "edge 0 %d:1000\nend 35\n", N - 1);
+    read_trace(s);
+    assert_int_equal(s->trace.n, N + 3 * SPLIT);
+    const struct replay_result *result = run(s, &usual, LBM_JOB_POLICY_NONE);
+    assert_int_equal(result->phases.n, 4);
+    const struct replay_phase *phase = result->phases.at;
+    assert_true(fabs(phase[2].before - (4 * 160 / 352.0 - 1)) < 1e-9);
+    assert_true(phase[2].moved > 0 && phase[2].after <= 0.05 && phase[2].settled_s > 0);
+    assert_true(phase[3].after <= 0.05 && phase[3].settled_s > 0);
+    assert_true(phase[2].hop_bytes < 300);
+    struct replay_result *recorded = &s->result[s->n++];
+    assert_int_equal(replay_recorded(&s->trace, &s->place, &usual, recorded), LBM_OK);
+    assert_true(fabs(recorded->phases.at[2].after - (4 * 160 / 352.0 - 1)) < 1e-9);
+    assert_int_equal(recorded->phases.at[2].moved, 0);
+    assert_true(recorded->phases.at[2].hop_bytes == 2 * SIDE);
+    assert_true(recorded->end <= 0 && recorded->hop_bytes_end == 2 * SIDE + 2 * 1000);
 }
 
 static void
@@ -267,6 +305,7 @@ main(void)
         cmocka_unit_test_setup_teardown(hosts_come_and_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_host_may_leave, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_recorded_is_measured_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(vertices_come_and_go, set_up, tear_down),
         cmocka_unit_test(hosts_in_parts_are_refused),
     };
     return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

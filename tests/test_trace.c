@@ -11,8 +11,9 @@
 
 #include "trace/trace.h"
 
-#define HEAD                                                                                                 \
-    "lbmap-trace 1\n"                                                                                        \
+#define HEAD "lbmap-trace 1\n" HOSTS
+#define HEAD2 "lbmap-trace 2\n" HOSTS
+#define HOSTS                                                                                                \
     "job j 0.03 auto 1\n"                                                                                    \
     "guest 3 2\n"                                                                                            \
     "host 0 h0 1 at 0.25 0.5 to 1:1\n"                                                                       \
@@ -37,6 +38,27 @@
          "lost 4\n"                                                                                          \
          "end 4.500000\n"
 
+/* Two vertices are added and one goes; version 1 does not know that. */
+#define CHANGES                                                                                              \
+    "lbmap-trace 2\n"                                                                                        \
+    "job j 0.03 auto 1\n"                                                                                    \
+    "guest 3 2\n"                                                                                            \
+    "host 0 h0 1 at 0.25 0.5 to 1:1\n"                                                                       \
+    "host 1 h1 1 at 0.75 0.5 to 0:1\n"                                                                       \
+    "vertex 0 10 0 1:3\n"                                                                                    \
+    "vertex 1 20 0 2:4\n"                                                                                    \
+    "vertex 2 30 1\n"                                                                                        \
+    "begin\n"                                                                                                \
+    "at 1.000000\n"                                                                                          \
+    "add 0 3\n"                                                                                              \
+    "add 1 4\n"                                                                                              \
+    "edge 0 1:0 3:7 4:1\n"                                                                                   \
+    "edge 3 4:2\n"                                                                                           \
+    "load 3:5 4:6\n"                                                                                         \
+    "own 1 1\n"                                                                                              \
+    "remove 1 2\n"                                                                                           \
+    "end 2.000000\n"
+
 static enum lbm_err
 read_text(const char *text, size_t len, struct lbm_trace *trace, struct lbm_diag *diag)
 {
@@ -55,6 +77,7 @@ whole_is_read(void **state)
     assert_int_equal(t.seed, 1);
     assert_false(t.measured);
     assert_int_equal(t.g.n, 3);
+    assert_int_equal(t.n, 3);
     assert_int_equal(lbm_graph_directions(&t.g), 4);
     assert_int_equal(t.g.work[2], 30);
     assert_int_equal(t.g.pin[0], LBM_NONE);
@@ -75,20 +98,51 @@ whole_is_read(void **state)
 }
 
 static void
-what_is_written_comes_back(void **state)
+changes_of_the_guest_are_read(void **state)
+{
+    struct lbm_trace t;
+    struct lbm_diag diag;
+    (void)state;
+    assert_int_equal(read_text(CHANGES, strlen(CHANGES), &t, &diag), LBM_OK);
+    assert_int_equal(t.g.n, 3);
+    assert_int_equal(t.n, 5);
+    assert_int_equal(t.events.n, 11);
+    assert_int_equal(t.events.at[1].kind, LBM_TRACE_ADD);
+    assert_int_equal(t.events.at[1].a, 4);
+    assert_int_equal(t.events.at[1].b, 1);
+    assert_int_equal(t.events.at[3].kind, LBM_TRACE_EDGE);
+    assert_int_equal(t.events.at[3].a, 0);
+    assert_int_equal(t.events.at[3].b, 3);
+    assert_int_equal(t.events.at[3].c, 7);
+    assert_int_equal(t.events.at[10].kind, LBM_TRACE_REMOVE);
+    assert_int_equal(t.events.at[10].a, 2);
+    lbm_trace_free(&t);
+}
+
+static void
+expect_written(const char *text, const char *written)
 {
     struct lbm_trace t;
     struct lbm_diag diag;
     struct lbm_buf out = {0};
-    (void)state;
-    assert_int_equal(read_text(WHOLE, strlen(WHOLE), &t, &diag), LBM_OK);
+    assert_int_equal(read_text(text, strlen(text), &t, &diag), LBM_OK);
     lbm_trace_put_head(&out, &t, NULL);
     for (size_t i = 0; i < t.steps.n; i++)
         lbm_trace_put_step(&out, &t, &t.steps.at[i]);
     lbm_trace_put_end(&out, t.end_us);
-    assert_string_equal(out.at, WHOLE);
+    assert_string_equal(out.at, written);
     lbm_buf_free(&out);
     lbm_trace_free(&t);
+}
+
+static void
+what_is_written_comes_back(void **state)
+{
+    char written[sizeof WHOLE] = WHOLE;
+    (void)state;
+    *strchr(written, '1') = '2'; /* the version that is written */
+    expect_written(WHOLE, written);
+    expect_written(CHANGES, CHANGES);
 }
 
 static void
@@ -145,7 +199,8 @@ bad_lines_are_named(void **state)
     } cases[] = {
         {"", LBM_E_SYNTAX, 1, "no trace"},
         {"metis\n", LBM_E_SYNTAX, 1, "no trace"},
-        {"lbmap-trace 2\n", LBM_E_VERSION, 1, "version 2"},
+        {"lbmap-trace 3\n", LBM_E_VERSION, 1, "version 3"},
+        {"lbmap-trace 0\n", LBM_E_RANGE, 1, "version"},
         {"lbmap-trace x\n", LBM_E_SYNTAX, 1, "version"},
         {"lbmap-trace 1 1\n", LBM_E_SYNTAX, 1, "follows"},
         {"lbmap-trace 1\nnonsense 1\n", LBM_E_SYNTAX, 2, "no word of a trace"},
@@ -198,6 +253,24 @@ bad_lines_are_named(void **state)
         {HEAD THREE "at 1\ndrain 1\ndrain 1\n", LBM_E_SYNTAX, 12, "about to leave"},
         {HEAD THREE "at 1\nend 0\n", LBM_E_RANGE, 11, "before that"},
         {HEAD THREE "end 1\nat 2\n", LBM_E_SYNTAX, 11, "follows `end`"},
+        {HEAD THREE "at 1\nadd 0 3\n", LBM_E_SYNTAX, 11, "no word of a trace"},
+        {HEAD2 THREE "add 0 3\n", LBM_E_SYNTAX, 10, "`at` must come first"},
+        {HEAD2 THREE "at 1\nadd 0\n", LBM_E_SYNTAX, 11, "next vertex"},
+        {HEAD2 THREE "at 1\nadd 0 4\n", LBM_E_RANGE, 11, "next vertex"},
+        {HEAD2 THREE "at 1\nadd 0 3 3\n", LBM_E_RANGE, 11, "next vertex"},
+        {HEAD2 THREE "at 1\nadd 3 3\n", LBM_E_RANGE, 11, "never there"},
+        {HEAD2 THREE "at 1\nedge 3 1:1\n", LBM_E_RANGE, 11, "vertex"},
+        {HEAD2 THREE "at 1\nedge 0 3:1\n", LBM_E_RANGE, 11, "vertex"},
+        {HEAD2 THREE "at 1\nedge 0 0:1\n", LBM_E_SYNTAX, 11, "own neighbour"},
+        {HEAD2 THREE "at 1\nedge 0\n", LBM_E_SYNTAX, 11, "is not vertex"},
+        {HEAD2 THREE "at 1\nedge 0 1:99999999999\n", LBM_E_RANGE, 11, "edge weight"},
+        {HEAD2 THREE "at 1\nremove 1\nedge 0 1:1\n", LBM_E_RANGE, 12, "is gone"},
+        {HEAD2 THREE "at 1\nremove 1\nedge 1 0:1\n", LBM_E_RANGE, 12, "is gone"},
+        {HEAD2 THREE "at 1\nremove 1\nload 1:1\n", LBM_E_RANGE, 12, "is gone"},
+        {HEAD2 THREE "at 1\nremove 1\nown 1 1\n", LBM_E_RANGE, 12, "is gone"},
+        {HEAD2 THREE "at 1\nremove 1 1\n", LBM_E_RANGE, 11, "is gone"},
+        {HEAD2 THREE "at 1\nremove 0 1 2\n", LBM_E_RANGE, 11, "the last vertex"},
+        {HEAD2 THREE "at 1\nremove\n", LBM_E_SYNTAX, 11, "vertex"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -216,6 +289,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_is_read),
+        cmocka_unit_test(changes_of_the_guest_are_read),
         cmocka_unit_test(what_is_written_comes_back),
         cmocka_unit_test(names_are_made_fit_for_the_format),
         cmocka_unit_test(cut_text_keeps_its_whole_lines),

@@ -11,7 +11,13 @@
 /* One part: far below a frame whatever the degrees. */
 enum { PART_ROWS_MAX = 8192, PART_HALVES_MAX = 131072 };
 
-typedef void (*part_sink)(struct lbm_node *node, void *arg, Lbm__Records *records, int last);
+/* What a host says at once: vertices, and such as the guest has not any more. */
+struct rows {
+    Lbm__Records *records;
+    LBM_VEC(uint32_t) removed;
+};
+
+typedef void (*part_sink)(struct lbm_node *node, void *arg, const struct rows *rows, int last);
 
 /* Which of the vertices held here are wanted, and what of them. */
 struct wanted {
@@ -23,10 +29,34 @@ struct wanted {
 };
 
 static int
+is_new(const struct wanted *wanted, const struct lbm_vertex *vertex)
+{
+    return vertex != NULL && (wanted->since == 0 || vertex->seq > wanted->since);
+}
+
+static int
 is_wanted(const struct wanted *wanted, const struct lbm_vertex *vertex)
 {
-    return vertex != NULL && (wanted->since == 0 || vertex->seq > wanted->since) &&
-           (vertex->stage == LBM_STAGE_OWN || (vertex->stage == LBM_STAGE_OUT && !wanted->owned));
+    return vertex->stage == LBM_STAGE_OWN || (vertex->stage == LBM_STAGE_OUT && !wanted->owned);
+}
+
+/* Nobody who asks for some vertices, or for those owned, asks for these. */
+static int
+was_removed(const struct wanted *wanted, const struct lbm_vertex *vertex)
+{
+    return wanted->n_only == 0 && !wanted->owned && vertex->stage == LBM_STAGE_MOV && vertex->peer == LBM_NONE;
+}
+
+static void
+give_part(struct lbm_node *node, struct columns *columns, struct rows *rows, part_sink sink, void *arg, int last)
+{
+    columns_message(columns);
+    rows->records = &columns->message;
+    if (node->failed == LBM_OK)
+        sink(node, arg, rows, last);
+    columns_free(columns);
+    columns_init(columns);
+    rows->removed.n = 0;
 }
 
 /* Give the wanted vertices to the sink part by part. */
@@ -34,12 +64,19 @@ static void
 for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wanted, part_sink sink, void *arg)
 {
     struct columns columns;
+    struct rows rows = {0};
     columns_init(&columns);
     lbm_shard_write_back(&job->shard);
     size_t n = wanted->n_only != 0 ? wanted->n_only : job->shard.vertices.n;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex =
             wanted->n_only != 0 ? lbm_shard_vertex(&job->shard, wanted->only[i]) : &job->shard.vertices.at[i];
+        if (!is_new(wanted, vertex))
+            continue;
+        if (was_removed(wanted, vertex) && lbm_vec_push(&rows.removed, vertex->id) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+        if (rows.removed.n == PART_ROWS_MAX)
+            give_part(node, &columns, &rows, sink, arg, 0);
         if (!is_wanted(wanted, vertex))
             continue;
         columns_add(node, &columns, job, vertex, vertex->epoch,
@@ -47,17 +84,12 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
             mapping_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
-        if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX) {
-            columns_message(&columns);
-            sink(node, arg, &columns.message, 0);
-            columns_free(&columns);
-            columns_init(&columns);
-        }
+        if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX)
+            give_part(node, &columns, &rows, sink, arg, 0);
     }
-    columns_message(&columns);
-    if (node->failed == LBM_OK)
-        sink(node, arg, &columns.message, 1);
+    give_part(node, &columns, &rows, sink, arg, 1);
     columns_free(&columns);
+    lbm_vec_free(&rows.removed);
 }
 
 /* ---- the asked host ----------------------------------------------------------------------------------- */
@@ -70,14 +102,16 @@ struct query_reply {
 };
 
 static void
-send_part(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
+send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
 {
     const struct query_reply *to = arg;
     Lbm__MapPart part = LBM__MAP_PART__INIT;
     part.job = to->job;
     part.query = to->query;
     part.last = last != 0;
-    part.records = records;
+    part.records = rows->records;
+    part.n_removed = rows->removed.n;
+    part.removed = rows->removed.at;
     part.stamp = node->stream.seq;
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
     const struct job *job = job_of(node, to->job);
@@ -111,8 +145,9 @@ on_map_query(struct lbm_node *node, const Lbm__Peer *message)
                             .n_only = query->n_vertex,
                             .since = since_here(node, query->since)};
     Lbm__Records none = LBM__RECORDS__INIT;
+    const struct rows nothing = {.records = &none};
     if (job == NULL)
-        send_part(node, &to, &none, 1);
+        send_part(node, &to, &nothing, 1);
     else
         for_each_part(node, job, &wanted, send_part, &to);
 }
@@ -144,7 +179,7 @@ collect_gone(struct lbm_node *node, uint64_t client)
 /* Rows of one host: on to the client, or into the places asked for (the highest epoch wins). */
 static void
 take_part(struct lbm_node *node, struct collection *collection, uint32_t host, Lbm__Records *records,
-          uint64_t stamp)
+          size_t n_removed, uint32_t *removed, uint64_t stamp)
 {
     if (!collection->locate) {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
@@ -153,11 +188,13 @@ take_part(struct lbm_node *node, struct collection *collection, uint32_t host, L
         map.vertices = entry != NULL ? entry->ids : 0;
         map.dimensions = node->view.m;
         map.records = records;
+        map.n_removed = n_removed;
+        map.removed = removed;
         map.stamp = stamp;
         Lbm__Response response = LBM__RESPONSE__INIT;
         response.what_case = LBM__RESPONSE__WHAT_MAP;
         response.map = &map;
-        if (records->n_vertex != 0)
+        if (records->n_vertex != 0 || n_removed != 0)
             reply(node, collection->client, collection->request, 0, &response);
         return;
     }
@@ -309,7 +346,7 @@ on_map_part(struct lbm_node *node, const Lbm__Peer *message)
         if (collection->query != part->query || collection->job != part->job)
             continue;
         if (part->records != NULL)
-            take_part(node, collection, message->src, part->records, part->stamp);
+            take_part(node, collection, message->src, part->records, part->n_removed, part->removed, part->stamp);
         if (collection->explain)
             take_moves(node, collection, part->n_moves, part->moves);
         for (size_t k = 0; part->last && k < collection->awaited.n; k++)
@@ -324,10 +361,10 @@ on_map_part(struct lbm_node *node, const Lbm__Peer *message)
 }
 
 static void
-take_own(struct lbm_node *node, void *arg, Lbm__Records *records, int last)
+take_own(struct lbm_node *node, void *arg, const struct rows *rows, int last)
 {
     (void)last;
-    take_part(node, arg, node->host, records, node->stream.seq);
+    take_part(node, arg, node->host, rows->records, rows->removed.n, rows->removed.at, node->stream.seq);
 }
 
 static uint64_t

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idmap.h"
 #include "graph/rows.h"
 #include "trace/trace.h"
+#include "trace/words.h"
 
 enum { VERTEX_BYTES = 13 }; /* of the shortest line of a vertex */
 
@@ -19,6 +21,8 @@ struct reader {
     struct lbm_edge_list edges;
     uint64_t n_edges; /* as the head says */
     uint32_t next;    /* vertex */
+    uint32_t version;
+    struct lbm_idmap removed; /* vertices */
     size_t len;       /* of the text */
     int has_job, begun, ended;
     uint8_t presence[LBM_HOSTS_MAX];
@@ -32,31 +36,10 @@ static const struct lbm_field field_vertices = {"number of vertices", 1, LBM_VER
 /* ---- words ------------------------------------------------------------------------------------------- */
 
 static enum lbm_err
-read_word(struct reader *r, const char *what, char *out, size_t size)
-{
-    struct lbm_scan *s = &r->s;
-    size_t len = 0;
-    if (lbm_scan_line_done(s))
-        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the line ends before the %s", what);
-    while (s->at + len < s->end && s->at[len] != '\n' && !lbm_scan_is_blank(s->at[len])) {
-        if (s->at[len] <= ' ' || s->at[len] >= 0x7f)
-            return lbm_scan_refuse(s, LBM_E_SYNTAX, "the %s has a character that is not printable ASCII",
-                                   what);
-        if (len + 1 == size)
-            return lbm_scan_refuse(s, LBM_E_RANGE, "the %s is longer than %zu bytes", what, size - 1);
-        out[len] = s->at[len];
-        len++;
-    }
-    out[len] = '\0';
-    s->at += len;
-    return LBM_OK;
-}
-
-static enum lbm_err
 read_seed(struct reader *r, uint64_t *seed)
 {
     char word[24], *end;
-    enum lbm_err err = read_word(r, "seed", word, sizeof word);
+    enum lbm_err err = lbm_trace_word(&r->s, "seed", word, sizeof word);
     if (err != LBM_OK)
         return err;
     errno = 0;
@@ -64,30 +47,6 @@ read_seed(struct reader *r, uint64_t *seed)
     if (errno != 0 || *end != '\0' || word[0] < '0' || word[0] > '9')
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "the seed must be a number of 64 bits, not \"%s\"", word);
     return LBM_OK;
-}
-
-/* NUMBER:NUMBER. */
-static enum lbm_err
-read_pair(struct reader *r, const struct lbm_field *first, const struct lbm_field *second, uint32_t *a,
-          uint32_t *b)
-{
-    struct lbm_scan *s = &r->s, part = *s;
-    char token[32];
-    (void)lbm_scan_line_done(s);
-    const char *colon = s->at;
-    while (colon < s->end && *colon >= '0' && *colon <= '9')
-        colon++;
-    if (colon == s->at || colon == s->end || *colon != ':') {
-        lbm_scan_token(s, token, sizeof token);
-        return lbm_scan_refuse(s, LBM_E_SYNTAX, "\"%s\" is not %s:%s", token, first->what, second->what);
-    }
-    part.at = s->at;
-    part.end = colon;
-    enum lbm_err err = lbm_scan_u32(&part, first, a);
-    s->at = colon + 1;
-    if (err == LBM_OK && s->at < s->end && lbm_scan_is_blank(*s->at))
-        err = lbm_scan_refuse(s, LBM_E_SYNTAX, "the %s is missing after \":\"", second->what);
-    return err == LBM_OK ? lbm_scan_u32(s, second, b) : err;
 }
 
 static enum lbm_err
@@ -99,7 +58,16 @@ short_of_memory(const struct reader *r)
 static struct lbm_field
 vertex_field(const struct reader *r)
 {
-    return (struct lbm_field){"vertex", 0, r->t.g.n - 1, "vertices are numbered from 0"};
+    return (struct lbm_field){"vertex", 0, r->t.n - 1, "vertices are numbered from 0"};
+}
+
+/* Refuse one that is gone. */
+static enum lbm_err
+check_is_there(const struct reader *r, uint32_t v)
+{
+    if (lbm_idmap_get(&r->removed, v) == LBM_NONE)
+        return LBM_OK;
+    return lbm_scan_refuse(&r->s, LBM_E_RANGE, "vertex %" PRIu32 " is gone", v);
 }
 
 /* ---- head -------------------------------------------------------------------------------------------- */
@@ -111,13 +79,13 @@ read_job(struct reader *r)
     if (r->has_job)
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "the job is known already");
     r->has_job = 1;
-    enum lbm_err err = read_word(r, "name of the job", t->job, sizeof t->job);
+    enum lbm_err err = lbm_trace_word(&r->s, "name of the job", t->job, sizeof t->job);
     if (err == LBM_OK)
         err = lbm_scan_real(&r->s, "imbalance", &t->imbalance);
     if (err == LBM_OK && !(t->imbalance >= 0 && t->imbalance <= 1e6))
         err = lbm_scan_refuse(&r->s, LBM_E_RANGE, "the imbalance must be between 0 and 1e6");
     if (err == LBM_OK)
-        err = read_word(r, "policy", t->policy, sizeof t->policy);
+        err = lbm_trace_word(&r->s, "policy", t->policy, sizeof t->policy);
     return err == LBM_OK ? read_seed(r, &t->seed) : err;
 }
 
@@ -143,7 +111,7 @@ read_guest(struct reader *r)
     if ((uint64_t)n * VERTEX_BYTES > r->len)
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX,
                                "the text is too short for %" PRIu32 " vertices: is it cut?", n);
-    t->g.n = n;
+    t->g.n = t->n = n;
     t->g.work = lbm_alloc(n, sizeof *t->g.work);
     t->owner = lbm_alloc(n, sizeof *t->owner);
     return t->g.work != NULL && t->owner != NULL ? LBM_OK : short_of_memory(r);
@@ -155,7 +123,7 @@ read_links(struct reader *r, struct lbm_trace_host *host)
     enum lbm_err err = LBM_OK;
     while (err == LBM_OK && !lbm_scan_line_done(&r->s)) {
         struct lbm_trace_link link = {0};
-        err = read_pair(r, &field_host, &field_cost, &link.host, &link.cost);
+        err = lbm_trace_pair(&r->s, &field_host, &field_cost, &link.host, &link.cost);
         if (err == LBM_OK && link.host == host->id)
             err = lbm_scan_refuse(&r->s, LBM_E_RANGE, "host %" PRIu32 " has a link to itself", host->id);
         if (err == LBM_OK && lbm_vec_push(&host->links, link) != LBM_OK)
@@ -170,7 +138,7 @@ describe_host(struct reader *r, struct lbm_trace_host *host)
 {
     enum lbm_err err = lbm_scan_u32(&r->s, &field_host, &host->id);
     if (err == LBM_OK)
-        err = read_word(r, "name of the host", host->name, sizeof host->name);
+        err = lbm_trace_word(&r->s, "name of the host", host->name, sizeof host->name);
     if (err == LBM_OK)
         err = lbm_scan_real(&r->s, "capacity", &host->capacity);
     if (err == LBM_OK && !(host->capacity > 0))
@@ -253,7 +221,7 @@ read_vertex(struct reader *r)
         err = read_pin(r, v);
     while (err == LBM_OK && !lbm_scan_line_done(&r->s)) {
         struct lbm_edge edge = {.u = v};
-        err = read_pair(r, &other, &lbm_field_weight, &edge.v, &edge.weight);
+        err = lbm_trace_pair(&r->s, &other, &lbm_field_weight, &edge.v, &edge.weight);
         if (err == LBM_OK && edge.v == v)
             err = lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "vertex %" PRIu32 " is its own neighbour", v);
         if (err == LBM_OK)
@@ -326,11 +294,11 @@ read_end(struct reader *r)
 }
 
 static enum lbm_err
-add_event(struct reader *r, enum lbm_trace_event_kind kind, uint32_t a, uint32_t b)
+add_event(struct reader *r, enum lbm_trace_event_kind kind, uint32_t a, uint32_t b, uint32_t c)
 {
     if (r->t.steps.n == 0)
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "when does this happen? `at` must come first");
-    return lbm_trace_event_add(&r->t, kind, a, b) == LBM_OK ? LBM_OK : short_of_memory(r);
+    return lbm_trace_event_add(&r->t, kind, a, b, c) == LBM_OK ? LBM_OK : short_of_memory(r);
 }
 
 static enum lbm_err
@@ -340,9 +308,11 @@ read_load(struct reader *r)
     enum lbm_err err = LBM_OK;
     do {
         uint32_t v = 0, work = 0;
-        err = read_pair(r, &vertex, &lbm_field_work, &v, &work);
+        err = lbm_trace_pair(&r->s, &vertex, &lbm_field_work, &v, &work);
         if (err == LBM_OK)
-            err = add_event(r, LBM_TRACE_LOAD, v, work);
+            err = check_is_there(r, v);
+        if (err == LBM_OK)
+            err = add_event(r, LBM_TRACE_LOAD, v, work, 0);
     } while (err == LBM_OK && !lbm_scan_line_done(&r->s));
     return err;
 }
@@ -361,7 +331,75 @@ read_own(struct reader *r)
         uint32_t v = 0;
         err = lbm_scan_u32(&r->s, &vertex, &v);
         if (err == LBM_OK)
-            err = add_event(r, LBM_TRACE_OWN, v, host);
+            err = check_is_there(r, v);
+        if (err == LBM_OK)
+            err = add_event(r, LBM_TRACE_OWN, v, host, 0);
+    } while (err == LBM_OK && !lbm_scan_line_done(&r->s));
+    return err;
+}
+
+static enum lbm_err
+read_add(struct reader *r)
+{
+    uint32_t host = 0;
+    enum lbm_err err = lbm_scan_u32(&r->s, &field_host, &host);
+    if (err == LBM_OK && r->presence[host] == UNKNOWN)
+        err = lbm_scan_refuse(&r->s, LBM_E_RANGE, "host %" PRIu32 " was never there", host);
+    if (err != LBM_OK)
+        return err;
+    do {
+        struct lbm_field field = {"number of the next vertex", r->t.n, r->t.n, ""};
+        uint32_t v = 0;
+        err = lbm_scan_u32(&r->s, &field, &v);
+        if (err == LBM_OK && v == LBM_VERTICES_MAX)
+            err = lbm_scan_refuse(&r->s, LBM_E_LIMIT, "there are at most %" PRIu32 " vertices", (uint32_t)LBM_VERTICES_MAX);
+        if (err == LBM_OK)
+            err = add_event(r, LBM_TRACE_ADD, v, host, 0);
+        r->t.n += err == LBM_OK;
+    } while (err == LBM_OK && !lbm_scan_line_done(&r->s));
+    return err;
+}
+
+static enum lbm_err
+read_edge(struct reader *r)
+{
+    static const struct lbm_field weight = {"edge weight", 0, LBM_WEIGHT_MAX, "0: there is none"};
+    struct lbm_field vertex = vertex_field(r);
+    uint32_t v = 0;
+    enum lbm_err err = lbm_scan_u32(&r->s, &vertex, &v);
+    if (err == LBM_OK)
+        err = check_is_there(r, v);
+    if (err != LBM_OK)
+        return err;
+    do {
+        uint32_t other = 0, bandwidth = 0;
+        err = lbm_trace_pair(&r->s, &vertex, &weight, &other, &bandwidth);
+        if (err == LBM_OK && other == v)
+            err = lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "vertex %" PRIu32 " is its own neighbour", v);
+        if (err == LBM_OK)
+            err = check_is_there(r, other);
+        if (err == LBM_OK)
+            err = add_event(r, LBM_TRACE_EDGE, v, other, bandwidth);
+    } while (err == LBM_OK && !lbm_scan_line_done(&r->s));
+    return err;
+}
+
+static enum lbm_err
+read_remove(struct reader *r)
+{
+    struct lbm_field vertex = vertex_field(r);
+    enum lbm_err err = LBM_OK;
+    do {
+        uint32_t v = 0;
+        err = lbm_scan_u32(&r->s, &vertex, &v);
+        if (err == LBM_OK)
+            err = check_is_there(r, v);
+        if (err == LBM_OK && lbm_idmap_put(&r->removed, v, 1) != LBM_OK)
+            err = short_of_memory(r);
+        if (err == LBM_OK && r->removed.n == r->t.n)
+            err = lbm_scan_refuse(&r->s, LBM_E_RANGE, "this was the last vertex");
+        if (err == LBM_OK)
+            err = add_event(r, LBM_TRACE_REMOVE, v, 0, 0);
     } while (err == LBM_OK && !lbm_scan_line_done(&r->s));
     return err;
 }
@@ -388,7 +426,7 @@ host_changes(struct reader *r, enum lbm_trace_event_kind kind, uint32_t host, ui
                                host, states[r->presence[host]]);
     if (changes[kind].to != UNKNOWN)
         r->presence[host] = (uint8_t)changes[kind].to;
-    return add_event(r, kind, a, 0);
+    return add_event(r, kind, a, 0, 0);
 }
 
 static enum lbm_err
@@ -430,13 +468,27 @@ enum { IN_HEAD = 1, IN_STEPS = 2 };
 static const struct {
     const char *word;
     int where;
+    uint32_t since; /* version */
     enum lbm_err (*read)(struct reader *r);
 } rows[] = {
-    {"vertex", IN_HEAD, read_vertex}, {"load", IN_STEPS, read_load},           {"own", IN_STEPS, read_own},
-    {"at", IN_STEPS, read_at},        {"host", IN_HEAD | IN_STEPS, read_host}, {"job", IN_HEAD, read_job},
-    {"guest", IN_HEAD, read_guest},   {"measured", IN_HEAD, read_measured},    {"begin", IN_HEAD, read_begin},
-    {"join", IN_STEPS, read_join},    {"drain", IN_STEPS, read_drain},         {"back", IN_STEPS, read_back},
-    {"left", IN_STEPS, read_left},    {"lost", IN_STEPS, read_lost},           {"end", IN_STEPS, read_end},
+    {"vertex", IN_HEAD, 1, read_vertex},
+    {"load", IN_STEPS, 1, read_load},
+    {"own", IN_STEPS, 1, read_own},
+    {"at", IN_STEPS, 1, read_at},
+    {"add", IN_STEPS, 2, read_add},
+    {"edge", IN_STEPS, 2, read_edge},
+    {"remove", IN_STEPS, 2, read_remove},
+    {"host", IN_HEAD | IN_STEPS, 1, read_host},
+    {"job", IN_HEAD, 1, read_job},
+    {"guest", IN_HEAD, 1, read_guest},
+    {"measured", IN_HEAD, 1, read_measured},
+    {"begin", IN_HEAD, 1, read_begin},
+    {"join", IN_STEPS, 1, read_join},
+    {"drain", IN_STEPS, 1, read_drain},
+    {"back", IN_STEPS, 1, read_back},
+    {"left", IN_STEPS, 1, read_left},
+    {"lost", IN_STEPS, 1, read_lost},
+    {"end", IN_STEPS, 1, read_end},
 };
 
 static enum lbm_err
@@ -447,7 +499,7 @@ read_line(struct reader *r)
     lbm_scan_token(&r->s, word, sizeof word);
     while (row < sizeof rows / sizeof *rows && strcmp(rows[row].word, word) != 0)
         row++;
-    if (row == sizeof rows / sizeof *rows)
+    if (row == sizeof rows / sizeof *rows || rows[row].since > r->version)
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "\"%s\" is no word of a trace", word);
     if (r->ended)
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "%s follows `end`: the file should end there", word);
@@ -463,13 +515,12 @@ static enum lbm_err
 read_version(struct reader *r)
 {
     static const struct lbm_field field = {"version of the format", 1, 1000000, ""};
-    uint32_t version = 0;
     if (lbm_scan_skip_lines(&r->s, "#", 1) || !lbm_scan_word(&r->s, "lbmap-trace"))
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "this is no trace: it does not begin with lbmap-trace");
-    enum lbm_err err = lbm_scan_u32(&r->s, &field, &version);
-    if (err == LBM_OK && version != LBM_TRACE_VERSION)
+    enum lbm_err err = lbm_scan_u32(&r->s, &field, &r->version);
+    if (err == LBM_OK && r->version > LBM_TRACE_VERSION)
         return lbm_scan_refuse(&r->s, LBM_E_VERSION,
-                               "this trace has version %" PRIu32 ", this program reads %d", version,
+                               "this trace has version %" PRIu32 ", this program reads 1 to %d", r->version,
                                LBM_TRACE_VERSION);
     return err == LBM_OK ? lbm_scan_expect_line_end(&r->s, "the version") : err;
 }
@@ -504,6 +555,7 @@ lbm_trace_read(const char *name, const char *text, size_t len, struct lbm_trace 
     enum lbm_err err = read_text(r);
     r->t.cut = !r->ended;
     lbm_edge_list_free(&r->edges);
+    lbm_idmap_free(&r->removed);
     if (err == LBM_OK)
         *out = r->t;
     else

@@ -14,6 +14,12 @@ lbm_trace_event_word(enum lbm_trace_event_kind kind)
     return words[kind];
 }
 
+int
+lbm_trace_is_of_guest(enum lbm_trace_event_kind kind)
+{
+    return kind < LBM_TRACE_JOIN;
+}
+
 void
 lbm_trace_free(struct lbm_trace *trace)
 {
@@ -36,9 +42,9 @@ lbm_trace_step_begin(struct lbm_trace *trace, int64_t at_us)
 }
 
 enum lbm_err
-lbm_trace_event_add(struct lbm_trace *trace, enum lbm_trace_event_kind kind, uint32_t a, uint32_t b)
+lbm_trace_event_add(struct lbm_trace *trace, enum lbm_trace_event_kind kind, uint32_t a, uint32_t b, uint32_t c)
 {
-    struct lbm_trace_event event = {kind, a, b};
+    struct lbm_trace_event event = {kind, a, b, c};
     enum lbm_err err = lbm_vec_push(&trace->events, event);
     if (err == LBM_OK)
         trace->steps.at[trace->steps.n - 1].n++;

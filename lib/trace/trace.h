@@ -11,7 +11,7 @@
 #include "host/host.h"
 
 enum {
-    LBM_TRACE_VERSION = 1,
+    LBM_TRACE_VERSION = 2, /* that is written; 1, in which guests do not change, is read too */
     LBM_TRACE_WORD_MAX = 31,            /* the name of a policy */
     LBM_TRACE_SECONDS_MAX = 1000000000, /* of a trace: thirty years */
 };
@@ -31,10 +31,13 @@ struct lbm_trace_host {
     LBM_VEC(struct lbm_trace_link) links;
 };
 
-/* What happens. a and b are numbers as the last column says. */
+/* What happens. a, b and c are numbers as the last column says. */
 #define LBM_TRACE_EVENT_LIST(X)                                                                              \
-    X(LOAD, "load")   /* vertex a weighs b from now on */                                                    \
-    X(OWN, "own")     /* vertex a is host b's */                                                             \
+    X(ADD, "add")       /* vertex a, the next number, is there, at host b; it weighs 1 and has no edges */     \
+    X(EDGE, "edge")     /* the edge of vertices a and b weighs c from now on; 0: there is none */              \
+    X(LOAD, "load")     /* vertex a weighs b from now on */                                                    \
+    X(OWN, "own")       /* vertex a is host b's */                                                             \
+    X(REMOVE, "remove") /* vertex a is gone, with its edges */                                                 \
     X(JOIN, "join")   /* host described by hosts.at[a] takes part, for the first time or again */            \
     X(HOST, "host")   /* a host that takes part is now as described by hosts.at[a] */                        \
     X(DRAIN, "drain") /* host a gives everything away, to leave */                                           \
@@ -50,10 +53,12 @@ enum lbm_trace_event_kind {
 };
 
 const char *lbm_trace_event_word(enum lbm_trace_event_kind kind);
+/* Nonzero if it is about vertices, not about a host. */
+int lbm_trace_is_of_guest(enum lbm_trace_event_kind kind);
 
 struct lbm_trace_event {
     enum lbm_trace_event_kind kind;
-    uint32_t a, b;
+    uint32_t a, b, c;
 };
 
 /* Events that happen at one time: events.at[first .. first + n). */
@@ -72,6 +77,7 @@ struct lbm_trace {
     uint32_t n_present;
     struct lbm_graph g; /* at the beginning; pins are ids of hosts */
     uint32_t *owner;    /* [g.n] id of its host at the beginning */
+    uint32_t n;         /* vertices that are ever there: those of g, and those that are added */
     LBM_VEC(struct lbm_trace_event) events;
     LBM_VEC(struct lbm_trace_step) steps;
     int64_t end_us; /* when it ends; of a trace that was cut, its last step */
@@ -97,6 +103,6 @@ void lbm_trace_put_end(struct lbm_buf *buf, int64_t end_us);
 /* Begin a step, or add an event to the last one. Value: LBM_OK or LBM_E_NOMEM. */
 enum lbm_err lbm_trace_step_begin(struct lbm_trace *trace, int64_t at_us) LBM_MUST_CHECK;
 enum lbm_err lbm_trace_event_add(struct lbm_trace *trace, enum lbm_trace_event_kind kind, uint32_t a,
-                                 uint32_t b) LBM_MUST_CHECK;
+                                 uint32_t b, uint32_t c) LBM_MUST_CHECK;
 
 #endif

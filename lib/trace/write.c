@@ -97,8 +97,9 @@ lbm_trace_put_head(struct lbm_buf *buf, const struct lbm_trace *trace, const cha
 static int
 goes_on(const struct lbm_trace_event *before, const struct lbm_trace_event *event, size_t on_line)
 {
-    return before != NULL && before->kind == event->kind && on_line < A_LINE &&
-           (event->kind == LBM_TRACE_LOAD || (event->kind == LBM_TRACE_OWN && before->b == event->b));
+    return before != NULL && before->kind == event->kind && lbm_trace_is_of_guest(event->kind) && on_line < A_LINE &&
+           (event->kind == LBM_TRACE_LOAD || event->kind == LBM_TRACE_REMOVE ||
+            (event->kind == LBM_TRACE_EDGE ? before->a == event->a : before->b == event->b));
 }
 
 static void
@@ -109,6 +110,15 @@ put_event(struct lbm_buf *buf, const struct lbm_trace *trace, const struct lbm_t
     case LBM_TRACE_LOAD:
         lbm_buf_printf(buf, "%s %" PRIu32 ":%" PRIu32, same ? "" : word, event->a, event->b);
         break;
+    case LBM_TRACE_EDGE:
+        if (!same)
+            lbm_buf_printf(buf, "%s %" PRIu32, word, event->a);
+        lbm_buf_printf(buf, " %" PRIu32 ":%" PRIu32, event->b, event->c);
+        break;
+    case LBM_TRACE_REMOVE:
+        lbm_buf_printf(buf, "%s %" PRIu32, same ? "" : word, event->a);
+        break;
+    case LBM_TRACE_ADD:
     case LBM_TRACE_OWN:
         if (!same)
             lbm_buf_printf(buf, "%s %" PRIu32, word, event->b);
@@ -135,13 +145,13 @@ lbm_trace_put_step(struct lbm_buf *buf, const struct lbm_trace *trace, const str
     for (size_t i = 0; i < step->n; i++) {
         const struct lbm_trace_event *event = &trace->events.at[step->first + i];
         int same = goes_on(before, event, on_line);
-        if (!same && before != NULL && before->kind <= LBM_TRACE_OWN)
+        if (!same && before != NULL && lbm_trace_is_of_guest(before->kind))
             lbm_buf_put(buf, "\n", 1);
         put_event(buf, trace, event, same);
         on_line = same ? on_line + 1 : 1;
         before = event;
     }
-    if (before != NULL && before->kind <= LBM_TRACE_OWN)
+    if (before != NULL && lbm_trace_is_of_guest(before->kind))
         lbm_buf_put(buf, "\n", 1);
 }
 

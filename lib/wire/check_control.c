@@ -267,6 +267,7 @@ static const struct lbm_wire_rule map_reply_rules[] = {
     {"region_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"region_weight", SAME("region_host")},
     {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"removed", UP_TO(LBM_ROWS_MAX), VERTEX},
 };
 static const struct lbm_wire_table map_reply_table = TABLE(map_reply_rules, lbm__map_reply__descriptor);
 

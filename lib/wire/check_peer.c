@@ -226,6 +226,7 @@ static const struct lbm_wire_rule map_part_rules[] = {
     {"last", FLAG},
     {"records", .nested = &lbm_wire_map_records_table},
     {"moves", UP_TO(LBM_MOVES_TOLD_MAX), .nested = &lbm_wire_move_table},
+    {"removed", UP_TO(LBM_ROWS_MAX), VERTEX},
 };
 static const struct lbm_wire_table map_part_table = TABLE(map_part_rules, lbm__map_part__descriptor);
 

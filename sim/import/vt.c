@@ -294,12 +294,12 @@ put_phases(struct build *b, double phase_s)
         for (uint32_t v = 0; err == LBM_OK && v < t->g.n; v++) {
             uint32_t now = work_in(b, &b->tasks.at[v], b->phases.at[p], &to[v]);
             if (now != work[v])
-                err = lbm_trace_event_add(t, LBM_TRACE_LOAD, v, now);
+                err = lbm_trace_event_add(t, LBM_TRACE_LOAD, v, now, 0);
             work[v] = now;
         }
         for (uint32_t v = 0; err == LBM_OK && v < t->g.n; v++) {
             if (to[v] != owner[v])
-                err = lbm_trace_event_add(t, LBM_TRACE_OWN, v, to[v]);
+                err = lbm_trace_event_add(t, LBM_TRACE_OWN, v, to[v], 0);
             owner[v] = to[v];
         }
     }

@@ -27,7 +27,7 @@ struct course {
     struct replay_watch watch;
     struct cluster *cluster;
     struct lbm_graph g;       /* as submitted: pins by number */
-    uint32_t *now;            /* [g.n] owners at this moment */
+    uint32_t *now;            /* [trace->n] owners at this moment */
     int64_t unrest_us;        /* when something was last seen to happen */
     int64_t phase_us;         /* when the phase began */
     uint64_t messages, bytes; /* of all hosts, then */
@@ -140,13 +140,13 @@ end_phase(struct course *c)
 static void
 pass(struct course *c, int64_t us)
 {
-    uint32_t doubles, none, moved = c->watch.phase.moved_vertices;
+    uint32_t none, moved = c->watch.phase.moved_vertices;
     int64_t before_us = cluster_now(c->cluster);
     cluster_run(c->cluster, us, NULL, NULL);
     replay_watch_pass(&c->watch, &c->state, (double)(cluster_now(c->cluster) - before_us) / SECOND_US);
-    cluster_owners(c->cluster, c->g.n, c->now, &doubles, &none);
+    cluster_owners_by_number(c->cluster, c->now, &none);
     replay_state_owners(&c->state, c->now, &c->watch.phase.moved, &c->watch.phase.moved_vertices);
-    if (moved != c->watch.phase.moved_vertices || none != 0 ||
+    if (moved != c->watch.phase.moved_vertices || none != 0 || cluster_edits_left(c->cluster) != 0 ||
         !cluster_settled_at(c->cluster, teller(c), job_name))
         c->unrest_us = cluster_now(c->cluster);
 }
@@ -257,7 +257,8 @@ place(struct course *c)
         }
         cluster_run(c->cluster, LOOK_US / 5, NULL, NULL);
     }
-    cluster_owners(c->cluster, c->g.n, c->now, &doubles, &none);
+    cluster_follow_script(c->cluster, job_name, c->g.n);
+    cluster_owners_by_number(c->cluster, c->now, &none);
     replay_state_owners(&c->state, c->now, &work, &doubles);
     return is_well(c);
 }
@@ -268,8 +269,9 @@ static double
 present_load(void *arg, uint32_t vertex, int64_t now_us)
 {
     const struct course *c = arg;
+    uint32_t number = cluster_number(c->cluster, vertex);
     (void)now_us;
-    return c->state.g.work[vertex];
+    return number != LBM_NONE ? c->state.g.work[number] : 1;
 }
 
 static void
@@ -310,6 +312,9 @@ happen(struct course *c, const struct lbm_trace_event *event)
         cluster_lose_disk(c->cluster, p);
         act_on_host(c, teller(c), LBM__HOST_ACTION__HOST_EVICT, p);
         break;
+    case LBM_TRACE_ADD: /* edit_guest */
+    case LBM_TRACE_EDGE:
+    case LBM_TRACE_REMOVE:
     case LBM_TRACE_LOAD: /* applications report it */
     case LBM_TRACE_OWN:  /* what the recorded cluster did */
     case LBM_TRACE_EVENT_COUNT:
@@ -317,7 +322,23 @@ happen(struct course *c, const struct lbm_trace_event *event)
     }
 }
 
+/* Once loads are as they are after the step. */
 static void
+edit_guest(struct course *c, const struct lbm_trace_event *event)
+{
+    struct cluster_edit edit = {.a = event->a, .b = event->b, .c = event->c};
+    if (event->kind == LBM_TRACE_ADD) {
+        edit.kind = CLUSTER_EDIT_ADD;
+        edit.c = c->state.g.work[event->a] != 0 ? c->state.g.work[event->a] : 1;
+    } else if (event->kind == LBM_TRACE_EDGE || event->kind == LBM_TRACE_REMOVE) {
+        edit.kind = event->kind == LBM_TRACE_EDGE ? CLUSTER_EDIT_EDGE : CLUSTER_EDIT_REMOVE;
+    } else {
+        return;
+    }
+    cluster_edit(c->cluster, edit);
+}
+
+static enum lbm_err
 take_step(struct course *c, const struct lbm_trace_step *step)
 {
     for (size_t i = step->first; i < step->first + step->n && is_well(c); i++) {
@@ -325,6 +346,9 @@ take_step(struct course *c, const struct lbm_trace_step *step)
         replay_state_event(&c->state, event);
         happen(c, event);
     }
+    for (size_t i = step->first; i < step->first + step->n; i++)
+        edit_guest(c, &c->trace->events.at[i]);
+    return replay_state_edges(&c->state, step);
 }
 
 static int
@@ -338,7 +362,8 @@ run_trace(struct course *c, const uint8_t *begins)
         /* Nothing is lost by leaving out a phase in which no time has passed. */
         if (begins[i] && cluster_now(c->cluster) > c->phase_us && !end_phase(c))
             return 0;
-        take_step(c, &t->steps.at[i]);
+        if (take_step(c, &t->steps.at[i]) != LBM_OK)
+            return 0;
         if (begins[i])
             begin_phase(c, (double)t->steps.at[i].at_us / SECOND_US, 1);
     }
@@ -381,7 +406,7 @@ copy_guest(struct course *c)
 {
     c->g = c->trace->g;
     c->g.pin = NULL;
-    c->now = lbm_alloc(c->g.n, sizeof *c->now);
+    c->now = lbm_alloc(c->trace->n, sizeof *c->now);
     if (c->now == NULL)
         return LBM_E_NOMEM;
     if (c->trace->g.pin == NULL)

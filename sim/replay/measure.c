@@ -16,13 +16,16 @@ replay_state_make(const struct lbm_trace *trace, const struct replay_place *plac
                   struct replay_state *out)
 {
     uint32_t n = place->h.n;
-    *out = (struct replay_state){.trace = trace, .place = place, .bound = bound, .g = trace->g};
-    out->g.work = lbm_copy(trace->g.work, trace->g.n, sizeof *trace->g.work);
-    out->part = lbm_alloc(trace->g.n, sizeof *out->part);
+    *out = (struct replay_state){.trace = trace, .place = place, .bound = bound, .n_there = trace->g.n};
+    enum lbm_err err = replay_guest_make(trace, &out->g);
+    if (err != LBM_OK)
+        return err;
+    out->part = lbm_alloc(trace->n, sizeof *out->part);
+    out->is_new = lbm_alloc(trace->n, 1);
     out->load = lbm_alloc(n, sizeof *out->load);
     out->capacity = lbm_copy(place->h.capacity, n, sizeof *out->capacity);
     out->takes_part = lbm_alloc(n, 1);
-    if (out->g.work == NULL || out->part == NULL || out->load == NULL || out->capacity == NULL ||
+    if (out->part == NULL || out->is_new == NULL || out->load == NULL || out->capacity == NULL ||
         out->takes_part == NULL) {
         replay_state_free(out);
         return LBM_E_NOMEM;
@@ -36,8 +39,9 @@ replay_state_make(const struct lbm_trace *trace, const struct replay_place *plac
 void
 replay_state_free(struct replay_state *state)
 {
-    free(state->g.work);
+    lbm_graph_free(&state->g);
     free(state->part);
+    free(state->is_new);
     free(state->load);
     free(state->capacity);
     free(state->takes_part);
@@ -49,6 +53,16 @@ replay_state_event(struct replay_state *state, const struct lbm_trace_event *eve
     const struct replay_place *place = state->place;
     const struct lbm_trace_host *host;
     switch (event->kind) {
+    case LBM_TRACE_ADD:
+        state->g.work[event->a] = 1;
+        state->part[event->a] = place->number[event->b];
+        state->is_new[event->a] = 1;
+        state->n_there++;
+        break;
+    case LBM_TRACE_REMOVE:
+        state->g.work[event->a] = 0;
+        state->n_there--;
+        break;
     case LBM_TRACE_LOAD:
         state->g.work[event->a] = event->b;
         break;
@@ -66,6 +80,7 @@ replay_state_event(struct replay_state *state, const struct lbm_trace_event *eve
     case LBM_TRACE_LOST:
         state->takes_part[place->number[event->a]] = 0;
         break;
+    case LBM_TRACE_EDGE: /* replay_state_edges */
     case LBM_TRACE_OWN:
     case LBM_TRACE_EVENT_COUNT:
         break;
@@ -76,10 +91,14 @@ void
 replay_state_owners(struct replay_state *state, const uint32_t *part, uint64_t *work, uint32_t *vertices)
 {
     for (uint32_t v = 0; v < state->g.n; v++) {
-        if (part[v] == LBM_NONE || part[v] == state->part[v])
+        if (part[v] == LBM_NONE || state->g.work[v] == 0)
             continue;
-        *work += state->g.work[v];
-        *vertices += 1;
+        int has_moved = part[v] != state->part[v], is_new = state->is_new[v];
+        state->is_new[v] = 0;
+        if (!has_moved)
+            continue;
+        *work += is_new ? 0 : state->g.work[v];
+        *vertices += !is_new;
         state->part[v] = part[v];
         state->is_known = 0;
     }
@@ -129,7 +148,7 @@ work_over(struct replay_state *state)
     uint64_t over = 0;
     for (uint32_t p = 0; p < state->place->h.n; p++) {
         double target = state->takes_part[p] && all > 0 ? whole * state->capacity[p] / all : 0;
-        double slack = target > 0 ? fmax(state->bound * target, whole / state->g.n) : 0;
+        double slack = target > 0 ? fmax(state->bound * target, whole / state->n_there) : 0;
         uint64_t limit = (uint64_t)(target + slack);
         over += state->load[p] > limit ? state->load[p] - limit : 0;
     }
@@ -147,11 +166,12 @@ is_large(const struct lbm_trace *trace, const struct lbm_trace_step *step, uint3
     int hosts = 0;
     for (size_t i = step->first; i < step->first + step->n; i++) {
         const struct lbm_trace_event *event = &trace->events.at[i];
-        hosts |= event->kind > LBM_TRACE_OWN;
-        if (event->kind != LBM_TRACE_LOAD)
+        hosts |= !lbm_trace_is_of_guest(event->kind);
+        if (event->kind != LBM_TRACE_LOAD && event->kind != LBM_TRACE_ADD && event->kind != LBM_TRACE_REMOVE)
             continue;
-        change += event->b > work[event->a] ? event->b - work[event->a] : work[event->a] - event->b;
-        work[event->a] = event->b;
+        uint32_t now = event->kind == LBM_TRACE_LOAD ? event->b : event->kind == LBM_TRACE_ADD;
+        change += now > work[event->a] ? now - work[event->a] : work[event->a] - now;
+        work[event->a] = now;
     }
     return hosts || change > whole / WHOLE_PARTS;
 }
@@ -160,7 +180,7 @@ uint8_t *
 replay_phases_find(const struct lbm_trace *trace)
 {
     uint8_t *begins = lbm_alloc(trace->steps.n, 1);
-    uint32_t *work = lbm_copy(trace->g.work, trace->g.n, sizeof *work);
+    uint32_t *work = lbm_alloc(trace->n, sizeof *work);
     uint64_t whole = lbm_graph_total_work(&trace->g);
     int64_t last_us = -APART_US;
     if (begins == NULL || work == NULL) {
@@ -168,6 +188,8 @@ replay_phases_find(const struct lbm_trace *trace)
         free(work);
         return NULL;
     }
+    for (uint32_t v = 0; v < trace->g.n; v++)
+        work[v] = trace->g.work[v];
     for (size_t i = 0; i < trace->steps.n; i++) {
         int large = is_large(trace, &trace->steps.at[i], work, whole);
         begins[i] = large && trace->steps.at[i].at_us - last_us >= APART_US;

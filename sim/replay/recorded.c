@@ -12,7 +12,7 @@ take_owners(const struct lbm_trace *trace, const struct replay_place *place,
             const struct lbm_trace_step *step, uint32_t *part)
 {
     for (size_t i = step->first; i < step->first + step->n; i++)
-        if (trace->events.at[i].kind == LBM_TRACE_OWN)
+        if (trace->events.at[i].kind == LBM_TRACE_OWN || trace->events.at[i].kind == LBM_TRACE_ADD)
             part[trace->events.at[i].a] = place->number[trace->events.at[i].b];
 }
 
@@ -38,6 +38,8 @@ follow(const struct lbm_trace *trace, struct replay_state *state, const uint8_t 
         }
         for (size_t k = 0; step != NULL && k < step->n; k++)
             replay_state_event(state, &trace->events.at[step->first + k]);
+        if (err == LBM_OK && step != NULL)
+            err = replay_state_edges(state, step);
         if (step != NULL && begins[i]) {
             replay_watch_begin(&watch, state, (double)now_us / 1e6, 1);
             phase_us = moved_us = now_us;
@@ -63,7 +65,7 @@ replay_recorded(const struct lbm_trace *trace, const struct replay_place *place,
     if (err != LBM_OK)
         return err;
     uint8_t *begins = replay_phases_find(trace);
-    uint32_t *part = lbm_copy(state.part, trace->g.n, sizeof *part);
+    uint32_t *part = lbm_copy(state.part, trace->n, sizeof *part);
     err = begins != NULL && part != NULL ? LBM_OK : LBM_E_NOMEM;
     if (err == LBM_OK) {
         err = follow(trace, &state, begins, part, result);

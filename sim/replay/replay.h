@@ -45,6 +45,11 @@ enum lbm_err replay_place_make(const struct lbm_trace *trace, const char *name, 
                                struct lbm_diag *diag) LBM_MUST_CHECK;
 void replay_place_free(struct replay_place *place);
 
+/* ---- guests that change (guest.c) ---------------------------------------------------------------------- */
+
+/* All that is ever in the trace, as it begins. Errors: LBM_E_NOMEM. */
+enum lbm_err replay_guest_make(const struct lbm_trace *trace, struct lbm_graph *out) LBM_MUST_CHECK;
+
 /* ---- what is measured (measure.c) ---------------------------------------------------------------------- */
 
 /* Changes that belong together: it begins with a step that changes loads by a hundredth of the whole, or
@@ -86,8 +91,10 @@ struct replay_state {
     const struct lbm_trace *trace;
     const struct replay_place *place;
     double bound;
-    struct lbm_graph g;  /* the guest with present loads; borrows all but work */
+    struct lbm_graph g;  /* the guest with present loads and edges, of all that is ever there; work 0: is not */
+    uint32_t n_there;    /* vertices that are there */
     uint32_t *part;      /* [g.n] numbers of hosts */
+    uint8_t *is_new;     /* [g.n] has not been anywhere yet: where it is first is no move */
     uint64_t *load;      /* [h.n] scratch */
     double *capacity;    /* [h.n] */
     uint8_t *takes_part; /* [h.n] and is not about to leave */
@@ -99,8 +106,9 @@ enum lbm_err replay_state_make(const struct lbm_trace *trace, const struct repla
                                struct replay_state *out) LBM_MUST_CHECK;
 void replay_state_free(struct replay_state *state);
 
-/* The event changes loads, capacities, or who takes part. */
+/* The event changes loads, vertices, capacities, or who takes part. Edges change with a whole step, afterwards. */
 void replay_state_event(struct replay_state *state, const struct lbm_trace_event *event);
+enum lbm_err replay_state_edges(struct replay_state *state, const struct lbm_trace_step *step) LBM_MUST_CHECK;
 /* Take vertices where they are now, LBM_NONE: as before. Adds to *work and *vertices what has moved. */
 void replay_state_owners(struct replay_state *state, const uint32_t *part, uint64_t *work,
                          uint32_t *vertices);
