@@ -153,7 +153,7 @@ def check(cluster, field, step):
     seconds = time.time() - begin
     cluster.expect(vertices == wanted_vertices, f"the map has the {len(wanted_vertices)} vertices there are")
     cluster.expect(edges == wanted_edges, f"and their {len(wanted_edges)} edges, after {seconds:.1f} s")
-    cluster.expect(deaf == [], "applications have heard of all of them" + (f", but of {deaf[:9]}" if deaf else ""))
+    cluster.expect(deaf == [], f"applications have heard of all of them: {(deaf or [])[:9]}")
     if edges is not None and edges != wanted_edges:
         more, less = sorted(edges - wanted_edges), sorted(wanted_edges - edges)
         print(f"too many: {more[:9]}; missing: {less[:9]}", flush=True)

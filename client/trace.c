@@ -356,11 +356,12 @@ report(const struct recorder *r)
 {
     if (r->client->global[LBM_GLOBAL_JSON].given) {
         json_t *object = json_pack(
-            "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file", r->path, "vertices", (json_int_t)r->trace.g.n,
-            "steps", (json_int_t)r->steps, "loads", (json_int_t)r->count[LBM_TRACE_LOAD], "moves",
-            (json_int_t)r->count[LBM_TRACE_OWN], "added", (json_int_t)r->count[LBM_TRACE_ADD], "removed",
-            (json_int_t)r->count[LBM_TRACE_REMOVE], "edges", (json_int_t)r->count[LBM_TRACE_EDGE], "host_changes",
-            (json_int_t)r->host_changes, "seconds", (double)(now_us() - r->began_us) / 1e6);
+            "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "file", r->path, "vertices",
+            (json_int_t)r->trace.g.n, "steps", (json_int_t)r->steps, "loads",
+            (json_int_t)r->count[LBM_TRACE_LOAD], "moves", (json_int_t)r->count[LBM_TRACE_OWN], "added",
+            (json_int_t)r->count[LBM_TRACE_ADD], "removed", (json_int_t)r->count[LBM_TRACE_REMOVE], "edges",
+            (json_int_t)r->count[LBM_TRACE_EDGE], "host_changes", (json_int_t)r->host_changes, "seconds",
+            (double)(now_us() - r->began_us) / 1e6);
         int failed =
             object == NULL || json_dumpf(object, stdout, LBM_JSON_FLAGS) != 0 || putchar('\n') == EOF;
         json_decref(object);
@@ -369,9 +370,11 @@ report(const struct recorder *r)
     lbm_cli_remark(r->client,
                    "%" PRIu32 " vertices; %" PRIu64 " loads, %" PRIu64 " moves and %" PRIu64
                    " changes of hosts in %" PRIu64 " steps",
-                   r->trace.g.n, r->count[LBM_TRACE_LOAD], r->count[LBM_TRACE_OWN], r->host_changes, r->steps);
+                   r->trace.g.n, r->count[LBM_TRACE_LOAD], r->count[LBM_TRACE_OWN], r->host_changes,
+                   r->steps);
     if (r->count[LBM_TRACE_ADD] + r->count[LBM_TRACE_REMOVE] + r->count[LBM_TRACE_EDGE] != 0)
-        lbm_cli_remark(r->client, "%" PRIu64 " vertices were added, %" PRIu64 " removed; %" PRIu64 " edges changed",
+        lbm_cli_remark(r->client,
+                       "%" PRIu64 " vertices were added, %" PRIu64 " removed; %" PRIu64 " edges changed",
                        r->count[LBM_TRACE_ADD], r->count[LBM_TRACE_REMOVE], r->count[LBM_TRACE_EDGE]);
     return LBM_STATUS_DONE;
 }
@@ -435,7 +438,8 @@ const struct lbm_command lbm_command_trace = {
     .text = "record what happens to a job, to be replayed",
     .help =
         "Writes the hosts, the guest and where its vertices are, then what changes: vertices, edges, loads, "
-        "owners, and hosts that come, change and go, until Ctrl-C. `lbsim replay` runs the balancer over it. Hosts are "
+        "owners, and hosts that come, change and go, until Ctrl-C. `lbsim replay` runs the balancer over it. "
+        "Hosts are "
         "asked for what has changed since the last look, which costs them little.",
     .options = trace_options,
     .n_options = TRACE_OPTIONS,

@@ -107,7 +107,8 @@ uint32_t
 lbm_seen_weight(const struct lbm_seen_edge *edge, uint32_t degree, uint32_t other)
 {
     const struct lbm_seen_edge key = {other, 0};
-    const struct lbm_seen_edge *found = degree != 0 ? bsearch(&key, edge, degree, sizeof key, by_other) : NULL;
+    const struct lbm_seen_edge *found =
+        degree != 0 ? bsearch(&key, edge, degree, sizeof key, by_other) : NULL;
     return found != NULL ? found->weight : 0;
 }
 
@@ -253,8 +254,8 @@ lbm_gather_vertices(struct lbm_gather *gather, int all)
     return status;
 }
 
-/* Ids that are no vertex's, or not any more, are none of these: some vertex has an edge to them, or there are more
- * vertices than are known. */
+/* Ids that are no vertex's, or not any more, are none of these: some vertex has an edge to them, or there are
+ * more vertices than are known. */
 uint32_t
 lbm_gather_unknown(const struct lbm_gather *gather)
 {

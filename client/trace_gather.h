@@ -45,9 +45,9 @@ struct lbm_gather {
     LBM_VEC(struct lbm_seen_vertex) vertices; /* by id; some ids are no vertex's */
     uint32_t look;                            /* answers so far */
     LBM_VEC(struct lbm_seen_change) changed;  /* by the last one, each vertex once */
-    LBM_VEC(uint32_t) removed;                /* vertices that it said are gone; some may have been known to be */
-    uint64_t present;                         /* vertices that the guest has, as the last answer said */
-    uint32_t n_missing;                       /* hosts that did not answer the last time */
+    LBM_VEC(uint32_t) removed; /* vertices that it said are gone; some may have been known to be */
+    uint64_t present;          /* vertices that the guest has, as the last answer said */
+    uint32_t n_missing;        /* hosts that did not answer the last time */
 };
 
 /* Ask for the hosts. Out: hosts, with links in the order of their ids, as before this call in *before (owned
@@ -55,7 +55,8 @@ struct lbm_gather {
 enum lbm_status lbm_gather_hosts(struct lbm_gather *gather, struct lbm_seen_host **before, size_t *n_before);
 void lbm_seen_hosts_free(struct lbm_seen_host *hosts, size_t n);
 
-/* Ask for vertices with their edges: all, or those that have changed since the last time. Out: changed, removed. */
+/* Ask for vertices with their edges: all, or those that have changed since the last time. Out: changed,
+ * removed. */
 enum lbm_status lbm_gather_vertices(struct lbm_gather *gather, int all);
 
 /* Vertices that are somewhere, and of which nothing is known. */

@@ -25,7 +25,8 @@ lbm_trace_guest_begin(struct lbm_gather *gather, struct lbm_trace *trace, struct
     for (uint32_t v = 0; err == LBM_OK && v < gather->vertices.n; v++) {
         const struct lbm_seen_vertex *vertex = &gather->vertices.at[v];
         for (uint32_t k = 0; err == LBM_OK && k < vertex->degree; k++) {
-            struct lbm_edge edge = {vertex->number, number_of(gather, vertex->edge[k].other), vertex->edge[k].weight};
+            struct lbm_edge edge = {vertex->number, number_of(gather, vertex->edge[k].other),
+                                    vertex->edge[k].weight};
             if (edge.v != LBM_NONE && edge.u < edge.v)
                 err = lbm_vec_push(&edges, edge);
         }
@@ -56,7 +57,8 @@ lbm_trace_guest_begin(struct lbm_gather *gather, struct lbm_trace *trace, struct
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Adds first, so that what follows is of vertices that are there; removals last. Of a kind, by host or vertex. */
+/* Adds first, so that what follows is of vertices that are there; removals last. Of a kind, by host or
+ * vertex. */
 static int
 in_order(const void *a, const void *b)
 {
@@ -79,7 +81,8 @@ add_edge(struct lbm_gather *gather, struct lbm_trace *trace, uint32_t v, uint32_
 
 /* Edges to vertices with higher ids. Those that are new in this step had none so far. */
 static enum lbm_err
-add_edges(struct lbm_gather *gather, struct lbm_trace *trace, const struct lbm_seen_change *change, uint32_t first_new)
+add_edges(struct lbm_gather *gather, struct lbm_trace *trace, const struct lbm_seen_change *change,
+          uint32_t first_new)
 {
     const struct lbm_seen_vertex *vertex = &gather->vertices.at[change->vertex];
     enum lbm_err err = LBM_OK;
@@ -101,7 +104,8 @@ add_edges(struct lbm_gather *gather, struct lbm_trace *trace, const struct lbm_s
     return err;
 }
 
-/* A new vertex: those with lower ids, of which the answer says nothing, may have had an edge to it for some time. */
+/* A new vertex: those with lower ids, of which the answer says nothing, may have had an edge to it for some
+ * time. */
 static enum lbm_err
 add_known_edges(struct lbm_gather *gather, struct lbm_trace *trace, uint32_t v)
 {

@@ -235,8 +235,8 @@ enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *load
  *
  * A program changes the guest where it works on it: a vertex that it holds splits into several, or goes;
  * edges appear and disappear. Whoever owns a vertex adds others beside it, and they move from there as all
- * vertices do. Where the other end of an edge is does not matter: its owner hears of the change by itself, and
- * the program that works there by its callback `edges`. */
+ * vertices do. Where the other end of an edge is does not matter: its owner hears of the change by itself,
+ * and the program that works there by its callback `edges`. */
 
 /* Ids for vertices that are going to be added: at most 4096 at a time. Nobody else ever gets them; those that
  * are not used when the handle is closed, or when the daemon ends, are never used.

@@ -248,7 +248,7 @@ int cluster_serves(const struct cluster *cluster, uint32_t host, const char *job
 struct cluster_edit {
     enum { CLUSTER_EDIT_ADD, CLUSTER_EDIT_EDGE, CLUSTER_EDIT_REMOVE } kind;
     uint32_t a; /* vertex; ADD: the next number */
-    uint32_t b; /* EDGE: the other vertex */
+    uint32_t b; /* EDGE: the other vertex; ADD: the one beside which it begins, LBM_NONE: any */
     uint32_t c; /* ADD: its work; EDGE: its weight, 0: none */
 };
 
@@ -258,7 +258,8 @@ void cluster_edit(struct cluster *cluster, struct cluster_edit edit);
 size_t cluster_edits_left(const struct cluster *cluster);
 /* The number of the vertex of that id, or LBM_NONE. */
 uint32_t cluster_number(const struct cluster *cluster, uint32_t id);
-/* As cluster_owners, by numbers: part [all of them]; *none counts those that are there and owned by nobody. */
+/* As cluster_owners, by numbers: part [all of them]; *none counts those that are there and owned by nobody.
+ */
 void cluster_owners_by_number(const struct cluster *cluster, uint32_t *part, uint32_t *none);
 
 /* ---- at rest (rest.c) ---------------------------------------------------------------------------------- */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Applications that change their guest as a script wants: vertices and edges by number, each as soon as an application
- * holds a vertex that it concerns. Numbers are the script's; ids are given by the daemons. */
+/* Applications that change their guest as a script wants: vertices and edges by number, each as soon as an
+ * application holds a vertex that it concerns. Numbers are the script's; ids are given by the daemons. */
 #include "sim/script.h"
 
 #include <stdlib.h>
 
-enum { NEAR_MAX = 4, BATCH_MAX = 256 /* edits of one request */ };
+enum { BATCH_MAX = 256 /* edits of one request */, PASSED_MAX = 64 };
 
 struct edit {
     struct cluster_edit what;
-    uint32_t near[NEAR_MAX], n_near; /* ADD: numbers of vertices that it shall have edges with */
-    uint32_t id;                     /* ADD: the one that was asked for */
-    uint32_t carrier;                /* application that has asked for it, or LBM_NONE */
+    uint32_t id;      /* ADD: the one that was asked for */
+    uint32_t passed;  /* ADD: so often its neighbour was not there yet */
+    uint32_t carrier; /* application that has asked for it, or LBM_NONE */
 };
 
 struct script {
@@ -47,33 +47,14 @@ script_free(struct cluster *c)
     free(c->script);
 }
 
-static void
-add_near(struct script *s, uint32_t vertex, uint32_t other)
-{
-    for (size_t i = s->list.n; i-- > 0;) {
-        struct edit *edit = &s->list.at[i];
-        if (edit->what.kind != CLUSTER_EDIT_ADD || edit->what.a != vertex)
-            continue;
-        if (edit->n_near < NEAR_MAX)
-            edit->near[edit->n_near++] = other;
-        return;
-    }
-}
-
 void
 cluster_edit(struct cluster *c, struct cluster_edit what)
 {
     struct script *s = c->script;
     const struct edit edit = {.what = what, .id = LBM_NONE, .carrier = LBM_NONE};
     check_guest(&c->check, s->job)->changes = 1;
-    if (what.kind == CLUSTER_EDIT_ADD) {
+    if (what.kind == CLUSTER_EDIT_ADD)
         LBM_ASSERT(what.a == s->id.n && lbm_vec_push(&s->id, LBM_NONE) == LBM_OK);
-    } else if (what.kind == CLUSTER_EDIT_EDGE && what.c != 0) {
-        if (s->id.at[what.a] == LBM_NONE)
-            add_near(s, what.a, what.b);
-        if (s->id.at[what.b] == LBM_NONE)
-            add_near(s, what.b, what.a);
-    }
     LBM_ASSERT(lbm_vec_push(&s->list, edit) == LBM_OK);
 }
 
@@ -151,14 +132,17 @@ row_of(struct batch *b, uint32_t number)
     return lbm_idmap_get(&b->row, number);
 }
 
-/* The vertex beside which a new one begins here, or LBM_NONE. */
+/* The vertex beside which a new one begins here, or LBM_NONE. If it shall begin beside another new one, which
+ * does not come, it begins anywhere. */
 static uint32_t
-near_of(const struct batch *b, const struct edit *edit)
+near_of(const struct batch *b, struct edit *edit)
 {
-    for (uint32_t i = 0; i < edit->n_near; i++)
-        if (holds(b, edit->near[i]))
-            return b->s->id.at[edit->near[i]];
-    return edit->n_near == 0 ? b->a->held.at[0].vertex : LBM_NONE;
+    uint32_t near = edit->what.b;
+    if (near != LBM_NONE && holds(b, near))
+        return b->s->id.at[near];
+    if (near == LBM_NONE || (b->s->id.at[near] == LBM_NONE && edit->passed++ > PASSED_MAX))
+        return b->a->held.at[0].vertex;
+    return LBM_NONE;
 }
 
 static int
@@ -212,9 +196,10 @@ choose(struct batch *b)
 {
     for (size_t i = 0; i < b->s->list.n && b->chosen.n < b->a->batch_max; i++) {
         struct edit *edit = &b->s->list.at[i];
-        int is_chosen = edit->carrier == LBM_NONE && (edit->what.kind == CLUSTER_EDIT_ADD    ? add(b, edit)
-                                                      : edit->what.kind == CLUSTER_EDIT_EDGE ? link(b, edit)
-                                                                                             : take_away(b, edit));
+        int is_chosen =
+            edit->carrier == LBM_NONE && (edit->what.kind == CLUSTER_EDIT_ADD    ? add(b, edit)
+                                          : edit->what.kind == CLUSTER_EDIT_EDGE ? link(b, edit)
+                                                                                 : take_away(b, edit));
         if (is_chosen)
             LBM_ASSERT(lbm_vec_push(&b->chosen, (uint32_t)i) == LBM_OK);
     }
@@ -224,8 +209,8 @@ static void
 ask(struct cluster *c, uint32_t application, struct batch *b)
 {
     Lbm__ChangeRequest body = LBM__CHANGE_REQUEST__INIT;
-    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps = body.n_payload_len =
-        b->vertex.n;
+    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps =
+        body.n_payload_len = b->vertex.n;
     body.vertex = b->vertex.at;
     body.token = b->token.at;
     body.near = b->near.at;
@@ -299,8 +284,8 @@ finish(struct script *s, const struct edit *edit)
 static int
 is_void(const struct edit *edit, const struct lbm_idmap *gone)
 {
-    return edit->what.kind == CLUSTER_EDIT_EDGE && (lbm_idmap_get(gone, edit->what.a) != LBM_NONE ||
-                                                    lbm_idmap_get(gone, edit->what.b) != LBM_NONE);
+    return edit->what.kind == CLUSTER_EDIT_EDGE &&
+           (lbm_idmap_get(gone, edit->what.a) != LBM_NONE || lbm_idmap_get(gone, edit->what.b) != LBM_NONE);
 }
 
 void

@@ -19,14 +19,20 @@ for ((i = 0; i < 100; i++)); do grep -qs '^begin' "$trace" && break || sleep 0.1
 "$top_builddir/tests/refiner" refused job "$dir/h1/lbmapd.sock" || failed=1
 one_owner job 0
 expect_map "the map has no vertex that is not there" 0 job "$scratch/part"
-if [ "$(wc -l <"$scratch/part")" -eq 35 ]; then ok "one came, two went"; else bad "$(wc -l <"$scratch/part") vertices"; fi
+n=$(wc -l <"$scratch/part")
+if [ "$n" -eq 35 ]; then ok "one came, two went"; else bad "$n vertices"; fi
 # by_trace: how many vertices and edges there are in the end.
 by_trace() {
     awk '$1 == "vertex" { n++; for (i = 5; i <= NF; i++) { split($i, p, ":"); edge[$2 " " p[1]] = 1 } }
         $1 == "add" { n += NF - 2 }
-        $1 == "edge" { for (i = 3; i <= NF; i++) { split($i, p, ":"); delete edge[$2 " " p[1]]; delete edge[p[1] " " $2]
+        $1 == "edge" { for (i = 3; i <= NF; i++) {
+            split($i, p, ":")
+            delete edge[$2 " " p[1]]
+            delete edge[p[1] " " $2]
             if (p[2] > 0) edge[$2 " " p[1]] = 1 } }
-        $1 == "remove" { for (i = 2; i <= NF; i++) { n--; for (e in edge) { split(e, p, " "); if (p[1] == $i || p[2] == $i) delete edge[e] } } }
+        $1 == "remove" { for (i = 2; i <= NF; i++) {
+            n--
+            for (e in edge) { split(e, p, " "); if (p[1] == $i || p[2] == $i) delete edge[e] } } }
         END { for (e in edge) m++; print n, m + 0 }' "$trace"
 }
 expect "the map has edges too" ask 0 map job --format graphml -o "$scratch/map.graphml"
@@ -35,7 +41,9 @@ for ((i = 0; i < 50; i++)); do [ "$(by_trace)" = "$there" ] && break || sleep 0.
 kill -TERM "$recorder"
 wait "$recorder" 2>/dev/null
 for word in add edge remove; do grep -q "^$word " "$trace" || bad "the trace has no $word"; done
-if [ "$(by_trace)" = "$there" ]; then ok "the trace has the $there vertices and edges that there are"; else bad "$(by_trace) by the trace, $there"; fi
+if [ "$(by_trace)" = "$there" ]; then ok "the trace has the vertices and edges that there are"; else
+    bad "$(by_trace) by the trace, $there"
+fi
 expect "it is replayed" "$top_builddir/sim/lbsim" replay "$trace"
 python3 "$top_srcdir/bench/adaptive.py" "$(cd "$top_builddir" && pwd)" "${ADAPT_GUEST:-airfoil:1200}" --hosts mesh:2x2 \
     --steps "${ADAPT_STEPS:-3}" --seconds 2 --lose 1 --check || failed=1

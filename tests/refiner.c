@@ -318,8 +318,7 @@ static int
 run(struct refiner *refiner, struct lbmap *map)
 {
     const struct lbmap_callbacks callbacks = {
-        .context = refiner, .acquire = acquire, .release = release, .revoked = revoked,
-        .edges = edges};
+        .context = refiner, .acquire = acquire, .release = release, .revoked = revoked, .edges = edges};
     static struct batch batch;
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !serving_stopped) {

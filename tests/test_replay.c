@@ -215,7 +215,8 @@ every_host_may_leave(void **state)
     const struct replay_result *result = run(s, &usual, LBM_JOB_POLICY_NONE);
     for (size_t i = 0; i < result->phases.n;
          i++) /* nobody waits for what a host cannot give before its lease is over */
-        assert_in_range((int)result->phases.at[i].settled_s, 0, 6); /* two leave at once, one after the other */
+        assert_in_range((int)result->phases.at[i].settled_s, 0,
+                        6);                /* two leave at once, one after the other */
     assert_true(fabs(result->end) < 1e-9); /* one host alone */
     assert_true(result->hop_bytes_end <= 0);
 }
@@ -241,8 +242,8 @@ the_recorded_is_measured_too(void **state)
     assert_true(fabs(result->mean - whole_s / 14) < 1e-9);
 }
 
-/* A front: 32 vertices of a corner become four each; then they are one again, and an edge crosses the lattice. Those
- * that are gone weigh nothing and cost nothing. */
+/* A front: 32 vertices of a corner become four each; then they are one again, and an edge crosses the
+ * lattice. Those that are gone weigh nothing and cost nothing. */
 static void
 vertices_come_and_go(void **state)
 {

@@ -177,9 +177,11 @@ static void
 edges_are_told_of_what_is_held(void **state)
 {
     struct scene *scene = *state;
-    const struct lbmap_callbacks callbacks = {
-        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked,
-        .edges = on_edges};
+    const struct lbmap_callbacks callbacks = {.context = scene,
+                                              .acquire = on_acquire,
+                                              .release = on_release,
+                                              .revoked = on_revoked,
+                                              .edges = on_edges};
     assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
     assert_int_equal(scene->daemon.wants_edges, 1);
     daemon_push_neighbours(&scene->daemon, 7, 5, 8);

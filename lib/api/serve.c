@@ -46,7 +46,7 @@ struct lbm_service {
     int lost;         /* all that is held is; it is yet to be revoked */
     int short_of_memory;
     struct lbm_returns with_payload, bare; /* of the dispatch under way */
-    LBM_VEC(struct lbmap_edge) edges;  /* of the vertex that is told of */
+    LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
 };
 
 /* ---- what is held ----------------------------------------------------------------------------------- */
@@ -370,7 +370,7 @@ release(struct lbmap *map, const Lbm__Release *release)
         }
         int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
         enum lbm_err err = lbm_returns_add(kept ? &s->bare : &s->with_payload, release->vertex[i],
-                                      release->token[i], kept ? NULL : &payload);
+                                           release->token[i], kept ? NULL : &payload);
         if (err == LBM_OK &&
             16 * s->with_payload.vertex.n + s->with_payload.payload.len > LBM_BATCH_BYTES_MAX)
             err = lbm_returns_send(map, &s->with_payload, s->term);

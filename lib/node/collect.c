@@ -44,11 +44,13 @@ is_wanted(const struct wanted *wanted, const struct lbm_vertex *vertex)
 static int
 was_removed(const struct wanted *wanted, const struct lbm_vertex *vertex)
 {
-    return wanted->n_only == 0 && !wanted->owned && vertex->stage == LBM_STAGE_MOV && vertex->peer == LBM_NONE;
+    return wanted->n_only == 0 && !wanted->owned && vertex->stage == LBM_STAGE_MOV &&
+           vertex->peer == LBM_NONE;
 }
 
 static void
-give_part(struct lbm_node *node, struct columns *columns, struct rows *rows, part_sink sink, void *arg, int last)
+give_part(struct lbm_node *node, struct columns *columns, struct rows *rows, part_sink sink, void *arg,
+          int last)
 {
     columns_message(columns);
     rows->records = &columns->message;
@@ -346,7 +348,8 @@ on_map_part(struct lbm_node *node, const Lbm__Peer *message)
         if (collection->query != part->query || collection->job != part->job)
             continue;
         if (part->records != NULL)
-            take_part(node, collection, message->src, part->records, part->n_removed, part->removed, part->stamp);
+            take_part(node, collection, message->src, part->records, part->n_removed, part->removed,
+                      part->stamp);
         if (collection->explain)
             take_moves(node, collection, part->n_moves, part->moves);
         for (size_t k = 0; part->last && k < collection->awaited.n; k++)

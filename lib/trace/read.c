@@ -352,7 +352,8 @@ read_add(struct reader *r)
         uint32_t v = 0;
         err = lbm_scan_u32(&r->s, &field, &v);
         if (err == LBM_OK && v == LBM_VERTICES_MAX)
-            err = lbm_scan_refuse(&r->s, LBM_E_LIMIT, "there are at most %" PRIu32 " vertices", (uint32_t)LBM_VERTICES_MAX);
+            err = lbm_scan_refuse(&r->s, LBM_E_LIMIT, "there are at most %" PRIu32 " vertices",
+                                  (uint32_t)LBM_VERTICES_MAX);
         if (err == LBM_OK)
             err = add_event(r, LBM_TRACE_ADD, v, host, 0);
         r->t.n += err == LBM_OK;
@@ -471,24 +472,15 @@ static const struct {
     uint32_t since; /* version */
     enum lbm_err (*read)(struct reader *r);
 } rows[] = {
-    {"vertex", IN_HEAD, 1, read_vertex},
-    {"load", IN_STEPS, 1, read_load},
-    {"own", IN_STEPS, 1, read_own},
-    {"at", IN_STEPS, 1, read_at},
-    {"add", IN_STEPS, 2, read_add},
-    {"edge", IN_STEPS, 2, read_edge},
-    {"remove", IN_STEPS, 2, read_remove},
-    {"host", IN_HEAD | IN_STEPS, 1, read_host},
-    {"job", IN_HEAD, 1, read_job},
-    {"guest", IN_HEAD, 1, read_guest},
-    {"measured", IN_HEAD, 1, read_measured},
-    {"begin", IN_HEAD, 1, read_begin},
-    {"join", IN_STEPS, 1, read_join},
-    {"drain", IN_STEPS, 1, read_drain},
-    {"back", IN_STEPS, 1, read_back},
-    {"left", IN_STEPS, 1, read_left},
-    {"lost", IN_STEPS, 1, read_lost},
-    {"end", IN_STEPS, 1, read_end},
+    {"vertex", IN_HEAD, 1, read_vertex},     {"load", IN_STEPS, 1, read_load},
+    {"own", IN_STEPS, 1, read_own},          {"at", IN_STEPS, 1, read_at},
+    {"add", IN_STEPS, 2, read_add},          {"edge", IN_STEPS, 2, read_edge},
+    {"remove", IN_STEPS, 2, read_remove},    {"host", IN_HEAD | IN_STEPS, 1, read_host},
+    {"job", IN_HEAD, 1, read_job},           {"guest", IN_HEAD, 1, read_guest},
+    {"measured", IN_HEAD, 1, read_measured}, {"begin", IN_HEAD, 1, read_begin},
+    {"join", IN_STEPS, 1, read_join},        {"drain", IN_STEPS, 1, read_drain},
+    {"back", IN_STEPS, 1, read_back},        {"left", IN_STEPS, 1, read_left},
+    {"lost", IN_STEPS, 1, read_lost},        {"end", IN_STEPS, 1, read_end},
 };
 
 static enum lbm_err

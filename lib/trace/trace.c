@@ -42,7 +42,8 @@ lbm_trace_step_begin(struct lbm_trace *trace, int64_t at_us)
 }
 
 enum lbm_err
-lbm_trace_event_add(struct lbm_trace *trace, enum lbm_trace_event_kind kind, uint32_t a, uint32_t b, uint32_t c)
+lbm_trace_event_add(struct lbm_trace *trace, enum lbm_trace_event_kind kind, uint32_t a, uint32_t b,
+                    uint32_t c)
 {
     struct lbm_trace_event event = {kind, a, b, c};
     enum lbm_err err = lbm_vec_push(&trace->events, event);

@@ -11,7 +11,7 @@
 #include "host/host.h"
 
 enum {
-    LBM_TRACE_VERSION = 2, /* that is written; 1, in which guests do not change, is read too */
+    LBM_TRACE_VERSION = 2,              /* that is written; 1, in which guests do not change, is read too */
     LBM_TRACE_WORD_MAX = 31,            /* the name of a policy */
     LBM_TRACE_SECONDS_MAX = 1000000000, /* of a trace: thirty years */
 };
@@ -33,17 +33,17 @@ struct lbm_trace_host {
 
 /* What happens. a, b and c are numbers as the last column says. */
 #define LBM_TRACE_EVENT_LIST(X)                                                                              \
-    X(ADD, "add")       /* vertex a, the next number, is there, at host b; it weighs 1 and has no edges */     \
-    X(EDGE, "edge")     /* the edge of vertices a and b weighs c from now on; 0: there is none */              \
-    X(LOAD, "load")     /* vertex a weighs b from now on */                                                    \
-    X(OWN, "own")       /* vertex a is host b's */                                                             \
-    X(REMOVE, "remove") /* vertex a is gone, with its edges */                                                 \
-    X(JOIN, "join")   /* host described by hosts.at[a] takes part, for the first time or again */            \
-    X(HOST, "host")   /* a host that takes part is now as described by hosts.at[a] */                        \
-    X(DRAIN, "drain") /* host a gives everything away, to leave */                                           \
-    X(BACK, "back")   /* host a does not leave after all */                                                  \
-    X(LEFT, "left")   /* host a has left */                                                                  \
-    X(LOST, "lost")   /* host a is lost for good, with all it had */
+    X(ADD, "add")       /* vertex a, the next number, is there, at host b; it weighs 1 and has no edges */   \
+    X(EDGE, "edge")     /* the edge of vertices a and b weighs c from now on; 0: there is none */            \
+    X(LOAD, "load")     /* vertex a weighs b from now on */                                                  \
+    X(OWN, "own")       /* vertex a is host b's */                                                           \
+    X(REMOVE, "remove") /* vertex a is gone, with its edges */                                               \
+    X(JOIN, "join")     /* host described by hosts.at[a] takes part, for the first time or again */          \
+    X(HOST, "host")     /* a host that takes part is now as described by hosts.at[a] */                      \
+    X(DRAIN, "drain")   /* host a gives everything away, to leave */                                         \
+    X(BACK, "back")     /* host a does not leave after all */                                                \
+    X(LEFT, "left")     /* host a has left */                                                                \
+    X(LOST, "lost")     /* host a is lost for good, with all it had */
 
 enum lbm_trace_event_kind {
 #define LBM_TRACE_EVENT_ENUM(id, word) LBM_TRACE_##id,

@@ -97,7 +97,8 @@ lbm_trace_put_head(struct lbm_buf *buf, const struct lbm_trace *trace, const cha
 static int
 goes_on(const struct lbm_trace_event *before, const struct lbm_trace_event *event, size_t on_line)
 {
-    return before != NULL && before->kind == event->kind && lbm_trace_is_of_guest(event->kind) && on_line < A_LINE &&
+    return before != NULL && before->kind == event->kind && lbm_trace_is_of_guest(event->kind) &&
+           on_line < A_LINE &&
            (event->kind == LBM_TRACE_LOAD || event->kind == LBM_TRACE_REMOVE ||
             (event->kind == LBM_TRACE_EDGE ? before->a == event->a : before->b == event->b));
 }

@@ -28,6 +28,8 @@ struct course {
     struct cluster *cluster;
     struct lbm_graph g;       /* as submitted: pins by number */
     uint32_t *now;            /* [trace->n] owners at this moment */
+    uint32_t *recorded;       /* [trace->n] hosts that had them by then, LBM_NONE: not there yet */
+    uint32_t *near;           /* [trace->n] of new ones, beside which they begin */
     int64_t unrest_us;        /* when something was last seen to happen */
     int64_t phase_us;         /* when the phase began */
     uint64_t messages, bytes; /* of all hosts, then */
@@ -329,6 +331,7 @@ edit_guest(struct course *c, const struct lbm_trace_event *event)
     struct cluster_edit edit = {.a = event->a, .b = event->b, .c = event->c};
     if (event->kind == LBM_TRACE_ADD) {
         edit.kind = CLUSTER_EDIT_ADD;
+        edit.b = c->near[event->a];
         edit.c = c->state.g.work[event->a] != 0 ? c->state.g.work[event->a] : 1;
     } else if (event->kind == LBM_TRACE_EDGE || event->kind == LBM_TRACE_REMOVE) {
         edit.kind = event->kind == LBM_TRACE_EDGE ? CLUSTER_EDIT_EDGE : CLUSTER_EDIT_REMOVE;
@@ -336,6 +339,34 @@ edit_guest(struct course *c, const struct lbm_trace_event *event)
         return;
     }
     cluster_edit(c->cluster, edit);
+}
+
+/* The other end of an edge of a new vertex: one that was on the host where it began, if there is one. */
+static void
+find_near(struct course *c, uint32_t v, uint32_t other)
+{
+    uint32_t *near = &c->near[v];
+    if (c->state.is_new[v] &&
+        (*near == LBM_NONE || (c->recorded[*near] != c->recorded[v] && c->recorded[other] == c->recorded[v] &&
+                               !c->state.is_new[other])))
+        *near = other;
+}
+
+static void
+find_births(struct course *c, const struct lbm_trace_step *step)
+{
+    for (size_t i = step->first; i < step->first + step->n; i++) {
+        const struct lbm_trace_event *event = &c->trace->events.at[i];
+        if (event->kind == LBM_TRACE_OWN || event->kind == LBM_TRACE_ADD)
+            c->recorded[event->a] = event->b;
+    }
+    for (size_t i = step->first; i < step->first + step->n; i++) {
+        const struct lbm_trace_event *event = &c->trace->events.at[i];
+        if (event->kind != LBM_TRACE_EDGE || event->c == 0)
+            continue;
+        find_near(c, event->a, event->b);
+        find_near(c, event->b, event->a);
+    }
 }
 
 static enum lbm_err
@@ -346,6 +377,7 @@ take_step(struct course *c, const struct lbm_trace_step *step)
         replay_state_event(&c->state, event);
         happen(c, event);
     }
+    find_births(c, step);
     for (size_t i = step->first; i < step->first + step->n; i++)
         edit_guest(c, &c->trace->events.at[i]);
     return replay_state_edges(&c->state, step);
@@ -407,8 +439,14 @@ copy_guest(struct course *c)
     c->g = c->trace->g;
     c->g.pin = NULL;
     c->now = lbm_alloc(c->trace->n, sizeof *c->now);
-    if (c->now == NULL)
+    c->recorded = lbm_alloc(c->trace->n, sizeof *c->recorded);
+    c->near = lbm_alloc(c->trace->n, sizeof *c->near);
+    if (c->now == NULL || c->recorded == NULL || c->near == NULL)
         return LBM_E_NOMEM;
+    for (uint32_t v = 0; v < c->trace->n; v++) {
+        c->recorded[v] = v < c->g.n ? c->trace->owner[v] : LBM_NONE;
+        c->near[v] = LBM_NONE;
+    }
     if (c->trace->g.pin == NULL)
         return LBM_OK;
     c->g.pin = lbm_alloc(c->g.n, sizeof *c->g.pin);
@@ -466,6 +504,8 @@ replay_run(const struct lbm_trace *trace, const struct replay_place *place,
         cluster_free(c.cluster);
     }
     free(c.now);
+    free(c.recorded);
+    free(c.near);
     free(c.g.pin);
     replay_state_free(&c.state);
     return err;

@@ -91,8 +91,9 @@ struct replay_state {
     const struct lbm_trace *trace;
     const struct replay_place *place;
     double bound;
-    struct lbm_graph g;  /* the guest with present loads and edges, of all that is ever there; work 0: is not */
-    uint32_t n_there;    /* vertices that are there */
+    struct lbm_graph
+        g;            /* the guest with present loads and edges, of all that is ever there; work 0: is not */
+    uint32_t n_there; /* vertices that are there */
     uint32_t *part;      /* [g.n] numbers of hosts */
     uint8_t *is_new;     /* [g.n] has not been anywhere yet: where it is first is no move */
     uint64_t *load;      /* [h.n] scratch */
@@ -106,7 +107,8 @@ enum lbm_err replay_state_make(const struct lbm_trace *trace, const struct repla
                                struct replay_state *out) LBM_MUST_CHECK;
 void replay_state_free(struct replay_state *state);
 
-/* The event changes loads, vertices, capacities, or who takes part. Edges change with a whole step, afterwards. */
+/* The event changes loads, vertices, capacities, or who takes part. Edges change with a whole step,
+ * afterwards. */
 void replay_state_event(struct replay_state *state, const struct lbm_trace_event *event);
 enum lbm_err replay_state_edges(struct replay_state *state, const struct lbm_trace_step *step) LBM_MUST_CHECK;
 /* Take vertices where they are now, LBM_NONE: as before. Adds to *work and *vertices what has moved. */
