@@ -206,16 +206,20 @@ refine_told(struct cluster *c, uint32_t application, const Lbm__Response *respon
     struct application *a = &c->applications.at[application];
     if (response->id == a->ids) {
         take_ids(c, a, response);
+        if (c->script != NULL)
+            script_look(c, application);
         return;
     }
     a->change = 0;
     if (response->code == LBM_OK)
         promised(c, application);
-    if (c->script != NULL)
-        script_answered(c, application, response->code == LBM_OK);
     else
         trace(c, a->host, "application %" PRIu32 ": no change: %s", application, response->text);
     a->added.n = a->removed.n = 0;
+    if (c->script != NULL)
+        script_answered(c, application, response->code == LBM_OK);
+    if (c->script != NULL && response->code == LBM_OK)
+        script_look(c, application); /* for the rest */
 }
 
 void

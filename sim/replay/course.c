@@ -369,6 +369,44 @@ find_births(struct course *c, const struct lbm_trace_step *step)
     }
 }
 
+struct turn {
+    uint64_t key;
+    size_t event;
+};
+
+static int
+by_key(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->event > y->event) - (x->event < y->event);
+}
+
+/* A vertex comes with its edges, as programs add it: one that had none yet would go wherever there is room.
+ * What concerns no new vertex comes afterwards. */
+static enum lbm_err
+edit_step(struct course *c, const struct lbm_trace_step *step)
+{
+    struct turn *turn = lbm_alloc(step->n, sizeof *turn);
+    if (turn == NULL)
+        return LBM_E_NOMEM;
+    find_births(c, step);
+    for (size_t i = 0; i < step->n; i++) {
+        const struct lbm_trace_event *event = &c->trace->events.at[step->first + i];
+        uint32_t last = event->a > event->b ? event->a : event->b;
+        turn[i] = (struct turn){UINT64_MAX, step->first + i};
+        if (event->kind == LBM_TRACE_ADD)
+            turn[i].key = 2 * (uint64_t)event->a;
+        else if (event->kind == LBM_TRACE_EDGE && c->state.is_new[last])
+            turn[i].key = 2 * (uint64_t)last + 1;
+    }
+    if (step->n > 1)
+        qsort(turn, step->n, sizeof *turn, by_key);
+    for (size_t i = 0; i < step->n; i++)
+        edit_guest(c, &c->trace->events.at[turn[i].event]);
+    free(turn);
+    return LBM_OK;
+}
+
 static enum lbm_err
 take_step(struct course *c, const struct lbm_trace_step *step)
 {
@@ -377,10 +415,8 @@ take_step(struct course *c, const struct lbm_trace_step *step)
         replay_state_event(&c->state, event);
         happen(c, event);
     }
-    find_births(c, step);
-    for (size_t i = step->first; i < step->first + step->n; i++)
-        edit_guest(c, &c->trace->events.at[i]);
-    return replay_state_edges(&c->state, step);
+    enum lbm_err err = edit_step(c, step);
+    return err == LBM_OK ? replay_state_edges(&c->state, step) : err;
 }
 
 static int
