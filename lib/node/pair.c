@@ -370,6 +370,10 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
         job->session.state != SESSION_OPENED || job->session.partner != message->src ||
         session_compare(&job->session, accept->sweep, accept->colour) != 0)
         return;
+    /* A visit goes on when the log changes something far away; the host graph is another one then. */
+    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE ||
+        lbm_view_number(&node->view, message->src) == LBM_NONE)
+        return;
     struct session *s = &job->session;
     s->n_met++;
     s->retry_us = INT64_MAX;
