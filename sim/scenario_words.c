@@ -473,8 +473,8 @@ const struct scenario_row scenario_rows[] = {
     {"await TEXT within TIME", "until a line of the trace has the text, in which * stands for anything",
      await_text, NULL, NEEDS_NOTHING},
     {"await members|settled|work|others within TIME",
-     "until all that are up are active and in sync; the job has settled; all is worked on; it has settled but for "
-     "hosts that take no part",
+     "until all that are up are active and in sync; the job has settled; all is worked on; it has settled "
+     "but for hosts that take no part",
      await_state, NULL, NEEDS_NOTHING},
     {"expect no TEXT for TIME", "time passes without such a line", expect_none, NULL, NEEDS_NOTHING},
     {"expect TEXT happened", "there was such a line", expect_happened, NULL, NEEDS_NOTHING},

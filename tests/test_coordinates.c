@@ -67,7 +67,8 @@ ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of how wrong what is foretold is, relative; of one host with all others, or (-1) of all pairs. */
+/* The median of how wrong what is foretold is, relative; of one host with all others, or (-1) of all
+ * pairs. */
 static double
 median_error(const struct world *w, int host)
 {

@@ -12,7 +12,7 @@ enum { LBM_COORDINATE_DIMENSIONS = 3 };
 
 struct lbm_coordinate {
     double x[LBM_COORDINATE_DIMENSIONS]; /* microseconds */
-    double height;                       /* microseconds from the host to where its way to all others begins; > 0 */
+    double height;                       /* from the host to where its way to all others begins; > 0 */
     double error;                        /* of what it foretells, relative, smoothed: 0 .. 1 */
 };
 
@@ -22,8 +22,8 @@ struct lbm_coordinate lbm_coordinate_start(void);
 /* Foretold round-trip time of two hosts, microseconds. */
 double lbm_coordinate_distance(const struct lbm_coordinate *a, const struct lbm_coordinate *b);
 
-/* The host at `self` has measured a round-trip time to the one at `other`: it is drawn nearer, or pushed away.
- * In:      rtt_us > 0;  aside: any number, another one for each pair; says where hosts of one place are pushed
+/* The host at `self` has measured a round-trip time to the one at `other`: it is drawn nearer or pushed off.
+ * In:      rtt_us > 0;  aside: any number, another one for each pair: where hosts of one place are pushed
  * Cost:    O(1). */
 void lbm_coordinate_observe(struct lbm_coordinate *self, const struct lbm_coordinate *other, double rtt_us,
                             unsigned aside);

@@ -249,11 +249,13 @@ struct telling {
     int is_asked_of_everybody; /* and nobody is away */
 };
 
-/* Everybody is asked for all that is left to tell of this vertex. While somebody is to be told some of it, that counts
- * anew: who does not answer may be gone the next moment, and its heir was not asked yet. When somebody is away it does
- * not count, but what was asked before still does: where pings are lost, somebody of many is missed every few seconds. */
+/* Everybody is asked for all that is left to tell of this vertex. While somebody is to be told some of it,
+ * that counts anew: who does not answer may be gone the next moment, and its heir was not asked yet. When
+ * somebody is away it does not count, but what was asked before still does: where pings are lost, somebody of
+ * many is missed every few seconds. */
 static void
-count_asked(const struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, const struct telling *telling)
+count_asked(const struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
+            const struct telling *telling)
 {
     for (uint32_t i = 0; i < vertex->n_news; i++)
         if (listener(node, job, &vertex->news[i]) != LBM_NONE) {
@@ -300,7 +302,8 @@ edges_timer(struct lbm_node *node, struct job *job)
 {
     if (node->now_us < job->news_us || node->starting)
         return;
-    struct telling telling = {.is_asked_of_everybody = node->now_us >= job->where_us && everybody_is_heard(node)};
+    struct telling telling = {0};
+    telling.is_asked_of_everybody = node->now_us >= job->where_us && everybody_is_heard(node);
     size_t kept = 0, n = job->news.n;
     job->news_us = INT64_MAX;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Round-trip times, measured by the pings that go to and fro anyway: each says when it was sent, and how long ago
- * the last one from its receiver came. So what is measured is what messages experience, over the very
+/* Round-trip times, measured by the pings that go to and fro anyway: each says when it was sent, and how long
+ * ago the last one from its receiver came. So what is measured is what messages experience, over the very
  * connections that carry data. A host that is busy answers late, never early: the least time counts. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,8 @@ measured(struct lbm_node *node, struct round_trip *trip, int64_t rtt_us)
                                node->host * LBM_HOSTS_MAX + trip->host);
 }
 
-/* Microseconds since this host sent the ping that this one echoes, without the time it lay there; < 0: none. */
+/* Microseconds since this host sent the ping that this one echoes, without the time it lay there; < 0:
+ * none. */
 static int64_t
 round_trip_us(const struct lbm_node *node, const Lbm__Ping *ping)
 {
@@ -140,7 +141,7 @@ network_free(struct lbm_node *node)
     lbm_idmap_free(&node->network.trip_at);
 }
 
-/* ---- lbctl network --------------------------------------------------------------------------------------- */
+/* ---- lbctl network ------------------------------------------------------------------------------------- */
 
 /* Where a host is, or NULL: it has not said. */
 static const struct lbm_coordinate *

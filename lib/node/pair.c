@@ -185,7 +185,8 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
         pair_answer(node, job, early);
     } else if (s->partner == message->src &&
                (s->state == SESSION_ANSWERED || (s->state == SESSION_MOVING && s->leaving == 0))) {
-        session_stop(node, job); /* it has given up the session that this host answered, or what it was to give */
+        /* It has given up the session that this host answered, or what it was to give. */
+        session_stop(node, job);
         if (place > 0) {
             session_jump(node, job, open->sweep, open->colour);
         } else {

@@ -462,7 +462,7 @@ late(struct lbm_node *node, struct job *job)
     session_give_up(node, job);
 }
 
-/* ---- other topologies, time ------------------------------------------------------------------------------ */
+/* ---- other topologies, time ---------------------------------------------------------------------------- */
 
 /* Nonzero if the entry at hand is about this host, or one that it is linked to. */
 static int

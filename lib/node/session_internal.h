@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the order of sessions (session.c), one meeting (pair.c), what it moves (exchange.c) and hosts that have
- * settled (settled.c) share. Nothing else includes this. */
+/* What the order of sessions (session.c), one meeting (pair.c), what it moves (exchange.c) and hosts that
+ * have settled (settled.c) share. Nothing else includes this. */
 #ifndef LBM_NODE_SESSION_INTERNAL_H
 #define LBM_NODE_SESSION_INTERNAL_H
 

@@ -88,8 +88,8 @@ settled_met(struct session *s, uint32_t host)
     s->missed.n--;
 }
 
-/* The next that takes part again, or LBM_NONE; it goes to the end of the list. Those that no link leads to any
- * more are dropped. */
+/* The next that takes part again, or LBM_NONE; it goes to the end of the list. Those that no link leads to
+ * any more are dropped. */
 static uint32_t
 to_visit(struct lbm_node *node, struct session *s)
 {
