@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# How long real daemons take to settle after a load step beside a link that is slow, and beside a host that is stopped, against the
-# same without. The capacity of a corner is trebled and set back, by turns as it is, with the delay and with the stopped host.
+# How long real daemons take to settle after a load step beside a link that is slow, and beside a host that
+# is stopped, against the same without. The capacity of a corner is trebled and set back, by turns as it is,
+# with the delay and with the stopped host.
 #
-#   bench/delay.sh [-n RUNS] [-H HOSTS] [-g GUEST] [-d MILLISECONDS] [-l P,Q] [-s HOST] [-j FILE] [BUILD_DIRECTORY]
+#   bench/delay.sh [-n RUNS] [-H HOSTS] [-g GUEST] [-d MILLISECONDS] [-l P,Q] [-s HOST] [-j FILE]
+#       [BUILD_DIRECTORY]
 #
-# RUNS is 5, HOSTS mesh:4x4, GUEST lattice:100x100. What the hosts P and Q say to each other takes MILLISECONDS, each way: 200 unless
-# told, and the first link in the middle of the mesh of which neither end is the other's buddy. HOST, 10 unless told, is stopped, and no
-# host is evicted. Settled: all that take part are, and the corner has most of what was to come or go. -j writes JSON.
+# RUNS is 5, HOSTS mesh:4x4, GUEST lattice:100x100. What the hosts P and Q say to each other takes
+# MILLISECONDS, each way: 200 unless told, and the first link in the middle of the mesh of which neither end
+# is the other's buddy. HOST, 10 unless told, is stopped, and no host is evicted. Settled: all that take
+# part are, and the corner has most of what was to come or go. -j writes JSON.
 set -eu
 
 runs=5 hosts=mesh:4x4 guest=lattice:100x100 delay=200 link= stopped=10 json=
@@ -26,7 +29,8 @@ shift $((OPTIND - 1))
 . "$(dirname "$0")/lib.sh"
 open_build "${1:-.}" daemon/lbmapd
 needs python3
-exec python3 - "$build" "$runs" "$hosts" "$guest" "$delay" "$link" "$stopped" "$json" "$top/tests/delayer.py" <<'END'
+exec python3 - "$build" "$runs" "$hosts" "$guest" "$delay" "$link" "$stopped" "$json" \
+    "$top/tests/delayer.py" <<'END'
 import glob, json, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
 
 build, runs, hosts, guest, delay, link, stopped, report, delayer = sys.argv[1:]
@@ -35,7 +39,7 @@ scratch = tempfile.mkdtemp(prefix="lbmap-bench.", dir="/tmp")
 cluster, proxy = scratch + "/c", None
 INNER = ["5,6", "9,10", "5,9", "6,10"]  # links of mesh:4x4
 NOTICE_S, LONGEST_S = 4, 120  # so long until silence and delays are noticed for certain
-LEAST = 0.6  # of what is due comes although others keep all that the bound allows, and those that are away what they have
+LEAST = 0.6  # of what is due: the others keep all that the bound allows, those that are away all they have
 
 
 def run(*command):
@@ -87,7 +91,8 @@ def step(capacity):
         since = since if is_settled and seen else now
         seen = seen + 1 if is_settled else 0
         if now - begin > LONGEST_S:
-            sys.exit(f"not settled within {LONGEST_S} s: {found['phase']}, {came:.0%} have come, missing {found['missing']}")
+            sys.exit(f"not settled within {LONGEST_S} s: {found['phase']}, {came:.0%} have come, "
+                     f"missing {found['missing']}")
     return since - begin
 
 
@@ -155,11 +160,12 @@ finally:
 
 median = {how: statistics.median(took[how]) for how in took}
 print(f"{hosts}, {guest}: link {'-'.join(ends)} with {delay} ms"
-      f"{', which carries copies' if has_copies(*ends) else ''}, host {stopped} stopped; seconds until the others have settled")
+      f"{', which carries copies' if has_copies(*ends) else ''}, host {stopped} stopped; "
+      "seconds until the others have settled")
 for how in took:
     print(f"{how:<10} median {median[how]:6.2f}  least {min(took[how]):6.2f}  most {max(took[how]):6.2f}  "
           f"{median[how] / median['as it is']:.2f} of as it is")
 if report:
-    json.dump({"hosts": hosts, "guest": guest, "delay_ms": float(delay), "link": ends, "stopped": int(stopped),
-               "seconds": took, "median": median}, open(report, "w"), indent=1)
+    json.dump({"hosts": hosts, "guest": guest, "delay_ms": float(delay), "link": ends,
+               "stopped": int(stopped), "seconds": took, "median": median}, open(report, "w"), indent=1)
 END

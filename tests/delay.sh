@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# A host that stands still holds nobody up, with real daemons: the others have their share and settle, and all of them
-# once it goes on. With a link that takes its time they settle, too. How long it takes is printed.
-command -v python3 >/dev/null || { echo "skipped: python3 is not installed (apt-get install python3)"; exit 77; }
-command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
+# A host that stands still holds nobody up, with real daemons: the others have their share and settle, and all
+# of them once it goes on. With a link that takes its time they settle, too. How long it takes is printed.
+for tool in python3 sqlite3; do
+    command -v "$tool" >/dev/null && continue
+    echo "skipped: $tool is not installed (apt-get install $tool)"
+    exit 77
+done
 . "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
 . "$tests/field_lib.sh"
 delayer=
@@ -22,11 +25,15 @@ step() {
     took=$((($(now_us) - begin) / 1000))
     ok "$4: after $took ms"
 }
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
 
 start mesh:2x3
 "$lbctl" -q cluster down --dir "$dir"
-for host in 0 1 2 3 4 5; do echo 'evict = { per_minute = 0; percent = 0.0; };' >>"$dir/h$host/lbmapd.conf"; done
+for host in 0 1 2 3 4 5; do
+    echo 'evict = { per_minute = 0; percent = 0.0; };' >>"$dir/h$host/lbmapd.conf"
+done
 expect "it is up again, and nobody is evicted" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 expect "gen" "$lbctl" -q gen lattice:30x30 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
@@ -51,10 +58,14 @@ step 1 140 160 "host 0 gives it back"
 until_true 60 "it settles" has_settled
 
 # address HOST: where it listens.
-address() { ask 0 hosts --json | tr -d ' \n' | grep -o "\"host\":$1,[^}]*\"address\":\"[^\"]*\"" | sed 's/.*"\([^"]*\)"$/\1/'; }
+address() {
+    ask 0 hosts --json | tr -d ' \n' | grep -o "\"host\":$1,[^}]*\"address\":\"[^\"]*\"" |
+        sed 's/.*"\([^"]*\)"$/\1/'
+}
 ports=("$(free_port)" "$(free_port)")
 : >"$scratch/delayer"
-python3 "$tests/delayer.py" 200 "1:${ports[0]}:$(address 1)" "4:${ports[1]}:$(address 4)" >"$scratch/delayer" 2>&1 &
+python3 "$tests/delayer.py" 200 \
+    "1:${ports[0]}:$(address 1)" "4:${ports[1]}:$(address 4)" >"$scratch/delayer" 2>&1 &
 delayer=$!
 disown
 until_true 10 "the link's delay is ready" grep -q listens "$scratch/delayer"

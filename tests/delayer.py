@@ -4,9 +4,9 @@
 
     delayer.py MILLISECONDS HOST:PORT:ADDRESS HOST:PORT:ADDRESS
 
-Listens at 127.0.0.1:PORT for the daemon of the first and of the second host and passes connections on to its ADDRESS.
-Who connects is known from the first frame (docs/protocol.md): its field 2 is the sender's host. MILLISECONDS is for each
-way. Prints "listens" once it does, and a line for each connection.
+Listens at 127.0.0.1:PORT for the daemon of the first and of the second host and passes connections on to its
+ADDRESS. Who connects is known from the first frame (docs/protocol.md): its field 2 is the sender's host.
+MILLISECONDS is for each way. Prints "listens" once it does, and a line for each connection.
 """
 import asyncio
 import sys
@@ -82,7 +82,8 @@ async def main():
     ends = [end.split(":", 2) for end in sys.argv[2:4]]
     for (_, port, address), (other, _, _) in zip(ends, reversed(ends)):
         await asyncio.start_server(
-            lambda reader, writer, address=address, other=int(other): serve(reader, writer, address, other, delay_s),
+            lambda reader, writer, address=address, other=int(other):
+                serve(reader, writer, address, other, delay_s),
             "127.0.0.1", int(port))
     print("listens", flush=True)
     await asyncio.Event().wait()
