@@ -177,20 +177,33 @@ take_ids(struct cluster *c, struct application *a, const Lbm__Response *response
     }
 }
 
+/* I11: what an application is told of a change another disk has too. */
+static void
+check_told(struct cluster *c, const struct application *a, uint32_t vertex, uint64_t epoch,
+           enum lbm_stage stage)
+{
+    check_word(&c->check, a->host, c->disk[a->host].incarnation, a->job, vertex, epoch, stage);
+}
+
 /* It is done, and said so. */
 static void
 promised(struct cluster *c, uint32_t application)
 {
     struct application *a = &c->applications.at[application];
     struct guest *guest = check_guest(&c->check, a->job);
-    for (size_t i = 0; i < a->added.n; i++)
+    for (size_t i = 0; i < a->added.n; i++) {
         guest->vertex[a->added.at[i]].is_promised = 1;
+        check_told(c, a, a->added.at[i], 1, LBM_STAGE_OWN);
+    }
     for (size_t i = 0; i < a->removed.n; i++) {
         struct truth *truth = &guest->vertex[a->removed.at[i]];
         if (!truth->is_removed && !guest->deleted)
             check_violated(&c->check, "I14",
                            "host %" PRIu32 " says that vertex %" PRIu32 " is removed, and no disk does",
                            a->host, a->removed.at[i]);
+        const struct lbm_row *row = rows_get(&c->disk[a->host].rows, a->job, a->removed.at[i]);
+        if (row != NULL)
+            check_told(c, a, row->vertex, row->epoch, row->stage);
         truth->is_gone = 1;
         for (size_t k = a->held.n; k-- > 0;)
             if (a->held.at[k].vertex == a->removed.at[i])

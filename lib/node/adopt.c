@@ -105,6 +105,11 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t ow
         r->peer = r->stage == LBM_STAGE_OWN && r->peer != node->host ? r->peer : LBM_NONE; /* its wish */
         r->peer_incarnation = 0;
     }
+    if (r->n_news != 0 && LBM_BUG(EDGES_NOT_INHERITED)) {
+        free(r->news);
+        r->news = NULL;
+        r->n_news = 0;
+    }
     const struct lbm_vertex *vertex = record_put(node, job, r, transition);
     if (vertex != NULL && rule != MERGE_COPY)
         move_adopted(node, job, vertex, owner);

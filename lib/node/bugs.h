@@ -59,7 +59,15 @@
     X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")             \
     X(CHECKPOINT_OVERTAKEN, 0, "a checkpoint is confirmed without the changes that have overtaken it")       \
     X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")             \
-    X(COMPARE_STORED, 0, "a disk that went back is compared with the stored copy alone")
+    X(COMPARE_STORED, 0, "a disk that went back is compared with the stored copy alone")                     \
+    X(CHANGE_UNACKED, 36, "a change of the guest is confirmed before the buddy has it")                      \
+    X(EDGES_TOLD_ONCE, 0, "a changed edge is told once, whether that arrives or not")                        \
+    X(EDGES_TOLD_UNACKED, 0, "a changed edge is told before the buddy has it")                               \
+    X(EDGES_HEARD_UNACKED, 0, "whoever hears of a changed edge says so before the buddy has it")             \
+    X(EDGES_NOT_INHERITED, 0, "an heir does not tell the changed edges that it inherits")                    \
+    X(EDGES_OF_OLDER_CHANGE, 0, "the answer to an older change of an edge counts for the last one")          \
+    X(EDGES_GIVEN_UP, 0, "an edge is given up before everybody was asked for its other end")                 \
+    X(IDS_OF_EARLIER_LIFE, 0, "a restarted host gives ids of its life before")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

@@ -306,7 +306,8 @@ carry_out(struct plan *plan)
     load_drifts(node, plan->job);
     if (c->n_end != 0)
         gates_look_again(node, plan->job);
-    const struct checkpoint waiting = {plan->client, plan->request, node->stream.seq};
+    uint64_t seq = LBM_BUG(CHANGE_UNACKED) ? 0 : node->stream.seq;
+    const struct checkpoint waiting = {plan->client, plan->request, seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
         fail(node, LBM_E_NOMEM);
 }

@@ -280,7 +280,7 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, struct tellin
             tell_self(node, job, vertex, &news);
         else if (host != LBM_NONE)
             tell_row(node, job, &telling->list, host, vertex, &news);
-        else if (vertex->news_asked > EDGES_ASKED_MAX)
+        else if (vertex->news_asked > EDGES_ASKED_MAX || LBM_BUG(EDGES_GIVEN_UP))
             give_up(node, job, vertex, &news);
         else if (lbm_vec_push(&telling->lost, news.to) != LBM_OK)
             fail(node, LBM_E_NOMEM);
@@ -293,8 +293,9 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, struct tellin
 static int
 is_to_tell(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return is_acked(node, vertex) &&
-           (vertex->news_us == 0 || node->now_us - vertex->news_us >= EDGES_RETRY_US);
+    int is_due = vertex->news_us == 0 ||
+                 (node->now_us - vertex->news_us >= EDGES_RETRY_US && !LBM_BUG(EDGES_TOLD_ONCE));
+    return is_due && (is_acked(node, vertex) || LBM_BUG(EDGES_TOLD_UNACKED));
 }
 
 void
@@ -400,7 +401,7 @@ hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_an
     } else if (own->n_news != n_news) {
         record_news(node, job, own);
     }
-    return is_acked(node, own) ? HEARD_DONE : HEARD_CHANGED;
+    return is_acked(node, own) || LBM_BUG(EDGES_HEARD_UNACKED) ? HEARD_DONE : HEARD_CHANGED;
 }
 
 static void
@@ -492,10 +493,13 @@ static void
 done(struct lbm_node *node, struct job *job, const struct edge_answer *answer)
 {
     struct lbm_vertex *vertex = record_of(job, answer->vertex);
-    if (vertex == NULL || vertex->news_stamp != answer->stamp || is_undecided(node, vertex))
+    if (vertex == NULL || is_undecided(node, vertex))
         return;
     uint32_t at = find(vertex->news, vertex->n_news, answer->toward);
-    if (at == LBM_NONE || vertex->news[at].weight != answer->weight)
+    if (at == LBM_NONE)
+        return;
+    int is_of_this = vertex->news_stamp == answer->stamp && vertex->news[at].weight == answer->weight;
+    if (!is_of_this && !LBM_BUG(EDGES_OF_OLDER_CHANGE))
         return;
     forget_news(vertex, at);
     if (answer->gone && answer->weight != 0 && vertex->stage == LBM_STAGE_OWN &&

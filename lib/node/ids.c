@@ -113,7 +113,8 @@ ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refu
 {
     struct job *job = job_of(node, allot->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, allot->job);
-    if (allot->host != node->host || allot->incarnation != node->incarnation || allot->life != node->life)
+    if (allot->host != node->host || allot->incarnation != node->incarnation ||
+        (allot->life != node->life && !LBM_BUG(IDS_OF_EARLIER_LIFE)))
         return;
     if (job != NULL && entry != NULL && refusal[0] == '\0') {
         job->spare_next = entry->ids - allot->count;
