@@ -3,53 +3,20 @@
 # switch (bridge). A short cut is borne. After a long one the host is evicted and what it had runs elsewhere, its
 # application has stopped in time, and when the link is up again the host begins anew. A cut between two pairs evicts
 # nobody. As root only; everything is in namespaces that end with the test.
-if [ "${1:-}" != inside ]; then
-    [ "$(id -u)" -eq 0 ] || { echo "skipped: only root can cut a link"; exit 77; }
-    command -v ip >/dev/null || { echo "skipped: ip is not installed (apt-get install iproute2)"; exit 77; }
-    unshare -nm ip link add br0 type bridge 2>/dev/null || { echo "skipped: no bridges in network namespaces here"; exit 77; }
-    exec unshare -nm bash "$0" inside
-fi
-. "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
-. "$tests/field_lib.sh"
-declare -A daemon_pid
-trap 'kill -KILL "${daemon_pid[@]}" "${worker_pid[@]}" 2>/dev/null; finish' EXIT
+. "${top_srcdir:?run by make check}/tests/cable_lib.sh"
 
-# Daemons take loopback addresses only: 127.1.0.0/16 leaves the loopback device here.
-mount --make-rprivate /
-mkdir -p /run/netns && mount -t tmpfs none /run/netns
-ip link add br0 type bridge && ip link set br0 up
-inside() { ip netns exec "lb$1" "${@:2}"; }
-cable() {
-    ip netns add "lb$1" && ip link add "v$1" type veth peer name eth0 netns "lb$1" && ip link set "v$1" master br0 up || return 1
-    inside "$1" ip link set lo up
-    inside "$1" sh -c 'echo 1 >/proc/sys/net/ipv4/conf/all/route_localnet'
-    inside "$1" ip route del local 127.0.0.0/8 dev lo table local
-    inside "$1" ip route del local 127.0.0.1 dev lo table local
-    inside "$1" ip addr add "127.1.0.$((10 + $1))/16" dev eth0
-    inside "$1" ip link set eth0 up
-}
 evicted() { ask 0 events | grep -c 'is evicted'; }
 cut_off() { for host; do ip link set "v$host" down; done; }
 join_up() { for host; do ip link set "v$host" up; done; }
 elsewhere() { ask 0 hosts >"$scratch/hosts" && awk -v host=3 -v n="$vertices" '$1 == host && $8 != 0 { bad = 1 } $1 != host { have += $8 } END { exit bad || have != n }' "$scratch/hosts"; }
-all_active() { ask 0 hosts >"$scratch/hosts" && awk 'NR > 1 && $3 == "ACTIVE" && $4 == "yes" { n++ } END { exit n != 4 }' "$scratch/hosts"; }
 
-# Folders and configurations as lbctl makes them; addresses and databases as they must be here.
-ip link set lo up
-start mesh:2x2
-expect "it stops" "$lbctl" -q cluster down --dir "$dir"
+ip link add br0 type bridge && ip link set br0 up
+bridge=(br0 br0 br0 br0)
+lay_out mesh:2x2
 for host in 0 1 2 3; do
-    cable "$host" || { skip "no cables here"; exit 77; }
-    rm -f "$dir/h$host"/lbmap.db*
     echo 'evict = { per_minute = 1000; percent = 1000; };' >>"$dir/h$host/lbmapd.conf"
-    sed -i "s/^listen.*/listen = \"127.1.0.$((10 + host)):7000\";/; s/\"127\.0\.0\.1:[0-9]*\"/\"127.1.0.10:7000\"/" "$dir/h$host/lbmapd.conf"
 done
-for host in 0 1 2 3; do
-    ip netns exec "lb$host" "$daemon" -c "$dir/h$host/lbmapd.conf" >>"$dir/h$host/lbmapd.log" 2>&1 &
-    daemon_pid[$host]=$!
-    disown
-done
-until_true 30 "four daemons hear each other over the switch" all_active && ok "four daemons hear each other over the switch"
+run_all "four daemons hear each other over the switch"
 "$lbctl" -q gen airfoil:4000 -o "$scratch/mesh.graph"
 expect "submit" ask 0 -q submit "$scratch/mesh.graph" --name job
 until_true 60 "it settles" has_settled
