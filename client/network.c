@@ -94,9 +94,9 @@ const struct lbm_command lbm_command_network = {
     .name = "network",
     .text = "show round-trip times to the other hosts, and what the host graph makes of them",
     .help = "One line a host that takes part: the round-trip time between the asked daemon's host and that "
-            "one, the least of the last minute, as measured by pings and as the two hosts' network "
+            "one, the lower quartile of the last minute, as measured by pings and as the two hosts' network "
             "coordinates foretell it; by how much coordinates were wrong for that host of late; how far the "
             "host graph has it from the asked one; and its links with their costs. In clusters of more than "
-            "64 hosts only neighbours and buddies are measured. --json has all.",
+            "64 hosts only neighbours and buddies are measured, unless links follow from it. --json has all.",
     .run = run_network,
 };

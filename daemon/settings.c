@@ -46,6 +46,13 @@ const struct lbm_setting lbm_settings_table[] = {
      IN_LINK(host)},
     {"host.links.cost", LBM_SETTING_INTEGER, 0, 1, LBM_LINK_COST_MAX, "1", "hops",
      "Cost of sending a unit over the link.", IN_LINK(cost)},
+    {"network", LBM_SETTING_GROUP, 0, 0, 0, NULL, "", "Of a cluster in which nobody declares links.", 0},
+    {"network.measure", LBM_SETTING_BOOLEAN, 0, 0, 0, "false", "",
+     "Hosts that name no links are linked to those near them, at costs that follow from the round-trip times "
+     "they measure. The founder's word counts.",
+     AT(network.measure)},
+    {"network.unit", LBM_SETTING_NUMBER, 0, 0.01, 10000, "1", "ms",
+     "Round-trip time that costs 1. The founder's word counts.", AT(network.unit)},
     {"listen", LBM_SETTING_ADDRESS, 1, 0, 0, NULL, "",
      "Address other hosts reach this one at. Loopback only: what hosts say is not encrypted yet.",
      AT(listen)},

@@ -80,6 +80,10 @@ struct lbm_settings {
         struct lbm_point_setting site;
         struct lbm_links_setting links;
     } host;
+    struct {
+        int measure;
+        double unit; /* milliseconds */
+    } network;
     char listen[LBM_ADDRESS_MAX + 1];
     char data[PATH_MAX];
     char control[LBM_SOCKET_PATH_MAX + 1];

@@ -16,6 +16,7 @@ struct cluster_options {
     int64_t delay_least_us, delay_most_us; /* of a message; connections keep order */
     uint32_t sites_from;                   /* hosts from this one on are at another site; 0: all are at one */
     int64_t sites_us;                      /* from site to site a message takes so much longer */
+    uint32_t hop_us;                       /* nonzero: hosts measure, and bring neither links nor sites */
     int64_t sync_us;                       /* a transaction takes up to this */
     double lose_soft;                      /* probability that a lossy message is lost */
     double repeat_soft;                    /* probability that a lossy message comes twice, late */

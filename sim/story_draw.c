@@ -155,6 +155,12 @@ draw_policy(struct story *s)
     s->cluster_options.policy = policies[lbm_rng_below(&rng, sizeof policies / sizeof *policies)];
     s->cluster_options.schedule = 1 + lbm_rng_below(&rng, LBM_SCHEDULE_COUNT);
     s->cluster_options.changes = lbm_rng_below(&rng, 4) == 0;
+    /* Now and then nobody declares links, and some hosts may be far from the others. */
+    if (lbm_rng_below(&rng, 8) == 0) {
+        s->cluster_options.hop_us = 1000;
+        s->cluster_options.sites_from = lbm_rng_below(&rng, s->h.n);
+        s->cluster_options.sites_us = lbm_rng_below(&rng, 10000);
+    }
 }
 
 void

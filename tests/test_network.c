@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What hosts measure of the network, in virtual time: round-trip times, coordinates. */
+/* What hosts measure of the network, in virtual time: round-trip times, coordinates, and links that follow.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -108,8 +110,8 @@ a_way_that_becomes_longer_is_noticed_within_a_minute(void **state)
     assert_true(fabs(ask_network(&scene, 1)->hosts[0]->foretold_us - us) < 0.2 * us);
     for (uint32_t p = 1; p < HOSTS; p++)
         cluster_lag(scene.cluster, 0, p, 0);
-    cluster_run(scene.cluster, 2000000, NULL, NULL);
-    assert_true(ask_network(&scene, 1)->hosts[0]->measured_us < 1000); /* what is short counts at once */
+    cluster_run(scene.cluster, 25000000, NULL, NULL);
+    assert_true(ask_network(&scene, 1)->hosts[0]->measured_us < 1000); /* what is short counts sooner */
     scene_free(&scene);
 }
 
@@ -137,6 +139,191 @@ what_is_of_an_earlier_life_is_not_measured(void **state)
     scene_free(&scene);
 }
 
+/* ---- links that follow -------------------------------------------------------------------------------- */
+
+static uint64_t
+view_of(struct scene *scene, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    return scene_ask(scene, host, &request)->status->view;
+}
+
+/* The cost of a link in H, 0 if there is none. */
+static uint32_t
+cost_between(struct scene *scene, uint32_t p, uint32_t q)
+{
+    const Lbm__NetworkEntry *entry = ask_network(scene, p)->hosts[p];
+    for (size_t k = 0; k < entry->n_link_host; k++)
+        if (entry->link_host[k] == q)
+            return entry->link_cost[k];
+    return 0;
+}
+
+static struct cluster_options
+measured_sites(void)
+{
+    struct cluster_options options = two_sites();
+    options.hop_us = 1000;
+    return options;
+}
+
+static void
+links_and_costs_follow_from_round_trips(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cluster_options options = measured_sites();
+    scene_new(&scene, "chain:8", "lattice:4x4", &options);
+    assert_true(cluster_now(scene.cluster) < 20000000);
+    cluster_run(scene.cluster, 60000000, NULL, NULL);
+    for (uint32_t p = 0; p < HOSTS; p++)
+        for (uint32_t q = 0; q < p; q++)
+            assert_int_equal(cost_between(&scene, p, q), is_far(p, q) ? 20 : 1);
+    uint64_t view = view_of(&scene, 0);
+    cluster_run(scene.cluster, 300000000, NULL, NULL);
+    assert_int_equal(view_of(&scene, 0), view);
+    scene_free(&scene);
+}
+
+/* Edges between the sites; the load of the first site to *first. */
+static uint32_t
+cut_between_sites(struct scene *scene, uint32_t *first)
+{
+    uint32_t *part = calloc(scene->g.n, sizeof *part), cut = 0;
+    scene_owners(scene, part);
+    *first = 0;
+    for (uint32_t v = 0; v < scene->g.n; v++) {
+        *first += part[v] < FAR;
+        for (uint64_t e = scene->g.offset[v]; e < scene->g.offset[v + 1]; e++)
+            cut += v < scene->g.target[e] && is_far(part[v], part[scene->g.target[e]]);
+    }
+    free(part);
+    return cut;
+}
+
+static void
+halves_of_a_guest_lie_in_the_sites(void **state)
+{
+    (void)state;
+    static const enum lbm_start starts[] = {LBM_START_PLAN, LBM_START_RANDOM};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene;
+        struct cluster_options options = measured_sites();
+        uint32_t first;
+        scene_new(&scene, "complete:8", "lattice:40x10", &options);
+        cluster_run(scene.cluster, 30000000, NULL, NULL);
+        assert_int_equal(cluster_submit(scene.cluster, 2, "job", &scene.g, starts[i]), LBM_OK);
+        scene_expect_settled(&scene, 120);
+        uint32_t cut = cut_between_sites(&scene, &first);
+        print_message("start %s: %u edges between the sites, %u of 400 vertices in the first\n",
+                      lbm_start_name(starts[i]), cut, first);
+        assert_in_range(first, 188, 212);
+        assert_in_range(cut, 10, 13); /* 10 is the least */
+        scene_free(&scene);
+    }
+}
+
+static void
+noise_changes_nothing(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cluster_options options = measured_sites();
+    options.delay_most_us = 3000;
+    scene_new(&scene, "complete:8", "lattice:4x4", &options);
+    cluster_run(scene.cluster, 300000000, NULL, NULL); /* what was measured in haste is put right */
+    uint64_t view = view_of(&scene, 0);
+    cluster_run(scene.cluster, 600000000, NULL, NULL);
+    assert_int_equal(view_of(&scene, 0), view);
+    scene_free(&scene);
+}
+
+static void
+a_host_that_moves_gets_other_costs_by_few_entries(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cluster_options options = measured_sites();
+    scene_new(&scene, "complete:8", "lattice:4x4", &options);
+    cluster_run(scene.cluster, 60000000, NULL, NULL);
+    uint64_t view = view_of(&scene, 0);
+    for (uint32_t p = 0; p < FAR; p++) /* from the first site to the second */
+        cluster_lag(scene.cluster, 0, p, p != 0 ? 2 * FAR_US : 0);
+    for (uint32_t p = FAR; p < HOSTS; p++) {
+        cluster_lag(scene.cluster, 0, p, -FAR_US);
+        cluster_lag(scene.cluster, p, 0, -FAR_US);
+    }
+    cluster_run(scene.cluster, 150000000, NULL, NULL);
+    for (uint32_t p = 1; p < HOSTS; p++)
+        assert_int_equal(cost_between(&scene, 0, p), p < FAR ? 20 : 1);
+    uint64_t moved = view_of(&scene, 0);
+    print_message("a host moves: %d entries of the log\n", (int)(moved - view));
+    assert_in_range(moved - view, 1, 4 * HOSTS);
+    cluster_run(scene.cluster, 300000000, NULL, NULL);
+    assert_int_equal(view_of(&scene, 0), moved);
+    scene_free(&scene);
+}
+
+/* More hosts than are all linked: the nearest are, and some of the other site. */
+static void
+many_hosts_are_linked_to_the_nearest_and_across(void **state)
+{
+    (void)state;
+    enum { MANY = 24, HALF = 12 };
+    struct scene scene;
+    struct cluster_options options = measured_sites();
+    options.sites_from = HALF;
+    scene_new(&scene, "ring:24", "lattice:4x4", &options);
+    cluster_run(scene.cluster, 60000000, NULL, NULL);
+    const Lbm__NetworkReply *network = ask_network(&scene, 3);
+    uint32_t links = 0;
+    for (uint32_t p = 0; p < MANY; p++) {
+        const Lbm__NetworkEntry *entry = network->hosts[p];
+        uint32_t near = 0, across = 0;
+        for (size_t k = 0; k < entry->n_link_host; k++) {
+            int far = (p < HALF) != (entry->link_host[k] < HALF);
+            assert_int_equal(entry->link_cost[k], far ? 20 : 1);
+            near += !far;
+            across += far;
+        }
+        assert_in_range(near, 8, HALF - 1);
+        assert_in_range(across, 1, HALF);
+        assert_true(p == 3 || entry->distance <= ((p < HALF) ? 2 : 22));
+        links += near + across;
+    }
+    print_message("24 hosts: %u links\n", links / 2);
+    assert_true(links / 2 < MANY * (MANY - 1) / 2 * 2 / 3);
+    scene_free(&scene);
+}
+
+/* Hosts with links to one that goes are linked to others, and stay connected. */
+static void
+hosts_that_go_leave_the_others_connected(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cluster_options options = measured_sites();
+    options.evict_per_minute = 60;
+    options.evict_share = 100;
+    options.engine = LBM_LOG_ENGINE_EXTERNAL;
+    scene_new(&scene, "ring:16", "lattice:16x8", &options);
+    cluster_run(scene.cluster, 40000000, NULL, NULL);
+    assert_int_equal(cluster_submit(scene.cluster, 9, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    for (uint32_t host = 0; host < 3; host++) {
+        cluster_crash(scene.cluster, host);
+        cluster_run(scene.cluster, 60000000, NULL, NULL);
+        const Lbm__NetworkReply *network = ask_network(&scene, 9);
+        assert_int_equal(network->n_hosts, 15 - host);
+        for (size_t i = 0; i < network->n_hosts; i++)
+            assert_true(network->hosts[i]->host == 9 || network->hosts[i]->distance > 0);
+    }
+    scene_expect_settled(&scene, 60);
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
@@ -144,6 +331,12 @@ main(void)
         cmocka_unit_test(round_trips_are_measured_and_foretold),
         cmocka_unit_test(a_way_that_becomes_longer_is_noticed_within_a_minute),
         cmocka_unit_test(what_is_of_an_earlier_life_is_not_measured),
+        cmocka_unit_test(links_and_costs_follow_from_round_trips),
+        cmocka_unit_test(halves_of_a_guest_lie_in_the_sites),
+        cmocka_unit_test(noise_changes_nothing),
+        cmocka_unit_test(a_host_that_moves_gets_other_costs_by_few_entries),
+        cmocka_unit_test(many_hosts_are_linked_to_the_nearest_and_across),
+        cmocka_unit_test(hosts_that_go_leave_the_others_connected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,6 +320,7 @@ log_found(struct lbm_node *node)
     found.name = node->cluster_name;
     found.founder = node->host;
     found.dimensions = node->m;
+    found.hop_us = node->hop_us;
     found.external = node->engine == LBM_LOG_ENGINE_EXTERNAL;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;

@@ -4,7 +4,7 @@
  *   node.c       step function: dispatch, timers, life of a node
  *   effects.c    effects and persist operations
  *   membership.c join, activate, who was heard when
- *   network.c    round-trip times to others, and network coordinates
+ *   network.c    round-trip times to others, and network coordinates; network_links.c: links that follow
  *   control_log.c this host's copy of the log; its engines and snapshots: log_internal.h
  *   jobs.c       life of a job on this host
  *   submit.c     a guest from a client to a job
@@ -45,6 +45,7 @@
 #include "base/check.h"
 #include "node/bugs.h"
 #include "node/moves.h"
+#include "node/network.h"
 #include "node/patience.h"
 #include "node/state.h"
 
@@ -99,17 +100,6 @@ int is_stuck(const struct lbm_node *node);
 int is_absent(const struct lbm_node *node, uint32_t host);
 void on_hello(struct lbm_node *node, const Lbm__Peer *message);
 void on_ping(struct lbm_node *node, const Lbm__Peer *message);
-
-/* ---- network.c --------------------------------------------------------------------------------------- */
-
-void network_heard(struct lbm_node *node, const Lbm__Peer *message); /* a ping of a member */
-void network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping);
-const struct round_trip *network_trip(const struct lbm_node *node, uint32_t host); /* or NULL */
-/* Round-trip time to a host, microseconds; 0: not known. */
-double network_measured(const struct lbm_node *node, uint32_t host);
-double network_foretold(const struct lbm_node *node, uint32_t host);
-void network_free(struct lbm_node *node);
-void answer_network(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
 /* ---- control_log.c ---------------------------------------------------------------------------------- */
 

@@ -189,7 +189,7 @@ advance(struct lbm_node *node)
     int may_act = self == NULL || self->buddy == LBM_NONE || self->insync;
     if (!is_member || !is_announced(node, self))
         append_join(node);
-    else if (self->state == LBM_MEMBER_JOINING && may_act)
+    else if (self->state == LBM_MEMBER_JOINING && may_act && network_may_activate(node, self))
         append_activate(node);
 }
 
@@ -275,8 +275,6 @@ fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
 
 enum { SUSPECTS_TOLD = 64 };
 
-typedef LBM_VEC(uint32_t) host_list;
-
 /* Who else may have heard of a suspect, or not: its neighbours and its buddy. */
 static enum lbm_err
 add_neighbours_of(const struct lbm_node *node, uint32_t suspect, host_list *to)
@@ -311,6 +309,8 @@ choose_pinged(struct lbm_node *node, host_list *to)
         err = lbm_vec_push(to, node->view.jobs.at[i].home);
     for (size_t i = 0; err == LBM_OK && i < ROTATING_PINGS && i < node->view.members.n; i++)
         err = lbm_vec_push(to, node->view.members.at[(node->ping_turn + i) % node->view.members.n].host);
+    if (err == LBM_OK)
+        err = network_pay(node, to);
     if (err == LBM_OK && to->n != 0)
         qsort(to->at, to->n, sizeof *to->at, ascending);
     node->ping_turn += ROTATING_PINGS;
@@ -406,6 +406,7 @@ membership_timer(struct lbm_node *node)
     if (node->now_us < node->ping_us)
         return;
     node->ping_us = node->now_us + PING_US;
+    network_timer(node);
     send_pings(node);
 }
 

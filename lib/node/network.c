@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Round-trip times, measured by the pings that go to and fro anyway: each says when it was sent, and how long
  * ago the last one from its receiver came. So what is measured is what messages experience, over the very
- * connections that carry data. A host that is busy answers late, never early: the least time counts. */
+ * connections that carry data. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "node/internal.h"
 
 enum {
-    WINDOW_US = 30000000,    /* the least time of the last one or two of these counts */
-    ECHO_US = 2 * PING_US,   /* a ping that came longer ago is not echoed: clocks differ */
-    TRIP_MOST_US = 10000000, /* longer: something else happened */
+    USUAL_EACH = 8,                /* what is usual is looked at anew after so many */
+    ECHO_US = 2 * PING_US,         /* a ping that came longer ago is not echoed: clocks differ */
+    TRIP_MOST_US = 10000000,       /* longer: something else happened */
+    OWED_MAX = 4 * ROTATING_PINGS, /* answers a round of pings */
 };
 
 static void
@@ -26,7 +28,14 @@ network_trip(const struct lbm_node *node, uint32_t host)
     return at != LBM_NONE ? &node->network.trips.at[at] : NULL;
 }
 
-/* In a large cluster hosts look at those near them alone. NULL: it is not looked at, or memory is short. */
+int
+network_gives_links(const struct lbm_node *node)
+{
+    return node->view.hop_us != 0 && node->n_links == 0;
+}
+
+/* In a large cluster hosts look at those near them alone, unless links follow from it. NULL: it is not looked
+ * at, or memory is short. */
 static struct round_trip *
 trip_of(struct lbm_node *node, const struct lbm_member *member, uint64_t incarnation)
 {
@@ -34,7 +43,7 @@ trip_of(struct lbm_node *node, const struct lbm_member *member, uint64_t incarna
     uint32_t at = lbm_idmap_get(&network->trip_at, member->host);
     if (at != LBM_NONE)
         return &network->trips.at[at];
-    if (!is_watched(node, member))
+    if (!network_gives_links(node) && !is_watched(node, member))
         return NULL;
     if (lbm_vec_reserve(&network->trips, 1) != LBM_OK ||
         lbm_idmap_put(&network->trip_at, member->host, (uint32_t)network->trips.n) != LBM_OK) {
@@ -46,18 +55,11 @@ trip_of(struct lbm_node *node, const struct lbm_member *member, uint64_t incarna
     return trip;
 }
 
-static double
-least_of(const struct round_trip *trip)
-{
-    double now = trip->least_us[0], before = trip->least_us[1];
-    return before > 0 && before < now ? before : now;
-}
-
 double
 network_measured(const struct lbm_node *node, uint32_t host)
 {
     const struct round_trip *trip = network_trip(node, host);
-    return trip != NULL ? least_of(trip) : 0;
+    return trip != NULL ? trip->usual_us : 0;
 }
 
 double
@@ -67,19 +69,32 @@ network_foretold(const struct lbm_node *node, uint32_t host)
     return trip != NULL && trip->has_place ? lbm_coordinate_distance(&node->network.here, &trip->place) : 0;
 }
 
+static int
+ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The lower quartile: a busy host answers late, never early, and the very least is a matter of chance where
+ * times vary. */
+static double
+usual(const struct round_trip *trip)
+{
+    uint32_t sorted[ROUND_TRIPS], n = trip->n < ROUND_TRIPS ? trip->n : ROUND_TRIPS;
+    memcpy(sorted, trip->recent_us, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, ascending);
+    return sorted[n / 4];
+}
+
 static void
 measured(struct lbm_node *node, struct round_trip *trip, int64_t rtt_us)
 {
-    double us = rtt_us > 0 ? (double)rtt_us : 1;
-    if (trip->n == 0 || node->now_us - trip->since_us >= WINDOW_US) {
-        trip->least_us[1] = trip->least_us[0];
-        trip->least_us[0] = us;
-        trip->since_us = node->now_us;
-    }
-    trip->least_us[0] = us < trip->least_us[0] ? us : trip->least_us[0];
-    trip->n++;
+    trip->recent_us[trip->n++ % ROUND_TRIPS] = rtt_us > 0 ? (uint32_t)rtt_us : 1;
+    if (trip->n <= USUAL_EACH || trip->n % USUAL_EACH == 0)
+        trip->usual_us = usual(trip);
     if (trip->has_place)
-        lbm_coordinate_observe(&node->network.here, &trip->place, least_of(trip),
+        lbm_coordinate_observe(&node->network.here, &trip->place, trip->usual_us,
                                node->host * LBM_HOSTS_MAX + trip->host);
 }
 
@@ -117,6 +132,20 @@ network_heard(struct lbm_node *node, const Lbm__Peer *message)
     int64_t rtt_us = round_trip_us(node, ping);
     if (rtt_us >= 0)
         measured(node, trip, rtt_us);
+    /* Pings in turn are answered, so that hosts that are no neighbours measure each other as well. */
+    if (ping->echo_us == 0 && node->view.hop_us != 0 && node->view.members.n > LBM_VIEW_SMALL &&
+        node->network.owed.n < OWED_MAX && lbm_vec_push(&node->network.owed, message->src) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+enum lbm_err
+network_pay(struct lbm_node *node, host_list *to)
+{
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; err == LBM_OK && i < node->network.owed.n; i++)
+        err = lbm_vec_push(to, node->network.owed.at[i]);
+    node->network.owed.n = 0;
+    return err;
 }
 
 void
@@ -138,6 +167,7 @@ void
 network_free(struct lbm_node *node)
 {
     lbm_vec_free(&node->network.trips);
+    lbm_vec_free(&node->network.owed);
     lbm_idmap_free(&node->network.trip_at);
 }
 

@@ -40,6 +40,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->capacity = config->capacity;
     node->links = lbm_alloc(config->n_links, sizeof *node->links);
     node->n_links = config->n_links;
+    node->hop_us = config->hop_us;
     node->m = config->m == 3 ? 3 : 2;
     node->founder = is_local && config->founder;
     node->may_found = !is_local && config->founder;

@@ -91,6 +91,8 @@ struct lbm_node_config {
     double capacity;     /* with CAPACITY events: when nobody else uses the machine */
     const struct lbm_node_link *links;
     size_t n_links;
+    /* Nonzero: hosts without links get them as measured; a round trip of so long costs 1. By the founder. */
+    uint32_t hop_us;
     unsigned m;                 /* dimensions of Omega; the founder's counts */
     const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */

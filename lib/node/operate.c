@@ -109,7 +109,7 @@ concerned(const Lbm__Command *command, const char **what)
         *what = "is active";
         return command->activate->host;
     case LBM__COMMAND__WHAT_SET:
-        *what = "is changed by an operator";
+        *what = "is changed";
         return command->set->host;
     case LBM__COMMAND__WHAT_DRAIN:
         *what = "drains";

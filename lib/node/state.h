@@ -274,6 +274,7 @@ struct lbm_node {
     struct measured measured;
     struct lbm_link *links;
     size_t n_links;
+    uint32_t hop_us; /* of a cluster that this host founds */
     unsigned m;
     double site[LBM_DIMENSIONS_MAX];
     int has_site;

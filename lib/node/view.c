@@ -256,6 +256,7 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     view->founder = found->founder;
     view->external = found->external != 0;
     view->m = found->dimensions == 3 ? 3 : 2;
+    view->hop_us = found->hop_us;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", found->name);
     return LBM_OK;
 }

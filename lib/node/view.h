@@ -126,6 +126,8 @@ struct lbm_view {
     uint32_t founder;                      /* engine local: who orders the log; else who began it */
     int external;                          /* nonzero: no daemon orders the log */
     unsigned m;                            /* dimensions of Omega */
+    /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */
+    uint32_t hop_us;
     LBM_VEC(struct lbm_member) members;    /* by host id */
     LBM_VEC(struct lbm_job_entry) jobs;    /* in order of creation */
     LBM_VEC(uint32_t) active;              /* ids of the ACTIVE members, ascending */

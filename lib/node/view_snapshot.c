@@ -170,6 +170,7 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     to->founder = view->founder;
     to->external = view->external != 0;
     to->dimensions = view->m;
+    to->hop_us = view->hop_us;
     to->topology = view->topology;
     to->chain = view->chain;
     for (size_t i = 0; i < view->members.n; i++) {
@@ -334,6 +335,7 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
     view->founder = from->founder;
     view->external = (int)from->external;
     view->m = from->dimensions;
+    view->hop_us = from->hop_us;
     view->topology = from->topology;
     view->chain = from->chain;
     snprintf(view->cluster_name, sizeof view->cluster_name, "%s", from->name);
