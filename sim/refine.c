@@ -119,11 +119,12 @@ relink(struct cluster *c, const struct guest *guest, const struct held *held, co
        struct edit *edit)
 {
     name(edit, held->vertex, held->token, held->vertex);
-    if (row->degree != 0 && lbm_rng_below(&c->rng, 2) != 0)
-        edge(edit, held->vertex, row->half[lbm_rng_below(&c->rng, row->degree)].to,
-             lbm_rng_below(&c->rng, 3));
-    else
-        edge(edit, held->vertex, lbm_rng_below(&c->rng, guest->g.n), 1 + lbm_rng_below(&c->rng, 5));
+    /* Draws in order: what arguments evaluate first is the compiler's choice. */
+    int is_known = row->degree != 0 && lbm_rng_below(&c->rng, 2) != 0;
+    uint32_t weight = is_known ? lbm_rng_below(&c->rng, 3) : 1 + lbm_rng_below(&c->rng, 5);
+    uint32_t other = is_known ? row->half[lbm_rng_below(&c->rng, row->degree)].to
+                              : lbm_rng_below(&c->rng, guest->g.n);
+    edge(edit, held->vertex, other, weight);
 }
 
 int
