@@ -66,6 +66,7 @@
     X(EDGES_HEARD_UNACKED, 0, "whoever hears of a changed edge says so before the buddy has it")             \
     X(EDGES_NOT_INHERITED, 0, "an heir does not tell the changed edges that it inherits")                    \
     X(EDGES_OF_OLDER_CHANGE, 0, "the answer to an older change of an edge counts for the last one")          \
+    X(EDGES_BOTH_RIGHT, 0, "of two ends that change an edge each stays with what it says")                   \
     X(EDGES_GIVEN_UP, 0, "an edge is given up before everybody was asked for its other end")                 \
     X(IDS_OF_EARLIER_LIFE, 0, "a restarted host gives ids of its life before")
 

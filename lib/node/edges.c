@@ -366,7 +366,7 @@ agree(struct lbm_vertex *own, const struct edge_answer *edge, uint32_t present)
     if (at == LBM_NONE)
         return edge->weight;
     int is_theirs = edge->weight == 0 || (own->news[at].weight != 0 && edge->vertex < edge->toward);
-    if (!is_theirs)
+    if (!is_theirs || LBM_BUG(EDGES_BOTH_RIGHT))
         return present;
     forget_news(own, at);
     return edge->weight;
