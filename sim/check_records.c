@@ -156,7 +156,8 @@ check_grow(const struct check *check, struct guest *guest, uint32_t vertex)
 }
 
 /* I14: a vertex that somebody was told is gone does not come again. An heir that knows nothing of a removal
- * may have it again as long as nobody was told. */
+ * may have it again as long as nobody was told. A disk that was rolled back may show it once more, but the
+ * vertex has ended: nobody has to keep it. */
 static void
 note_life(struct check *check, struct guest *guest, const struct disk *disk,
           const struct disk_replica *replica, const struct lbm_row *row)
@@ -174,7 +175,7 @@ note_life(struct check *check, struct guest *guest, const struct disk *disk,
     else if (row->stage == LBM_STAGE_OWN && truth->is_gone && !check->has_loss)
         check_violated(check, "I14", "host %" PRIu32 " owns vertex %" PRIu32 ", which was removed",
                        disk->place, row->vertex);
-    else if (row->stage == LBM_STAGE_OWN && row->epoch > truth->moved)
+    else if (row->stage == LBM_STAGE_OWN && row->epoch > truth->moved && !truth->is_gone)
         truth->is_removed = 0;
 }
 

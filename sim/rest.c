@@ -64,7 +64,8 @@ guest_at_rest(const struct cluster *c, const struct guest *guest)
             owners += truth->copies.at[i].owner == LBM_NONE && truth->copies.at[i].stage == LBM_STAGE_OWN;
         if (guest->deleted && copies_of_members(c, truth) != 0)
             return "rows of a job that is no more";
-        int is_as_due = check_is_there(truth) ? owners == 1 : owners == 0 || (owners == 1 && !truth->is_gone);
+        int may_be_back = !truth->is_gone || c->check.has_loss;
+        int is_as_due = check_is_there(truth) ? owners == 1 : owners == 0 || (owners == 1 && may_be_back);
         if (guest->logged && !guest->deleted && !is_as_due)
             return owners == 0 ? "a vertex without owner" : "a vertex with two owners";
     }

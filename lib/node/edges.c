@@ -348,6 +348,8 @@ edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
         uint32_t at = find(vertex->news, vertex->n_news, id);
         if (at == LBM_NONE || (host == LBM_NONE && vertex->news[at].host != from))
             continue;
+        if (vertex->news[at].host == host)
+            continue; /* nothing new, so no reason to tell it at once: two hosts could go on so for ever */
         vertex->news[at].host = host;
         vertex->news_asked = 0;
         vertex->news_us = 0;
@@ -379,10 +381,10 @@ hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_an
     const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, edge->vertex);
     if (own == NULL || own->stage == LBM_STAGE_REF)
         return HEARD_UNKNOWN;
-    if (own->stage == LBM_STAGE_MOV && own->peer != LBM_NONE)
-        return HEARD_MOVED;
-    if (own->stage == LBM_STAGE_MOV)
+    if (own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE)
         return is_acked(node, own) ? HEARD_GONE : HEARD_LATER;
+    if (own->stage == LBM_STAGE_MOV)
+        return moved_to(node, own) != LBM_NONE ? HEARD_MOVED : HEARD_UNKNOWN;
     /* The vertex is another host's by now. */
     int is_stale = from != node->host && ghost != NULL && ghost->epoch > epoch;
     if (own->stage == LBM_STAGE_OUT || is_undecided(node, own) || is_stale)
@@ -471,7 +473,7 @@ on_edges(struct lbm_node *node, const Lbm__Peer *message)
         } else if (heard != HEARD_LATER) {
             err |= lbm_vec_push(&moved, edge.toward);
             err |= lbm_vec_push(&epoch, heard == HEARD_MOVED ? own->epoch + 1 : 0);
-            err |= lbm_vec_push(&host, heard == HEARD_MOVED ? own->peer : LBM_NONE);
+            err |= lbm_vec_push(&host, heard == HEARD_MOVED ? moved_to(node, own) : LBM_NONE);
         }
     }
     if (err != LBM_OK)

@@ -197,12 +197,12 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
             ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
         const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
         int is_tombstone = toward != NULL && toward->stage == LBM_STAGE_MOV;
-        int has_gone = is_tombstone && toward->peer != LBM_NONE;
+        int has_gone = is_tombstone && moved_to(node, toward) != LBM_NONE;
         if (toward != NULL && !is_tombstone && toward->stage != LBM_STAGE_REF)
             continue;
         enum lbm_err err = lbm_vec_push(&vertex, ghosts->toward[i]);
         err |= lbm_vec_push(&epoch, has_gone ? toward->epoch + 1 : 0);
-        err |= lbm_vec_push(&host, has_gone ? toward->peer : LBM_NONE);
+        err |= lbm_vec_push(&host, has_gone ? moved_to(node, toward) : LBM_NONE);
         if (err != LBM_OK)
             fail(node, LBM_E_NOMEM);
     }

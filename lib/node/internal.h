@@ -245,6 +245,7 @@ int is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *
 /* After a record was put in the shard otherwise (recovery, a guest): into the lists it belongs to. */
 void record_list(struct lbm_node *node, struct job *job, uint32_t slot);
 struct lbm_vertex *record_of(const struct job *job, uint32_t id); /* NULL: none, or stage NONE */
+uint32_t moved_to(const struct lbm_node *node, const struct lbm_vertex *vertex); /* LBM_NONE: nowhere known */
 
 /* ---- stream.c ------------------------------------------------------------------------------------------ */
 

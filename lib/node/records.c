@@ -14,6 +14,13 @@ record_of(const struct job *job, uint32_t id)
     return vertex != NULL && vertex->stage != LBM_STAGE_NONE ? vertex : NULL;
 }
 
+/* What was inherited of another may say that the vertex was given to this very host, once: that is past. */
+uint32_t
+moved_to(const struct lbm_node *node, const struct lbm_vertex *vertex)
+{
+    return vertex->stage == LBM_STAGE_MOV && vertex->peer != node->host ? vertex->peer : LBM_NONE;
+}
+
 int
 is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
