@@ -175,7 +175,6 @@ void happen_free(struct happen *happen);
 /* ---- trace.c ------------------------------------------------------------------------------------------- */
 
 void trace(struct cluster *c, uint32_t host, const char *fmt, ...) LBM_PRINTF(3, 4);
-const char *stage_name(enum lbm_stage stage);
 void trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist);
 void trace_message(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message);
 /* Something has happened: into the hash. */

@@ -188,11 +188,11 @@ trace_copies(struct cluster *c, const struct guest *guest, uint32_t vertex)
     for (size_t i = 0; i < truth->copies.n; i++) {
         const struct copy *copy = &truth->copies.at[i];
         if (copy->owner == LBM_NONE)
-            trace(c, copy->disk, "has idle vertex %" PRIu32 " %s e%" PRIu64, vertex, stage_name(copy->stage),
-                  copy->epoch);
+            trace(c, copy->disk, "has idle vertex %" PRIu32 " %s e%" PRIu64, vertex,
+                  lbm_stage_name(copy->stage), copy->epoch);
         else
             trace(c, copy->disk, "has idle vertex %" PRIu32 " %s e%" PRIu64 " of %" PRIu32 ".%" PRIu64,
-                  vertex, stage_name(copy->stage), copy->epoch, copy->owner, copy->incarnation);
+                  vertex, lbm_stage_name(copy->stage), copy->epoch, copy->owner, copy->incarnation);
     }
 }
 

@@ -6,18 +6,6 @@
 #include "sim/hash.h"
 #include "sim/internal.h"
 
-static const char *const stages[] = {
-#define STAGE_NAME(id, name) name,
-    LBM_STAGE_LIST(STAGE_NAME)
-#undef STAGE_NAME
-};
-
-const char *
-stage_name(enum lbm_stage stage)
-{
-    return stages[stage];
-}
-
 void
 trace(struct cluster *c, uint32_t host, const char *fmt, ...)
 {
@@ -94,11 +82,11 @@ trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
     for (size_t i = 0; c->tracing && i < persist->ops.n; i++) {
         const struct lbm_persist_op *op = &persist->ops.at[i];
         if (op->kind == LBM_PERSIST_ROW)
-            trace(c, host,
-                  "disk #%" PRIu64 " vertex %" PRIu32 " of %04x %s e%" PRIu64 " peer %" PRId32
-                  " seq %" PRIu64,
-                  persist->id, op->as.row.vertex, (unsigned)(op->job & 0xffff), stages[op->as.row.stage],
-                  op->as.row.epoch, (int32_t)op->as.row.peer, op->as.row.seq);
+            trace(
+                c, host,
+                "disk #%" PRIu64 " vertex %" PRIu32 " of %04x %s e%" PRIu64 " peer %" PRId32 " seq %" PRIu64,
+                persist->id, op->as.row.vertex, (unsigned)(op->job & 0xffff),
+                lbm_stage_name(op->as.row.stage), op->as.row.epoch, (int32_t)op->as.row.peer, op->as.row.seq);
         if (op->kind == LBM_PERSIST_ROW && c->options.changes)
             trace_edges(c, host, &op->as.row);
         if (op->kind == LBM_PERSIST_ROW)

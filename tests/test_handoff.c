@@ -38,14 +38,9 @@ trace_rows(struct bench *b, const struct lbm_persist *persist)
 {
     for (size_t i = 0; i < persist->ops.n; i++) {
         const struct lbm_persist_op *op = &persist->ops.at[i];
-        static const char *const stages[] = {
-#define STAGE_NAME(id, name) name,
-            LBM_STAGE_LIST(STAGE_NAME)
-#undef STAGE_NAME
-        };
         if (op->kind == LBM_PERSIST_ROW)
             lbm_buf_printf(&b->trace, "%" PRId64 " ms  #%" PRIu64 " %s %" PRIu32 " e%" PRIu64 "\n",
-                           b->now_us / 1000, persist->id, stages[op->as.row.stage], op->as.row.vertex,
+                           b->now_us / 1000, persist->id, lbm_stage_name(op->as.row.stage), op->as.row.vertex,
                            op->as.row.epoch);
     }
 }
@@ -73,6 +68,10 @@ trace_send(struct bench *b, const struct lbm_effect *effect)
         what = "fin";
         vertex = message->fin->vertex[0];
         epoch = message->fin->epoch[0];
+    } else if (message->body_case == LBM__PEER__BODY_MOVED) {
+        what = message->moved->host[0] == LBM_NONE ? "unknown" : "moved";
+        vertex = message->moved->vertex[0];
+        epoch = message->moved->epoch[0];
     } else if (message->body_case == LBM__PEER__BODY_REPL && message->repl->records != NULL) {
         what = "copy";
         vertex = message->repl->records->vertex[0];
@@ -100,11 +99,10 @@ step(struct bench *b, struct lbm_event *event)
     assert_int_equal(lbm_node_step(b->node, event, &effects), LBM_OK);
     for (size_t i = 0; i < effects.list.n; i++) {
         struct lbm_effect *effect = &effects.list.at[i];
-        if (effect->kind == LBM_EFFECT_PERSIST) {
+        if (effect->kind == LBM_EFFECT_PERSIST)
             trace_rows(b, effect->as.persist);
-        } else if (effect->kind == LBM_EFFECT_SEND) {
+        else if (effect->kind == LBM_EFFECT_SEND)
             trace_send(b, effect);
-        }
     }
     lbm_effects_clear(&effects);
     if (!b->buddy_is_silent)
@@ -208,13 +206,13 @@ prepare(struct bench *b)
 }
 
 static void
-keep_row(struct bench *b, uint32_t vertex, uint64_t epoch, enum lbm_stage stage)
+keep_row(struct bench *b, uint32_t vertex, uint64_t epoch, enum lbm_stage stage, uint32_t peer)
 {
     struct lbm_row row = {.job = JOB,
                           .vertex = vertex,
                           .epoch = epoch,
                           .stage = stage,
-                          .peer = stage == LBM_STAGE_OWN ? LBM_NONE : OTHER,
+                          .peer = peer,
                           .peer_incarnation = 1,
                           .work = 1,
                           .pin = LBM_NONE,
@@ -376,9 +374,9 @@ a_repeated_offer_is_answered_from_the_record(void **state)
     (void)state;
     struct bench b;
     prepare(&b);
-    keep_row(&b, 1, 4, LBM_STAGE_OWN);
-    keep_row(&b, 2, 4, LBM_STAGE_MOV);
-    keep_row(&b, 3, 4, LBM_STAGE_REF);
+    keep_row(&b, 1, 4, LBM_STAGE_OWN, LBM_NONE);
+    keep_row(&b, 2, 4, LBM_STAGE_MOV, OTHER);
+    keep_row(&b, 3, 4, LBM_STAGE_REF, OTHER);
     start(&b, 0);
     hear_offer(&b, 1, 4);
     hear_offer(&b, 2, 4); /* accepted then, passed on since */
@@ -405,7 +403,7 @@ a_full_host_stores_its_refusal_first(void **state)
     (void)state;
     struct bench b;
     prepare(&b);
-    keep_row(&b, 1, 4, LBM_STAGE_OWN);
+    keep_row(&b, 1, 4, LBM_STAGE_OWN, LBM_NONE);
     start(&b, 1);
     hear_offer(&b, 7, 2);
     hear_offer(&b, 7, 2);
@@ -426,8 +424,8 @@ a_vertex_is_out_on_disk_before_it_is_offered(void **state)
     (void)state;
     struct bench b;
     prepare(&b);
-    keep_row(&b, 4, 3, LBM_STAGE_OWN);
-    keep_row(&b, 5, 3, LBM_STAGE_OWN);
+    keep_row(&b, 4, 3, LBM_STAGE_OWN, LBM_NONE);
+    keep_row(&b, 5, 3, LBM_STAGE_OWN, LBM_NONE);
     b.disk->rows.at[1].peer = OTHER;
     start(&b, 0);
     Lbm__JobPulse pulse = LBM__JOB_PULSE__INIT, *pulses = &pulse;
@@ -454,7 +452,7 @@ what_was_out_is_offered_again_after_a_restart_until_answered(void **state)
     (void)state;
     struct bench b;
     prepare(&b);
-    keep_row(&b, 5, 3, LBM_STAGE_OUT);
+    keep_row(&b, 5, 3, LBM_STAGE_OUT, OTHER);
     start(&b, 0);
     pass(&b, 2 * SECOND + SECOND / 2);
     expect_trace(&b, "1000 ms  copy 5 e3 to 1 >0\n"
@@ -478,7 +476,7 @@ a_refused_vertex_is_owned_again_two_epochs_later(void **state)
     (void)state;
     struct bench b;
     prepare(&b);
-    keep_row(&b, 5, 3, LBM_STAGE_OUT);
+    keep_row(&b, 5, 3, LBM_STAGE_OUT, OTHER);
     start(&b, 0);
     lbm_buf_free(&b.trace);
     hear_answer(&b, 5, 4, 1);
@@ -499,8 +497,8 @@ an_answer_to_another_offer_changes_nothing(void **state)
     (void)state;
     struct bench b;
     prepare(&b);
-    keep_row(&b, 5, 3, LBM_STAGE_OUT);
-    keep_row(&b, 6, 3, LBM_STAGE_OWN);
+    keep_row(&b, 5, 3, LBM_STAGE_OUT, OTHER);
+    keep_row(&b, 6, 3, LBM_STAGE_OWN, LBM_NONE);
     start(&b, 0);
     lbm_buf_free(&b.trace);
     hear_answer(&b, 5, 3, 0);
@@ -509,6 +507,47 @@ an_answer_to_another_offer_changes_nothing(void **state)
     hear_answer(&b, 9, 2, 0); /* never here */
     expect_trace(&b, "1000 ms  fin 5 e3 to 1 >0\n"
                      "1000 ms  fin 9 e2 to 1 >0\n");
+    stop(&b);
+}
+
+/* ---- where vertices are ---------------------------------------------------------------------------------
+ */
+
+/* Somebody has changed the edge from `vertex` to `toward`. */
+static void
+hear_edge(struct bench *b, uint32_t vertex, uint32_t toward)
+{
+    uint32_t weight = 1;
+    uint64_t first = 1;
+    Lbm__Edges edges = LBM__EDGES__INIT;
+    edges.job = JOB;
+    edges.n_vertex = edges.n_toward = edges.n_weight = edges.n_epoch = edges.n_stamp = 1;
+    edges.vertex = &vertex;
+    edges.toward = &toward;
+    edges.weight = &weight;
+    edges.epoch = edges.stamp = &first;
+    Lbm__Peer message = envelope();
+    message.body_case = LBM__PEER__BODY_EDGES;
+    message.edges = &edges;
+    hear(b, &message);
+}
+
+/* What was inherited says of vertex 8 that another gave it to this host, which gave it on long ago. */
+static void
+who_gave_a_vertex_away_says_where_to_but_never_itself(void **state)
+{
+    (void)state;
+    struct bench b;
+    prepare(&b);
+    keep_row(&b, 7, 1, LBM_STAGE_MOV, OTHER);
+    keep_row(&b, 8, 1, LBM_STAGE_MOV, SELF);
+    start(&b, 0);
+    hear_edge(&b, 3, 7);
+    hear_edge(&b, 3, 8);
+    expect_trace(&b, "1000 ms  copy 7 e1 to 1 >0\n"
+                     "1000 ms  fin 7 e2 to 1 >0\n"
+                     "1000 ms  moved 7 e2 to 1 >0\n"
+                     "1000 ms  unknown 8 e0 to 1 >0\n");
     stop(&b);
 }
 
@@ -554,6 +593,7 @@ main(void)
         cmocka_unit_test(what_was_out_is_offered_again_after_a_restart_until_answered),
         cmocka_unit_test(a_refused_vertex_is_owned_again_two_epochs_later),
         cmocka_unit_test(an_answer_to_another_offer_changes_nothing),
+        cmocka_unit_test(who_gave_a_vertex_away_says_where_to_but_never_itself),
         cmocka_unit_test(what_is_meant_for_others_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,17 @@
 
 #include "node/transitions.h"
 
+const char *
+lbm_stage_name(enum lbm_stage stage)
+{
+    static const char *const names[] = {
+#define STAGE_NAME(id, name) name,
+        LBM_STAGE_LIST(STAGE_NAME)
+#undef STAGE_NAME
+    };
+    return names[stage];
+}
+
 void
 lbm_row_free(struct lbm_row *row)
 {

@@ -28,6 +28,8 @@ enum lbm_stage {
         LBM_STAGE_COUNT
 };
 
+const char *lbm_stage_name(enum lbm_stage stage);
+
 /* One neighbour in a record. host: where it was last known to be, a hint; LBM_NONE if unknown. */
 struct lbm_half {
     uint32_t to;
