@@ -247,7 +247,6 @@ void refine_ends(struct cluster *c, uint32_t application);
 /* Nonzero if it waits for nothing. */
 int refine_may(const struct application *a);
 void refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count);
-void refine_send(struct cluster *c, uint32_t application, Lbm__ChangeRequest *body);
 void application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[16]);
 
 /* Nonzero if the application works on what it holds at this very moment. */

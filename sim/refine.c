@@ -3,71 +3,67 @@
  * application knows of edges is what the disk of its host says just then; what it asks for may be out of date
  * when it gets there. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/script.h"
 
-enum { CHANGE_ONE_IN = 3, IDS_AT_A_TIME = 4, EDGES_MAX = 32, PAYLOAD = 16 };
+enum { CHANGE_ONE_IN = 3, IDS_AT_A_TIME = 4 };
 
-struct edit {
-    uint32_t vertex[2], near[2], work[2], removed[2], keeps[2], len[2];
-    uint64_t token[2];
-    uint8_t payload[2][PAYLOAD];
-    size_t n;
-    uint32_t end[EDGES_MAX], other[EDGES_MAX], weight[EDGES_MAX];
-    size_t m;
-};
+/* ---- what is asked for --------------------------------------------------------------------------------- */
 
-static void
-name(struct edit *edit, uint32_t vertex, uint64_t token, uint32_t near)
+void
+draft_vertex(struct draft *draft, uint32_t vertex, uint64_t token, uint32_t near, uint32_t work)
 {
-    size_t i = edit->n++;
-    edit->vertex[i] = vertex;
-    edit->token[i] = token;
-    edit->near[i] = near;
-    edit->work[i] = token == 0;
-    edit->keeps[i] = 1;
-}
-
-static void
-edge(struct edit *edit, uint32_t end, uint32_t other, uint32_t weight)
-{
-    if (edit->m == EDGES_MAX || end == other)
-        return;
-    edit->end[edit->m] = end;
-    edit->other[edit->m] = other;
-    edit->weight[edit->m++] = weight;
+    LBM_ASSERT(lbm_vec_push(&draft->vertex, vertex) == LBM_OK && lbm_vec_push(&draft->token, token) == LBM_OK);
+    LBM_ASSERT(lbm_vec_push(&draft->near, near) == LBM_OK && lbm_vec_push(&draft->work, work) == LBM_OK);
+    LBM_ASSERT(lbm_vec_push(&draft->removed, 0) == LBM_OK && lbm_vec_push(&draft->keeps, 1) == LBM_OK);
+    LBM_ASSERT(lbm_vec_push(&draft->len, 0) == LBM_OK);
 }
 
 void
-refine_send(struct cluster *c, uint32_t application, Lbm__ChangeRequest *body)
+draft_edge(struct draft *draft, uint32_t end, uint32_t other, uint32_t weight)
+{
+    LBM_ASSERT(lbm_vec_push(&draft->end, end) == LBM_OK && lbm_vec_push(&draft->other, other) == LBM_OK);
+    LBM_ASSERT(lbm_vec_push(&draft->weight, weight) == LBM_OK);
+}
+
+void
+draft_send(struct cluster *c, uint32_t application, struct draft *draft)
 {
     struct application *a = &c->applications.at[application];
+    Lbm__ChangeRequest body = LBM__CHANGE_REQUEST__INIT;
+    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps =
+        body.n_payload_len = draft->vertex.n;
+    body.vertex = draft->vertex.at;
+    body.token = draft->token.at;
+    body.near = draft->near.at;
+    body.work = draft->work.at;
+    body.removed = draft->removed.at;
+    body.keeps = draft->keeps.at;
+    body.payload_len = draft->len.at;
+    body.n_end = body.n_other = body.n_weight = draft->end.n;
+    body.end = draft->end.at;
+    body.other = draft->other.at;
+    body.weight = draft->weight.at;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_CHANGE;
-    request.change = body;
+    request.change = &body;
     application_asks(c, application, &request);
     a->change = a->requests;
 }
 
-static void
-send(struct cluster *c, uint32_t application, struct edit *edit)
+void
+draft_free(struct draft *draft)
 {
-    Lbm__ChangeRequest body = LBM__CHANGE_REQUEST__INIT;
-    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps =
-        body.n_payload_len = edit->n;
-    body.vertex = edit->vertex;
-    body.token = edit->token;
-    body.near = edit->near;
-    body.work = edit->work;
-    body.removed = edit->removed;
-    body.keeps = edit->keeps;
-    body.payload_len = edit->len;
-    body.n_end = body.n_other = body.n_weight = edit->m;
-    body.end = edit->end;
-    body.other = edit->other;
-    body.weight = edit->weight;
-    refine_send(c, application, &body);
+    lbm_vec_free(&draft->vertex);
+    lbm_vec_free(&draft->token);
+    lbm_vec_free(&draft->near);
+    lbm_vec_free(&draft->work);
+    lbm_vec_free(&draft->removed);
+    lbm_vec_free(&draft->keeps);
+    lbm_vec_free(&draft->len);
+    lbm_vec_free(&draft->end);
+    lbm_vec_free(&draft->other);
+    lbm_vec_free(&draft->weight);
 }
 
 void
@@ -83,48 +79,58 @@ refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count)
     a->ids = a->requests;
 }
 
+/* ---- what stories change ------------------------------------------------------------------------------- */
+
+static void
+name(struct draft *draft, const struct held *held)
+{
+    draft_vertex(draft, held->vertex, held->token, held->vertex, 0);
+}
+
 /* Half of the neighbours go over to a new vertex. */
 static void
 split(struct cluster *c, struct application *a, const struct held *held, const struct lbm_row *row,
-      struct edit *edit)
+      struct draft *draft)
 {
     uint32_t child = a->new_ids.at[--a->new_ids.n];
-    name(edit, held->vertex, held->token, held->vertex);
-    name(edit, child, 0, held->vertex);
-    edge(edit, child, held->vertex, 1 + lbm_rng_below(&c->rng, 3));
+    name(draft, held);
+    draft_vertex(draft, child, 0, held->vertex, 1);
+    draft_edge(draft, child, held->vertex, 1 + lbm_rng_below(&c->rng, 3));
     for (uint32_t k = 0; k < row->degree; k += 2) {
-        edge(edit, child, row->half[k].to, row->half[k].weight);
-        edge(edit, held->vertex, row->half[k].to, 0);
+        draft_edge(draft, child, row->half[k].to, row->half[k].weight);
+        draft_edge(draft, held->vertex, row->half[k].to, 0);
     }
     LBM_ASSERT(lbm_vec_push(&a->added, child) == LBM_OK);
 }
 
 /* Its neighbours become those of one that this application holds too, if there is one. */
 static void
-merge(struct application *a, const struct held *held, const struct lbm_row *row, struct edit *edit)
+merge(struct application *a, const struct held *held, const struct lbm_row *row, struct draft *draft)
 {
-    name(edit, held->vertex, held->token, held->vertex);
-    edit->removed[0] = 1;
+    name(draft, held);
+    draft->removed.at[0] = 1;
     LBM_ASSERT(lbm_vec_push(&a->removed, held->vertex) == LBM_OK);
-    for (size_t i = 0; i < a->held.n && edit->n == 1; i++)
-        for (uint32_t k = 0; k < row->degree && edit->n == 1; k++)
+    for (size_t i = 0; i < a->held.n && draft->vertex.n == 1; i++)
+        for (uint32_t k = 0; k < row->degree && draft->vertex.n == 1; k++)
             if (row->half[k].to == a->held.at[i].vertex)
-                name(edit, a->held.at[i].vertex, a->held.at[i].token, a->held.at[i].vertex);
-    for (uint32_t k = 0; edit->n == 2 && k < row->degree; k++)
-        edge(edit, edit->vertex[1], row->half[k].to, row->half[k].weight);
+                name(draft, &a->held.at[i]);
+    for (uint32_t k = 0; draft->vertex.n == 2 && k < row->degree; k++)
+        if (row->half[k].to != draft->vertex.at[1])
+            draft_edge(draft, draft->vertex.at[1], row->half[k].to, row->half[k].weight);
 }
 
 static void
 relink(struct cluster *c, const struct guest *guest, const struct held *held, const struct lbm_row *row,
-       struct edit *edit)
+       struct draft *draft)
 {
-    name(edit, held->vertex, held->token, held->vertex);
+    name(draft, held);
     /* Draws in order: what arguments evaluate first is the compiler's choice. */
     int is_known = row->degree != 0 && lbm_rng_below(&c->rng, 2) != 0;
     uint32_t weight = is_known ? lbm_rng_below(&c->rng, 3) : 1 + lbm_rng_below(&c->rng, 5);
     uint32_t other = is_known ? row->half[lbm_rng_below(&c->rng, row->degree)].to
                               : lbm_rng_below(&c->rng, guest->g.n);
-    edge(edit, held->vertex, other, weight);
+    if (other != held->vertex)
+        draft_edge(draft, held->vertex, other, weight);
 }
 
 int
@@ -145,7 +151,7 @@ refine(struct cluster *c, uint32_t application)
         refine_ask_ids(c, application, IDS_AT_A_TIME);
         return;
     }
-    struct edit edit = {0};
+    struct draft draft = {0};
     const struct held held = a->held.at[lbm_rng_below(&c->rng, (uint32_t)a->held.n)];
     const struct lbm_row *row = rows_get(&c->disk[a->host].rows, a->job, held.vertex);
     uint32_t what = lbm_rng_below(&c->rng, 4);
@@ -153,12 +159,13 @@ refine(struct cluster *c, uint32_t application)
     if (row == NULL || row->stage != LBM_STAGE_OWN)
         return;
     if (what == 0 && a->held.n > 2)
-        merge(a, &held, row, &edit);
+        merge(a, &held, row, &draft);
     else if (what == 1)
-        relink(c, guest, &held, row, &edit);
+        relink(c, guest, &held, row, &draft);
     else
-        split(c, a, &held, row, &edit);
-    send(c, application, &edit);
+        split(c, a, &held, row, &draft);
+    draft_send(c, application, &draft);
+    draft_free(&draft);
 }
 
 static void

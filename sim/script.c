@@ -98,8 +98,7 @@ struct batch {
     struct application *a;
     struct lbm_idmap held; /* id: its place in a->held */
     struct lbm_idmap row;  /* number: its row below */
-    LBM_VEC(uint32_t) vertex, near, work, removed, keeps, len, end, other, weight;
-    LBM_VEC(uint64_t) token;
+    struct draft draft;
     LBM_VEC(uint32_t) chosen; /* of the list */
     uint32_t n_added;         /* that there are ids for */
 };
@@ -114,11 +113,8 @@ holds(const struct batch *b, uint32_t number)
 static void
 put_row(struct batch *b, uint32_t number, uint32_t id, uint64_t token, uint32_t near, uint32_t work)
 {
-    LBM_ASSERT(lbm_idmap_put(&b->row, number, (uint32_t)b->vertex.n) == LBM_OK);
-    LBM_ASSERT(lbm_vec_push(&b->vertex, id) == LBM_OK && lbm_vec_push(&b->token, token) == LBM_OK);
-    LBM_ASSERT(lbm_vec_push(&b->near, near) == LBM_OK && lbm_vec_push(&b->work, work) == LBM_OK);
-    LBM_ASSERT(lbm_vec_push(&b->removed, 0) == LBM_OK && lbm_vec_push(&b->keeps, 1) == LBM_OK);
-    LBM_ASSERT(lbm_vec_push(&b->len, 0) == LBM_OK);
+    LBM_ASSERT(lbm_idmap_put(&b->row, number, (uint32_t)b->draft.vertex.n) == LBM_OK);
+    draft_vertex(&b->draft, id, token, near, work);
 }
 
 /* Name a vertex that is held, unless it is named. */
@@ -169,11 +165,9 @@ link(struct batch *b, const struct edit *edit)
     uint32_t row_u = lbm_idmap_get(&b->row, u), row_v = lbm_idmap_get(&b->row, v);
     if ((row_u == LBM_NONE && b->s->id.at[u] == LBM_NONE) || (row_v == LBM_NONE && !holds(b, v)))
         return 0;
-    uint32_t other = row_u != LBM_NONE ? b->vertex.at[row_u] : b->s->id.at[u];
+    uint32_t other = row_u != LBM_NONE ? b->draft.vertex.at[row_u] : b->s->id.at[u];
     row_v = row_of(b, v);
-    LBM_ASSERT(lbm_vec_push(&b->end, b->vertex.at[row_v]) == LBM_OK);
-    LBM_ASSERT(lbm_vec_push(&b->other, other) == LBM_OK);
-    LBM_ASSERT(lbm_vec_push(&b->weight, edit->what.c) == LBM_OK);
+    draft_edge(&b->draft, b->draft.vertex.at[row_v], other, edit->what.c);
     return 1;
 }
 
@@ -183,11 +177,11 @@ take_away(struct batch *b, const struct edit *edit)
 {
     if (!holds(b, edit->what.a) || lbm_idmap_get(&b->row, edit->what.a) != LBM_NONE)
         return 0;
-    for (size_t i = 0; i < b->other.n; i++)
-        if (b->other.at[i] == b->s->id.at[edit->what.a])
+    for (size_t i = 0; i < b->draft.other.n; i++)
+        if (b->draft.other.at[i] == b->s->id.at[edit->what.a])
             return 0;
     uint32_t row = row_of(b, edit->what.a); /* may move the columns */
-    b->removed.at[row] = 1;
+    b->draft.removed.at[row] = 1;
     return 1;
 }
 
@@ -208,20 +202,6 @@ choose(struct batch *b)
 static void
 ask(struct cluster *c, uint32_t application, struct batch *b)
 {
-    Lbm__ChangeRequest body = LBM__CHANGE_REQUEST__INIT;
-    body.n_vertex = body.n_token = body.n_near = body.n_work = body.n_removed = body.n_keeps =
-        body.n_payload_len = b->vertex.n;
-    body.vertex = b->vertex.at;
-    body.token = b->token.at;
-    body.near = b->near.at;
-    body.work = b->work.at;
-    body.removed = b->removed.at;
-    body.keeps = b->keeps.at;
-    body.payload_len = b->len.at;
-    body.n_end = body.n_other = body.n_weight = b->end.n;
-    body.end = b->end.at;
-    body.other = b->other.at;
-    body.weight = b->weight.at;
     b->a->added.n = b->a->removed.n = 0;
     b->a->new_ids.n -= b->n_added;
     for (size_t i = 0; i < b->chosen.n; i++) {
@@ -232,7 +212,7 @@ ask(struct cluster *c, uint32_t application, struct batch *b)
         else if (edit->what.kind == CLUSTER_EDIT_REMOVE)
             LBM_ASSERT(lbm_vec_push(&b->a->removed, b->s->id.at[edit->what.a]) == LBM_OK);
     }
-    refine_send(c, application, &body);
+    draft_send(c, application, &b->draft);
 }
 
 void
@@ -252,16 +232,7 @@ script_look(struct cluster *c, uint32_t application)
         ask(c, application, &b);
     lbm_idmap_free(&b.held);
     lbm_idmap_free(&b.row);
-    lbm_vec_free(&b.vertex);
-    lbm_vec_free(&b.near);
-    lbm_vec_free(&b.work);
-    lbm_vec_free(&b.removed);
-    lbm_vec_free(&b.keeps);
-    lbm_vec_free(&b.len);
-    lbm_vec_free(&b.end);
-    lbm_vec_free(&b.other);
-    lbm_vec_free(&b.weight);
-    lbm_vec_free(&b.token);
+    draft_free(&b.draft);
     lbm_vec_free(&b.chosen);
 }
 
