@@ -13,7 +13,8 @@ enum { CHANGE_ONE_IN = 3, IDS_AT_A_TIME = 4 };
 void
 draft_vertex(struct draft *draft, uint32_t vertex, uint64_t token, uint32_t near, uint32_t work)
 {
-    LBM_ASSERT(lbm_vec_push(&draft->vertex, vertex) == LBM_OK && lbm_vec_push(&draft->token, token) == LBM_OK);
+    LBM_ASSERT(lbm_vec_push(&draft->vertex, vertex) == LBM_OK &&
+               lbm_vec_push(&draft->token, token) == LBM_OK);
     LBM_ASSERT(lbm_vec_push(&draft->near, near) == LBM_OK && lbm_vec_push(&draft->work, work) == LBM_OK);
     LBM_ASSERT(lbm_vec_push(&draft->removed, 0) == LBM_OK && lbm_vec_push(&draft->keeps, 1) == LBM_OK);
     LBM_ASSERT(lbm_vec_push(&draft->len, 0) == LBM_OK);
@@ -127,8 +128,8 @@ relink(struct cluster *c, const struct guest *guest, const struct held *held, co
     /* Draws in order: what arguments evaluate first is the compiler's choice. */
     int is_known = row->degree != 0 && lbm_rng_below(&c->rng, 2) != 0;
     uint32_t weight = is_known ? lbm_rng_below(&c->rng, 3) : 1 + lbm_rng_below(&c->rng, 5);
-    uint32_t other = is_known ? row->half[lbm_rng_below(&c->rng, row->degree)].to
-                              : lbm_rng_below(&c->rng, guest->g.n);
+    uint32_t other =
+        is_known ? row->half[lbm_rng_below(&c->rng, row->degree)].to : lbm_rng_below(&c->rng, guest->g.n);
     if (other != held->vertex)
         draft_edge(draft, held->vertex, other, weight);
 }

@@ -22,12 +22,12 @@
 #include "base/mem.h"
 #include "daemon/control.h"
 #include "daemon/log.h"
+#include "tests/patience.h"
 
-enum { PATIENCE_S = 10, GREEDY_REPLIES = 60 /* of 1.3 MB: more than may wait for a client */ };
+enum { GREEDY_REPLIES = 60 /* of 1.3 MB: more than may wait for a client */ };
 
 struct fixture {
     struct event_base *base;
-    struct event *limit;
     char directory[64];
     char path[96];
     struct lbm_uids_setting admins;
@@ -93,24 +93,6 @@ on_gone(void *context, uint64_t client)
     f->last_gone = client;
 }
 
-static void
-on_limit(evutil_socket_t fd, short what, void *context)
-{
-    (void)fd;
-    (void)what;
-    (void)context;
-    fail_msg("nothing happened in %d s", PATIENCE_S);
-}
-
-#define UNTIL(f, condition)                                                                                  \
-    do {                                                                                                     \
-        const struct timeval patience = {.tv_sec = PATIENCE_S};                                              \
-        event_add((f)->limit, &patience);                                                                    \
-        while (!(condition))                                                                                 \
-            event_base_loop((f)->base, EVLOOP_ONCE);                                                         \
-        event_del((f)->limit);                                                                               \
-    } while (0)
-
 static enum lbm_err
 open_control(struct fixture *f, struct lbm_control **control, struct lbm_diag *diag)
 {
@@ -126,7 +108,6 @@ set_up(void **state)
         return -1;
     strcpy(f->directory, "/tmp/lbmap-control-XXXXXX");
     f->base = event_base_new();
-    f->limit = evtimer_new(f->base, on_limit, NULL);
     f->replies = 1;
     *state = f;
     lbm_log_set_level(LBM_NOTE_ERROR);
@@ -141,7 +122,6 @@ tear_down(void **state)
 {
     struct fixture *f = *state;
     lbm_control_free(f->control);
-    event_free(f->limit);
     event_base_free(f->base);
     int left = rmdir(f->directory); /* fails if the socket's file was left behind */
     free(f);

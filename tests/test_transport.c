@@ -20,13 +20,13 @@
 #include "daemon/inbound.h"
 #include "daemon/log.h"
 #include "daemon/outgoing.h"
+#include "tests/patience.h"
 
-enum { US = 5, OTHER = 7, PATIENCE_S = 10 };
+enum { US = 5, OTHER = 7 };
 
 /* What the handlers saw, and the loop they saw it in. */
 struct fixture {
     struct event_base *base;
-    struct event *limit;
     struct lbm_address address;
     char name[32];
     struct lbm_inbound *inbound;
@@ -63,25 +63,6 @@ on_down(void *context, uint32_t host)
     assert_int_equal(host, OTHER);
     f->downs++;
 }
-
-static void
-on_limit(evutil_socket_t fd, short what, void *context)
-{
-    (void)fd;
-    (void)what;
-    (void)context;
-    fail_msg("nothing happened in %d s", PATIENCE_S);
-}
-
-/* Turn the loop until the condition holds; a test that waits in vain fails. */
-#define UNTIL(f, condition)                                                                                  \
-    do {                                                                                                     \
-        const struct timeval patience = {.tv_sec = PATIENCE_S};                                              \
-        event_add((f)->limit, &patience);                                                                    \
-        while (!(condition))                                                                                 \
-            event_base_loop((f)->base, EVLOOP_ONCE);                                                         \
-        event_del((f)->limit);                                                                               \
-    } while (0)
 
 /* Turn the loop for a while: long enough for all that is under way to arrive over loopback. */
 static void
@@ -121,7 +102,6 @@ set_up(void **state)
     if (f == NULL)
         return -1;
     f->base = event_base_new();
-    f->limit = evtimer_new(f->base, on_limit, NULL);
     snprintf(f->name, sizeof f->name, "127.0.0.1:%u", free_port());
     *state = f;
     lbm_log_set_level(LBM_NOTE_ERROR);
@@ -138,7 +118,6 @@ tear_down(void **state)
     struct fixture *f = *state;
     lbm_inbound_free(f->inbound);
     lbm_outgoing_free(f->outgoing);
-    event_free(f->limit);
     event_base_free(f->base);
     free(f);
     return 0;
