@@ -61,6 +61,22 @@ lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part ta
 }
 
 enum lbm_status
+lbm_daemon_list(struct lbm_daemon *daemon, Lbm__Request *request, const struct lbm_listing *listing)
+{
+    json_t *rows = json_array();
+    enum lbm_status status = lbm_daemon_ask(daemon, request, listing->take, rows);
+    int json = daemon->client->global[LBM_GLOBAL_JSON].given;
+    for (size_t i = 0; json && listing->texts != NULL && i < json_array_size(rows); i++)
+        for (const char *const *text = listing->texts; *text != NULL; text++)
+            json_object_del(json_array_get(rows, i), *text);
+    if (status == LBM_STATUS_DONE &&
+        lbm_table_print(stdout, listing->columns, listing->n, rows, json) != LBM_OK)
+        status = LBM_STATUS_FAILED;
+    json_decref(rows);
+    return status;
+}
+
+enum lbm_status
 lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_part take, void *arg)
 {
     char name[LBM_NAME_MAX + 1];
@@ -194,12 +210,11 @@ struct gathering {
     struct lbm_job_map *map;
     const struct lbm_hosts *h;
     const uint32_t *ids;
-    int with_edges;
     LBM_VEC(struct lbm_edge) edges;
 };
 
-void
-lbm_job_map_free(struct lbm_job_map *map)
+static void
+free_map(struct lbm_job_map *map)
 {
     lbm_graph_free(&map->g);
     lbm_plan_free(&map->plan);
@@ -287,7 +302,7 @@ count_lost(struct gathering *gathering)
     uint32_t absent = 0, lost = 0;
     for (uint32_t v = 0; v < map->g.n; v++)
         absent += map->plan.part[v] == LBM_NONE;
-    if (absent == 0 || map->n_missing != 0 || !gathering->with_edges)
+    if (absent == 0 || map->n_missing != 0)
         return absent;
     for (size_t i = 0; i < gathering->edges.n; i++) {
         uint32_t to = gathering->edges.at[i].v;
@@ -344,18 +359,17 @@ join_edges(struct lbm_daemon *daemon, struct gathering *gathering)
     return LBM_STATUS_DONE;
 }
 
-enum lbm_status
-lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int with_edges, const struct lbm_hosts *h,
-               const uint32_t *ids, struct lbm_job_map *out)
+static enum lbm_status
+gather_map(struct lbm_daemon *daemon, const char *job, const struct lbm_hosts *h, const uint32_t *ids,
+           struct lbm_job_map *out)
 {
     char name[LBM_NAME_MAX + 1];
     snprintf(name, sizeof name, "%s", job);
-    *out = (struct lbm_job_map){0};
-    struct gathering gathering = {.map = out, .h = h, .ids = ids, .with_edges = with_edges};
+    struct gathering gathering = {.map = out, .h = h, .ids = ids};
     Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
     map.job = name;
     map.positions = 1;
-    map.edges = with_edges != 0;
+    map.edges = 1;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_MAP;
     request.map = &map;
@@ -370,18 +384,15 @@ lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int with_edges, const
         lbm_diag_set(&diag, LBM_E_NOMEM, job, 0, "no memory for its map");
         status = lbm_cli_fail(daemon->client, &diag);
     }
-    if (status == LBM_STATUS_DONE && with_edges)
+    if (status == LBM_STATUS_DONE)
         status = join_edges(daemon, &gathering);
     lbm_vec_free(&gathering.edges);
-    if (status != LBM_STATUS_DONE) {
-        lbm_job_map_free(out);
-        *out = (struct lbm_job_map){0};
-    }
     return status;
 }
 
-enum lbm_status
-lbm_job_map_check(const struct lbm_cli *client, const struct lbm_job_map *map)
+/* If the mapping is not complete, say what is missing. */
+static enum lbm_status
+check_map(const struct lbm_cli *client, const struct lbm_job_map *map)
 {
     struct lbm_diag diag;
     if (map->n_lost == 0)
@@ -397,4 +408,28 @@ lbm_job_map_check(const struct lbm_cli *client, const struct lbm_job_map *map)
                      " vertices are on their way between hosts; ask again in a moment",
                      map->n_lost, map->g.n);
     return lbm_cli_fail(client, &diag);
+}
+
+enum lbm_status
+lbm_daemon_picture(struct lbm_daemon *daemon, const char *job, struct lbm_picture *picture)
+{
+    struct lbm_diag diag;
+    *picture = (struct lbm_picture){0};
+    enum lbm_status status = lbm_daemon_hosts(daemon, &picture->h, &picture->ids);
+    if (status == LBM_STATUS_DONE)
+        status = gather_map(daemon, job, &picture->h, picture->ids, &picture->map);
+    if (status == LBM_STATUS_DONE)
+        status = check_map(daemon->client, &picture->map);
+    if (status == LBM_STATUS_DONE && lbm_report_fill(&picture->map.g, &picture->h, picture->map.plan.part,
+                                                     &picture->report, &diag) != LBM_OK)
+        status = lbm_cli_fail(daemon->client, &diag);
+    return status;
+}
+
+void
+lbm_picture_free(struct lbm_picture *picture)
+{
+    free_map(&picture->map);
+    lbm_hosts_free(&picture->h);
+    free(picture->ids);
 }

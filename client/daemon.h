@@ -8,6 +8,8 @@
 
 #include "api/call.h"
 #include "client/command.h"
+#include "client/report.h"
+#include "client/table.h"
 #include "graph/graph.h"
 #include "host/host.h"
 #include "map/map.h"
@@ -31,6 +33,19 @@ void lbm_daemon_close(struct lbm_daemon *daemon);
 enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part take,
                                void *arg);
 
+/* An answer as a table, a row for each entry. */
+struct lbm_listing {
+    const struct lbm_column *columns;
+    size_t n; /* columns */
+    const char *const
+        *texts;        /* fields for people, which --json leaves out, with a NULL at the end; or NULL */
+    lbm_api_part take; /* its argument is a JSON array of rows */
+};
+
+/* Ask, and print the answer. Status: as lbm_daemon_ask. */
+enum lbm_status lbm_daemon_list(struct lbm_daemon *daemon, Lbm__Request *request,
+                                const struct lbm_listing *listing);
+
 /* Ask for one job by name, or with an empty name for all. */
 enum lbm_status lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_part take, void *arg);
 
@@ -40,7 +55,7 @@ enum lbm_status lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h,
 
 /* A job's mapping gathered from all hosts. */
 struct lbm_job_map {
-    struct lbm_graph g;   /* with edges, if asked for; else only n */
+    struct lbm_graph g;
     struct lbm_plan plan; /* part: number of the host in lbm_daemon_hosts, LBM_NONE: nobody answered for it */
     uint64_t *epoch;      /* [n] */
     uint32_t *id;         /* [n] of the vertices; NULL: 0 .. n - 1, none has been removed */
@@ -50,12 +65,17 @@ struct lbm_job_map {
     uint32_t missing[16]; /* their ids, the first of them */
 };
 
-/* Errors are printed. h and ids as from lbm_daemon_hosts. */
-enum lbm_status lbm_daemon_map(struct lbm_daemon *daemon, const char *job, int with_edges,
-                               const struct lbm_hosts *h, const uint32_t *ids, struct lbm_job_map *out);
-void lbm_job_map_free(struct lbm_job_map *map);
+/* A job as its hosts hold it now, with its figures. */
+struct lbm_picture {
+    struct lbm_hosts h;
+    uint32_t *ids; /* [h.n] */
+    struct lbm_job_map map;
+    struct lbm_report report;
+};
 
-/* If the mapping is not complete, say what is missing and return FAILED. */
-enum lbm_status lbm_job_map_check(const struct lbm_cli *client, const struct lbm_job_map *map);
+/* Errors are printed; also that hosts did not answer, or that vertices are on their way: status FAILED.
+ * Free it in any case. */
+enum lbm_status lbm_daemon_picture(struct lbm_daemon *daemon, const char *job, struct lbm_picture *picture);
+void lbm_picture_free(struct lbm_picture *picture);
 
 #endif

@@ -8,7 +8,6 @@
 #include "client/daemon.h"
 #include "client/output.h"
 #include "client/progress.h"
-#include "client/report.h"
 #include "client/table.h"
 #include "node/node.h"
 
@@ -150,62 +149,59 @@ static const struct lbm_column load_columns[] = {
     {"share", "of its share", LBM_COLUMN_PERCENT, 0},
 };
 
+/* What each host has; NULL without memory. */
+static json_t *
+host_rows(const struct lbm_picture *picture)
+{
+    const struct lbm_hosts *h = &picture->h;
+    const struct lbm_graph *g = &picture->map.g;
+    double capacity = 0, work = (double)lbm_graph_total_work(g);
+    uint64_t *load = lbm_alloc(h->n, sizeof *load);
+    uint32_t *count = lbm_alloc(h->n, sizeof *count);
+    json_t *rows = load != NULL && count != NULL ? json_array() : NULL;
+    if (rows != NULL) {
+        lbm_map_loads(g, h->n, picture->map.plan.part, load);
+        for (uint32_t v = 0; v < g->n; v++)
+            count[picture->map.plan.part[v]]++;
+    }
+    for (uint32_t p = 0; p < h->n; p++)
+        capacity += h->capacity[p];
+    for (uint32_t p = 0; rows != NULL && p < h->n; p++)
+        json_array_append_new(rows, json_pack("{s:i, s:s, s:I, s:I, s:f}", "host", (int)picture->ids[p],
+                                              "name", h->name[p], "vertices", (json_int_t)count[p], "load",
+                                              (json_int_t)load[p], "share",
+                                              (double)load[p] / (work * h->capacity[p] / capacity)));
+    free(load);
+    free(count);
+    return rows;
+}
+
 /* Per host load and the figures of the mapping as it is now, measured from the owners themselves. */
 static enum lbm_status
 print_settled(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *job)
 {
-    struct lbm_hosts h = {0};
-    uint32_t *ids = NULL;
-    struct lbm_job_map map = {0};
-    struct lbm_report report = {0};
-    struct lbm_diag diag = {0};
-    enum lbm_status status = lbm_daemon_hosts(daemon, &h, &ids);
-    if (status != LBM_STATUS_DONE)
-        return status;
-    status = lbm_daemon_map(daemon, job, 1, &h, ids, &map);
-    if (status == LBM_STATUS_DONE)
-        status = lbm_job_map_check(client, &map);
-    if (status == LBM_STATUS_DONE && lbm_report_fill(&map.g, &h, map.plan.part, &report, &diag) != LBM_OK)
-        status = lbm_cli_fail(client, &diag);
-    uint64_t *load = lbm_alloc(h.n, sizeof *load);
-    uint32_t *count = lbm_alloc(h.n, sizeof *count);
-    if (load == NULL || count == NULL)
+    struct lbm_picture picture;
+    enum lbm_status status = lbm_daemon_picture(daemon, job, &picture);
+    json_t *rows = status == LBM_STATUS_DONE ? host_rows(&picture) : NULL;
+    if (status == LBM_STATUS_DONE && rows == NULL)
         status = LBM_STATUS_FAILED;
-    if (status == LBM_STATUS_DONE) {
-        double capacity = 0, work = (double)lbm_graph_total_work(&map.g);
-        lbm_map_loads(&map.g, h.n, map.plan.part, load);
-        for (uint32_t v = 0; v < map.g.n; v++)
-            count[map.plan.part[v]]++;
-        for (uint32_t p = 0; p < h.n; p++)
-            capacity += h.capacity[p];
-        json_t *rows = json_array();
-        for (uint32_t p = 0; p < h.n; p++)
-            json_array_append_new(rows, json_pack("{s:i, s:s, s:I, s:I, s:f}", "host", (int)ids[p], "name",
-                                                  h.name[p], "vertices", (json_int_t)count[p], "load",
-                                                  (json_int_t)load[p], "share",
-                                                  (double)load[p] / (work * h.capacity[p] / capacity)));
-        if (client->global[LBM_GLOBAL_JSON].given) {
-            json_t *object = lbm_output_object(lbm_report_fields, LBM_REPORT_EVAL_FIELDS - 1, &report);
-            json_object_set(object, "per_host", rows);
-            json_dumpf(object, stdout, LBM_JSON_FLAGS | JSON_INDENT(2));
-            printf("\n");
-            json_decref(object);
-        } else if (!lbm_cli_is_quiet(client)) {
-            if (lbm_table_print(stdout, load_columns, sizeof load_columns / sizeof *load_columns, rows, 0) !=
-                LBM_OK)
-                status = LBM_STATUS_FAILED;
-            printf("\n");
-            if (lbm_output_record(stdout, lbm_report_fields, LBM_REPORT_EVAL_FIELDS - 1, &report, 0) !=
-                LBM_OK)
-                status = LBM_STATUS_FAILED;
-        }
-        json_decref(rows);
+    if (rows != NULL && client->global[LBM_GLOBAL_JSON].given) {
+        json_t *object = lbm_output_object(lbm_report_fields, LBM_REPORT_EVAL_FIELDS - 1, &picture.report);
+        json_object_set(object, "per_host", rows);
+        json_dumpf(object, stdout, LBM_JSON_FLAGS | JSON_INDENT(2));
+        printf("\n");
+        json_decref(object);
+    } else if (rows != NULL && !lbm_cli_is_quiet(client)) {
+        if (lbm_table_print(stdout, load_columns, sizeof load_columns / sizeof *load_columns, rows, 0) !=
+            LBM_OK)
+            status = LBM_STATUS_FAILED;
+        printf("\n");
+        if (lbm_output_record(stdout, lbm_report_fields, LBM_REPORT_EVAL_FIELDS - 1, &picture.report, 0) !=
+            LBM_OK)
+            status = LBM_STATUS_FAILED;
     }
-    free(load);
-    free(count);
-    lbm_job_map_free(&map);
-    lbm_hosts_free(&h);
-    free(ids);
+    json_decref(rows);
+    lbm_picture_free(&picture);
     return status;
 }
 

@@ -66,20 +66,15 @@ take_lines(struct lbmap *handle, const Lbm__Response *part, void *arg)
 static enum lbm_status
 show(const struct lbm_cli *client, struct lbm_daemon *daemon)
 {
-    json_t *rows = json_array();
+    static const struct lbm_listing listing = {log_columns, sizeof log_columns / sizeof *log_columns, NULL,
+                                               take_lines};
     Lbm__LogRequest log = LBM__LOG_REQUEST__INIT;
     log.from = client->value[LOG_FROM].integer;
     log.count = (uint32_t)client->value[LOG_COUNT].integer;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_LOG;
     request.log = &log;
-    enum lbm_status status = lbm_daemon_ask(daemon, &request, take_lines, rows);
-    if (status == LBM_STATUS_DONE &&
-        lbm_table_print(stdout, log_columns, sizeof log_columns / sizeof *log_columns, rows,
-                        client->global[LBM_GLOBAL_JSON].given) != LBM_OK)
-        status = LBM_STATUS_FAILED;
-    json_decref(rows);
-    return status;
+    return lbm_daemon_list(daemon, &request, &listing);
 }
 
 static enum lbm_status

@@ -20,35 +20,24 @@ static enum lbm_status
 write_map(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *job,
           enum lbm_map_format format, const char *path)
 {
-    struct lbm_hosts h = {0};
-    uint32_t *ids = NULL;
-    struct lbm_job_map map = {0};
-    struct lbm_report report = {0};
+    struct lbm_picture picture;
     struct lbm_buf out = {0};
-    struct lbm_diag diag = {0};
-    enum lbm_status status = lbm_daemon_hosts(daemon, &h, &ids);
-    if (status != LBM_STATUS_DONE)
-        return status;
-    status = lbm_daemon_map(daemon, job, 1, &h, ids, &map);
-    if (status == LBM_STATUS_DONE)
-        status = lbm_job_map_check(client, &map);
+    struct lbm_diag diag;
+    enum lbm_status status = lbm_daemon_picture(daemon, job, &picture);
     if (status == LBM_STATUS_DONE) {
         struct lbm_mapping mapping = {.title = job,
-                                      .g = &map.g,
-                                      .h = &h,
-                                      .plan = &map.plan,
-                                      .report = &report,
-                                      .id = map.id,
+                                      .g = &picture.map.g,
+                                      .h = &picture.h,
+                                      .plan = &picture.map.plan,
+                                      .report = &picture.report,
+                                      .id = picture.map.id,
                                       .space = LBM_DRAW_OMEGA};
-        if (lbm_report_fill(&map.g, &h, map.plan.part, &report, &diag) != LBM_OK ||
-            lbm_mapping_write(format, &mapping, &out, &diag) != LBM_OK ||
+        if (lbm_mapping_write(format, &mapping, &out, &diag) != LBM_OK ||
             lbm_file_write(path, out.at, out.len, &diag) != LBM_OK)
             status = lbm_cli_fail(client, &diag);
     }
     lbm_buf_free(&out);
-    lbm_job_map_free(&map);
-    lbm_hosts_free(&h);
-    free(ids);
+    lbm_picture_free(&picture);
     return status;
 }
 
@@ -126,6 +115,8 @@ take_places(struct lbmap *handle, const Lbm__Response *part, void *arg)
 static enum lbm_status
 run_locate(const struct lbm_cli *client)
 {
+    static const struct lbm_listing listing = {locate_columns, sizeof locate_columns / sizeof *locate_columns,
+                                               NULL, take_places};
     struct lbm_daemon daemon;
     struct lbm_diag diag;
     char name[LBM_NAME_MAX + 1];
@@ -143,16 +134,10 @@ run_locate(const struct lbm_cli *client)
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status != LBM_STATUS_DONE)
         return status;
-    json_t *rows = json_array();
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_LOCATE;
     request.locate = &locate;
-    status = lbm_daemon_ask(&daemon, &request, take_places, rows);
-    if (status == LBM_STATUS_DONE &&
-        lbm_table_print(stdout, locate_columns, sizeof locate_columns / sizeof *locate_columns, rows,
-                        client->global[LBM_GLOBAL_JSON].given) != LBM_OK)
-        status = LBM_STATUS_FAILED;
-    json_decref(rows);
+    status = lbm_daemon_list(&daemon, &request, &listing);
     lbm_daemon_close(&daemon);
     return status;
 }

@@ -18,7 +18,7 @@ static const struct lbm_column network_columns[] = {
 };
 
 /* Texts for people, which JSON does not show. */
-static const char *const network_texts[] = {"links_text", "place_text"};
+static const char *const network_texts[] = {"links_text", "place_text", NULL};
 
 static json_t *
 milliseconds(double us)
@@ -67,25 +67,17 @@ take_network(struct lbmap *handle, const Lbm__Response *part, void *arg)
 static enum lbm_status
 run_network(const struct lbm_cli *client)
 {
+    static const struct lbm_listing listing = {
+        network_columns, sizeof network_columns / sizeof *network_columns, network_texts, take_network};
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);
     if (status != LBM_STATUS_DONE)
         return status;
-    json_t *rows = json_array();
     Lbm__Empty empty = LBM__EMPTY__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_NETWORK;
     request.network = &empty;
-    status = lbm_daemon_ask(&daemon, &request, take_network, rows);
-    int json = client->global[LBM_GLOBAL_JSON].given;
-    for (size_t i = 0; json && i < json_array_size(rows); i++)
-        for (size_t k = 0; k < sizeof network_texts / sizeof *network_texts; k++)
-            json_object_del(json_array_get(rows, i), network_texts[k]);
-    if (status == LBM_STATUS_DONE &&
-        lbm_table_print(stdout, network_columns, sizeof network_columns / sizeof *network_columns, rows,
-                        json) != LBM_OK)
-        status = LBM_STATUS_FAILED;
-    json_decref(rows);
+    status = lbm_daemon_list(&daemon, &request, &listing);
     lbm_daemon_close(&daemon);
     return status;
 }

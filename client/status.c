@@ -136,7 +136,7 @@ static const struct lbm_column host_columns[] = {
 };
 
 /* Texts for people, which JSON does not show. */
-static const char *const host_texts[] = {"reachable_text", "links_text", "buddy_text", "insync_text"};
+static const char *const host_texts[] = {"reachable_text", "links_text", "buddy_text", "insync_text", NULL};
 
 /* Who holds its copy; of an evicted host who takes over. */
 static void
@@ -202,25 +202,17 @@ take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
 static enum lbm_status
 run_hosts(const struct lbm_cli *client)
 {
+    static const struct lbm_listing listing = {host_columns, sizeof host_columns / sizeof *host_columns,
+                                               host_texts, take_hosts};
     struct lbm_daemon daemon;
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, 2000, 0);
     if (status != LBM_STATUS_DONE)
         return status;
-    json_t *rows = json_array();
     Lbm__Empty empty = LBM__EMPTY__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_HOSTS;
     request.hosts = &empty;
-    status = lbm_daemon_ask(&daemon, &request, take_hosts, rows);
-    int json = client->global[LBM_GLOBAL_JSON].given;
-    for (size_t i = 0; json && i < json_array_size(rows); i++)
-        for (size_t k = 0; k < sizeof host_texts / sizeof *host_texts; k++)
-            json_object_del(json_array_get(rows, i), host_texts[k]);
-    if (status == LBM_STATUS_DONE &&
-        lbm_table_print(stdout, host_columns, sizeof host_columns / sizeof *host_columns, rows, json) !=
-            LBM_OK)
-        status = LBM_STATUS_FAILED;
-    json_decref(rows);
+    status = lbm_daemon_list(&daemon, &request, &listing);
     lbm_daemon_close(&daemon);
     return status;
 }
