@@ -317,6 +317,13 @@ mend(struct scenario *s, const struct arguments *a)
 }
 
 static void
+lag(struct scenario *s, const struct arguments *a)
+{
+    cluster_lag(s->story.cluster, host_in(a, 0), host_in(a, 1), (int64_t)a->number[2]);
+    cluster_lag(s->story.cluster, host_in(a, 1), host_in(a, 0), (int64_t)a->number[2]);
+}
+
+static void
 apart(struct scenario *s, uint32_t host, int on)
 {
     for (uint32_t p = 0; p < s->story.h.n; p++)
@@ -489,6 +496,8 @@ const struct scenario_row scenario_rows[] = {
      NEEDS_NOTHING},
     {"cut HOST HOST", "nothing goes between the two any more", cut, NULL, NEEDS_NOTHING},
     {"mend HOST HOST", "it does again", mend, NULL, NEEDS_NOTHING},
+    {"lag HOST HOST TIME", "what goes between the two takes so much longer, each way", lag, NULL,
+     NEEDS_NOTHING},
     {"isolate HOST", "nothing goes to it or from it any more", isolate, NULL, NEEDS_NOTHING},
     {"reconnect HOST", "it does again", reconnect, NULL, NEEDS_NOTHING},
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A host that stands still holds nobody up, with real daemons: the others have their share and settle, and all
-# of them once it goes on. With a link that takes its time they settle, too. How long it takes is printed.
+# A host that stands still and a link that takes its time hold nobody up, with real daemons: the others have
+# their share and settle, and all of them once it goes on. How long it takes is printed.
 for tool in python3 sqlite3; do
     command -v "$tool" >/dev/null && continue
     echo "skipped: $tool is not installed (apt-get install $tool)"
@@ -81,6 +81,7 @@ until_true 10 "host 4 comes to host 1 by the slow link" grep -qx 'host 4 connect
 until_true 10 "and host 1 to host 4" grep -qx 'host 1 connects, 200 ms' "$scratch/delayer"
 sleep 5
 step 3 220 355 "host 0 has its share beside a slow link"
+at_most "$took" "$((2 * without + 5000))" || bad "it took $took ms, and $without ms without a slow link"
 until_true 60 "all have settled" has_settled
 step 1 140 160 "it gives it back"
 until_true 60 "it settles" has_settled

@@ -5,6 +5,7 @@
  *   effects.c    effects and persist operations
  *   membership.c join, activate, who was heard when
  *   network.c    round-trip times to others, and network coordinates; network_links.c: links that follow
+ *   pace.c       who is much slower than others
  *   control_log.c this host's copy of the log; its engines and snapshots: log_internal.h
  *   jobs.c       life of a job on this host
  *   submit.c     a guest from a client to a job
@@ -100,6 +101,15 @@ int is_stuck(const struct lbm_node *node);
 int is_absent(const struct lbm_node *node, uint32_t host);
 void on_hello(struct lbm_node *node, const Lbm__Peer *message);
 void on_ping(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- pace.c ------------------------------------------------------------------------------------------- */
+
+/* It answers much later than most that this host watches. */
+int pace_is_slow(const struct lbm_node *node, uint32_t host);
+/* It is slow, or calls this host slow: they meet only when both have settled. */
+int is_aside(const struct lbm_node *node, uint32_t host);
+/* So long a partner is waited for before it is asked again. */
+int64_t pace_wait_us(const struct lbm_node *node, uint32_t host);
 
 /* ---- control_log.c ---------------------------------------------------------------------------------- */
 

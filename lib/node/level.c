@@ -230,7 +230,7 @@ close_the_silent(struct lbm_node *node, struct job *job)
         const struct pulse *pulse = pulse_known(job, host);
         int is_ready = pulse != NULL && pulse->phase >= LBM_PHASE_BALANCING;
         if (lbm_level_waits(&level->numbers, i) &&
-            (is_absent(node, host) ||
+            (is_absent(node, host) || is_aside(node, host) ||
              (is_ready && node->now_us - level->progress_us >= LEVEL_PATIENCE_US)))
             err = lbm_level_close(&level->numbers, i);
     }

@@ -122,6 +122,7 @@ network_heard(struct lbm_node *node, const Lbm__Peer *message)
         start_trip(trip, message->src, message->src_incarnation);
     trip->sent_us = ping->sent_us;
     trip->came_us = node->now_us;
+    trip->calls_slow = ping->slow != 0;
     if (ping->n_coordinate == LBM_COORDINATE_DIMENSIONS && ping->height > 0) {
         trip->has_place = 1;
         for (int k = 0; k < LBM_COORDINATE_DIMENSIONS; k++)
@@ -161,6 +162,7 @@ network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping)
     ping->coordinate = here->x;
     ping->height = here->height;
     ping->error = here->error;
+    ping->slow = pace_is_slow(node, host) != 0;
 }
 
 void

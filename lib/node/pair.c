@@ -175,8 +175,13 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
         int comes_first = s->state == SESSION_OPENED && node->host < message->src; /* both visit each other */
+        if (s->state != SESSION_NONE && s->partner != message->src && is_aside(node, s->partner))
+            session_stop(node, job); /* a visit over a slow link gives way */
         if (s->state == SESSION_NONE || (s->partner == message->src && !comes_first))
             settled_receive(node, job, early);
+    } else if (is_aside(node, message->src)) {
+        early->set = 0;
+        session_notice(node, job, message->src, NOTICE_NOT_READY);
     } else if (place < 0) {
         early->set = 0;
         session_notice(node, job, message->src, NOTICE_AHEAD);

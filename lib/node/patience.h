@@ -56,6 +56,7 @@ enum {
     EDGES_REST_US = 1000000,     /* from a change of edges to a look at what may move for it */
     EDGES_RETRY_US = 1000000,    /* changed edges without an answer are told again */
     UNHEARD_US = 200000000,       /* of large clusters: those who are heard in turn */
+    SLOW_LEAST_US = 100000,       /* there and back; whoever answers within that is not slow */
     VISIT_US = 1000000,           /* between visits of a host that has settled to those it has missed */
     WHERE_US = 1000000,      /* between questions to everybody */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
@@ -63,6 +64,8 @@ enum {
 
 enum {
     EDGES_ASKED_MAX = 30, /* all hosts are there, none knows the other end of an edge: it went long ago */
+    SLOW_TIMES = 4,       /* a slow host takes so many times as long to answer as most others */
+    PACES = 4,            /* of the last so many pings the quickest counts */
     HANDOFF_BATCHES = 2,  /* in flight to one host */
     SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
     REPL_BATCHES = 8,     /* in flight to the buddy */

@@ -264,13 +264,17 @@ is_away(const struct lbm_node *node, uint32_t partner)
     return is_stuck(node) || is_absent(node, partner);
 }
 
-/* Nonzero if the partner of this colour cannot be met: it or this host takes no part at present, or it is
- * known to be further already. */
+/* Nonzero if the partner of this colour is not met: it or this host takes no part at present, it is too slow to
+ * wait for, or it is known to be further already. */
 static int
 is_passed_over(struct lbm_node *node, struct session *s)
 {
     if (is_away(node, s->partner)) {
         s->n_silent++;
+        settled_missed(node, s, s->partner);
+        return 1;
+    }
+    if (is_aside(node, s->partner)) {
         settled_missed(node, s, s->partner);
         return 1;
     }
@@ -312,7 +316,7 @@ open_colour(struct lbm_node *node, struct job *job)
             break;
     }
     s->begun_us = node->now_us;
-    s->deadline_us = node->now_us + PAIR_WAIT_US;
+    s->deadline_us = node->now_us + pace_wait_us(node, s->partner);
     if (node->host < s->partner || is_settled(job, s, s->partner)) {
         s->state = SESSION_OPENED;
         pair_open(node, job);
@@ -426,7 +430,7 @@ session_give_up(struct lbm_node *node, struct job *job)
     struct session *s = &job->session;
     uint32_t partner = s->partner;
     session_stop(node, job);
-    if (is_away(node, partner))
+    if (is_away(node, partner) || is_aside(node, partner))
         settled_missed(node, s, partner);
     else
         lbm_termination_disturb(&s->termination);
@@ -445,9 +449,9 @@ late(struct lbm_node *node, struct job *job)
     uint32_t partner = s->partner;
     int away = is_away(node, partner);
     int waits = (s->state == SESSION_OPENED || s->state == SESSION_AWAITED) && !away &&
-                node->now_us - s->begun_us < PAIR_PATIENCE_US;
+                !is_aside(node, partner) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
     if (waits) {
-        s->deadline_us = node->now_us + PAIR_WAIT_US;
+        s->deadline_us = node->now_us + pace_wait_us(node, partner);
         if (s->state == SESSION_OPENED)
             pair_open(node, job);
         else

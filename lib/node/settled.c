@@ -25,7 +25,7 @@ settled_receive(struct lbm_node *node, struct job *job, struct early_open *visit
     s->begun_us = node->now_us;
     visitor->set = 0;
     pair_answer(node, job, visitor);
-    s->deadline_us = node->now_us + PAIR_WAIT_US;
+    s->deadline_us = node->now_us + pace_wait_us(node, visitor->host);
 }
 
 /* The neighbour that has waited longest, if one still does: who waits asks again. */
@@ -122,7 +122,7 @@ visit(struct lbm_node *node, struct job *job)
     s->colour = session_colour(node, host);
     s->state = SESSION_OPENED;
     s->begun_us = node->now_us;
-    s->deadline_us = node->now_us + PAIR_WAIT_US;
+    s->deadline_us = node->now_us + pace_wait_us(node, host);
     pair_open(node, job);
 }
 
