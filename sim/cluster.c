@@ -7,7 +7,7 @@
 
 #include "sim/script.h"
 
-enum { TIMERS_MAX = 2000 };
+enum { TIMERS_MAX = 500 };
 
 /* ---- what happens -------------------------------------------------------------------------------------- */
 
@@ -92,10 +92,11 @@ happen_now(struct cluster *c, struct happen happen)
 static void
 wake(struct cluster *c, uint32_t host)
 {
-    c->hasty = c->now_us < c->hasty_us + 1000 ? c->hasty + 1 : 0;
-    if (c->hasty == 0)
-        c->hasty_us = c->now_us;
-    if (c->hasty > TIMERS_MAX)
+    struct machine *m = &c->machine[host];
+    m->hasty = c->now_us < m->hasty_us + 1000 ? m->hasty + 1 : 0;
+    if (m->hasty == 0)
+        m->hasty_us = c->now_us;
+    if (m->hasty > TIMERS_MAX)
         check_violated(&c->check, "I7", "host %" PRIu32 " wants to be woken %d times within a millisecond",
                        host, TIMERS_MAX);
     struct lbm_event tick = {.kind = LBM_EVENT_TIMER};

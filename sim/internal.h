@@ -68,6 +68,8 @@ struct machine {
     int full, fail_sync;
     uint32_t allocations_left; /* until one fails; 0: none does */
     int dying;                 /* why it ends with this step */
+    uint32_t hasty;            /* timers in a row that did not let a millisecond pass, since: */
+    int64_t hasty_us;
     LBM_VEC(struct waiting) waiting;
     LBM_VEC(struct happen) held; /* while stopped */
     int64_t *channel_us;         /* [n] when the last message to each host arrives: order */
@@ -160,8 +162,6 @@ struct cluster {
     enum moment awaited; /* ends the present run */
     uint32_t awaited_at; /* at this host */
     int interrupted;     /* the present run ends after what happens now */
-    uint32_t hasty;      /* timers in a row that did not let a millisecond pass */
-    int64_t hasty_us;
     int tracing;
     struct lbm_buf trace;
 };

@@ -13,15 +13,16 @@
 enum {
     JOIN_US = 30000000,
     HASTE_US = 300000,
-    MOMENT_US = 1500000,     /* for a moment to come */
-    ENTRY_US = 6000000,      /* for an entry of some kind */
-    LOSS_US = 60000000,      /* at most, until a loss is in the log */
-    AGAIN_US = 500000,       /* to see whether it is */
-    CALM_US = 4000000,       /* at most, before the first fault */
-    WORK_US = 30000000,      /* after the faults, until every vertex is worked on */
-    SETTLE_US = 120000000,   /* until all jobs have settled */
-    SETTLE_HOP_US = 8000000, /* the same, for each hop that load may have to go */
-    STILL_US = 5000000,      /* for what may come after all */
+    MOMENT_US = 1500000,      /* for a moment to come */
+    ENTRY_US = 6000000,       /* for an entry of some kind */
+    LOSS_US = 60000000,       /* at most, until a loss is in the log */
+    AGAIN_US = 500000,        /* to see whether it is */
+    CALM_US = 4000000,        /* at most, before the first fault */
+    WORK_US = 30000000,       /* after the faults, until every vertex is worked on */
+    SETTLE_US = 120000000,    /* until all jobs have settled */
+    SETTLE_HOP_US = 8000000,  /* the same, for each hop that load may have to go */
+    SETTLE_LINK_US = 4000000, /* the same, for each link of the host that has most */
+    STILL_US = 5000000,       /* for what may come after all */
 };
 
 static const struct story *running;
@@ -284,11 +285,16 @@ tell_jobs(struct story *s)
         }
 }
 
-/* Diffusion needs more sweeps the farther hosts are apart, and a sweep of a long chain is long. */
+/* Diffusion needs more sweeps the farther hosts are apart, and a sweep is long in a long chain, and where one
+ * host has many neighbours, which it meets one after the other. */
 static int64_t
 settle_us(const struct story *s)
 {
-    return SETTLE_US + SETTLE_HOP_US * (int64_t)lbm_hosts_diameter_hops(&s->h);
+    uint32_t links = 0;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        links = s->h.offset[p + 1] - s->h.offset[p] > links ? s->h.offset[p + 1] - s->h.offset[p] : links;
+    return SETTLE_US + SETTLE_HOP_US * (int64_t)lbm_hosts_diameter_hops(&s->h) +
+           SETTLE_LINK_US * (int64_t)links;
 }
 
 /* I8: when faults stop, every vertex is worked on within 30 s and the jobs settle. */
