@@ -10,92 +10,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "graph/generate.h"
 #include "map_make.h"
-
-/* A session and what it starts from. */
-struct trial {
-    struct lbm_hosts h;
-    struct lbm_graph g;
-    uint32_t *part, *before;
-    uint32_t *member, *moved;
-    uint8_t *fixed;
-    struct lbm_pair pair;
-};
-
-/* A random guest, two random hosts, and nine in ten of their vertices as members, a tenth of them fixed. */
-static void
-trial_open(struct trial *t, unsigned i, uint32_t n, struct lbm_rng *rng)
-{
-    t->h = map_hosts_some(1 + i % (MAP_HOSTS_SOME - 1));
-    t->g = map_guest(n, 3 * n, 1 + i % 4 * 10, 1 + i % 3 * 5, rng);
-    t->part = map_part(&t->g, t->h.n, rng);
-    t->before = lbm_copy(t->part, n, sizeof *t->part);
-    t->member = lbm_alloc(n, sizeof *t->member);
-    t->moved = lbm_alloc(n, sizeof *t->moved);
-    t->fixed = lbm_alloc(n, 1);
-    assert_true(t->before != NULL && t->member != NULL && t->moved != NULL && t->fixed != NULL);
-    uint32_t a = lbm_rng_below(rng, t->h.n), b = (a + 1 + lbm_rng_below(rng, t->h.n - 1)) % t->h.n;
-    t->pair = (struct lbm_pair){.g = &t->g,
-                                .h = &t->h,
-                                .part = t->part,
-                                .fixed = t->fixed,
-                                .a = a,
-                                .b = b,
-                                .member = t->member,
-                                .patience = 100};
-    for (uint32_t v = 0; v < n; v++) {
-        if (t->part[v] != a && t->part[v] != b)
-            continue;
-        t->pair.load[t->part[v] == b] += lbm_graph_work(&t->g, v);
-        t->fixed[v] = lbm_rng_below(rng, 10) == 0;
-        if (lbm_rng_below(rng, 10) != 0)
-            t->member[t->pair.n_members++] = v;
-    }
-    for (int side = 0; side < 2; side++)
-        t->pair.limit[side] = (t->pair.load[0] + t->pair.load[1]) / 2 + lbm_rng_below(rng, 5);
-}
-
-static void
-trial_close(struct trial *t)
-{
-    free(t->part);
-    free(t->before);
-    free(t->member);
-    free(t->moved);
-    free(t->fixed);
-    lbm_graph_free(&t->g);
-    lbm_hosts_free(&t->h);
-}
-
-static int
-lists(const uint32_t *ids, uint32_t n, uint32_t id)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (ids[i] == id)
-            return 1;
-    return 0;
-}
-
-/* What holds after every session. */
-static void
-assert_settled(const struct trial *t, int64_t gain, uint32_t n_moved)
-{
-    uint64_t load[2] = {0};
-    for (uint32_t v = 0; v < t->g.n; v++) {
-        int changed = t->part[v] != t->before[v];
-        assert_int_equal(changed, lists(t->moved, n_moved, v));
-        if (changed) {
-            assert_true(lists(t->member, t->pair.n_members, v) && !t->fixed[v]);
-            assert_true(t->part[v] == t->pair.a || t->part[v] == t->pair.b);
-        }
-        if (t->part[v] == t->pair.a || t->part[v] == t->pair.b)
-            load[t->part[v] == t->pair.b] += lbm_graph_work(&t->g, v);
-    }
-    assert_int_equal(load[0], t->pair.load[0]);
-    assert_int_equal(load[1], t->pair.load[1]);
-    assert_int_equal(gain, (int64_t)lbm_map_hop_bytes(&t->g, &t->h, t->before) -
-                               (int64_t)lbm_map_hop_bytes(&t->g, &t->h, t->part));
-}
+#include "pair_trial.h"
 
 static void
 a_session_never_worsens_and_reports_what_it_did(void **state)
@@ -111,7 +28,7 @@ a_session_never_worsens_and_reports_what_it_did(void **state)
         trial_open(&t, i, i % 7 == 0 ? lbm_rng_below(&rng, 4) : 20 + lbm_rng_below(&rng, 100), &rng);
         uint64_t excess = lbm_map_excess(2, t.pair.load, t.pair.limit);
         assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_settled(&t, gain, n_moved);
+        trial_expect(&t, gain, n_moved);
         uint64_t after = lbm_map_excess(2, t.pair.load, t.pair.limit);
         assert_true(after < excess || (after == excess && gain >= 0));
         gains += gain > 0;
@@ -137,7 +54,7 @@ a_shift_is_kept(void **state)
         t.pair.limit[0] = t.pair.limit[1] = whole;
         t.pair.shift = 1 + lbm_rng_below(&rng, (uint32_t)(given / 4 + 1));
         assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_settled(&t, gain, n_moved);
+        trial_expect(&t, gain, n_moved);
         assert_true(t.pair.load[0] <= given);
         if (t.g.work == NULL && given > t.pair.shift && t.pair.n_members > 30) {
             /* unit work, members enough: at least the shift has gone */
@@ -196,7 +113,7 @@ no_more_rows_leave_a_side_than_may(void **state)
         if (i % 2 == 0)
             t.pair.shift = t.pair.load[0] / 4;
         assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_settled(&t, gain, n_moved);
+        trial_expect(&t, gain, n_moved);
         for (uint32_t k = 0; k < n_moved; k++)
             left[t.before[t.moved[k]] == t.pair.b]++;
         assert_in_range(left[0], 0, most[0]);
@@ -224,9 +141,9 @@ a_host_that_must_be_empty_gives_all_it_can(void **state)
         t.pair.shift = t.pair.load[0];
         uint32_t stay = 0;
         for (uint32_t v = 0; v < t.g.n; v++)
-            stay += t.part[v] == t.pair.a && !lists(t.member, t.pair.n_members, v);
+            stay += t.part[v] == t.pair.a && !trial_lists(t.member, t.pair.n_members, v);
         assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_settled(&t, gain, n_moved);
+        trial_expect(&t, gain, n_moved);
         uint32_t left = 0;
         for (uint32_t v = 0; v < t.g.n; v++)
             left += t.part[v] == t.pair.a;
@@ -284,7 +201,7 @@ a_patch_with_ghosts_gains_what_the_whole_gains(void **state)
         t.pair.n_members = n_members;
         t.pair.g = &patch;
         assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_settled(&t, gain, n_moved);
+        trial_expect(&t, gain, n_moved);
         moves += n_moved;
         trial_close(&t);
     }
@@ -342,7 +259,7 @@ moves_that_have_a_price_pay_it(void **state)
         t.pair.limit[0] = t.pair.limit[1] = t.pair.load[0] + t.pair.load[1]; /* balance asks for nothing */
         t.pair.price = i % 4 == 0 ? UINT32_MAX : 1 + lbm_rng_below(&rng, 3 * LBM_PAIR_PRICE_PARTS);
         assert_int_equal(lbm_pair_refine(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_settled(&t, gain, n_moved);
+        trial_expect(&t, gain, n_moved);
         assert_true((uint64_t)gain * LBM_PAIR_PRICE_PARTS >= (uint64_t)t.pair.price * n_moved);
         moves += n_moved;
         forgone += n_moved == 0;

@@ -78,6 +78,8 @@ struct lbm_pair {
     uint32_t price;                       /* gain that a move beyond the shift must bring, in those parts */
     const uint32_t *home;                 /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
     const int64_t *stay;                  /* [rows] cost of not being at home, in those parts; with home */
+    double urge;                          /* of a cut: what the shift may cost for a unit of work at most, J and
+                                           * stay in those parts; 0: anything */
     struct lbm_pair_workspace *workspace; /* for at least g->n rows; NULL: a temporary one */
 };
 
@@ -93,6 +95,17 @@ struct lbm_pair {
  * Cost: O(k log k), k directions of the members, and of rows that move with room. */
 enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,
                              uint32_t *n_moved) LBM_MUST_CHECK;
+
+/* The same with the best boundary that the members allow: least J and stay of those that change host, a least
+ * cut for each price of work, and refinement where a cut has more or less work than was asked for. Of the shift
+ * no more is carried out than what costs no more than urge. If rows are limited (most) or costs are too large
+ * for this, refinement alone.
+ * In:      stay [rows]; room 0, home NULL; price is not used.
+ * Source:  Picard & Ratliff 1975; Everett 1963.
+ * Out, errors: as lbm_pair_refine; load, *gain (of J), *moved [n_members].
+ * Cost:    a few maximal flows over the members, each a few times their directions. */
+enum lbm_err lbm_pair_cut(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,
+                          uint32_t *n_moved) LBM_MUST_CHECK;
 
 #define LBM_METHOD_LIST(X)                                                                                   \
     X(LBMAP, "lbmap", "levels, embedding, balanced power diagram, flow, pair refinement")                    \

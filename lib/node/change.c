@@ -304,6 +304,7 @@ carry_out(struct plan *plan)
     if (node->failed == LBM_OK)
         record_together(node, plan->job, plan->slots.at, plan->slots.n);
     load_drifts(node, plan->job);
+    plan->job->session.stirred = 1;
     if (c->n_end != 0)
         gates_look_again(node, plan->job);
     uint64_t seq = LBM_BUG(CHANGE_UNACKED) ? 0 : node->stream.seq;

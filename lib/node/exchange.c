@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What one exchange session moves: the share of generalized dimension exchange where a side is over its
  * limit (XL95), and pair refinement of the boundary, settled together (DESIGN sections 3.5 and 6). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,10 +237,28 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const slot_list *own
 
 /* ---- the decision -------------------------------------------------------------------------------------- */
 
+/* What levelling may cost for a usual vertex at first, in parts of a mean edge, and how that grows with each
+ * meeting. */
+static const double urge_first = 0.02, urge_growth = 1.25;
+
 static uint64_t
 excess(uint64_t load, uint64_t limit)
 {
     return load > limit ? load - limit : 0;
+}
+
+/* Of a vertex. */
+static double
+usual_work(const struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    return fmax(1, (double)load_whole(node, entry) / fmax(1, load_count(node, entry)));
+}
+
+/* Of an edge, in units of gain. */
+static double
+mean_edge(const struct lbm_job_entry *entry)
+{
+    return entry->edges != 0 ? (double)entry->weight / (double)entry->edges * LBM_PAIR_PRICE_PARTS : 0;
 }
 
 /* Gain that a move must bring besides balance. What ran well before is not stirred up for little: a fraction
@@ -251,8 +270,7 @@ move_price(const struct lbm_node *node, const struct job *job, const struct lbm_
     double paid = gates_price(node, job, links);
     if (!job->was_settled && paid <= 0)
         return 0;
-    double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 0;
-    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean * LBM_PAIR_PRICE_PARTS / MOVES_PER_EDGE;
+    double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean_edge(entry) / MOVES_PER_EDGE;
     return price < UINT32_MAX ? (uint32_t)price : UINT32_MAX;
 }
 
@@ -390,6 +408,76 @@ list_moves(const struct lbm_node *node, struct joint *joint, const struct lbm_sh
     return err;
 }
 
+/* Nonzero if some vertex of the side that is to give may move just now: else nobody can offer anything. */
+static int
+has_to_give(const struct lbm_pair *pair)
+{
+    for (uint32_t i = 0; i < pair->n_members; i++)
+        if (pair->part[pair->member[i]] == pair->a)
+            return 1;
+    return 0;
+}
+
+/* Balance is not bought at once at any price: at first only where it costs little, for a boundary that is
+ * wide or falls in anyway, and the more the longer one of both has too much. So what is too much leaves a
+ * host where that is cheapest, though no host knows what the others would have to pay. The price begins anew
+ * with each change from outside, and between two of them a few times when both were level. When changes end,
+ * so do meetings that wait for a better offer, however often hosts wake one another. */
+static double
+urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
+        const struct lbm_pair *pair)
+{
+    struct quiet *met = pair_quiet(node, &job->session, partner);
+    int is_late = job->session.sweep - job->session.woken > PATIENT_SWEEPS;
+    if (met == NULL)
+        return 0;
+    if (met->stir != job->session.stir) {
+        met->stir = job->session.stir;
+        met->pressed = met->begun = 0;
+    }
+    if (pair->shift == 0 && met->pressed != 0 && met->begun < URGES_ANEW) {
+        met->pressed = 0;
+        met->begun++;
+    }
+    if (pair->shift == 0 || is_late || met->pressed >= URGES || !has_to_give(pair))
+        return 0;
+    lbm_termination_disturb(&job->session.termination); /* it is not over yet */
+    double urge = urge_first * mean_edge(entry) * pow(urge_growth, met->pressed++);
+    return (pair->price + urge) / usual_work(node, entry);
+}
+
+/* How the boundary of a job that had settled changes: as little as balance allows, for as much as possible.
+ */
+static enum lbm_err
+cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
+             struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+{
+    int64_t *stay = lbm_alloc(pair->g->n, sizeof *stay);
+    double price = pair->price / usual_work(node, entry);
+    if (stay == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t i = 0; i < pair->n_members; i++)
+        stay[pair->member[i]] = (int64_t)(price * lbm_graph_work(pair->g, pair->member[i]));
+    pair->stay = stay;
+    pair->patience = CUT_PATIENCE;
+    pair->urge = urge_of(node, job, entry, partner, pair);
+    enum lbm_err err = lbm_pair_cut(pair, &node->rng, gain, moved, n_moved);
+    free(stay);
+    return err;
+}
+
+/* Cuts and prices are for many vertices: where one is more than a host may have beyond its share, no offer is
+ * better than another, and what is too much has to go where it fits. */
+static enum lbm_err
+settle_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
+                struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+{
+    double slack = (double)job_limit(node, entry, node->host) - job_target(node, entry, node->host);
+    return job->was_settled && slack >= usual_work(node, entry)
+               ? cut_boundary(node, job, entry, partner, pair, gain, moved, n_moved)
+               : lbm_pair_refine(pair, &node->rng, gain, moved, n_moved);
+}
+
 enum lbm_err
 exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, const Lbm__PairAccept *accept,
                 struct exchange *out)
@@ -439,7 +527,7 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
                                 .most = most};
         int64_t gain = 0;
         uint32_t n_moved = 0;
-        err = lbm_pair_refine(&pair, &node->rng, &gain, moved, &n_moved);
+        err = settle_boundary(node, job, entry, partner_host, &pair, &gain, moved, &n_moved);
         uint64_t left[2] = {pair.load[swap], pair.load[!swap]};
         if (err == LBM_OK && is_worth_it(node, job, partner_host, accept, share, left, gain))
             err = list_moves(node, &joint, shard, band, &pair, moved, n_moved, out);

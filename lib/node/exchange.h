@@ -21,4 +21,7 @@ struct exchange {
 enum lbm_err exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
                              const Lbm__PairAccept *accept, struct exchange *out) LBM_MUST_CHECK;
 
+/* pair.c: what this host knows of its meetings with another; NULL: memory is short, the step has failed. */
+struct quiet *pair_quiet(struct lbm_node *node, struct session *s, uint32_t host);
+
 #endif

@@ -18,6 +18,12 @@ slack_hear(struct session *s, uint32_t from, struct way way)
         heard->other = way;
 }
 
+static void
+stir_hear(struct session *s, uint64_t stir)
+{
+    s->stir = stir > s->stir ? stir : s->stir;
+}
+
 /* A number that changes whenever this host might decide otherwise than before: with vertices that come and
  * go, and with records that become free to move; 0 while it has too much. */
 static uint64_t
@@ -38,21 +44,26 @@ stillness(const struct lbm_node *node, struct job *job)
     return hash | 1;
 }
 
-static struct quiet *
-quiet_with(struct session *s, uint32_t host)
+struct quiet *
+pair_quiet(struct lbm_node *node, struct session *s, uint32_t host)
 {
+    struct quiet fresh = {.host = host};
     for (size_t i = 0; i < s->quiet.n; i++)
         if (s->quiet.at[i].host == host)
             return &s->quiet.at[i];
-    return NULL;
+    if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    return &s->quiet.at[s->quiet.n - 1];
 }
 
 /* Nonzero if nothing moved between both as they stand, and would not now. */
 static int
-is_quiet(struct job *job)
+is_quiet(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    const struct quiet *quiet = quiet_with(s, s->partner);
+    const struct quiet *quiet = pair_quiet(node, s, s->partner);
     uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
     return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
            quiet->theirs == s->still_heard && quiet->times >= times;
@@ -62,14 +73,9 @@ is_quiet(struct job *job)
 static void
 remember_quiet(struct lbm_node *node, struct session *s)
 {
-    struct quiet *quiet = quiet_with(s, s->partner), fresh = {.host = s->partner};
-    if (quiet == NULL) {
-        if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
-            return;
-        }
-        quiet = &s->quiet.at[s->quiet.n - 1];
-    }
+    struct quiet *quiet = pair_quiet(node, s, s->partner);
+    if (quiet == NULL)
+        return;
     int same = quiet->own == s->still && quiet->theirs == s->still_heard;
     quiet->times = same ? quiet->times + 1 : 1;
     quiet->own = s->still;
@@ -90,6 +96,7 @@ pair_open(struct lbm_node *node, struct job *job)
     open.slack_hops = slack.hops;
     open.slack_room = slack.room;
     open.still = s->still = stillness(node, job);
+    open.stir = s->stir;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
     message.pair_open = &open;
@@ -106,9 +113,10 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     columns_init(&columns);
     lbm_termination_hear(&s->termination, open->counter);
     slack_hear(s, s->partner, open->slack);
+    stir_hear(s, open->stir);
     s->still = stillness(node, job);
     s->still_heard = open->still;
-    int same = is_quiet(job);
+    int same = is_quiet(node, job);
     if (!same && exchange_band(node, job, s->partner, &band) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
@@ -128,6 +136,7 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     accept.slack_room = slack.room;
     accept.band = &columns.message;
     accept.still = s->still;
+    accept.stir = s->stir;
     accept.same = same != 0;
     uint32_t room = gates_room(node, job);
     accept.room = room < UINT32_MAX ? room + 1 : 0;
@@ -171,6 +180,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .counter = open->counter,
                                  .slack = {open->slack_hops, open->slack_room},
                                  .still = open->still,
+                                 .stir = open->stir,
                                  .heard_us = node->now_us};
     int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
@@ -386,6 +396,7 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     settled_met(s, message->src);
     lbm_termination_hear(&s->termination, accept->counter);
     slack_hear(s, message->src, (struct way){accept->slack_hops, accept->slack_room});
+    stir_hear(s, accept->stir);
     struct exchange exchange = {0};
     s->still_heard = accept->still;
     if (!accept->same && exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK) {

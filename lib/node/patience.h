@@ -94,8 +94,11 @@ enum {
     QUIET_TIMES = 2,              /* nothing moved so often (once settled: once): not tried again as it is */
     PATIENT_SHARES = 200,         /* after so many sweeps a share moves only what makes the excess less */
     MOVES_PER_EDGE = 4,           /* so many vertices may move to have one edge of mean weight less */
-    MOVES_PER_EDGE_DRIFTING = 16, /* the same while loads drift, or boundaries fray */
-    PATIENT_SWEEPS = 40,          /* after so many sweeps a session must gain more and more */
+    URGES = 25,                   /* after so many meetings balance may cost anything */
+    HELD_UP_SWEEPS = 40,          /* so long a host that may give nothing just now does not settle */
+    URGES_ANEW = 4,               /* so often that begins anew before something changes from outside */
+    CUT_PATIENCE = 50,            /* moves without gain from a corner of a cut */
+    PATIENT_SWEEPS = 20,          /* after so many sweeps a session must gain more and more */
 };
 
 #endif

@@ -211,6 +211,7 @@ record_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, u
     lbm_shard_set_work(&job->shard, vertex, work);
     changed(node, job, vertex);
     vertex->worked = may_move ? vertex->seq : 0;
+    job->session.stirred = 1;
 }
 
 void

@@ -180,7 +180,7 @@ static int
 is_held_up(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    if (has_just_come(node, job) && job->session.sweep - job->session.woken <= PATIENT_SWEEPS)
+    if (has_just_come(node, job) && job->session.sweep - job->session.woken <= HELD_UP_SWEEPS)
         return 1;
     if (session_load(job) <= job_limit(node, entry, node->host))
         return 0;
@@ -189,7 +189,7 @@ is_held_up(const struct lbm_node *node, struct job *job)
         return 1;
     }
     return (stream_lag(node) != 0 || node->lease.fence_us != 0) &&
-           job->session.sweep - job->session.woken <= PATIENT_SWEEPS;
+           job->session.sweep - job->session.woken <= HELD_UP_SWEEPS;
 }
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
@@ -497,6 +497,9 @@ session_topology_changed(struct lbm_node *node, struct job *job, int all, int li
     level_stop(node, job);
     for (size_t i = 0; i < job->session.early.n; i++)
         job->session.early.at[i].set = 0; /* colours are others now */
+    job->session.stirred |= near;
+    if (near)
+        settled_number(&job->session);
     if (job->phase == LBM_PHASE_BALANCING || near)
         job_enter(node, job, LBM_PHASE_BALANCING);
     if (!near)

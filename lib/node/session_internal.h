@@ -31,6 +31,8 @@ void settled_weigh(const struct lbm_node *node, struct job *job);
 /* A host is passed over since it takes no part; it was met. */
 void settled_missed(struct lbm_node *node, struct session *s, uint32_t host);
 void settled_met(struct session *s, uint32_t host);
+/* If something has changed here from outside since the last change that has a number: it gets the next. */
+void settled_number(struct session *s);
 /* Wakes the host if it has too much, or visits one that it has missed. */
 void settled_timer(struct lbm_node *node, struct job *job);
 

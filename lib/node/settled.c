@@ -127,6 +127,14 @@ visit(struct lbm_node *node, struct job *job)
 }
 
 void
+settled_number(struct session *s)
+{
+    if (s->stirred && s->stir < UINT64_MAX)
+        s->stir++;
+    s->stirred = 0;
+}
+
+void
 settled_timer(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
@@ -137,6 +145,7 @@ settled_timer(struct lbm_node *node, struct job *job)
         settled_receive_next(node, job);
     } else if (is_overloaded(node, job) || node->now_us >= job->cool_us) {
         (void)gates_cooled(node, job);
+        settled_number(s);
         job_enter(node, job, LBM_PHASE_BALANCING);
     } else if (s->missed.n != 0 && node->now_us >= s->visit_us) {
         visit(node, job);

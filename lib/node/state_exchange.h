@@ -43,7 +43,7 @@ struct early_open {
     uint64_t load;
     uint32_t counter;
     struct way slack;
-    uint64_t still;
+    uint64_t still, stir;
     int64_t heard_us;
     int settled; /* it opens nothing by itself */
 };
@@ -57,11 +57,14 @@ struct slack {
     struct way other;
 };
 
-/* A neighbour with which nothing moved, and how things stood on both sides. */
+/* What meetings with a neighbour were like: how things stood on both sides when nothing moved, and how often
+ * one of both had too much since the change with that number. */
 struct quiet {
     uint32_t host;
     uint64_t own, theirs; /* `still` of this host and of the other */
     uint32_t times;       /* in a row */
+    uint32_t pressed, begun; /* and how often that began anew */
+    uint64_t stir;
 };
 
 /* A link of this host. */
@@ -92,6 +95,10 @@ struct session {
     LBM_VEC(uint32_t) missed; /* hosts passed over since they did not take part, and not met since */
     int64_t visit_us;         /* SETTLED: one of them may be visited from then on */
     uint64_t still, still_heard; /* of the session under way, this host's and the partner's */
+    /* Changes from outside are numbered, as events by Lamport: a host that has too much after one of its own
+     * takes the number after the highest that it has heard of. Vertices that move number nothing. */
+    uint64_t stir;
+    int stirred; /* loads have changed here by themselves since */
 };
 
 /* ---- levelling ----------------------------------------------------------------------------------------- */
