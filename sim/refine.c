@@ -174,6 +174,8 @@ take_ids(struct cluster *c, struct application *a, const Lbm__Response *response
 {
     struct guest *guest = check_guest(&c->check, a->job);
     a->ids = 0;
+    if (guest->deleted)
+        return; /* the log has no job any more to which they belong */
     for (size_t i = 0; response->ids != NULL && i < response->ids->n_vertex; i++) {
         uint32_t vertex = response->ids->vertex[i];
         if (vertex >= guest->n && !check_grow(&c->check, guest, vertex))
