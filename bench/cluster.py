@@ -95,6 +95,12 @@ class Cluster:
     def pid(self, host):
         return int(open(f"{self.directory}/h{host}/lbmapd.pid").read())
 
+    def memory_kb(self, host):
+        """The most that it ever had."""
+        for line in open(f"/proc/{self.pid(host)}/status"):
+            if line.startswith("VmHWM"):
+                return int(line.split()[1])
+
     def socket(self, host):
         return f"{self.directory}/h{host}/lbmapd.sock"
 
@@ -110,6 +116,17 @@ class Cluster:
     def job(self):
         found = json.loads(self.ask(0, "jobs", "job", "--json"))
         return found[0] if isinstance(found, list) else found
+
+    def submit_parallel(self, n, path, seed):
+        """Each host reads its part."""
+        run(self.lbctl, "-q", "convert", path, self.scratch + "/part", "--parts", str(n))
+        readers = []
+        for host in range(n):
+            part = f"{self.scratch}/part.{host}"
+            command = self.at(host, "submit", "--parallel", part, "--name", "job", "--seed", seed)
+            readers.append(subprocess.Popen(command))
+        if any([reader.wait() != 0 for reader in readers]):
+            raise subprocess.CalledProcessError(1, "lbctl submit --parallel")
 
     def settle(self, seconds, must=True):
         subprocess.run(self.at(0, "wait", "job", "--timeout", str(seconds)), check=must)

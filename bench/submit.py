@@ -3,7 +3,7 @@
 import argparse, json, os, subprocess, sys, time
 
 sys.dont_write_bytecode = True  # beside the source
-from cluster import Cluster, run, write_json
+from cluster import Cluster, write_json
 from measure import Hosts, edges_of, hop_bytes, imbalance, read_metis
 
 
@@ -24,37 +24,19 @@ def judge(hosts, edges, part):
     return hop_bytes(hosts, edges, part), imbalance(load)
 
 
-def memory_kb(pid):
-    for line in open(f"/proc/{pid}/status"):
-        if line.startswith("VmHWM"):
-            return int(line.split()[1])
-
-
 def cpu_s(pid):
     fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def submit_parallel(cluster, n, path, seed):
-    """Each host reads its part."""
-    run(cluster.lbctl, "-q", "convert", path, cluster.scratch + "/part", "--parts", str(n))
-    readers = []
-    for host in range(n):
-        part = f"{cluster.scratch}/part.{host}"
-        command = cluster.at(host, "submit", "--parallel", part, "--name", "job", "--seed", seed)
-        readers.append(subprocess.Popen(command))
-    if any([reader.wait() != 0 for reader in readers]):
-        raise subprocess.CalledProcessError(1, "lbctl submit --parallel")
 
 
 def settled(cluster, n, path, start, seed, patience):
     """Host of each vertex once a new cluster has settled, and what that took."""
     cluster.up()
     pids = [cluster.pid(host) for host in range(n)]
-    idle = [memory_kb(pid) for pid in pids]
+    idle = [cluster.memory_kb(host) for host in range(n)]
     begin, cpu = time.monotonic(), sum(cpu_s(pid) for pid in pids)
     if start == "parallel":
-        submit_parallel(cluster, n, path, seed)
+        cluster.submit_parallel(n, path, seed)
     else:
         cluster.ask(0, "submit", path, "--name", "job", "--seed", seed, "--start", start)
     cluster.settle(int(patience))
@@ -62,7 +44,7 @@ def settled(cluster, n, path, start, seed, patience):
     moved = sum(json.loads(cluster.ask(host, "status", "--json"))["handoffs"] for host in range(n))
     part = [int(p) for p in cluster.ask(0, "map", "job").split()]
     return part, dict(seconds=round(took, 1), cpu_s=round(cpu, 1), handoffs=moved,
-                      grown_kb=[memory_kb(pid) - before for pid, before in zip(pids, idle)])
+                      grown_kb=[cluster.memory_kb(host) - before for host, before in enumerate(idle)])
 
 
 def compare(args, cluster, spec, seed, rows):

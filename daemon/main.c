@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "daemon/settings.h"
 
 #define DEFAULT_SETTINGS LBM_SYSCONFDIR "/lbmap/lbmapd.conf"
+
+enum { MAPPED_BYTES = 128 * 1024 }; /* allocated by itself from that size on */
 
 enum option_id {
     OPTION_CONFIG = 'c',
@@ -142,10 +145,21 @@ run(const struct arguments *arguments)
     return status;
 }
 
+/* Columns and rows of large guests go back to the system when they are freed or grow, whatever lies behind
+ * them: left to itself the allocator raises its limit with each of them. */
+static void
+return_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
     struct arguments arguments = {.settings_path = DEFAULT_SETTINGS};
+    return_memory();
     lbm_assert_hook = log_assertion;
     signal(SIGPIPE, SIG_IGN); /* a connection that breaks is an error of that connection */
     signal(SIGXFSZ, SIG_IGN); /* a database at its limit is an error of the database */

@@ -94,7 +94,8 @@ expect_consistent(struct lbm_shard *shard)
     uint64_t load = 0, directions = 0;
     for (size_t i = 0; i < shard->vertices.n; i++) {
         const struct lbm_vertex *vertex = &shard->vertices.at[i];
-        assert_ptr_equal(lbm_shard_vertex(shard, vertex->id), vertex);
+        if (vertex->id != LBM_NONE)
+            assert_ptr_equal(lbm_shard_vertex(shard, vertex->id), vertex);
         n_own += vertex->stage == LBM_STAGE_OWN;
         n_out += vertex->stage == LBM_STAGE_OUT;
         load += vertex->stage == LBM_STAGE_OWN ? vertex->work : 0;
@@ -522,6 +523,31 @@ the_whole_guest_comes_back_only_from_its_only_owner(void **state)
     lbm_shard_free(&shard);
 }
 
+static void
+slots_of_vertices_that_are_forgotten_are_used_again(void **state)
+{
+    (void)state;
+    enum { GONE = 7, OTHER = N, NEXT = N + 1 };
+    struct lbm_shard shard;
+    lattice(&shard);
+    give(&shard, GONE, 1);
+    struct lbm_vertex *gone = lbm_shard_vertex(&shard, GONE);
+    uint32_t slot = (uint32_t)(gone - shard.vertices.at);
+    lbm_shard_forget(&shard, gone);
+    assert_ptr_equal(lbm_shard_vertex(&shard, GONE), gone); /* others have to hear of that */
+    lbm_shard_vacate(&shard, gone);
+    lbm_shard_vacate(&shard, gone); /* no more than once */
+    assert_null(lbm_shard_vertex(&shard, GONE));
+    expect_consistent(&shard);
+    put(&shard, (struct lbm_row){.job = JOB, .vertex = OTHER, .epoch = 1, .stage = LBM_STAGE_OWN, .work = 5});
+    put(&shard, (struct lbm_row){.job = JOB, .vertex = NEXT, .epoch = 1, .stage = LBM_STAGE_OWN, .work = 5});
+    assert_ptr_equal(lbm_shard_vertex(&shard, OTHER), &shard.vertices.at[slot]);
+    assert_int_equal(shard.vertices.n, N + 1);
+    put(&shard, lattice_row(GONE, 3)); /* it comes back */
+    expect_consistent(&shard);
+    lbm_shard_free(&shard);
+}
+
 int
 main(void)
 {
@@ -539,6 +565,7 @@ main(void)
         cmocka_unit_test(coordinates_survive_a_change_of_owners),
         cmocka_unit_test(random_changes_keep_records_and_patch_in_step),
         cmocka_unit_test(the_whole_guest_comes_back_only_from_its_only_owner),
+        cmocka_unit_test(slots_of_vertices_that_are_forgotten_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,8 +122,7 @@ merge_job(struct lbm_node *node, struct replica_job *held, uint32_t owner)
     if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
         return; /* cancelled, or never in the log */
     for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++)
-        if (held->rows.at[i].stage != LBM_STAGE_NONE)
-            merge_row(node, job, &held->rows.at[i], owner);
+        merge_row(node, job, &held->rows.at[i], owner);
     if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
         job_enter(node, job, LBM_PHASE_BALANCING);
 }

@@ -2,7 +2,8 @@
 /* The end of handoffs. FIN says that its sender will never make an offer of that vertex up to that epoch
  * again; the sender's buddy knows it too. Without FIN the receiver asks, by repeating its answer. A record in
  * MOV or REF whose source has finished answers no offer any more: after a while, in which MOV still tells
- * others where the vertex went, it is removed. A host without a record has finished. */
+ * others where the vertex went, it is removed, sooner if there are many. A host without a record has
+ * finished. */
 #include <stdlib.h>
 
 #include "node/internal.h"
@@ -63,24 +64,41 @@ ask_again(struct lbm_node *node, struct job *job)
     job->finish_us = kept != 0 ? node->now_us + FIN_RETRY_US : INT64_MAX;
 }
 
+/* So many finished records are more than have to stay for long. */
+static size_t
+excess(const struct job *job)
+{
+    size_t few = job->shard.n_own / 4 + TOMBSTONES_FEW;
+    return job->tombstones.n > few ? job->tombstones.n - few : 0;
+}
+
+int64_t
+finish_patience_us(const struct lbm_node *node, const struct job *job)
+{
+    return excess(job) != 0 && node->tombstone_us > TOMBSTONE_LEAST_US ? TOMBSTONE_LEAST_US
+                                                                       : node->tombstone_us;
+}
+
 static void
 collect(struct lbm_node *node, struct job *job)
 {
-    size_t kept = 0;
+    const int64_t least_us = finish_patience_us(node, job);
+    size_t kept = 0, too_many = excess(job); /* the oldest of them come first */
     for (size_t i = 0; i < job->tombstones.n && node->failed == LBM_OK; i++) {
         uint32_t slot = job->tombstones.at[i];
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
         if (vertex->stage != LBM_STAGE_MOV && vertex->stage != LBM_STAGE_REF)
             continue;
-        int is_old =
-            node->now_us - vertex->since_us >= node->tombstone_us && vertex->fin && vertex->n_news == 0;
-        if (is_acked(node, vertex) && (is_old || LBM_BUG(COLLECT_UNFINISHED)))
+        int64_t age_us = node->now_us - vertex->since_us;
+        int is_old = age_us >= (i < too_many ? least_us : node->tombstone_us);
+        int is_over = is_old && vertex->fin && vertex->n_news == 0;
+        if (is_acked(node, vertex) && (is_over || LBM_BUG(COLLECT_UNFINISHED)))
             record_forget(node, job, vertex);
         else
             job->tombstones.at[kept++] = slot;
     }
     job->tombstones.n = kept;
-    job->collect_us = kept != 0 ? node->now_us + node->tombstone_us / 4 : INT64_MAX;
+    job->collect_us = kept != 0 ? node->now_us + finish_patience_us(node, job) / 4 : INT64_MAX;
 }
 
 void

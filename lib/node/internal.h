@@ -440,6 +440,8 @@ void gates_charge(const struct lbm_node *node, struct job *job, const struct lbm
 /* ---- finish.c ---------------------------------------------------------------------------------------- */
 
 void finish_timer(struct lbm_node *node, struct job *job);
+/* So long a finished record of a vertex that went stays here, the oldest first. */
+int64_t finish_patience_us(const struct lbm_node *node, const struct job *job);
 /* Who answers for the source of a record now; LBM_NONE: nobody does, it has finished (*known), or nobody can
  * yet (!*known). */
 uint32_t finish_source(const struct lbm_node *node, const struct lbm_vertex *vertex, int *known);

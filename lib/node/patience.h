@@ -60,12 +60,14 @@ enum {
     VISIT_US = 1000000,           /* between visits of a host that has settled to those it has missed */
     WHERE_US = 1000000,      /* between questions to everybody */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
+    TOMBSTONE_LEAST_US = 3000000, /* the same if there are many: neighbours have heard of it by then */
 };
 
 enum {
     EDGES_ASKED_MAX = 30, /* all hosts are there, none knows the other end of an edge: it went long ago */
     SLOW_TIMES = 4,       /* a slow host takes so many times as long to answer as most others */
     PACES = 4,            /* of the last so many pings the quickest counts */
+    TOMBSTONES_FEW = 256, /* finished records are not many, nor a quarter of what a host owns */
     HANDOFF_BATCHES = 2,  /* in flight to one host */
     SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
     REPL_BATCHES = 8,     /* in flight to the buddy */

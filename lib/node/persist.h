@@ -41,27 +41,27 @@ struct lbm_half {
 struct lbm_row {
     uint64_t job;
     uint32_t vertex;
-    uint64_t epoch;
     enum lbm_stage stage;
+    uint64_t epoch;
     /* OUT, MOV: to whom, LBM_NONE: it was removed; OWN: whom the plan wants it to go to; else LBM_NONE. */
     uint32_t peer;
-    uint64_t peer_incarnation;
     uint32_t work;
+    uint64_t peer_incarnation;
     uint32_t pin;
     int anchored; /* nonzero: does not move in Omega */
     double position[3];
-    uint64_t seq;    /* of its last change in the host's stream (PROTOCOL section 3, REPL), or 0 */
-    uint32_t source; /* whom the vertex came from, or was refused to; LBM_NONE: it began here */
+    uint64_t seq; /* of its last change in the host's stream (PROTOCOL section 3, REPL), or 0 */
     uint64_t source_incarnation;
-    int fin; /* nonzero: the source will not offer it again */
+    uint32_t source; /* whom the vertex came from, or was refused to; LBM_NONE: it began here */
+    int fin;         /* nonzero: the source will not offer it again */
     uint32_t degree;
-    struct lbm_half *half; /* [degree], owned by whoever owns the row */
     uint32_t payload_len;
-    uint8_t *payload; /* [payload_len] of the application, owned like half; NULL: none */
+    struct lbm_half *half; /* [degree], owned by whoever owns the row */
+    uint8_t *payload;      /* [payload_len] of the application, owned like half; NULL: none */
     /* Changes of edges that the owners of the other ends have yet to hear of; weight 0: there is no such edge
      * any more. OWN, and MOV of a vertex that was removed. */
-    uint32_t n_news;
     struct lbm_half *news; /* [n_news], owned like half; NULL: none */
+    uint32_t n_news;
 };
 
 void lbm_row_free(struct lbm_row *row); /* what it owns, not the row itself */

@@ -73,8 +73,8 @@ record_list(struct lbm_node *node, struct job *job, uint32_t slot)
     }
     if (is_tombstone(vertex)) {
         list(node, &job->tombstones, slot);
-        if (job->collect_us == INT64_MAX)
-            job->collect_us = node->now_us + node->tombstone_us;
+        int64_t collect_us = node->now_us + finish_patience_us(node, job);
+        job->collect_us = collect_us < job->collect_us ? collect_us : job->collect_us;
     }
 }
 

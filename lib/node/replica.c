@@ -105,6 +105,20 @@ put_row(struct replica_job *held, const struct lbm_row *row)
     return LBM_OK;
 }
 
+/* The last row takes its place. */
+static void
+remove_row(struct replica_job *held, uint32_t vertex)
+{
+    uint32_t at = lbm_idmap_get(&held->index, vertex);
+    if (at == LBM_NONE)
+        return;
+    lbm_row_free(&held->rows.at[at]);
+    lbm_idmap_remove(&held->index, vertex);
+    held->rows.at[at] = held->rows.at[--held->rows.n];
+    if (at < held->rows.n) /* it is in the index already, which does not grow */
+        LBM_ASSERT(lbm_idmap_put(&held->index, held->rows.at[at].vertex, at) == LBM_OK);
+}
+
 void
 replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
 {
@@ -188,7 +202,7 @@ ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generati
 static int
 is_outranked(const struct lbm_row *row, const struct lbm_row *before)
 {
-    return row->stage != LBM_STAGE_OWN && row->stage != LBM_STAGE_OUT && before->stage != LBM_STAGE_NONE &&
+    return row->stage != LBM_STAGE_OWN && row->stage != LBM_STAGE_OUT &&
            (before->epoch > row->epoch || (before->epoch == row->epoch && before->stage > row->stage));
 }
 
@@ -239,13 +253,8 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
         }
         op->as.replica.row[op->as.replica.n++] = copy;
     }
-    for (size_t i = 0; i < repl->n_gone; i++) {
-        uint32_t at = lbm_idmap_get(&held->index, repl->gone[i]);
-        if (at != LBM_NONE) {
-            lbm_row_free(&held->rows.at[at]);
-            held->rows.at[at].stage = LBM_STAGE_NONE;
-        }
-    }
+    for (size_t i = 0; i < repl->n_gone; i++)
+        remove_row(held, repl->gone[i]);
     op->as.replica.gone = lbm_copy(repl->gone, repl->n_gone, sizeof *repl->gone);
     op->as.replica.n_gone = repl->n_gone;
     return repl->n_gone != 0 && op->as.replica.gone == NULL ? LBM_E_NOMEM : LBM_OK;

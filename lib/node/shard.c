@@ -33,6 +33,7 @@ lbm_shard_free(struct lbm_shard *shard)
         free(shard->vertices.at[i].news);
     }
     lbm_vec_free(&shard->vertices);
+    lbm_vec_free(&shard->vacant);
     lbm_idmap_free(&shard->vertex_slot);
     lbm_vec_free(&shard->ghosts);
     lbm_idmap_free(&shard->ghost_slot);
@@ -85,10 +86,14 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
     lbm_shard_touch(shard);
     struct lbm_vertex *vertex = lbm_shard_vertex(shard, row->vertex);
     if (vertex == NULL) {
-        if (lbm_vec_reserve(&shard->vertices, 1) != LBM_OK ||
-            lbm_idmap_put(&shard->vertex_slot, row->vertex, (uint32_t)shard->vertices.n) != LBM_OK)
+        int is_new = shard->vacant.n == 0;
+        uint32_t slot = is_new ? (uint32_t)shard->vertices.n : shard->vacant.at[shard->vacant.n - 1];
+        if ((is_new && lbm_vec_reserve(&shard->vertices, 1) != LBM_OK) ||
+            lbm_idmap_put(&shard->vertex_slot, row->vertex, slot) != LBM_OK)
             return LBM_E_NOMEM;
-        vertex = &shard->vertices.at[shard->vertices.n++];
+        shard->vertices.n += is_new != 0;
+        shard->vacant.n -= !is_new;
+        vertex = &shard->vertices.at[slot];
     } else {
         LBM_ASSERT(vertex->stage == LBM_STAGE_NONE || row->epoch > vertex->epoch ||
                    (row->epoch == vertex->epoch && row->stage >= vertex->stage));
@@ -146,6 +151,17 @@ lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex)
                                   .move_to = LBM_NONE,
                                   .row = LBM_NONE,
                                   .pin = LBM_NONE};
+}
+
+void
+lbm_shard_vacate(struct lbm_shard *shard, struct lbm_vertex *vertex)
+{
+    LBM_ASSERT(vertex->stage == LBM_STAGE_NONE);
+    if (vertex->id == LBM_NONE ||
+        lbm_vec_push(&shard->vacant, (uint32_t)(vertex - shard->vertices.at)) != LBM_OK)
+        return;
+    lbm_idmap_remove(&shard->vertex_slot, vertex->id);
+    vertex->id = LBM_NONE;
 }
 
 /* Remember where a vertex went, if it is a neighbour of what stays; the patch sorts that out. */

@@ -85,6 +85,7 @@ struct lbm_shard {
     unsigned m;
     uint32_t self; /* this host's id */
     LBM_VEC(struct lbm_vertex) vertices;
+    LBM_VEC(uint32_t) vacant; /* slots that are no vertex's any more */
     struct lbm_idmap vertex_slot;
     LBM_VEC(struct lbm_ghost) ghosts;
     struct lbm_idmap ghost_slot;
@@ -107,11 +108,14 @@ struct lbm_ghost *lbm_shard_ghost(const struct lbm_shard *shard, uint32_t id);
 /* Insert or replace the record of row->vertex; takes row->half. Errors: LBM_E_NOMEM, row untouched. */
 enum lbm_err lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row) LBM_MUST_CHECK;
 
-/* Change the stage of a record, keeping counts, loads and the patch in step. MOV and REF drop adjacency
- * and leave a ghost behind that knows where the vertex went. */
-/* Drop a record that is finished. Its slot stays, in stage NONE, and is used again. */
+/* Drop a record that is finished. Its slot stays, in stage NONE, until others have heard of that. */
 void lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex);
 
+/* Stage NONE: the slot is for any vertex from now on. It stays with this one if memory is short. */
+void lbm_shard_vacate(struct lbm_shard *shard, struct lbm_vertex *vertex);
+
+/* Change the stage of a record, keeping counts, loads and the patch in step. MOV and REF drop adjacency
+ * and leave a ghost behind that knows where the vertex went. */
 enum lbm_err lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm_stage stage,
                                  uint64_t epoch, uint32_t peer, uint64_t peer_incarnation) LBM_MUST_CHECK;
 

@@ -60,6 +60,8 @@ gather(struct lbm_node *node)
         struct lbm_shard *shard = &node->jobs.at[j]->shard;
         for (size_t i = 0; i < shard->vertices.n; i++) {
             struct lbm_vertex *vertex = &shard->vertices.at[i];
+            if (vertex->stage == LBM_STAGE_NONE)
+                lbm_shard_vacate(shard, vertex); /* it has nothing to forget */
             if (vertex->stage == LBM_STAGE_NONE || vertex->seq <= s->acked)
                 continue;
             vertex->covered = 0;
@@ -226,8 +228,12 @@ acknowledged(struct lbm_node *node, const struct change *change)
 {
     struct job *job;
     struct lbm_vertex *vertex = vertex_of(node, change, &job);
-    if (vertex == NULL || vertex->seq != change->seq || vertex->stage == LBM_STAGE_NONE)
+    if (vertex == NULL || vertex->seq != change->seq)
         return;
+    if (vertex->stage == LBM_STAGE_NONE) {
+        lbm_shard_vacate(&job->shard, vertex);
+        return;
+    }
     struct stream *s = &node->stream;
     stream_covered(node, vertex);
     vertex->shares = 0;
