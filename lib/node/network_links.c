@@ -19,8 +19,9 @@ enum {
 /* A cost holds while the round trip is so near to it: parts of the cost, and hops. */
 static const double apart_share = 0.5, apart_hops = 0.75;
 
-/* So much nearer another host must be to take the place of one that is linked. */
-static const double nearer = 1.5;
+/* So much nearer another host must be to take the place of one that is linked; and so much farther than the
+ * one before to be linked for that, or to stay so. */
+static const double nearer = 1.5, farther = 2, still_farther = 1.5;
 
 struct candidate {
     uint32_t host, cost;
@@ -89,6 +90,14 @@ nearest_first(const void *a, const void *b)
     return (x->lot > y->lot) - (x->lot < y->lot);
 }
 
+/* A link has the better of what is declared and what is measured: either may be by chance. */
+static uint32_t
+rank_of(const struct candidate *to, double hops)
+{
+    uint32_t measured = hops > 0 ? cost_of(to->is_linked ? hops : nearer * hops) : to->cost;
+    return to->is_linked && to->cost < measured ? to->cost : measured;
+}
+
 /* ACTIVE hosts of which it is known how far away they are, or that are linked. */
 static enum lbm_err
 list_candidates(const struct lbm_node *node, const struct lbm_member *self, candidate_list *list)
@@ -109,7 +118,7 @@ list_candidates(const struct lbm_node *node, const struct lbm_member *self, cand
                                       .lot = draw_lot(self->host, other->host)};
         if (us > 0 && (cost == 0 || !still_fits(cost, hops)))
             candidate.cost = cost_of(hops);
-        candidate.rank = candidate.is_linked ? candidate.cost : cost_of(nearer * hops);
+        candidate.rank = rank_of(&candidate, hops);
         if (candidate.cost != 0)
             err = lbm_vec_push(list, candidate);
     }
@@ -140,7 +149,8 @@ choose_links(const struct lbm_node *node, const struct lbm_member *self, link_li
     for (size_t i = 0; err == LBM_OK && i < list.n; i++) {
         const struct candidate *to = &list.at[i];
         int is_first_lower = to->host < self->host && !has_lower;
-        int is_wanted = chosen < NEAREST || to->cost >= 2 * last;
+        int is_wanted =
+            chosen < NEAREST || to->cost >= (to->is_linked ? still_farther : farther) * (double)last;
         has_lower |= is_first_lower;
         chosen += is_wanted;
         last = is_wanted ? to->cost : last;
