@@ -154,12 +154,14 @@ wards_are_well(const struct lbm_node *node)
     return 1;
 }
 
-/* This host's buddy drains, and another one could take its place. */
+/* This host's buddy drains, and another one could take its place. What it holds is forgotten then: so not before
+ * it has said that it does not hold more than this disk. */
 static int
 wants_other_buddy(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || !is_alive(node) || !node->caught_up)
+    if (self == NULL || !is_alive(node) || !node->caught_up ||
+        (!node->stream.compared && !LBM_BUG(CHANGE_UNCOMPARED)))
         return 0;
     const struct lbm_member *buddy = lbm_view_member(&node->view, self->buddy);
     return buddy != NULL && buddy->state == LBM_MEMBER_DRAINING &&
