@@ -39,7 +39,6 @@
     X(ADOPT_WITHOUT_LOG, 29, "the heir merges without the log's word")                                       \
     X(RECLAIM_AFTER_ADOPT, 18, "an evicted host comes back although it is adopted")                          \
     X(IGNORE_ROLLED_BACK, 0, "a host goes on although its disk went back in time")                           \
-    X(CHANGE_UNCOMPARED, 0, "a buddy that drains is left before it has said what it holds")                  \
     X(ACK_BEFORE_DURABLE, 0, "changes are acknowledged before they are durable")                             \
     X(FIN_TOO_EARLY, 20, "FIN is said before the end is with the buddy")                                     \
     X(FIN_BEFORE_ADOPTION, 33, "FIN is said by an heir that may yet inherit an offer")                       \

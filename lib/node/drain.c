@@ -160,8 +160,7 @@ static int
 wants_other_buddy(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || !is_alive(node) || !node->caught_up ||
-        (!node->stream.compared && !LBM_BUG(CHANGE_UNCOMPARED)))
+    if (self == NULL || !is_alive(node) || !node->caught_up || !node->stream.compared)
         return 0;
     const struct lbm_member *buddy = lbm_view_member(&node->view, self->buddy);
     return buddy != NULL && buddy->state == LBM_MEMBER_DRAINING &&
