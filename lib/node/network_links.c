@@ -20,7 +20,7 @@ enum {
 static const double apart_share = 0.5, apart_hops = 0.75;
 
 /* So much nearer another host must be to take the place of one that is linked; and so much farther than the
- * one before to be linked for that, or to stay so. */
+ * one before to be linked for that, or than the nearest ones to stay so. */
 static const double nearer = 1.5, farther = 2, still_farther = 1.5;
 
 struct candidate {
@@ -142,15 +142,16 @@ static enum lbm_err
 choose_links(const struct lbm_node *node, const struct lbm_member *self, link_list *links)
 {
     candidate_list list = {0};
-    uint32_t chosen = 0, last = 0;
+    uint32_t chosen = 0, last = 0, near = 0;
     int has_lower = 0;
     enum lbm_err err = list_candidates(node, self, &list);
     /* Of those with lower numbers the nearest is chosen in any case. */
     for (size_t i = 0; err == LBM_OK && i < list.n; i++) {
         const struct candidate *to = &list.at[i];
         int is_first_lower = to->host < self->host && !has_lower;
-        int is_wanted =
-            chosen < NEAREST || to->cost >= (to->is_linked ? still_farther : farther) * (double)last;
+        near = chosen < NEAREST ? to->cost : near;
+        int is_wanted = chosen < NEAREST || (to->is_linked && to->cost >= still_farther * near) ||
+                        to->cost >= farther * last;
         has_lower |= is_first_lower;
         chosen += is_wanted;
         last = is_wanted ? to->cost : last;
