@@ -296,6 +296,7 @@ happen(struct course *c, const struct lbm_trace_event *event)
     uint32_t p = event->kind > LBM_TRACE_HOST ? c->place->number[event->a] : c->place->number[host->id];
     switch (event->kind) {
     case LBM_TRACE_JOIN:
+    case LBM_TRACE_BACK: /* it drains, or has left sooner than the recorded one would have */
         join(c, p);
         break;
     case LBM_TRACE_HOST:
@@ -304,9 +305,6 @@ happen(struct course *c, const struct lbm_trace_event *event)
     case LBM_TRACE_DRAIN:
     case LBM_TRACE_LEFT: /* a drain that nobody saw, or is done */
         act_on_host(c, teller(c), LBM__HOST_ACTION__HOST_DRAIN, p);
-        break;
-    case LBM_TRACE_BACK:
-        act_on_host(c, teller(c), LBM__HOST_ACTION__HOST_JOIN, p);
         break;
     case LBM_TRACE_LOST:
         if (cluster_is_up(c->cluster, p))
