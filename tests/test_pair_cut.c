@@ -23,7 +23,24 @@ add_stay(struct trial *t, struct lbm_rng *rng)
     t->pair.stay = stay;
 }
 
-/* Cost in parts of the mapping with those rows on the other side; UINT64_MAX if a limit is exceeded. */
+/* So many pairs of regions, each its own, with a price for every row that moves. */
+static void
+each_trial(uint64_t seed, unsigned trials, unsigned vertices,
+           void (*try)(struct trial *t, struct lbm_rng *rng, unsigned *count), unsigned *count)
+{
+    struct lbm_rng rng;
+    lbm_rng_seed(&rng, seed);
+    for (unsigned i = 0; i < trials; i++) {
+        struct trial t;
+        trial_open(&t, i, vertices, &rng);
+        add_stay(&t, &rng);
+        try(&t, &rng, count);
+        free((void *)t.pair.stay);
+        trial_close(&t);
+    }
+}
+
+/* Cost in parts of the mapping with those rows on the other side; INT64_MAX if a limit is exceeded. */
 static int64_t
 cost_of(const struct trial *t, const uint32_t *part, const uint64_t limit[2])
 {
@@ -63,52 +80,47 @@ least_cost(const struct trial *t, const uint64_t limit[2])
 
 /* Where every placement keeps the limits none is better, and what is told is true. */
 static void
+try_a_cut_is_the_best_there_is(struct trial *t, struct lbm_rng *rng, unsigned *count)
+{
+    enum { MEMBERS_MAX = 12 };
+    int64_t gain;
+    uint32_t n_moved;
+    (void)count;
+    t->pair.n_members = t->pair.n_members < MEMBERS_MAX ? t->pair.n_members : MEMBERS_MAX;
+    t->pair.limit[0] = t->pair.limit[1] = t->pair.load[0] + t->pair.load[1];
+    assert_int_equal(lbm_pair_cut(&t->pair, rng, &gain, t->moved, &n_moved), LBM_OK);
+    assert_true(cost_of(t, t->part, t->pair.limit) == least_cost(t, t->pair.limit));
+    trial_expect(t, gain, n_moved);
+}
+
+static void
 a_cut_is_the_best_there_is(void **state)
 {
-    enum { TRIALS = 300, VERTICES = 24, MEMBERS_MAX = 12 };
-    struct lbm_rng rng;
     (void)state;
-    lbm_rng_seed(&rng, 23);
-    for (unsigned i = 0; i < TRIALS; i++) {
-        struct trial t;
-        int64_t gain;
-        uint32_t n_moved;
-        trial_open(&t, i, VERTICES, &rng);
-        t.pair.n_members = t.pair.n_members < MEMBERS_MAX ? t.pair.n_members : MEMBERS_MAX;
-        add_stay(&t, &rng);
-        t.pair.limit[0] = t.pair.limit[1] = t.pair.load[0] + t.pair.load[1];
-        assert_int_equal(lbm_pair_cut(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_true(cost_of(&t, t.part, t.pair.limit) == least_cost(&t, t.pair.limit));
-        trial_expect(&t, gain, n_moved);
-        free((void *)t.pair.stay);
-        trial_close(&t);
-    }
+    each_trial(23, 300, 24, try_a_cut_is_the_best_there_is, NULL);
 }
 
 /* Limits that ask for moves: balance never becomes worse, nor does cost where it was in order already. */
 static void
+try_a_cut_minds_the_limits(struct trial *t, struct lbm_rng *rng, unsigned *count)
+{
+    int64_t gain;
+    uint32_t n_moved;
+    (void)count;
+    uint64_t before[2] = {t->pair.load[0], t->pair.load[1]};
+    assert_int_equal(lbm_pair_cut(&t->pair, rng, &gain, t->moved, &n_moved), LBM_OK);
+    uint64_t over = lbm_map_excess(2, before, t->pair.limit);
+    assert_true(lbm_map_excess(2, t->pair.load, t->pair.limit) <= over);
+    assert_true(t->pair.load[0] + t->pair.load[1] == before[0] + before[1]);
+    if (over == 0)
+        assert_true(cost_of(t, t->part, t->pair.limit) <= cost_of(t, t->before, t->pair.limit));
+}
+
+static void
 a_cut_minds_the_limits(void **state)
 {
-    enum { TRIALS = 300, VERTICES = 60 };
-    struct lbm_rng rng;
     (void)state;
-    lbm_rng_seed(&rng, 29);
-    for (unsigned i = 0; i < TRIALS; i++) {
-        struct trial t;
-        int64_t gain;
-        uint32_t n_moved;
-        trial_open(&t, i, VERTICES, &rng);
-        add_stay(&t, &rng);
-        uint64_t before[2] = {t.pair.load[0], t.pair.load[1]};
-        assert_int_equal(lbm_pair_cut(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        uint64_t over = lbm_map_excess(2, before, t.pair.limit);
-        assert_true(lbm_map_excess(2, t.pair.load, t.pair.limit) <= over);
-        assert_true(t.pair.load[0] + t.pair.load[1] == before[0] + before[1]);
-        if (over == 0)
-            assert_true(cost_of(&t, t.part, t.pair.limit) <= cost_of(&t, t.before, t.pair.limit));
-        free((void *)t.pair.stay);
-        trial_close(&t);
-    }
+    each_trial(29, 300, 60, try_a_cut_minds_the_limits, NULL);
 }
 
 /* A row of twelve vertices of work 10, ten of them on the first side: each that goes costs its stay and no J.
@@ -165,32 +177,29 @@ a_shift_goes_as_far_as_its_price(void **state)
 
 /* A side that has too much never gets all of the other's, to be rid of the boundary, for want of an offer. */
 static void
+try_a_low_price_makes_no_side_fuller(struct trial *t, struct lbm_rng *rng, unsigned *count)
+{
+    enum { WORK_MAX = 11 };
+    int64_t gain;
+    uint32_t n_moved;
+    uint64_t before[2] = {t->pair.load[0], t->pair.load[1]};
+    t->pair.shift = 1 + before[0] / 8;
+    t->pair.limit[0] = before[0] - before[0] / 8;
+    t->pair.urge = 1 + lbm_rng_below(rng, 2 * LBM_PAIR_PRICE_PARTS);
+    uint64_t limit = before[1] + t->pair.shift;
+    limit = limit > t->pair.limit[1] ? limit : t->pair.limit[1];
+    assert_int_equal(lbm_pair_cut(&t->pair, rng, &gain, t->moved, &n_moved), LBM_OK);
+    assert_true(t->pair.load[0] <= before[0] || t->pair.load[0] <= t->pair.limit[0]);
+    assert_true(t->pair.load[1] <= before[1] || t->pair.load[1] <= limit + WORK_MAX);
+    *count += t->pair.load[0] < before[0];
+}
+
+static void
 a_low_price_makes_no_side_fuller(void **state)
 {
-    enum { TRIALS = 300, VERTICES = 60, WORK_MAX = 11 };
-    struct lbm_rng rng;
-    unsigned shifts = 0;
     (void)state;
-    lbm_rng_seed(&rng, 37);
-    for (unsigned i = 0; i < TRIALS; i++) {
-        struct trial t;
-        int64_t gain;
-        uint32_t n_moved;
-        trial_open(&t, i, VERTICES, &rng);
-        add_stay(&t, &rng);
-        uint64_t before[2] = {t.pair.load[0], t.pair.load[1]};
-        t.pair.shift = 1 + before[0] / 8;
-        t.pair.limit[0] = before[0] - before[0] / 8;
-        t.pair.urge = 1 + lbm_rng_below(&rng, 2 * LBM_PAIR_PRICE_PARTS);
-        uint64_t limit = before[1] + t.pair.shift;
-        limit = limit > t.pair.limit[1] ? limit : t.pair.limit[1];
-        assert_int_equal(lbm_pair_cut(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_true(t.pair.load[0] <= before[0] || t.pair.load[0] <= t.pair.limit[0]);
-        assert_true(t.pair.load[1] <= before[1] || t.pair.load[1] <= limit + WORK_MAX);
-        shifts += t.pair.load[0] < before[0];
-        free((void *)t.pair.stay);
-        trial_close(&t);
-    }
+    unsigned shifts = 0;
+    each_trial(37, 300, 60, try_a_low_price_makes_no_side_fuller, &shifts);
     assert_true(shifts > 20);
 }
 
@@ -232,28 +241,26 @@ what_must_go_needs_no_boundary(void **state)
 }
 
 static void
+try_cuts_of_nothing_and_of_large_costs(struct trial *t, struct lbm_rng *rng, unsigned *count)
+{
+    int64_t gain;
+    uint32_t n_moved, n_members;
+    (void)count;
+    n_members = t->pair.n_members;
+    t->pair.n_members = 0;
+    assert_int_equal(lbm_pair_cut(&t->pair, rng, &gain, t->moved, &n_moved), LBM_OK);
+    assert_int_equal(n_moved, 0);
+    t->pair.n_members = n_members;
+    if (n_members != 0)
+        ((int64_t *)t->pair.stay)[t->member[0]] = INT64_MAX / 4; /* no flow is asked: refinement alone */
+    assert_int_equal(lbm_pair_cut(&t->pair, rng, &gain, t->moved, &n_moved), LBM_OK);
+}
+
+static void
 cuts_of_nothing_and_of_large_costs(void **state)
 {
-    struct lbm_rng rng;
     (void)state;
-    lbm_rng_seed(&rng, 31);
-    for (unsigned i = 0; i < 20; i++) {
-        struct trial t;
-        int64_t gain;
-        uint32_t n_moved, n_members;
-        trial_open(&t, i, 40, &rng);
-        add_stay(&t, &rng);
-        n_members = t.pair.n_members;
-        t.pair.n_members = 0;
-        assert_int_equal(lbm_pair_cut(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        assert_int_equal(n_moved, 0);
-        t.pair.n_members = n_members;
-        if (n_members != 0)
-            ((int64_t *)t.pair.stay)[t.member[0]] = INT64_MAX / 4; /* no flow is asked: refinement alone */
-        assert_int_equal(lbm_pair_cut(&t.pair, &rng, &gain, t.moved, &n_moved), LBM_OK);
-        free((void *)t.pair.stay);
-        trial_close(&t);
-    }
+    each_trial(31, 20, 40, try_cuts_of_nothing_and_of_large_costs, NULL);
 }
 
 int
