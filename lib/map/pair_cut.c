@@ -11,8 +11,8 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "map/map.h"
 #include "map/flow_network.h"
+#include "map/map.h"
 
 enum {
     CHORDS_MAX = 24, /* a few are enough; each is a flow */
