@@ -18,6 +18,7 @@ struct round_trip {
     int64_t came_us;                 /* when that came */
     uint32_t recent_us[ROUND_TRIPS]; /* as measured, measurement i at i % ROUND_TRIPS */
     uint32_t n;                      /* measurements ever */
+    int is_reviewed;                 /* a whole minute was known when links were last found to be right */
     int calls_slow;                  /* the other says that this host is slow */
     double usual_us;                 /* of the recent ones; 0: there is none */
     int has_place;

@@ -48,10 +48,14 @@ cost_of(double hops)
     return cost == 0 ? 1 : cost < LBM_LINK_COST_MAX ? cost : LBM_LINK_COST_MAX;
 }
 
-/* Nonzero if a link of that cost may keep it. */
+/* Nonzero if a link to a host may keep its cost. What it was given first was measured twice, and would be
+ * corrected at some time or other as times vary: a whole minute decides once, for all of a host's links. */
 static int
-still_fits(uint32_t cost, double hops)
+still_fits(const struct lbm_node *node, uint32_t host, uint32_t cost, double hops)
 {
+    const struct round_trip *trip = network_trip(node, host);
+    if (trip != NULL && trip->n >= ROUND_TRIPS && !trip->is_reviewed)
+        return cost == cost_of(hops);
     double apart = apart_share * cost > apart_hops ? apart_share * cost : apart_hops;
     return hops <= cost + apart && (cost == 1 || hops >= cost - apart);
 }
@@ -116,7 +120,7 @@ list_candidates(const struct lbm_node *node, const struct lbm_member *self, cand
                                       .cost = cost,
                                       .is_linked = cost != 0,
                                       .lot = draw_lot(self->host, other->host)};
-        if (us > 0 && (cost == 0 || !still_fits(cost, hops)))
+        if (us > 0 && (cost == 0 || !still_fits(node, other->host, cost, hops)))
             candidate.cost = cost_of(hops);
         candidate.rank = rank_of(&candidate, hops);
         if (candidate.cost != 0)
@@ -232,6 +236,14 @@ is_time(struct lbm_node *node, const struct lbm_member *self)
     return node->now_us - network->differ_us >= LASTS_US && node->now_us >= network->next_us;
 }
 
+/* Links are as they should be by what is known now. */
+static void
+mark_reviewed(struct network *network)
+{
+    for (size_t i = 0; i < network->trips.n; i++)
+        network->trips.at[i].is_reviewed = network->trips.at[i].n >= ROUND_TRIPS;
+}
+
 static void
 propose(struct lbm_node *node, const link_list *links)
 {
@@ -274,8 +286,10 @@ network_timer(struct lbm_node *node)
         fail(node, LBM_E_NOMEM);
     } else if (are_declared(node, self, &links)) {
         network->differ_us = 0;
+        mark_reviewed(network);
     } else if (is_time(node, self)) {
         network->differ_us = 0;
+        mark_reviewed(network);
         network->next_us = node->now_us + APART_US * (int64_t)(1 + node->view.members.n / LBM_VIEW_SMALL);
         propose(node, &links);
     }
