@@ -203,6 +203,24 @@ a_host_that_joins_takes_its_share(void **state)
     scene_free(&scene);
 }
 
+/* Its host has too much of it, but so would any other: it goes where the plan has it, and stays. */
+static void
+a_vertex_that_fits_nowhere_is_not_passed_on(void **state)
+{
+    (void)state;
+    enum { HEAVY = 40 };
+    struct scene scene;
+    scene_new(&scene, "mesh:4x4", "lattice:4x4", &scene_calm);
+    scene.g.work = lbm_alloc(scene.g.n, sizeof *scene.g.work);
+    assert_non_null(scene.g.work);
+    for (uint32_t v = 0; v < scene.g.n; v++)
+        scene.g.work[v] = v == 5 || v == 10 ? HEAVY : 1;
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    scene_expect_settled(&scene, 60);
+    assert_in_range(scene_job(&scene, 0)->moved, 1, lbm_graph_total_work(&scene.g));
+    scene_free(&scene);
+}
+
 static void
 a_refused_vertex_stays_with_its_owner(void **state)
 {
@@ -372,6 +390,7 @@ main(void)
         cmocka_unit_test(crashes_lose_nothing),
         cmocka_unit_test(a_stopped_host_is_named_and_the_others_go_on),
         cmocka_unit_test(a_host_that_joins_takes_its_share),
+        cmocka_unit_test(a_vertex_that_fits_nowhere_is_not_passed_on),
         cmocka_unit_test(a_refused_vertex_stays_with_its_owner),
         cmocka_unit_test(a_name_is_taken_once_and_free_after_cancel),
         cmocka_unit_test(no_two_hosts_say_that_they_own_a_vertex),

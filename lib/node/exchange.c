@@ -290,6 +290,33 @@ give_on(const struct job *job, uint64_t over, uint64_t half, uint64_t room, int 
     return over < least ? least : over < part ? over : part;
 }
 
+/* Nonzero if some host may have a vertex of that work, with or without others: what fits nowhere would be
+ * passed on for ever. */
+static int
+fits_somewhere(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t work)
+{
+    for (uint32_t p = 0; p < node->view.hosts.n; p++)
+        if (work <= job_limit(node, entry, lbm_view_host(&node->view, p)))
+            return 1;
+    return 0;
+}
+
+/* Nonzero if one of both sides may pass on what it has too much of to the other, which is nearer to room. */
+static int
+may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+            const Lbm__PairAccept *accept, int is_giver)
+{
+    uint32_t own_hops = job->session.slack.best.hops, least = job->shard.work_least;
+    if (is_giver ? accept->slack_hops >= own_hops : own_hops >= accept->slack_hops)
+        return 0;
+    if (!is_giver) {
+        least = LBM_NONE;
+        for (size_t i = 0; i < accept->band->n_work; i++)
+            least = accept->band->work[i] < least ? accept->band->work[i] : least;
+    }
+    return least == LBM_NONE || fits_somewhere(node, entry, least);
+}
+
 /* What must leave the side that is over its limit: GDE's half of the difference; see above once the job had
  * settled, and it is known where room is. */
 static int64_t
@@ -300,27 +327,27 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     uint64_t own_limit = session_limit(node, job, node->host, own),
              their_limit = session_limit(node, job, partner, theirs);
     uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
-    uint32_t own_hops = job->session.slack.best.hops, their_hops = accept->slack_hops;
     if (own_over == 0 && their_over == 0)
         return 0;
+    int passes = own_over != 0 && may_pass_on(node, job, entry, accept, 1);
+    int takes = their_over != 0 && may_pass_on(node, job, entry, accept, 0);
     int64_t share = lbm_gde_share(own, job_target(node, entry, node->host), theirs,
                                   job_target(node, entry, partner), 1, 2);
     uint64_t half = (uint64_t)(share > 0 ? share : -share);
-    if (job->was_settled && (own_hops < SLACK_HOPS_MAX || their_hops < SLACK_HOPS_MAX)) {
-        if (own_over != 0 && (their_over == 0 || their_hops < own_hops))
-            return (int64_t)give_on(job, own_over, half, excess(their_limit, theirs), their_hops < own_hops,
+    int room_is_known = job->session.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
+    if (job->was_settled && room_is_known) {
+        if (own_over != 0 && (their_over == 0 || passes))
+            return (int64_t)give_on(job, own_over, half, excess(their_limit, theirs), passes,
                                     accept->slack_room);
-        if (their_over != 0 && (own_over == 0 || own_hops < their_hops))
-            return -(int64_t)give_on(job, their_over, half, excess(own_limit, own), own_hops < their_hops,
+        if (their_over != 0 && (own_over == 0 || takes))
+            return -(int64_t)give_on(job, their_over, half, excess(own_limit, own), takes,
                                      session_slack(node, job, partner).room);
         return 0;
     }
     if (share != 0)
         return share;
     int64_t one = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    if (own_over != 0 && their_hops < own_hops)
-        return one;
-    return their_over != 0 && own_hops < their_hops ? -one : 0;
+    return passes ? one : takes ? -one : 0;
 }
 
 /* Nonzero if the host that gives is over its limit, and the other one nearer to a host with room. */
@@ -328,11 +355,9 @@ static int
 is_passed_on(const struct lbm_node *node, const struct job *job, uint32_t partner,
              const Lbm__PairAccept *accept, int64_t share)
 {
-    if (share > 0)
-        return session_load(job) > session_limit(node, job, node->host, session_load(job)) &&
-               accept->slack_hops < job->session.slack.best.hops;
-    return accept->load > session_limit(node, job, partner, accept->load) &&
-           job->session.slack.best.hops < accept->slack_hops;
+    uint64_t load = share > 0 ? session_load(job) : accept->load;
+    return load > session_limit(node, job, share > 0 ? node->host : partner, load) &&
+           may_pass_on(node, job, lbm_view_job(&node->view, job->id), accept, share > 0);
 }
 
 /* How uneven two loads are, relative to what is due to each. */
