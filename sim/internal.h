@@ -189,6 +189,14 @@ void moment_comes(struct cluster *c, enum moment moment, uint32_t host);
 
 /* ---- machine.c ----------------------------------------------------------------------------------------- */
 
+#define CLUSTER_NAME "test"
+
+/* What a host calls itself, and where it says that it listens. */
+struct machine_names {
+    char name[16], address[32];
+};
+struct machine_names machine_names(uint32_t host);
+
 void step(struct cluster *c, uint32_t host, struct lbm_event *event);
 void release(struct cluster *c, uint32_t host); /* carry out what waits for nothing any more */
 int64_t machine_now(const struct cluster *c, uint32_t host);

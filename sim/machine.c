@@ -163,15 +163,24 @@ step(struct cluster *c, uint32_t host, struct lbm_event *event)
         LBM_ASSERT(lbm_vec_push(&m->waiting, waiting) == LBM_OK);
     }
     free(effects.list.at);
+    release(c, host);
     if (m->waiting.n > WAITING_MAX + WAITING_EACH * (size_t)c->n)
         check_violated(&c->check, "I7", "host %" PRIu32 ": %zu effects wait for the disk", host,
                        m->waiting.n);
-    release(c, host);
     wake_later(c, host);
     judge(c);
 }
 
 /* ---- beginnings ---------------------------------------------------------------------------------------- */
+
+struct machine_names
+machine_names(uint32_t host)
+{
+    struct machine_names names;
+    snprintf(names.name, sizeof names.name, "h%" PRIu32, host);
+    snprintf(names.address, sizeof names.address, "127.0.0.1:%" PRIu32, 7000 + host);
+    return names;
+}
 
 static void
 new_node(struct cluster *c, uint32_t host)
@@ -181,14 +190,12 @@ new_node(struct cluster *c, uint32_t host)
         struct lbm_node_link link = {c->h->target[e], c->h->cost[e]};
         LBM_ASSERT(lbm_vec_push(&links, link) == LBM_OK);
     }
-    char name[16], address[32];
-    snprintf(name, sizeof name, "h%" PRIu32, host);
-    snprintf(address, sizeof address, "127.0.0.1:%" PRIu32, 7000 + host);
+    struct machine_names names = machine_names(host);
     int limited = c->options.limited_host == LBM_NONE || c->options.limited_host == host;
     struct lbm_node_config config = {
         .host = host,
-        .name = name,
-        .address = address,
+        .name = names.name,
+        .address = names.address,
         .capacity = c->h->capacity[host],
         .links = links.at,
         .n_links = c->options.hop_us != 0 ? 0 : links.n,
@@ -199,7 +206,7 @@ new_node(struct cluster *c, uint32_t host)
         .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : STORY_LOG,
         .log_hold_members = c->options.log_hold_members,
         .founder = host == 0,
-        .cluster_name = "test",
+        .cluster_name = CLUSTER_NAME,
         .founder_host = 0,
         .founder_address = "127.0.0.1:7000",
         .tombstone_us = c->options.tombstone_us,

@@ -12,7 +12,7 @@
 
 enum {
     SECOND_US = 1000000,
-    JOIN_US = 120 * SECOND_US,
+    FORM_US = 120 * SECOND_US,
     SETTLE_US = 900 * SECOND_US,
     CHANGE_US = 120 * SECOND_US, /* for one change */
     IDLE_US = 20 * SECOND_US,    /* after which all that belonged to the beginning is over */
@@ -243,7 +243,7 @@ course(struct change *c)
 {
     struct change_result *r = c->result;
     int64_t since_us;
-    if (!cluster_roll_out(c->cluster, NULL, JOIN_US))
+    if (!cluster_form(c->cluster, FORM_US))
         return fails(c, "the hosts do not find together");
     if (cluster_submit(c->cluster, home(c), "change", &c->g, LBM_START_PLAN) != LBM_OK)
         return fails(c, "the job is not taken");
@@ -316,7 +316,7 @@ begin(struct change *c)
                                       .sync_us = 2000,
                                       .limited_host = LBM_NONE,
                                       .engine = LBM_LOG_ENGINE_LOCAL,
-                                      .late = c->h.n - 1,
+                                      .late = c->h.n,
                                       .log_compact_min = 1024,
                                       .unwatched = 1,
                                       .shares = 1,
