@@ -204,6 +204,60 @@ lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids)
     return status;
 }
 
+/* ---- a mapping in pieces ------------------------------------------------------------------------------- */
+
+/* So many vertices at a time, about: the daemon keeps what its client has yet to read, some 36 bytes each. */
+enum { MAP_ROWS = 1 << 17 };
+
+struct pieces {
+    lbm_api_part take;
+    void *arg;
+    uint32_t next;           /* the host that the next piece begins with; 0: there is none */
+    int has_gaps;            /* a host did not answer */
+    LBM_VEC(uint32_t) host;  /* those that did, */
+    LBM_VEC(uint64_t) stamp; /* and when */
+};
+
+static enum lbm_err
+take_piece(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    struct pieces *pieces = arg;
+    const Lbm__MapReply *reply = part->map;
+    pieces->next = reply != NULL ? reply->next : 0;
+    pieces->has_gaps |= reply != NULL && reply->n_missing != 0;
+    if (reply != NULL && reply->records != NULL &&
+        number_of(pieces->host.at, (uint32_t)pieces->host.n, reply->host) == LBM_NONE &&
+        (lbm_vec_push(&pieces->host, reply->host) != LBM_OK ||
+         lbm_vec_push(&pieces->stamp, reply->stamp) != LBM_OK))
+        return LBM_E_NOMEM;
+    return pieces->take(handle, part, pieces->arg);
+}
+
+enum lbm_status
+lbm_daemon_map(struct lbm_daemon *daemon, Lbm__MapRequest *map, lbm_api_part take, void *arg)
+{
+    struct pieces pieces = {.take = take, .arg = arg};
+    enum lbm_status status;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_MAP;
+    request.map = map;
+    map->rows = map->n_since_host == 0 ? MAP_ROWS : 0; /* else it is about changes: few */
+    do {
+        map->from = pieces.next;
+        status = lbm_daemon_ask(daemon, &request, take_piece, &pieces);
+    } while (status == LBM_STATUS_DONE && pieces.next > map->from);
+    if (status == LBM_STATUS_DONE && map->from != 0 && !pieces.has_gaps) {
+        map->rows = map->from = 0;
+        map->n_since_host = map->n_since = pieces.host.n;
+        map->since_host = pieces.host.at;
+        map->since = pieces.stamp.at;
+        status = lbm_daemon_ask(daemon, &request, take, arg);
+    }
+    lbm_vec_free(&pieces.host);
+    lbm_vec_free(&pieces.stamp);
+    return status;
+}
+
 /* ---- a job's mapping ----------------------------------------------------------------------------------- */
 
 struct gathering {
@@ -370,10 +424,7 @@ gather_map(struct lbm_daemon *daemon, const char *job, const struct lbm_hosts *h
     map.job = name;
     map.positions = 1;
     map.edges = 1;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_MAP;
-    request.map = &map;
-    enum lbm_status status = lbm_daemon_ask(daemon, &request, take_map, &gathering);
+    enum lbm_status status = lbm_daemon_map(daemon, &map, take_map, &gathering);
     if (status == LBM_STATUS_DONE)
         out->n_lost = count_lost(&gathering);
     int has_gaps = 0;

@@ -53,6 +53,10 @@ enum lbm_status lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_
  * Only ACTIVE members count; status FAILED with a message if they are not connected. */
 enum lbm_status lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids);
 
+/* Ask for a mapping: a large one in pieces, each when the one before has been read, and in the end for what
+ * has changed meanwhile. The request is changed. Status: as lbm_daemon_ask. */
+enum lbm_status lbm_daemon_map(struct lbm_daemon *daemon, Lbm__MapRequest *map, lbm_api_part take, void *arg);
+
 /* A job's mapping gathered from all hosts. */
 struct lbm_job_map {
     struct lbm_graph g;

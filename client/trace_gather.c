@@ -232,9 +232,6 @@ lbm_gather_vertices(struct lbm_gather *gather, int all)
     Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
     map.job = name;
     map.edges = 1;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_MAP;
-    request.map = &map;
     enum lbm_status status = LBM_STATUS_FAILED;
     if (host == NULL || since == NULL) {
         (void)lbm_diag_set(&diag, LBM_E_NOMEM, "", 0, "no memory for the hosts");
@@ -242,7 +239,7 @@ lbm_gather_vertices(struct lbm_gather *gather, int all)
     } else {
         if (!all)
             put_stamps(gather, &map, host, since);
-        status = lbm_daemon_ask(gather->daemon, &request, take_map, gather);
+        status = lbm_daemon_map(gather->daemon, &map, take_map, gather);
     }
     for (size_t i = 0; i < gather->hosts.n; i++) {
         struct lbm_seen_host *seen = &gather->hosts.at[i];

@@ -75,12 +75,58 @@ a_silent_host_is_named(void **state)
     scene_free(&scene);
 }
 
+/* What host 0 answers from a host on, about `rows` vertices: adds those of each host to count, and returns
+ * the host that it asks to go on from. */
+static uint32_t
+ask_for_a_piece(struct scene *scene, uint32_t from, uint32_t rows, uint32_t *count)
+{
+    char name[] = "job";
+    Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    map.job = name;
+    map.from = from;
+    map.rows = rows;
+    request.what_case = LBM__REQUEST__WHAT_MAP;
+    request.map = &map;
+    const Lbm__Response *last = cluster_ask(scene->cluster, 0, 0, &request);
+    assert_non_null(last);
+    assert_int_equal(last->code, LBM_OK);
+    assert_int_equal(last->map->n_missing, 0);
+    const Lbm__Response *part;
+    for (size_t i = 0; (part = cluster_reply(scene->cluster, 0, i)) != last; i++)
+        count[part->map->host] += (uint32_t)part->map->records->n_vertex;
+    return last->map->next;
+}
+
+static void
+a_large_mapping_comes_in_pieces(void **state)
+{
+    struct scene scene;
+    uint32_t whole[4] = {0}, pieces[4] = {0};
+    (void)state;
+    settle(&scene);
+    assert_int_equal(ask_for_a_piece(&scene, 0, 0, whole), 0);
+    assert_int_equal(whole[0] + whole[1] + whole[2] + whole[3], scene.g.n);
+    assert_int_equal(ask_for_a_piece(&scene, 0, scene.g.n, pieces), 0);
+    assert_memory_equal(pieces, whole, sizeof whole);
+    memset(pieces, 0, sizeof pieces);
+    assert_int_equal(ask_for_a_piece(&scene, 0, 1, pieces), 1); /* all of one host, at least */
+    assert_int_equal(pieces[0], whole[0]);
+    assert_int_equal(pieces[1] + pieces[2] + pieces[3], 0);
+    assert_int_equal(ask_for_a_piece(&scene, 1, scene.g.n / 2, pieces), 3);
+    assert_int_equal(pieces[3], 0);
+    assert_int_equal(ask_for_a_piece(&scene, 3, scene.g.n / 2, pieces), 0);
+    assert_memory_equal(pieces, whole, sizeof whole);
+    scene_free(&scene);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_that_is_alive_is_waited_for),
         cmocka_unit_test(a_silent_host_is_named),
+        cmocka_unit_test(a_large_mapping_comes_in_pieces),
     };
     return cmocka_run_group_tests_name("collect", tests, NULL, NULL);
 }

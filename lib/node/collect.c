@@ -326,6 +326,7 @@ finish(struct lbm_node *node, size_t at)
         map.dimensions = node->view.m;
         map.n_missing = collection->awaited.n;
         map.missing = collection->awaited.at;
+        map.next = collection->next;
         if (job != NULL) {
             map.present = load_present(node, job);
             map.n_region_host = map.n_region_weight = job->region_host.n;
@@ -379,6 +380,26 @@ since_of(const Lbm__MapRequest *map, uint32_t host)
     return 0;
 }
 
+static int
+is_asked(const struct collection *collection, uint32_t host)
+{
+    return host >= collection->from && (collection->next == 0 || host < collection->next);
+}
+
+/* The host that the next answer begins with, if the one from `from` on may have so many rows; 0: there is
+ * none. The client asks for it when it has read this one: what it has yet to read is kept here. */
+static uint32_t
+page_end(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t from, uint32_t rows)
+{
+    size_t n = 0, n_max = (size_t)((double)rows * (double)node->view.members.n / entry->vertices);
+    for (size_t i = 0; rows != 0 && i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host >= from && lbm_view_takes_part(member) && n++ > 0 && n > n_max)
+            return member->host;
+    }
+    return 0;
+}
+
 /* Ask everybody. map: the client's request, NULL: it is none for a mapping. Members that are silent are asked
  * too, since an answer costs nothing, but not waited for longer than the others. */
 static void
@@ -397,7 +418,7 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges, const L
     message.map_query = &query;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host == node->host || !lbm_view_takes_part(member))
+        if (member->host == node->host || !lbm_view_takes_part(member) || !is_asked(collection, member->host))
             continue;
         query.since = since_of(map, member->host);
         send_peer(node, member->host, &message);
@@ -437,7 +458,7 @@ run(struct lbm_node *node, struct collection *collection, const struct wanted *w
     struct job *job = job_of(node, collection->job);
     if (!wanted->owned)
         ask_all(node, collection, wanted->edges, map);
-    if (job != NULL && node->failed == LBM_OK)
+    if (job != NULL && node->failed == LBM_OK && is_asked(collection, node->host))
         for_each_part(node, job, wanted, take_own, collection);
     if (collection->awaited.n == 0)
         finish(node, node->collections.n - 1);
@@ -450,8 +471,13 @@ collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm_
     struct wanted wanted = {.edges = map->edges != 0,
                             .owned = map->owned != 0,
                             .since = since_here(node, since_of(map, node->host))};
-    if (collection != NULL)
-        run(node, collection, &wanted, map);
+    if (collection == NULL)
+        return;
+    if (!wanted.owned) {
+        collection->from = map->from;
+        collection->next = page_end(node, lbm_view_job(&node->view, collection->job), map->from, map->rows);
+    }
+    run(node, collection, &wanted, map);
 }
 
 /* The places of n vertices, each of which the guest has. Takes the collection. */

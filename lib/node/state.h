@@ -257,6 +257,7 @@ struct collection {
     uint64_t job;
     int64_t heard_us, deadline_us; /* the last part; when to look who is awaited */
     LBM_VEC(uint32_t) awaited; /* hosts */
+    uint32_t from, next;       /* hosts from `from` on are asked, and none from `next` on; 0: all of them */
     int locate;                /* nonzero: answer places of these vertices */
     int explain;               /* nonzero: and the moves of the only one */
     LBM_VEC(Lbm__Move) moves;

@@ -48,6 +48,7 @@ static const struct lbm_wire_rule map_request_rules[] = {
     {"owned", FLAG},
     {"since_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"since", SAME("since_host")},
+    {"from", HOST},
 };
 static const struct lbm_wire_table map_request_table = TABLE(map_request_rules, lbm__map_request__descriptor);
 
@@ -268,6 +269,7 @@ static const struct lbm_wire_rule map_reply_rules[] = {
     {"region_weight", SAME("region_host")},
     {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
     {"removed", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"next", HOST},
 };
 static const struct lbm_wire_table map_reply_table = TABLE(map_reply_rules, lbm__map_reply__descriptor);
 
