@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "node/internal.h"
+#include "node/kept.h"
 
 /* ---- what is known ------------------------------------------------------------------------------------- */
 
@@ -121,8 +122,15 @@ merge_job(struct lbm_node *node, struct replica_job *held, uint32_t owner)
     struct job *job = job_of(node, held->job);
     if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
         return; /* cancelled, or never in the log */
-    for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++)
-        merge_row(node, job, &held->rows.at[i], owner);
+    for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++) {
+        struct lbm_row row;
+        if (kept_unpack(held->rows.at[i], held->job, &row) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        merge_row(node, job, &row, owner);
+        lbm_row_free(&row); /* what was not taken */
+    }
     if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
         job_enter(node, job, LBM_PHASE_BALANCING);
 }

@@ -8,6 +8,7 @@
 
 #include "node/columns.h"
 #include "node/internal.h"
+#include "node/kept.h"
 
 struct replica *
 replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)
@@ -19,14 +20,19 @@ replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)
 }
 
 static void
+free_job(struct replica_job *held)
+{
+    for (size_t i = 0; i < held->rows.n; i++)
+        free(held->rows.at[i]);
+    lbm_vec_free(&held->rows);
+    lbm_idmap_free(&held->index);
+}
+
+static void
 free_rows(struct replica *replica)
 {
-    for (size_t j = 0; j < replica->jobs.n; j++) {
-        for (size_t i = 0; i < replica->jobs.at[j].rows.n; i++)
-            lbm_row_free(&replica->jobs.at[j].rows.at[i]);
-        lbm_vec_free(&replica->jobs.at[j].rows);
-        lbm_idmap_free(&replica->jobs.at[j].index);
-    }
+    for (size_t j = 0; j < replica->jobs.n; j++)
+        free_job(&replica->jobs.at[j]);
     lbm_vec_free(&replica->jobs);
     replica->jobs.n = 0;
 }
@@ -79,29 +85,29 @@ remove_job(struct replica *replica, uint64_t job)
         struct replica_job *held = &replica->jobs.at[j];
         if (held->job != job)
             continue;
-        for (size_t i = 0; i < held->rows.n; i++)
-            lbm_row_free(&held->rows.at[i]);
-        lbm_vec_free(&held->rows);
-        lbm_idmap_free(&held->index);
+        free_job(held);
         *held = replica->jobs.at[--replica->jobs.n];
         return;
     }
 }
 
-/* Take a row into memory; takes what it owns on success. */
+/* Keep a row in memory. */
 static enum lbm_err
-put_row(struct replica_job *held, const struct lbm_row *row)
+put_row(struct replica_job *held, const struct lbm_row *row, struct lbm_buf *scratch)
 {
     uint32_t at = lbm_idmap_get(&held->index, row->vertex);
-    if (at != LBM_NONE) {
-        lbm_row_free(&held->rows.at[at]);
-        held->rows.at[at] = *row;
+    uint8_t *kept = kept_pack(row, scratch);
+    if (kept != NULL && at != LBM_NONE) {
+        free(held->rows.at[at]);
+        held->rows.at[at] = kept;
         return LBM_OK;
     }
-    if (lbm_vec_reserve(&held->rows, 1) != LBM_OK ||
-        lbm_idmap_put(&held->index, row->vertex, (uint32_t)held->rows.n) != LBM_OK)
+    if (kept == NULL || lbm_vec_reserve(&held->rows, 1) != LBM_OK ||
+        lbm_idmap_put(&held->index, row->vertex, (uint32_t)held->rows.n) != LBM_OK) {
+        free(kept);
         return LBM_E_NOMEM;
-    held->rows.at[held->rows.n++] = *row;
+    }
+    held->rows.at[held->rows.n++] = kept;
     return LBM_OK;
 }
 
@@ -112,31 +118,31 @@ remove_row(struct replica_job *held, uint32_t vertex)
     uint32_t at = lbm_idmap_get(&held->index, vertex);
     if (at == LBM_NONE)
         return;
-    lbm_row_free(&held->rows.at[at]);
+    free(held->rows.at[at]);
     lbm_idmap_remove(&held->index, vertex);
     held->rows.at[at] = held->rows.at[--held->rows.n];
     if (at < held->rows.n) /* it is in the index already, which does not grow */
-        LBM_ASSERT(lbm_idmap_put(&held->index, held->rows.at[at].vertex, at) == LBM_OK);
+        LBM_ASSERT(lbm_idmap_put(&held->index, kept_head(held->rows.at[at]).vertex, at) == LBM_OK);
 }
 
 void
 replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
 {
+    struct lbm_buf scratch = {0};
     for (size_t i = 0; i < recovered->replicas.n && node->failed == LBM_OK; i++) {
         struct lbm_recovered_replica *old = &recovered->replicas.at[i];
         struct replica *replica = replica_add(node, old->owner, old->incarnation);
         if (replica == NULL)
-            return;
+            break;
         replica->generation = old->generation;
         replica->seq = replica->stored = old->seq;
         for (size_t k = 0; k < old->rows.n && node->failed == LBM_OK; k++) {
             struct replica_job *held = job_in(replica, old->rows.at[k].job);
-            if (held == NULL || put_row(held, &old->rows.at[k]) != LBM_OK)
+            if (held == NULL || put_row(held, &old->rows.at[k], &scratch) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
-            else
-                old->rows.at[k].half = NULL, old->rows.at[k].payload = NULL, old->rows.at[k].news = NULL;
         }
     }
+    lbm_buf_free(&scratch);
 }
 
 /* ---- what goes ----------------------------------------------------------------------------------------- */
@@ -200,59 +206,75 @@ ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generati
 /* A tombstone that the owner has collected may still be here when an inheritance brings it an older one of
  * the same vertex. The newer says more. */
 static int
-is_outranked(const struct lbm_row *row, const struct lbm_row *before)
+is_outranked(const struct lbm_row *row, struct kept_head before)
 {
     return row->stage != LBM_STAGE_OWN && row->stage != LBM_STAGE_OUT &&
-           (before->epoch > row->epoch || (before->epoch == row->epoch && before->stage > row->stage));
+           (before.epoch > row->epoch || (before.epoch == row->epoch && before.stage > row->stage));
 }
 
-/* All of one message as an operation. The rows go into memory as well: they are copied. */
+/* A bare row has the content that it had before. */
+static enum lbm_err
+take_content(struct lbm_row *row, const uint8_t *kept)
+{
+    struct lbm_row before;
+    enum lbm_err err = kept_unpack(kept, row->job, &before);
+    if (err != LBM_OK)
+        return err;
+    free(row->half);
+    row->half = before.half;
+    row->degree = before.degree;
+    row->payload = before.payload;
+    row->payload_len = before.payload_len;
+    free(before.news);
+    return LBM_OK;
+}
+
+/* Keep one row of a message, and store it with the operation. */
+static enum lbm_err
+take_row(struct replica_job *held, struct lbm_row *row, int is_bare, struct lbm_buf *scratch,
+         struct lbm_persist_op *op)
+{
+    uint32_t known = lbm_idmap_get(&held->index, row->vertex);
+    /* Bare and not known: the job was cancelled here already, its owner will hear of it. */
+    if ((is_bare && known == LBM_NONE) ||
+        (known != LBM_NONE && is_outranked(row, kept_head(held->rows.at[known])))) {
+        lbm_row_free(row);
+        return LBM_OK;
+    }
+    enum lbm_err err = LBM_OK;
+    if (is_bare && (row->stage == LBM_STAGE_OWN || row->stage == LBM_STAGE_OUT))
+        err = take_content(row, held->rows.at[known]);
+    if (err == LBM_OK)
+        err = put_row(held, row, scratch);
+    if (err == LBM_OK)
+        op->as.replica.row[op->as.replica.n++] = *row;
+    else
+        lbm_row_free(row);
+    return err;
+}
+
+/* All of one message as an operation. */
 static enum lbm_err
 take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl, struct lbm_persist_op *op)
 {
     const Lbm__Records *r = repl->records;
-    unsigned m = node->view.m;
     struct replica_job *held = job_in(replica, repl->job);
     if (held == NULL ||
         (r != NULL && (op->as.replica.row = lbm_alloc(r->n_vertex, sizeof(struct lbm_row))) == NULL))
         return LBM_E_NOMEM;
     struct columns_place place = {0};
-    for (size_t i = 0; r != NULL && i < r->n_vertex; i++) {
-        struct lbm_row row, copy;
-        enum lbm_err err = columns_row(r, i, &place, m, repl->job, &row);
-        if (err != LBM_OK)
-            return err;
+    struct lbm_buf scratch = {0};
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; r != NULL && i < r->n_vertex && err == LBM_OK; i++) {
+        struct lbm_row row;
+        err = columns_row(r, i, &place, node->view.m, repl->job, &row);
         row.seq = repl->seq;
-        uint32_t known = lbm_idmap_get(&held->index, row.vertex), at = r->bare[i] ? known : LBM_NONE;
-        /* Bare and not known: the job was cancelled here already, its owner will hear of it. */
-        if ((r->bare[i] && at == LBM_NONE) ||
-            (known != LBM_NONE && is_outranked(&row, &held->rows.at[known]))) {
-            lbm_row_free(&row);
-            continue;
-        }
-        if (at != LBM_NONE && (row.stage == LBM_STAGE_OWN || row.stage == LBM_STAGE_OUT)) {
-            struct lbm_row *before = &held->rows.at[at];
-            free(row.half);
-            row.half = before->half;
-            row.degree = before->degree;
-            row.payload = before->payload;
-            row.payload_len = before->payload_len;
-            before->half = NULL;
-            before->payload = NULL;
-        }
-        copy = row;
-        copy.half = row.half != NULL ? lbm_copy(row.half, row.degree, sizeof *row.half) : NULL;
-        copy.payload = row.payload != NULL ? lbm_copy(row.payload, row.payload_len, 1) : NULL;
-        copy.news = row.news != NULL ? lbm_copy(row.news, row.n_news, sizeof *row.news) : NULL;
-        if ((row.half != NULL && copy.half == NULL) || (row.payload != NULL && copy.payload == NULL) ||
-            (row.news != NULL && copy.news == NULL) ||
-            put_row(held, &row) != LBM_OK) {
-            lbm_row_free(&row);
-            lbm_row_free(&copy);
-            return LBM_E_NOMEM;
-        }
-        op->as.replica.row[op->as.replica.n++] = copy;
+        if (err == LBM_OK)
+            err = take_row(held, &row, r->bare[i] != 0, &scratch, op);
     }
+    lbm_buf_free(&scratch);
+    if (err != LBM_OK)
+        return err;
     for (size_t i = 0; i < repl->n_gone; i++)
         remove_row(held, repl->gone[i]);
     op->as.replica.gone = lbm_copy(repl->gone, repl->n_gone, sizeof *repl->gone);

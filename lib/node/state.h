@@ -77,7 +77,7 @@ struct lease {
 struct replica_job {
     uint64_t job;
     struct lbm_idmap index;
-    LBM_VEC(struct lbm_row) rows;
+    LBM_VEC(uint8_t *) rows; /* packed (kept.c) */
 };
 
 struct stored_position {
