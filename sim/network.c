@@ -115,7 +115,8 @@ void
 network_dial(struct cluster *c, uint32_t host, uint32_t to)
 {
     struct machine *m = &c->machine[host];
-    if (to >= c->n || m->dialled[to])
+    int is_forming = c->options.late == c->n; /* cluster_form lets all dial a host that it has started */
+    if (to >= c->n || m->dialled[to] || (is_forming && c->machine[to].life == 0))
         return;
     m->dialled[to] = 1;
     connect_in(c, host, to, CONNECT_US);

@@ -189,6 +189,9 @@ cluster_form(struct cluster *c, int64_t us)
     }
     for (uint32_t host = 0; host < c->n; host++) {
         cluster_restart(c, host);
+        /* Not before: dials to hosts that are not there are repeated, and these would be millions. */
+        for (uint32_t p = 0; p < host; p++)
+            network_dial(c, p, host);
         cluster_run(c, FORM_US, NULL, NULL);
     }
     free(snapshot.as.snapshot.view);
