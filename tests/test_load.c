@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "graph/generate.h"
+#include "map/map.h"
 #include "tests/scene.h"
 
 enum { SIDE = 48, USUAL = 100 };
@@ -131,6 +132,50 @@ loads_that_drift_are_followed(void **state)
         }
         scene_free(&scene);
     }
+}
+
+/* J of the mapping there is, in parts of what a fresh plan for the same loads has. */
+static double
+beside_fresh_plan(struct scene *scene, const struct loads *loads)
+{
+    uint32_t part[SIDE * SIDE], *work = lbm_alloc(scene->g.n, sizeof *work);
+    struct lbm_graph now = scene->g;
+    struct lbm_plan_options options;
+    struct lbm_plan plan;
+    struct lbm_diag diag;
+    assert_non_null(work);
+    for (uint32_t v = 0; v < now.n; v++)
+        work[v] = (uint32_t)true_load(loads, v);
+    now.work = work;
+    lbm_plan_defaults(&options);
+    assert_int_equal(lbm_plan_make(&now, &scene->h, &options, &plan, &diag), LBM_OK);
+    scene_owners(scene, part);
+    double ratio = (double)lbm_map_hop_bytes(&now, &scene->h, part) /
+                   (double)lbm_map_hop_bytes(&now, &scene->h, plan.part);
+    lbm_plan_free(&plan);
+    free(work);
+    return ratio;
+}
+
+/* Pairs of hosts make loads even and boundaries long; a plan from where vertices are keeps them short. */
+static void
+boundaries_stay_short_while_loads_drift(void **state)
+{
+    enum { STEPS = 10 };
+    struct loads loads = {.corner = USUAL};
+    struct scene scene;
+    (void)state;
+    scene_of_applications(&scene, &loads, &scene_calm);
+    for (int way = 1; way >= -1; way -= 2)
+        for (int i = 1; i <= STEPS; i++) {
+            loads.corner += way * USUAL / (double)STEPS;
+            cluster_run(scene.cluster, 6000000, NULL, NULL);
+        }
+    double ratio = beside_fresh_plan(&scene, &loads);
+    if (getenv("SHOW") != NULL)
+        print_message("J is %.3f of a fresh plan's\n", ratio);
+    assert_true(ratio <= 1.07);
+    scene_free(&scene);
 }
 
 static void
@@ -254,6 +299,7 @@ main(void)
         cmocka_unit_test(vertices_follow_loads),
         cmocka_unit_test(vertices_follow_loads_on_slow_disks),
         cmocka_unit_test(loads_that_drift_are_followed),
+        cmocka_unit_test(boundaries_stay_short_while_loads_drift),
         cmocka_unit_test(noise_moves_nothing),
         cmocka_unit_test(vertices_follow_measured_capacity),
         cmocka_unit_test(hosts_tell_what_has_changed_since),

@@ -327,7 +327,7 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     uint64_t own_limit = session_limit(node, job, node->host, own),
              their_limit = session_limit(node, job, partner, theirs);
     uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
-    if (own_over == 0 && their_over == 0)
+    if ((own_over == 0 && their_over == 0) || outline_holds(node, job))
         return 0;
     int passes = own_over != 0 && may_pass_on(node, job, entry, accept, 1);
     int takes = their_over != 0 && may_pass_on(node, job, entry, accept, 0);

@@ -378,7 +378,8 @@ static void
 arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Offer *offer, size_t i)
 {
     enum lbm_move_reason reason = move_came(node, job, vertex, offer, i);
-    if (reason == LBM_MOVE_BALANCE || reason == LBM_MOVE_PASS || reason == LBM_MOVE_BOUNDARY)
+    if (reason == LBM_MOVE_BALANCE || reason == LBM_MOVE_PASS || reason == LBM_MOVE_BOUNDARY ||
+        reason == LBM_MOVE_REMAP)
         gates_came(node, job, vertex);
 }
 

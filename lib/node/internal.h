@@ -29,7 +29,8 @@
  *   finish.c     FIN: when a record will not be asked for again, and goes
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
- *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c
+ *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c; of jobs that
+ *                run: outline_again.c
  *   session.c    exchange sessions by colour rounds, termination; settled.c: once that is known
  *   pair.c       one meeting of two hosts
  *   exchange.c   what it moves, GDE's share and pair refinement: exchange.h
@@ -479,9 +480,24 @@ int outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_e
 int outline_awaits_plan(const struct lbm_node *node, const struct job *job);
 void outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                      enum lbm_err err, struct lbm_plan *plan);
+/* The home asks every host for its clusters, and plans once it has them, or some are too late. */
+void outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 void on_outline_ask(struct lbm_node *node, const Lbm__Peer *message);
 void on_outline_part(struct lbm_node *node, const Lbm__Peer *message);
 void on_outline_plan(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- outline_again.c -------------------------------------------------------------------------------- */
+
+/* Of a job that runs and had settled. */
+void outline_look(struct lbm_node *node, struct job *job); /* are loads uneven by much? */
+/* Nonzero while sessions leave balance to a plan that may come. */
+int outline_holds(const struct lbm_node *node, const struct job *job);
+void outline_answers_again(struct lbm_node *node, struct job *job);
+int64_t outline_again_deadline(const struct job *job);
+void outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* The vertices of this host's clusters go where the plan has them. host [n]: by cluster. */
+void outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host);
 
 /* ---- session.c -------------------------------------------------------------------------------------- */
 

@@ -45,6 +45,8 @@ job_free_guest(struct job *job)
     job->guest = NULL;
     lbm_hosts_free(&job->plan_hosts);
     lbm_vec_free(&job->plan_ids);
+    free(job->plan_current);
+    job->plan_current = NULL;
 }
 
 static void
@@ -406,10 +408,11 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         break;
     case LBM_PHASE_BALANCING:
         job->checkpoint_us = INT64_MAX;
-        lbm_vec_free(&job->outline.vertex);
-        lbm_vec_free(&job->outline.cluster);
-        if (mapped)
+        if (mapped) {
+            lbm_vec_free(&job->outline.vertex);
+            lbm_vec_free(&job->outline.cluster);
             store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
+        }
         if (!level_begin(node, job))
             session_start(node, job);
         break;
@@ -520,6 +523,7 @@ job_timer(struct lbm_node *node, struct job *job)
         break;
     case LBM_PHASE_BALANCING:
     case LBM_PHASE_SETTLED:
+        outline_again_timer(node, job, entry);
         if (job->level.state != LEVEL_NONE)
             level_timer(node, job);
         else
@@ -556,6 +560,8 @@ job_deadline(const struct job *job)
     when = job->load_us < when ? job->load_us : when;
     if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
         when = job->tick_us < when ? job->tick_us : when;
+    if (job->phase >= LBM_PHASE_BALANCING)
+        when = outline_again_deadline(job) < when ? outline_again_deadline(job) : when;
     if (job->phase >= LBM_PHASE_BALANCING && job->level.state != LEVEL_NONE)
         when = job->level.tick_us < when ? job->level.tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE) {

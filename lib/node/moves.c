@@ -237,6 +237,8 @@ move_wished(struct lbm_node *node, const struct job *job, const struct lbm_verte
         why.reason = LBM_MOVE_PIN;
     else if (self != NULL && self->state == LBM_MEMBER_DRAINING)
         why.reason = LBM_MOVE_DRAIN;
+    else if (job->outline.follows)
+        why.reason = LBM_MOVE_REMAP;
     else if (entry != NULL && follows_regions(job, entry))
         why.reason = LBM_MOVE_REGION;
     if (why.reason == LBM_MOVE_LEVEL)

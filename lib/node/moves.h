@@ -14,7 +14,8 @@
     X(PASS, "pass-on", "its host was over the limit: the excess goes on to where there is room")             \
     X(BOUNDARY, "boundary", "refinement of the boundary between two hosts")                                  \
     X(DRAIN, "drain", "its host gave everything away")                                                       \
-    X(ADOPT, "adopt", "its host was lost: the heir took over")
+    X(ADOPT, "adopt", "its host was lost: the heir took over")                                               \
+    X(REMAP, "remap", "loads were uneven: a plan from the mapping there was has it there")
 
 enum lbm_move_reason {
 #define LBM_MOVE_REASON_ENUM(id, name, text) LBM_MOVE_##id,

@@ -221,6 +221,7 @@ struct lbm_plan_task {
     double imbalance;
     uint32_t home;                 /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */
+    const uint32_t *current;       /* the same; numbers of hosts to begin with; NULL: from nothing */
     const struct lbm_hosts *hosts; /* borrowed until PLANNED is delivered */
 };
 

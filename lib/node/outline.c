@@ -99,11 +99,14 @@ on_outline_ask(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__OutlineAsk *ask = message->outline_ask;
     struct job *job = job_of(node, ask->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, ask->job);
-    if (job == NULL || entry == NULL || entry->home != message->src || job->phase != LBM_PHASE_MAPPING)
+    if (job == NULL || entry == NULL || entry->home != message->src ||
+        (job->phase != LBM_PHASE_MAPPING && !job->was_settled))
         return;
     struct outline_part part;
     job->outline.round = ask->round;
     job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
+    if (job->phase != LBM_PHASE_MAPPING)
+        outline_answers_again(node, job);
     if (cluster_own(node, job, ask->share, ask->work_max, &part) == LBM_OK)
         send_part(node, job, message->src, &part);
     else
@@ -155,11 +158,14 @@ on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlinePlan *plan = message->outline_plan;
     struct job *job = job_of(node, plan->job);
-    if (job == NULL || job->phase != LBM_PHASE_MAPPING || job->outline.round != plan->round ||
+    if (job == NULL || job->outline.round != plan->round ||
         (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
         return;
-    follow_plan(node, job, plan->n_host, plan->host, plan->n_position != 0 ? plan->position : NULL,
-                plan->more != 0);
+    if (job->phase == LBM_PHASE_MAPPING)
+        follow_plan(node, job, plan->n_host, plan->host, plan->n_position != 0 ? plan->position : NULL,
+                    plan->more != 0);
+    else if (job->was_settled)
+        outline_follow_again(node, job, plan->n_host, plan->host);
 }
 
 /* ---- the home asks ------------------------------------------------------------------------------------- */
@@ -235,12 +241,12 @@ ask(struct lbm_node *node, struct job *job, uint32_t host, double share, uint32_
     send_peer(node, host, &message);
 }
 
-static void
-begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+void
+outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = node->view.hosts.n;
     double n = entry->vertices, want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
-    want = fmin(fmin(want, CLUSTERS_MAX), n / 2);
+    want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_MAX), n / 2);
     if (n_hosts < 2 || want < 1) {
         give_up(job);
         return;
@@ -313,6 +319,18 @@ build_hosts(struct lbm_node *node, struct job *job)
     return err == LBM_OK || err == LBM_E_NOMEM ? err : LBM_E_STATE;
 }
 
+/* Which part each cluster is of: parts have the numbers that their hosts have in the plan. Owned by the
+ * caller; NULL: memory. */
+static uint32_t *
+current_hosts(const struct outline *o, uint32_t n)
+{
+    uint32_t *current = lbm_alloc(n, sizeof *current), at = 0;
+    for (size_t i = 0; i < o->parts.n && current != NULL; i++)
+        for (uint32_t c = 0; c < o->parts.at[i].clusters; c++)
+            current[at++] = (uint32_t)i;
+    return current;
+}
+
 static void
 plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -323,6 +341,8 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     job->guest = g;
     if (err == LBM_OK)
         err = build_hosts(node, job);
+    if (err == LBM_OK && (job->plan_current = current_hosts(o, g->n)) == NULL)
+        err = LBM_E_NOMEM;
     if (err == LBM_OK && g->n != 0) {
         o->state = OUTLINE_PLANNING;
         plan_ask(node, job, entry, LBM_START_PLAN);
@@ -334,25 +354,28 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         fail(node, err);
 }
 
-/* Nonzero if the clusters should stay: loads are right as they are, and J is as low as the plan's. */
+/* Nonzero if the clusters should stay: loads are right as they are, and J is as low as the plan's; or, in a
+ * job that runs, the plan does not make loads even. */
 static int
 is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *plan)
 {
     const struct lbm_graph *g = job->guest;
     const struct lbm_hosts *h = &job->plan_hosts;
-    uint32_t *part = lbm_alloc(g->n, sizeof *part), at = 0;
+    const uint32_t *part = job->plan_current;
     uint64_t *load = lbm_alloc(h->n, sizeof *load), *limit = lbm_alloc(h->n, sizeof *limit);
-    int well = part != NULL && load != NULL && limit != NULL;
-    for (size_t i = 0; i < job->outline.parts.n && well; i++)
-        for (uint32_t c = 0; c < job->outline.parts.at[i].clusters; c++)
-            part[at++] = (uint32_t)i;
+    int well = load != NULL && limit != NULL;
     if (well) {
-        lbm_map_loads(g, h->n, part, load);
+        double hop_bytes = (double)lbm_map_hop_bytes(g, h, part);
+        double planned = (double)lbm_map_hop_bytes(g, h, plan->part);
         lbm_map_limits(g, h, imbalance, limit);
-        well = lbm_map_excess(h->n, load, limit) == 0 &&
-               lbm_map_hop_bytes(g, h, part) <= lbm_map_hop_bytes(g, h, plan->part);
+        lbm_map_loads(g, h->n, part, load);
+        uint64_t over = lbm_map_excess(h->n, load, limit);
+        well = over == 0 && hop_bytes <= planned;
+        if (job->outline.again) {
+            lbm_map_loads(g, h->n, plan->part, load);
+            well = lbm_map_excess(h->n, load, limit) >= over;
+        }
     }
-    free(part);
     free(load);
     free(limit);
     return well;
@@ -397,6 +420,26 @@ take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
     job->outlined = 1;
 }
 
+/* Where the clusters of a job that runs go; NULL: nowhere, and nobody need wait. Frame, regions and positions
+ * stay as they are. */
+static void
+spread_again(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
+{
+    const struct outline *o = &job->outline;
+    uint32_t *host = plan != NULL ? plan->part : NULL, first = 0;
+    for (uint32_t c = 0; plan != NULL && c < plan->n; c++)
+        host[c] = job->plan_ids.at[plan->part[c]];
+    for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
+        const struct outline_part *part = &o->parts.at[i];
+        uint32_t n = plan != NULL ? part->clusters : 0;
+        if (part->host != node->host)
+            send_plan(node, job, part->host, n, plan != NULL ? &host[first] : NULL, NULL);
+        else
+            outline_follow_again(node, job, n, plan != NULL ? &host[first] : NULL);
+        first += part->clusters;
+    }
+}
+
 static void
 spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
 {
@@ -428,15 +471,28 @@ outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_ent
     LBM_ASSERT(job->outline.state == OUTLINE_PLANNING);
     if (err == LBM_E_NOMEM)
         fail(node, err);
-    job->outline.planned++;
-    int moves =
-        err == LBM_OK && job->phase == LBM_PHASE_MAPPING && !is_well_placed(job, entry->imbalance, plan);
-    if (moves)
+    job->outline.planned += !job->outline.again;
+    int is_asked = job->outline.again ? job->was_settled : job->phase == LBM_PHASE_MAPPING;
+    int moves = err == LBM_OK && is_asked && !is_well_placed(job, entry->imbalance, plan);
+    if (job->outline.again)
+        spread_again(node, job, moves ? plan : NULL);
+    else if (moves)
         spread(node, job, plan);
     job_free_guest(job);
     give_up(job);
-    if (moves && job->outline.planned < PLANS)
+    if (moves && !job->outline.again && job->outline.planned < PLANS)
         job->outline.state = OUTLINE_NONE;
+}
+
+void
+outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    int are_whole = 1;
+    for (size_t i = 0; i < o->parts.n; i++)
+        are_whole &= o->parts.at[i].is_whole || is_away(node, o->parts.at[i].host);
+    if (o->state == OUTLINE_ASKED && (are_whole || node->now_us >= o->until_us))
+        plan(node, job, entry);
 }
 
 int
@@ -448,13 +504,7 @@ outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     if (entry->home != node->host)
         return !is_away(node, entry->home);
     if (o->state == OUTLINE_NONE)
-        begin(node, job, entry);
-    if (o->state != OUTLINE_ASKED)
-        return o->state == OUTLINE_PLANNING;
-    int are_whole = 1;
-    for (size_t i = 0; i < o->parts.n; i++)
-        are_whole &= o->parts.at[i].is_whole || is_away(node, o->parts.at[i].host);
-    if (are_whole || node->now_us >= o->until_us)
-        plan(node, job, entry);
+        outline_begin(node, job, entry);
+    outline_go_on(node, job, entry);
     return o->state != OUTLINE_OVER;
 }

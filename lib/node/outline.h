@@ -37,6 +37,14 @@ struct outline {
     uint64_t round;                      /* the home's own; of others the last that they answered; 0: none */
     int64_t until_us;                    /* the home waits for parts so long */
     struct outline_list vertex, cluster; /* what this host has put where */
+
+    /* of a job that runs: outline_again.c */
+    int again;         /* home: this round's plan begins with the mapping there is */
+    int64_t due_us;    /* since when loads are uneven by much; 0: they are not */
+    int is_spent;      /* there was a plan since: sessions do the rest */
+    int64_t look_us;   /* next look at loads */
+    int follows;       /* vertices of this host are on their way to where the plan has them */
+    int64_t follow_us; /* next look at those that wait */
     LBM_VEC(struct outline_part) parts;  /* of those that were asked, by host */
 };
 

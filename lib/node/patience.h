@@ -73,6 +73,7 @@ enum {
     REPL_BATCHES = 8,     /* in flight to the buddy */
     HEALTH_MAX = 8,       /* Lifeguard's multiplier: at most so much more patience */
     ROTATING_PINGS = 4,   /* in a large cluster, besides neighbours and buddies so many in turn */
+    FOLLOW_VERTICES = 1024, /* in flight for a plan of a job that runs: applications let go of each */
     PIPELINE_BATCHES = 8, /* in flight over all links that still give: REPL_BATCHES could not follow more */
     MAPPING_SWEEPS = 2,   /* a tick */
     MAPPING_SWEEPS_MAX = 4000,  /* then it goes on with what there is */

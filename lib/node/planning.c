@@ -6,6 +6,10 @@
 
 #include "node/internal.h"
 
+/* What moving costs a job that runs, in parts of what it usually costs a plan: boundaries that become longer
+ * with every change cost more. */
+static const double COST_AGAIN = 0.1;
+
 /* Pins of the guest name hosts; the plan wants their numbers. */
 static void
 number_pins(const struct job *job, struct lbm_graph *g)
@@ -36,6 +40,7 @@ plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
                                              .imbalance = entry->imbalance,
                                              .home = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
+                                             .current = job->outline.again ? job->plan_current : NULL,
                                              .hosts = &job->plan_hosts};
     job->planning = 1;
 }
@@ -164,6 +169,9 @@ plan_whole(const struct lbm_plan_task *task, struct lbm_plan *plan)
     lbm_plan_defaults(&options);
     options.seed = task->seed;
     options.imbalance = task->imbalance;
+    options.current = task->current;
+    if (task->current != NULL)
+        options.migration_cost = COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
     return lbm_plan_make(task->graph, task->hosts, &options, plan, &diag);
 }
 

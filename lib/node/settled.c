@@ -47,17 +47,23 @@ settled_receive_next(struct lbm_node *node, struct job *job)
 /* More has come than this host should have, or its share has become smaller. Loads that are measured go up
  * and down: they wake nobody before they are over the limit by a third of what the limit allows. */
 static int
-is_overloaded(const struct lbm_node *node, struct job *job)
+is_overloaded(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t load = job->weighed_load, limit = job->weighed_limit;
+    const uint64_t before[2] = {job->weighed_load, job->weighed_limit};
     settled_weigh(node, job);
-    int is_due = job->weighed_load > load || job->weighed_limit < limit || node->now_us >= job->overload_us;
-    load = job->weighed_load;
-    limit = job->weighed_limit;
+    uint64_t load = job->weighed_load, limit = job->weighed_limit;
+    int is_due = load > before[0] || limit < before[1] || node->now_us >= job->overload_us;
     double due = job_target(node, entry, node->host), more = job->drifts ? ((double)limit - due) / 3 : 0;
     double seen = fmin((double)load, (double)load + job->lag); /* noise is in records more than in reports */
-    return is_due && load > limit && seen > (double)limit + more;
+    if (!is_due || load <= limit || seen <= (double)limit + more)
+        return 0;
+    outline_look(node, job);
+    if (!outline_holds(node, job))
+        return 1;
+    job->weighed_load = before[0]; /* it is compared again later */
+    job->weighed_limit = before[1];
+    return 0;
 }
 
 /* ---- hosts that were passed over ----------------------------------------------------------------------- */

@@ -64,6 +64,7 @@ struct job {
     struct lbm_graph *guest; /* whole guest; freed when the plan is stored */
     struct lbm_hosts plan_hosts;
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
+    uint32_t *plan_current;     /* of clusters of an outline: who has them */
     int planning;
     struct part part; /* this host has read one, and the job is not in the log yet */
     uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */

@@ -312,6 +312,8 @@ transfer_window(const struct lbm_node *node, const struct job *job)
 {
     const struct levelling *level = &job->level;
     uint32_t giving = 0, batches = HANDOFF_BATCHES;
+    if (job->outline.follows)
+        return 1 + FOLLOW_VERTICES / (uint32_t)(job->wishes.lists.n + 1);
     if (level->state == LEVEL_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
         for (size_t i = 0; i < level->entries.n; i++)
             giving += level->entries.at[i].units > 0 && !level->entries.at[i].over;

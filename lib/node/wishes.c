@@ -60,6 +60,8 @@ list_wishes(struct lbm_node *node, struct job *job)
         struct wish_list *list = is_wish(node, vertex) ? list_of(w, vertex->wish) : NULL;
         if (list != NULL)
             w->slots.at[list->first + list->n++] = (uint32_t)i;
+        if (list != NULL && vertex->move_to == list->host)
+            list->under_way++; /* its application is to let go of it */
     }
     for (size_t i = 0; i < job->out.n && err == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
@@ -126,11 +128,11 @@ uint32_t
 wishes_pump(struct lbm_node *node, struct job *job)
 {
     struct wishes *w = &job->wishes;
-    const uint32_t window = transfer_window(node, job);
     uint32_t room = gates_room(node, job);
     uint64_t waiting = 0;
     if (!w->are_listed)
         list_wishes(node, job);
+    const uint32_t window = transfer_window(node, job);
     for (size_t i = 0; i < w->lists.n && node->failed == LBM_OK; i++) {
         struct wish_list *list = &w->lists.at[i];
         const struct lbm_member *member = lbm_view_member(&node->view, list->host);

@@ -177,12 +177,13 @@ pass_until_rest(struct course *c, int64_t still_us)
 
 /* ---- the beginning ------------------------------------------------------------------------------------- */
 
-/* Vertices go where the trace has them. Planned hosts have the numbers of those that are there first. */
+/* Vertices begin where the trace has them. Planned hosts have the numbers of those that are there first. */
 static void
 put_recorded(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan)
 {
     const struct course *c = arg;
-    for (uint32_t v = 0; v < plan->n && task->hosts->n == c->place->n_first; v++)
+    int is_first = task->current == NULL && task->hosts->n == c->place->n_first;
+    for (uint32_t v = 0; v < plan->n && is_first; v++)
         if (c->g.pin == NULL || c->g.pin[v] == LBM_NONE)
             plan->part[v] = c->state.part[v];
 }

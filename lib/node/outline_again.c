@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A plan of the outline (outline.h) for a job that runs. Sessions of pairs make loads even again, but neither
+ * sees what a third host would give: after some such changes boundaries are long, and no pair sees a way
+ * back. So where loads have come to be uneven by much, the home asks for clusters, plans from the mapping
+ * there is, and says what goes where. Sessions wait for that a little while, and do what it was too coarse
+ * for; without it, they do all. Nobody waits for long, and what has gone elsewhere meanwhile stays there (ADR
+ * 16). */
+#include <stdlib.h>
+
+#include "node/internal.h"
+
+enum {
+    EXCESS_PARTS = 200,     /* of all work, so much beyond the limits: less is left to sessions */
+    EACH_LEAST = 4,         /* vertices a host */
+    VERTICES_MAX = 1 << 17, /* four for each cluster: coarser ones make a worse mapping than sessions */
+    LOOK_US = 100000,
+    GATHER_US =
+        1000000,       /* a change is reported by many hosts, within a second or so, and planned as a whole */
+    HOLD_US = 2000000, /* sessions wait so long for the home to ask, */
+    ANSWER_US = 5000000, /* and for its plan; it waits as long for clusters */
+    CARRY_US = 10000000, /* what cannot go for so long stays */
+};
+
+/* Work beyond the limits of hosts, as heard. */
+static uint64_t
+excess_of_all(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
+{
+    uint64_t excess = 0;
+    for (size_t i = 0; i < node->view.active.n; i++) {
+        uint32_t host = node->view.active.at[i];
+        const struct pulse *pulse = pulse_known(job, host);
+        uint64_t load = host == node->host ? session_load(job) : pulse != NULL ? pulse->load : 0;
+        uint64_t limit = job_limit(node, entry, host);
+        excess += load > limit ? load - limit : 0;
+    }
+    return excess;
+}
+
+/* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Where
+ * each move has to pay for itself a plan would make too many. */
+static int
+is_due(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
+{
+    uint32_t n_hosts = (uint32_t)node->view.active.n, n = load_count(node, entry);
+    return job->drifts && job->level.state == LEVEL_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
+           n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && is_routable(node) &&
+           gates_price(node, job, 1) <= 0 &&
+           excess_of_all(node, job, entry) * EXCESS_PARTS >= load_whole(node, entry);
+}
+
+void
+outline_look(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    struct outline *o = &job->outline;
+    o->look_us = node->now_us + LOOK_US;
+    if (!is_due(node, job, entry)) {
+        o->due_us = 0;
+        o->is_spent = 0;
+    } else if (o->due_us == 0) {
+        o->due_us = node->now_us;
+        node->ping_us = node->now_us; /* the home hears of it at once */
+    }
+}
+
+int
+outline_holds(const struct lbm_node *node, const struct job *job)
+{
+    const struct outline *o = &job->outline;
+    int is_asked = o->vertex.n != 0 && node->now_us < o->until_us;
+    int may_be_asked = o->due_us != 0 && !o->is_spent && node->now_us < o->due_us + HOLD_US;
+    return job->was_settled && (o->follows || is_asked || may_be_asked);
+}
+
+void
+outline_answers_again(struct lbm_node *node, struct job *job)
+{
+    job->outline.until_us = node->now_us + ANSWER_US;
+}
+
+void
+outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host)
+{
+    struct outline *o = &job->outline;
+    for (size_t i = 0; i < o->vertex.n; i++) {
+        struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
+        uint32_t cluster = o->cluster.at[i];
+        if (vertex == NULL || vertex->stage != LBM_STAGE_OWN || vertex->pin != LBM_NONE ||
+            vertex->move_to != LBM_NONE || cluster >= n || host[cluster] == node->host ||
+            gates_cools(node, job, vertex))
+            continue;
+        vertex->wish = host[cluster];
+        o->follows = 1;
+    }
+    wishes_changed(job);
+    lbm_vec_free(&o->vertex);
+    lbm_vec_free(&o->cluster);
+    o->is_spent = 1;
+    o->follow_us = node->now_us;
+    o->until_us = node->now_us + CARRY_US;
+}
+
+static void
+forget_wishes(struct job *job)
+{
+    for (size_t i = 0; i < job->shard.vertices.n; i++)
+        if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
+            job->shard.vertices.at[i].wish = LBM_NONE;
+    wishes_changed(job);
+}
+
+/* Vertices go as the window allows; once all have gone, boundaries are looked at. */
+static void
+follow(struct lbm_node *node, struct job *job)
+{
+    struct outline *o = &job->outline;
+    o->follow_us = node->now_us + MAPPING_TICK_US;
+    if (node->now_us >= o->until_us)
+        forget_wishes(job);
+    if (wishes_pump(node, job) != 0 || job->shard.n_out != 0)
+        return;
+    o->follows = 0;
+    if (job->phase == LBM_PHASE_SETTLED)
+        job_enter(node, job, LBM_PHASE_BALANCING);
+}
+
+void
+outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    if (!job->was_settled)
+        return;
+    if (o->follows && node->now_us >= o->follow_us)
+        follow(node, job);
+    if (node->now_us >= o->look_us)
+        outline_look(node, job);
+    if (entry->home != node->host || o->state == OUTLINE_PLANNING || job->planning)
+        return;
+    if (o->state == OUTLINE_ASKED) {
+        outline_go_on(node, job, entry);
+    } else if (o->due_us != 0 && !o->is_spent && !o->follows && node->now_us >= o->due_us + GATHER_US &&
+               node->caught_up) {
+        o->again = o->is_spent = 1;
+        outline_begin(node, job, entry);
+        o->until_us = node->now_us + ANSWER_US;
+    }
+}
+
+int64_t
+outline_again_deadline(const struct job *job)
+{
+    const struct outline *o = &job->outline;
+    int64_t when = o->follows ? o->follow_us : INT64_MAX;
+    if (job->was_settled && o->due_us != 0 && !o->is_spent && o->look_us < when)
+        when = o->look_us;
+    return when;
+}
