@@ -258,7 +258,8 @@ outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
     for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
         struct outline_part part = {.host = lbm_view_host(&node->view, p)};
-        if (part.host != node->host && is_away(node, part.host))
+        int waits_for = !is_away(node, part.host) && !(job->outline.again && is_aside(node, part.host));
+        if (part.host != node->host && !waits_for)
             continue;
         if (part.host != node->host)
             ask(node, job, part.host, want / n, work_max);

@@ -43,6 +43,7 @@ struct outline {
     int64_t due_us;    /* since when loads are uneven by much; 0: they are not */
     int is_spent;      /* there was a plan since: sessions do the rest */
     int64_t look_us;   /* next look at loads */
+    int64_t hold_us;   /* what was asked for is waited for so long */
     int follows;       /* vertices of this host are on their way to where the plan has them */
     int64_t follow_us; /* next look at those that wait */
     LBM_VEC(struct outline_part) parts;  /* of those that were asked, by host */

@@ -14,10 +14,10 @@ enum {
     EACH_LEAST = 4,         /* vertices a host */
     VERTICES_MAX = 1 << 17, /* four for each cluster: coarser ones make a worse mapping than sessions */
     LOOK_US = 100000,
-    GATHER_US =
-        1000000,       /* a change is reported by many hosts, within a second or so, and planned as a whole */
-    HOLD_US = 2000000, /* sessions wait so long for the home to ask, */
-    ANSWER_US = 5000000, /* and for its plan; it waits as long for clusters */
+    GATHER_US = 1000000, /* within about that many hosts report a change, which is planned as a whole */
+    HOLD_US = 2000000,   /* sessions wait so long for the home to ask, */
+    ANSWER_US = 5000000, /* and then for its plan */
+    PARTS_US = 1000000,  /* the home waits so long for clusters */
     CARRY_US = 10000000, /* what cannot go for so long stays */
 };
 
@@ -36,6 +36,13 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
     return excess;
 }
 
+/* Nonzero if this host is the job's home, or the home answers soon. */
+static int
+home_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    return entry->home == node->host || (!is_absent(node, entry->home) && !is_aside(node, entry->home));
+}
+
 /* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Where
  * each move has to pay for itself a plan would make too many. */
 static int
@@ -43,7 +50,7 @@ is_due(struct lbm_node *node, const struct job *job, const struct lbm_job_entry 
 {
     uint32_t n_hosts = (uint32_t)node->view.active.n, n = load_count(node, entry);
     return job->drifts && job->level.state == LEVEL_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
-           n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && is_routable(node) &&
+           n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && is_routable(node) && home_is_near(node, entry) &&
            gates_price(node, job, 1) <= 0 &&
            excess_of_all(node, job, entry) * EXCESS_PARTS >= load_whole(node, entry);
 }
@@ -67,7 +74,7 @@ int
 outline_holds(const struct lbm_node *node, const struct job *job)
 {
     const struct outline *o = &job->outline;
-    int is_asked = o->vertex.n != 0 && node->now_us < o->until_us;
+    int is_asked = o->vertex.n != 0 && node->now_us < o->hold_us;
     int may_be_asked = o->due_us != 0 && !o->is_spent && node->now_us < o->due_us + HOLD_US;
     return job->was_settled && (o->follows || is_asked || may_be_asked);
 }
@@ -75,7 +82,7 @@ outline_holds(const struct lbm_node *node, const struct job *job)
 void
 outline_answers_again(struct lbm_node *node, struct job *job)
 {
-    job->outline.until_us = node->now_us + ANSWER_US;
+    job->outline.hold_us = node->now_us + ANSWER_US;
 }
 
 void
@@ -142,7 +149,8 @@ outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job
                node->caught_up) {
         o->again = o->is_spent = 1;
         outline_begin(node, job, entry);
-        o->until_us = node->now_us + ANSWER_US;
+        outline_answers_again(node, job);
+        o->until_us = node->now_us + PARTS_US;
     }
 }
 
