@@ -8,7 +8,17 @@ for program in etcd openssl python3; do
 done
 . "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
 gate="python3 $tests/etcd_gate.py"
-port=$((20000 + RANDOM % 20000)) # clients at port + 0 .. 2, peers at + 10 .. 12, daemons at + 20 ..
+# Ports that nobody listens at, below those that the kernel gives away: clients at port + 0 .. 2, peers at + 10 ..
+# 12, daemons at + 20 ..
+is_taken() {
+    local at
+    for at in 0 1 2 10 11 12 20 21 22 23; do
+        (exec 3<>"/dev/tcp/127.0.0.1/$(($1 + at))") 2>/dev/null && return 0
+    done
+    return 1
+}
+port=$((10240 + RANDOM % 22000))
+while is_taken "$port"; do port=$((10240 + RANDOM % 22000)); done
 entries=${ENTRIES:-100000}
 finish_all() {
     kill -9 $(cat "$scratch"/*.pid 2>/dev/null) 2>/dev/null
