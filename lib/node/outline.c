@@ -245,7 +245,7 @@ void
 outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = node->view.hosts.n;
-    double n = entry->vertices, want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
+    double n = load_count(node, entry), want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
     want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_MAX), n / 2);
     if (n_hosts < 2 || want < 1) {
         give_up(job);

@@ -37,6 +37,7 @@ struct outline {
     uint64_t round;                      /* the home's own; of others the last that they answered; 0: none */
     int64_t until_us;                    /* the home waits for parts so long */
     struct outline_list vertex, cluster; /* what this host has put where */
+    LBM_VEC(struct outline_part) parts;  /* of those that were asked, by host */
 
     /* of a job that runs: outline_again.c */
     int again;         /* home: this round's plan begins with the mapping there is */
@@ -46,7 +47,6 @@ struct outline {
     int64_t hold_us;   /* what was asked for is waited for so long */
     int follows;       /* vertices of this host are on their way to where the plan has them */
     int64_t follow_us; /* next look at those that wait */
-    LBM_VEC(struct outline_part) parts;  /* of those that were asked, by host */
 };
 
 struct lbm_graph;

@@ -124,7 +124,7 @@ follow(struct lbm_node *node, struct job *job)
     o->follow_us = node->now_us + MAPPING_TICK_US;
     if (node->now_us >= o->until_us)
         forget_wishes(job);
-    if (wishes_pump(node, job) != 0 || job->shard.n_out != 0)
+    else if (wishes_pump(node, job) != 0 || job->shard.n_out != 0)
         return;
     o->follows = 0;
     if (job->phase == LBM_PHASE_SETTLED)
@@ -159,6 +159,8 @@ outline_again_deadline(const struct job *job)
 {
     const struct outline *o = &job->outline;
     int64_t when = o->follows ? o->follow_us : INT64_MAX;
+    if (o->again && o->state == OUTLINE_ASKED && o->until_us < when)
+        when = o->until_us;
     if (job->was_settled && o->due_us != 0 && !o->is_spent && o->look_us < when)
         when = o->look_us;
     return when;
