@@ -204,7 +204,7 @@ new_node(struct cluster *c, uint32_t host)
         .site = c->options.hop_us != 0 ? NULL : &c->h->site[(size_t)host * c->h->m],
         .engine = c->options.engine,
         .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : STORY_LOG,
-        .log_hold_members = c->options.log_hold_members,
+        .large_members = c->options.large_members,
         .founder = host == 0,
         .cluster_name = CLUSTER_NAME,
         .founder_host = 0,

@@ -121,7 +121,7 @@ draw_options(struct story *s)
                                   .delay_least_us = 50,
                                   .limited_host = LBM_NONE,
                                   /* every other story: hosts store late what does not concern them */
-                                  .log_hold_members = s->options.seed % 2 != 0,
+                                  .large_members = s->options.seed % 2 != 0,
                                   .evict_per_minute = 60,
                                   .evict_share = 100, /* stories have many evictions in few minutes */
                                   .judged = 1,

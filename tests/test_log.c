@@ -21,7 +21,7 @@ cluster_that_holds(const char *spec, enum lbm_log_engine engine, uint32_t late, 
                    struct lbm_hosts *h)
 {
     const struct cluster_options options = {.seed = 3,
-                                            .log_hold_members = hold_members,
+                                            .large_members = hold_members,
                                             .delay_least_us = 100,
                                             .delay_most_us = 300,
                                             .sync_us = 2000,

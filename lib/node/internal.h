@@ -96,6 +96,8 @@ int is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
 /* Nothing is heard of a member for so long that lost pings are not the reason: where they are, one of many
  * hosts that are well always seems silent. In a large cluster most are heard in turn. */
 int is_unheard(const struct lbm_node *node, const struct lbm_member *member);
+/* So many members that most are far away, and somebody always comes or goes. */
+int is_large(const struct lbm_node *node);
 /* This host can hand nothing over nor take it, since its buddy is silent. */
 int is_stuck(const struct lbm_node *node);
 /* The same of any host, or nothing is heard of it: exchange goes on without it. */

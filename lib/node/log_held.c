@@ -6,6 +6,21 @@
  * anything else in it; LOG_HELD_US later they are stored by themselves. */
 #include "node/log_internal.h"
 
+/* A vertex is on its way to that host, or came from there and its source has yet to finish. */
+static int
+has_business(const struct lbm_node *node, uint32_t host)
+{
+    int has = 0;
+    for (size_t j = 0; j < node->jobs.n && !has; j++) {
+        const struct job *job = node->jobs.at[j];
+        for (size_t i = 0; i < job->out.n && !has; i++)
+            has = job->shard.vertices.at[job->out.at[i]].peer == host;
+        for (size_t i = 0; i < job->unfinished.n && !has; i++)
+            has = job->shard.vertices.at[job->unfinished.at[i]].source == host;
+    }
+    return has;
+}
+
 /* An entry about that host may change what this one has to do. */
 static int
 is_near(const struct lbm_node *node, const struct lbm_member *self, uint32_t host)
@@ -16,7 +31,7 @@ is_near(const struct lbm_node *node, const struct lbm_member *self, uint32_t hos
         near |= self->links[k].q == host;
     for (size_t k = 0; other != NULL && k < other->n_links; k++)
         near |= other->links[k].q == node->host;
-    return near;
+    return near || has_business(node, host);
 }
 
 static int
@@ -57,17 +72,14 @@ concerns_us(const struct lbm_node *node, const Lbm__Command *command)
     }
 }
 
-/* Nothing is under way on this host that another view could be asked for. */
+/* All jobs have settled once. Until then, and while loads are levelled, hosts everywhere have to do with one
+ * another; after that only those that are near. */
 static int
-is_at_rest(const struct lbm_node *node)
+is_among_few(const struct lbm_node *node)
 {
-    for (size_t i = 0; i < node->jobs.n; i++) {
-        const struct job *job = node->jobs.at[i];
-        if (job->phase != LBM_PHASE_SETTLED || job->session.state != SESSION_NONE ||
-            job->level.state != LEVEL_NONE || job->out.n != 0 || job->unfinished.n != 0 ||
-            job->releasing.n != 0)
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (!node->jobs.at[i]->was_settled || node->jobs.at[i]->level.state != LEVEL_NONE)
             return 0;
-    }
     return 1;
 }
 
@@ -75,11 +87,10 @@ static int
 may_wait(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    uint32_t members = node->log_hold_members != 0 ? node->log_hold_members : LBM_VIEW_SMALL;
-    return node->view.members.n > members && !node->founder && node->caught_up && !node->diverged &&
+    return is_large(node) && !node->founder && node->caught_up && !node->diverged &&
            node->incoming == NULL && node->promotion.round == PROMOTION_NONE && node->appends.n == 0 &&
            node->operators.n == 0 && self != NULL && self->state == LBM_MEMBER_ACTIVE &&
-           self->incarnation == node->incarnation && is_alive(node) && is_at_rest(node);
+           self->incarnation == node->incarnation && is_alive(node) && is_among_few(node);
 }
 
 void
@@ -112,7 +123,8 @@ log_held_deadline(const struct lbm_node *node)
     return node->held != 0 ? node->held_us : INT64_MAX;
 }
 
-/* What goes on all the time, and says nothing that this host could need a newer view for. */
+/* What is between hosts that are near, or says nothing that this host could need a newer view for. An answer
+ * to an offer, and the end of a handoff, count only in the view of their sender. */
 static int
 is_usual(const struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -121,8 +133,15 @@ is_usual(const struct lbm_node *node, const Lbm__Peer *message)
     case LBM__PEER__BODY_HELLO:
     case LBM__PEER__BODY_PING:
     case LBM__PEER__BODY_GHOSTS:
+    case LBM__PEER__BODY_WHERE:
     case LBM__PEER__BODY_LEASE:
     case LBM__PEER__BODY_LOG_FETCH:
+    case LBM__PEER__BODY_REPL:
+    case LBM__PEER__BODY_REPL_ACK:
+    case LBM__PEER__BODY_PAIR_OPEN:
+    case LBM__PEER__BODY_PAIR_ACCEPT:
+    case LBM__PEER__BODY_PAIR_PLAN:
+    case LBM__PEER__BODY_PAIR_NOTICE:
         return 1;
     case LBM__PEER__BODY_LEASE_REQ:
         return source != NULL && source->buddy == node->host;

@@ -46,6 +46,12 @@ is_unheard(const struct lbm_node *node, const struct lbm_member *member)
 }
 
 int
+is_large(const struct lbm_node *node)
+{
+    return node->view.members.n > (node->large_members != 0 ? node->large_members : LBM_VIEW_SMALL);
+}
+
+int
 is_stuck(const struct lbm_node *node)
 {
     return node->stream.buddy != LBM_NONE && is_silent(node, node->stream.buddy, SILENT_US);

@@ -48,7 +48,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->fetch_host = LBM_NONE;
     node->join_host = node->founder_host;
     node->log_compact_min = config->log_compact_min;
-    node->log_hold_members = config->log_hold_members;
+    node->large_members = config->large_members;
     node->vertices_max = config->vertices_max;
     node->policy = config->policy;
     node->schedule = config->schedule;

@@ -98,7 +98,7 @@ struct lbm_node_config {
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
     enum lbm_log_engine engine;
     uint32_t log_compact_min; /* entries of the control log between snapshots; 0: as is usual */
-    uint32_t log_hold_members; /* with more members, entries of no concern are stored later; 0: as is usual */
+    uint32_t large_members;   /* with more a cluster is large: much in it can wait; 0: as is usual */
     int founder;              /* engine local, nonzero: orders the control log; engine external: may found */
     const char *cluster_name; /* founder only */
     uint32_t founder_host;    /* else: whom to ask */

@@ -324,7 +324,7 @@ begin(struct change *c)
                                       .log_compact_min = 1024,
                                       .unwatched = 1,
                                       .shares = 1,
-                                      .log_hold_members = UINT32_MAX, /* who waits shares with nobody */
+                                      .large_members = UINT32_MAX, /* who waits shares with nobody */
                                       .judged = 1};
     c->before = lbm_alloc(c->h.n, sizeof *c->before);
     c->part = lbm_alloc(c->g.n, sizeof *c->part);
