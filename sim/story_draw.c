@@ -122,6 +122,8 @@ draw_options(struct story *s)
                                   .limited_host = LBM_NONE,
                                   /* every other story: hosts store late what does not concern them */
                                   .large_members = s->options.seed % 2 != 0,
+                                  /* every fourth: a vertex is little, so amounts are agreed first */
+                                  .imbalance = s->options.seed / 2 % 4 == 0 ? 0.3 : 0,
                                   .evict_per_minute = 60,
                                   .evict_share = 100, /* stories have many evictions in few minutes */
                                   .judged = 1,

@@ -16,121 +16,6 @@ number_of(const struct lbm_node *node, uint32_t host, uint32_t otherwise)
     return number != LBM_NONE ? number : otherwise;
 }
 
-/* ---- the band ------------------------------------------------------------------------------------------ */
-
-/* Does some neighbour of a row pull it from self towards the partner? */
-static int
-is_pulled(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row, uint32_t self,
-          uint32_t partner)
-{
-    const struct lbm_patch *patch = &shard->patch;
-    for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
-        if (patch->g.target[e] < patch->g.n)
-            continue;
-        uint32_t host = shard->ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]].host;
-        uint32_t r = number_of(node, host, self);
-        if (lbm_dist(&node->view.hosts, self, r) > lbm_dist(&node->view.hosts, partner, r))
-            return 1;
-    }
-    return 0;
-}
-
-/* The row nearest to the partner's site, for hosts that share no boundary. */
-uint32_t
-exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner)
-{
-    const struct lbm_patch *patch = &job->shard.patch;
-    unsigned m = job->shard.m;
-    double least = 0;
-    uint32_t best = LBM_NONE;
-    for (uint32_t row = 0; row < patch->g.n; row++) {
-        double x[LBM_DIMENSIONS_MAX];
-        mapping_place(job, &patch->x[(size_t)row * m], x);
-        double d2 = lbm_space_distance2(x, &node->view.hosts.site[(size_t)partner * m], m, 0);
-        if (best == LBM_NONE || d2 < least) {
-            least = d2;
-            best = row;
-        }
-    }
-    return best;
-}
-
-/* Rows enough that the surplus of this host can leave by them and refinement has room on both sides. */
-static size_t
-band_size(const struct lbm_node *node, const struct job *job, size_t n_seeds)
-{
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double target = job_target(node, entry, node->host);
-    double surplus = (double)session_load(job) - target;
-    double mean = job->shard.n_own != 0 ? (double)session_load(job) / job->shard.n_own : 1;
-    size_t layers = job->was_settled ? BAND_LAYERS_AGAIN : BAND_LAYERS;
-    size_t want = layers * n_seeds + 16 + (surplus > 0 ? (size_t)(surplus / mean) : 0);
-    return want < BAND_VERTICES_MAX ? want : BAND_VERTICES_MAX;
-}
-
-/* Neither on its way nor in doubt, nor perhaps worked on under a lease that has ended; unless its host has
- * too much, not exchanged a moment ago. */
-static int
-may_move(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex, int is_over)
-{
-    int was_refused = vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US;
-    return node->lease.fence_us == 0 && vertex->stage == LBM_STAGE_OWN && vertex->fin &&
-           vertex->move_to == LBM_NONE && vertex->n_news == 0 && !was_refused && is_acked(node, vertex) &&
-           (is_over || !gates_cools(node, job, vertex));
-}
-
-enum lbm_err
-exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slot_list *band)
-{
-    struct lbm_shard *shard = &job->shard;
-    if (lbm_shard_patch(shard) != LBM_OK)
-        return LBM_E_NOMEM;
-    lbm_shard_write_back(shard);
-    const struct lbm_patch *patch = &shard->patch;
-    uint32_t self = lbm_view_number(&node->view, node->host);
-    uint32_t partner = lbm_view_number(&node->view, partner_host);
-    if (lbm_hosts_route_from(&node->view.hosts, self) != LBM_OK ||
-        lbm_hosts_route_from(&node->view.hosts, partner) != LBM_OK)
-        return LBM_E_NOMEM;
-    uint8_t *seen = lbm_alloc(patch->g.n, 1);
-    slot_list rows = {0};
-    enum lbm_err err = seen == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (uint32_t row = 0; err == LBM_OK && row < patch->g.n && rows.n < BAND_VERTICES_MAX; row++)
-        if (is_pulled(node, shard, row, self, partner)) {
-            seen[row] = 1;
-            err = lbm_vec_push(&rows, row);
-        }
-    if (err == LBM_OK && rows.n == 0 && patch->g.n != 0) {
-        uint32_t row = exchange_nearest_row(node, job, partner);
-        seen[row] = 1;
-        err = lbm_vec_push(&rows, row);
-    }
-    /* Breadth first from the seeds. */
-    size_t want = band_size(node, job, rows.n);
-    for (size_t i = 0; err == LBM_OK && i < rows.n && rows.n < want; i++)
-        for (uint64_t e = patch->g.offset[rows.at[i]]; e < patch->g.offset[rows.at[i] + 1] && rows.n < want;
-             e++) {
-            uint32_t next = patch->g.target[e];
-            if (next >= patch->g.n || seen[next])
-                continue;
-            seen[next] = 1;
-            if ((err = lbm_vec_push(&rows, next)) != LBM_OK)
-                break;
-        }
-    uint64_t halves = 0;
-    int is_over = session_load(job) > job_limit(node, lbm_view_job(&node->view, job->id), node->host);
-    for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
-        uint32_t slot = patch->vertex[rows.at[i]];
-        halves += shard->vertices.at[slot].degree;
-        if (shard->vertices.at[slot].pin == LBM_NONE &&
-            may_move(node, job, &shard->vertices.at[slot], is_over))
-            err = lbm_vec_push(band, slot);
-    }
-    lbm_vec_free(&rows);
-    free(seen);
-    return err;
-}
-
 /* ---- the two sides as one patch ------------------------------------------------------------------------ */
 
 /* Rows 0 .. n_own-1 are this host's, then the partner's band, then whatever else they touch. */
@@ -286,7 +171,7 @@ give_on(const struct job *job, uint64_t over, uint64_t half, uint64_t room, int 
         return over < room ? over : room;
     if (over >= least && 2 * over <= beyond)
         return over;
-    uint64_t part = half > GIVE_ON_AT_ONCE * least ? half : GIVE_ON_AT_ONCE * least;
+    uint64_t few = (job->drifts ? GIVE_ON_DRIFTS : GIVE_ON_AT_ONCE) * least, part = half > few ? half : few;
     return over < least ? least : over < part ? over : part;
 }
 
@@ -310,7 +195,7 @@ may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm
     if (is_giver ? accept->slack_hops >= own_hops : own_hops >= accept->slack_hops)
         return 0;
     if (!is_giver) {
-        least = LBM_NONE;
+        least = accept->meeting == MEETING_NUMBERS ? accept->least : LBM_NONE;
         for (size_t i = 0; i < accept->band->n_work; i++)
             least = accept->band->work[i] < least ? accept->band->work[i] : least;
     }
@@ -475,7 +360,7 @@ urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entr
  */
 static enum lbm_err
 cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-             struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+             int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
     int64_t *stay = lbm_alloc(pair->g->n, sizeof *stay);
     double price = pair->price / usual_work(node, entry);
@@ -485,27 +370,62 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         stay[pair->member[i]] = (int64_t)(price * lbm_graph_work(pair->g, pair->member[i]));
     pair->stay = stay;
     pair->patience = CUT_PATIENCE;
-    pair->urge = urge_of(node, job, entry, partner, pair);
+    pair->urge = is_owed ? 0 : urge_of(node, job, entry, partner, pair);
     enum lbm_err err = lbm_pair_cut(pair, &node->rng, gain, moved, n_moved);
     free(stay);
     return err;
 }
 
-/* Cuts and prices are for many vertices: where one is more than a host may have beyond its share, no offer is
- * better than another, and what is too much has to go where it fits. */
+int
+exchange_is_fine(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    double slack = (double)job_limit(node, entry, node->host) - job_target(node, entry, node->host);
+    return job->was_settled && slack >= usual_work(node, entry);
+}
+
 static enum lbm_err
 settle_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-                struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+                int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
-    double slack = (double)job_limit(node, entry, node->host) - job_target(node, entry, node->host);
-    return job->was_settled && slack >= usual_work(node, entry)
-               ? cut_boundary(node, job, entry, partner, pair, gain, moved, n_moved)
+    return exchange_is_fine(node, job)
+               ? cut_boundary(node, job, entry, partner, is_owed, pair, gain, moved, n_moved)
                : lbm_pair_refine(pair, &node->rng, gain, moved, n_moved);
+}
+
+int64_t
+exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner, const Lbm__PairAccept *accept,
+                 int64_t owed)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    int64_t share = due_share(node, job, entry, partner, accept);
+    uint64_t left[2] = {session_load(job) - (uint64_t)share, accept->load + (uint64_t)share};
+    if (share == 0 || !is_worth_it(node, job, partner, accept, share, left, 0))
+        return owed;
+    int64_t sum = owed + share;
+    uint64_t amount = (uint64_t)(sum > 0 ? sum : -sum);
+    uint64_t least = sum > 0 ? job->shard.work_least : accept->least;
+    uint64_t all = amount + (uint64_t)(sum > 0 ? promise_given(&job->session, partner) : 0);
+    uint64_t free = sum > 0 ? exchange_movable(node, job, all) : accept->free;
+    if (sum == 0 || (all <= free && amount >= least))
+        return sum;
+    promise_broken(node, &job->session, partner);
+    return owed;
+}
+
+/* Loads before what was promised moves; what both are to have after it is no overload. */
+static void
+undo_promise(int64_t owed, uint64_t load[2], uint64_t limit[2])
+{
+    for (int side = 0; side < 2; side++)
+        limit[side] = load[side] > limit[side] ? load[side] : limit[side];
+    load[0] = owed > 0 || load[0] > (uint64_t)-owed ? load[0] + (uint64_t)owed : 0;
+    load[1] = owed < 0 || load[1] > (uint64_t)owed ? load[1] - (uint64_t)owed : 0;
 }
 
 enum lbm_err
 exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, const Lbm__PairAccept *accept,
-                struct exchange *out)
+                int64_t owed, struct exchange *out)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const Lbm__Records *band = accept->band;
@@ -529,11 +449,13 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
             member[i] = shard->vertices.at[own_band.at[i]].row;
         for (uint32_t i = 0; i < band->n_vertex; i++)
             member[own_band.n + i] = joint.n_own + i;
-        int64_t share = due_share(node, job, entry, partner_host, accept);
+        int64_t share = owed != 0 ? owed : due_share(node, job, entry, partner_host, accept);
         int swap = share < 0; /* the pair's first side is the one that gives */
         uint64_t load[2] = {session_load(job), accept->load};
-        uint64_t limit[2] = {session_limit(node, job, node->host, session_load(job)),
-                             session_limit(node, job, partner_host, accept->load)};
+        uint64_t limit[2] = {session_limit(node, job, node->host, load[0]),
+                             session_limit(node, job, partner_host, load[1])};
+        if (owed != 0)
+            undo_promise(owed, load, limit);
         uint32_t room[2] = {gates_room(node, job), accept->room != 0 ? accept->room - 1 : UINT32_MAX};
         const uint32_t most[2] = {room[swap], room[!swap]};
         struct lbm_pair pair = {.g = &joint.g,
@@ -552,11 +474,13 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
                                 .most = most};
         int64_t gain = 0;
         uint32_t n_moved = 0;
-        err = settle_boundary(node, job, entry, partner_host, &pair, &gain, moved, &n_moved);
+        err = settle_boundary(node, job, entry, partner_host, owed != 0, &pair, &gain, moved, &n_moved);
         uint64_t left[2] = {pair.load[swap], pair.load[!swap]};
-        if (err == LBM_OK && is_worth_it(node, job, partner_host, accept, share, left, gain))
+        int is_due = owed != 0 ? left[swap] < load[swap] && load[swap] - left[swap] <= pair.shift
+                               : is_worth_it(node, job, partner_host, accept, share, left, gain);
+        if (err == LBM_OK && is_due)
             err = list_moves(node, &joint, shard, band, &pair, moved, n_moved, out);
-        int passes_on = is_passed_on(node, job, partner_host, accept, share);
+        int passes_on = owed != 0 || is_passed_on(node, job, partner_host, accept, share);
         out->give_reason = reason_of(0, share, passes_on, load, left, limit);
         out->take_reason = reason_of(1, -share, passes_on, load, left, limit);
     }

@@ -32,8 +32,8 @@
  *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c; of jobs that
  *                run: outline_again.c
  *   session.c    exchange sessions by colour rounds, termination; settled.c: once that is known
- *   pair.c       one meeting of two hosts
- *   exchange.c   what it moves, GDE's share and pair refinement: exchange.h
+ *   pair.c       one meeting of two hosts; promise.c: amounts that are agreed before they move
+ *   exchange.c   what it moves, GDE's share and pair refinement: exchange.h; band.c: of what
  *   columns.c    records on the wire: columns.h
  *   policy.c     which load policy a job has
  *   level.c      loads levelled on numbers, before anything moves
@@ -510,7 +510,8 @@ int session_links_changed(struct lbm_node *node);
 uint32_t session_colour(struct lbm_node *node, uint32_t host);
 void session_timer(struct lbm_node *node, struct job *job);
 void session_stop(struct lbm_node *node, struct job *job);
-/* Work units owned, less what leaves as soon as the application lets go. */
+/* Work units owned, less what leaves as soon as the application lets go, and as if all that was promised had
+ * moved. */
 uint64_t session_load(const struct job *job);
 uint64_t session_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
 void session_left(struct lbm_node *node, struct job *job); /* a vertex of the session is MOV, or came back */

@@ -73,6 +73,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->session.early);
     lbm_vec_free(&job->session.quiet);
     lbm_vec_free(&job->session.missed);
+    lbm_vec_free(&job->session.promises);
     level_free(&job->level);
     free(job);
 }
@@ -396,6 +397,8 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
              lbm_phase_name(phase), job->shard.n_own);
     int mapped = job->phase == LBM_PHASE_MAPPING;
     job->phase = phase;
+    if (phase != LBM_PHASE_BALANCING)
+        job->session.promises.n = 0;
     job->tick_us = phase == LBM_PHASE_PLACED && !is_home(node, job) ? INT64_MAX : node->now_us;
     node->ping_us = node->now_us; /* the others hear of it at once */
     switch (phase) {

@@ -2,6 +2,7 @@
 /* One meeting of two hosts in an exchange session (DESIGN section 6): the opener says its load, the other
  * answers with its own and its band of vertices, the opener decides what moves (exchange.c) and tells; both
  * hand over. Which host meets which, and when, is session.c. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "node/columns.h"
@@ -36,6 +37,7 @@ stillness(const struct lbm_node *node, struct job *job)
                         job->shard.n_out,
                         job->unfinished.n,
                         job->releasing.n,
+                        (uint64_t)promise_sum(&job->session),
                         stream_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
                         gates_cooled(node, job)};
     uint64_t hash = 0;
@@ -97,6 +99,11 @@ pair_open(struct lbm_node *node, struct job *job)
     open.slack_room = slack.room;
     open.still = s->still = stillness(node, job);
     open.stir = s->stir;
+    int64_t owed = promise_owed(s, s->partner);
+    open.numbers = promise_possible(node, job, s->partner) != 0;
+    open.gives = owed > 0 ? (uint64_t)owed : 0;
+    open.takes = owed < 0 ? (uint64_t)-owed : 0;
+    open.ripe = promise_ripe(s, s->partner) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
     message.pair_open = &open;
@@ -116,8 +123,12 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     stir_hear(s, open->stir);
     s->still = stillness(node, job);
     s->still_heard = open->still;
-    int same = is_quiet(node, job);
-    if (!same && exchange_band(node, job, s->partner, &band) != LBM_OK)
+    s->meeting = promise_meeting(node, job, open);
+    if (s->meeting == MEETING_EXCHANGE)
+        promise_set(node, s, s->partner, 0);
+    int64_t owed = promise_owed(s, s->partner);
+    int same = s->meeting == MEETING_EXCHANGE && is_quiet(node, job);
+    if (!same && s->meeting != MEETING_NUMBERS && exchange_band(node, job, s->partner, &band) != LBM_OK)
         fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
@@ -138,6 +149,18 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     accept.still = s->still;
     accept.stir = s->stir;
     accept.same = same != 0;
+    accept.meeting = s->meeting;
+    if (s->meeting == MEETING_NUMBERS) {
+        const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+        uint64_t given = (uint64_t)promise_given(s, s->partner), promised = owed > 0 ? (uint64_t)owed : 0;
+        double over = fmax(0, (double)session_load(job) - job_target(node, entry, node->host));
+        uint64_t all =
+            exchange_movable(node, job, given + promised + (uint64_t)over + 1); /* more is not asked for */
+        accept.free = all > given ? all - given : 0;
+        accept.least = job->shard.work_least;
+    }
+    accept.gives = owed > 0 ? (uint64_t)owed : 0;
+    accept.takes = owed < 0 ? (uint64_t)-owed : 0;
     uint32_t room = gates_room(node, job);
     accept.room = room < UINT32_MAX ? room + 1 : 0;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -181,6 +204,9 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .slack = {open->slack_hops, open->slack_room},
                                  .still = open->still,
                                  .stir = open->stir,
+                                 .numbers = open->numbers != 0,
+                                 .ripe = open->ripe != 0,
+                                 .owed = promise_heard(open->gives, open->takes),
                                  .heard_us = node->now_us};
     int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
@@ -338,12 +364,24 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
     plan.take_gain = exchange->take_gain.at;
     plan.take_reason = exchange->take_reason;
     plan.load = session_load(job);
+    int64_t owed = promise_owed(&job->session, job->session.partner);
+    plan.gives = owed > 0 ? (uint64_t)owed : 0;
+    plan.takes = owed < 0 ? (uint64_t)-owed : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_PLAN;
     message.pair_plan = &plan;
     send_peer(node, job->session.partner, &message);
     free(take_epoch);
     return LBM_OK;
+}
+
+/* What was promised has moved, or cannot. */
+static void
+delivered(struct lbm_node *node, struct session *s, size_t n_moved)
+{
+    if (n_moved == 0)
+        promise_broken(node, s, s->partner);
+    promise_set(node, s, s->partner, 0);
 }
 
 /* The opener decides, tells, and both sides hand over. */
@@ -377,6 +415,21 @@ carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchang
     free(give_epoch);
 }
 
+/* The opener decides what both promise from now on, and tells. */
+static void
+agree(struct lbm_node *node, struct job *job, const Lbm__PairAccept *accept)
+{
+    struct session *s = &job->session;
+    const struct exchange nothing = {0};
+    int64_t before = promise_owed(s, s->partner), owed = 0;
+    if (before == -promise_heard(accept->gives, accept->takes))
+        owed = exchange_promise(node, job, s->partner, accept, before);
+    if (owed != before)
+        wake(node, job);
+    promise_set(node, s, s->partner, owed);
+    carry_out(node, job, &nothing, accept);
+}
+
 void
 on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -399,10 +452,20 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     stir_hear(s, accept->stir);
     struct exchange exchange = {0};
     s->still_heard = accept->still;
-    if (!accept->same && exchange_decide(node, job, message->src, accept, &exchange) != LBM_OK) {
+    if (accept->meeting == MEETING_NUMBERS) {
+        agree(node, job, accept);
+        return;
+    }
+    if (accept->meeting != MEETING_DELIVERY)
+        promise_set(node, s, message->src, 0);
+    int64_t owed = promise_owed(s, message->src);
+    if (!accept->same && exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
     } else {
-        if (exchange.give.n + exchange.take.n == 0)
+        size_t n_moved = exchange.give.n + exchange.take.n;
+        if (accept->meeting == MEETING_DELIVERY)
+            delivered(node, s, n_moved);
+        else if (n_moved == 0)
             remember_quiet(node, s);
         carry_out(node, job, &exchange, accept);
     }
@@ -421,9 +484,21 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
         job->session.partner != message->src ||
         session_compare(&job->session, plan->sweep, plan->colour) != 0)
         return;
-    settled_met(&job->session, message->src);
+    struct session *s = &job->session;
+    settled_met(s, message->src);
+    if (s->meeting == MEETING_NUMBERS) {
+        int64_t owed = -promise_heard(plan->gives, plan->takes);
+        if (owed != promise_owed(s, s->partner))
+            wake(node, job);
+        promise_set(node, s, s->partner, owed);
+        pass_on(node, job);
+        return;
+    }
+    if (s->meeting == MEETING_DELIVERY)
+        delivered(node, s, plan->n_give + plan->n_take);
     if (plan->n_give + plan->n_take == 0) {
-        remember_quiet(node, &job->session);
+        if (s->meeting == MEETING_EXCHANGE)
+            remember_quiet(node, s);
         pass_on(node, job);
         return;
     }

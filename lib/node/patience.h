@@ -35,6 +35,7 @@ enum {
     TRANSFER_PATIENCE_US = 15000000, /* without anything moving */
     PAIR_MOVING_US = 13000000,       /* the same, while a partner that is alive waits for an application */
     OVERLOAD_US = 1000000,           /* settled with too much: before it is tried again, at first */
+    LITTLE_US = 10000000,            /* settled with a little too much in a large cluster: before it wakes */
     NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */
     COLLECT_US = 1500000,            /* for the parts of a mapping */
     COLLECT_BUSY_US = 6000000,       /* the same, from hosts that are alive */
@@ -88,8 +89,12 @@ enum {
     BAND_LAYERS_AGAIN = 4,        /* the same once a job had settled */
     DRAIN_LOOK_US = 100000,       /* between looks at all vertices of a host that drains */
     SWEEP_PAUSE_US = 200000,      /* between sweeps in which nobody answered */
-    GIVE_ON_AT_ONCE = 4,          /* least vertices that are too much are not halved on their way to room */
-    MARGIN_PARTS = 4,             /* sessions leave a host that part of its slack, above which it wakes */
+    GIVE_ON_AT_ONCE = 16,         /* least vertices that are too much are not halved on their way to room; */
+    GIVE_ON_DRIFTS = 4,           /* the same while loads are measured, and moves have a price */
+    MARGIN_QUARTERS = 3,          /* sessions leave a host so much of its slack, above which it wakes; */
+    MARGIN_DRIFTS = 1,            /* the same while loads are measured */
+    LITTLE_PARTS = 3,             /* that part of the slack is little */
+    RIPE_SWEEPS = 16,             /* what was promised, and is the same for so many, is given */
     SLACK_HOPS_MAX = 10000,       /* "no host with room is known" */
     PROPOSALS_MAX = 4,            /* waiting for the log before this host proposes nothing more by itself */
     OVERLOADS_MAX = 6,            /* so often, after twice the time each */

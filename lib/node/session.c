@@ -72,7 +72,9 @@ session_load(const struct job *job)
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
         leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
     }
-    return job->shard.load > leaving ? job->shard.load - leaving : 0;
+    int64_t owed = promise_sum(&job->session);
+    uint64_t goes = leaving + (owed > 0 ? (uint64_t)owed : 0), comes = owed < 0 ? (uint64_t)-owed : 0;
+    return job->shard.load + comes > goes ? job->shard.load + comes - goes : 0;
 }
 
 /* What a host may have after a session that has `load`. A job that had settled leaves a part of the slack
@@ -84,7 +86,8 @@ session_limit(const struct lbm_node *node, const struct job *job, uint32_t host,
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint64_t limit = job_limit(node, entry, host);
-    double target = job_target(node, entry, host), margin = ((double)limit - target) / MARGIN_PARTS;
+    double target = job_target(node, entry, host);
+    double margin = ((double)limit - target) * (job->drifts ? MARGIN_DRIFTS : MARGIN_QUARTERS) / 4;
     uint32_t count = load_count(node, entry);
     double mean = count != 0 ? (double)load_whole(node, entry) / count : 1;
     if (!job->was_settled || margin < mean)
@@ -232,6 +235,7 @@ end_sweep(struct lbm_node *node, struct job *job)
                                   .via = s->slack_heard.via,
                                   .other = one_hop_more(node, s->slack_heard.other)};
     s->slack_heard = no_slack;
+    promise_sweep(node, s);
     int pause = node->view.n_colours != 0 && s->n_met == 0;
     lbm_termination_sweep(&s->termination);
     if (s->was_silent && s->n_silent == 0)
@@ -264,18 +268,16 @@ is_away(const struct lbm_node *node, uint32_t partner)
     return is_stuck(node) || is_absent(node, partner);
 }
 
-/* Nonzero if the partner of this colour is not met: it or this host takes no part at present, it is too slow to
- * wait for, or it is known to be further already. */
+/* Nonzero if the partner of this colour is not met: it or this host takes no part at present, it is too slow
+ * to wait for, or it is known to be further already. */
 static int
 is_passed_over(struct lbm_node *node, struct session *s)
 {
-    if (is_away(node, s->partner)) {
-        s->n_silent++;
+    int away = is_away(node, s->partner);
+    if (away || is_aside(node, s->partner)) {
+        s->n_silent += away != 0;
         settled_missed(node, s, s->partner);
-        return 1;
-    }
-    if (is_aside(node, s->partner)) {
-        settled_missed(node, s, s->partner);
+        promise_set(node, s, s->partner, 0);
         return 1;
     }
     const struct early_open *early = session_early(node, s, s->partner);
@@ -369,6 +371,7 @@ session_start(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     (void)session_links_changed(node);
+    promise_begin(s);
     lbm_termination_reset(&s->termination);
     s->woken = s->sweep;
     s->colour = 0;

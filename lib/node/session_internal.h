@@ -6,6 +6,8 @@
 
 #include "node/internal.h"
 
+#define PROMISE_MAX ((uint64_t)INT64_MAX / 4) /* sums of some do not overflow; no load is as large */
+
 /* ---- session.c ----------------------------------------------------------------------------------------- */
 
 /* Negative, 0 or positive: where a message stands against this session's place. */
@@ -20,6 +22,30 @@ void session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32
 /* End the session under way, whatever it was to do, and go on. */
 void session_give_up(struct lbm_node *node, struct job *job);
 void session_finish_if_over(struct lbm_node *node, struct job *job);
+
+/* ---- promise.c ----------------------------------------------------------------------------------------- */
+
+/* What this host is to give that one; negative: to get. */
+int64_t promise_owed(const struct session *s, uint32_t host);
+int64_t promise_sum(const struct session *s); /* the same over all */
+/* To all but one, and not what others have promised. */
+int64_t promise_given(const struct session *s, uint32_t but);
+int promise_any(const struct session *s);
+/* Both have agreed on another amount, which is none when it has moved or is void. */
+void promise_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owed);
+/* Nothing of it could be given, or what is due is none that could: both exchange at once until they wake. */
+void promise_broken(struct lbm_node *node, struct session *s, uint32_t host);
+void promise_begin(struct session *s);                        /* the host wakes */
+void promise_sweep(struct lbm_node *node, struct session *s); /* a sweep is over */
+/* Both may agree on numbers first: they meet again soon. */
+int promise_possible(const struct lbm_node *node, const struct job *job, uint32_t host);
+/* It has not changed for long enough that it may be given. */
+int promise_ripe(const struct session *s, uint32_t host);
+/* What the session is about that a neighbour opens. */
+enum meeting promise_meeting(const struct lbm_node *node, const struct job *job,
+                             const struct early_open *open);
+/* The sender's debt, from a message. */
+int64_t promise_heard(uint64_t gives, uint64_t takes);
 
 /* ---- settled.c ----------------------------------------------------------------------------------------- */
 

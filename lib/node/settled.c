@@ -44,8 +44,27 @@ settled_receive_next(struct lbm_node *node, struct job *job)
         settled_receive(node, job, next);
 }
 
-/* More has come than this host should have, or its share has become smaller. Loads that are measured go up
- * and down: they wake nobody before they are over the limit by a third of what the limit allows. */
+/* How much more than its limit wakes this host: a third of what the limit allows where so little does not
+ * last. Loads that are measured go up and down. In a large cluster others come and go all the time, and the
+ * limits of all with them: each of those that stand near theirs would give a few vertices away, and could
+ * have kept them a moment later. There it may stay for a while. */
+static double
+little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    int is_over = job->weighed_load > job->weighed_limit, again = node->now_us >= job->overload_us;
+    double little = ((double)job->weighed_limit - job_target(node, entry, node->host)) / LITTLE_PARTS;
+    if (job->drifts)
+        return little;
+    if (again && !is_over)
+        job->overload_us = INT64_MAX;
+    if (again || !is_large(node))
+        return 0;
+    if (is_over && job->overload_us == INT64_MAX)
+        job->overload_us = node->now_us + LITTLE_US;
+    return little;
+}
+
+/* More has come than this host should have, or its share has become smaller. */
 static int
 is_overloaded(struct lbm_node *node, struct job *job)
 {
@@ -54,7 +73,7 @@ is_overloaded(struct lbm_node *node, struct job *job)
     settled_weigh(node, job);
     uint64_t load = job->weighed_load, limit = job->weighed_limit;
     int is_due = load > before[0] || limit < before[1] || node->now_us >= job->overload_us;
-    double due = job_target(node, entry, node->host), more = job->drifts ? ((double)limit - due) / 3 : 0;
+    double more = little_more(node, job, entry);
     double seen = fmin((double)load, (double)load + job->lag); /* noise is in records more than in reports */
     if (!is_due || load <= limit || seen <= (double)limit + more)
         return 0;
@@ -157,4 +176,3 @@ settled_timer(struct lbm_node *node, struct job *job)
         visit(node, job);
     }
 }
-

@@ -44,6 +44,8 @@ struct early_open {
     uint32_t counter;
     struct way slack;
     uint64_t still, stir;
+    int numbers, ripe;
+    int64_t owed; /* by it to us */
     int64_t heard_us;
     int settled; /* it opens nothing by itself */
 };
@@ -65,6 +67,21 @@ struct quiet {
     uint32_t times;       /* in a row */
     uint32_t pressed, begun; /* and how often that began anew */
     uint64_t stir;
+};
+
+/* What this host is to give a neighbour; negative: what it is to get. */
+struct promise {
+    uint32_t host;
+    int64_t owed;
+    uint64_t sweep; /* in which it last changed */
+    int broken;     /* nothing of it could be given: the next sessions with that host exchange at once */
+};
+
+/* What a session is about. */
+enum meeting {
+    MEETING_EXCHANGE, /* vertices, as both stand now */
+    MEETING_NUMBERS,  /* what is to move is agreed, nothing moves */
+    MEETING_DELIVERY, /* what was promised moves */
 };
 
 /* A link of this host. */
@@ -92,8 +109,10 @@ struct session {
     uint64_t woken;           /* sweep at which sessions last (re)started */
     LBM_VEC(struct early_open) early;
     LBM_VEC(struct quiet) quiet;
-    LBM_VEC(uint32_t) missed; /* hosts passed over since they did not take part, and not met since */
-    int64_t visit_us;         /* SETTLED: one of them may be visited from then on */
+    LBM_VEC(struct promise) promises;
+    enum meeting meeting;        /* of the session that this host has answered */
+    LBM_VEC(uint32_t) missed;    /* hosts passed over since they did not take part, and not met since */
+    int64_t visit_us;            /* SETTLED: one of them may be visited from then on */
     uint64_t still, still_heard; /* of the session under way, this host's and the partner's */
     /* Changes from outside are numbered, as events by Lamport: a host that has too much after one of its own
      * takes the number after the highest that it has heard of. Vertices that move number nothing. */

@@ -118,9 +118,11 @@ static const struct lbm_wire_table fin_table = TABLE(fin_rules, lbm__fin__descri
 
 /* ---- exchange sessions -------------------------------------------------------------------------- */
 
-static const struct lbm_wire_table pair_open_table = TABLE_WITHOUT_RULES(lbm__pair_open__descriptor);
+static const struct lbm_wire_rule pair_open_rules[] = {{"numbers", FLAG}, {"ripe", FLAG}};
+static const struct lbm_wire_table pair_open_table = TABLE(pair_open_rules, lbm__pair_open__descriptor);
 
-static const struct lbm_wire_rule pair_accept_rules[] = {{"band", .nested = &band_table}};
+static const struct lbm_wire_rule pair_accept_rules[] = {{"band", .nested = &band_table},
+                                                         {"meeting", SMALL_ENUM}};
 static const struct lbm_wire_table pair_accept_table = TABLE(pair_accept_rules, lbm__pair_accept__descriptor);
 
 static const struct lbm_wire_rule pair_plan_rules[] = {
