@@ -140,6 +140,7 @@ struct lbm_plan_options {
     const uint32_t *current;
     double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
                               more moves than 1.4 times what equal loads ask for */
+    uint32_t draws_max;    /* remap: draws of each annealing on a level at most; 0: as many as the effort has */
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
     /* Told what runs, done in [0, 1]. NULL: silent. */

@@ -223,8 +223,10 @@ anneal(struct remap *r, int cycles)
     struct mapping *m = &r->m;
     struct cooling cooling = {.hot = HOT, .cold = COLD, .draws = (uint64_t)r->effort->draws_vertex * m->g->n};
     enum lbm_err err = LBM_OK;
-    if (cooling.draws > r->effort->draws_max)
-        cooling.draws = r->effort->draws_max;
+    uint32_t given = m->options->draws_max, most = r->effort->draws_max;
+    most = given != 0 && given < most ? given : most;
+    if (cooling.draws > most)
+        cooling.draws = most;
     for (int i = 0; i < cycles && err == LBM_OK && !mapping_stopped(m); i++)
         err = map_vcycle_annealed(m, ANNEAL_PER_HOST * m->h->n, &cooling, &r->rng);
     return err;

@@ -10,6 +10,9 @@
  * with every change cost more. */
 static const double COST_AGAIN = 0.1;
 
+/* The same, of each annealing: hosts wait for the plan, and half as many make it no worse. */
+enum { DRAWS_AGAIN = 500000 };
+
 /* Pins of the guest name hosts; the plan wants their numbers. */
 static void
 number_pins(const struct job *job, struct lbm_graph *g)
@@ -170,8 +173,10 @@ plan_whole(const struct lbm_plan_task *task, struct lbm_plan *plan)
     options.seed = task->seed;
     options.imbalance = task->imbalance;
     options.current = task->current;
-    if (task->current != NULL)
+    if (task->current != NULL) {
         options.migration_cost = COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
+        options.draws_max = DRAWS_AGAIN;
+    }
     return lbm_plan_make(task->graph, task->hosts, &options, plan, &diag);
 }
 
