@@ -260,13 +260,29 @@ log_persisted(struct lbm_node *node)
 
 /* ---- proposals ----------------------------------------------------------------------------------------- */
 
-/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not
- * be reached is there again. */
+/* Nobody wants it any more: somebody else has founded the cluster, who was silent when the log could not be
+ * reached is there again, or it is too late for what an operator asked for. */
 static int
 is_void(const struct lbm_node *node, const struct append *append)
 {
     const struct peer *suspect = append->suspect != LBM_NONE ? peer_known(node, append->suspect) : NULL;
-    return (append->founds && log_last(node) != 0) || (suspect != NULL && suspect->suspect_us == 0);
+    return (append->founds && log_last(node) != 0) || (suspect != NULL && suspect->suspect_us == 0) ||
+           node->now_us > append->until_us;
+}
+
+/* Who waits for it hears that it is given up. */
+static void
+give_up(struct lbm_node *node)
+{
+    const struct append *first = &node->appends.at[0];
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    if (lbm_wire_unpack_command(first->command, first->len, &command, &diag) == LBM_OK) {
+        operate_applied(node, command,
+                        "the control log could not be reached in time: see lbctl hosts, and ask again");
+        lbm__command__free_unpacked(command, NULL);
+    }
+    log_append_done(node);
 }
 
 /* Send the first proposal. One at a time keeps a host's own commands in order. */
@@ -277,19 +293,20 @@ try_append(struct lbm_node *node)
         log_held_store(node);
     while (node->appends.n != 0 && !log_engine_of(node)->append_waits(node) &&
            is_void(node, &node->appends.at[0]))
-        log_append_done(node);
+        give_up(node);
     if (node->appends.n != 0 && node->caught_up && !node->diverged &&
         !log_engine_of(node)->append_waits(node))
         log_engine_of(node)->append(node);
 }
 
 static void
-propose(struct lbm_node *node, const Lbm__Command *command, int founds, uint32_t suspect)
+propose(struct lbm_node *node, const Lbm__Command *command, int founds, uint32_t suspect, int64_t until_us)
 {
     struct append append = {.token = ++node->append_token,
                             .len = lbm__command__get_packed_size(command),
                             .founds = founds,
-                            .suspect = suspect};
+                            .suspect = suspect,
+                            .until_us = until_us};
     append.command = lbm_alloc(append.len, 1);
     if (append.command == NULL || lbm_vec_push(&node->appends, append) != LBM_OK) {
         free(append.command);
@@ -303,13 +320,19 @@ propose(struct lbm_node *node, const Lbm__Command *command, int founds, uint32_t
 void
 log_append(struct lbm_node *node, const Lbm__Command *command)
 {
-    propose(node, command, 0, LBM_NONE);
+    propose(node, command, 0, LBM_NONE, INT64_MAX);
+}
+
+void
+log_append_soon(struct lbm_node *node, const Lbm__Command *command)
+{
+    propose(node, command, 0, LBM_NONE, node->now_us + COMMAND_LATE_US);
 }
 
 void
 log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect)
 {
-    propose(node, command, 0, suspect);
+    propose(node, command, 0, suspect, INT64_MAX);
 }
 
 void
@@ -325,7 +348,7 @@ log_found(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;
     command.found = &found;
-    propose(node, &command, 1, LBM_NONE);
+    propose(node, &command, 1, LBM_NONE, INT64_MAX);
 }
 
 void

@@ -121,6 +121,7 @@ void log_persisted(struct lbm_node *node);
 void log_timer(struct lbm_node *node);
 int64_t log_deadline(const struct lbm_node *node);
 void log_append(struct lbm_node *node, const Lbm__Command *command);
+void log_append_soon(struct lbm_node *node, const Lbm__Command *command); /* or not at all */
 void log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 void log_fetch(struct lbm_node *node);
 /* Ask for the entries to be stored that wait for it. */

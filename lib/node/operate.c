@@ -276,7 +276,7 @@ change_evict(struct lbm_node *node, const struct client *client, const struct lb
     command->what_case = LBM__COMMAND__WHAT_EVICT;
     command->evict = &evict;
     await(node, client, command, TELL_FATE);
-    log_append(node, command);
+    log_append_soon(node, command); /* later another host may have the only copy of the one lost meanwhile */
 }
 
 static void

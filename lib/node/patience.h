@@ -34,6 +34,7 @@ enum {
     TRANSFER_SOON_US = 2000,         /* after an answer */
     TRANSFER_PATIENCE_US = 15000000, /* without anything moving */
     PAIR_MOVING_US = 13000000,       /* the same, while a partner that is alive waits for an application */
+    COMMAND_LATE_US = 5000000,       /* an operator's eviction that the log has not got by then is void */
     OVERLOAD_US = 1000000,           /* settled with too much: before it is tried again, at first */
     LITTLE_US = 10000000,            /* settled with a little too much in a large cluster: before it wakes */
     NOTICE_RETRY_US = 50000,         /* before asking a partner again that was not there yet */

@@ -131,6 +131,7 @@ struct append {
     uint8_t *command;
     size_t len;
     int founds; /* nonzero: it founds the cluster, and is void if somebody else did */
+    int64_t until_us; /* it is void from then on */
     uint32_t
         suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
 };
