@@ -226,6 +226,35 @@ a_dead_host_is_evicted_and_its_heir_named(void **state)
     assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_EVICT, 2)), LBM_E_STATE);
 }
 
+/* The log's founder is away for so long when an operator wants host 2 evicted. */
+static void
+evict_behind_the_founders_back(struct cluster *cluster, int64_t away_us)
+{
+    Lbm__HostChange change = change_of(LBM__HOST_ACTION__HOST_EVICT, 2);
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+    request.host_change = &change;
+    cluster_crash(cluster, 0);
+    cluster_request(cluster, 1, 0, &request);
+    cluster_run(cluster, away_us, NULL, NULL);
+    cluster_restart(cluster, 0);
+    cluster_run(cluster, 10000000, NULL, NULL);
+}
+
+static void
+an_eviction_that_the_log_gets_too_late_is_void(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    evict_behind_the_founders_back(cluster, 6500000);
+    assert_int_equal(cluster_reply(cluster, 1, 0)->code, LBM_E_STATE);
+    assert_string_equal(entry_of(cluster, 2)->state, "ACTIVE");
+    uint64_t before = entry_of(cluster, 2)->incarnation;
+    evict_behind_the_founders_back(cluster, 2000000);
+    assert_int_equal(cluster_reply(cluster, 1, 0)->code, LBM_OK);
+    expect_state(cluster, 2, "ACTIVE"); /* it comes back by itself, empty */
+    assert_true(entry_of(cluster, 2)->incarnation > before);
+}
+
 static uint32_t
 attach(struct cluster *cluster, uint32_t uid)
 {
@@ -311,6 +340,7 @@ main(void)
         cmocka_unit_test_setup_teardown(leave_is_refused_where_drain_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_host_that_left_joins_again_by_its_own_daemon, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_dead_host_is_evicted_and_its_heir_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_eviction_that_the_log_gets_too_late_is_void, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_is_served_by_its_owner_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_tell_what_happened_to_members, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_oldest_events_go_first, set_up, tear_down),
