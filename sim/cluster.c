@@ -233,14 +233,10 @@ cluster_new(const struct lbm_hosts *h, const struct cluster_options *options)
 void
 cluster_free(struct cluster *c)
 {
-    c->options.judged = 1; /* nothing more is judged, or told */
-    c->tracing = 0;
     script_free(c);
-    c->script = NULL;
-    for (uint32_t p = 0; p < c->n; p++)
-        cluster_crash(c, p);
     for (uint32_t p = 0; p < c->n; p++) {
         struct machine *m = &c->machine[p];
+        machine_free_node(m);
         forget_replies(m);
         lbm_vec_free(&m->replies);
         lbm_vec_free(&m->waiting);

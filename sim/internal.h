@@ -200,6 +200,7 @@ struct machine_names machine_names(uint32_t host);
 void step(struct cluster *c, uint32_t host, struct lbm_event *event);
 void release(struct cluster *c, uint32_t host); /* carry out what waits for nothing any more */
 int64_t machine_now(const struct cluster *c, uint32_t host);
+void machine_free_node(struct machine *m); /* and all that its life was about to do */
 void machine_ends(struct cluster *c, uint32_t host, const char *why); /* by itself; started again soon */
 
 /* ---- storage.c ----------------------------------------------------------------------------------------- */

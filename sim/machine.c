@@ -8,6 +8,7 @@
 #include "sim/internal.h"
 
 enum {
+    WAITING_USUAL = 256,
     WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather, */
     WAITING_EACH = 2,   /* and those for each host, to all of which a home may offer vertices at once */
     STORY_LOG = 16,     /* entries between snapshots */
@@ -95,6 +96,8 @@ release(struct cluster *c, uint32_t host)
             carry_out(c, host, waiting);
     }
     m->waiting.n = kept;
+    if (kept == 0 && m->waiting.capacity > WAITING_USUAL) /* a host that starts dials all others */
+        lbm_vec_free(&m->waiting);
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
@@ -259,6 +262,23 @@ cluster_is_up(const struct cluster *c, uint32_t host)
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */
 
+void
+machine_free_node(struct machine *m)
+{
+    /* Void what was meant for this life, before the node that plans borrow from goes. */
+    for (size_t i = 0; i < m->waiting.n; i++) {
+        struct lbm_effects one = {0};
+        LBM_ASSERT(lbm_vec_push(&one.list, m->waiting.at[i].effect) == LBM_OK);
+        lbm_effects_clear(&one);
+    }
+    m->waiting.n = 0;
+    for (size_t i = 0; i < m->held.n; i++)
+        happen_free(&m->held.at[i]);
+    m->held.n = 0;
+    lbm_node_free(m->node);
+    m->node = NULL;
+}
+
 static void
 process_ends(struct cluster *c, uint32_t host, enum crash crash)
 {
@@ -270,21 +290,10 @@ process_ends(struct cluster *c, uint32_t host, enum crash crash)
         disconnect(c, host, p);
         disconnect(c, p, host);
     }
-    /* Void what was meant for this life, before the node that plans borrow from goes. */
-    for (size_t i = 0; i < m->waiting.n; i++) {
-        struct lbm_effects one = {0};
-        LBM_ASSERT(lbm_vec_push(&one.list, m->waiting.at[i].effect) == LBM_OK);
-        lbm_effects_clear(&one);
-    }
-    m->waiting.n = 0;
-    for (size_t i = 0; i < m->held.n; i++)
-        happen_free(&m->held.at[i]);
-    m->held.n = 0;
+    machine_free_node(m);
     m->life++;
     m->stopped = 0;
     m->allocations_left = 0;
-    lbm_node_free(m->node);
-    m->node = NULL;
     wake_later(c, host);
     application_disconnected(c, host);
     judge(c);
