@@ -202,17 +202,10 @@ fault_submit(struct story *s, const struct fault *f)
 int
 fault_cancel(struct story *s, const struct fault *f)
 {
-    char name[LBM_NAME_MAX + 1];
     uint32_t at = running_host(s, f->a);
     if (at == LBM_NONE || s->jobs < 2)
         return 0;
-    snprintf(name, sizeof name, "job%" PRIu32, f->b % s->jobs);
-    Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
-    cancel.job = name;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_CANCEL;
-    request.cancel = &cancel;
-    cluster_request(s->cluster, at, 0, &request);
+    story_cancel(s, at, f->b % s->jobs);
     return 1;
 }
 

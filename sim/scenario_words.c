@@ -359,6 +359,15 @@ submit(struct scenario *s, const struct arguments *a)
 }
 
 static void
+cancel(struct scenario *s, const struct arguments *a)
+{
+    if (a->number[0] >= s->story.jobs)
+        scenario_fails(s, "--", "there is no such job");
+    else
+        story_cancel(&s->story, host_in(a, 1), (uint32_t)a->number[0]);
+}
+
+static void
 application(struct scenario *s, const struct arguments *a)
 {
     if (!cluster_job_lives(s->story.cluster, "job0"))
@@ -517,6 +526,7 @@ const struct scenario_row scenario_rows[] = {
     {"clock HOST fast|slow|right", "0.495 % fast or slow", set_clock, NULL, NEEDS_NOTHING},
 
     {"submit HOST", "a job, called job0 and so on", submit, NULL, NEEDS_UP},
+    {"cancel NUMBER at HOST", "an operator cancels job0 or another one there", cancel, NULL, NEEDS_NOTHING},
     {"application HOST obedient|slow|disobedient", "one for job0 begins", application, NULL, NEEDS_NOTHING},
     {"applications obedient|slow|disobedient", "one for job0 begins on each host that is up", applications,
      NULL, NEEDS_NOTHING},

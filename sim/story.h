@@ -108,5 +108,6 @@ int story_can_promote(struct story *s, uint32_t host);
 /* Ask a host to order the control log from now on. */
 void story_promote(struct story *s, uint32_t host, int force);
 void story_submit(struct story *s, uint32_t host, uint32_t shape);
+void story_cancel(struct story *s, uint32_t host, uint32_t number); /* of the jobs, from 0 on */
 
 #endif

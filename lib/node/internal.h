@@ -285,7 +285,8 @@ void on_repl_ack(struct lbm_node *node, const Lbm__Peer *message);
 void replicas_start(struct lbm_node *node, struct lbm_recovered *recovered);
 void replicas_free(struct lbm_node *node);
 void replicas_view_changed(struct lbm_node *node);
-void replicas_job_deleted(struct lbm_node *node, uint64_t job);
+/* What still arrives of the job is void. Returns nonzero if anything is held of it. */
+int replicas_job_deleted(struct lbm_node *node, uint64_t job);
 struct replica *replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation);
 void replica_drop(struct lbm_node *node, struct replica *replica);
 void on_lease_req(struct lbm_node *node, const Lbm__Peer *message);

@@ -268,9 +268,10 @@ void
 jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why)
 {
     struct job *job = job_of(node, create->job);
-    if (job == NULL || lbm_view_job(&node->view, create->job) != NULL)
-        return; /* not ours, or a repeated append of a job that was taken */
-    answer_submit(node, job, LBM_E_EXISTS, why);
+    if (lbm_view_job(&node->view, create->job) != NULL)
+        return; /* a repeated append of a job that was taken */
+    if (job != NULL)
+        answer_submit(node, job, LBM_E_EXISTS, why);
     jobs_deleted(node, create->job);
 }
 
@@ -278,12 +279,13 @@ void
 jobs_deleted(struct lbm_node *node, uint64_t id)
 {
     struct job *job = job_of(node, id);
+    int is_held = replicas_job_deleted(node, id);
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
+    if (job != NULL || is_held)
+        persist(node, op);
     if (job == NULL)
         return;
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
-    persist(node, op);
     application_job_deleted(node, id);
-    replicas_job_deleted(node, id);
     record_drop_job(node, id);
     if (job->planning) {
         /* The plan's thread still reads the guest: on_planned removes what is left. */

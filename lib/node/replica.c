@@ -78,7 +78,8 @@ job_in(struct replica *replica, uint64_t job)
     return lbm_vec_push(&replica->jobs, fresh) == LBM_OK ? &replica->jobs.at[replica->jobs.n - 1] : NULL;
 }
 
-static void
+/* Returns nonzero if there was something of it. */
+static int
 remove_job(struct replica *replica, uint64_t job)
 {
     for (size_t j = 0; j < replica->jobs.n; j++) {
@@ -87,8 +88,9 @@ remove_job(struct replica *replica, uint64_t job)
             continue;
         free_job(held);
         *held = replica->jobs.at[--replica->jobs.n];
-        return;
+        return 1;
     }
+    return 0;
 }
 
 /* Keep a row in memory. */
@@ -182,11 +184,23 @@ replicas_view_changed(struct lbm_node *node)
             replica_drop(node, node->replicas.at[i]);
 }
 
-void
+int
 replicas_job_deleted(struct lbm_node *node, uint64_t job)
 {
+    int is_held = 0;
+    node->deleted[node->n_deleted++ % LBM_JOBS_MAX] = job;
     for (size_t i = 0; i < node->replicas.n; i++)
-        remove_job(node->replicas.at[i], job); /* the database drops them with the job */
+        is_held |= remove_job(node->replicas.at[i], job); /* the database drops them with the job */
+    return is_held;
+}
+
+static int
+was_deleted(const struct lbm_node *node, uint64_t job)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < node->n_deleted && i < LBM_JOBS_MAX; i++)
+        found |= node->deleted[i] == job;
+    return found;
 }
 
 /* ---- the stream arrives -------------------------------------------------------------------------------- */
@@ -357,7 +371,7 @@ on_repl(struct lbm_node *node, const Lbm__Peer *message)
             drop.as.drop.incarnation = replica->incarnation;
             persist(node, drop);
             remove_job(replica, repl->job);
-        } else if (take_rows(node, replica, repl, &op) != LBM_OK) {
+        } else if (!was_deleted(node, repl->job) && take_rows(node, replica, repl, &op) != LBM_OK) {
             fail(node, LBM_E_NOMEM);
         }
         store_position(node, replica, op);

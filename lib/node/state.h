@@ -367,6 +367,8 @@ struct lbm_node {
     struct network network;
 
     LBM_VEC(struct job *) jobs;
+    uint64_t deleted[LBM_JOBS_MAX]; /* the last jobs that were, of whose records some may still arrive */
+    uint32_t n_deleted;             /* so many so far */
     LBM_VEC(struct upload *) uploads;
     LBM_VEC(struct gathering *) gatherings;
     LBM_VEC(struct collection *) collections;
