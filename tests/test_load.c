@@ -191,6 +191,45 @@ noise_moves_nothing(void **state)
     scene_free(&scene);
 }
 
+static double
+one(void *arg, uint32_t vertex, int64_t now_us)
+{
+    (void)arg, (void)vertex, (void)now_us;
+    return 1;
+}
+
+/* Hosts say at different moments what they have. Where they have four vertices each, one that moves meanwhile
+ * is no change of what is due to all. */
+static void
+few_vertices_that_move_change_no_shares(void **state)
+{
+    enum { DEAD = 5 };
+    (void)state;
+    struct cluster_options options = scene_calm;
+    struct scene scene;
+    options.imbalance = 0.3;
+    options.evict_per_minute = 60;
+    options.evict_share = 100;
+    options.delay_most_us = 20000;
+    scene_new(&scene, "mesh:26x2", "lattice:14x14", &options);
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+    scene_expect_settled(&scene, 120);
+    cluster_set_loads(scene.cluster, one, NULL);
+    for (uint32_t p = 0; p < scene.h.n; p++)
+        cluster_run_application(scene.cluster, p, "job", MANNER_OBEDIENT);
+    cluster_run(scene.cluster, 20000000, NULL, NULL);
+    uint64_t moved = scene_job(&scene, 0)->moved;
+    cluster_crash(scene.cluster, DEAD);
+    for (int i = 0; i < 150; i++) {
+        cluster_run(scene.cluster, 200000, NULL, NULL);
+        for (uint32_t p = 0; p < scene.h.n; p++)
+            assert_true(p == DEAD || scene_job(&scene, p)->work == scene.g.n);
+    }
+    scene_expect_settled(&scene, 120);
+    assert_true(scene_job(&scene, 0)->moved > moved + 10);
+    scene_free(&scene);
+}
+
 /* For so many seconds others leave that part of a host, give or take a little. */
 static void
 measure(struct scene *scene, uint32_t host, double left, int seconds)
@@ -301,6 +340,7 @@ main(void)
         cmocka_unit_test(loads_that_drift_are_followed),
         cmocka_unit_test(boundaries_stay_short_while_loads_drift),
         cmocka_unit_test(noise_moves_nothing),
+        cmocka_unit_test(few_vertices_that_move_change_no_shares),
         cmocka_unit_test(vertices_follow_measured_capacity),
         cmocka_unit_test(hosts_tell_what_has_changed_since),
     };

@@ -352,6 +352,8 @@ int64_t application_deadline(const struct lbm_node *node);
 uint64_t load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry);
 /* The same of the number of vertices. */
 uint32_t load_count(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* The work of a usual vertex, at least 1. */
+double load_usual(const struct lbm_node *node, const struct lbm_job_entry *entry);
 /* Vertices of all hosts, as last heard. */
 uint64_t load_present(const struct lbm_node *node, const struct job *job);
 /* Somebody has told of reports. */

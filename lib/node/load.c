@@ -5,8 +5,10 @@
  * in the end is too small to matter. What many vertices have in common is no noise, however little it is for
  * each: then the records follow at once, and reports count the more the less they scatter.
  *
- * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have. It
- * is taken anew when it has changed by more than what is on its way at any moment.
+ * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have.
+ * Each says it at a moment of its own, so what moves meanwhile is missed or counted twice: the sum is taken
+ * anew when it has changed by more than that, or has been the same for a while. Else a few vertices that move
+ * would change what is due to all, and so keep others moving.
  *
  * Loads that a program knows, instead of measuring them, hold at once. */
 #include <math.h>
@@ -18,12 +20,17 @@ enum {
     SURPRISE_PARTS = 2,  /* one that differs by more than surprise */
     COMMON_LEAST = 32,   /* so many reports at once tell what they have in common */
     WHOLE_PARTS = 1000,  /* the whole has changed: by one part in so many, or more */
+    WHOLE_AGAIN = 3,     /* so many sums alike are no chance */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
 
 /* Parts of a vertex's work: a report that differs by `surprise` counts more; a difference of `noise` is
  * followed at once, one of `little` never, others after wait_s divided by the difference. */
 static const double surprise = 0.25, noise = 0.1, little = 0.005, wait_s = 0.25;
+
+/* Standard errors that a sum of loads differs by when it has changed; each host is taken to have missed one
+ * vertex, or one too many. */
+static const double sum_errors = 3;
 
 /* What reports have in common counts if it is so much of the loads, and so many times its standard error. */
 static const double common_least = 0.01, common_errors = 5;
@@ -40,6 +47,12 @@ load_count(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
     const struct job *job = job_of(node, entry->job);
     return job != NULL && job->count != 0 ? job->count : entry->vertices;
+}
+
+double
+load_usual(const struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    return fmax(1, (double)load_whole(node, entry) / fmax(1, load_count(node, entry)));
 }
 
 uint64_t
@@ -96,12 +109,18 @@ load_timer(struct lbm_node *node, struct job *job)
     if (!job->drifts || node->now_us < job->load_us)
         return;
     job->load_us = node->now_us + PING_US;
-    uint64_t count, known = load_whole(node, lbm_view_job(&node->view, job->id)),
-                    sum = sum_of_loads(node, job, &count);
-    uint64_t change = sum > known ? sum - known : known - sum;
-    if (sum != 0 && change > known / WHOLE_PARTS)
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint64_t count, known = load_whole(node, entry), sum = sum_of_loads(node, job, &count);
+    double change = fabs((double)sum - (double)known), least = (double)known / WHOLE_PARTS;
+    double error = load_usual(node, entry) * sqrt((double)node->view.active.n);
+    job->sum_again = sum == job->sum ? job->sum_again + 1 : 0;
+    job->sum = sum;
+    int is_certain = change > sum_errors * error || job->sum_again >= WHOLE_AGAIN;
+    if (sum == 0 || !is_certain)
+        return;
+    if (change > least)
         job->whole = sum;
-    if (sum != 0 && count != 0)
+    if (count != 0)
         job->count = (uint32_t)count;
 }
 

@@ -88,9 +88,7 @@ session_limit(const struct lbm_node *node, const struct job *job, uint32_t host,
     uint64_t limit = job_limit(node, entry, host);
     double target = job_target(node, entry, host);
     double margin = ((double)limit - target) * (job->drifts ? MARGIN_DRIFTS : MARGIN_QUARTERS) / 4;
-    uint32_t count = load_count(node, entry);
-    double mean = count != 0 ? (double)load_whole(node, entry) / count : 1;
-    if (!job->was_settled || margin < mean)
+    if (!job->was_settled || margin < load_usual(node, entry))
         return limit;
     uint64_t less = limit - (uint64_t)margin;
     return load > limit || load < less ? less : load;

@@ -124,6 +124,8 @@ struct job {
     double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
     uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
     uint32_t count;  /* the same of vertices */
+    uint64_t sum;    /* what they added up to when last looked at, and so often in a row before that */
+    uint32_t sum_again;
     int64_t load_us; /* when they are added up next */
 
     int64_t drain_us; /* DRAINING: when vertices without a wish are looked for next */
