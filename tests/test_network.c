@@ -241,6 +241,25 @@ noise_changes_nothing(void **state)
     scene_free(&scene);
 }
 
+/* Among many equals there is always one that seems nearer for a while. It has to seem so the longer, the more
+ * often that was believed. */
+static void
+noise_among_many_hosts_is_believed_less_and_less(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct cluster_options options = measured_sites();
+    options.delay_most_us = 30000;
+    scene_new(&scene, "ring:48", "lattice:4x4", &options);
+    cluster_run(scene.cluster, 360000000, NULL, NULL);
+    uint64_t view = view_of(&scene, 0);
+    cluster_run(scene.cluster, 360000000, NULL, NULL);
+    print_message("48 hosts, far from quiet: %d entries of the log in six minutes\n",
+                  (int)(view_of(&scene, 0) - view));
+    assert_in_range(view_of(&scene, 0) - view, 0, 8);
+    scene_free(&scene);
+}
+
 static void
 a_host_that_moves_gets_other_costs_by_few_entries(void **state)
 {
@@ -334,6 +353,7 @@ main(void)
         cmocka_unit_test(links_and_costs_follow_from_round_trips),
         cmocka_unit_test(halves_of_a_guest_lie_in_the_sites),
         cmocka_unit_test(noise_changes_nothing),
+        cmocka_unit_test(noise_among_many_hosts_is_believed_less_and_less),
         cmocka_unit_test(a_host_that_moves_gets_other_costs_by_few_entries),
         cmocka_unit_test(many_hosts_are_linked_to_the_nearest_and_across),
         cmocka_unit_test(hosts_that_go_leave_the_others_connected),

@@ -33,6 +33,8 @@ struct network {
     int64_t begun_us;       /* when this host first looked for links; 0: it has not */
     int64_t differ_us;      /* since when others are wanted than the log has; 0: they are not */
     int64_t next_us;        /* no change is proposed before */
+    uint64_t mark;          /* of the hosts there were then */
+    uint32_t n_changes;     /* since hosts came or went, at most LASTS_DOUBLES */
 };
 
 struct client;

@@ -8,7 +8,8 @@
 
 enum {
     NEAREST = 8,         /* hosts that a host is linked to in any case: up to nine are all linked */
-    LASTS_US = 5000000,  /* so long other links must be wanted */
+    LASTS_US = 5000000,  /* so long other links must be wanted at first */
+    LASTS_DOUBLES = 6,   /* and twice as long after each change, so often, until a host comes or goes */
     APART_US = 10000000, /* between changes of a host's links, in a cluster of up to LBM_VIEW_SMALL hosts */
     FIRST_US =
         3000000, /* a host that joins waits so long for all to answer, and goes on with those that have */
@@ -224,7 +225,20 @@ has_measured(struct lbm_node *node)
     return (all && is_small) || node->now_us - network->begun_us >= FIRST_US;
 }
 
-/* Nonzero if links that are wanted should be proposed now. */
+/* Another number when hosts come or go. */
+static uint64_t
+mark_hosts(const struct lbm_node *node)
+{
+    uint64_t mark = node->view.active.n;
+    for (size_t i = 0; i < node->view.active.n; i++) {
+        const struct lbm_member *member = lbm_view_member(&node->view, node->view.active.at[i]);
+        mark = mark * 31 + member->host + member->incarnation;
+    }
+    return mark;
+}
+
+/* Nonzero if links that are wanted should be proposed now. Among many hosts there is always one to which some
+ * other one seems to be nearer for a minute, and each change stirs up all of them. */
 static int
 is_time(struct lbm_node *node, const struct lbm_member *self)
 {
@@ -233,7 +247,12 @@ is_time(struct lbm_node *node, const struct lbm_member *self)
         return has_measured(node);
     if (network->differ_us == 0)
         network->differ_us = node->now_us;
-    return node->now_us - network->differ_us >= LASTS_US && node->now_us >= network->next_us;
+    uint64_t mark = mark_hosts(node);
+    if (mark != network->mark)
+        network->n_changes = 0;
+    network->mark = mark;
+    int64_t lasts_us = (int64_t)LASTS_US << network->n_changes;
+    return node->now_us - network->differ_us >= lasts_us && node->now_us >= network->next_us;
 }
 
 /* Links are as they should be by what is known now. */
@@ -290,6 +309,7 @@ network_timer(struct lbm_node *node)
     } else if (is_time(node, self)) {
         network->differ_us = 0;
         mark_reviewed(network);
+        network->n_changes += network->n_changes < LASTS_DOUBLES;
         network->next_us = node->now_us + APART_US * (int64_t)(1 + node->view.members.n / LBM_VIEW_SMALL);
         propose(node, &links);
     }
