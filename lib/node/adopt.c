@@ -336,9 +336,12 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
             reset(node, node->incarnation + 1); /* a disk from before it left: it joins again, empty */
         return;
     }
-    if (gone->adopted)
+    if (gone->adopted) {
         reset(node, node->incarnation + 1);
-    else if (node->now_us >= reclaim_us(node))
+        return;
+    }
+    log_fetch(node); /* nobody pings who is no member: it would not hear that there is more */
+    if (node->now_us >= reclaim_us(node))
         propose_reclaim(node);
 }
 
