@@ -293,7 +293,7 @@ on_level(struct lbm_node *node, const Lbm__Peer *message)
     struct levelling *level = &job->level;
     if (!is_same(run, level->run) || (level->state == LEVEL_NONE && !is_same(run, level->over)))
         join(node, job);
-    if (!is_same(run, level->run))
+    if (!is_same(run, level->run) || node->failed != LBM_OK)
         return;
     struct lbm_level_word word = {.meeting = heard->meeting,
                                   .load = heard->load,
