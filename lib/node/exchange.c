@@ -132,13 +132,6 @@ excess(uint64_t load, uint64_t limit)
     return load > limit ? load - limit : 0;
 }
 
-/* Of a vertex. */
-static double
-usual_work(const struct lbm_node *node, const struct lbm_job_entry *entry)
-{
-    return fmax(1, (double)load_whole(node, entry) / fmax(1, load_count(node, entry)));
-}
-
 /* Of an edge, in units of gain. */
 static double
 mean_edge(const struct lbm_job_entry *entry)
@@ -253,13 +246,17 @@ squares(const uint64_t load[2], const double target[2])
     return (double)load[0] * (double)load[0] / due_a + (double)load[1] * (double)load[1] / due_b;
 }
 
-/* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. */
+/* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. What edges
+ * gain by a move is a matter of what the way between both costs. */
 static int64_t
-least_gain(const struct job *job, const struct lbm_job_entry *entry)
+least_gain(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+           uint32_t partner)
 {
     uint64_t sweeps = job->session.sweep - job->session.woken;
+    uint32_t self = lbm_view_number(&node->view, node->host), other = number_of(node, partner, self);
     double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 1;
-    return sweeps <= PATIENT_SWEEPS ? 1 : 1 + (int64_t)(mean * (double)(sweeps - PATIENT_SWEEPS) / 4);
+    double way = fmax(1, lbm_dist(&node->view.hosts, self, other));
+    return sweeps <= PATIENT_SWEEPS ? 1 : 1 + (int64_t)(mean * way * (double)(sweeps - PATIENT_SWEEPS) / 4);
 }
 
 /* Is what refinement found to be carried out? `left`: the loads of this host and its partner after it. */
@@ -282,7 +279,7 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
     int may_pass = goes_on && sweeps <= 2 * (PATIENT_SWEEPS + (uint64_t)node->view.diameter);
     int may_even = squares(left, target) < squares(load, target) && sweeps <= PATIENT_SHARES;
     return (share != 0 && (may_even || may_pass)) || over_after < over_before ||
-           gain >= least_gain(job, entry);
+           (gain > 0 && gain >= least_gain(node, job, entry, partner));
 }
 
 /* Why a side gives, by the loads before and after; share: what it is due to give, which may only be passed
@@ -353,7 +350,7 @@ urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entr
         return 0;
     lbm_termination_disturb(&job->session.termination); /* it is not over yet */
     double urge = urge_first * mean_edge(entry) * pow(urge_growth, met->pressed++);
-    return (pair->price + urge) / usual_work(node, entry);
+    return (pair->price + urge) / load_usual(node, entry);
 }
 
 /* How the boundary of a job that had settled changes: as little as balance allows, for as much as possible.
@@ -363,7 +360,7 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
              int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
     int64_t *stay = lbm_alloc(pair->g->n, sizeof *stay);
-    double price = pair->price / usual_work(node, entry);
+    double price = pair->price / load_usual(node, entry);
     if (stay == NULL)
         return LBM_E_NOMEM;
     for (uint32_t i = 0; i < pair->n_members; i++)
@@ -381,7 +378,7 @@ exchange_is_fine(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     double slack = (double)job_limit(node, entry, node->host) - job_target(node, entry, node->host);
-    return job->was_settled && slack >= usual_work(node, entry);
+    return job->was_settled && slack >= load_usual(node, entry);
 }
 
 static enum lbm_err

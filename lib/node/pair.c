@@ -380,7 +380,7 @@ static void
 delivered(struct lbm_node *node, struct session *s, size_t n_moved)
 {
     if (n_moved == 0)
-        promise_broken(node, s, s->partner);
+        promise_undelivered(node, s, s->partner);
     promise_set(node, s, s->partner, 0);
 }
 

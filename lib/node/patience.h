@@ -96,6 +96,7 @@ enum {
     MARGIN_DRIFTS = 1,            /* the same while loads are measured */
     LITTLE_PARTS = 3,             /* that part of the slack is little */
     RIPE_SWEEPS = 16,             /* what was promised, and is the same for so many, is given */
+    UNDELIVERED_MOST = 2,         /* and if so often nothing of it could be, no more is promised */
     SLACK_HOPS_MAX = 10000,       /* "no host with room is known" */
     PROPOSALS_MAX = 4,            /* waiting for the log before this host proposes nothing more by itself */
     OVERLOADS_MAX = 6,            /* so often, after twice the time each */

@@ -88,8 +88,16 @@ promise_broken(struct lbm_node *node, struct session *s, uint32_t host)
 }
 
 void
+promise_undelivered(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    promise_broken(node, s, host);
+    s->n_undelivered++;
+}
+
+void
 promise_begin(struct session *s)
 {
+    s->n_undelivered = 0;
     for (size_t i = 0; i < s->promises.n; i++)
         s->promises.at[i].broken = 0;
 }
@@ -113,7 +121,7 @@ promise_possible(const struct lbm_node *node, const struct job *job, uint32_t ho
 {
     const struct promise *promise = promise_to(&job->session, host);
     return exchange_is_fine(node, job) && !job->drifts && !is_aside(node, host) &&
-           (promise == NULL || !promise->broken);
+           job->session.n_undelivered < UNDELIVERED_MOST && (promise == NULL || !promise->broken);
 }
 
 int

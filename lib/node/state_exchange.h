@@ -110,6 +110,7 @@ struct session {
     LBM_VEC(struct early_open) early;
     LBM_VEC(struct quiet) quiet;
     LBM_VEC(struct promise) promises;
+    uint32_t n_undelivered;      /* of them nothing could be given, since sessions began */
     enum meeting meeting;        /* of the session that this host has answered */
     LBM_VEC(uint32_t) missed;    /* hosts passed over since they did not take part, and not met since */
     int64_t visit_us;            /* SETTLED: one of them may be visited from then on */
