@@ -360,7 +360,9 @@ edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
 /* ---- hearing ------------------------------------------------------------------------------------------- */
 
 /* What an edge is to be here when its other end says `weight`. Of two ends that change it at the same time
- * the one that takes it away is right, else the one with the lower id. */
+ * the one that takes it away is right, else the one with the lower id. Whoever is right, what is left to tell
+ * here is told until the other end has answered: what it says may have been on its way for long, and what it
+ * said after that, before it heard of the change here, is yet to come. */
 static uint32_t
 agree(struct lbm_vertex *own, const struct edge_answer *edge, uint32_t present)
 {
@@ -370,7 +372,7 @@ agree(struct lbm_vertex *own, const struct edge_answer *edge, uint32_t present)
     int is_theirs = edge->weight == 0 || (own->news[at].weight != 0 && edge->vertex < edge->toward);
     if (!is_theirs || LBM_BUG(EDGES_BOTH_RIGHT))
         return present;
-    forget_news(own, at);
+    own->news[at].weight = edge->weight;
     return edge->weight;
 }
 
@@ -389,7 +391,7 @@ hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_an
     int is_stale = from != node->host && ghost != NULL && ghost->epoch > epoch;
     if (own->stage == LBM_STAGE_OUT || is_undecided(node, own) || is_stale)
         return HEARD_LATER;
-    uint32_t at = edge_find(own, edge->vertex), n_news = own->n_news;
+    uint32_t at = edge_find(own, edge->vertex);
     uint32_t present = at != LBM_NONE ? own->half[at].weight : 0, weight = agree(own, edge, present);
     if (weight != 0 && at == LBM_NONE && own->degree == LBM_DEGREE_MAX)
         return HEARD_GONE; /* it has as many as it may */
@@ -400,8 +402,6 @@ hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_an
     if (weight != present) {
         record_content(node, job, own);
         gates_look_again(node, job);
-    } else if (own->n_news != n_news) {
-        record_news(node, job, own);
     }
     return is_acked(node, own) || LBM_BUG(EDGES_HEARD_UNACKED) ? HEARD_DONE : HEARD_CHANGED;
 }
