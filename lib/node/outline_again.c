@@ -14,6 +14,7 @@ enum {
     EACH_LEAST = 4,         /* vertices a host */
     VERTICES_MAX = 1 << 17, /* four for each cluster: coarser ones make a worse mapping than sessions */
     LOOK_US = 100000,
+    HEAR_US = 750000,    /* a host that has too much hears within that time whether others have */
     GATHER_US = 1000000, /* within about that many hosts report a change, which is planned as a whole */
     HOLD_US = 2000000,   /* sessions wait so long for the home to ask, */
     ANSWER_US = 5000000, /* and then for its plan */
@@ -46,13 +47,12 @@ home_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
 /* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Where
  * each move has to pay for itself a plan would make too many. */
 static int
-is_due(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
+may_be_planned(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = (uint32_t)node->view.active.n, n = load_count(node, entry);
     return job->drifts && job->level.state == LEVEL_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
            n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && is_routable(node) && home_is_near(node, entry) &&
-           gates_price(node, job, 1) <= 0 &&
-           excess_of_all(node, job, entry) * EXCESS_PARTS >= load_whole(node, entry);
+           gates_price(node, job, 1) <= 0;
 }
 
 void
@@ -61,7 +61,14 @@ outline_look(struct lbm_node *node, struct job *job)
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     struct outline *o = &job->outline;
     o->look_us = node->now_us + LOOK_US;
-    if (!is_due(node, job, entry)) {
+    int is_possible = may_be_planned(node, job, entry);
+    if (!is_possible || session_load(job) <= job_limit(node, entry, node->host)) {
+        o->over_us = 0;
+    } else if (o->over_us == 0) {
+        o->over_us = node->now_us;
+        node->ping_us = node->now_us; /* the others add it up at once */
+    }
+    if (!is_possible || excess_of_all(node, job, entry) * EXCESS_PARTS < load_whole(node, entry)) {
         o->due_us = 0;
         o->is_spent = 0;
     } else if (o->due_us == 0) {
@@ -76,7 +83,8 @@ outline_holds(const struct lbm_node *node, const struct job *job)
     const struct outline *o = &job->outline;
     int is_asked = o->vertex.n != 0 && node->now_us < o->hold_us;
     int may_be_asked = o->due_us != 0 && !o->is_spent && node->now_us < o->due_us + HOLD_US;
-    return job->was_settled && (o->follows || is_asked || may_be_asked);
+    int may_be_due = o->over_us != 0 && !o->is_spent && node->now_us < o->over_us + HEAR_US;
+    return job->was_settled && (o->follows || is_asked || may_be_asked || may_be_due);
 }
 
 void
@@ -161,7 +169,7 @@ outline_again_deadline(const struct job *job)
     int64_t when = o->follows ? o->follow_us : INT64_MAX;
     if (o->again && o->state == OUTLINE_ASKED && o->until_us < when)
         when = o->until_us;
-    if (job->was_settled && o->due_us != 0 && !o->is_spent && o->look_us < when)
+    if (job->was_settled && (o->due_us != 0 || o->over_us != 0) && !o->is_spent && o->look_us < when)
         when = o->look_us;
     return when;
 }
