@@ -234,21 +234,23 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
             early->set = 0;
             pair_answer(node, job, early);
         }
-    } else if (open->sweep > s->sweep + 1 &&
-               (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED)) {
+    } else if ((awaits && s->partner == message->src) || /* it does not come back to where it is awaited */
+               (open->sweep > s->sweep + 1 &&
+                (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED))) {
         session_jump(node, job, open->sweep, open->colour);
     }
 }
 
-/* The partner need not wait for those. */
+/* The partner need not wait for those in the session of that place. */
 static void
-tell_stays(struct lbm_node *node, const struct job *job, uint32_t to, size_t n, uint32_t *vertex)
+tell_stays(struct lbm_node *node, const struct job *job, uint32_t to, uint64_t sweep, uint32_t colour,
+           size_t n, uint32_t *vertex)
 {
     Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
     notice.job = job->id;
     notice.kind = NOTICE_STAYS;
-    notice.sweep = job->session.sweep;
-    notice.colour = job->session.colour;
+    notice.sweep = sweep;
+    notice.colour = colour;
     notice.n_stays = n;
     notice.stays = vertex;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -297,7 +299,7 @@ give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const u
         own->in_session = 1;
         job->session.leaving++;
     }
-    tell_stays(node, job, to, stays.n, stays.at);
+    tell_stays(node, job, to, job->session.sweep, job->session.colour, stays.n, stays.at);
     lbm_vec_free(&stays);
 }
 
@@ -480,11 +482,15 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairPlan *plan = message->pair_plan;
     struct job *job = job_of(node, plan->job);
-    if (job == NULL || job->phase < LBM_PHASE_BALANCING || job->session.state != SESSION_ANSWERED ||
-        job->session.partner != message->src ||
-        session_compare(&job->session, plan->sweep, plan->colour) != 0)
+    if (job == NULL)
         return;
     struct session *s = &job->session;
+    if (job->phase < LBM_PHASE_BALANCING || s->state != SESSION_ANSWERED || s->partner != message->src ||
+        session_compare(s, plan->sweep, plan->colour) != 0) {
+        /* This host has begun anew since it answered: the log's last word came here later than there. */
+        tell_stays(node, job, message->src, plan->sweep, plan->colour, plan->n_take, plan->take);
+        return;
+    }
     settled_met(s, message->src);
     if (s->meeting == MEETING_NUMBERS) {
         int64_t owed = -promise_heard(plan->gives, plan->takes);
@@ -571,7 +577,7 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
         if (job->phase == LBM_PHASE_SETTLED)
             session_notice(node, job, message->src, NOTICE_SETTLED);
         else if (s->state == SESSION_MOVING && s->partner == message->src &&
-                 session_compare(s, notice->sweep, notice->colour) == 0)
+                 session_compare(s, notice->sweep, notice->colour) >= 0)
             session_give_up(node, job); /* it has begun anew, and knows no more of what was to move */
         else if (session_compare(s, notice->sweep, notice->colour) < 0)
             session_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
