@@ -110,7 +110,7 @@ vertices_follow_loads_on_slow_disks(void **state)
 
 /* A corner becomes twice as expensive by and by, with noise on every report. What many vertices have in
  * common is seen at once, and a vertex whose load has just changed may move: five seconds after each step
- * loads are even. */
+ * loads are even, and a second later all hosts know what there is to share. */
 static void
 loads_that_drift_are_followed(void **state)
 {
@@ -129,6 +129,9 @@ loads_that_drift_are_followed(void **state)
                 print_message("noise %.2f, step %d: imbalance %.3f\n", loads.noise, i, uneven);
             assert_true(uneven <= 0.05);
             cluster_run(scene.cluster, 1000000, NULL, NULL);
+            uint64_t whole = scene_job(&scene, 0)->work;
+            for (uint32_t p = 1; p < scene.h.n; p++)
+                assert_int_equal(scene_job(&scene, p)->work, whole);
         }
         scene_free(&scene);
     }

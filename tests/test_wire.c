@@ -259,7 +259,7 @@ static void
 bytes_that_unpack_to_much_more_are_refused(void **state)
 {
     (void)state;
-    const uint8_t empty_pulse[] = {0x12, 0x00};               /* Ping.jobs, 100 bytes each in memory */
+    const uint8_t empty_pulse[] = {0x12, 0x00};               /* Ping.jobs, 170 bytes each in memory */
     const uint8_t unknown[] = {0xf8, 0x07, 0x00};             /* field 127 of nobody */
     const uint8_t empty_command[] = {0x12, 0x00};             /* LogEntries.command */
     const uint8_t records[] = {0x12, 0x03, 0x0a, 0x01, 0x05}; /* Offer.records, joined again and again */

@@ -356,8 +356,11 @@ uint32_t load_count(const struct lbm_node *node, const struct lbm_job_entry *ent
 double load_usual(const struct lbm_node *node, const struct lbm_job_entry *entry);
 /* Vertices of all hosts, as last heard. */
 uint64_t load_present(const struct lbm_node *node, const struct job *job);
-/* Somebody has told of reports. */
+/* Loads are reported, here or elsewhere. */
 void load_drifts(struct lbm_node *node, struct job *job);
+/* What pulses say of it. */
+void load_tell(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse);
+void load_heard(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__JobPulse *pulse);
 void load_timer(struct lbm_node *node, struct job *job);
 void application_load(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LoadRequest *load);
 

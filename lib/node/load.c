@@ -6,9 +6,10 @@
  * each: then the records follow at once, and reports count the more the less they scatter.
  *
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have.
- * Each says it at a moment of its own, so what moves meanwhile is missed or counted twice: the sum is taken
- * anew when it has changed by more than that, or has been the same for a while. Else a few vertices that move
- * would change what is due to all, and so keep others moving.
+ * The job's home adds it up and tells all: if hosts differ in what is due to them, each of two may think that
+ * the other has room. Hosts say what they have at moments of their own, so what moves meanwhile is missed or
+ * counted twice: the sum is taken anew when it has changed by more than that, or has been the same for a
+ * while. Else a few vertices that move would change what is due to all, and so keep others moving.
  *
  * Loads that a program knows, instead of measuring them, hold at once. */
 #include <math.h>
@@ -20,7 +21,7 @@ enum {
     SURPRISE_PARTS = 2,  /* one that differs by more than surprise */
     COMMON_LEAST = 32,   /* so many reports at once tell what they have in common */
     WHOLE_PARTS = 1000,  /* the whole has changed: by one part in so many, or more */
-    WHOLE_AGAIN = 3,     /* so many sums alike are no chance */
+    WHOLE_AGAIN = 7,     /* so many sums alike are no chance, nor a vertex between a lost host and its heir */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
 
@@ -104,12 +105,45 @@ sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count
 }
 
 void
+load_tell(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    pulse->drifts = job->drifts != 0;
+    if (entry->home != node->host)
+        return;
+    pulse->sum = job->whole;
+    pulse->sum_vertices = job->count;
+}
+
+void
+load_heard(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__JobPulse *pulse)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (pulse->drifts)
+        load_drifts(node, job);
+    if (entry == NULL || entry->home != from)
+        return;
+    job->whole = pulse->sum != 0 ? pulse->sum : job->whole;
+    job->count = pulse->sum_vertices != 0 ? pulse->sum_vertices : job->count;
+}
+
+/* Nonzero for the home, and while nothing is heard from it. */
+static int
+adds_up(const struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    const struct lbm_member *home = lbm_view_member(&node->view, entry->home);
+    return entry->home == node->host || home == NULL || is_unheard(node, home);
+}
+
+void
 load_timer(struct lbm_node *node, struct job *job)
 {
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (!job->drifts || node->now_us < job->load_us)
         return;
     job->load_us = node->now_us + PING_US;
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (!adds_up(node, entry))
+        return;
     uint64_t count, known = load_whole(node, entry), sum = sum_of_loads(node, job, &count);
     double change = fabs((double)sum - (double)known), least = (double)known / WHOLE_PARTS;
     double error = load_usual(node, entry) * sqrt((double)node->view.active.n);

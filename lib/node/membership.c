@@ -258,7 +258,7 @@ membership_changed(struct lbm_node *node, int all)
 }
 
 static void
-fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
+fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse)
 {
     lbm__job_pulse__init(pulse);
     pulse->job = job->id;
@@ -276,7 +276,7 @@ fill_pulse(const struct job *job, Lbm__JobPulse *pulse)
     pulse->flow = job->level.flow;
     pulse->transfer_us = job->level.transfer_us;
     pulse->whole = job->shard.load + job->shard.load_out;
-    pulse->drifts = job->drifts != 0;
+    load_tell(node, job, pulse);
 }
 
 enum { SUSPECTS_TOLD = 64 };
@@ -334,7 +334,7 @@ send_pings(struct lbm_node *node)
         if (lbm_view_job(&node->view, node->jobs.at[i]->id) == NULL)
             continue;
         list[ping.n_jobs] = &pulses[ping.n_jobs];
-        fill_pulse(node->jobs.at[i], &pulses[ping.n_jobs++]);
+        fill_pulse(node, node->jobs.at[i], &pulses[ping.n_jobs++]);
     }
     uint32_t suspect[SUSPECTS_TOLD];
     ping.suspect = suspect;
@@ -397,8 +397,7 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                 .flow = heard->flow,
                                 .transfer_us = heard->transfer_us,
                                 .whole = heard->whole};
-        if (heard->drifts)
-            load_drifts(node, job);
+        load_heard(node, job, message->src, heard);
         job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
             mapping_send_frame(node, job, message->src);

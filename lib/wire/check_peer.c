@@ -428,6 +428,7 @@ static const struct lbm_wire_rule job_pulse_rules[] = {
     {"vertices", VERTICES},
     {"ready", FLAG},
     {"drifts", FLAG},
+    {"sum_vertices", VERTICES},
 };
 static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm__job_pulse__descriptor);
 

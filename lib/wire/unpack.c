@@ -7,10 +7,10 @@
 #include "wire/wire.h"
 
 /* What one unpacking may allocate, all allocations added up. The densest honest bytes are one-byte
- * elements of a 64-bit column (8 for 1) and empty nested messages of about 100 bytes in a dozen. Hostile
- * ones are 50 for 1 (a nested message or an unknown field in 2 bytes), and repeating a nested message
+ * elements of a 64-bit column (8 for 1) and empty nested messages of about 170 bytes in a dozen. Hostile
+ * ones are 90 for 1 (a nested message or an unknown field in 2 bytes), and repeating a nested message
  * makes the library join columns again and again, which the sum bounds too. */
-enum { BYTES_PER_BYTE_MAX = 16, BYTES_BASE = 16 << 10 };
+enum { BYTES_PER_BYTE_MAX = 20, BYTES_BASE = 16 << 10 };
 
 struct budget {
     size_t left;
