@@ -48,6 +48,19 @@ cluster_request(struct cluster *c, uint32_t host, uint32_t uid, Lbm__Request *re
     step(c, host, &event);
 }
 
+void
+cluster_cancel(struct cluster *c, uint32_t host, const char *name)
+{
+    char job[LBM_NAME_MAX + 1];
+    snprintf(job, sizeof job, "%s", name);
+    Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
+    cancel.job = job;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_CANCEL;
+    request.cancel = &cancel;
+    cluster_request(c, host, 0, &request);
+}
+
 const Lbm__Response *
 cluster_reply(struct cluster *c, uint32_t host, size_t i)
 {

@@ -79,12 +79,7 @@ story_cancel(struct story *s, uint32_t host, uint32_t number)
 {
     char name[LBM_NAME_MAX + 1];
     snprintf(name, sizeof name, "job%" PRIu32, number);
-    Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
-    cancel.job = name;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_CANCEL;
-    request.cancel = &cancel;
-    cluster_request(s->cluster, host, 0, &request);
+    cluster_cancel(s->cluster, host, name);
 }
 
 void

@@ -142,16 +142,9 @@ static void
 cancel(struct story *s)
 {
     uint32_t host = any_host(s);
-    char name[LBM_NAME_MAX + 1];
-    snprintf(name, sizeof name, "%s", jobs[lbm_rng_below(&s->rng, N_JOBS)]);
-    if (!can_answer(s, host))
-        return;
-    Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
-    cancel.job = name;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_CANCEL;
-    request.cancel = &cancel;
-    cluster_request(s->cluster, host, 0, &request);
+    const char *name = jobs[lbm_rng_below(&s->rng, N_JOBS)];
+    if (can_answer(s, host))
+        cluster_cancel(s->cluster, host, name);
 }
 
 static const struct {
