@@ -8,8 +8,9 @@
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have.
  * The job's home adds it up and tells all: if hosts differ in what is due to them, each of two may think that
  * the other has room. Hosts say what they have at moments of their own, so what moves meanwhile is missed or
- * counted twice: the sum is taken anew when it has changed by more than that, or has been the same for a
- * while. Else a few vertices that move would change what is due to all, and so keep others moving.
+ * counted twice: the sum is taken anew when it has changed by more than that and every vertex is counted
+ * once, or has been the same for a while. Else vertices that move would change what is due to all, and so
+ * keep others moving.
  *
  * Loads that a program knows, instead of measuring them, hold at once. */
 #include <math.h>
@@ -22,6 +23,7 @@ enum {
     COMMON_LEAST = 32,   /* so many reports at once tell what they have in common */
     WHOLE_PARTS = 1000,  /* the whole has changed: by one part in so many, or more */
     WHOLE_AGAIN = 7,     /* so many sums alike are no chance, nor a vertex between a lost host and its heir */
+    MOVING_US = 2000000, /* so long vertices that are too many, or too few, are taken to be on their way */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
 
@@ -145,11 +147,14 @@ load_timer(struct lbm_node *node, struct job *job)
     if (!adds_up(node, entry))
         return;
     uint64_t count, known = load_whole(node, entry), sum = sum_of_loads(node, job, &count);
+    int is_off = count != load_count(node, entry);
+    job->counted_us = is_off ? job->counted_us : node->now_us;
     double change = fabs((double)sum - (double)known), least = (double)known / WHOLE_PARTS;
     double error = load_usual(node, entry) * sqrt((double)node->view.active.n);
     job->sum_again = sum == job->sum ? job->sum_again + 1 : 0;
     job->sum = sum;
-    int is_certain = change > sum_errors * error || job->sum_again >= WHOLE_AGAIN;
+    int is_moving = is_off && node->now_us - job->counted_us < MOVING_US;
+    int is_certain = (change > sum_errors * error && !is_moving) || job->sum_again >= WHOLE_AGAIN;
     if (sum == 0 || !is_certain)
         return;
     if (change > least)

@@ -8,7 +8,7 @@
 
 /* What moving costs a job that runs, in parts of what it usually costs a plan: boundaries that become longer
  * with every change cost more. */
-static const double COST_AGAIN = 0.12;
+static const double COST_AGAIN = 0.1;
 
 /* The same, of each annealing: hosts wait for the plan, and half as many make it no worse. */
 enum { DRAWS_AGAIN = 500000 };
