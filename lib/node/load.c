@@ -137,6 +137,21 @@ adds_up(const struct lbm_node *node, const struct lbm_job_entry *entry)
     return entry->home == node->host || home == NULL || is_unheard(node, home);
 }
 
+/* Nonzero if the loads of all hosts are another sum than the one that is known, and not only for what moves. */
+static int
+is_certain(const struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint64_t sum,
+           uint64_t count)
+{
+    double change = fabs((double)sum - (double)load_whole(node, entry));
+    double error = load_usual(node, entry) * sqrt((double)node->view.active.n);
+    int is_off = count != load_count(node, entry);
+    job->counted_us = is_off ? job->counted_us : node->now_us;
+    job->sum_again = sum == job->sum ? job->sum_again + 1 : 0;
+    job->sum = sum;
+    int is_moving = is_off && node->now_us - job->counted_us < MOVING_US;
+    return (change > sum_errors * error && !is_moving) || job->sum_again >= WHOLE_AGAIN;
+}
+
 void
 load_timer(struct lbm_node *node, struct job *job)
 {
@@ -147,17 +162,9 @@ load_timer(struct lbm_node *node, struct job *job)
     if (!adds_up(node, entry))
         return;
     uint64_t count, known = load_whole(node, entry), sum = sum_of_loads(node, job, &count);
-    int is_off = count != load_count(node, entry);
-    job->counted_us = is_off ? job->counted_us : node->now_us;
-    double change = fabs((double)sum - (double)known), least = (double)known / WHOLE_PARTS;
-    double error = load_usual(node, entry) * sqrt((double)node->view.active.n);
-    job->sum_again = sum == job->sum ? job->sum_again + 1 : 0;
-    job->sum = sum;
-    int is_moving = is_off && node->now_us - job->counted_us < MOVING_US;
-    int is_certain = (change > sum_errors * error && !is_moving) || job->sum_again >= WHOLE_AGAIN;
-    if (sum == 0 || !is_certain)
+    if (!is_certain(node, job, entry, sum, count) || sum == 0)
         return;
-    if (change > least)
+    if ((sum > known ? sum - known : known - sum) > known / WHOLE_PARTS)
         job->whole = sum;
     if (count != 0)
         job->count = (uint32_t)count;
