@@ -4,7 +4,7 @@
 # smallest. Tori, so that all hosts have as many neighbours. With every change the mean of all loads grows,
 # and with it the room that others have under the bound: a tenth of one host among 32 is 0.3 %. No run has
 # more changes than that; small clusters have more runs instead, each with the next seed. 4,096 hosts take
-# 16 GiB and half an hour of a processor.
+# 8.5 GiB, a quarter of an hour of a processor to come to rest, and more than a minute for each change.
 #
 #   bench/change.sh [BUILD_DIRECTORY [SIDES [CHANGES [VERTICES_A_HOST]]]]
 #                                     default: the current directory, "8 16 32", 32, 64
