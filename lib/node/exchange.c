@@ -246,8 +246,8 @@ squares(const uint64_t load[2], const double target[2])
     return (double)load[0] * (double)load[0] / due_a + (double)load[1] * (double)load[1] / due_b;
 }
 
-/* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. What edges
- * gain by a move is a matter of what the way between both costs. */
+/* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. What
+ * edges gain by a move is a matter of what the way between both costs. */
 static int64_t
 least_gain(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
            uint32_t partner)

@@ -137,7 +137,7 @@ adds_up(const struct lbm_node *node, const struct lbm_job_entry *entry)
     return entry->home == node->host || home == NULL || is_unheard(node, home);
 }
 
-/* Nonzero if the loads of all hosts are another sum than the one that is known, and not only for what moves. */
+/* Nonzero if the loads of all hosts are another sum than the one known, and not only for what moves. */
 static int
 is_certain(const struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint64_t sum,
            uint64_t count)

@@ -35,7 +35,7 @@ int promise_any(const struct session *s);
 void promise_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owed);
 /* Nothing of it could be given, or what is due is none that could: both exchange at once until they wake. */
 void promise_broken(struct lbm_node *node, struct session *s, uint32_t host);
-/* The same, found when it was to be given; if that happens again this host promises nothing until it wakes. */
+/* The same, found when it was to be given; if it happens again this host promises nothing until it wakes. */
 void promise_undelivered(struct lbm_node *node, struct session *s, uint32_t host);
 void promise_begin(struct session *s);                        /* the host wakes */
 void promise_sweep(struct lbm_node *node, struct session *s); /* a sweep is over */
