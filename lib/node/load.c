@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loads that applications report while they run. A report moves what is known of a vertex a part of the way;
- * the record follows at once when that differs by more than noise does, and the later the less it differs. So
+/* Loads that applications report while they run. A report moves what is known of a vertex a part of the way:
+ * a quarter if it differs no more than reports usually do, the more the less it looks like that. The record
+ * follows at once when what is known differs by more than noise does, and the later the less it differs. So
  * noise changes few records and, since a host has many vertices, no loads, and what remains of a difference
- * in the end is too small to matter. What many vertices have in common is no noise, however little it is for
- * each: then the records follow at once, and reports count the more the less they scatter.
+ * in the end is too small to matter; loads that do not scatter are known when they are reported. What many
+ * vertices have in common is no noise, however little it is for each: then the records follow at once, and
+ * reports count the more the less they scatter.
  *
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have.
  * The job's home adds it up and tells all: if hosts differ in what is due to them, each of two may think that
@@ -18,8 +20,8 @@
 #include "node/internal.h"
 
 enum {
-    REPORT_PARTS = 4,    /* a report counts one part in so many */
-    SURPRISE_PARTS = 2,  /* one that differs by more than surprise */
+    REPORT_PARTS = 4,    /* a report counts one part in so many at least */
+    SCATTER_PARTS = 4,   /* all reports of a host at once count so of how much they scatter */
     COMMON_LEAST = 32,   /* so many reports at once tell what they have in common */
     WHOLE_PARTS = 1000,  /* the whole has changed: by one part in so many, or more */
     WHOLE_AGAIN = 7,     /* so many sums alike are no chance, nor a vertex between a lost host and its heir */
@@ -27,9 +29,13 @@ enum {
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
 
-/* Parts of a vertex's work: a report that differs by `surprise` counts more; a difference of `noise` is
- * followed at once, one of `little` never, others after wait_s divided by the difference. */
-static const double surprise = 0.25, noise = 0.1, little = 0.005, wait_s = 0.25;
+/* Parts of a vertex's work, mean difference between a report and what was known: presumed, and least. One
+ * that is `surprise` times as large counts half, and no more than that of how much reports scatter. */
+static const double scatter_presumed = 0.05, scatter_least = 0.01, surprise = 4;
+
+/* Parts of a vertex's work: a difference of `noise`, or of twice the scatter, is followed at once, one of
+ * `little` never, others after wait_s divided by the difference. */
+static const double noise = 0.1, little = 0.005, wait_s = 0.25;
 
 /* Standard errors that a sum of loads differs by when it has changed; each host is taken to have missed one
  * vertex, or one too many. */
@@ -177,13 +183,20 @@ as_work(double load)
     return rounded < 1 ? 1 : rounded > WORK_MAX ? WORK_MAX : (uint32_t)rounded;
 }
 
+static double
+scatter_of(const struct job *job)
+{
+    return job->scatter > 0 ? fmax(job->scatter, scatter_least) : scatter_presumed;
+}
+
 /* A difference is followed at once, or the later the less it is. */
 static void
 follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, int at_once)
 {
     uint32_t now_s = (uint32_t)(node->now_us / 1000000);
     double difference = fabs((double)vertex->reported - vertex->work), work = vertex->work;
-    int may_wait = difference <= noise * work && difference * (now_s - vertex->followed) < wait_s * work;
+    double usual = fmin(noise, 2 * scatter_of(job)) * work;
+    int may_wait = difference <= usual && difference * (now_s - vertex->followed) < wait_s * work;
     if (difference < 0.5 || difference <= little * work || (may_wait && !at_once))
         return;
     vertex->followed = now_s;
@@ -213,6 +226,12 @@ as_heard(double load)
     return load < WORK_MAX ? load : WORK_MAX;
 }
 
+static double
+known_load(const struct lbm_vertex *vertex)
+{
+    return vertex->reported > 0 ? (double)vertex->reported : vertex->work;
+}
+
 /* How much reports count when they have something in common; 0: they have nothing. That is the part of it in
  * what a report says: the rest is scatter. */
 static double
@@ -235,6 +254,34 @@ common_part(const struct lbm_node *node, const struct job *job, const Lbm__LoadR
     return fabs(sum) > common_errors * sqrt(scatter) ? sum * sum / n / squares : 0;
 }
 
+/* What a report counts that differs by this part of what is known: half if that is a surprise, nearly all if
+ * it is far more. */
+static double
+counted_part(double difference, double scatter)
+{
+    double usual = surprise * scatter;
+    double part = difference * difference / (difference * difference + usual * usual);
+    return fmax(part, 1.0 / REPORT_PARTS);
+}
+
+/* Reports differ from what was known as they usually do, or for a change of loads: that is over with the next
+ * report. */
+static void
+learn_scatter(const struct lbm_node *node, struct job *job, const Lbm__LoadRequest *load)
+{
+    double scatter = scatter_of(job), sum = 0, n = 0;
+    for (size_t i = 0; i < load->n_vertex; i++) {
+        const struct lbm_vertex *vertex = reported_vertex(node, job, load, i);
+        if (vertex == NULL)
+            continue;
+        double known = known_load(vertex);
+        sum += fmin(fabs(as_heard(load->load[i]) - known) / known, surprise * scatter);
+        n++;
+    }
+    if (n > 0)
+        job->scatter = scatter + (sum / n - scatter) * n / (n + (SCATTER_PARTS - 1) * job->shard.n_own);
+}
+
 /* Reports change records one by one, and what is known of each vertex scatters more than what is reported. */
 static double
 lag_of_records(const struct job *job)
@@ -253,17 +300,19 @@ application_load(struct lbm_node *node, uint64_t client, uint64_t request, const
 {
     struct job *job = application_job(node, client);
     double common = job != NULL && !load->known ? common_part(node, job, load) : 0;
+    double scatter = job != NULL ? scatter_of(job) : 0;
+    if (job != NULL && !load->known)
+        learn_scatter(node, job, load);
     for (size_t i = 0; job != NULL && i < load->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex = reported_vertex(node, job, load, i);
         if (vertex == NULL)
             continue;
-        double known = vertex->reported > 0 ? (double)vertex->reported : vertex->work;
-        double heard = as_heard(load->load[i]);
+        double known = known_load(vertex), heard = as_heard(load->load[i]);
         if (load->known) {
             take_known(node, job, vertex, heard);
             continue;
         }
-        double part = 1.0 / (fabs(heard - known) > surprise * known ? SURPRISE_PARTS : REPORT_PARTS);
+        double part = counted_part(fabs(heard - known) / known, scatter);
         vertex->reported = (float)fmax(known + (heard - known) * fmax(part, common), 1e-3);
         follow(node, job, vertex, common > 0);
     }

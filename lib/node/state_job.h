@@ -121,6 +121,7 @@ struct job {
     uint64_t moved;               /* handed over so far */
 
     int drifts;      /* loads are reported, here or elsewhere */
+    double scatter;  /* mean difference of a report from what was known, in parts of it; 0: not known */
     double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
     uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
     uint32_t count;  /* the same of vertices */
