@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Planning at the job's home: the plan is an effect, computed elsewhere; its result becomes records with
  * positions and wishes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,14 @@
 /* What moving costs a job that runs, in parts of what it usually costs a plan: boundaries that become longer
  * with every change cost more. */
 static const double COST_AGAIN = 0.1;
+
+/* Parts of all work: where more than that has to move anyway a mapping is nearly made anew, and moves that
+ * make it a better one are cheap beside the others. */
+static const double UPHEAVAL = 0.04;
+
+/* J of the mapping there is beyond a fresh plan's, in parts: more than that makes moves cheaper, by the e-th
+ * part for each SLOPE more. */
+static const double LAG = 0.05, SLOPE = 0.03, CHEAPEST = 0.2;
 
 /* The same, of each annealing: hosts wait for the plan, and half as many make it no worse. */
 enum { DRAWS_AGAIN = 500000 };
@@ -163,6 +172,59 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
     free(event->as.planned.anchored);
 }
 
+/* How much cheaper moves are while boundaries are longer than without a past. In: options of a fresh plan. */
+static enum lbm_err
+price_of_lag(const struct lbm_plan_task *task, const struct lbm_plan_options *options, double *part)
+{
+    struct lbm_plan fresh;
+    struct lbm_diag diag;
+    enum lbm_err err = lbm_plan_make(task->graph, task->hosts, options, &fresh, &diag);
+    if (err != LBM_OK)
+        return err;
+    double there = (double)lbm_map_hop_bytes(task->graph, task->hosts, task->current);
+    double anew = (double)lbm_map_hop_bytes(task->graph, task->hosts, fresh.part);
+    *part = fmax(CHEAPEST, exp(fmin(0, 1 + LAG - there / fmax(1, anew)) / SLOPE));
+    lbm_plan_free(&fresh);
+    return LBM_OK;
+}
+
+/* The same where much has to move: by the square of it. */
+static enum lbm_err
+price_of_upheaval(const struct lbm_plan_task *task, double *part)
+{
+    const struct lbm_graph *g = task->graph;
+    const struct lbm_hosts *h = task->hosts;
+    uint64_t *load = lbm_alloc(h->n, sizeof *load), *share = lbm_alloc(h->n, sizeof *share);
+    enum lbm_err err = load != NULL && share != NULL ? LBM_OK : LBM_E_NOMEM;
+    if (err == LBM_OK) {
+        lbm_map_limits(g, h, 0, share);
+        lbm_map_loads(g, h->n, task->current, load);
+        double must = (double)lbm_map_excess(h->n, load, share) / (double)lbm_graph_total_work(g);
+        *part = must > UPHEAVAL ? UPHEAVAL / must * UPHEAVAL / must : 1;
+    }
+    free(load);
+    free(share);
+    return err;
+}
+
+/* From the mapping there is. In: options of a fresh plan. */
+static enum lbm_err
+plan_again(const struct lbm_plan_task *task, struct lbm_plan_options *options, struct lbm_plan *plan)
+{
+    struct lbm_diag diag;
+    double of_lag = 1, of_upheaval = 1;
+    enum lbm_err err = price_of_lag(task, options, &of_lag);
+    if (err == LBM_OK)
+        err = price_of_upheaval(task, &of_upheaval);
+    if (err != LBM_OK)
+        return err;
+    double usual = COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
+    options->migration_cost = usual * fmin(of_lag, of_upheaval);
+    options->current = task->current;
+    options->draws_max = DRAWS_AGAIN;
+    return lbm_plan_make(task->graph, task->hosts, options, plan, &diag);
+}
+
 /* The whole pipeline. */
 static enum lbm_err
 plan_whole(const struct lbm_plan_task *task, struct lbm_plan *plan)
@@ -172,12 +234,8 @@ plan_whole(const struct lbm_plan_task *task, struct lbm_plan *plan)
     lbm_plan_defaults(&options);
     options.seed = task->seed;
     options.imbalance = task->imbalance;
-    options.current = task->current;
-    if (task->current != NULL) {
-        options.migration_cost = COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
-        options.draws_max = DRAWS_AGAIN;
-    }
-    return lbm_plan_make(task->graph, task->hosts, &options, plan, &diag);
+    return task->current != NULL ? plan_again(task, &options, plan)
+                                 : lbm_plan_make(task->graph, task->hosts, &options, plan, &diag);
 }
 
 /* Pins and first coordinates only; each vertex goes to the host of its region.
