@@ -108,6 +108,20 @@ scene_largest_load(struct scene *scene)
     return most;
 }
 
+enum lbm_err
+scene_set_capacity(struct cluster *cluster, uint32_t at, uint32_t host, double capacity)
+{
+    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
+    change.action = LBM__HOST_ACTION__HOST_SET;
+    change.host = host;
+    change.capacity = capacity;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
+    request.host_change = &change;
+    const Lbm__Response *response = cluster_ask(cluster, at, 0, &request);
+    return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
+}
+
 const Lbm__JobEntry *
 scene_job(struct scene *scene, uint32_t host)
 {

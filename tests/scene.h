@@ -26,6 +26,8 @@ void scene_free(struct scene *scene);
 const Lbm__Response *scene_ask(struct scene *scene, uint32_t host, Lbm__Request *request);
 /* The members as a host knows them; valid until the next answer. */
 const Lbm__HostsReply *scene_hosts(struct scene *scene, uint32_t host);
+/* Another capacity for that host, proposed at `at`; waits for the log's word. */
+enum lbm_err scene_set_capacity(struct cluster *cluster, uint32_t at, uint32_t host, double capacity);
 /* Every host that is up knows all that are up as ACTIVE, and nobody else. */
 int scene_is_active(struct cluster *cluster, void *scene);
 

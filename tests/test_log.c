@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sim/cluster.h"
+#include "tests/scene.h"
 
 enum { SECOND = 1000000, HELD = 10 * SECOND /* entries that do not concern a host */ };
 
@@ -66,21 +67,6 @@ promote(struct cluster *cluster, uint32_t host, uint32_t uid, int force)
     return (enum lbm_err)response->code;
 }
 
-/* Another capacity for that host, proposed at `at`; waits for the log's word. */
-static enum lbm_err
-set_capacity(struct cluster *cluster, uint32_t at, uint32_t host, double capacity)
-{
-    Lbm__HostChange change = LBM__HOST_CHANGE__INIT;
-    change.action = LBM__HOST_ACTION__HOST_SET;
-    change.host = host;
-    change.capacity = capacity;
-    Lbm__Request request = LBM__REQUEST__INIT;
-    request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
-    request.host_change = &change;
-    const Lbm__Response *response = cluster_ask(cluster, at, 0, &request);
-    return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
-}
-
 static void
 expect_same_views(struct cluster *cluster, uint32_t n)
 {
@@ -99,7 +85,7 @@ all_follow_who_is_promoted(void **state)
     assert_int_equal(promote(cluster, 2, 1234, 0), LBM_E_DENIED);
     assert_int_equal(promote(cluster, 2, 0, 0), LBM_OK);
     for (uint32_t p = 0; p < 4; p++)
-        assert_int_equal(set_capacity(cluster, p, p, 2 + p), LBM_OK);
+        assert_int_equal(scene_set_capacity(cluster, p, p, 2 + p), LBM_OK);
     expect_same_views(cluster, 4);
     for (uint32_t p = 0; p < 4; p++)
         assert_int_equal(status_of(cluster, p)->founder, 2);
@@ -124,7 +110,7 @@ of_two_promoted_at_once_one_leads(void **state)
     cluster_run(cluster, 15 * SECOND, NULL, NULL);
     for (uint32_t p = 0; p < 4; p++)
         assert_int_equal(status_of(cluster, p)->founder, 2);
-    assert_int_equal(set_capacity(cluster, 1, 1, 5), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 1, 1, 5), LBM_OK);
     expect_same_views(cluster, 4);
     cluster_free(cluster);
     lbm_hosts_free(&h);
@@ -140,16 +126,16 @@ a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns(void **state)
     cluster_run(cluster, 3 * SECOND, NULL, NULL);
     assert_int_equal(promote(cluster, 1, 0, 0), LBM_E_TIMEOUT);
     assert_int_equal(promote(cluster, 1, 0, 1), LBM_OK);
-    assert_int_equal(set_capacity(cluster, 3, 3, 5), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 3, 3, 5), LBM_OK);
     cluster_restart(cluster, 0);
     cluster_run(cluster, 3 * SECOND, NULL, NULL);
     assert_int_equal(status_of(cluster, 0)->founder, 1);
-    assert_int_equal(set_capacity(cluster, 0, 0, 7), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 0, 0, 7), LBM_OK);
     expect_same_views(cluster, 4);
     cluster_crash_with(cluster, 1, CRASH_ALL);
     cluster_restart(cluster, 1); /* it knows its role from the disk */
     cluster_run(cluster, 3 * SECOND, NULL, NULL);
-    assert_int_equal(set_capacity(cluster, 2, 2, 9), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 2, 2, 9), LBM_OK);
     expect_same_views(cluster, 4);
     cluster_free(cluster);
     lbm_hosts_free(&h);
@@ -162,12 +148,12 @@ who_comes_late_begins_with_a_view(enum lbm_log_engine engine)
     struct lbm_hosts h;
     struct cluster *cluster = cluster_of("ring:4", engine, 1, &h);
     for (int i = 0; i < 60; i++)
-        assert_int_equal(set_capacity(cluster, (uint32_t)i % 3, (uint32_t)i % 3, 1 + i), LBM_OK);
+        assert_int_equal(scene_set_capacity(cluster, (uint32_t)i % 3, (uint32_t)i % 3, 1 + i), LBM_OK);
     cluster_restart(cluster, 3);
     cluster_run(cluster, 10 * SECOND, NULL, NULL);
     expect_same_views(cluster, 4);
     assert_int_equal(status_of(cluster, 3)->members, 4);
-    assert_int_equal(set_capacity(cluster, 3, 3, 50), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 3, 3, 50), LBM_OK);
     Lbm__LogRequest log = LBM__LOG_REQUEST__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
     log.from = 1;
@@ -183,7 +169,7 @@ who_comes_late_begins_with_a_view(enum lbm_log_engine engine)
         cluster_restart(cluster, p);
     }
     cluster_run(cluster, 5 * SECOND, NULL, NULL);
-    assert_int_equal(set_capacity(cluster, 0, 3, 51), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 0, 3, 51), LBM_OK);
     expect_same_views(cluster, 4);
     cluster_free(cluster);
     lbm_hosts_free(&h);
@@ -212,11 +198,11 @@ an_external_log_that_is_away_freezes_members_and_loses_nothing(void **state)
     assert_int_equal(promote(cluster, 1, 0, 1), LBM_E_UNSUPPORTED);
     cluster_log_loses(cluster, 0.7); /* appends happen, but seven of ten answers are lost */
     for (int i = 0; i < 10; i++)
-        assert_int_equal(set_capacity(cluster, (uint32_t)i % 3, (uint32_t)i % 3, 2 + i), LBM_OK);
+        assert_int_equal(scene_set_capacity(cluster, (uint32_t)i % 3, (uint32_t)i % 3, 2 + i), LBM_OK);
     expect_same_views(cluster, 3);
     uint64_t view = status_of(cluster, 0)->view;
     cluster_log_unavailable(cluster, 1);
-    assert_int_equal(set_capacity(cluster, 1, 1, 99), LBM_E_TIMEOUT);
+    assert_int_equal(scene_set_capacity(cluster, 1, 1, 99), LBM_E_TIMEOUT);
     assert_int_equal(status_of(cluster, 0)->view, view);
     cluster_log_unavailable(cluster, 0);
     cluster_log_loses(cluster, 0);
@@ -533,7 +519,7 @@ who_is_promoted_has_what_it_had_not_stored(void **state)
         uint64_t view = set_far_away(c, far, &commits);
         assert_int_equal(promote(c, far - next, 0, 0), LBM_OK);
         assert_true(cluster_meter(c, far).transactions > commits);
-        assert_int_equal(set_capacity(c, far, far, 9), LBM_OK);
+        assert_int_equal(scene_set_capacity(c, far, far, 9), LBM_OK);
         expect_same_views(c, 12);
         assert_int_equal(status_of(c, far)->view, view + SETS + 2); /* Promote, Set */
         cluster_free(c);
@@ -552,7 +538,7 @@ a_host_that_proposes_stores_first_what_it_has_read(void **state)
     uint32_t far = far_away(c);
     uint64_t view = set_far_away(c, far, &commits);
     int64_t before_us = cluster_now(c);
-    assert_int_equal(set_capacity(c, far, far, 9), LBM_OK);
+    assert_int_equal(scene_set_capacity(c, far, far, 9), LBM_OK);
     assert_true(cluster_now(c) - before_us < SECOND / 2);
     assert_int_equal(status_of(c, far)->view, view + SETS + 1);
     cluster_free(c);

@@ -47,6 +47,7 @@ struct outline {
     int64_t look_us;   /* next look at loads */
     int64_t hold_us;   /* what was asked for is waited for so long */
     int follows;       /* vertices of this host are on their way to where the plan has them */
+    int withheld;      /* sessions that moved nothing meanwhile */
     int64_t follow_us; /* next look at those that wait */
 };
 

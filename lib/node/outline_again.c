@@ -77,14 +77,40 @@ outline_look(struct lbm_node *node, struct job *job)
     }
 }
 
-int
-outline_holds(const struct lbm_node *node, const struct job *job)
+/* Nonzero from when loads are known to be uneven by much until all is where the plan has it. */
+static int
+awaits_plan(const struct lbm_node *node, const struct job *job)
 {
     const struct outline *o = &job->outline;
     int is_asked = o->vertex.n != 0 && node->now_us < o->hold_us;
     int may_be_asked = o->due_us != 0 && !o->is_spent && node->now_us < o->due_us + HOLD_US;
+    return job->was_settled && (o->follows || is_asked || may_be_asked);
+}
+
+int
+outline_holds(const struct lbm_node *node, const struct job *job)
+{
+    const struct outline *o = &job->outline;
     int may_be_due = o->over_us != 0 && !o->is_spent && node->now_us < o->over_us + HEAR_US;
-    return job->was_settled && (o->follows || is_asked || may_be_asked || may_be_due);
+    return awaits_plan(node, job) || (job->was_settled && may_be_due);
+}
+
+int
+outline_withholds(const struct lbm_node *node, struct job *job)
+{
+    if (!awaits_plan(node, job))
+        return 0;
+    job->outline.withheld = 1;
+    return 1;
+}
+
+/* Boundaries that were left to a plan which has come, or will not. */
+static void
+make_up(struct lbm_node *node, struct job *job)
+{
+    job->outline.withheld = 0;
+    if (job->phase == LBM_PHASE_SETTLED)
+        job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 void
@@ -149,6 +175,8 @@ outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job
         follow(node, job);
     if (node->now_us >= o->look_us)
         outline_look(node, job);
+    if (o->withheld && !awaits_plan(node, job))
+        make_up(node, job);
     if (entry->home != node->host || o->state == OUTLINE_PLANNING || job->planning)
         return;
     if (o->state == OUTLINE_ASKED) {
@@ -169,7 +197,8 @@ outline_again_deadline(const struct job *job)
     int64_t when = o->follows ? o->follow_us : INT64_MAX;
     if (o->again && o->state == OUTLINE_ASKED && o->until_us < when)
         when = o->until_us;
-    if (job->was_settled && (o->due_us != 0 || o->over_us != 0) && !o->is_spent && o->look_us < when)
+    int looks = o->withheld || ((o->due_us != 0 || o->over_us != 0) && !o->is_spent);
+    if (job->was_settled && looks && o->look_us < when)
         when = o->look_us;
     return when;
 }

@@ -461,7 +461,9 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     if (accept->meeting != MEETING_DELIVERY)
         promise_set(node, s, message->src, 0);
     int64_t owed = promise_owed(s, message->src);
-    if (!accept->same && exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
+    if (owed == 0 && outline_withholds(node, job)) {
+        carry_out(node, job, &exchange, accept);
+    } else if (!accept->same && exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
     } else {
         size_t n_moved = exchange.give.n + exchange.take.n;
