@@ -96,7 +96,7 @@ fault_die(struct story *s, const struct fault *f)
     if (s->dead[host] || !cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) ||
         !story_may_lose(s))
         return 0;
-    int headless = orders_log(s, host);
+    int headless = orders_log(s, host) || story_may_be_promoting(s);
     if (headless && (!cluster_log_is_everywhere(s->cluster) || !story_can_promote(s, host)))
         return 0;
     if (!cluster_is_up(s->cluster, host))

@@ -42,8 +42,9 @@ struct story {
     int64_t loss_us;        /* of the last loss of a disk; 0: none */
     int disk_lost;          /* one was, or went back in time */
     int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
-    int headless;           /* who ordered the control log is dead, an operator has to promote another one */
-    int64_t promoted_us;    /* when that was last tried */
+    int headless;           /* who ordered the control log is dead, or a promise is waited for of who is */
+    int64_t asked_us;       /* when a host was told to order it for no such reason; 0: never */
+    int64_t promoted_us;    /* when an operator last tried to */
     uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_buddy; /* of a drill */
     uint32_t other;                 /* somebody else; the same in all steps of a figure */
@@ -107,6 +108,8 @@ uint32_t story_founder(struct story *s, uint32_t host);
 int story_can_promote(struct story *s, uint32_t host);
 /* Ask a host to order the control log from now on. */
 void story_promote(struct story *s, uint32_t host, int force);
+/* Nonzero if that may still be going on without any host to say so: a loss now would keep it waiting. */
+int story_may_be_promoting(const struct story *s);
 void story_submit(struct story *s, uint32_t host, uint32_t shape);
 void story_cancel(struct story *s, uint32_t host, uint32_t number); /* of the jobs, from 0 on */
 

@@ -194,7 +194,15 @@ ask_promote(struct story *s, uint32_t host, uint32_t uid, int force)
 void
 story_promote(struct story *s, uint32_t host, int force)
 {
+    if (!force)
+        s->asked_us = cluster_now(s->cluster);
     (void)ask_promote(s, host, 0, force);
+}
+
+int
+story_may_be_promoting(const struct story *s)
+{
+    return s->asked_us != 0 && cluster_now(s->cluster) < s->asked_us + PROMOTE_AGAIN_US;
 }
 
 int
@@ -210,14 +218,15 @@ can_be_asked(const struct story *s, uint32_t host)
     return !s->dead[host] && cluster_is_up(s->cluster, host) && !cluster_is_stopped(s->cluster, host);
 }
 
-/* What an operator does when who ordered the control log is lost: promote another host, until one says itself
- * that it orders the log. Others name it as soon as they have promised to follow it. While the one that was
- * told last cannot be asked, it may be the one. */
+/* What an operator does when who ordered the control log is lost, or somebody whose promise is waited for:
+ * promote another host, until one says itself that it orders the log. Others name it as soon as they have
+ * promised to follow it. While the one that was told last cannot be asked, it may be the one. */
 void
 story_find_head(struct story *s)
 {
     uint32_t at = LBM_NONE;
-    if (!s->headless || cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US ||
+    if (!s->headless || story_may_be_promoting(s) ||
+        cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US ||
         (s->promoted != LBM_NONE && !s->dead[s->promoted] && !can_be_asked(s, s->promoted)))
         return;
     for (uint32_t p = 0; p < s->h.n && s->headless; p++) {

@@ -315,7 +315,7 @@ round_fails(struct lbm_node *node)
     char why[160];
     snprintf(why, sizeof why, "host %" PRIu32 " does not answer%s",
              p->awaited.n != 0 ? p->awaited.at[0] : p->longest,
-             p->round == PROMOTION_ASK ? "" : "; this host is promoted as soon as it does");
+             p->round == PROMOTION_ASK ? "" : "; this host is promoted as soon as it does, or by --force");
     if (p->round == PROMOTION_ASK) {
         promotion_ends(node, LBM_E_TIMEOUT, why);
         return;
