@@ -9,6 +9,8 @@ set -u
 holds() { awk -v a="$(figure "$1" "$scratch/a")" "BEGIN { exit !(a $2) }" || fail "$1 is $(figure "$1" "$scratch/a"), not $2"; }
 holds late '== 0'
 holds hop_bytes_ratio_most '<= 1.15'
+awk -v all="$(figure hop_bytes_ratio_luckiest "$scratch/a")" -v middle="$(figure hop_bytes_ratio_most "$scratch/a")" \
+    'BEGIN { exit !(all > middle && middle > 0.5) }' || fail "of five plans the luckiest is no better than the middle one"
 holds still_handed '== 0'
 holds noise_a_minute '<= 0.001'
 awk -v moved="$(figure moved "$scratch/a")" -v flow="$(figure flow "$scratch/a")" 'BEGIN { exit !(moved > flow / 2 && moved <= 2 * flow) }' ||
@@ -28,6 +30,7 @@ refused drift <<'END'
 --guest absent.graph|absent.graph
 --ramps 40 --steps 100|--steps: no more than 400
 --noise 2|--noise
+--fresh 0|--fresh
 --nonsense|--nonsense: there is no such option
 END
 [ "$failed" -eq 0 ] && echo "J at most $(figure hop_bytes_ratio_most "$scratch/a") of a fresh plan"

@@ -10,13 +10,14 @@
 #include "base/err.h"
 #include "host/host.h"
 
-enum { DRIFT_STEPS_MAX = 400 };
+enum { DRIFT_STEPS_MAX = 400, DRIFT_FRESH_MAX = 99 };
 
 struct drift_options {
     const char *hosts, *guest;
     uint32_t ramps, steps;   /* corners, one after the other; steps of each */
     double seconds;          /* of a step */
-    uint32_t plans;          /* compare with a fresh plan every so many steps; 0: never */
+    uint32_t plans;          /* compare with fresh plans every so many steps; 0: never */
+    uint32_t fresh;          /* so many, each drawn from another seed, of which the middle one counts */
     double noise;            /* of each report, at most, relative */
     double still_s, noisy_s; /* with constant loads, and with noise, in the end */
     double imbalance;        /* bound of the job */
@@ -32,7 +33,8 @@ struct drift_step {
     double back_s;             /* within 5 % from then on; < 0: never */
     double least, flow;        /* work over the limits; least work over links that leaves none there */
     double moved;              /* work that is elsewhere afterwards */
-    uint64_t hop_bytes, fresh; /* afterwards; fresh 0: not compared */
+    uint64_t hop_bytes, fresh; /* afterwards; fresh, the median, 0: not compared */
+    uint64_t luckiest;         /* least of the fresh plans */
     double most;               /* hop_bytes over fresh at any moment of it */
 };
 
@@ -51,6 +53,7 @@ struct drift_result {
     double handed;             /* work that was handed over, with all stops on its way */
     double worst, worst_ever;  /* hop_bytes over that of a fresh plan: after steps, at any moment */
     double mean_ratio;
+    double luckiest; /* after steps over the least of the fresh plans, at most */
     double slowest_s;
     uint32_t late; /* steps that were not back within 5 % in 5 s */
     struct drift_rest still, noisy;

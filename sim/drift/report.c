@@ -18,18 +18,20 @@ print_json(const struct drift_options *o, const struct drift_result *r)
         "{\"hosts\": \"%s\", \"guest\": \"%s\", \"n_hosts\": %" PRIu32 ", \"vertices\": %" PRIu32
         ", \"seed\": %" PRIu64 ", \"why\": \"%s\", \"late\": %" PRIu32
         ", \"least\": %.0f, \"flow\": %.0f, \"moved\": %.0f, \"handed\": %.0f, \"hop_bytes_ratio_most\": %.4f"
-        ", \"hop_bytes_ratio_ever\": %.4f, \"hop_bytes_ratio_mean\": %.4f, \"messages\": %" PRIu64
-        ", \"bytes\": %" PRIu64 ", \"still_handed\": %" PRIu64 ", \"noise_a_minute\": %.6f"
+        ", \"hop_bytes_ratio_ever\": %.4f, \"hop_bytes_ratio_mean\": %.4f"
+        ", \"hop_bytes_ratio_luckiest\": %.4f, \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64
+        ", \"still_handed\": %" PRIu64 ", \"noise_a_minute\": %.6f"
         ", \"hash\": \"%016" PRIx64 "\", \"steps\": [",
         o->hosts, o->guest, r->n_hosts, r->vertices, o->seed, r->why, r->late, r->least, r->flow, r->moved,
-        r->handed, r->worst, r->worst_ever, r->mean_ratio, r->messages, r->bytes, r->still.handed,
-        r->noisy.a_minute, r->hash);
+        r->handed, r->worst, r->worst_ever, r->mean_ratio, r->luckiest, r->messages, r->bytes,
+        r->still.handed, r->noisy.a_minute, r->hash);
     for (uint32_t i = 0; i < r->n; i++) {
         const struct drift_step *s = &r->step[i];
         printf("%s\n {\"before\": %.4f, \"after\": %.4f, \"back_s\": %.1f, \"least\": %.0f, \"flow\": %.0f"
-               ", \"moved\": %.0f, \"hop_bytes\": %" PRIu64 ", \"fresh\": %" PRIu64 "}",
+               ", \"moved\": %.0f, \"hop_bytes\": %" PRIu64 ", \"fresh\": %" PRIu64 ", \"luckiest\": %" PRIu64
+               "}",
                i != 0 ? "," : "", s->before, s->after, s->back_s, s->least, s->flow, s->moved, s->hop_bytes,
-               s->fresh);
+               s->fresh, s->luckiest);
     }
     printf("]}\n");
 }
@@ -54,8 +56,9 @@ print_steps(const struct drift_options *o, const struct drift_result *r)
 static void
 print_sums(const struct drift_options *o, const struct drift_result *r)
 {
-    printf("J of a fresh plan: %.3f on the mean, %.3f at most after a step, %.3f at any moment\n",
-           r->mean_ratio, r->worst, r->worst_ever);
+    printf("J of a fresh plan, the middle one of %" PRIu32 ": %.3f on the mean, %.3f at most after a step, "
+           "%.3f at any moment; of the luckiest %.3f at most\n",
+           o->fresh, r->mean_ratio, r->worst, r->worst_ever, r->luckiest);
     printf("moved %.0f: %.2f of the least flow over links, %.2f of what was over limits", r->moved,
            ratio(r->moved, r->flow), ratio(r->moved, r->least));
     if (o->remap) {
