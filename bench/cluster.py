@@ -1,6 +1,8 @@
 # What benches of real clusters do with daemons, with lbctl and with applications.
 import json, mmap, os, shutil, signal, subprocess, tempfile, time
 
+FRESH_PLANS = 5  # that a mapping is compared with
+
 
 def run(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -74,6 +76,11 @@ class Cluster:
         """Host of each vertex."""
         hosts = run(self.lbctl, "-q", "plan", path, "--hosts", self.hosts, *options)
         return [int(host) for host in hosts.split()]
+
+    def fresh(self, path, hop_bytes):
+        """J of fresh plans, least first, each drawn from another seed; hop_bytes tells that of a mapping. For the
+        same loads it differs by several parts of a hundred, so the median is compared with."""
+        return sorted(hop_bytes(self.plan(path, "--seed", str(seed + 1))) for seed in range(FRESH_PLANS))
 
     # ---- daemons ----
 

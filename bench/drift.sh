@@ -10,8 +10,9 @@
 # cooldown=5. -j writes the numbers as JSON, a file for each guest.
 #
 # Of each step: how uneven true loads become, after how long they are within 5 % and stay so, and how uneven they are at its end.
-# J is compared with a fresh plan twice in a ramp. What moved is compared with the least flow over links that leaves no host
-# with more than 1.03 of its share, found step by step.
+# J is compared with five fresh plans twice in a ramp: with the middle one, since they differ by several parts of a hundred, and with
+# the luckiest. What moved is compared with the least flow over links that leaves no host with more than 1.03 of its share, found
+# step by step.
 set -eu
 
 guests=() ramps=4 still=300 noise=180 gates=() json=
@@ -42,7 +43,8 @@ for guest in "${guests[@]}"; do
     report=()
     if [ -n "$json" ]; then
         mkdir -p "$json"
-        report=(--json "$json/$(basename "${guest%%.*}").json")
+        name=$(basename "$guest")
+        report=(--json "$json/${name%%.*}.json")
     fi
     python3 "$top/bench/drift.py" "$build" "$guest" --ramps "$ramps" --still "$still" --noise "$noise" "${gates[@]}" "${report[@]}" ||
         status=1
