@@ -8,8 +8,9 @@
 # absent. STEPS is 20, a step takes SECONDS at least, 8. -j writes the numbers as JSON, -p draws them, a file for each guest.
 #
 # Of each step: how uneven loads become, after how long they are within 5 % and stay so; what moved beside the least flow over
-# links that leaves no host with more than 1.03 of its share; J beside that of a fresh plan. -n leaves the comparison with others
-# out: mapping from scratch and remapping by Scotch, and METIS from scratch with parts relabelled so that little moves.
+# links that leaves no host with more than 1.03 of its share; J beside that of a fresh plan, the middle one of five. -n leaves the
+# comparison with others out: mapping from scratch and remapping by Scotch, and METIS from scratch with parts relabelled so that
+# little moves.
 set -eu
 
 guests=() steps=20 seconds=8 peers=(--peers) json='' plot=''
@@ -35,7 +36,8 @@ fi
 status=0
 for guest in "${guests[@]}"; do
     report=()
-    name=$(basename "${guest%%.*}")
+    name=$(basename "$guest")
+    name=${name%%.*}
     [ -z "$json" ] || { mkdir -p "$json" && report+=(--json "$json/$name.json"); }
     [ -z "$plot" ] || { mkdir -p "$plot" && report+=(--plot "$plot/$name.svg"); }
     python3 "$top/bench/adaptive.py" "$build" "$guest" --steps "$steps" --seconds "$seconds" "${peers[@]}" "${report[@]}" || status=1
