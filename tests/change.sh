@@ -19,6 +19,18 @@ cut -d' ' -f1-20 "$scratch/b" | sed 's/[0-9]* MiB//' >"$scratch/d"
 cut -d' ' -f1-20 "$scratch/c" | sed 's/[0-9]* MiB//' | cmp -s - "$scratch/d" || fail "the same seed is another run"
 [ "$(grep -cE '^ +[0-9]+ +[0-9.]+ ' "$scratch/b")" -eq 3 ] || fail "three changes: $(cat "$scratch/b")"
 
+# With a mapping each host begins with its square block: the one that grows gives to its neighbours.
+for ((v = 0; v < 1600; v++)); do echo $((v / 40 / 8 * 5 + v % 40 / 8)); done >"$scratch/blocks"
+"$sim" change --hosts mesh:5x5 --guest lattice:40x40 --map "$scratch/blocks" --json >"$scratch/e" || fail "blocks do not settle"
+awk -v a="$(figure imbalance_before "$scratch/e")" 'BEGIN { exit !(a > 0.0955 && a < 0.0957) }' ||
+    fail "blocks are uneven at first: $(figure imbalance_before "$scratch/e")"
+head -n 1599 "$scratch/blocks" >"$scratch/short"
+
+refused change <<END
+--hosts mesh:5x5 --guest lattice:40x40 --map $scratch/absent|absent
+--hosts mesh:5x5 --guest lattice:40x40 --map $scratch/short|short
+--hosts mesh:4x4 --guest lattice:40x40 --map $scratch/blocks|blocks
+END
 refused change <<'END'
 --hosts nonsense|nonsense: no such topology
 --hosts chain:1|--hosts: chain:1 is one host alone
@@ -30,6 +42,8 @@ refused change <<'END'
 --changes 0|--changes: '0' is not a whole number from 1 to 64
 --changes 65|--changes: '65' is not
 --hosts ring:4 --changes 4|--changes: one of the 4 hosts stays as it is
+--hosts ring:8 --changes 3 --apart 4|--apart: 3 hosts are not so far apart
+--apart 0|--apart: '0' is not a whole number
 --seed x|--seed: 'x' is not a whole number
 --nonsense|--nonsense: there is no such option
 --hosts|--hosts: a value is missing

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "file/file.h"
 #include "graph/generate.h"
 #include "map/map.h"
 
@@ -30,6 +31,7 @@ struct change {
     struct reporter reporter[CHANGES_MAX]; /* of each host whose load grows */
     struct cluster_meter *before;          /* [h.n] */
     uint32_t *part, *start;                /* [g.n] */
+    uint32_t *given;                       /* [g.n] the mapping to begin with; NULL: a plan */
     uint32_t *work;                        /* [g.n] */
     uint8_t at_rest[CLUSTER_KINDS];
     uint32_t host[CHANGES_MAX]; /* whose load grows */
@@ -284,20 +286,35 @@ middle(const struct change *c)
     return best;
 }
 
-/* Hosts whose loads grow: all different. */
-static void
+/* Hosts whose loads grow: all different, and so far apart. Zero if there are not so many. */
+static int
 choose_hosts(struct change *c)
 {
+    enum { TRIES = 100 };
+    uint32_t *links = lbm_alloc(c->h.n, sizeof *links), n = 1;
     struct lbm_rng rng;
+    LBM_ASSERT(links != NULL);
     lbm_rng_seed(&rng, c->options->seed);
     c->host[0] = c->options->host != LBM_NONE ? c->options->host : middle(c);
-    for (uint32_t i = 1; i < c->options->changes;) {
+    for (uint32_t tries = 0; n < c->options->changes && tries < TRIES * c->h.n; tries++) {
         uint32_t before = 0;
-        c->host[i] = lbm_rng_below(&rng, c->h.n);
-        while (c->host[before] != c->host[i])
+        c->host[n] = lbm_rng_below(&rng, c->h.n);
+        find_ways(c, c->host[n], links);
+        while (before < n && links[c->host[before]] >= c->options->apart)
             before++;
-        i += before == i;
+        n += before == n;
     }
+    free(links);
+    return n == c->options->changes;
+}
+
+/* Where vertices begin. */
+static void
+put_given(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan)
+{
+    const struct change *c = arg;
+    if (c->given != NULL && task->current == NULL)
+        memcpy(plan->part, c->given, plan->n * sizeof *plan->part);
 }
 
 static void
@@ -305,6 +322,7 @@ begin(struct change *c)
 {
     const struct change_options *o = c->options;
     struct cluster_options cluster = {.seed = o->seed,
+                                      .job_seed = o->seed, /* plans of several runs are not the same one */
                                       .delay_least_us = 100,
                                       .delay_most_us = 1000,
                                       .sync_us = 2000,
@@ -312,6 +330,8 @@ begin(struct change *c)
                                       .engine = LBM_LOG_ENGINE_LOCAL,
                                       .late = c->h.n,
                                       .log_compact_min = 1024,
+                                      .planned = put_given,
+                                      .planned_arg = c,
                                       .unwatched = 1,
                                       .shares = 1,
                                       .large_members = UINT32_MAX, /* who waits shares with nobody */
@@ -325,7 +345,6 @@ begin(struct change *c)
         c->work[v] = lbm_graph_work(&c->g, v);
     c->result->n_hosts = c->h.n;
     c->result->vertices = c->g.n;
-    choose_hosts(c);
     c->cluster = cluster_new(&c->h, &cluster);
 }
 
@@ -358,6 +377,11 @@ change_run(const struct change_options *options, struct change_result *result, s
                            c.h.n);
     if (err == LBM_OK && weigh(&c.g) != LBM_OK)
         err = lbm_diag_set(diag, LBM_E_NOMEM, "--guest", 0, "no memory for it");
+    if (err == LBM_OK && options->map != NULL)
+        err = lbm_file_map(options->map, c.g.n, c.h.n, &c.given, diag);
+    if (err == LBM_OK && !choose_hosts(&c))
+        err = lbm_diag_set(diag, LBM_E_RANGE, "--apart", 0, "%" PRIu32 " hosts are not so far apart",
+                           options->changes);
     if (err == LBM_OK) {
         begin(&c);
         result->settled = course(&c);
@@ -367,6 +391,7 @@ change_run(const struct change_options *options, struct change_result *result, s
         for (uint32_t i = 0; i < options->changes; i++)
             reporter_free(&c.reporter[i]);
     }
+    free(c.given);
     free(c.before);
     free(c.part);
     free(c.start);

@@ -7,9 +7,11 @@
 enum {
     CHANGE_HOSTS,
     CHANGE_GUEST,
+    CHANGE_MAP,
     CHANGE_FACTOR,
     CHANGE_HOST,
     CHANGE_CHANGES,
+    CHANGE_APART,
     CHANGE_SEED,
     CHANGE_JSON,
     CHANGE_OPTIONS
@@ -26,6 +28,10 @@ static const struct lbm_option options[] = {
                       .value = "SPEC",
                       .fallback = "lattice:128x128",
                       .text = "graph of the job, as lbctl gen has it; each vertex weighs 100"},
+    [CHANGE_MAP] = {.name = "map",
+                    .type = LBM_OPTION_TEXT,
+                    .value = "FILE",
+                    .text = "mapping to begin with, instead of a plan: a host of each vertex, one a line"},
     [CHANGE_FACTOR] = {.name = "factor",
                        .type = LBM_OPTION_NUMBER,
                        .value = "F",
@@ -45,6 +51,13 @@ static const struct lbm_option options[] = {
                         .max = CHANGES_MAX,
                         .fallback = "1",
                         .text = "so many, each on another host; all but the first are drawn"},
+    [CHANGE_APART] = {.name = "apart",
+                      .type = LBM_OPTION_INTEGER,
+                      .value = "N",
+                      .min = 1,
+                      .max = LBM_HOSTS_MAX,
+                      .fallback = "1",
+                      .text = "so many links from one of these hosts to another, at least"},
     [CHANGE_SEED] = SIM_SEED_OPTION,
     [CHANGE_JSON] = LBM_JSON_OPTION,
 };
@@ -55,10 +68,12 @@ run_change(const struct lbm_cli *cli)
     const struct lbm_option_value *value = cli->value;
     const struct change_options o = {.hosts = value[CHANGE_HOSTS].text,
                                      .guest = value[CHANGE_GUEST].text,
+                                     .map = value[CHANGE_MAP].given ? value[CHANGE_MAP].text : NULL,
                                      .factor = value[CHANGE_FACTOR].number,
                                      .host = value[CHANGE_HOST].given ? (uint32_t)value[CHANGE_HOST].integer
                                                                       : LBM_NONE,
                                      .changes = (uint32_t)value[CHANGE_CHANGES].integer,
+                                     .apart = (uint32_t)value[CHANGE_APART].integer,
                                      .seed = value[CHANGE_SEED].integer,
                                      .json = value[CHANGE_JSON].given,
                                      .quiet = lbm_cli_is_quiet(cli)};
