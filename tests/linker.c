@@ -195,6 +195,9 @@ run(struct side *two, uint32_t width)
     good &= said("it is made again", change(two, &two[0], u, v, 1, 0) && hears(two, &two[1], v, u, 1));
     good &= said("one end goes", change(two, &two[0], u, v, 0, 1));
     good &= said("the other one hears of it", hears(two, &two[1], v, u, 0));
+    uint32_t w = inner(&two[0]); /* what comes and goes may do so between two looks of who records it */
+    good &= said("an edge stays",
+                 w < two[0].n && change(two, &two[0], w, v, STRONG, 0) && hears(two, &two[1], v, w, STRONG));
     return good;
 }
 
