@@ -215,6 +215,30 @@ boundaries_stay_short_while_loads_drift(void **state)
 
 /* Sessions may be going on for another reason when loads become uneven by much. They leave everything where
  * it is, or the plan that comes would know neither what is on its way nor where that is wanted. */
+/* Vertices will move, and who waits for the job is not told before that all is well. */
+static void
+a_job_that_awaits_a_plan_has_not_settled(void **state)
+{
+    enum { LOOKS = 200 };
+    struct loads loads = {.corner = USUAL};
+    struct scene scene;
+    int n_uneven = 0;
+    (void)state;
+    scene_of_applications(&scene, &loads, &scene_calm);
+    loads.corner = 2 * USUAL;
+    for (int i = 0; i < LOOKS; i++) {
+        cluster_run(scene.cluster, 50000, NULL, NULL);
+        const Lbm__JobEntry *job = scene_job(&scene, 0);
+        n_uneven += job->imbalance > 0.2;
+        assert_false(job->imbalance > 0.2 && job->settled);
+    }
+    if (getenv("SHOW") != NULL)
+        print_message("uneven at %d looks\n", n_uneven);
+    assert_in_range(n_uneven, 10, LOOKS / 2);
+    scene_expect_settled(&scene, 30);
+    scene_free(&scene);
+}
+
 static void
 nothing_moves_while_a_plan_is_made(void **state)
 {
@@ -417,6 +441,7 @@ main(void)
         cmocka_unit_test(loads_that_do_not_scatter_are_known_at_once),
         cmocka_unit_test(boundaries_stay_short_while_loads_drift),
         cmocka_unit_test(noise_moves_nothing),
+        cmocka_unit_test(a_job_that_awaits_a_plan_has_not_settled),
         cmocka_unit_test(nothing_moves_while_a_plan_is_made),
         cmocka_unit_test(few_vertices_that_move_change_no_shares),
         cmocka_unit_test(vertices_follow_measured_capacity),

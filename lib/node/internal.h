@@ -155,8 +155,9 @@ void jobs_lost(struct lbm_node *node); /* all of them, by eviction */
 void jobs_view_changed(struct lbm_node *node, int topology_changed, int all);
 void jobs_timer(struct lbm_node *node);
 int64_t jobs_deadline(const struct lbm_node *node);
-/* As pulses say it: the part of MAPPING has come to rest; once settled, all partners have been met. */
-int job_is_ready(const struct job *job);
+/* As pulses say it: the part of MAPPING has come to rest; once settled, all partners have been met, and no
+ * plan is awaited. */
+int job_is_ready(const struct lbm_node *node, const struct job *job);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);

@@ -432,9 +432,10 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
 }
 
 int
-job_is_ready(const struct job *job)
+job_is_ready(const struct lbm_node *node, const struct job *job)
 {
-    return job->phase == LBM_PHASE_SETTLED ? job->session.missed.n == 0 : job->ready;
+    int is_at_rest = job->session.missed.n == 0 && !outline_holds(node, job);
+    return job->phase == LBM_PHASE_SETTLED ? is_at_rest : job->ready;
 }
 
 static enum lbm_phase

@@ -270,7 +270,7 @@ fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pu
     pulse->largest = job->largest;
     pulse->frame = job->frame_seq;
     pulse->moved = job->moved;
-    pulse->ready = job_is_ready(job) != 0;
+    pulse->ready = job_is_ready(node, job) != 0;
     pulse->level_sweeps = job->level.sweeps;
     pulse->level_words = job->level.words;
     pulse->flow = job->level.flow;

@@ -168,7 +168,7 @@ own_pulse(const struct lbm_node *node, const struct job *job)
                           .counter = job->session.termination.counter,
                           .largest = job->largest,
                           .moved = job->moved,
-                          .ready = job_is_ready(job),
+                          .ready = job_is_ready(node, job),
                           .level_sweeps = job->level.sweeps,
                           .level_words = job->level.words,
                           .flow = job->level.flow,
@@ -218,7 +218,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
         return;
     }
     enum lbm_phase least = LBM_PHASE_SETTLED; /* of those that take part */
-    int has_missed = 0;                       /* meetings are to come yet */
+    int is_at_rest = 1;                       /* no meetings are to come yet, and no plan */
     out->counter = UINT32_MAX;
     out->imbalance = -1;
     for (size_t i = 0; i < n; i++) {
@@ -234,7 +234,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
         int is_missing = is_unheard(node, &node->view.members.at[i]) ||
                          (host == node->host ? is_stuck(node) : peer != NULL && peer->stuck);
         fold_pulse(node, entry, &pulse, is_missing, out, &least);
-        has_missed |= pulse.phase == LBM_PHASE_SETTLED && !pulse.ready;
+        is_at_rest &= pulse.phase != LBM_PHASE_SETTLED || pulse.ready;
     }
     out->n_host_load = out->n_host_vertices = out->n_host;
     out->job = entry->job;
@@ -251,7 +251,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->imbalance_bound = entry->imbalance;
     out->counter_goal = (is_routable(node) ? node->view.diameter : 0) + 1;
     out->owner = entry->owner;
-    out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && !has_missed;
+    out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && is_at_rest;
     out->policy = (char *)lbm_job_policy_name(entry->policy.policy);
     out->policy_asked = (char *)lbm_job_policy_name(entry->policy.asked);
     out->schedule = (char *)lbm_schedule_name(entry->policy.schedule);
