@@ -272,6 +272,7 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, struct tellin
     struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
     uint32_t id = vertex->id;
     vertex->news_us = node->now_us;
+    vertex->news_told += vertex->news_told < UINT8_MAX;
     count_asked(node, job, vertex, telling);
     for (uint32_t i = vertex->n_news; i-- > 0;) {
         struct lbm_half news = vertex->news[i];
@@ -290,12 +291,25 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, struct tellin
     }
 }
 
+/* When it is told (again). The owner of the other end may have changes of its own on their way to its buddy,
+ * or nobody could be asked yet who that is: both are over soon. */
+static int64_t
+tell_at(const struct lbm_vertex *vertex)
+{
+    if (vertex->news_us == 0)
+        return 0;
+    if (LBM_BUG(EDGES_TOLD_ONCE))
+        return INT64_MAX;
+    int64_t wait_us = EDGES_AGAIN_US;
+    for (unsigned i = 1; i < vertex->news_told && wait_us < EDGES_RETRY_US; i++)
+        wait_us *= 2;
+    return vertex->news_us + (wait_us < EDGES_RETRY_US ? wait_us : EDGES_RETRY_US);
+}
+
 static int
 is_to_tell(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    int is_due = vertex->news_us == 0 ||
-                 (node->now_us - vertex->news_us >= EDGES_RETRY_US && !LBM_BUG(EDGES_TOLD_ONCE));
-    return is_due && (is_acked(node, vertex) || LBM_BUG(EDGES_TOLD_UNACKED));
+    return node->now_us >= tell_at(vertex) && (is_acked(node, vertex) || LBM_BUG(EDGES_TOLD_UNACKED));
 }
 
 void
@@ -306,21 +320,25 @@ edges_timer(struct lbm_node *node, struct job *job)
     struct telling telling = {0};
     telling.is_asked_of_everybody = node->now_us >= job->where_us && everybody_is_heard(node);
     size_t kept = 0, n = job->news.n;
+    int64_t next_us = node->now_us + EDGES_RETRY_US;
     job->news_us = INT64_MAX;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         uint32_t slot = job->news.at[i];
         if (job->shard.vertices.at[slot].n_news != 0 && is_to_tell(node, &job->shard.vertices.at[slot]))
             tell_vertex(node, job, slot, &telling);
-        if (job->shard.vertices.at[slot].n_news != 0)
-            job->news.at[kept++] = slot;
-        else
+        if (job->shard.vertices.at[slot].n_news == 0) {
             job->shard.vertices.at[slot].news_listed = 0;
+            continue;
+        }
+        int64_t when = tell_at(&job->shard.vertices.at[slot]);
+        next_us = when > node->now_us && when < next_us ? when : next_us;
+        job->news.at[kept++] = slot;
     }
     for (size_t i = n; i < job->news.n; i++) /* meanwhile */
         job->news.at[kept++] = job->news.at[i];
     job->news.n = kept;
     if (kept != 0 && job->news_us == INT64_MAX)
-        job->news_us = node->now_us + EDGES_RETRY_US;
+        job->news_us = next_us;
     for (size_t i = 0; i < telling.list.n; i++)
         send_told(node, job, &telling.list.at[i]);
     ghosts_ask(node, job, telling.lost.n, telling.lost.at);
@@ -352,6 +370,7 @@ edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
             continue; /* nothing new, so no reason to tell it at once: two hosts could go on so for ever */
         vertex->news[at].host = host;
         vertex->news_asked = 0;
+        vertex->news_told = 0;
         vertex->news_us = 0;
         job->news_us = 0;
     }

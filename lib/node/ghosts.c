@@ -219,7 +219,8 @@ ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
 {
     if (n == 0 || node->now_us < job->where_us)
         return;
-    job->where_us = node->now_us + WHERE_US;
+    int64_t wait_us = (int64_t)node->view.members.n * WHERE_EACH_US;
+    job->where_us = node->now_us + (wait_us < WHERE_US ? wait_us : WHERE_US);
     Lbm__Where where = LBM__WHERE__INIT;
     where.job = job->id;
     Lbm__Peer message = LBM__PEER__INIT;

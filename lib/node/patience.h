@@ -56,11 +56,13 @@ enum {
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     FIN_RETRY_US = 5000000,
     EDGES_REST_US = 1000000,     /* from a change of edges to a look at what may move for it */
-    EDGES_RETRY_US = 1000000,    /* changed edges without an answer are told again */
+    EDGES_AGAIN_US = 50000,      /* changed edges without an answer are told again, then after twice as long, */
+    EDGES_RETRY_US = 1000000,    /* and so on up to this */
     UNHEARD_US = 200000000,       /* of large clusters: those who are heard in turn */
     SLOW_LEAST_US = 100000,       /* there and back; whoever answers within that is not slow */
     VISIT_US = 1000000,           /* between visits of a host that has settled to those it has missed */
-    WHERE_US = 1000000,      /* between questions to everybody */
+    WHERE_EACH_US = 6000,    /* between questions to everybody, for each host that is asked, */
+    WHERE_US = 1000000,      /* and no more than that */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
     TOMBSTONE_LEAST_US = 3000000, /* the same if there are many: neighbours have heard of it by then */
 };

@@ -116,6 +116,7 @@ record_together(struct lbm_node *node, struct job *job, const uint32_t *slots, s
         vertex->covered = 0;
         vertex->news_stamp = seq;
         vertex->news_us = 0;
+        vertex->news_told = 0;
         vertex->news_asked = 0;
         store(node, job, vertex, seq);
     }

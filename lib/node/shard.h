@@ -52,6 +52,7 @@ struct lbm_vertex {
     uint64_t news_stamp;   /* of the last change among them */
     int64_t news_us;       /* when they were last told; 0: not yet */
     uint32_t news_asked;   /* so often everybody was asked for somebody to tell, and nobody was away */
+    uint8_t news_told;     /* so often since anything was learnt, or more */
     uint8_t news_listed;   /* they are on the list of those to be told */
     double x[3];        /* position in raw coordinates (before the frame) */
     int64_t offered_us; /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
