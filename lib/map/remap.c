@@ -25,15 +25,17 @@ enum {
     HOSTS_JUMPS_MAX = 2048, /* with more, nothing jumps: each way costs a transport */
 };
 
+/* Temperatures. Nothing but a hot way finds other borders than those there are, where moves are nearly free;
+ * where they are dear a warm one forgets less of where vertices are. */
+static const double HOT = 2.5, WARM = 1, COLD = 0.2;
+
 /* Ways to balance, which compete. */
 static const struct way {
     unsigned jump;     /* links from which on it is cheaper to jump; 0: nothing jumps */
     unsigned discount; /* moves cost so many times less at first: what J wants is found, then taken back */
-} ways[] = {{0, 1}, {0, 4}, {5, 1}, {4, 1}, {3, 1}, {3, 4}, {2, 1}};
+    unsigned is_hot;   /* begins hot, not warm */
+} ways[] = {{0, 1, 1}, {0, 4, 1}, {5, 1, 0}, {4, 1, 0}, {3, 1, 1}, {3, 4, 1}, {2, 1, 0}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
-
-/* Temperatures: those of a plan would forget where the vertices are. */
-static const double HOT = 1, COLD = 0.2;
 
 /* The budget of moves, in units of what equal loads ask for: vertices without a host, and loads over their
  * shares. */
@@ -218,10 +220,10 @@ balance(struct remap *r, unsigned jump)
 /* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static enum lbm_err
-anneal(struct remap *r, int cycles)
+anneal(struct remap *r, int cycles, double hot)
 {
     struct mapping *m = &r->m;
-    struct cooling cooling = {.hot = HOT, .cold = COLD, .draws = (uint64_t)r->effort->draws_vertex * m->g->n};
+    struct cooling cooling = {.hot = hot, .cold = COLD, .draws = (uint64_t)r->effort->draws_vertex * m->g->n};
     enum lbm_err err = LBM_OK;
     uint32_t given = m->options->draws_max, most = r->effort->draws_max;
     most = given != 0 && given < most ? given : most;
@@ -244,7 +246,7 @@ try_way(struct remap *r, const struct way *way, struct pool *pool)
     if (err == LBM_OK)
         err = map_refine(m, r->effort->rounds, PATIENCE, &r->rng);
     if (err == LBM_OK)
-        err = anneal(r, r->effort->cycles_way);
+        err = anneal(r, r->effort->cycles_way, way->is_hot ? HOT : WARM);
     m->stay = r->stay;
     m->budget = r->budget;
     if (err == LBM_OK && way->discount != 1)
@@ -313,7 +315,7 @@ run(struct remap *r, struct lbm_plan *plan)
         if (!mapping_stopped(m))
             err = map_vcycle(m, VCYCLE_PER_HOST * m->h->n, &r->rng);
         if (err == LBM_OK)
-            err = anneal(r, r->effort->cycles_final);
+            err = anneal(r, r->effort->cycles_final, WARM);
         pool_offer(&best, m->part, mapping_merit(m, r->load));
     }
     if (err == LBM_OK && best.n != 0)

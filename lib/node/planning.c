@@ -9,15 +9,15 @@
 
 /* What moving costs a job that runs, in parts of what it usually costs a plan: boundaries that become longer
  * with every change cost more. */
-static const double COST_AGAIN = 0.1;
+static const double COST_AGAIN = 0.15;
 
 /* Parts of all work: where more than that has to move anyway a mapping is nearly made anew, and moves that
  * make it a better one are cheap beside the others. */
-static const double UPHEAVAL = 0.04;
+static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond a fresh plan's, in parts: more than that makes moves cheaper, by the e-th
  * part for each SLOPE more. */
-static const double LAG = 0.05, SLOPE = 0.03, CHEAPEST = 0.2;
+static const double LAG = 0.04, SLOPE = 0.03, CHEAPEST = 0.5;
 
 /* The same, of each annealing: hosts wait for the plan, and half as many make it no worse. */
 enum { DRAWS_AGAIN = 500000 };
