@@ -29,11 +29,14 @@ enum {
  * where they are dear a warm one forgets less of where vertices are. */
 static const double HOT = 2.5, WARM = 1, COLD = 0.2;
 
+/* Parts of the usual price of a move, below which moves are nearly free. */
+static const double NEARLY_FREE = 0.4;
+
 /* Ways to balance, which compete. */
 static const struct way {
     unsigned jump;     /* links from which on it is cheaper to jump; 0: nothing jumps */
     unsigned discount; /* moves cost so many times less at first: what J wants is found, then taken back */
-    unsigned is_hot;   /* begins hot, not warm */
+    unsigned is_hot;   /* begins hot where moves are nearly free */
 } ways[] = {{0, 1, 1}, {0, 4, 1}, {5, 1, 0}, {4, 1, 0}, {3, 1, 1}, {3, 4, 1}, {2, 1, 0}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -56,6 +59,7 @@ struct remap {
     struct mapping m;
     const struct effort *effort;
     struct lbm_rng rng;
+    double hot;      /* temperature that hot ways begin at */
     uint64_t *load;  /* [hosts] */
     uint64_t *limit; /* [hosts] */
     int64_t *stay;   /* [n] */
@@ -246,7 +250,7 @@ try_way(struct remap *r, const struct way *way, struct pool *pool)
     if (err == LBM_OK)
         err = map_refine(m, r->effort->rounds, PATIENCE, &r->rng);
     if (err == LBM_OK)
-        err = anneal(r, r->effort->cycles_way, way->is_hot ? HOT : WARM);
+        err = anneal(r, r->effort->cycles_way, way->is_hot ? r->hot : WARM);
     m->stay = r->stay;
     m->budget = r->budget;
     if (err == LBM_OK && way->discount != 1)
@@ -399,6 +403,7 @@ map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h, const struc
         r.m.limit = r.limit;
         r.m.home = options->migration_cost > 0 ? options->current : NULL;
         r.m.stay = r.stay;
+        r.hot = options->migration_cost < NEARLY_FREE * lbm_map_migration_cost(g, h->n) ? HOT : WARM;
         for (uint32_t v = 0; v < g->n; v++)
             plan->part[v] = mapping_pinned(&r.m, v) ? g->pin[v] : options->current[v];
         err = run(&r, plan);
