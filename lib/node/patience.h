@@ -96,7 +96,8 @@ enum {
     GIVE_ON_DRIFTS = 4,           /* the same while loads are measured, and moves have a price */
     MARGIN_QUARTERS = 3,          /* sessions leave a host so much of its slack, above which it wakes; */
     MARGIN_DRIFTS = 1,            /* the same while loads are measured */
-    LITTLE_PARTS = 3,             /* that part of the slack is little */
+    LITTLE_PARTS = 3,             /* that part of the slack is little, */
+    NOISE_ERRORS = 3,             /* and so many standard errors of a load that is measured, up to as much again */
     RIPE_SWEEPS = 16,             /* what was promised, and is the same for so many, is given */
     UNDELIVERED_MOST = 2,         /* and if so often nothing of it could be, no more is promised */
     SLACK_HOPS_MAX = 10000,       /* "no host with room is known" */

@@ -45,16 +45,17 @@ settled_receive_next(struct lbm_node *node, struct job *job)
 }
 
 /* How much more than its limit wakes this host: a third of what the limit allows where so little does not
- * last. Loads that are measured go up and down. In a large cluster others come and go all the time, and the
- * limits of all with them: each of those that stand near theirs would give a few vertices away, and could
- * have kept them a moment later. There it may stay for a while. */
+ * last. Loads that are measured go up and down; a host that stands right below that would give a vertex away
+ * whenever they are up, so their noise comes on top, up to as much again. In a large cluster others come and
+ * go all the time, and the limits of all with them: each of those that stand near theirs would give a few
+ * vertices away, and could have kept them a moment later. There it may stay for a while. */
 static double
 little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     int is_over = job->weighed_load > job->weighed_limit, again = node->now_us >= job->overload_us;
     double little = ((double)job->weighed_limit - job_target(node, entry, node->host)) / LITTLE_PARTS;
     if (job->drifts)
-        return little;
+        return little + fmin(little, NOISE_ERRORS * job->noise);
     if (again && !is_over)
         job->overload_us = INT64_MAX;
     if (again || !is_large(node))

@@ -123,6 +123,7 @@ struct job {
     int drifts;      /* loads are reported, here or elsewhere */
     double scatter;  /* mean difference of a report from what was known, in parts of it; 0: not known */
     double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
+    double noise;    /* standard error of what they say it has; work units */
     uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
     uint32_t count;  /* the same of vertices */
     uint64_t sum;    /* what they added up to when last looked at, and so often in a row before that */
