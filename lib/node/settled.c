@@ -11,6 +11,7 @@ void
 settled_weigh(const struct lbm_node *node, struct job *job)
 {
     job->weighed_load = session_load(job);
+    job->weighed_seen = (double)job->weighed_load + job->lag;
     job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
 }
 
@@ -65,24 +66,27 @@ little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     return little;
 }
 
-/* More has come than this host should have, or its share has become smaller. */
+/* More has come than this host should have, or its share has become smaller. Sessions go by records, which
+ * are noisier than what reports say by then, and behind it: both must say that it is too much. */
 static int
 is_overloaded(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const uint64_t before[2] = {job->weighed_load, job->weighed_limit};
+    const double seen_before = job->weighed_seen;
     settled_weigh(node, job);
     uint64_t load = job->weighed_load, limit = job->weighed_limit;
-    int is_due = load > before[0] || limit < before[1] || node->now_us >= job->overload_us;
+    int is_due = load > before[0] || limit < before[1] || job->weighed_seen > seen_before ||
+                 node->now_us >= job->overload_us;
     double more = little_more(node, job, entry);
-    double seen = fmin((double)load, (double)load + job->lag); /* noise is in records more than in reports */
-    if (!is_due || load <= limit || seen <= (double)limit + more)
+    if (!is_due || load <= limit || job->weighed_seen <= (double)limit + more)
         return 0;
     outline_look(node, job);
     if (!outline_holds(node, job))
         return 1;
     job->weighed_load = before[0]; /* it is compared again later */
     job->weighed_limit = before[1];
+    job->weighed_seen = seen_before;
     return 0;
 }
 

@@ -141,6 +141,7 @@ struct job {
     struct session session;
     struct levelling level;
     uint64_t weighed_load, weighed_limit; /* SETTLED: when they were last compared */
+    double weighed_seen;                  /* the load that reports say, then */
     int64_t overload_us;                  /* SETTLED with too much, though loads drift: tried again then */
     uint32_t n_overloads;                 /* so often in a row */
     LBM_VEC(struct pulse) pulses;
