@@ -16,8 +16,8 @@ static const double COST_AGAIN = 0.15;
 static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond a fresh plan's, in parts: more than that makes moves cheaper, by the e-th
- * part for each SLOPE more. */
-static const double LAG = 0.04, SLOPE = 0.03, CHEAPEST = 0.5;
+ * part for each SLOPE more. Half the price finds no other borders; a tenth of it does. */
+static const double LAG = 0.06, SLOPE = 0.015, CHEAPEST = 0.1;
 
 /* The same, of each annealing: hosts wait for the plan, and half as many make it no worse. */
 enum { DRAWS_AGAIN = 500000 };
@@ -172,23 +172,40 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
     free(event->as.planned.anchored);
 }
 
-/* How much cheaper moves are while boundaries are longer than without a past. In: options of a fresh plan. */
+/* J of a fresh plan, at least 1. In: its options; which of several. */
 static enum lbm_err
-price_of_lag(const struct lbm_plan_task *task, const struct lbm_plan_options *options, double *part)
+draw_fresh(const struct lbm_plan_task *task, struct lbm_plan_options options, unsigned which, double *j)
 {
     struct lbm_plan fresh;
     struct lbm_diag diag;
-    enum lbm_err err = lbm_plan_make(task->graph, task->hosts, options, &fresh, &diag);
+    options.seed += which;
+    enum lbm_err err = lbm_plan_make(task->graph, task->hosts, &options, &fresh, &diag);
     if (err != LBM_OK)
         return err;
-    double there = (double)lbm_map_hop_bytes(task->graph, task->hosts, task->current);
-    double anew = (double)lbm_map_hop_bytes(task->graph, task->hosts, fresh.part);
-    *part = fmax(CHEAPEST, exp(fmin(0, 1 + LAG - there / fmax(1, anew)) / SLOPE));
+    *j = fmax(1, (double)lbm_map_hop_bytes(task->graph, task->hosts, fresh.part));
     lbm_plan_free(&fresh);
     return LBM_OK;
 }
 
-/* The same where much has to move: by the square of it. */
+/* How much cheaper moves are while boundaries are longer than without a past: than those of one fresh plan or,
+ * if that seems to be so, of the middle one of three. In: options of a fresh plan. */
+static enum lbm_err
+price_of_lag(const struct lbm_plan_task *task, const struct lbm_plan_options *options, double *part)
+{
+    double there = (double)lbm_map_hop_bytes(task->graph, task->hosts, task->current), j[3] = {1, 1, 1};
+    enum lbm_err err = draw_fresh(task, *options, 0, &j[0]);
+    double usual = j[0];
+    if (err == LBM_OK && there > (1 + LAG) * usual) {
+        err = draw_fresh(task, *options, 1, &j[1]);
+        if (err == LBM_OK)
+            err = draw_fresh(task, *options, 2, &j[2]);
+        usual = fmax(fmin(j[0], j[1]), fmin(fmax(j[0], j[1]), j[2]));
+    }
+    *part = fmax(CHEAPEST, exp(fmin(0, 1 + LAG - there / usual) / SLOPE));
+    return err;
+}
+
+/* The same where much has to move: by the square of it. Out: 1 where little has to. */
 static enum lbm_err
 price_of_upheaval(const struct lbm_plan_task *task, double *part)
 {
@@ -212,14 +229,13 @@ static enum lbm_err
 plan_again(const struct lbm_plan_task *task, struct lbm_plan_options *options, struct lbm_plan *plan)
 {
     struct lbm_diag diag;
-    double of_lag = 1, of_upheaval = 1;
-    enum lbm_err err = price_of_lag(task, options, &of_lag);
-    if (err == LBM_OK)
-        err = price_of_upheaval(task, &of_upheaval);
+    double part = 1;
+    enum lbm_err err = price_of_upheaval(task, &part);
+    if (err == LBM_OK && part >= 1)
+        err = price_of_lag(task, options, &part);
     if (err != LBM_OK)
         return err;
-    double usual = COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
-    options->migration_cost = usual * fmin(of_lag, of_upheaval);
+    options->migration_cost = part * COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
     options->current = task->current;
     options->draws_max = DRAWS_AGAIN;
     return lbm_plan_make(task->graph, task->hosts, options, plan, &diag);
