@@ -77,10 +77,10 @@ class Cluster:
         hosts = run(self.lbctl, "-q", "plan", path, "--hosts", self.hosts, *options)
         return [int(host) for host in hosts.split()]
 
-    def fresh(self, path, hop_bytes):
+    def fresh(self, path, hop_bytes, plans=FRESH_PLANS):
         """J of fresh plans, least first, each drawn from another seed; hop_bytes tells that of a mapping. For the
         same loads it differs by several parts of a hundred, so the median is compared with."""
-        return sorted(hop_bytes(self.plan(path, "--seed", str(seed + 1))) for seed in range(FRESH_PLANS))
+        return sorted(hop_bytes(self.plan(path, "--seed", str(seed + 1))) for seed in range(plans))
 
     # ---- daemons ----
 
