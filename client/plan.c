@@ -8,11 +8,11 @@
 #include "client/command.h"
 #include "client/formats.h"
 #include "client/interrupt.h"
-#include "client/parallel.h"
 #include "client/pins.h"
 #include "client/progress.h"
 #include "client/remap.h"
 #include "file/file.h"
+#include "threads/parallel.h"
 
 enum {
     PLAN_HOSTS,
@@ -191,13 +191,6 @@ read_present(struct plan_run *run, struct lbm_diag *diag)
     return err;
 }
 
-static void
-run_tasks(void *arg, void (*task)(void *context), void *const *context, unsigned n)
-{
-    (void)arg;
-    lbm_parallel_run(task, context, n);
-}
-
 static enum lbm_err
 read_inputs(struct plan_run *run, struct lbm_diag *diag)
 {
@@ -233,7 +226,7 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
                                                           : lbm_map_migration_cost(&run->g, run->h.n);
     how.stop = should_stop;
     how.progress = show_progress;
-    how.parallel = run_tasks;
+    how.parallel = lbm_parallel_run;
     how.arg = run;
     run->limit_ms = (int64_t)(value[PLAN_TIME_LIMIT].number * 1000.0);
     run->start_ms = lbm_progress_now_ms();

@@ -25,8 +25,9 @@ node:     base graph host space balance embed map wire
 store:    base graph node wire
 api:      base wire
 cli:      base
-daemon:   base graph host space balance embed map file wire node store
-client:   base graph host space balance embed map file trace wire node api cli
+threads:
+daemon:   base graph host space balance embed map file wire node store threads
+client:   base graph host space balance embed map file trace wire node api cli threads
 sim:      base graph host space balance embed map file trace wire node cli
 '
 
@@ -49,8 +50,10 @@ zlib                                lib/file lib/store
 jansson                             client daemon sim
 protobuf-c/                         lib/wire
 time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client sim
-poll[.]h|net|arpa/|pthread[.]h      lib/file lib/store lib/api daemon client
-signal[.]h|termios[.]h|pwd[.]h|grp[.]hlib/file lib/store lib/api daemon client sim
+poll[.]h|net|arpa/                  lib/file lib/store lib/api daemon client
+pthread[.]h|sched[.]h               lib/threads daemon
+signal[.]h                          lib/threads daemon client sim
+termios[.]h|pwd[.]h|grp[.]h         daemon client
 '
 
 # Imports no pure library may have; names are compared after glibc's decoration is taken off (__read_chk

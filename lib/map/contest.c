@@ -155,7 +155,7 @@ run_contest(struct run *run, struct pool *pool)
                 context[n] = &entry[n];
                 n++;
             }
-    run_parallel(run, run_entry, context, n);
+    lbm_plan_parallel(run->options, run_entry, context, n);
     enum lbm_err err = LBM_OK;
     for (unsigned i = 0; i < n; i++) {
         err = err == LBM_OK ? entry[i].err : err;

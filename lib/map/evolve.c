@@ -86,7 +86,7 @@ run_labours(const struct run *run, struct labour *labour, uint32_t n)
     enum lbm_err err = LBM_OK;
     for (uint32_t i = 0; i < n; i++)
         context[i] = &labour[i];
-    run_parallel(run, run_labour, context, n);
+    lbm_plan_parallel(run->options, run_labour, context, n);
     for (uint32_t i = 0; i < n; i++)
         err = err == LBM_OK ? labour[i].err : err;
     return err;

@@ -113,6 +113,10 @@ enum lbm_err border_moved(struct border *b, const struct mapping *m, const uint3
                           uint32_t p, uint32_t q) LBM_MUST_CHECK;
 void border_free(struct border *b);
 
+/* Vertices without a host (part LBM_NONE) go to the hosts of their neighbours, layer by layer; a part of the
+ * guest that is on no host to the emptiest.  Errors: LBM_E_NOMEM, part unchanged. */
+enum lbm_err map_place_orphans(const struct mapping *m) LBM_MUST_CHECK;
+
 /* The quotient graph: hosts joined by the bandwidth between their vertices. Neighbours sorted by id. */
 struct quotient {
     uint32_t n;

@@ -130,6 +130,9 @@ enum lbm_effort {
         LBM_EFFORT_COUNT
 };
 
+/* Carries out tasks that do not depend on each other, as lbm_parallel_run of lib/threads does. */
+typedef void lbm_parallel(void (*task)(void *context), void *const *context, unsigned n);
+
 struct lbm_plan_options {
     enum lbm_method method;
     enum lbm_effort effort; /* of the method lbmap: time for quality */
@@ -147,11 +150,15 @@ struct lbm_plan_options {
     void (*progress)(void *arg, const char *stage, double done);
     /* Calls task(context[i]) once for every i < n, several at the same time if it can, and returns when all
      * have returned; stop is then asked by all of them. NULL: one after the other. The plan is the same. */
-    void (*parallel)(void *arg, void (*task)(void *context), void *const *context, unsigned n);
-    void *arg;
+    lbm_parallel *parallel;
+    void *arg; /* of stop and progress */
 };
 
 void lbm_plan_defaults(struct lbm_plan_options *options);
+
+/* Carry out n tasks as options->parallel says. */
+void lbm_plan_parallel(const struct lbm_plan_options *options, void (*task)(void *context),
+                       void *const *context, unsigned n);
 
 /* A plan: the mapping and the geometry behind it. */
 struct lbm_plan {

@@ -140,17 +140,6 @@ run_close(struct run *own)
     free(own->work);
 }
 
-void
-run_parallel(const struct run *run, void (*task)(void *context), void *const *context, unsigned n)
-{
-    if (run->options->parallel != NULL) {
-        run->options->parallel(run->options->arg, task, context, n);
-        return;
-    }
-    for (unsigned i = 0; i < n; i++)
-        task(context[i]);
-}
-
 /* ---- the plan ----------------------------------------------------------------------------------------- */
 
 /* The finest level of at most so many vertices, or the coarsest. */

@@ -22,6 +22,18 @@ lbm_plan_defaults(struct lbm_plan_options *options)
         .method = LBM_METHOD_LBMAP, .effort = LBM_EFFORT_NORMAL, .imbalance = 0.03, .seed = 1};
 }
 
+void
+lbm_plan_parallel(const struct lbm_plan_options *options, void (*task)(void *context), void *const *context,
+                  unsigned n)
+{
+    if (options->parallel != NULL) {
+        options->parallel(task, context, n);
+        return;
+    }
+    for (unsigned i = 0; i < n; i++)
+        task(context[i]);
+}
+
 static enum lbm_err
 check_pins(const struct lbm_graph *g, const struct lbm_hosts *h, struct lbm_diag *diag)
 {

@@ -85,9 +85,6 @@ enum lbm_err run_anneal(struct run *run, uint32_t level, const struct annealing 
 enum lbm_err run_fork(const struct run *run, uint32_t level, uint64_t index, struct run *own) LBM_MUST_CHECK;
 void run_close(struct run *own);
 
-/* Carry out n tasks, beside each other if whoever asked for the plan can do that. */
-void run_parallel(const struct run *run, void (*task)(void *context), void *const *context, unsigned n);
-
 /* Make all starts of the effort on the arena; the best of them come to the pool. Stopped early, at least one
  * has been made.  Errors: LBM_E_NOMEM. */
 enum lbm_err run_contest(struct run *run, struct pool *pool) LBM_MUST_CHECK;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "client/parallel.h"
+#include "config.h"
+
+#include "threads/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
-/* More would be idle most of the time: plans consist of few long tasks. */
-enum { THREADS_MAX = 2 };
+/* Plans consist of a handful of long tasks: more would be idle most of the time, and each holds a mapping. */
+enum { THREADS_MAX = 4 };
 
 struct queue {
     void (*task)(void *context);
@@ -37,15 +39,21 @@ start(pthread_t *thread, struct queue *queue)
     return started;
 }
 
+/* Processors that this thread may run on; 1 if that is not known. */
+static unsigned
+processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
 void
 lbm_parallel_run(void (*task)(void *context), void *const *context, unsigned n)
 {
     struct queue queue = {.task = task, .context = context, .n = n};
     pthread_t thread[THREADS_MAX];
-    unsigned started = 0;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    while (started + 1 < THREADS_MAX && started + 1 < n && started + 1 < processors &&
-           start(&thread[started], &queue))
+    unsigned started = 0, want = processors() < n ? processors() : n;
+    while (started + 1 < THREADS_MAX && started + 1 < want && start(&thread[started], &queue))
         started++;
     work(&queue);
     while (started > 0)
