@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "daemon/worker.h"
+#include "threads/parallel.h"
 
 enum { PLAN_NICENESS = 5 }; /* planning gives way to event loops: pings must go out in time */
 
@@ -54,7 +55,7 @@ run(void *context)
         errno = 0; /* planning at full priority is only less polite */
     while ((task = take(w)) != NULL) {
         struct lbm_plan_result result = {.job = task->job};
-        result.err = lbm_node_plan(task, &result.plan, &result.anchored);
+        result.err = lbm_node_plan(task, lbm_parallel_run, &result.plan, &result.anchored);
         free(task);
         pthread_mutex_lock(&w->lock);
         w->busy = 0;

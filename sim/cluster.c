@@ -16,7 +16,7 @@ happen_planned(struct cluster *c, struct happen *happen)
 {
     struct lbm_event event = {.kind = LBM_EVENT_PLANNED};
     event.as.planned.job = happen->task.job;
-    event.as.planned.err = lbm_node_plan(&happen->task, &event.as.planned.plan, &event.as.planned.anchored);
+    event.as.planned.err = lbm_node_plan(&happen->task, NULL, &event.as.planned.plan, &event.as.planned.anchored);
     if (event.as.planned.err == LBM_OK && c->options.planned != NULL)
         c->options.planned(c->options.planned_arg, &happen->task, event.as.planned.plan);
     step(c, happen->host, &event);

@@ -54,7 +54,7 @@ plan(const struct again *a, const uint32_t *current, uint32_t *part)
         .seed = 1, .imbalance = 0.03, .graph = &a->g, .hosts = &a->h, .current = current};
     struct lbm_plan *made = NULL;
     uint8_t *anchored = NULL;
-    assert_int_equal(lbm_node_plan(&task, &made, &anchored), LBM_OK);
+    assert_int_equal(lbm_node_plan(&task, NULL, &made, &anchored), LBM_OK);
     double hop_bytes = (double)lbm_map_hop_bytes(&a->g, &a->h, made->part);
     for (uint32_t v = 0; v < a->g.n; v++)
         part[v] = made->part[v];

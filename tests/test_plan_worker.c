@@ -40,12 +40,13 @@ read_count(const int *counter)
 
 /* Stands for lib/node's. */
 enum lbm_err
-lbm_node_plan(const struct lbm_plan_task *task, struct lbm_plan **plan, uint8_t **anchored)
+lbm_node_plan(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_plan **plan,
+              uint8_t **anchored)
 {
     count(&begun, 1);
     pthread_mutex_lock(&gate);
     pthread_mutex_unlock(&gate);
-    if (task->job == UNPLANNABLE)
+    if (task->job == UNPLANNABLE || parallel == NULL)
         return LBM_E_RANGE;
     *plan = lbm_alloc(1, sizeof **plan);
     *anchored = lbm_alloc(4, 1);

@@ -285,9 +285,10 @@ enum lbm_err lbm_node_step(struct lbm_node *node, const struct lbm_event *event,
 /* When a TIMER event is wanted next, microseconds on the shell's clock; INT64_MAX: never. */
 int64_t lbm_node_deadline(const struct lbm_node *node);
 
-/* Carry out a plan task. Pure; may run in any thread.
+/* Carry out a plan task. Pure; may run in any thread. The plan is the same with and without parallel.
+ * In:  parallel carries out tasks beside each other; NULL: one after the other.
  * Out: *plan and *anchored (may stay NULL) owned by the caller. */
-enum lbm_err lbm_node_plan(const struct lbm_plan_task *task, struct lbm_plan **plan,
+enum lbm_err lbm_node_plan(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_plan **plan,
                            uint8_t **anchored) LBM_MUST_CHECK;
 
 #endif
