@@ -51,7 +51,7 @@ static double
 plan(const struct again *a, const uint32_t *current, uint32_t *part)
 {
     struct lbm_plan_task task = {
-        .seed = 1, .imbalance = 0.03, .graph = &a->g, .hosts = &a->h, .current = current};
+        .seed = 1, .tries = 1, .imbalance = 0.03, .graph = &a->g, .hosts = &a->h, .current = current};
     struct lbm_plan *made = NULL;
     uint8_t *anchored = NULL;
     assert_int_equal(lbm_node_plan(&task, NULL, &made, &anchored), LBM_OK);

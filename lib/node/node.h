@@ -218,6 +218,7 @@ struct lbm_plan_task {
     uint64_t job;
     enum lbm_start start;
     uint64_t seed;
+    unsigned tries; /* from nothing: plans of which the best is taken, at least 1 */
     double imbalance;
     uint32_t home;                 /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */

@@ -9,10 +9,6 @@
 #include "node/node.h"
 #include "space/space.h"
 
-/* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
- * first one is the best of so many tries, as long as they have no more than so many vertices together. */
-enum { TRIES = 8, TRIES_VERTICES = 1 << 17 };
-
 /* What moving costs a job that runs, in parts of what it usually costs a plan: boundaries that become longer
  * with every change cost more. */
 static const double COST_AGAIN = 0.15;
@@ -115,26 +111,19 @@ plan_again(const struct lbm_plan_task *task, struct lbm_plan_options *options, s
     return lbm_plan_make(task->graph, task->hosts, options, plan, &diag);
 }
 
-/* From nothing. */
-static enum lbm_err
-plan_anew(const struct lbm_plan_task *task, const struct lbm_plan_options *options, struct lbm_plan *plan)
-{
-    struct lbm_diag diag;
-    uint32_t n = task->graph->n;
-    unsigned tries = n > TRIES_VERTICES ? 1 : n * TRIES > TRIES_VERTICES ? TRIES_VERTICES / n : TRIES;
-    return lbm_plan_make_best(task->graph, task->hosts, options, tries, plan, &diag);
-}
-
 /* The whole pipeline. */
 static enum lbm_err
 plan_whole(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_plan *plan)
 {
     struct lbm_plan_options options;
+    struct lbm_diag diag;
     lbm_plan_defaults(&options);
     options.seed = task->seed;
     options.imbalance = task->imbalance;
     options.parallel = parallel;
-    return task->current != NULL ? plan_again(task, &options, plan) : plan_anew(task, &options, plan);
+    if (task->current != NULL)
+        return plan_again(task, &options, plan);
+    return lbm_plan_make_best(task->graph, task->hosts, &options, task->tries, plan, &diag);
 }
 
 /* Pins and first coordinates only; each vertex goes to the host of its region.

@@ -6,6 +6,20 @@
 
 #include "node/internal.h"
 
+/* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
+ * first one is the best of so many tries, as long as they have no more than so many vertices and ends of
+ * edges together. An outline is planned once for each round: it is coarse, and takes longer. */
+enum { TRIES = 8, TRIES_SIZE = 1 << 20 };
+
+static unsigned
+count_tries(const struct job *job)
+{
+    uint64_t size = job->guest->n + lbm_graph_directions(job->guest);
+    if (job->outline.state == OUTLINE_PLANNING || size > TRIES_SIZE)
+        return 1;
+    return size * TRIES <= TRIES_SIZE ? TRIES : (unsigned)(TRIES_SIZE / size);
+}
+
 /* Pins of the guest name hosts; the plan wants their numbers. */
 static void
 number_pins(const struct job *job, struct lbm_graph *g)
@@ -33,6 +47,7 @@ plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
     *effect.as.plan = (struct lbm_plan_task){.job = job->id,
                                              .start = start,
                                              .seed = entry->seed,
+                                             .tries = count_tries(job),
                                              .imbalance = entry->imbalance,
                                              .home = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
