@@ -92,6 +92,7 @@ lbm_plan_make_best(const struct lbm_graph *g, const struct lbm_hosts *h,
             trial[i] = (struct trial){.g = g, .h = h, .options = *options};
             trial[i].options.seed += i * SEED_STEP;
             trial[i].options.parallel = NULL;
+            trial[i].options.progress = NULL;
             context[i] = &trial[i];
         }
         lbm_plan_parallel(options, run_trial, context, tries);
