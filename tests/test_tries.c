@@ -64,7 +64,7 @@ static void
 more_tries_are_no_worse(void **state)
 {
     (void)state;
-    struct lbm_graph g = map_guest_by_spec("airfoil:3000");
+    struct lbm_graph g = map_guest_by_spec("airfoil:1500");
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_plan one = make(&g, &h, 0, NULL);
     uint64_t first = lbm_map_hop_bytes(&g, &h, one.part), least = first;
@@ -87,7 +87,7 @@ static void
 threads_change_nothing(void **state)
 {
     (void)state;
-    struct lbm_graph g = map_guest_by_spec("tri:2000");
+    struct lbm_graph g = map_guest_by_spec("tri:800");
     struct lbm_hosts h = map_hosts("torus:4x4");
     for (unsigned tries = 0; tries < 4; tries += 3) {
         struct lbm_plan alone = make(&g, &h, tries, NULL), beside = make(&g, &h, tries, lbm_parallel_run);
@@ -104,7 +104,7 @@ static void
 threads_change_no_remapping(void **state)
 {
     (void)state;
-    struct lbm_graph g = map_guest_by_spec("tri:2000");
+    struct lbm_graph g = map_guest_by_spec("tri:800");
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_plan old = make(&g, &h, 0, NULL), plan[2];
     struct lbm_plan_options options;
