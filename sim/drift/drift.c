@@ -368,6 +368,7 @@ course(struct drift *d, struct lbm_diag *diag)
 {
     const struct drift_options *o = d->options;
     const struct cluster_options options = {.seed = o->seed,
+                                            .job_seed = o->seed,
                                             .imbalance = o->imbalance,
                                             .delay_least_us = 100,
                                             .delay_most_us = 300,
