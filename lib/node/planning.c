@@ -8,7 +8,8 @@
 
 /* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
  * first one is the best of so many tries, as long as they have no more than so many vertices and ends of
- * edges together. An outline is planned once for each round: it is coarse, and takes longer. */
+ * edges together. An outline is planned once for each round: it is coarse, and sessions refine
+ * what comes of it. */
 enum { TRIES = 8, TRIES_SIZE = 1 << 20 };
 
 static unsigned
