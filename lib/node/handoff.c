@@ -381,6 +381,8 @@ arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const 
     if (reason == LBM_MOVE_BALANCE || reason == LBM_MOVE_PASS || reason == LBM_MOVE_BOUNDARY ||
         reason == LBM_MOVE_REMAP)
         gates_came(node, job, vertex);
+    if (reason == LBM_MOVE_REMAP)
+        outline_came(node, job, vertex);
 }
 
 /* Take or refuse one offered vertex. Refusing is a record too: the offer may come again. What was offered for

@@ -161,11 +161,13 @@ on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || job->outline.round != plan->round ||
         (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
         return;
-    if (job->phase == LBM_PHASE_MAPPING)
+    if (job->phase == LBM_PHASE_MAPPING) {
         follow_plan(node, job, plan->n_host, plan->host, plan->n_position != 0 ? plan->position : NULL,
                     plan->more != 0);
-    else if (job->was_settled)
-        outline_follow_again(node, job, plan->n_host, plan->host);
+    } else if (job->was_settled) {
+        job->whole = plan->sum != 0 ? plan->sum : job->whole;
+        outline_follow_again(node, job, plan->n_host, plan->host, plan->comes);
+    }
 }
 
 /* ---- the home asks ------------------------------------------------------------------------------------- */
@@ -383,20 +385,13 @@ is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *p
 }
 
 static void
-send_plan(struct lbm_node *node, const struct job *job, uint32_t to, uint32_t n, uint32_t *host,
-          double *position)
+send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__OutlinePlan *body)
 {
-    Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
-    body.job = job->id;
-    body.round = job->outline.round;
-    body.more = job->outline.planned < PLANS;
-    body.n_host = n;
-    body.host = host;
-    body.n_position = position != NULL ? (size_t)n * job->shard.m : 0;
-    body.position = position;
+    body->job = job->id;
+    body->round = job->outline.round;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
-    message.outline_plan = &body;
+    message.outline_plan = body;
     send_peer(node, to, &message);
 }
 
@@ -421,24 +416,47 @@ take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
     job->outlined = 1;
 }
 
+/* Work that the plan takes from elsewhere to a host, of that number in it. */
+static uint64_t
+work_to(const struct job *job, const struct lbm_plan *plan, uint32_t p)
+{
+    uint64_t work = 0;
+    for (uint32_t c = 0; c < plan->n; c++)
+        work += plan->part[c] == p && job->plan_current[c] != p ? lbm_graph_work(job->guest, c) : 0;
+    return work;
+}
+
 /* Where the clusters of a job that runs go; NULL: nowhere, and nobody need wait. Frame, regions and positions
- * stay as they are. */
+ * stay as they are. What the plan has taken the whole to be holds for what follows, if no vertex was under
+ * way to another host. */
 static void
-spread_again(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
+spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+             const struct lbm_plan *plan)
 {
     const struct outline *o = &job->outline;
-    uint32_t *host = plan != NULL ? plan->part : NULL, first = 0;
-    for (uint32_t c = 0; plan != NULL && c < plan->n; c++)
+    uint32_t n = plan != NULL ? plan->n : 0, *host = lbm_alloc(n, sizeof *host), first = 0;
+    if (host == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t c = 0; c < n; c++)
         host[c] = job->plan_ids.at[plan->part[c]];
+    if (n != 0 && n == load_count(node, entry))
+        job->whole = lbm_graph_total_work(job->guest);
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct outline_part *part = &o->parts.at[i];
-        uint32_t n = plan != NULL ? part->clusters : 0;
+        Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
+        body.n_host = plan != NULL ? part->clusters : 0;
+        body.host = &host[first];
+        body.comes = plan != NULL ? work_to(job, plan, (uint32_t)i) : 0;
+        body.sum = job->whole;
         if (part->host != node->host)
-            send_plan(node, job, part->host, n, plan != NULL ? &host[first] : NULL, NULL);
+            send_plan(node, job, part->host, &body);
         else
-            outline_follow_again(node, job, n, plan != NULL ? &host[first] : NULL);
-        first += part->clusters;
+            outline_follow_again(node, job, body.n_host, body.host, body.comes);
+        first += (uint32_t)body.n_host;
     }
+    free(host);
 }
 
 static void
@@ -454,8 +472,14 @@ spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct outline_part *part = &o->parts.at[i];
         double *position = has_positions ? &plan->x[(size_t)first * plan->m] : NULL;
+        Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
+        body.more = o->planned < PLANS;
+        body.n_host = part->clusters;
+        body.host = &host[first];
+        body.n_position = position != NULL ? (size_t)part->clusters * plan->m : 0;
+        body.position = position;
         if (part->host != node->host)
-            send_plan(node, job, part->host, part->clusters, &host[first], position);
+            send_plan(node, job, part->host, &body);
         else
             follow_plan(node, job, part->clusters, &host[first], position, o->planned < PLANS);
         first += part->clusters;
@@ -476,7 +500,7 @@ outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_ent
     int is_asked = job->outline.again ? job->was_settled : job->phase == LBM_PHASE_MAPPING;
     int moves = err == LBM_OK && is_asked && !is_well_placed(job, entry->imbalance, plan);
     if (job->outline.again)
-        spread_again(node, job, moves ? plan : NULL);
+        spread_again(node, job, entry, moves ? plan : NULL);
     else if (moves)
         spread(node, job, plan);
     job_free_guest(job);

@@ -46,9 +46,12 @@ struct outline {
     int is_spent;      /* there was a plan since: sessions do the rest */
     int64_t look_us;   /* next look at loads */
     int64_t hold_us;   /* what was asked for is waited for so long */
-    int follows;       /* vertices of this host are on their way to where the plan has them */
+    int follows;       /* vertices are on their way from or to this host, to where the plan has them */
     int withheld;      /* sessions that moved nothing meanwhile */
     int64_t follow_us; /* next look at those that wait */
+    uint64_t comes;    /* work that the plan has come here */
+    uint64_t came;     /* of that, since this host told its clusters */
+    int64_t came_us;   /* when the last of it came, or of this host's own had gone */
 };
 
 struct lbm_graph;

@@ -14,12 +14,13 @@ enum {
     EACH_LEAST = 4,         /* vertices a host */
     VERTICES_MAX = 1 << 17, /* four for each cluster: coarser ones make a worse mapping than sessions */
     LOOK_US = 100000,
-    HEAR_US = 750000,    /* a host that has too much hears within that time whether others have */
+    HEAR_US = 1100000,   /* a host that has too much hears within that time whether others have */
     GATHER_US = 1000000, /* within about that many hosts report a change, which is planned as a whole */
     HOLD_US = 2000000,   /* sessions wait so long for the home to ask, */
     ANSWER_US = 5000000, /* and then for its plan */
     PARTS_US = 1000000,  /* the home waits so long for clusters */
     CARRY_US = 10000000, /* what cannot go for so long stays */
+    COME_US = 500000,    /* and nobody waits for what has not come for so long */
 };
 
 /* Work beyond the limits of hosts, as heard. */
@@ -117,12 +118,16 @@ void
 outline_answers_again(struct lbm_node *node, struct job *job)
 {
     job->outline.hold_us = node->now_us + ANSWER_US;
+    job->outline.comes = job->outline.came = 0;
 }
 
 void
-outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host)
+outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, uint64_t comes)
 {
     struct outline *o = &job->outline;
+    o->comes = comes;
+    o->came_us = node->now_us;
+    o->follows |= comes != 0;
     for (size_t i = 0; i < o->vertex.n; i++) {
         struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
         uint32_t cluster = o->cluster.at[i];
@@ -150,7 +155,27 @@ forget_wishes(struct job *job)
     wishes_changed(job);
 }
 
-/* Vertices go as the window allows; once all have gone, boundaries are looked at. */
+void
+outline_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
+{
+    job->outline.came += vertex->work;
+    job->outline.came_us = node->now_us;
+}
+
+/* Nonzero while vertices go as the window allows, or come. What comes is not quite what was foretold if loads
+ * have changed since, or if its source keeps it. */
+static int
+is_under_way(struct lbm_node *node, struct job *job)
+{
+    struct outline *o = &job->outline;
+    if (wishes_pump(node, job) != 0 || job->releasing.n != 0 || job->shard.n_out != 0) {
+        o->came_us = node->now_us;
+        return 1;
+    }
+    return o->came < o->comes && node->now_us < o->came_us + COME_US;
+}
+
+/* Once all have gone and come, boundaries are looked at. */
 static void
 follow(struct lbm_node *node, struct job *job)
 {
@@ -158,7 +183,7 @@ follow(struct lbm_node *node, struct job *job)
     o->follow_us = node->now_us + MAPPING_TICK_US;
     if (node->now_us >= o->until_us)
         forget_wishes(job);
-    else if (wishes_pump(node, job) != 0 || job->shard.n_out != 0)
+    else if (is_under_way(node, job))
         return;
     o->follows = 0;
     if (job->phase == LBM_PHASE_SETTLED)
