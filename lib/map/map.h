@@ -144,6 +144,9 @@ struct lbm_plan_options {
     double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
                               more moves than 1.4 times what equal loads ask for */
     uint32_t draws_max;    /* remap: draws of each annealing on a level at most; 0: as many as the effort has */
+    /* Remap: parts of migration_cost, in (0, 1], for vertices that are on each host; NULL: 1. [hosts], borrowed.
+     */
+    const double *host_cost;
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
     /* Told what runs, done in [0, 1]. NULL: silent. */

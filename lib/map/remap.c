@@ -130,7 +130,7 @@ budget_work(const struct remap *r, const uint32_t *current)
 
 /* What leaving home costs, and whether J and all of that fit together.  Out: stay. */
 static enum lbm_err
-set_prices(struct remap *r, const uint32_t *current, double cost)
+set_prices(struct remap *r, const uint32_t *current, const double *host_cost, double cost)
 {
     const struct lbm_graph *g = r->m.g;
     const struct lbm_hosts *h = r->m.h;
@@ -141,8 +141,10 @@ set_prices(struct remap *r, const uint32_t *current, double cost)
         farthest = h->dist[i] > farthest ? h->dist[i] : farthest;
     if (2 * weight * farthest * LBM_PAIR_PRICE_PARTS + 2 * price * (double)lbm_graph_total_work(g) > 0x1p62)
         return LBM_E_LIMIT;
-    for (uint32_t v = 0; v < g->n; v++)
-        r->stay[v] = (int64_t)llround(price * lbm_graph_work(g, v));
+    for (uint32_t v = 0; v < g->n; v++) {
+        double part = host_cost != NULL && current[v] != LBM_NONE ? host_cost[current[v]] : 1;
+        r->stay[v] = (int64_t)llround(part * price * lbm_graph_work(g, v));
+    }
     r->budget = r->m.budget = (int64_t)(price * budget_work(r, current));
     return LBM_OK;
 }
@@ -161,7 +163,7 @@ map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h, const struc
     if (err == LBM_OK)
         lbm_map_limits(g, h, options->imbalance, r.limit);
     if (err == LBM_OK && options->migration_cost > 0)
-        err = set_prices(&r, options->current, options->migration_cost);
+        err = set_prices(&r, options->current, options->host_cost, options->migration_cost);
     if (err == LBM_OK) {
         r.m.limit = r.limit;
         r.m.home = options->migration_cost > 0 ? options->current : NULL;

@@ -43,6 +43,7 @@ struct outline {
     int again;         /* home: this round's plan begins with the mapping there is */
     int64_t due_us;    /* since when loads are uneven by much; 0: they are not */
     int64_t over_us;   /* since when this host has too much; 0: it has not */
+    uint64_t over;     /* so much of it, at that time */
     int is_spent;      /* there was a plan since: sessions do the rest */
     int64_t look_us;   /* next look at loads */
     int64_t hold_us;   /* what was asked for is waited for so long */

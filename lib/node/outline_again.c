@@ -56,6 +56,22 @@ may_be_planned(struct lbm_node *node, const struct job *job, const struct lbm_jo
            gates_price(node, job, 1) <= 0;
 }
 
+/* Since when this host has too much. What little it may have had for long does not matter once it has twice
+ * as much. */
+static void
+look_here(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    uint64_t load = session_load(job), limit = job_limit(node, entry, node->host);
+    if (load <= limit) {
+        o->over_us = 0;
+    } else if (o->over_us == 0 || load - limit > 2 * o->over) {
+        o->over = load - limit;
+        o->over_us = node->now_us;
+        node->ping_us = node->now_us; /* the others add it up at once */
+    }
+}
+
 void
 outline_look(struct lbm_node *node, struct job *job)
 {
@@ -63,12 +79,10 @@ outline_look(struct lbm_node *node, struct job *job)
     struct outline *o = &job->outline;
     o->look_us = node->now_us + LOOK_US;
     int is_possible = may_be_planned(node, job, entry);
-    if (!is_possible || session_load(job) <= job_limit(node, entry, node->host)) {
+    if (is_possible)
+        look_here(node, job, entry);
+    else
         o->over_us = 0;
-    } else if (o->over_us == 0) {
-        o->over_us = node->now_us;
-        node->ping_us = node->now_us; /* the others add it up at once */
-    }
     if (!is_possible || excess_of_all(node, job, entry) * EXCESS_PARTS < load_whole(node, entry)) {
         o->due_us = 0;
         o->is_spent = 0;
