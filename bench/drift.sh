@@ -10,7 +10,7 @@
 # cooldown=5. -j writes the numbers as JSON, a file for each guest.
 #
 # Of each step: how uneven true loads become, after how long they are within 5 % and stay so, and how uneven they are at its end.
-# J is compared with five fresh plans twice in a ramp: with the middle one, since they differ by several parts of a hundred, and with
+# J is compared with fifteen fresh plans twice in a ramp: with the middle one, since they differ by several parts of a hundred, and with
 # the luckiest. What moved is compared with the least flow over links that leaves no host with more than 1.03 of its share, found
 # step by step.
 set -eu

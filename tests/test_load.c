@@ -238,8 +238,6 @@ boundaries_stay_short_while_loads_drift(void **state)
     scene_free(&scene);
 }
 
-/* Sessions may be going on for another reason when loads become uneven by much. They leave everything where
- * it is, or the plan that comes would know neither what is on its way nor where that is wanted. */
 /* Vertices will move, and who waits for the job is not told before that all is well. */
 static void
 a_job_that_awaits_a_plan_has_not_settled(void **state)
@@ -264,6 +262,8 @@ a_job_that_awaits_a_plan_has_not_settled(void **state)
     scene_free(&scene);
 }
 
+/* Sessions may be going on for another reason when loads become uneven by much. They leave everything where
+ * it is, or the plan that comes would know neither what is on its way nor where that is wanted. */
 static void
 nothing_moves_while_a_plan_is_made(void **state)
 {

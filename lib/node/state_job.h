@@ -39,7 +39,7 @@ struct host_moments {
 /* Vertices that wish to go to one host. */
 struct wish_list {
     uint32_t host, first, n;
-    uint32_t at;        /* so many at its end were passed over: the search for those that may go goes on there */
+    uint32_t at;        /* where the search for those that may go goes on */
     uint32_t under_way; /* OUT, to that host */
 };
 

@@ -42,82 +42,6 @@ make_lists(struct wishes *w, const uint32_t *count, uint32_t n_ids)
     return err == LBM_OK ? lbm_vec_reserve(&w->slots, first) : err;
 }
 
-/* ---- who goes first ------------------------------------------------------------------------------------ */
-
-struct ordering {
-    struct job *job;
-    uint32_t *list;  /* [vertices] number of the list that each is on, from 1; 0: of none, or in order */
-    uint32_t *order; /* [slots] */
-    uint32_t n;
-};
-
-static void
-put_in_order(struct ordering *o, uint32_t slot)
-{
-    o->list[slot] = 0;
-    o->order[o->n++] = slot;
-}
-
-static int
-has_neighbour_at(const struct job *job, uint32_t slot, uint32_t host)
-{
-    const struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
-    for (uint32_t i = 0; i < vertex->degree; i++)
-        if (lbm_shard_where(&job->shard, vertex->half[i].to) == host)
-            return 1;
-    return 0;
-}
-
-/* Breadth first from those in order; then from one that none of them leads to, and so on. */
-static void
-order_list(struct ordering *o, uint32_t number)
-{
-    const struct lbm_shard *shard = &o->job->shard;
-    const struct wish_list *list = &o->job->wishes.lists.at[number - 1];
-    uint32_t *slot = &o->job->wishes.slots.at[list->first];
-    o->n = 0;
-    for (uint32_t i = 0; i < list->n; i++)
-        if (has_neighbour_at(o->job, slot[i], list->host))
-            put_in_order(o, slot[i]);
-    for (uint32_t at = 0, i = 0; i < list->n; i++) {
-        for (; at < o->n; at++) {
-            const struct lbm_vertex *vertex = &shard->vertices.at[o->order[at]];
-            for (uint32_t k = 0; k < vertex->degree; k++) {
-                const struct lbm_vertex *next = lbm_shard_vertex(shard, vertex->half[k].to);
-                if (next != NULL && o->list[next - shard->vertices.at] == number)
-                    put_in_order(o, (uint32_t)(next - shard->vertices.at));
-            }
-        }
-        if (o->list[slot[i]] == number)
-            put_in_order(o, slot[i]);
-    }
-    for (uint32_t i = 0; i < list->n; i++)
-        slot[i] = o->order[list->n - 1 - i];
-}
-
-/* Those at the border of the host they go to go first, then their neighbours: while not all have gone, what
- * has is a whole with what is there, and boundaries do not become long meanwhile. First comes last on a list.
- * Errors: LBM_E_NOMEM, the order is any. */
-static enum lbm_err
-order_lists(struct job *job)
-{
-    struct wishes *w = &job->wishes;
-    struct ordering o = {.job = job,
-                         .list = lbm_alloc(job->shard.vertices.n, sizeof *o.list),
-                         .order = lbm_alloc(w->slots.capacity, sizeof *o.order)};
-    enum lbm_err err = o.list == NULL || o.order == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (uint32_t i = 0; i < w->lists.n && err == LBM_OK; i++)
-        for (uint32_t k = 0; k < w->lists.at[i].n; k++)
-            o.list[w->slots.at[w->lists.at[i].first + k]] = i + 1;
-    for (uint32_t i = 0; i < w->lists.n && err == LBM_OK; i++)
-        order_list(&o, i + 1);
-    free(o.list);
-    free(o.order);
-    return err;
-}
-
-/* ---- lists --------------------------------------------------------------------------------------------- */
-
 static void
 list_wishes(struct lbm_node *node, struct job *job)
 {
@@ -146,8 +70,6 @@ list_wishes(struct lbm_node *node, struct job *job)
             list->under_way++;
     }
     free(count);
-    if (err == LBM_OK)
-        err = order_lists(job);
     w->are_listed = err == LBM_OK;
     if (err != LBM_OK)
         fail(node, err);
@@ -189,8 +111,7 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
          tries > 0 && list->n != 0 && list->under_way < window && *room != 0 && node->failed == LBM_OK;
          tries--) {
         list->at = list->at < list->n ? list->at : 0;
-        uint32_t i = list->n - 1 - list->at;
-        struct lbm_vertex *vertex = &job->shard.vertices.at[slot[i]];
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slot[list->at]];
         int is_here = is_wish(node, vertex) && vertex->wish == list->host;
         const struct why why = is_here ? move_wished(node, job, vertex, list->host) : (struct why){0};
         if (is_here && !handoff_begin(node, job, vertex, list->host, &why)) {
@@ -199,7 +120,7 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
         }
         list->under_way += is_here != 0;
         *room -= is_here && *room != UINT32_MAX;
-        slot[i] = slot[--list->n];
+        slot[list->at] = slot[--list->n];
     }
 }
 
