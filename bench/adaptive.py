@@ -11,7 +11,6 @@ from cluster import Cluster, parse, wait_until, write_json
 from measure import Mesh, adjacency, hop_bytes, imbalance, seconds_until_even, surplus, write_metis
 
 NONE, GONE, NOWHERE = 2**32 - 1, 254, 255
-FRESH_PLANS = 15  # the median of five scatters by 3 %, and the worst of many steps counts
 OWNERS = os.path.dirname(os.path.abspath(__file__)) + "/../tests/owners.sh"
 
 
@@ -109,7 +108,7 @@ def measure(args, cluster, field, hosts, guest, report):
         row = take_step(args, cluster, field, hosts, step, k)
         write_metis(path, adjacency(step.vertices, step.edges))
         row["J_fresh"] = median(cluster.fresh(
-            path, lambda part: hop_bytes(hosts, step.edges, dict(zip(step.vertices, part))), FRESH_PLANS))
+            path, lambda part: hop_bytes(hosts, step.edges, dict(zip(step.vertices, part)))))
         if peers:
             row["peers"] = peers.step(step, path)
         report["steps"].append(row)

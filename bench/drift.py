@@ -4,11 +4,10 @@ import argparse, array, os, struct, sys, time
 from statistics import median
 
 sys.dont_write_bytecode = True  # beside the source
-from cluster import Cluster, parse, wait_until, write_json
+from cluster import FRESH_PLANS, Cluster, parse, wait_until, write_json
 from measure import Mesh, edges_of, hop_bytes, imbalance, read_metis, seconds_until_even, surplus, write_metis
 
 USUAL = 100.0
-FRESH_PLANS = 15  # the median of five scatters by 3 %, and the worst of many steps counts
 
 
 def parse_all():
@@ -92,7 +91,7 @@ def compare(cluster, guest, hosts, field, load):
     """J, and J of fresh plans: the median, and the least."""
     path = cluster.scratch + "/loads.graph"
     guest.write(path, load)
-    fresh = cluster.fresh(path, lambda part: hop_bytes(hosts, guest.edges, part), FRESH_PLANS)
+    fresh = cluster.fresh(path, lambda part: hop_bytes(hosts, guest.edges, part))
     return dict(J=hop_bytes(hosts, guest.edges, field.part()), J_fresh=median(fresh), J_luckiest=fresh[0])
 
 
