@@ -11,7 +11,7 @@
  *   submit.c     a guest from a client to a job
  *   parts.c      the same when several hosts read it, each a part; what their home does: gather.c
  *   begin.c      what is stored of a job before the log knows it
- *   planning.c   plans at the job's home
+ *   planning.c   plans at the job's home; what they compute: plan_task.c, plan_again.c
  *   records.c    every change of a vertex record: rank, sequence, storing
  *   stream.c     the owner's side of replication: changes to the buddy, leases from it
  *   replica.c    the buddy's side: what it keeps of others, leases it grants
@@ -161,7 +161,7 @@ int job_is_ready(const struct lbm_node *node, const struct job *job);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);
-void job_propose(struct lbm_node *node, struct job *job);              /* once the guest is with the buddy */
+void job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the buddy */
 struct pulse *pulse_of(struct job *job, uint32_t host);                /* creates; NULL if memory is short */
 const struct pulse *pulse_known(const struct job *job, uint32_t host); /* or NULL */
 /* Target load T_p of this host and its limit, work units. */
@@ -509,10 +509,11 @@ int outline_withholds(const struct lbm_node *node, struct job *job);
 void outline_answers_again(struct lbm_node *node, struct job *job); /* and waits for the plan from now on */
 int64_t outline_again_deadline(const struct job *job);
 void outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-/* The vertices of this host's clusters go where the plan has them. host [n]: by cluster. */
+/* The vertices of this host's clusters go where the plan has them. host [n]: by cluster; comes: work that others
+ * are told to give to this one. */
 void outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
                           uint64_t comes);
-void outline_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex); /* as planned */
+void outline_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex); /* by a plan */
 
 /* ---- session.c -------------------------------------------------------------------------------------- */
 
