@@ -18,10 +18,14 @@ static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond a fresh plan's, in parts: more than that makes moves cheaper, by the e-th
  * part for each SLOPE more. */
-static const double LAG = 0.04, SLOPE = 0.015, CHEAPEST = 0.25;
+static const double LAG = 0.055, SLOPE = 0.015, CHEAPEST = 0.25;
+
+/* Fresh plans scatter: if J comes so near to that of the first ones beyond which it lags, all are drawn. */
+static const double NEAR = 0.02;
 
 enum {
-    FRESH = 3,            /* plans to compare with, if the first one says that J lags */
+    FIRST = 2,            /* plans to compare with; as many as most machines make at a time */
+    FRESH = 7,            /* of all */
     QUARTER = 4,          /* of all hosts, at least, moves become cheaper at */
     DRAWS_AGAIN = 500000, /* of each annealing on a level: hosts wait, and half as many make it no worse */
 };
@@ -48,29 +52,46 @@ draw_fresh(void *context)
         fresh->j = fmax(1, (double)lbm_map_hop_bytes(task->graph, task->hosts, fresh->plan.part));
 }
 
-/* Plans from nothing: one or, if J of the mapping there is, `there`, seems to lag, all.
- * In: options of a fresh plan.  Out: usual, J of the one or of the middle one. */
+static int
+by_length(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* J of the middle one of so many plans, or the mean of both in the middle. */
+static double
+middle(const struct fresh *fresh, unsigned n)
+{
+    double j[FRESH];
+    for (unsigned i = 0; i < n; i++)
+        j[i] = fresh[i].j;
+    qsort(j, n, sizeof *j, by_length);
+    return (j[(n - 1) / 2] + j[n / 2]) / 2;
+}
+
+/* Plans from nothing: the first ones or, if J of the mapping there is, `there`, may lag, all.
+ * In: options of a fresh plan.  Out: usual, J of the middle one. */
 static enum lbm_err
 draw_some(const struct lbm_plan_task *task, const struct lbm_plan_options *options, double there,
           struct fresh fresh[FRESH], double *usual)
 {
     void *context[FRESH];
+    unsigned n = FIRST;
     for (unsigned i = 0; i < FRESH; i++) {
         fresh[i] = (struct fresh){.task = task, .options = *options};
         fresh[i].options.seed += i;
+        fresh[i].options.parallel = NULL;
         context[i] = &fresh[i];
     }
-    draw_fresh(context[0]);
-    double a = fresh[0].j;
-    *usual = a;
-    if (fresh[0].err == LBM_OK && there > (1 + LAG) * a) {
-        for (unsigned i = 1; i < FRESH; i++)
-            fresh[i].options.parallel = NULL;
-        lbm_plan_parallel(options, draw_fresh, &context[1], FRESH - 1);
-        double b = fresh[1].j, c = fresh[2].j;
-        *usual = fmax(fmin(a, b), fmin(fmax(a, b), c));
+    lbm_plan_parallel(options, draw_fresh, context, FIRST);
+    *usual = middle(fresh, n);
+    if (there > (1 + LAG - NEAR) * *usual) {
+        n = FRESH;
+        lbm_plan_parallel(options, draw_fresh, &context[FIRST], FRESH - FIRST);
+        *usual = middle(fresh, n);
     }
-    for (unsigned i = 0; i < FRESH; i++)
+    for (unsigned i = 0; i < n; i++)
         if (fresh[i].err != LBM_OK)
             return fresh[i].err;
     return LBM_OK;
