@@ -18,14 +18,16 @@ static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond a fresh plan's, in parts: more than that makes moves cheaper, by the e-th
  * part for each SLOPE more. */
-static const double LAG = 0.055, SLOPE = 0.015, CHEAPEST = 0.25;
+static const double LAG = 0.045, SLOPE = 0.015, CHEAPEST = 0.25;
 
 /* Fresh plans scatter: if J comes so near to that of the first ones beyond which it lags, all are drawn. */
 static const double NEAR = 0.02;
 
 enum {
-    FIRST = 2,            /* plans to compare with; as many as most machines make at a time */
-    FRESH = 7,            /* of all */
+    FRESH = 7,            /* plans to compare with, */
+    FRESH_LEAST = 3,      /* of large guests, for hosts wait: */
+    FRESH_SIZE = 800000,  /* vertices and ends of edges in all of them together, about */
+    FIRST = 3,            /* so many parts of them are drawn at first */
     QUARTER = 4,          /* of all hosts, at least, moves become cheaper at */
     DRAWS_AGAIN = 500000, /* of each annealing on a level: hosts wait, and half as many make it no worse */
 };
@@ -70,6 +72,13 @@ middle(const struct fresh *fresh, unsigned n)
     return (j[(n - 1) / 2] + j[n / 2]) / 2;
 }
 
+static unsigned
+count_fresh(const struct lbm_graph *g)
+{
+    uint64_t n = FRESH_SIZE / (g->n + lbm_graph_directions(g) + 1);
+    return n > FRESH ? FRESH : n < FRESH_LEAST ? FRESH_LEAST : (unsigned)n;
+}
+
 /* Plans from nothing: the first ones or, if J of the mapping there is, `there`, may lag, all.
  * In: options of a fresh plan.  Out: usual, J of the middle one. */
 static enum lbm_err
@@ -77,18 +86,18 @@ draw_some(const struct lbm_plan_task *task, const struct lbm_plan_options *optio
           struct fresh fresh[FRESH], double *usual)
 {
     void *context[FRESH];
-    unsigned n = FIRST;
+    unsigned all = count_fresh(task->graph), n = all / FIRST;
     for (unsigned i = 0; i < FRESH; i++) {
         fresh[i] = (struct fresh){.task = task, .options = *options};
         fresh[i].options.seed += i;
         fresh[i].options.parallel = NULL;
         context[i] = &fresh[i];
     }
-    lbm_plan_parallel(options, draw_fresh, context, FIRST);
+    lbm_plan_parallel(options, draw_fresh, context, n);
     *usual = middle(fresh, n);
     if (there > (1 + LAG - NEAR) * *usual) {
-        n = FRESH;
-        lbm_plan_parallel(options, draw_fresh, &context[FIRST], FRESH - FIRST);
+        lbm_plan_parallel(options, draw_fresh, &context[n], all - n);
+        n = all;
         *usual = middle(fresh, n);
     }
     for (unsigned i = 0; i < n; i++)
