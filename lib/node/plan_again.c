@@ -18,16 +18,16 @@ static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond a fresh plan's, in parts: more than that makes moves cheaper, by the e-th
  * part for each SLOPE more. */
-static const double LAG = 0.045, SLOPE = 0.015, CHEAPEST = 0.25;
+static const double LAG = 0.05, SLOPE = 0.015, CHEAPEST = 0.25;
 
 /* Fresh plans scatter: if J comes so near to that of the first ones beyond which it lags, all are drawn. */
-static const double NEAR = 0.02;
+static const double NEAR = 0.01;
 
 enum {
-    FRESH = 7,            /* plans to compare with, */
+    FRESH = 5,            /* plans to compare with, */
     FRESH_LEAST = 3,      /* of large guests, for hosts wait: */
-    FRESH_SIZE = 800000,  /* vertices and ends of edges in all of them together, about */
-    FIRST = 3,            /* so many parts of them are drawn at first */
+    FRESH_SIZE = 550000,  /* vertices and ends of edges in all of them together, about */
+    FIRST = 2,            /* one part in so many of them is drawn at first */
     QUARTER = 4,          /* of all hosts, at least, moves become cheaper at */
     DRAWS_AGAIN = 500000, /* of each annealing on a level: hosts wait, and half as many make it no worse */
 };
