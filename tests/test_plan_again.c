@@ -19,6 +19,7 @@ struct again {
     struct lbm_graph g;
     struct lbm_hosts h;
     uint32_t *part;     /* [g.n] the mapping there is */
+    double *usual;      /* [h.n] parts of J of the plan from nothing */
     double there, then; /* J of it and of the one that is planned, in parts of J of a plan from nothing */
     double must, moved; /* work that is over what is due to hosts, and that moves; in parts of all */
 };
@@ -33,7 +34,8 @@ again_new(struct again *a)
     free(a->g.work);
     a->g.work = calloc(a->g.n, sizeof *a->g.work);
     a->part = calloc(a->g.n, sizeof *a->part);
-    assert_true(a->g.work != NULL && a->part != NULL);
+    a->usual = calloc(a->h.n, sizeof *a->usual);
+    assert_true(a->g.work != NULL && a->part != NULL && a->usual != NULL);
     for (uint32_t v = 0; v < a->g.n; v++)
         a->g.work[v] = USUAL;
 }
@@ -42,6 +44,7 @@ static void
 again_free(struct again *a)
 {
     free(a->part);
+    free(a->usual);
     lbm_hosts_free(&a->h);
     lbm_graph_free(&a->g);
 }
@@ -50,8 +53,13 @@ again_free(struct again *a)
 static double
 plan(const struct again *a, const uint32_t *current, uint32_t *part)
 {
-    struct lbm_plan_task task = {
-        .seed = 1, .tries = 1, .imbalance = 0.03, .graph = &a->g, .hosts = &a->h, .current = current};
+    struct lbm_plan_task task = {.seed = 1,
+                                 .tries = 1,
+                                 .imbalance = 0.03,
+                                 .graph = &a->g,
+                                 .hosts = &a->h,
+                                 .current = current,
+                                 .usual = current != NULL ? a->usual : NULL};
     struct lbm_plan *made = NULL;
     uint8_t *anchored = NULL;
     assert_int_equal(lbm_node_plan(&task, NULL, &made, &anchored), LBM_OK);
@@ -72,6 +80,7 @@ plan_again(struct again *a)
     double all = (double)lbm_graph_total_work(&a->g);
     double fresh = plan(a, NULL, part);
     a->there = (double)lbm_map_hop_bytes(&a->g, &a->h, a->part) / fresh;
+    lbm_map_host_hop_bytes(&a->g, &a->h, part, a->usual);
     lbm_map_loads(&a->g, a->h.n, a->part, load);
     lbm_map_limits(&a->g, &a->h, 0, share);
     a->must = (double)lbm_map_excess(a->h.n, load, share) / all;

@@ -30,6 +30,10 @@ enum lbm_err lbm_map_evaluate(const struct lbm_graph *g, const struct lbm_hosts 
 /* J alone, of a graph that lbm_map_check_sums accepts. */
 uint64_t lbm_map_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part);
 
+/* Each host's part of J: half of what the edges of its vertices cost. Out: hop_bytes [h->n], together J. */
+void lbm_map_host_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
+                            double *hop_bytes);
+
 /* Whether J and every gain of g on h fit 63 bits, whatever the mapping: bandwidths times largest distance.
  * Errors: LBM_E_LIMIT. */
 enum lbm_err lbm_map_check_sums(const struct lbm_graph *g, const struct lbm_hosts *h,

@@ -30,7 +30,7 @@
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
  *   mapping.c    diffusion, regions, renormalization
  *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c; of jobs that
- *                run: outline_again.c
+ *                run: outline_again.c; what such plans compare with: usual.c
  *   session.c    exchange sessions by colour rounds, termination; settled.c: once that is known
  *   pair.c       one meeting of two hosts; promise.c: amounts that are agreed before they move
  *   exchange.c   what it moves, GDE's share and pair refinement: exchange.h; band.c: of what
@@ -493,6 +493,7 @@ void outline_planned(struct lbm_node *node, struct job *job, const struct lbm_jo
 /* The home asks every host for its clusters, and plans once it has them, or some are too late. */
 void outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 void outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void outline_end(struct job *job); /* there is a plan, or will be none */
 void on_outline_ask(struct lbm_node *node, const Lbm__Peer *message);
 void on_outline_part(struct lbm_node *node, const Lbm__Peer *message);
 void on_outline_plan(struct lbm_node *node, const Lbm__Peer *message);
@@ -514,6 +515,16 @@ void outline_again_timer(struct lbm_node *node, struct job *job, const struct lb
 void outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
                           uint64_t comes);
 void outline_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex); /* by a plan */
+
+/* ---- usual.c ---------------------------------------------------------------------------------------- */
+
+/* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
+void usual_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
+                 const struct lbm_plan *plan);
+/* For the plan that is to be asked for: [plan_hosts.n] each host's part of J, borrowed; NULL: not known of
+ * those hosts, or of such a guest. */
+const double *usual_of(const struct job *job);
 
 /* ---- session.c -------------------------------------------------------------------------------------- */
 

@@ -58,6 +58,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->region_weight);
     lbm_vec_free(&job->moments);
     outline_free(&job->outline);
+    usual_free(&job->usual);
     lbm_vec_free(&job->out);
     wishes_free(&job->wishes);
     lbm_vec_free(&job->unfinished);

@@ -222,9 +222,10 @@ on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
-static void
-give_up(struct job *job)
+void
+outline_end(struct job *job)
 {
+    job_free_guest(job);
     outline_free(&job->outline);
     job->outline.state = OUTLINE_OVER;
 }
@@ -250,7 +251,7 @@ outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     double n = load_count(node, entry), want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
     want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_MAX), n / 2);
     if (n_hosts < 2 || want < 1) {
-        give_up(job);
+        outline_end(job);
         return;
     }
     double heavy = ceil(WORK_RATIO * (double)load_whole(node, entry) / want);
@@ -351,8 +352,7 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
-    job_free_guest(job);
-    give_up(job);
+    outline_end(job);
     if (err == LBM_E_NOMEM)
         fail(node, err);
 }
@@ -503,8 +503,11 @@ outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_ent
         spread_again(node, job, entry, moves ? plan : NULL);
     else if (moves)
         spread(node, job, plan);
-    job_free_guest(job);
-    give_up(job);
+    if (err == LBM_OK && job->outline.again) {
+        usual_begin(node, job, entry);
+        return;
+    }
+    outline_end(job);
     if (moves && !job->outline.again && job->outline.planned < PLANS)
         job->outline.state = OUTLINE_NONE;
 }

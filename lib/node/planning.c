@@ -16,7 +16,7 @@ static unsigned
 count_tries(const struct job *job)
 {
     uint64_t size = job->guest->n + lbm_graph_directions(job->guest);
-    if (job->outline.state == OUTLINE_PLANNING || size > TRIES_SIZE)
+    if (job->outline.state != OUTLINE_NONE || size > TRIES_SIZE)
         return 1;
     return size * TRIES <= TRIES_SIZE ? TRIES : (unsigned)(TRIES_SIZE / size);
 }
@@ -38,7 +38,9 @@ void
 plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_start start)
 {
     struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
-    number_pins(job, job->guest);
+    int is_draw = job->outline.state == OUTLINE_DRAWING, is_again = job->outline.again && !is_draw;
+    if (!is_draw) /* of the same graph, once planned with */
+        number_pins(job, job->guest);
     effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
     if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
         free(effect.as.plan);
@@ -47,12 +49,14 @@ plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
     }
     *effect.as.plan = (struct lbm_plan_task){.job = job->id,
                                              .start = start,
-                                             .seed = entry->seed,
+                                             .seed = entry->seed + (is_draw ? job->usual.drawn : 0),
                                              .tries = count_tries(job),
                                              .imbalance = entry->imbalance,
                                              .home = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
-                                             .current = job->outline.again ? job->plan_current : NULL,
+                                             .current = is_again ? job->plan_current : NULL,
+                                             .usual = is_again ? usual_of(job) : NULL,
+                                             .is_draw = is_draw,
                                              .hosts = &job->plan_hosts};
     job->planning = 1;
 }
@@ -138,6 +142,8 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
         job->planning = 0;
     if (job != NULL && entry != NULL && job->outline.state == OUTLINE_PLANNING) {
         outline_planned(node, job, entry, event->as.planned.err, plan);
+    } else if (job != NULL && entry != NULL && job->outline.state == OUTLINE_DRAWING) {
+        usual_drawn(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && (entry == NULL || job->shard.n_own != entry->vertices)) {
         /* Cancelled meanwhile; or vertices went another way: what is there is mapped from where it is. */
         if (entry != NULL) {

@@ -10,6 +10,7 @@
 #include "node/shard.h"
 #include "node/state_exchange.h"
 #include "node/transitions.h"
+#include "node/usual.h"
 #include "space/space.h"
 
 /* What a host last said of a job. */
@@ -83,6 +84,7 @@ struct job {
     LBM_VEC(double) region_weight;
     LBM_VEC(struct host_moments) moments; /* home: the newest of each host */
     struct outline outline;
+    struct usual usual; /* home */
     int outlined; /* ownership went by a plan of the outline, and follows regions no more */
 
     /* mapping */
