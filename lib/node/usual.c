@@ -58,17 +58,23 @@ add(struct job *job, const struct lbm_plan *plan)
     return LBM_OK;
 }
 
-/* What was drawn is what is usual from now on. Errors: LBM_E_NOMEM. */
+/* What was drawn is usual from now on, together with what was so before: that counts as half, as long as it
+ * is of the same hosts and of about the same guest. Errors: LBM_E_NOMEM. */
 static enum lbm_err
 take(struct job *job)
 {
     struct usual *u = &job->usual;
-    u->host.n = u->hop_bytes.n = 0;
+    double before = usual_of(job) != NULL ? 0.5 : 0;
     u->n_vertices = job->guest->n;
-    for (size_t p = 0; p < job->plan_ids.n; p++)
-        if (lbm_vec_push(&u->host, job->plan_ids.at[p]) != LBM_OK ||
-            lbm_vec_push(&u->hop_bytes, u->drawn_so_far.at[p] / u->drawn) != LBM_OK)
-            return LBM_E_NOMEM;
+    if (before == 0) {
+        u->host.n = u->hop_bytes.n = 0;
+        for (size_t p = 0; p < job->plan_ids.n; p++)
+            if (lbm_vec_push(&u->host, job->plan_ids.at[p]) != LBM_OK ||
+                lbm_vec_push(&u->hop_bytes, 0) != LBM_OK)
+                return LBM_E_NOMEM;
+    }
+    for (size_t p = 0; p < u->hop_bytes.n; p++)
+        u->hop_bytes.at[p] = before * u->hop_bytes.at[p] + (1 - before) * u->drawn_so_far.at[p] / u->drawn;
     return LBM_OK;
 }
 

@@ -9,7 +9,7 @@
 
 struct usual {
     LBM_VEC(uint32_t) host;       /* that were planned with, in the order of their numbers */
-    LBM_VEC(double) hop_bytes;    /* each one's part of J, the mean of all draws */
+    LBM_VEC(double) hop_bytes;    /* each one's part of J, the mean of draws now and before */
     uint32_t n_vertices;          /* of the guest then */
     LBM_VEC(double) drawn_so_far; /* the same, summed up, of those that are being drawn, */
     unsigned drawn;               /* so many of them */
