@@ -10,8 +10,7 @@ enum {
     DRAWS = 7,           /* they scatter by 4 % */
     DRAWS_LEAST = 3,     /* of large guests, or where another plan is due soon: fewer say nothing */
     DRAWS_SIZE = 800000, /* vertices and ends of edges in all of them together, about */
-    GROWTH_PARTS =
-        10, /* what was drawn says nothing of a guest that has grown, or shrunk, by one part in so many */
+    GROWTH_PARTS = 10, /* what was drawn is not of a guest that has changed its size by one part in so many */
 };
 
 void
@@ -83,7 +82,7 @@ usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
             const struct lbm_plan *plan)
 {
     const struct outline *o = &job->outline;
-    int is_wanted = err == LBM_OK && !(o->due_us != 0 && !o->is_spent);
+    int is_wanted = entry->home == node->host && (o->due_us == 0 || o->is_spent);
     if (err == LBM_OK)
         err = add(job, plan);
     if (err == LBM_OK && is_wanted && job->usual.drawn < count_draws(job->guest)) {
