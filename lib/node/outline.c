@@ -225,7 +225,8 @@ on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
 void
 outline_end(struct job *job)
 {
-    job_free_guest(job);
+    if (!job->planning)
+        job_free_guest(job);
     outline_free(&job->outline);
     job->outline.state = OUTLINE_OVER;
 }
@@ -519,7 +520,7 @@ outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     int are_whole = 1;
     for (size_t i = 0; i < o->parts.n; i++)
         are_whole &= o->parts.at[i].is_whole || is_away(node, o->parts.at[i].host);
-    if (o->state == OUTLINE_ASKED && (are_whole || node->now_us >= o->until_us))
+    if (o->state == OUTLINE_ASKED && !job->planning && (are_whole || node->now_us >= o->until_us))
         plan(node, job, entry);
 }
 

@@ -216,7 +216,7 @@ outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job
         outline_look(node, job);
     if (o->withheld && !awaits_plan(node, job))
         make_up(node, job);
-    if (entry->home != node->host || o->state == OUTLINE_PLANNING || job->planning)
+    if (entry->home != node->host || o->state == OUTLINE_PLANNING || (job->planning && !job->drawing))
         return;
     if (o->state == OUTLINE_ASKED) {
         outline_go_on(node, job, entry);
@@ -234,7 +234,7 @@ outline_again_deadline(const struct job *job)
 {
     const struct outline *o = &job->outline;
     int64_t when = o->follows ? o->follow_us : INT64_MAX;
-    if (o->again && o->state == OUTLINE_ASKED && o->until_us < when)
+    if (o->again && o->state == OUTLINE_ASKED && !job->planning && o->until_us < when)
         when = o->until_us;
     int looks = o->withheld || ((o->due_us != 0 || o->over_us != 0) && !o->is_spent);
     if (job->was_settled && looks && o->look_us < when)

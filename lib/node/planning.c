@@ -59,6 +59,7 @@ plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
                                              .is_draw = is_draw,
                                              .hosts = &job->plan_hosts};
     job->planning = 1;
+    job->drawing = is_draw;
 }
 
 void
@@ -140,10 +141,10 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
     const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
     if (job != NULL)
         job->planning = 0;
-    if (job != NULL && entry != NULL && job->outline.state == OUTLINE_PLANNING) {
-        outline_planned(node, job, entry, event->as.planned.err, plan);
-    } else if (job != NULL && entry != NULL && job->outline.state == OUTLINE_DRAWING) {
+    if (job != NULL && entry != NULL && job->drawing) {
         usual_drawn(node, job, entry, event->as.planned.err, plan);
+    } else if (job != NULL && entry != NULL && job->outline.state == OUTLINE_PLANNING) {
+        outline_planned(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && (entry == NULL || job->shard.n_own != entry->vertices)) {
         /* Cancelled meanwhile; or vertices went another way: what is there is mapped from where it is. */
         if (entry != NULL) {

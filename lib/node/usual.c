@@ -82,7 +82,8 @@ usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
             const struct lbm_plan *plan)
 {
     const struct outline *o = &job->outline;
-    int is_wanted = entry->home == node->host && (o->due_us == 0 || o->is_spent);
+    int is_over = o->state != OUTLINE_DRAWING; /* the next plan is being asked for already */
+    int is_wanted = !is_over && entry->home == node->host && (o->due_us == 0 || o->is_spent);
     if (err == LBM_OK)
         err = add(job, plan);
     if (err == LBM_OK && is_wanted && job->usual.drawn < count_draws(job->guest)) {
@@ -93,7 +94,11 @@ usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
         err = take(job);
     if (err == LBM_E_NOMEM)
         fail(node, err);
-    outline_end(job);
+    if (is_over)
+        job_free_guest(job);
+    else
+        outline_end(job);
+    job->tick_us = node->now_us;
 }
 
 const double *
