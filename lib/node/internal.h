@@ -516,16 +516,6 @@ void outline_follow_again(struct lbm_node *node, struct job *job, size_t n, cons
                           uint64_t comes);
 void outline_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex); /* by a plan */
 
-/* ---- usual.c ---------------------------------------------------------------------------------------- */
-
-/* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
-void usual_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-void usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
-                 const struct lbm_plan *plan);
-/* For the plan that is to be asked for: [plan_hosts.n] each host's part of J, borrowed; NULL: not known of
- * those hosts, or of such a guest. */
-const double *usual_of(const struct job *job);
-
 /* ---- session.c -------------------------------------------------------------------------------------- */
 
 void session_start(struct lbm_node *node, struct job *job); /* entering BALANCING */

@@ -27,7 +27,7 @@ enum outline_state {
     OUTLINE_ASKED,
     OUTLINE_PLANNING,
     OUTLINE_DRAWING, /* of a job that runs: the plan is answered; what others would be like (usual.h) */
-    OUTLINE_OVER, /* there is a plan, or will be none */
+    OUTLINE_OVER,    /* there is a plan, or will be none */
 };
 
 struct outline {

@@ -5,7 +5,13 @@
 #ifndef LBM_NODE_USUAL_H
 #define LBM_NODE_USUAL_H
 
+#include "base/err.h"
 #include "base/mem.h"
+
+struct job;
+struct lbm_job_entry;
+struct lbm_node;
+struct lbm_plan;
 
 struct usual {
     LBM_VEC(uint32_t) host;       /* that were planned with, in the order of their numbers */
@@ -16,5 +22,13 @@ struct usual {
 };
 
 void usual_free(struct usual *usual);
+
+/* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
+void usual_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
+                 const struct lbm_plan *plan);
+/* For the plan that is to be asked for: [plan_hosts.n] each host's part of J, borrowed; NULL: not known of
+ * those hosts, or of such a guest. */
+const double *usual_of(const struct job *job);
 
 #endif
