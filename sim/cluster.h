@@ -37,6 +37,7 @@ struct cluster_options {
     /* May change what a plan computes: where its vertices go. NULL: it stays. */
     void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
     void *planned_arg;
+    int64_t plan_us; /* a plan takes, 0: what it takes for a small guest */
     int changes; /* nonzero: applications change their guests */
     int judged; /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */

@@ -12,6 +12,7 @@ enum {
     WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather, */
     WAITING_EACH = 2,   /* and those for each host, to all of which a home may offer vertices at once */
     STORY_LOG = 16,     /* entries between snapshots */
+    PLAN_US = 10000,    /* a plan for a small guest takes */
 };
 
 int64_t
@@ -34,7 +35,8 @@ wake_later(struct cluster *c, uint32_t host)
 static void
 plan_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
 {
-    struct happen planned = {.at_us = c->now_us + 10000,
+    int64_t takes_us = c->options.plan_us != 0 ? c->options.plan_us : PLAN_US;
+    struct happen planned = {.at_us = c->now_us + takes_us,
                              .kind = HAPPEN_PLANNED,
                              .host = host,
                              .life = c->machine[host].life,

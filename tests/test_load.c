@@ -355,6 +355,43 @@ what_is_usual_is_drawn_after_a_plan(void **state)
     scene_free(&scene);
 }
 
+/* Loads change while the home draws, which takes longer than hosts wait for it to ask. It asks meanwhile, so
+ * they go on waiting, for a plan that it begins when that draw has ended. */
+static void
+a_change_while_the_home_draws_is_planned(void **state)
+{
+    enum { LOOKS = 4000, LOOK_US = 10000 };
+    uint32_t before[SIDE * SIDE], after[SIDE * SIDE], n_moved = 0;
+    struct asked asked = {.again = 0};
+    struct loads loads = {.corner = USUAL};
+    struct cluster_options options = scene_calm;
+    struct scene scene;
+    (void)state;
+    options.planned = note_asked;
+    options.planned_arg = &asked;
+    options.plan_us = 2400000;
+    scene_of_applications(&scene, &loads, &options);
+    loads.corner *= 1.3;
+    for (int look = 0; look < LOOKS && asked.draws < 3; look++)
+        cluster_run(scene.cluster, LOOK_US, NULL, NULL);
+    assert_int_equal(asked.again, 1);
+    assert_int_equal(asked.draws, 3); /* and the next one has just begun */
+    scene_owners(&scene, before);
+    loads.corner *= 1.3;
+    for (int look = 0; look < LOOKS && asked.again < 2; look++) {
+        scene_owners(&scene, after);
+        cluster_run(scene.cluster, LOOK_US, NULL, NULL);
+    }
+    assert_int_equal(asked.again, 2);
+    assert_int_equal(asked.draws, 4);
+    for (uint32_t v = 0; v < scene.g.n; v++)
+        n_moved += before[v] != after[v];
+    if (getenv("SHOW") != NULL)
+        print_message("%u moved before the plan\n", n_moved);
+    assert_int_equal(n_moved, 0);
+    scene_free(&scene);
+}
+
 /* A host between those that have too much and the others gives what a plan takes from it long before it has
  * what the plan brings, if those disks are slow. It looks empty meanwhile, and nobody fills it. */
 static void
@@ -590,6 +627,7 @@ main(void)
         cmocka_unit_test(a_job_that_awaits_a_plan_has_not_settled),
         cmocka_unit_test(nothing_moves_while_a_plan_is_made),
         cmocka_unit_test(what_is_usual_is_drawn_after_a_plan),
+        cmocka_unit_test(a_change_while_the_home_draws_is_planned),
         cmocka_unit_test(sessions_wait_for_what_a_plan_brings),
         cmocka_unit_test(few_vertices_that_move_change_no_shares),
         cmocka_unit_test(vertices_follow_measured_capacity),

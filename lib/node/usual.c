@@ -98,7 +98,6 @@ usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
         job_free_guest(job);
     else
         outline_end(job);
-    job->tick_us = node->now_us;
 }
 
 const double *
