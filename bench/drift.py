@@ -95,6 +95,10 @@ def compare(cluster, guest, hosts, field, load):
     return dict(J=hop_bytes(hosts, guest.edges, field.part()), J_fresh=median(fresh), J_luckiest=fresh[0])
 
 
+def is_late(step):
+    return step["back"] is None or step["back"] > 5
+
+
 def print_step(step):
     back = "never" if step["back"] is None else f"{step['back']:.1f} s"
     cost = ""
@@ -118,11 +122,11 @@ def drift(args, cluster, guest, hosts, field, report):
             if k in (args.steps // 2, args.steps):
                 step.update(compare(cluster, guest, hosts, field, load))
             steps.append(step)
-            if args.verbose or "J" in step:
+            if args.verbose or "J" in step or is_late(step):
                 print_step(step)
     handed = cluster.job()["moved"] - handed
     mean = sum(load) / guest.n
-    late = [s for s in steps if s["back"] is None or s["back"] > 5]
+    late = [s for s in steps if is_late(s)]
     ratio = max(s["J"] / s["J_fresh"] for s in steps if "J" in s)
     luckiest = max(s["J"] / s["J_luckiest"] for s in steps if "J" in s)
     report.update(steps=steps, handed=handed, totals=totals, late=len(late), worst_ratio=ratio,

@@ -18,7 +18,7 @@ static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond what is usual, in parts: from that on there is a second plan, for which
  * moves cost so much less. */
-static const double LAG = 0.07, CHEAPER = 0.17;
+static const double LAG = 0.08, CHEAPER = 0.17;
 
 /* It is taken if J is shorter by so much, over what J lags by, for each part of all work that moves more: a
  * bargain at first, and what there is where J lags by much. */
