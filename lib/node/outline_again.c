@@ -15,7 +15,7 @@ enum {
     VERTICES_MAX = 1 << 17, /* four for each cluster: coarser ones make a worse mapping than sessions */
     LOOK_US = 100000,
     HEAR_US = 1100000,   /* a host that has too much hears within that time whether others have */
-    GATHER_US = 1000000, /* within about that many hosts report a change, which is planned as a whole */
+    GATHER_US = 1250000, /* within that all have told what changed, if they report once a second */
     HOLD_US = 2000000,   /* sessions wait so long for the home to ask, */
     ANSWER_US = 5000000, /* and then for its plan */
     PARTS_US = 1000000,  /* the home waits so long for clusters */
