@@ -32,14 +32,14 @@ struct cluster_options {
     int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
     int shares;    /* nonzero: all nodes have one view in memory; what they compute of it is done once */
     int metered;   /* nonzero: cluster_meter has the time of the processor too */
-    uint32_t large_members; /* of every host's configuration */
+    uint32_t large_members;   /* of every host's configuration */
     uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as stories have few */
     /* May change what a plan computes: where its vertices go. NULL: it stays. */
     void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
     void *planned_arg;
     int64_t plan_us; /* a plan takes, 0: what it takes for a small guest */
-    int changes; /* nonzero: applications change their guests */
-    int judged; /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
+    int changes;     /* nonzero: applications change their guests */
+    int judged;      /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
     void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
     void *line_arg;
 };
@@ -57,8 +57,8 @@ void cluster_free(struct cluster *cluster);
  * [h->n] (NULL: none is). Returns nonzero if all are active within that time afterwards. */
 int cluster_roll_out(struct cluster *cluster, const uint8_t *later, int64_t us);
 /* Of a cluster whose hosts are all late: start all within moments, as members of old. Each disk has the view
- * that is there when they have joined one after the other. Returns nonzero if all have a copy with their buddies
- * within that time. */
+ * that is there when they have joined one after the other. Returns nonzero if all have a copy with their
+ * buddies within that time. */
 int cluster_form(struct cluster *cluster, int64_t us);
 /* Members that are active, as that host knows them. */
 uint32_t cluster_count_active(struct cluster *cluster, uint32_t asked);
