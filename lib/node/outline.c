@@ -20,11 +20,15 @@ enum {
 
 static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at most */
 
-/* Not waited for. A host that was starved itself lately waits longer. */
+/* Not waited for, since it is gone or has been silent for long. At the start of a job that is longer than a
+ * busy machine keeps a host silent: who is left out keeps what chance gave it, and if one host does not wait
+ * for the home all go on without a plan. A job that runs loses little. A host that was starved itself lately
+ * waits longer. */
 static int
-is_away(const struct lbm_node *node, uint32_t host)
+is_away(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
-    return is_silent(node, host, (int64_t)EXCLUDE_US * (1 + node->health));
+    int64_t patience_us = job->outline.again ? (int64_t)EXCLUDE_US * (1 + node->health) : OUTLINE_WAIT_US;
+    return lbm_view_number(&node->view, host) == LBM_NONE || is_silent(node, host, patience_us);
 }
 
 /* ---- answers of hosts ---------------------------------------------------------------------------------- */
@@ -262,7 +266,7 @@ outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
     for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
         struct outline_part part = {.host = lbm_view_host(&node->view, p)};
-        int waits_for = !is_away(node, part.host) && !(job->outline.again && is_aside(node, part.host));
+        int waits_for = !is_away(node, job, part.host) && !(job->outline.again && is_aside(node, part.host));
         if (part.host != node->host && !waits_for)
             continue;
         if (part.host != node->host)
@@ -519,7 +523,7 @@ outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     struct outline *o = &job->outline;
     int are_whole = 1;
     for (size_t i = 0; i < o->parts.n; i++)
-        are_whole &= o->parts.at[i].is_whole || is_away(node, o->parts.at[i].host);
+        are_whole &= o->parts.at[i].is_whole || is_away(node, job, o->parts.at[i].host);
     if (o->state == OUTLINE_ASKED && !job->planning && (are_whole || node->now_us >= o->until_us))
         plan(node, job, entry);
 }
@@ -531,7 +535,7 @@ outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     if ((!follows_regions(job, entry) && !o->more) || o->state == OUTLINE_OVER)
         return 0;
     if (entry->home != node->host)
-        return !is_away(node, entry->home);
+        return !is_away(node, job, entry->home);
     if (o->state == OUTLINE_NONE)
         outline_begin(node, job, entry);
     outline_go_on(node, job, entry);
