@@ -8,15 +8,16 @@
 
 /* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
  * first one is the best of so many tries, as long as they have no more than so many vertices and ends of
- * edges together. An outline is planned once for each round: it is coarse, and sessions refine
- * what comes of it. */
+ * edges together. So is the last plan of an outline; the one before only says what comes together. */
 enum { TRIES = 8, TRIES_SIZE = 1 << 20 };
 
 static unsigned
 count_tries(const struct job *job)
 {
+    const struct outline *o = &job->outline;
     uint64_t size = job->guest->n + lbm_graph_directions(job->guest);
-    if (job->outline.state != OUTLINE_NONE || size > TRIES_SIZE)
+    int is_start = o->state == OUTLINE_NONE || (o->state != OUTLINE_DRAWING && !o->again && o->planned > 0);
+    if (!is_start || size > TRIES_SIZE)
         return 1;
     return size * TRIES <= TRIES_SIZE ? TRIES : (unsigned)(TRIES_SIZE / size);
 }
