@@ -324,6 +324,17 @@ note_asked(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan)
         asked->drawn = (double)lbm_map_hop_bytes(task->graph, task->hosts, plan->part);
 }
 
+/* Of applications, in a cluster whose plans take so long and are noted. */
+static void
+scene_of_plans(struct scene *scene, struct loads *loads, struct asked *asked, int64_t plan_us)
+{
+    struct cluster_options options = scene_calm;
+    options.planned = note_asked;
+    options.planned_arg = asked;
+    options.plan_us = plan_us;
+    scene_of_applications(scene, loads, &options);
+}
+
 /* Once loads are even, and nobody waits, the home makes plans from nothing. The next plan knows their J. */
 static void
 what_is_usual_is_drawn_after_a_plan(void **state)
@@ -331,12 +342,9 @@ what_is_usual_is_drawn_after_a_plan(void **state)
     enum { PLANS = 2, DRAWS = 7, LOOKS = 100 };
     struct asked asked = {.again = 0};
     struct loads loads = {.corner = USUAL};
-    struct cluster_options options = scene_calm;
     struct scene scene;
     (void)state;
-    options.planned = note_asked;
-    options.planned_arg = &asked;
-    scene_of_applications(&scene, &loads, &options);
+    scene_of_plans(&scene, &loads, &asked, 0);
     assert_int_equal(asked.draws, 0);
     for (unsigned i = 1; i <= PLANS; i++) {
         uint32_t part[SIDE * SIDE];
@@ -364,13 +372,9 @@ a_change_while_the_home_draws_is_planned(void **state)
     uint32_t before[SIDE * SIDE], after[SIDE * SIDE], n_moved = 0;
     struct asked asked = {.again = 0};
     struct loads loads = {.corner = USUAL};
-    struct cluster_options options = scene_calm;
     struct scene scene;
     (void)state;
-    options.planned = note_asked;
-    options.planned_arg = &asked;
-    options.plan_us = 2400000;
-    scene_of_applications(&scene, &loads, &options);
+    scene_of_plans(&scene, &loads, &asked, 2400000);
     loads.corner *= 1.3;
     for (int look = 0; look < LOOKS && asked.draws < 3; look++)
         cluster_run(scene.cluster, LOOK_US, NULL, NULL);
