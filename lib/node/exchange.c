@@ -157,14 +157,16 @@ move_price(const struct lbm_node *node, const struct job *job, const struct lbm_
  * much, and the last of it at once, or all that takes no more than half of that room, since others may send
  * to it as well; nothing to where no room is. */
 static uint64_t
-give_on(const struct job *job, uint64_t over, uint64_t half, uint64_t room, int is_nearer, uint64_t beyond)
+give_on(const struct lbm_node *node, const struct job *job, uint64_t over, uint64_t half, uint64_t room,
+        int is_nearer, uint64_t beyond)
 {
     uint64_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
     if (room >= least || !is_nearer)
         return over < room ? over : room;
     if (over >= least && 2 * over <= beyond)
         return over;
-    uint64_t few = (job->drifts ? GIVE_ON_DRIFTS : GIVE_ON_AT_ONCE) * least, part = half > few ? half : few;
+    uint64_t few = (session_spares(node, job) ? GIVE_ON_SPARING : GIVE_ON_AT_ONCE) * least,
+             part = half > few ? half : few;
     return over < least ? least : over < part ? over : part;
 }
 
@@ -215,10 +217,10 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     int room_is_known = job->session.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
     if (job->was_settled && room_is_known) {
         if (own_over != 0 && (their_over == 0 || passes))
-            return (int64_t)give_on(job, own_over, half, excess(their_limit, theirs), passes,
+            return (int64_t)give_on(node, job, own_over, half, excess(their_limit, theirs), passes,
                                     accept->slack_room);
         if (their_over != 0 && (own_over == 0 || takes))
-            return -(int64_t)give_on(job, their_over, half, excess(own_limit, own), takes,
+            return -(int64_t)give_on(node, job, their_over, half, excess(own_limit, own), takes,
                                      session_slack(node, job, partner).room);
         return 0;
     }

@@ -525,6 +525,10 @@ int session_links_changed(struct lbm_node *node);
 uint32_t session_colour(struct lbm_node *node, uint32_t host);
 void session_timer(struct lbm_node *node, struct job *job);
 void session_stop(struct lbm_node *node, struct job *job);
+/* Nonzero where each vertex that moves counts: moves have a price while loads are measured, and in a small
+ * cluster a host that joins takes more than the slack from each other one, however much of it was left free.
+ */
+int session_spares(const struct lbm_node *node, const struct job *job);
 /* Work units owned, less what leaves as soon as the application lets go, and as if all that was promised had
  * moved. */
 uint64_t session_load(const struct job *job);

@@ -93,9 +93,9 @@ enum {
     DRAIN_LOOK_US = 100000,       /* between looks at all vertices of a host that drains */
     SWEEP_PAUSE_US = 200000,      /* between sweeps in which nobody answered */
     GIVE_ON_AT_ONCE = 16,         /* least vertices that are too much are not halved on their way to room; */
-    GIVE_ON_DRIFTS = 4,           /* the same while loads are measured, and moves have a price */
+    GIVE_ON_SPARING = 4,          /* the same where each vertex counts (session_spares) */
     MARGIN_QUARTERS = 3,          /* sessions leave a host so much of its slack, above which it wakes; */
-    MARGIN_DRIFTS = 1,            /* the same while loads are measured */
+    MARGIN_SPARING = 1,           /* the same where each vertex counts */
     LITTLE_PARTS = 3,             /* that part of the slack is little, */
     NOISE_ERRORS = 3,             /* and so many standard errors of a load that is measured, up to as much again */
     RIPE_SWEEPS = 16,             /* what was promised, and is the same for so many, is given */

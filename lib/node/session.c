@@ -77,6 +77,13 @@ session_load(const struct job *job)
     return job->shard.load + comes > goes ? job->shard.load + comes - goes : 0;
 }
 
+int
+session_spares(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    return job->drifts || entry->imbalance * (double)node->view.active.n < 1;
+}
+
 /* What a host may have after a session that has `load`. A job that had settled leaves a part of the slack
  * free: a host above its limit gives so much more, and none takes it up; so the next vertex that comes, or
  * the next host that joins and lowers the limits of all, does not wake it again. Between both it keeps what
@@ -87,7 +94,8 @@ session_limit(const struct lbm_node *node, const struct job *job, uint32_t host,
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     uint64_t limit = job_limit(node, entry, host);
     double target = job_target(node, entry, host);
-    double margin = ((double)limit - target) * (job->drifts ? MARGIN_DRIFTS : MARGIN_QUARTERS) / 4;
+    double margin =
+        ((double)limit - target) * (session_spares(node, job) ? MARGIN_SPARING : MARGIN_QUARTERS) / 4;
     if (!job->was_settled || margin < load_usual(node, entry))
         return limit;
     uint64_t less = limit - (uint64_t)margin;
