@@ -443,6 +443,35 @@ strangers_are_not_recorded(void **state)
     lbm_shard_free(&shard);
 }
 
+static void
+a_neighbour_is_learned_of_before_there_is_a_patch(void **state)
+{
+    (void)state;
+    struct lbm_shard shard;
+    lbm_shard_init(&shard, 2, SELF);
+    put(&shard, lattice_row(0, 1));
+    put(&shard, lattice_row(1, 1));
+    struct lbm_vertex *first = lbm_shard_vertex(&shard, 0);
+    double x[2] = {7, 8};
+    uint32_t stranger = N - 1, neighbour = W;
+    assert_int_equal(lbm_shard_expect(&shard, stranger, first), LBM_OK);
+    assert_int_equal(lbm_shard_expect(&shard, 1, first), LBM_OK); /* our own */
+    assert_int_equal(lbm_shard_expect(&shard, neighbour, first), LBM_OK);
+    assert_null(lbm_shard_ghost(&shard, stranger));
+    assert_null(lbm_shard_ghost(&shard, 1));
+    assert_false(shard.patch.valid);
+    assert_int_equal(lbm_shard_learn(&shard, neighbour, 5, 3, 1, 9, x), 1);
+    expect_consistent(&shard);
+    const struct lbm_ghost *ghost = lbm_shard_ghost(&shard, neighbour);
+    assert_int_equal(ghost->host, 5);
+    assert_true(shard.patch.x[(size_t)ghost->at * 2] == 7);
+    give(&shard, 0, 1);
+    assert_int_equal(lbm_shard_expect(&shard, neighbour, lbm_shard_vertex(&shard, 0)), LBM_OK);
+    expect_consistent(&shard);
+    assert_null(lbm_shard_ghost(&shard, neighbour)); /* nobody here is its neighbour any more */
+    lbm_shard_free(&shard);
+}
+
 /* ---- the patch ----------------------------------------------------------------------------------------- */
 
 static void
@@ -562,6 +591,7 @@ main(void)
         cmocka_unit_test(what_is_offered_keeps_what_is_known_of_its_neighbours),
         cmocka_unit_test(the_newest_epoch_and_stamp_win),
         cmocka_unit_test(strangers_are_not_recorded),
+        cmocka_unit_test(a_neighbour_is_learned_of_before_there_is_a_patch),
         cmocka_unit_test(coordinates_survive_a_change_of_owners),
         cmocka_unit_test(random_changes_keep_records_and_patch_in_step),
         cmocka_unit_test(the_whole_guest_comes_back_only_from_its_only_owner),

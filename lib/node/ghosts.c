@@ -185,17 +185,15 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = job_of(node, ghosts->job);
     if (job == NULL || ghosts->n_position != ghosts->n_vertex * job->shard.m)
         return;
-    if (lbm_shard_patch(&job->shard) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
-        return;
-    }
     LBM_VEC(uint32_t) vertex = {0}, host = {0};
     LBM_VEC(uint64_t) epoch = {0};
     for (size_t i = 0; i < ghosts->n_vertex; i++) {
+        const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
+        if (toward != NULL && lbm_shard_expect(&job->shard, ghosts->vertex[i], toward) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
         if (lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
             ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
-        const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
         int is_tombstone = toward != NULL && toward->stage == LBM_STAGE_MOV;
         int has_gone = is_tombstone && moved_to(node, toward) != LBM_NONE;
         if (toward != NULL && !is_tombstone && toward->stage != LBM_STAGE_REF)

@@ -304,6 +304,43 @@ lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vert
     return LBM_OK;
 }
 
+/* The ghost of a neighbour, created from the record's hint if it is new. */
+static struct lbm_ghost *
+need_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex, const struct lbm_half *half)
+{
+    struct lbm_ghost *ghost = lbm_shard_ghost(shard, half->to);
+    if (ghost != NULL)
+        return ghost;
+    if (lbm_vec_reserve(&shard->ghosts, 1) != LBM_OK ||
+        lbm_idmap_put(&shard->ghost_slot, half->to, (uint32_t)shard->ghosts.n) != LBM_OK)
+        return NULL;
+    ghost = &shard->ghosts.at[shard->ghosts.n++];
+    *ghost = (struct lbm_ghost){.id = half->to, .host = half->host, .at = LBM_NONE};
+    /* A vertex that is on its way out, or was here once, is known better than any hint. */
+    const struct lbm_vertex *record = lbm_shard_vertex(shard, half->to);
+    const struct lbm_vertex *place = record != NULL ? record : vertex;
+    memcpy(ghost->x, place->x, sizeof ghost->x);
+    if (record != NULL && record->stage != LBM_STAGE_REF && record->stage != LBM_STAGE_NONE) {
+        ghost->host = record->stage == LBM_STAGE_MOV ? record->peer : shard->self;
+        ghost->epoch = record->epoch + (record->stage == LBM_STAGE_MOV);
+        ghost->work = record->work;
+    }
+    return ghost;
+}
+
+enum lbm_err
+lbm_shard_expect(struct lbm_shard *shard, uint32_t id, const struct lbm_vertex *vertex)
+{
+    const struct lbm_vertex *other = lbm_shard_vertex(shard, id);
+    if (vertex->stage != LBM_STAGE_OWN || (other != NULL && other->stage == LBM_STAGE_OWN) ||
+        lbm_shard_ghost(shard, id) != NULL)
+        return LBM_OK;
+    for (uint32_t i = 0; i < vertex->degree; i++)
+        if (vertex->half[i].to == id)
+            return need_ghost(shard, vertex, &vertex->half[i]) != NULL ? LBM_OK : LBM_E_NOMEM;
+    return LBM_OK;
+}
+
 int
 lbm_shard_learn(struct lbm_shard *shard, uint32_t id, uint32_t host, uint64_t epoch, uint64_t stamp,
                 uint32_t work, const double *x)
@@ -354,30 +391,6 @@ sweep_ghosts(struct lbm_shard *shard)
         if (lbm_idmap_put(&shard->ghost_slot, shard->ghosts.at[i].id, (uint32_t)i) != LBM_OK)
             return LBM_E_NOMEM;
     return LBM_OK;
-}
-
-/* The ghost of a neighbour, created from the record's hint if it is new. */
-static struct lbm_ghost *
-need_ghost(struct lbm_shard *shard, const struct lbm_vertex *vertex, const struct lbm_half *half)
-{
-    struct lbm_ghost *ghost = lbm_shard_ghost(shard, half->to);
-    if (ghost != NULL)
-        return ghost;
-    if (lbm_vec_reserve(&shard->ghosts, 1) != LBM_OK ||
-        lbm_idmap_put(&shard->ghost_slot, half->to, (uint32_t)shard->ghosts.n) != LBM_OK)
-        return NULL;
-    ghost = &shard->ghosts.at[shard->ghosts.n++];
-    *ghost = (struct lbm_ghost){.id = half->to, .host = half->host, .at = LBM_NONE};
-    /* A vertex that is on its way out, or was here once, is known better than any hint. */
-    const struct lbm_vertex *record = lbm_shard_vertex(shard, half->to);
-    const struct lbm_vertex *place = record != NULL ? record : vertex;
-    memcpy(ghost->x, place->x, sizeof ghost->x);
-    if (record != NULL && record->stage != LBM_STAGE_REF && record->stage != LBM_STAGE_NONE) {
-        ghost->host = record->stage == LBM_STAGE_MOV ? record->peer : shard->self;
-        ghost->epoch = record->epoch + (record->stage == LBM_STAGE_MOV);
-        ghost->work = record->work;
-    }
-    return ghost;
 }
 
 /* Number rows and ghosts and count directions. */

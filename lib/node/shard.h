@@ -135,6 +135,11 @@ enum lbm_err lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const st
 /* Where a vertex is as far as this host knows: itself, or the ghost's host, or LBM_NONE. */
 uint32_t lbm_shard_where(const struct lbm_shard *shard, uint32_t id);
 
+/* Be ready to learn of a vertex elsewhere, without a patch: if `vertex` is an own one that has an edge to it,
+ * there is a ghost from now on, by the record's hint if it is new. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_shard_expect(struct lbm_shard *shard, uint32_t id,
+                              const struct lbm_vertex *vertex) LBM_MUST_CHECK;
+
 /* Learn of a vertex elsewhere. The higher epoch wins; at equal epochs the later stamp gives the position.
  * x may be NULL (place only). Vertices that are not neighbours of this host's are not recorded.
  * Returns nonzero if the place changed. */
