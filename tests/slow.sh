@@ -28,8 +28,8 @@ due() {
 }
 # ticks: of the first processor, all and idle ones.
 ticks() { awk -v cpu="cpu$first" '$1 == cpu { for (i = 2; i <= 9; i++) all += $i; print all, $5 }' /proc/stat; }
-# comes_back: the capacity is nearly whole again, a minute from now at most. Returns 1 if it is not although nobody has
-# used the processor for ten seconds, 2 if somebody did all the time.
+# comes_back: the capacity is nearly whole again, a minute from now at most. Returns 1 if it is not although hardly anybody
+# has used the processor for ten seconds, less than that would need, 2 if somebody did all the time.
 comes_back() {
     local look all idle all_before idle_before quiet=0
     read -r all_before idle_before <<<"$(ticks)"
@@ -37,7 +37,7 @@ comes_back() {
         sleep 1
         capacity_at_least 0.85 && return 0
         read -r all idle <<<"$(ticks)"
-        quiet=$((10 * (idle - idle_before) >= 8 * (all - all_before) ? quiet + 1 : 0))
+        quiet=$((20 * (idle - idle_before) >= 19 * (all - all_before) ? quiet + 1 : 0))
         all_before=$all idle_before=$idle
         [ "$quiet" -lt 10 ] || return 1
     done

@@ -194,16 +194,20 @@ no_more_vertices_are_on_their_way_than_allowed(void **state)
     scene_free(&scene);
 }
 
+/* Of a payback by which a move costs a quarter of an edge, as it does without: but nothing is planned anew, so
+ * sessions have to find what there is. */
+static const double payback_usual_s = 400;
+
 /* A corner becomes dear, step by step. Returns what moved meanwhile. */
 static struct told
-drift(Lbm__JobGates gates, double again_s, uint64_t *cost)
+drift(double cooldown_s, double payback_s, double again_s, uint64_t *cost)
 {
     struct scene scene;
     double corner = 100;
     uint32_t part[N];
     settle(&scene, "mesh:4x4", &corner);
-    if (gates.given != 0)
-        assert_int_equal(change(&scene, 0, "job", 0, gates), LBM_OK);
+    assert_int_equal(change(&scene, 0, "job", 0, gate(LBM_GATE_COOLDOWN, cooldown_s, 0, 0)), LBM_OK);
+    assert_int_equal(change(&scene, 0, "job", 0, gate(LBM_GATE_PAYBACK, payback_s, 0, 0)), LBM_OK);
     double from_s = now_s(&scene);
     for (int i = 0; i < 8; i++) {
         corner += 25;
@@ -225,14 +229,15 @@ what_was_exchanged_cools_down(void **state)
 {
     uint64_t cost[2];
     (void)state;
-    struct told freely = drift(gate(0, 0, 0, 0), 10, &cost[0]);
-    struct told cooling = drift(gate(LBM_GATE_COOLDOWN, 10, 0, 0), 10, &cost[1]);
+    struct told freely = drift(0, payback_usual_s, 10, &cost[0]);
+    struct told cooling = drift(10, payback_usual_s, 10, &cost[1]);
     if (getenv("SHOW") != NULL)
         print_message("moves %u, %u by refinement, %u again; cooling %u, %u, %u; J %lu, %lu\n", freely.n,
                       freely.n_free, freely.n_again, cooling.n, cooling.n_free, cooling.n_again,
                       (unsigned long)cost[0], (unsigned long)cost[1]);
-    assert_in_range(freely.n_again, 1, N); /* or this test shows nothing */
-    assert_int_equal(cooling.n_again, 0);
+    assert_in_range(freely.n_again, 16, N); /* or this test shows nothing */
+    /* A host that had too much when it offered a vertex may not have any more when the answer comes. */
+    assert_in_range(cooling.n_again, 0, freely.n_again / 8);
     assert_true((double)cost[1] <= 1.2 * (double)cost[0]);
 }
 
@@ -241,8 +246,8 @@ what_does_not_pay_stays(void **state)
 {
     uint64_t cost[2];
     (void)state;
-    struct told freely = drift(gate(0, 0, 0, 0), 10, &cost[0]);
-    struct told paying = drift(gate(LBM_GATE_PAYBACK, 1, 0, 0), 10, &cost[1]);
+    struct told freely = drift(0, payback_usual_s, 10, &cost[0]);
+    struct told paying = drift(0, 1, 10, &cost[1]);
     if (getenv("SHOW") != NULL)
         print_message("%u moves of %u by refinement; paying %u of %u; J %lu, %lu\n", freely.n_free, freely.n,
                       paying.n_free, paying.n, (unsigned long)cost[0], (unsigned long)cost[1]);
