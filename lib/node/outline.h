@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The outline of a guest: every host coarsens what it owns, by itself, and its job's home plans with the
- * clusters of all. So no host holds the guest, and what diffusion cannot see from where it is comes right. Only
- * for a job that runs the clusters may be its vertices (outline_again.c).
- * Only files of lib/node include this, by state.h. */
+ * clusters of all. So no host holds the guest, and what diffusion cannot see from where it is comes right.
+ * Only for a job that runs the clusters may be its vertices (outline_again.c). Only files of lib/node include
+ * this, by state.h. */
 #ifndef LBM_NODE_OUTLINE_H
 #define LBM_NODE_OUTLINE_H
 
