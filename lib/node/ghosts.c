@@ -73,6 +73,97 @@ batch_for(struct lbm_node *node, batch_list *batches, struct lbm_idmap *by_host,
     return &batches->at[batches->n - 1];
 }
 
+/* ---- owners ----------------------------------------------------------------------------------------------
+ */
+
+void
+ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
+                  uint64_t *epoch, uint32_t *host)
+{
+    Lbm__Moved moved = LBM__MOVED__INIT;
+    moved.job = job;
+    moved.n_vertex = moved.n_epoch = moved.n_host = n;
+    moved.vertex = vertex;
+    moved.epoch = epoch;
+    moved.host = host;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_MOVED;
+    message.moved = &moved;
+    send_stored_soft(node, to, &message);
+}
+
+/* What is told of the owners of vertices. */
+struct owners {
+    LBM_VEC(uint32_t) vertex, host;
+    LBM_VEC(uint64_t) epoch;
+};
+
+static void
+add_owner(struct lbm_node *node, struct owners *owners, uint32_t vertex, uint64_t epoch, uint32_t host)
+{
+    enum lbm_err err = lbm_vec_push(&owners->vertex, vertex);
+    err |= lbm_vec_push(&owners->epoch, epoch);
+    err |= lbm_vec_push(&owners->host, host);
+    if (err != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+static void
+tell_owners(struct lbm_node *node, uint64_t job, uint32_t to, struct owners *owners)
+{
+    if (owners->vertex.n != 0 && node->failed == LBM_OK)
+        ghosts_tell_moved(node, job, to, owners->vertex.n, owners->vertex.at, owners->epoch.at,
+                          owners->host.at);
+    lbm_vec_free(&owners->vertex);
+    lbm_vec_free(&owners->host);
+    lbm_vec_free(&owners->epoch);
+}
+
+/* Where a vertex of a finished record has gone, if that is known. */
+static void
+add_gone(struct lbm_node *node, struct owners *owners, const struct lbm_vertex *vertex)
+{
+    uint32_t host = moved_to(node, vertex);
+    add_owner(node, owners, vertex->id, host != LBM_NONE ? vertex->epoch + 1 : 0, host);
+}
+
+static int
+compare_askers(const void *a, const void *b)
+{
+    const struct asker *x = a, *y = b;
+    return x->host != y->host ? (x->host > y->host) - (x->host < y->host)
+                              : (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* Those who took vertices to be here that were on their way hear where they have gone once they have: else
+ * hosts that were given neighbours at once would each have told a third one of theirs, and no other. */
+static void
+answer_askers(struct lbm_node *node, struct job *job)
+{
+    const struct asker *asker = job->askers.at;
+    size_t n = job->askers.n, kept = 0;
+    if (n != 0)
+        qsort(job->askers.at, n, sizeof *asker, compare_askers);
+    for (size_t i = 0; i < n;) {
+        struct owners gone = {0};
+        uint32_t host = asker[i].host, before = LBM_NONE;
+        for (; i < n && asker[i].host == host; i++) {
+            const struct lbm_vertex *vertex =
+                asker[i].vertex != before ? record_of(job, asker[i].vertex) : NULL;
+            before = asker[i].vertex;
+            if (vertex != NULL && vertex->stage == LBM_STAGE_OUT)
+                job->askers.at[kept++] = asker[i];
+            else if (vertex != NULL && vertex->stage == LBM_STAGE_MOV)
+                add_gone(node, &gone, vertex);
+        }
+        tell_owners(node, job->id, host, &gone);
+    }
+    job->askers.n = kept;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
+
 static int64_t
 again_us(const struct job *job)
 {
@@ -92,6 +183,7 @@ all_is_told(struct lbm_shard *shard)
 static void
 ghosts_send(struct lbm_node *node, struct job *job)
 {
+    answer_askers(node, job);
     int all = job->ghosts_due == GHOSTS_ALL || node->now_us >= again_us(job);
     job->ghosts_us = node->now_us;
     job->ghosts_all_us = all ? node->now_us : job->ghosts_all_us;
@@ -163,30 +255,13 @@ ghosts_timer(struct lbm_node *node, struct job *job)
 }
 
 void
-ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
-                  uint64_t *epoch, uint32_t *host)
-{
-    Lbm__Moved moved = LBM__MOVED__INIT;
-    moved.job = job;
-    moved.n_vertex = moved.n_epoch = moved.n_host = n;
-    moved.vertex = vertex;
-    moved.epoch = epoch;
-    moved.host = host;
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_MOVED;
-    message.moved = &moved;
-    send_stored_soft(node, to, &message);
-}
-
-void
 on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Ghosts *ghosts = message->ghosts;
     struct job *job = job_of(node, ghosts->job);
     if (job == NULL || ghosts->n_position != ghosts->n_vertex * job->shard.m)
         return;
-    LBM_VEC(uint32_t) vertex = {0}, host = {0};
-    LBM_VEC(uint64_t) epoch = {0};
+    struct owners gone = {0};
     for (size_t i = 0; i < ghosts->n_vertex; i++) {
         const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
         if (toward != NULL && lbm_shard_expect(&job->shard, ghosts->vertex[i], toward) != LBM_OK)
@@ -194,21 +269,15 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
         if (lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
             ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
-        int is_tombstone = toward != NULL && toward->stage == LBM_STAGE_MOV;
-        int has_gone = is_tombstone && moved_to(node, toward) != LBM_NONE;
-        if (toward != NULL && !is_tombstone && toward->stage != LBM_STAGE_REF)
-            continue;
-        enum lbm_err err = lbm_vec_push(&vertex, ghosts->toward[i]);
-        err |= lbm_vec_push(&epoch, has_gone ? toward->epoch + 1 : 0);
-        err |= lbm_vec_push(&host, has_gone ? moved_to(node, toward) : LBM_NONE);
-        if (err != LBM_OK)
+        const struct asker asker = {.vertex = ghosts->toward[i], .host = message->src};
+        if (toward == NULL)
+            add_owner(node, &gone, ghosts->toward[i], 0, LBM_NONE);
+        else if (toward->stage == LBM_STAGE_MOV || toward->stage == LBM_STAGE_REF)
+            add_gone(node, &gone, toward);
+        else if (toward->stage == LBM_STAGE_OUT && lbm_vec_push(&job->askers, asker) != LBM_OK)
             fail(node, LBM_E_NOMEM);
     }
-    if (vertex.n != 0 && node->failed == LBM_OK)
-        ghosts_tell_moved(node, ghosts->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
-    lbm_vec_free(&vertex);
-    lbm_vec_free(&host);
-    lbm_vec_free(&epoch);
+    tell_owners(node, ghosts->job, message->src, &gone);
 }
 
 /* The sender knows nothing of these any more, and we have nobody else to ask: everybody, but seldom. */
@@ -260,23 +329,13 @@ on_where(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Where *where = message->where;
     struct job *job = job_of(node, where->job);
-    LBM_VEC(uint32_t) vertex = {0}, host = {0};
-    LBM_VEC(uint64_t) epoch = {0};
+    struct owners here = {0};
     for (size_t i = 0; job != NULL && i < where->n_vertex; i++) {
         const struct lbm_vertex *own = record_of(job, where->vertex[i]);
         /* Records here say so. */
         int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE;
-        if (own == NULL || (own->stage != LBM_STAGE_OWN && own->stage != LBM_STAGE_OUT && !was_removed))
-            continue;
-        enum lbm_err err = lbm_vec_push(&vertex, own->id);
-        err |= lbm_vec_push(&epoch, own->epoch);
-        err |= lbm_vec_push(&host, node->host);
-        if (err != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+        if (own != NULL && (own->stage == LBM_STAGE_OWN || own->stage == LBM_STAGE_OUT || was_removed))
+            add_owner(node, &here, own->id, own->epoch, node->host);
     }
-    if (vertex.n != 0 && node->failed == LBM_OK)
-        ghosts_tell_moved(node, where->job, message->src, vertex.n, vertex.at, epoch.at, host.at);
-    lbm_vec_free(&vertex);
-    lbm_vec_free(&host);
-    lbm_vec_free(&epoch);
+    tell_owners(node, where->job, message->src, &here);
 }

@@ -59,6 +59,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->moments);
     outline_free(&job->outline);
     usual_free(&job->usual);
+    lbm_vec_free(&job->askers);
     lbm_vec_free(&job->out);
     wishes_free(&job->wishes);
     lbm_vec_free(&job->unfinished);

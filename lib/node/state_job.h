@@ -50,6 +50,11 @@ struct wishes {
     int are_listed;                  /* nobody has a wish since that is on no list */
 };
 
+/* Took a vertex to be here that is on its way to another host, and is to hear of it. */
+struct asker {
+    uint32_t vertex, host;
+};
+
 /* What hosts of neighbours have yet to be told. */
 enum ghosts_due { GHOSTS_NONE, GHOSTS_CHANGES, GHOSTS_ALL };
 
@@ -103,7 +108,8 @@ struct job {
     int64_t ghosts_us;     /* last sent */
     int64_t ghosts_all_us; /* the same, all of them */
     double ghosts_largest; /* displacement not yet told */
-    int64_t where_us;      /* everybody may be asked again from then on */
+    LBM_VEC(struct asker) askers;
+    int64_t where_us; /* everybody may be asked again from then on */
 
     /* handoff */
     LBM_VEC(uint32_t) out; /* slots of vertices that are, or just were, OUT */
