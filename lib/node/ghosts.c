@@ -189,6 +189,7 @@ ghosts_send(struct lbm_node *node, struct job *job)
     job->ghosts_all_us = all ? node->now_us : job->ghosts_all_us;
     job->ghosts_due = GHOSTS_NONE;
     job->ghosts_largest = 0;
+    job->ghosts_rows = 0;
     struct lbm_shard *shard = &job->shard;
     if (lbm_shard_patch(shard) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
@@ -206,6 +207,7 @@ ghosts_send(struct lbm_node *node, struct job *job)
             if (ghost->host == LBM_NONE || ghost->host == node->host || (!all && !is_news))
                 continue;
             struct batch *batch = batch_for(node, &batches, &by_host, ghost->host);
+            job->ghosts_rows++;
             if (batch != NULL)
                 add_row(node, job, batch, row, ghost->id);
         }
@@ -229,12 +231,15 @@ ghosts_are_due(struct job *job, enum ghosts_due what)
     job->ghosts_due = what > job->ghosts_due ? what : job->ghosts_due;
 }
 
-/* Ghosts go by a patch that is made anew after every change of owners: a large one less often. */
+/* Ghosts go by a patch that is made anew after every change of owners: a large one less often. Where most
+ * edges lead elsewhere there are many to tell, and hosts that told them as often as they can would do nothing
+ * else. */
 static int64_t
 soon_us(const struct job *job)
 {
     int is_slow = !job->shard.patch.valid && job->shard.n_own > GHOSTS_ROWS_FAST;
-    return is_slow ? (int64_t)job->shard.n_own * GHOSTS_ROW_US : GHOSTS_SOON_US;
+    int64_t rows = is_slow && job->shard.n_own > job->ghosts_rows ? job->shard.n_own : job->ghosts_rows;
+    return rows * GHOSTS_ROW_US > GHOSTS_SOON_US ? rows * GHOSTS_ROW_US : GHOSTS_SOON_US;
 }
 
 int64_t

@@ -276,7 +276,10 @@ static void
 tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     double calm = calm_displacement(entry, job->shard.m);
-    sweep(node, job, MAPPING_SWEEPS);
+    if (lbm_shard_patch(&job->shard) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    else if (job->ghosts_due != GHOSTS_ALL) /* else others have yet to hear of the last one */
+        sweep(node, job, MAPPING_SWEEPS);
     if (node->failed != LBM_OK)
         return;
     if (job->ghosts_largest > 0.1 * calm)

@@ -21,7 +21,7 @@ enum {
     READY_US = 700000,            /* all ready for longer than a ping takes */
     REFUSED_US = 5000000,         /* before a refused vertex is offered again */
     GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
-    GHOSTS_ROW_US = 8,            /* for each vertex of a large part whose owners change */
+    GHOSTS_ROW_US = 8,            /* for each row last told, or vertex of a large part whose owners change */
     GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
     GHOSTS_SETTLED_US = 10000000, /* the same once a job has settled */
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */

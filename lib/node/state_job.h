@@ -107,6 +107,7 @@ struct job {
     enum ghosts_due ghosts_due;
     int64_t ghosts_us;     /* last sent */
     int64_t ghosts_all_us; /* the same, all of them */
+    uint32_t ghosts_rows;  /* so many were sent then */
     double ghosts_largest; /* displacement not yet told */
     LBM_VEC(struct asker) askers;
     int64_t where_us; /* everybody may be asked again from then on */
