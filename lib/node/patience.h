@@ -55,6 +55,7 @@ enum {
     RECLAIM_US = 20000000,     /* an evicted host waits so long to be adopted */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     FIN_RETRY_US = 5000000,
+    HELD_UP_US = 8000000, /* so long a host that may give nothing just now does not settle: longer than that */
     EDGES_REST_US = 1000000,     /* from a change of edges to a look at what may move for it */
     EDGES_AGAIN_US = 50000,      /* changed edges without an answer are told again, then after twice as long, */
     EDGES_RETRY_US = 1000000,    /* and so on up to this */
@@ -108,7 +109,6 @@ enum {
     PATIENT_SHARES = 200,         /* after so many sweeps a share moves only what makes the excess less */
     MOVES_PER_EDGE = 4,           /* so many vertices may move to have one edge of mean weight less */
     URGES = 25,                   /* after so many meetings balance may cost anything */
-    HELD_UP_SWEEPS = 40,          /* so long a host that may give nothing just now does not settle */
     URGES_ANEW = 4,               /* so often that begins anew before something changes from outside */
     CUT_PATIENCE = 50,            /* moves without gain from a corner of a cut */
     PATIENT_SWEEPS = 20,          /* after so many sweeps a session must gain more and more */

@@ -170,6 +170,13 @@ session_slack(const struct lbm_node *node, const struct job *job, uint32_t partn
     return way.hops != 0 ? way : (struct way){.room = room};
 }
 
+static void
+begin_anew(const struct lbm_node *node, struct session *s)
+{
+    s->woken = s->sweep;
+    s->woken_us = node->now_us;
+}
+
 /* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
  * finished, or the buddy has not got them. Sessions have not seen all they can do. */
 static int
@@ -189,16 +196,16 @@ static int
 is_held_up(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    if (has_just_come(node, job) && job->session.sweep - job->session.woken <= HELD_UP_SWEEPS)
+    int is_patient = node->now_us - job->session.woken_us <= HELD_UP_US;
+    if (is_patient && has_just_come(node, job))
         return 1;
     if (session_load(job) <= job_limit(node, entry, node->host))
         return 0;
     if (gates_were_shut(node, job)) {
-        job->session.woken = job->session.sweep; /* it takes its time, and gains count from the start again */
+        begin_anew(node, &job->session); /* it takes its time, and gains count from the start again */
         return 1;
     }
-    return (stream_lag(node) != 0 || node->lease.fence_us != 0) &&
-           job->session.sweep - job->session.woken <= HELD_UP_SWEEPS;
+    return is_patient && (stream_lag(node) != 0 || node->lease.fence_us != 0);
 }
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
@@ -245,7 +252,7 @@ end_sweep(struct lbm_node *node, struct job *job)
     int pause = node->view.n_colours != 0 && s->n_met == 0;
     lbm_termination_sweep(&s->termination);
     if (s->was_silent && s->n_silent == 0)
-        s->woken = s->sweep; /* who was missing is back: gains count from the start again */
+        begin_anew(node, s); /* who was missing is back: gains count from the start again */
     s->was_silent = s->n_silent != 0;
     s->n_met = s->n_silent = 0;
     s->moved = 0;
@@ -379,7 +386,7 @@ session_start(struct lbm_node *node, struct job *job)
     (void)session_links_changed(node);
     promise_begin(s);
     lbm_termination_reset(&s->termination);
-    s->woken = s->sweep;
+    begin_anew(node, s);
     s->colour = 0;
     s->n_met = s->n_silent = 0;
     s->slack_heard = no_slack;

@@ -107,6 +107,7 @@ struct session {
     struct slack slack;       /* after the last sweep */
     struct slack slack_heard; /* in this sweep */
     uint64_t woken;           /* sweep at which sessions last (re)started */
+    int64_t woken_us;         /* the same as a time */
     LBM_VEC(struct early_open) early;
     LBM_VEC(struct quiet) quiet;
     LBM_VEC(struct promise) promises;
