@@ -73,8 +73,7 @@ batch_for(struct lbm_node *node, batch_list *batches, struct lbm_idmap *by_host,
     return &batches->at[batches->n - 1];
 }
 
-/* ---- owners ----------------------------------------------------------------------------------------------
- */
+/* ---- owners -------------------------------------------------------------------------------------------- */
 
 void
 ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
@@ -161,8 +160,7 @@ answer_askers(struct lbm_node *node, struct job *job)
     job->askers.n = kept;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static int64_t
 again_us(const struct job *job)

@@ -278,7 +278,7 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     double calm = calm_displacement(entry, job->shard.m);
     if (lbm_shard_patch(&job->shard) != LBM_OK)
         fail(node, LBM_E_NOMEM);
-    else if (job->ghosts_due != GHOSTS_ALL) /* else others have yet to hear of the last one */
+    else if (job->ghosts_due != GHOSTS_ALL) /* else others have yet to hear of the last sweep */
         sweep(node, job, MAPPING_SWEEPS);
     if (node->failed != LBM_OK)
         return;

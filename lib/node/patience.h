@@ -55,7 +55,7 @@ enum {
     RECLAIM_US = 20000000,     /* an evicted host waits so long to be adopted */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     FIN_RETRY_US = 5000000,
-    HELD_UP_US = 8000000, /* so long a host that may give nothing just now does not settle: longer than that */
+    HELD_UP_US = 8000000,      /* a host that may give nothing just now settles after that; FIN is asked for before */
     EDGES_REST_US = 1000000,     /* from a change of edges to a look at what may move for it */
     EDGES_AGAIN_US = 50000,      /* changed edges without an answer are told again, then after twice as long, */
     EDGES_RETRY_US = 1000000,    /* and so on up to this */

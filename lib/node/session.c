@@ -170,6 +170,7 @@ session_slack(const struct lbm_node *node, const struct job *job, uint32_t partn
     return way.hops != 0 ? way : (struct way){.room = room};
 }
 
+/* Patience, and what moves must gain, count from here on. */
 static void
 begin_anew(const struct lbm_node *node, struct session *s)
 {

@@ -109,7 +109,7 @@ struct job {
     int64_t ghosts_all_us; /* the same, all of them */
     uint32_t ghosts_rows;  /* so many were sent then */
     double ghosts_largest; /* displacement not yet told */
-    LBM_VEC(struct asker) askers;
+    LBM_VEC(struct asker) askers; /* answered when ghosts are sent */
     int64_t where_us; /* everybody may be asked again from then on */
 
     /* handoff */
