@@ -148,6 +148,7 @@ struct lbm_plan_options {
     double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
                               more moves than 1.4 times what equal loads ask for */
     uint32_t draws_max;    /* remap: draws of each annealing on a level at most; 0: as many as the effort has */
+    unsigned ways_max;     /* remap: ways to balance that compete at most; 0: all */
     /* Remap: parts of migration_cost, in (0, 1], for vertices that are on each host; NULL: 1. [hosts], borrowed.
      */
     const double *host_cost;

@@ -17,7 +17,7 @@ static const struct way {
     unsigned jump;     /* links from which on it is cheaper to jump; 0: nothing jumps */
     unsigned discount; /* moves cost so many times less at first: what J wants is found, then taken back */
     unsigned is_hot;   /* begins hot where moves are nearly free */
-} ways[] = {{0, 1, 1}, {0, 4, 1}, {5, 1, 0}, {4, 1, 0}, {3, 1, 1}, {3, 4, 1}, {2, 1, 0}};
+} ways[] = {{0, 1, 1}, {0, 4, 1}, {2, 1, 0}, {3, 4, 1}, {3, 1, 1}, {4, 1, 0}, {5, 1, 0}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 /* One way, gone by itself. */
@@ -154,7 +154,11 @@ remap_compete(const struct remap *r, struct pool *pool)
     void *context[WAYS];
     lbm_map_loads(m->g, m->h->n, m->part, r->load);
     int is_even = lbm_map_excess(m->h->n, r->load, m->limit) == 0;
-    unsigned n = m->home == NULL || m->h->n > HOSTS_JUMPS_MAX ? 1 : is_even ? 2 : WAYS;
+    unsigned most = m->options->ways_max, n = most != 0 && most < WAYS ? most : WAYS;
+    if (is_even && n > 2)
+        n = 2;
+    if (m->home == NULL || m->h->n > HOSTS_JUMPS_MAX)
+        n = 1;
     if (is_even)
         pool_offer(pool, m->part, mapping_merit(m, r->load));
     for (unsigned i = 0; i < n; i++) {

@@ -18,15 +18,16 @@ static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond what is usual, in parts: from that on there is a second plan, for which
  * moves cost so much less. */
-static const double LAG = 0.08, CHEAPER = 0.17;
+static const double LAG = 0.06, CHEAPER = 0.17;
 
-/* It is taken if J is shorter by so much, over what J lags by, for each part of all work that moves more: a
- * bargain at first, and what there is where J lags by much. */
-static const double BARGAIN = 0.06;
+/* It is taken if it is a bargain: J, in parts, is shorter by as much as more work moves, in parts of all,
+ * where J just begins to lag. The more J lags the less it has to gain: by this power of it. */
+static const double PATIENCE = 2.5;
 
 enum {
     QUARTER = 4,          /* of all hosts, at least, moves become cheaper at */
     DRAWS_AGAIN = 500000, /* of each annealing on a level: hosts wait, and half as many make it no worse */
+    WAYS_AGAIN = 4,       /* to balance: hosts wait, and each of them is the best one as often as any other */
 };
 
 /* The host linked to a set that has most of J beyond what is usual; LBM_NONE: all linked ones are in the set.
@@ -115,33 +116,7 @@ is_bargain(const struct lbm_plan_task *task, const struct lbm_plan *first, const
     double there = (double)lbm_map_hop_bytes(task->graph, task->hosts, task->current);
     double gain = (double)lbm_map_hop_bytes(task->graph, task->hosts, first->part) -
                   (double)lbm_map_hop_bytes(task->graph, task->hosts, second->part);
-    return gain / there > BARGAIN / lag * (moved_part(task, second) - moved_part(task, first));
-}
-
-/* A second plan, with cheaper moves, where J of the mapping there is lags; the better one is left.
- * In: options of the first.  Out: cost [hosts].  In, out: plan. */
-static enum lbm_err
-plan_cheaper(const struct lbm_plan_task *task, struct lbm_plan_options *options, double *cost,
-             struct lbm_plan *plan)
-{
-    struct lbm_diag diag;
-    struct lbm_plan second;
-    double *beyond = lbm_alloc(task->hosts->n, sizeof *beyond);
-    if (beyond == NULL)
-        return LBM_E_NOMEM;
-    double lag = measure_lag(task, beyond);
-    enum lbm_err err = lag > LAG ? choose_hosts(task->hosts, beyond, cost) : LBM_OK;
-    free(beyond);
-    if (err != LBM_OK || lag <= LAG)
-        return err;
-    err = lbm_plan_make(task->graph, task->hosts, options, &second, &diag);
-    if (err != LBM_OK)
-        return err;
-    int is_better = is_bargain(task, plan, &second, lag);
-    lbm_plan_free(is_better ? plan : &second);
-    if (is_better)
-        *plan = second;
-    return LBM_OK;
+    return gain / there > pow(LAG / lag, PATIENCE) * (moved_part(task, second) - moved_part(task, first));
 }
 
 /* Cheaper moves at all hosts where much has to move: by the square of it. Out: part, 1 where little has to.
@@ -164,26 +139,73 @@ price_upheaval(const struct lbm_plan_task *task, double *part)
     return err;
 }
 
-enum lbm_err
-plan_task_again(const struct lbm_plan_task *task, struct lbm_plan_options *options, struct lbm_plan *plan)
+/* A plan under way. */
+struct draft {
+    const struct lbm_plan_task *task;
+    struct lbm_plan_options options;
+    struct lbm_plan plan; /* if err is LBM_OK */
+    enum lbm_err err;
+};
+
+static void
+make(void *context)
 {
-    const struct lbm_hosts *h = task->hosts;
+    struct draft *draft = context;
     struct lbm_diag diag;
-    double part = 1, *cost = lbm_alloc(h->n, sizeof *cost);
-    enum lbm_err err = cost != NULL ? price_upheaval(task, &part) : LBM_E_NOMEM;
-    for (uint32_t p = 0; p < h->n && err == LBM_OK; p++)
-        cost[p] = 1;
-    options->migration_cost = part * COST_AGAIN * lbm_map_migration_cost(task->graph, h->n);
-    options->host_cost = cost;
-    options->current = task->current;
-    options->draws_max = DRAWS_AGAIN;
+    draft->err = lbm_plan_make(draft->task->graph, draft->task->hosts, &draft->options, &draft->plan, &diag);
+}
+
+/* One draft, or two beside each other, of which the better one is left. In: lag of the mapping there is. */
+static enum lbm_err
+make_best(struct draft *draft, unsigned n, double lag, struct lbm_plan *plan)
+{
+    void *const context[] = {&draft[0], &draft[1]};
+    lbm_plan_parallel(&draft->options, make, context, n);
+    enum lbm_err err = draft[0].err != LBM_OK || n == 1 ? draft[0].err : draft[1].err;
+    int takes_second = err == LBM_OK && n == 2 && is_bargain(draft->task, &draft[0].plan, &draft[1].plan, lag);
+    for (unsigned i = 0; i < n; i++)
+        if (draft[i].err == LBM_OK && (err != LBM_OK || (int)i != takes_second))
+            lbm_plan_free(&draft[i].plan);
     if (err == LBM_OK)
-        err = lbm_plan_make(task->graph, h, options, plan, &diag);
-    if (err == LBM_OK && part >= 1 && task->usual != NULL) {
-        err = plan_cheaper(task, options, cost, plan);
-        if (err != LBM_OK)
-            lbm_plan_free(plan);
-    }
+        *plan = draft[takes_second].plan;
+    return err;
+}
+
+/* Out: cost [hosts] of moves for the second plan; *lag of the mapping there is, 0: that is not known, or does
+ * not matter, where all moves are cheap. */
+static enum lbm_err
+look_at_lag(const struct lbm_plan_task *task, double part, double *cost, double *lag)
+{
+    *lag = 0;
+    if (part < 1 || task->usual == NULL)
+        return LBM_OK;
+    double *beyond = lbm_alloc(task->hosts->n, sizeof *beyond);
+    if (beyond == NULL)
+        return LBM_E_NOMEM;
+    *lag = measure_lag(task, beyond);
+    enum lbm_err err = *lag > LAG ? choose_hosts(task->hosts, beyond, cost) : LBM_OK;
+    free(beyond);
+    return err;
+}
+
+enum lbm_err
+plan_task_again(const struct lbm_plan_task *task, const struct lbm_plan_options *options,
+                struct lbm_plan *plan)
+{
+    double part = 1, lag = 0, *cost = lbm_alloc(task->hosts->n, sizeof *cost);
+    enum lbm_err err = cost != NULL ? price_upheaval(task, &part) : LBM_E_NOMEM;
+    if (err == LBM_OK)
+        err = look_at_lag(task, part, cost, &lag);
+    struct draft draft[2] = {{.task = task, .options = *options}};
+    struct lbm_plan_options *o = &draft[0].options;
+    o->migration_cost = part * COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
+    o->current = task->current;
+    o->draws_max = DRAWS_AGAIN;
+    o->ways_max = WAYS_AGAIN;
+    draft[1] = draft[0];
+    draft[1].options.host_cost = cost;
+    if (err == LBM_OK)
+        err = make_best(draft, lag > LAG ? 2 : 1, lag, plan);
     free(cost);
     return err;
 }

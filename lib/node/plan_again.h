@@ -5,9 +5,8 @@
 
 #include "node/node.h"
 
-/* In: task with current; options of a plan from nothing, which are changed.  Out: plan.  Errors: as
- * lbm_plan_make. */
-enum lbm_err plan_task_again(const struct lbm_plan_task *task, struct lbm_plan_options *options,
+/* In: task with current; options of a plan from nothing.  Out: plan.  Errors: as lbm_plan_make. */
+enum lbm_err plan_task_again(const struct lbm_plan_task *task, const struct lbm_plan_options *options,
                              struct lbm_plan *plan) LBM_MUST_CHECK;
 
 #endif
