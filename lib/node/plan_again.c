@@ -22,7 +22,7 @@ static const double LAG = 0.06, CHEAPER = 0.17;
 
 /* It is taken if it is a bargain: J, in parts, is shorter by as much as more work moves, in parts of all,
  * where J just begins to lag. The more J lags the less it has to gain: by this power of it. */
-static const double PATIENCE = 2.5;
+static const double URGENCY = 2.5;
 
 enum {
     QUARTER = 4,          /* of all hosts, at least, moves become cheaper at */
@@ -116,7 +116,7 @@ is_bargain(const struct lbm_plan_task *task, const struct lbm_plan *first, const
     double there = (double)lbm_map_hop_bytes(task->graph, task->hosts, task->current);
     double gain = (double)lbm_map_hop_bytes(task->graph, task->hosts, first->part) -
                   (double)lbm_map_hop_bytes(task->graph, task->hosts, second->part);
-    return gain / there > pow(LAG / lag, PATIENCE) * (moved_part(task, second) - moved_part(task, first));
+    return gain / there > pow(LAG / lag, URGENCY) * (moved_part(task, second) - moved_part(task, first));
 }
 
 /* Cheaper moves at all hosts where much has to move: by the square of it. Out: part, 1 where little has to.

@@ -5,7 +5,7 @@
 
 /* Call task(context[i]) once for every i < n, and return when all have returned: on as many threads as the
  * caller may use processors, four at most. They have the caller's priority and leave signals to it. A thread
- * that cannot be had is done without. */
+ * that cannot be had is done without. A task may call this, too: then there are as many for each. */
 void lbm_parallel_run(void (*task)(void *context), void *const *context, unsigned n);
 
 #endif
