@@ -162,7 +162,8 @@ make_best(struct draft *draft, unsigned n, double lag, struct lbm_plan *plan)
     void *const context[] = {&draft[0], &draft[1]};
     lbm_plan_parallel(&draft->options, make, context, n);
     enum lbm_err err = draft[0].err != LBM_OK || n == 1 ? draft[0].err : draft[1].err;
-    int takes_second = err == LBM_OK && n == 2 && is_bargain(draft->task, &draft[0].plan, &draft[1].plan, lag);
+    int takes_second =
+        err == LBM_OK && n == 2 && is_bargain(draft->task, &draft[0].plan, &draft[1].plan, lag);
     for (unsigned i = 0; i < n; i++)
         if (draft[i].err == LBM_OK && (err != LBM_OK || (int)i != takes_second))
             lbm_plan_free(&draft[i].plan);
