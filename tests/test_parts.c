@@ -108,6 +108,23 @@ parts_become_a_mapping(void **state)
     scene_free(&scene);
 }
 
+/* Vertex v becomes `step` v, modulo their number, so that neighbours are all over the guest. */
+static void
+scatter(struct lbm_graph *g, uint32_t step)
+{
+    struct lbm_edge *edges = calloc(lbm_graph_directions(g), sizeof *edges);
+    size_t m = 0;
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+            if (v < g->target[e])
+                edges[m++] = (struct lbm_edge){v * step % g->n, g->target[e] * step % g->n, 1};
+    uint32_t n = g->n;
+    struct lbm_diag diag;
+    lbm_graph_free(g);
+    assert_int_equal(lbm_graph_build(n, edges, m, LBM_MERGE_REJECT, g, &diag), LBM_OK);
+    free(edges);
+}
+
 /* Fewer readers than hosts, and rows whose neighbours are all over the guest: these diffuse first. */
 static void
 parts_without_neighbours_inside_diffuse(void **state)
@@ -115,22 +132,45 @@ parts_without_neighbours_inside_diffuse(void **state)
     (void)state;
     struct scene scene;
     scene_new(&scene, "mesh:2x2", "lattice:20x20", &scene_calm);
-    struct lbm_graph *g = &scene.g;
-    struct lbm_edge *edges = calloc(lbm_graph_directions(g), sizeof *edges);
-    size_t m = 0;
-    for (uint32_t v = 0; v < g->n; v++) /* vertex v becomes 3 v, modulo a number that fits */
-        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
-            if (v < g->target[e])
-                edges[m++] = (struct lbm_edge){v * 161 % g->n, g->target[e] * 161 % g->n, 1};
-    uint32_t n = g->n;
-    struct lbm_diag diag;
-    lbm_graph_free(g);
-    assert_int_equal(lbm_graph_build(n, edges, m, LBM_MERGE_REJECT, g, &diag), LBM_OK);
-    free(edges);
+    scatter(&scene.g, 161);
     submit_parts(&scene, 3);
     assert_true(cluster_run(scene.cluster, 10000000, knows_job, NULL));
     scene_expect_settled(&scene, 120);
     assert_in_range(scene_largest_load(&scene), 100, 103);
+    scene_free(&scene);
+}
+
+/* Vertices of the host that owns most; those on their way have no owner. */
+static uint32_t
+most_owned(struct scene *scene)
+{
+    uint32_t *part = calloc(scene->g.n, sizeof *part), *owned = calloc(scene->h.n, sizeof *owned), most = 0;
+    uint32_t doubles, none;
+    cluster_owners(scene->cluster, scene->g.n, part, &doubles, &none);
+    for (uint32_t v = 0; v < scene->g.n; v++)
+        if (part[v] < scene->h.n && ++owned[part[v]] > most)
+            most = owned[part[v]];
+    free(part);
+    free(owned);
+    return most;
+}
+
+/* A guest without anchors gathers in the middle, and no host gets much of it for that. */
+static void
+no_host_gets_much_of_what_diffuses(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char job[] = "job";
+    scene_new(&scene, "mesh:4x4", "lattice:15x15x15", &scene_calm);
+    scatter(&scene.g, 1237);
+    submit_parts(&scene, 16);
+    assert_true(cluster_run(scene.cluster, 10000000, knows_job, NULL));
+    for (int i = 0; i < 600 && !scene_is_settled(scene.cluster, job); i++) {
+        cluster_run(scene.cluster, 100000, scene_is_settled, job);
+        assert_in_range(most_owned(&scene), 1, 2 * scene.g.n / 16);
+    }
+    assert_true(scene_is_settled(scene.cluster, job));
     scene_free(&scene);
 }
 
@@ -199,6 +239,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_become_a_mapping),
         cmocka_unit_test(parts_without_neighbours_inside_diffuse),
+        cmocka_unit_test(no_host_gets_much_of_what_diffuses),
         cmocka_unit_test(a_part_comes_once),
         cmocka_unit_test(crashes_leave_all_or_nothing),
     };

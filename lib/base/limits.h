@@ -38,9 +38,11 @@
 #define LBM_JOBS_MAX 64                /* live jobs in a cluster */
 #define LBM_LOG_LINES_MAX 4096         /* of the control log in one answer: fits a frame */
 #define LBM_EVENTS_MAX 1024            /* kept by a daemon for `lbctl events` */
-#define LBM_MOVES_MAX 16384            /* kept by a daemon for `lbctl explain`: 2 MiB */
+#define LBM_MOVES_MAX 16384            /* kept by a daemon for `lbctl explain`, at most: 2 MiB */
+#define LBM_MOVES_LEAST 1024           /* the same, of a daemon with few vertices */
 #define LBM_MOVES_TOLD_MAX 256         /* of one vertex by one host, the last of them */
 #define LBM_MOVES_ALL_MAX 4096         /* the same, by all hosts: fits a frame */
+#define LBM_SAMPLE_MAX 4096            /* positions that a host tells its job's home at a time */
 #define LBM_GATE_SECONDS_MAX 1e6       /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
 #define LBM_CLIENTS_MAX 64             /* control connections of one daemon */

@@ -32,7 +32,7 @@ exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_
     uint32_t best = LBM_NONE;
     for (uint32_t row = 0; row < patch->g.n; row++) {
         double x[LBM_DIMENSIONS_MAX];
-        mapping_place(job, &patch->x[(size_t)row * m], x);
+        frame_place(job, &patch->x[(size_t)row * m], x);
         double d2 = lbm_space_distance2(x, &node->view.hosts.site[(size_t)partner * m], m, 0);
         if (best == LBM_NONE || d2 < least) {
             least = d2;

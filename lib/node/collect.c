@@ -85,7 +85,7 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
                     wanted->edges ? COLUMNS_ADJACENCY : COLUMNS_BARE);
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
-            mapping_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
+            frame_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
         if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX)
             give_part(node, &columns, &rows, sink, arg, 0);
     }

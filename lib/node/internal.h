@@ -476,11 +476,21 @@ void ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t 
 /* ---- mapping.c -------------------------------------------------------------------------------------- */
 
 void mapping_timer(struct lbm_node *node, struct job *job);
-void mapping_send_frame(struct lbm_node *node, struct job *job, uint32_t host); /* to one that lags */
+
+/* ---- frame.c ---------------------------------------------------------------------------------------- */
+
+/* Position of a vertex in Omega. */
+void frame_place(const struct job *job, const double *raw, double *x);
+/* Weights of regions, by the numbers of hosts; the caller frees. NULL: memory, and the node has failed. */
+double *frame_weights(struct lbm_node *node, const struct job *job);
+/* Nonzero if the home has made a frame of what it was last told, or if that is not so any more. */
+int frame_wants_stats(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry);
+/* To the home: what renormalization wants to know of this host's vertices. The patch is valid. */
+void frame_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void frame_send(struct lbm_node *node, struct job *job, uint32_t host); /* to one that lags */
+void frame_free(struct job *job);
 void on_stats(struct lbm_node *node, const Lbm__Peer *message);
 void on_frame(struct lbm_node *node, const Lbm__Peer *message);
-/* Position of a vertex in Omega. */
-void mapping_place(const struct job *job, const double *raw, double *x);
 
 /* ---- outline.c -------------------------------------------------------------------------------------- */
 

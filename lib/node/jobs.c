@@ -56,7 +56,7 @@ job_free(struct job *job)
     lbm_shard_free(&job->shard);
     lbm_vec_free(&job->region_host);
     lbm_vec_free(&job->region_weight);
-    lbm_vec_free(&job->moments);
+    frame_free(job);
     outline_free(&job->outline);
     usual_free(&job->usual);
     lbm_vec_free(&job->askers);
@@ -418,6 +418,7 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         if (mapped) {
             lbm_vec_free(&job->outline.vertex);
             lbm_vec_free(&job->outline.cluster);
+            frame_free(job);
             store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
         }
         if (!level_begin(node, job))

@@ -400,7 +400,7 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
         load_heard(node, job, message->src, heard);
         job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
-            mapping_send_frame(node, job, message->src);
+            frame_send(node, job, message->src);
     }
 }
 

@@ -491,7 +491,7 @@ spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
     }
     for (size_t i = 0; i < node->view.members.n; i++)
         if (node->view.members.at[i].host != node->host)
-            mapping_send_frame(node, job, node->view.members.at[i].host);
+            frame_send(node, job, node->view.members.at[i].host);
 }
 
 void

@@ -17,7 +17,8 @@ enum {
     MAPPING_TICK_US = 10000,
     PLACING_TICK_US = 5000,
     FOLLOW_US = 100000,           /* ownership follows regions this often */
-    STATS_US = 300000,            /* moments to the job's home */
+    STATS_US = 300000,            /* moments to the job's home, at the most often */
+    STATS_AGAIN_US = 1000000,     /* so much later even if there is no frame of the last ones */
     READY_US = 700000,            /* all ready for longer than a ping takes */
     REFUSED_US = 5000000,         /* before a refused vertex is offered again */
     GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
@@ -82,7 +83,7 @@ enum {
     PIPELINE_BATCHES = 8, /* in flight over all links that still give: REPL_BATCHES could not follow more */
     MAPPING_SWEEPS = 2,   /* a tick */
     MAPPING_SWEEPS_MAX = 4000,  /* then it goes on with what there is */
-    MAPPING_SWEEPS_FREE = 1000, /* without anchors, or of a guest that would not come to rest before that:
+    MAPPING_SWEEPS_FREE = 250, /* without anchors, or of a guest that would not come to rest before that:
                                  * what is near has come together, and the outline is for the rest */
     MAPPING_REST_VERTICES = 8192,
     PLAN_SWEEPS = 4,          /* smoothing of planned coordinates */

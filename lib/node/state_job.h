@@ -35,6 +35,16 @@ struct host_moments {
     uint32_t host;
     uint64_t stamp;
     struct lbm_moments moments;
+    int is_new; /* no frame was made of it yet */
+    uint32_t n_sample;
+    double *sample;        /* [n_sample * m] raw positions of some of them, owned */
+    uint32_t *sample_work; /* [n_sample], owned */
+};
+
+/* Vertices, and where each was in raw coordinates. */
+struct points {
+    LBM_VEC(uint32_t) vertex;
+    LBM_VEC(double) x; /* [vertex.n * m] */
 };
 
 /* Vertices that wish to go to one host. */
@@ -89,6 +99,9 @@ struct job {
     LBM_VEC(uint32_t) region_host;
     LBM_VEC(double) region_weight;
     LBM_VEC(struct host_moments) moments; /* home: the newest of each host */
+    struct points told;                   /* this host's own, when they were last told to the home */
+    uint64_t told_seq;                    /* of the frame at that time */
+    uint64_t followed_seq;                /* of the frame that ownership last followed, unless it is fixed */
     struct outline outline;
     struct usual usual; /* home */
     int outlined; /* ownership went by a plan of the outline, and follows regions no more */

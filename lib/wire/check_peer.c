@@ -169,7 +169,11 @@ const struct lbm_wire_table lbm_wire_job_gates_table = TABLE(job_gates_rules, lb
 /* ---- renormalization, collecting a mapping -------------------------------------------------------- */
 
 /* For m = 2 and 3: 1 + m + m (m + 1) / 2 moments; m m + 2 m numbers of an affine map, or none. */
-static const struct lbm_wire_rule stats_rules[] = {{"moments", ONE_OF(6, 10, 10)}};
+static const struct lbm_wire_rule stats_rules[] = {
+    {"moments", ONE_OF(6, 10, 10)},
+    {"sample_work", UP_TO(LBM_SAMPLE_MAX), WEIGHT},
+    {"sample", POINTS("sample_work")},
+};
 static const struct lbm_wire_table stats_table = TABLE(stats_rules, lbm__stats__descriptor);
 
 static const struct lbm_wire_rule frame_rules[] = {
