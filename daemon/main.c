@@ -146,12 +146,14 @@ run(const struct arguments *arguments)
 }
 
 /* Columns and rows of large guests go back to the system when they are freed or grow, whatever lies behind
- * them: left to itself the allocator raises its limit with each of them. */
+ * them: left to itself the allocator raises its limit with each of them. And it would give every thread an
+ * arena, which keeps what that thread has freed. */
 static void
 return_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    (void)mallopt(M_ARENA_MAX, 1);
 #endif
 }
 

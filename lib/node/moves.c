@@ -1,43 +1,75 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Why vertices went from host to host, what that gained and cost. The giver knows all of it; the taker is
- * told why, for when the giver is gone. The last LBM_MOVES_MAX are kept, in memory (docs/adr/0007): nothing
- * is decided by them. */
+ * told why, for when the giver is gone. The last are kept, in memory, and more of them where there are more
+ * vertices (docs/adr/0007): nothing is decided by them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "node/internal.h"
 
+enum {
+    MOVES_FIRST = 64, /* room for so many at first */
+    MOVES_EACH = 2,   /* and for so many more, in the end, for each vertex that this host owns */
+};
+
 /* ---- what is kept ----------------------------------------------------------------------------------- */
 
 static struct move *
-move_at(struct lbm_node *node, uint32_t number)
+place_of(struct lbm_node *node, uint64_t number)
 {
-    size_t at = (number - 1) % LBM_MOVES_MAX;
-    return number != 0 && at < node->moves.n ? &node->moves.at[at] : NULL;
+    return &node->moves.at[(number - 1) % node->moves.capacity];
 }
 
 /* The move that the vertex is on; NULL: it is on none, or that is forgotten. */
 static struct move *
 move_of(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex)
 {
-    struct move *move = move_at(node, vertex->move);
+    struct move *move = vertex->move != 0 && node->moves.capacity != 0 ? place_of(node, vertex->move) : NULL;
     int is_it = move != NULL && move->job == job->id && move->vertex == vertex->id &&
                 move->epoch == vertex->epoch + 1 && move->state <= LBM_MOVE_UNDER_WAY;
     return is_it ? move : NULL;
 }
 
+/* So many are kept at most. */
+static size_t
+most_kept(const struct lbm_node *node)
+{
+    size_t n = LBM_MOVES_LEAST;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        n += MOVES_EACH * (size_t)node->jobs.at[i]->shard.n_own;
+    return n < LBM_MOVES_MAX ? n : LBM_MOVES_MAX;
+}
+
+/* A ring that is full becomes twice as large, or loses its oldest move next. Capacities are powers of two:
+ * numbers of moves in vertices are modulo 2^32. */
+static enum lbm_err
+make_room(struct lbm_node *node)
+{
+    size_t before = node->moves.capacity, capacity = before != 0 ? 2 * before : MOVES_FIRST;
+    if (node->moves.n < before || capacity > most_kept(node))
+        return LBM_OK;
+    struct move *at = lbm_alloc(capacity, sizeof *at);
+    if (at == NULL)
+        return LBM_E_NOMEM;
+    for (uint64_t number = node->n_moves; number > node->n_moves - node->moves.n; number--)
+        at[(number - 1) % capacity] = *place_of(node, number);
+    free(node->moves.at);
+    node->moves.at = at;
+    node->moves.capacity = capacity;
+    return LBM_OK;
+}
+
 static struct move *
 keep(struct lbm_node *node, const struct move *move)
 {
-    uint32_t number = (uint32_t)++node->n_moves;
-    size_t at = (number - 1) % LBM_MOVES_MAX;
-    if (at < node->moves.n) {
-        node->moves.at[at] = *move;
-    } else if (at > node->moves.n || lbm_vec_push(&node->moves, *move) != LBM_OK) {
+    if (make_room(node) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return NULL;
     }
-    return &node->moves.at[at];
+    node->moves.n += node->moves.n < node->moves.capacity;
+    struct move *kept = place_of(node, ++node->n_moves);
+    *kept = *move;
+    return kept;
 }
 
 static size_t
@@ -284,7 +316,7 @@ moves_find(const struct lbm_node *node, const struct job *job, uint32_t vertex,
     size_t n = 0;
     uint64_t oldest = node->n_moves - node->moves.n; /* so many were kept before */
     for (uint64_t number = node->n_moves; number > oldest && n < LBM_MOVES_TOLD_MAX; number--) {
-        const struct move *move = &node->moves.at[(number - 1) % LBM_MOVES_MAX];
+        const struct move *move = &node->moves.at[(number - 1) % node->moves.capacity];
         if (move->job == job->id && move->vertex == vertex)
             fill(node, job, move, &out[n++]);
     }

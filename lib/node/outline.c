@@ -12,8 +12,9 @@
 enum {
     CLUSTERS_HOST = 60,     /* of each host, at least */
     CLUSTERS_MAX = 1 << 15, /* of all, about: what a plan takes a second or two for */
+    CLUSTERS_START = 1 << 14, /* the same when a job begins: of several plans made beside each other */
     PLANS = 2,              /* the second one has better clusters: parts of what the first has put together */
-    SHARES = 4,             /* so many clusters as so many hosts have vertices */
+    SHARES = 2,             /* so many clusters as so many hosts have vertices */
     PART_ITEMS = 1 << 16,   /* of each column in a message: 3.5 MB at most */
     OUTLINE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
 };
@@ -254,7 +255,7 @@ outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 {
     uint32_t n_hosts = node->view.hosts.n;
     double n = load_count(node, entry), want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
-    want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_MAX), n / 2);
+    want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_START), n / 2);
     if (n_hosts < 2 || want < 1) {
         outline_end(job);
         return;

@@ -376,7 +376,7 @@ struct lbm_node {
     LBM_VEC(struct operator_wait) operators;
     LBM_VEC(struct event_line) events; /* number i at (i - 1) % LBM_EVENTS_MAX */
     uint64_t n_events;                 /* ever */
-    LBM_VEC(struct move) moves;        /* number i at (i - 1) % LBM_MOVES_MAX */
+    LBM_VEC(struct move) moves;        /* a ring: number i at (i - 1) % capacity */
     uint64_t n_moves;                  /* ever */
 
     LBM_VEC(struct met_link) met; /* this host's links as sessions last saw them, by host */

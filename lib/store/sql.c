@@ -150,7 +150,7 @@ enum lbm_err
 lbm_store_connect(struct lbm_store *store, int flags, int *version, struct lbm_diag *diag)
 {
     static const char *const settings[] = {"PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON",
-                                           "PRAGMA synchronous = FULL", "PRAGMA cache_size = -4096",
+                                           "PRAGMA synchronous = FULL", "PRAGMA cache_size = -512",
                                            "PRAGMA wal_autocheckpoint = 0"};
     if (sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return lbm_store_error(store->db, store->path, diag, "opening");
