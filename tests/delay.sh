@@ -53,10 +53,13 @@ still=0
 for host in 3 4 5; do
     [ "$(field 0 9)" != "$host" ] && { [ "$(field 1 9)" != "$host" ] || [ "$(field 2 9)" != "$host" ]; } && still=$host
 done
+# A host whose buddy it is has too much and may give nothing: the others wait up to eight seconds for that.
+patience=5000
+{ [ "$(field 1 9)" != "$still" ] && [ "$(field 2 9)" != "$still" ]; } || patience=9000
 expect "host $still stands still" "$lbctl" -q cluster kill "$still" --signal STOP --dir "$dir"
 sleep 3
 step 3 220 355 "host 0 has its share, the others have settled"
-at_most "$took" "$((2 * without + 5000))" || bad "it took $took ms, and $without ms with all hosts"
+at_most "$took" "$((2 * without + patience))" || bad "it took $took ms, and $without ms with all hosts"
 refused 4 "but for host" ask 0 wait job --timeout 0.5
 expect "host $still goes on" "$lbctl" -q cluster kill "$still" --signal CONT --dir "$dir"
 until_true 60 "all have settled" has_settled

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The best of several plans. One plan is a draw: for the same guest J differs by several parts of a hundred
  * from seed to seed, and what is found from a mapping later seldom gets out of the valley it lies in. */
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -15,19 +14,17 @@ static const uint64_t SEED_STEP = UINT64_C(1) << 32;
 /* The best plan so far: of equal ones the first, whichever was made first. */
 struct best {
     atomic_flag is_held; /* by a trial that looks at it */
-    unsigned number;     /* of the trial; NONE: there is none yet */
+    uint32_t number;     /* of the trial; LBM_NONE: there is none yet */
     struct merit merit;
     struct lbm_plan plan;
 };
-
-enum { NONE = UINT_MAX };
 
 struct trial {
     const struct lbm_graph *g;
     const struct lbm_hosts *h;
     struct lbm_plan_options options;
     struct best *best;
-    unsigned number;
+    uint32_t number;
     enum lbm_err err;
     struct lbm_diag diag;
 };
@@ -50,11 +47,11 @@ judge(const struct trial *t, struct lbm_plan *plan, struct merit *merit)
 /* The better one of the two stays, so that there are never more plans than trials under way and one. Takes
  * plan. */
 static void
-keep_better(struct best *best, unsigned number, const struct merit *merit, struct lbm_plan *plan)
+keep_better(struct best *best, uint32_t number, const struct merit *merit, struct lbm_plan *plan)
 {
     while (atomic_flag_test_and_set(&best->is_held))
         ; /* no longer than it takes to compare them */
-    int is_better = best->number == NONE || merit_less(merit, &best->merit) ||
+    int is_better = best->number == LBM_NONE || merit_less(merit, &best->merit) ||
                     (!merit_less(&best->merit, merit) && number < best->number);
     if (is_better) {
         struct lbm_plan worse = best->plan;
@@ -89,7 +86,7 @@ run_trial(void *context)
 static enum lbm_err
 take_best(const struct trial *trial, const struct best *best, struct lbm_plan *out, struct lbm_diag *diag)
 {
-    if (best->number != NONE) {
+    if (best->number != LBM_NONE) {
         *out = best->plan;
         return LBM_OK;
     }
@@ -105,7 +102,7 @@ lbm_plan_make_best(const struct lbm_graph *g, const struct lbm_hosts *h,
 {
     LBM_ASSERT(tries > 0);
     enum lbm_err err;
-    struct best best = {.is_held = ATOMIC_FLAG_INIT, .number = NONE};
+    struct best best = {.is_held = ATOMIC_FLAG_INIT, .number = LBM_NONE};
     struct trial *trial = lbm_alloc(tries, sizeof *trial);
     void **context = lbm_alloc(tries, sizeof *context);
     if (trial == NULL || context == NULL) {
