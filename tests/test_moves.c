@@ -96,6 +96,36 @@ every_vertex_has_a_chain_from_its_home(void **state)
     }
 }
 
+/* Both hosts of a chain take part in every move, and keep 1024 of more. */
+static void
+the_last_moves_are_kept(void **state)
+{
+    enum { FLIPS = 24, KEPT = 1024 };
+    struct scene scene;
+    uint64_t made = 0, told = 0;
+    (void)state;
+    settle(&scene, "chain:2", LBM_START_PLAN);
+    for (int i = 0; i < FLIPS; i++) {
+        assert_int_equal(scene_set_capacity(scene.cluster, 0, 0, i % 2 == 0 ? 3 : 1), LBM_OK);
+        cluster_run(scene.cluster, 2000000, NULL, NULL);
+        scene_expect_settled(&scene, 60);
+    }
+    for (uint32_t v = 0; v < SIDE * SIDE; v++) {
+        const Lbm__ExplainReply *reply = explain(&scene, v % 2, v);
+        made += reply->epoch - 1;
+        told += reply->n_moves;
+        for (size_t i = 1; i < reply->n_moves; i++)
+            assert_int_equal(reply->moves[i]->epoch, reply->moves[i - 1]->epoch + 1);
+        if (reply->n_moves != 0) {
+            assert_int_equal(reply->moves[reply->n_moves - 1]->to, reply->host);
+            assert_int_equal(reply->moves[reply->n_moves - 1]->epoch, reply->epoch);
+        }
+    }
+    assert_true(made > KEPT);
+    assert_int_equal(told, KEPT);
+    scene_free(&scene);
+}
+
 static void
 what_cannot_be_explained_is_refused(void **state)
 {
@@ -270,6 +300,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_vertex_has_a_chain_from_its_home),
+        cmocka_unit_test(the_last_moves_are_kept),
         cmocka_unit_test(what_cannot_be_explained_is_refused),
         cmocka_unit_test(vertices_of_a_host_that_drains_say_so),
         cmocka_unit_test(vertices_of_a_lost_host_say_who_took_over),

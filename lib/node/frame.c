@@ -62,6 +62,17 @@ frame_weights(struct lbm_node *node, const struct job *job)
     return weight;
 }
 
+void
+frame_set_regions(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
+                  const double *weight)
+{
+    job->region_host.n = job->region_weight.n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (lbm_vec_push(&job->region_host, host[i]) != LBM_OK ||
+            lbm_vec_push(&job->region_weight, weight[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+}
+
 /* All samples together, where they are in Omega. */
 static enum lbm_err
 join_samples(const struct job *job, struct sample *all)
@@ -122,29 +133,30 @@ static void
 weigh_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     const struct lbm_hosts *h = &node->view.hosts;
-    if (h->n > LBM_VIEW_SMALL)
+    if (!is_routable(node) || h->n > LBM_VIEW_SMALL)
         return;
     struct sample all = {0};
     double *due = lbm_alloc(h->n, sizeof *due), *room = lbm_alloc(h->n, sizeof *room);
     double *weight = frame_weights(node, job);
-    enum lbm_err err = due == NULL || room == NULL || weight == NULL ? LBM_E_NOMEM : join_samples(job, &all);
-    for (uint32_t p = 0; err == LBM_OK && p < h->n; p++)
-        due[p] = fmax(job_target(node, entry, lbm_view_host(&node->view, p)), 1);
+    uint32_t *id = lbm_alloc(h->n, sizeof *id);
+    enum lbm_err err =
+        due == NULL || room == NULL || weight == NULL || id == NULL ? LBM_E_NOMEM : join_samples(job, &all);
+    for (uint32_t p = 0; err == LBM_OK && p < h->n; p++) {
+        id[p] = lbm_view_host(&node->view, p);
+        due[p] = fmax(job_target(node, entry, id[p]), 1);
+    }
     if (err == LBM_OK)
         err = balance(h, &all, due, room, weight);
-    job->region_host.n = job->region_weight.n = 0;
-    for (uint32_t p = 0; err == LBM_OK && p < h->n; p++) {
-        err = lbm_vec_push(&job->region_host, lbm_view_host(&node->view, p));
-        if (err == LBM_OK)
-            err = lbm_vec_push(&job->region_weight, weight[p]);
-    }
-    if (err != LBM_OK)
+    if (err == LBM_OK)
+        frame_set_regions(node, job, h->n, id, weight);
+    else
         fail(node, err);
     lbm_vec_free(&all.x);
     lbm_vec_free(&all.work);
     free(due);
     free(room);
     free(weight);
+    free(id);
 }
 
 /* ---- renormalization ---------------------------------------------------------------------------------- */
@@ -177,16 +189,11 @@ renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     if (lbm_moments_whiten(&all, job->shard.m, &frame) != LBM_OK)
         return; /* all in one place yet */
     job->frame = frame;
-    for (size_t i = 0; i < job->pulses.n; i++)
-        if (job->pulses.at[i].frame > job->frame_seq)
-            job->frame_seq = job->pulses.at[i].frame;
-    job->frame_seq++;
+    frame_is_new(job);
     weigh_regions(node, job, entry);
     for (size_t i = 0; i < job->moments.n; i++)
         job->moments.at[i].is_new = 0;
-    for (size_t i = 0; i < node->view.members.n; i++)
-        if (node->view.members.at[i].host != node->host)
-            frame_send(node, job, node->view.members.at[i].host);
+    frame_send_all(node, job);
 }
 
 /* Remember where this host's vertices are. */
@@ -307,7 +314,7 @@ on_stats(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__Stats *stats = message->stats;
     struct job *job = job_of(node, stats->job);
     unsigned m = job != NULL ? job->shard.m : 0;
-    if (job == NULL || stats->n_moments != 1 + m + m * (m + 1) / 2 ||
+    if (job == NULL || job->phase > LBM_PHASE_MAPPING || stats->n_moments != 1 + m + m * (m + 1) / 2 ||
         stats->n_sample != stats->n_sample_work * m)
         return;
     struct host_moments *theirs = moments_of(node, job, message->src);
@@ -331,6 +338,8 @@ frame_free(struct job *job)
     lbm_vec_free(&job->told.vertex);
     lbm_vec_free(&job->told.x);
 }
+
+/* ---- frames -------------------------------------------------------------------------------------------- */
 
 void
 frame_send(struct lbm_node *node, struct job *job, uint32_t host)
@@ -357,6 +366,23 @@ frame_send(struct lbm_node *node, struct job *job, uint32_t host)
 }
 
 void
+frame_send_all(struct lbm_node *node, struct job *job)
+{
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (node->view.members.at[i].host != node->host)
+            frame_send(node, job, node->view.members.at[i].host);
+}
+
+void
+frame_is_new(struct job *job)
+{
+    for (size_t i = 0; i < job->pulses.n; i++)
+        if (job->pulses.at[i].frame > job->frame_seq)
+            job->frame_seq = job->pulses.at[i].frame;
+    job->frame_seq++;
+}
+
+void
 on_frame(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Frame *frame = message->frame;
@@ -372,9 +398,5 @@ on_frame(struct lbm_node *node, const Lbm__Peer *message)
     memcpy(job->frame.matrix, frame->affine, m * m * sizeof(double));
     memcpy(job->frame.centre, &frame->affine[m * m], m * sizeof(double));
     memcpy(job->frame.shift, &frame->affine[m * m + m], m * sizeof(double));
-    job->region_host.n = job->region_weight.n = 0;
-    for (size_t i = 0; i < frame->n_host; i++)
-        if (lbm_vec_push(&job->region_host, frame->host[i]) != LBM_OK ||
-            lbm_vec_push(&job->region_weight, frame->weight[i]) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+    frame_set_regions(node, job, frame->n_host, frame->host, frame->weight);
 }

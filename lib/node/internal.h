@@ -28,7 +28,8 @@
  *   gates.c      what keeps vertices from moving too much
  *   finish.c     FIN: when a record will not be asked for again, and goes
  *   ghosts.c     what neighbours must know of our vertices, and where theirs went
- *   mapping.c    diffusion, regions, renormalization
+ *   mapping.c    diffusion, and ownership that follows regions
+ *   frame.c      renormalization, and how large regions are: frame.h
  *   outline.c    a plan of what all hosts have coarsened; the graph of it: outline_graph.c; of jobs that
  *                run: outline_again.c; what such plans compare with: usual.c
  *   session.c    exchange sessions by colour rounds, termination; settled.c: once that is known
@@ -46,6 +47,7 @@
 
 #include "base/check.h"
 #include "node/bugs.h"
+#include "node/frame.h"
 #include "node/moves.h"
 #include "node/network.h"
 #include "node/patience.h"
@@ -476,21 +478,6 @@ void ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t 
 /* ---- mapping.c -------------------------------------------------------------------------------------- */
 
 void mapping_timer(struct lbm_node *node, struct job *job);
-
-/* ---- frame.c ---------------------------------------------------------------------------------------- */
-
-/* Position of a vertex in Omega. */
-void frame_place(const struct job *job, const double *raw, double *x);
-/* Weights of regions, by the numbers of hosts; the caller frees. NULL: memory, and the node has failed. */
-double *frame_weights(struct lbm_node *node, const struct job *job);
-/* Nonzero if the home has made a frame of what it was last told, or if that is not so any more. */
-int frame_wants_stats(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry);
-/* To the home: what renormalization wants to know of this host's vertices. The patch is valid. */
-void frame_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-void frame_send(struct lbm_node *node, struct job *job, uint32_t host); /* to one that lags */
-void frame_free(struct job *job);
-void on_stats(struct lbm_node *node, const Lbm__Peer *message);
-void on_frame(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- outline.c -------------------------------------------------------------------------------------- */
 

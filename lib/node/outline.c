@@ -408,16 +408,9 @@ take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
     if (!job->frame_fixed || job->outline.framed) {
         job->outline.framed = 1;
         lbm_affine_identity(&job->frame, job->shard.m);
-        job->region_host.n = job->region_weight.n = 0;
-        for (size_t p = 0; p < job->plan_ids.n; p++)
-            if (lbm_vec_push(&job->region_host, job->plan_ids.at[p]) != LBM_OK ||
-                lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+        frame_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
     }
-    for (size_t i = 0; i < job->pulses.n; i++)
-        if (job->pulses.at[i].frame > job->frame_seq)
-            job->frame_seq = job->pulses.at[i].frame;
-    job->frame_seq++;
+    frame_is_new(job);
     job->frame_fixed = 1;
     job->outlined = 1;
 }
@@ -490,9 +483,7 @@ spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
             follow_plan(node, job, part->clusters, &host[first], position, o->planned < PLANS);
         first += part->clusters;
     }
-    for (size_t i = 0; i < node->view.members.n; i++)
-        if (node->view.members.at[i].host != node->host)
-            frame_send(node, job, node->view.members.at[i].host);
+    frame_send_all(node, job);
 }
 
 void

@@ -162,10 +162,7 @@ on_planned(struct lbm_node *node, const struct lbm_event *event)
         LBM_ASSERT(plan != NULL && plan->n == entry->vertices && plan->m == job->shard.m);
         for (uint32_t v = 0; v < plan->n; v++)
             put_planned(node, job, v, plan, event->as.planned.anchored);
-        for (uint32_t p = 0; p < job->plan_ids.n; p++)
-            if (lbm_vec_push(&job->region_host, job->plan_ids.at[p]) != LBM_OK ||
-                lbm_vec_push(&job->region_weight, plan->weight[p]) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+        frame_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
         job->frame_seq = 1;
         job->frame_fixed = !follows_regions(job, entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
