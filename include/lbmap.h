@@ -151,8 +151,8 @@ struct lbmap_callbacks {
 
     /* The vertex moves to another host: stop working on it, and return what the next one shall have. The
      * bytes are the program's and must stay until lbmap_dispatch returns. If the lease ends before the daemon
-     * has read them, because it stands still, the vertex comes back with the payload of its last checkpoint.
-     */
+     * has read them, because it stands still, or it dies before it has kept them, the vertex goes on with the
+     * payload of its last checkpoint. */
     struct lbmap_payload (*release)(void *context, uint32_t vertex, uint64_t token);
 
     /* The vertex is lost: the lease was over, or the job is cancelled. What was done since the last

@@ -24,6 +24,13 @@ for case in "20 acquire 1 2 5" "40 acquire 1 1 5" "40 acquire 1 2 4"; do
 done
 echo "40 acquire 1 2 5" >"$scratch/b"
 expect "the judge passes what is right" bash "$judge" "$scratch/a" "$scratch/b"
+echo "40 acquire 1 2 0" >"$scratch/b"
+printf '%s\n' "10 acquire 1 1 0" "30 release 1 1 5 30" "35 away" >"$scratch/a"
+expect "and what a daemon that went had only read" bash "$judge" "$scratch/a" "$scratch/b"
+for case in "30 release 1 1 5 30|45 away" "20 checkpoint 1 1 5|30 release 1 1 5 30|35 away" "20 away|30 release 1 1 5 30"; do
+    printf '%s\n' "10 acquire 1 1 0" "$case" | tr '|' '\n' >"$scratch/a"
+    bash "$judge" "$scratch/a" "$scratch/b" >/dev/null && bad "the judge does not see the loss after \"$case\""
+done
 
 # Columns of lbctl hosts, as host 0 sees it: id name state heard silent(2) capacity vertices buddy insync ...
 field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }

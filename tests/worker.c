@@ -6,9 +6,11 @@
  *     TIME release VERTEX TOKEN STEPS LAST
  *     TIME revoke VERTEX TOKEN STEPS LAST
  *     TIME checkpoint VERTEX TOKEN STEPS
+ *     TIME away
  *
- * TIME is CLOCK_BOOTTIME in microseconds, LAST the end of the last step (0: none was made). Between acquire
- * and LAST nobody else may make a step of the vertex; steps that were checkpointed never get lost.
+ * TIME is CLOCK_BOOTTIME in microseconds, LAST the end of the last step (0: none was made), away: that the
+ * daemon was seen to be gone. Between acquire and LAST nobody else may make a step of the vertex; steps that
+ * were checkpointed never get lost.
  *
  *     worker JOB SOCKET HISTORY [SECONDS [STEP_MS [CHECKPOINT_MS]]]
  *
@@ -44,6 +46,7 @@ struct worker {
     struct work *work;  /* [n] */
     uint64_t *returned; /* [n] steps as payload, while a release is under way */
     int step_ms, checkpoint_ms;
+    int away; /* nonzero: the daemon is, and it is written down */
 };
 
 static void
@@ -145,6 +148,15 @@ report(const struct worker *worker, struct lbmap *map)
     free(loads);
 }
 
+static void
+look_for_daemon(struct worker *worker, const struct lbmap *map)
+{
+    int is_away = lbmap_fd(map) < 0;
+    if (is_away && !worker->away)
+        fprintf(worker->history, "%" PRId64 " away\n", serving_now_us());
+    worker->away = is_away;
+}
+
 static int
 run(struct worker *worker, struct lbmap *map, int64_t end_us)
 {
@@ -155,6 +167,7 @@ run(struct worker *worker, struct lbmap *map, int64_t end_us)
     enum lbmap_error error = lbmap_serve(map, &callbacks);
     while (error == LBMAP_OK && !serving_stopped && serving_now_us() < end_us) {
         error = lbmap_dispatch(map, 1);
+        look_for_daemon(worker, map);
         make_step(worker, map);
         if (serving_now_us() >= checkpoint_us) {
             checkpoint(worker, map);
