@@ -65,6 +65,8 @@ trace_send(struct alone *b, const struct lbm_effect *effect)
         b->asked_us = message->lease_req->sent_us;
         b->generation = message->lease_req->generation;
     }
+    if (message->body_case == LBM__PEER__BODY_PAIR_OPEN)
+        b->sweep = message->pair_open->sweep;
     if (what != NULL)
         lbm_buf_printf(&b->trace, "%" PRId64 " ms  %s %" PRIu32 " e%" PRIu64 " to %" PRIu32 " >%" PRIu64 "\n",
                        b->now_us / 1000, what, vertex, epoch, effect->as.send.host, effect->after);

@@ -20,6 +20,7 @@ struct alone {
     int buddy_is_silent;
     uint64_t asked_us, generation, seq; /* what the buddy was asked and sent, not answered yet; 0: nothing */
     uint64_t held;                      /* what it has answered */
+    uint64_t sweep;                     /* of the session with it that was last opened */
 };
 
 /* Host 0 of two, founder, with the log of both and of a job of ten vertices whose home is host 1. */

@@ -571,12 +571,13 @@ job_deadline(const struct job *job)
         when = job->tick_us < when ? job->tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING)
         when = outline_again_deadline(job) < when ? outline_again_deadline(job) : when;
-    if (job->phase >= LBM_PHASE_BALANCING && job->level.state != LEVEL_NONE)
+    int is_levelling = job->level.state != LEVEL_NONE;
+    if (job->phase >= LBM_PHASE_BALANCING && is_levelling)
         when = job->level.tick_us < when ? job->level.tick_us : when;
-    if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE) {
+    if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE)
         when = job->session.deadline_us < when ? job->session.deadline_us : when;
+    if ((job->phase == LBM_PHASE_BALANCING && !is_levelling) || job->session.state != SESSION_NONE)
         when = job->session.retry_us < when ? job->session.retry_us : when;
-    }
     if (job->phase == LBM_PHASE_SETTLED && job->session.state == SESSION_NONE)
         when = job->cool_us < when ? job->cool_us : when;
     if (job->phase >= LBM_PHASE_MAPPING) {

@@ -134,18 +134,34 @@ session_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum
     send_peer(node, host, &message);
 }
 
-struct early_open *
-session_early(struct lbm_node *node, struct session *s, uint32_t host)
+static struct early_open *
+early_known(const struct session *s, uint32_t host)
 {
     for (size_t i = 0; i < s->early.n; i++)
         if (s->early.at[i].host == host)
             return &s->early.at[i];
+    return NULL;
+}
+
+struct early_open *
+session_early(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    struct early_open *known = early_known(s, host);
+    if (known != NULL)
+        return known;
     struct early_open early = {.host = host};
     if (lbm_vec_push(&s->early, early) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
         return NULL;
     }
     return &s->early.at[s->early.n - 1];
+}
+
+/* A session with that host is not possible at present. */
+static int
+is_away(const struct lbm_node *node, uint32_t partner)
+{
+    return is_stuck(node) || is_absent(node, partner);
 }
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
@@ -238,6 +254,27 @@ reach(const struct lbm_node *node, const struct job *job)
     return is_calm && node->view.diameter > REACH_AGAIN ? REACH_AGAIN : node->view.diameter;
 }
 
+/* Nonzero if all partners that take part are further than this host: then it passes over the sweeps in which
+ * it would meet none of them. */
+static int
+catch_up(const struct lbm_node *node, struct session *s)
+{
+    uint64_t nearest = UINT64_MAX;
+    for (size_t i = 0; i < node->met.n; i++) {
+        uint32_t host = node->met.at[i].host;
+        if (is_away(node, host) || is_aside(node, host))
+            continue;
+        const struct early_open *early = early_known(s, host);
+        if (early == NULL || !early->set || session_compare(s, early->sweep, early->colour) <= 0)
+            return 0;
+        nearest = early->sweep < nearest ? early->sweep : nearest;
+    }
+    if (nearest == UINT64_MAX)
+        return 0;
+    s->sweep = nearest;
+    return 1;
+}
+
 /* The sweep is over: count stability, and how far the nearest host with room is. Nonzero: go on now. */
 static int
 end_sweep(struct lbm_node *node, struct job *job)
@@ -250,7 +287,7 @@ end_sweep(struct lbm_node *node, struct job *job)
                                   .other = one_hop_more(node, s->slack_heard.other)};
     s->slack_heard = no_slack;
     promise_sweep(node, s);
-    int pause = node->view.n_colours != 0 && s->n_met == 0;
+    int is_alone = node->view.n_colours != 0 && s->n_met == 0;
     lbm_termination_sweep(&s->termination);
     if (s->was_silent && s->n_silent == 0)
         begin_anew(node, s); /* who was missing is back: gains count from the start again */
@@ -259,6 +296,7 @@ end_sweep(struct lbm_node *node, struct job *job)
     s->moved = 0;
     s->sweep++;
     s->colour = 0;
+    int pause = is_alone && !catch_up(node, s);
     int is_done = lbm_termination_done(&s->termination, reach(node, job));
     if (is_done && !is_held_up(node, job)) {
         settle(node, job);
@@ -273,13 +311,6 @@ end_sweep(struct lbm_node *node, struct job *job)
         return 0;
     }
     return 1;
-}
-
-/* A session with that host is not possible at present. */
-static int
-is_away(const struct lbm_node *node, uint32_t partner)
-{
-    return is_stuck(node) || is_absent(node, partner);
 }
 
 /* Nonzero if the partner of this colour is not met: it or this host takes no part at present, it is too slow
@@ -306,10 +337,8 @@ static int
 is_settled(const struct job *job, const struct session *s, uint32_t host)
 {
     const struct pulse *pulse = pulse_known(job, host);
-    for (size_t i = 0; i < s->early.n; i++)
-        if (s->early.at[i].host == host && s->early.at[i].settled)
-            return 1;
-    return pulse != NULL && pulse->phase == LBM_PHASE_SETTLED;
+    const struct early_open *early = early_known(s, host);
+    return (early != NULL && early->settled) || (pulse != NULL && pulse->phase == LBM_PHASE_SETTLED);
 }
 
 /* Begin the session of the present colour, passing colours without a partner and ends of sweeps. */
@@ -531,15 +560,15 @@ session_timer(struct lbm_node *node, struct job *job)
         settled_timer(node, job);
         return;
     }
-    if (job->phase != LBM_PHASE_BALANCING || !is_routable(node) ||
-        lbm_view_number(&node->view, node->host) == LBM_NONE)
-        return;
     if (s->state == SESSION_NONE) {
         if (node->now_us >= s->retry_us)
             open_colour(node, job);
-    } else if (node->now_us >= s->deadline_us || is_away(node, s->partner)) {
-        late(node, job);
-    } else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us) {
-        pair_open(node, job);
+        return;
     }
+    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
+        return;
+    if (node->now_us >= s->deadline_us || is_away(node, s->partner))
+        late(node, job);
+    else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us)
+        pair_open(node, job);
 }
