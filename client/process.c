@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { PORT_LEAST = 10240 }; /* of those that are chosen */
 
 /* In the child: detach, redirect, execute. What fails is told through the pipe, which exec closes. */
 static _Noreturn void
@@ -115,23 +118,56 @@ lbm_process_daemon_path(char *path, size_t size)
     snprintf(path, size, "lbmapd");
 }
 
+/* Out: the lowest port that the system gives to outgoing connections, or PORT_LEAST if that is not known. */
+static unsigned
+outgoing_least(void)
+{
+    unsigned least = 0;
+    FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+    if (file == NULL)
+        return PORT_LEAST;
+    int n_read = fscanf(file, "%u", &least);
+    fclose(file);
+    return n_read == 1 && least > PORT_LEAST && least <= UINT16_MAX ? least : PORT_LEAST;
+}
+
+/* Bind a socket to the first port of loopback that is free, from *next on, up to those of outgoing
+ * connections: one of these might have the port while its daemon is down for a moment. To any if none is
+ * left. Out: *port; *next the one after it. Nonzero: errno says why not. */
+static int
+bind_free(int fd, unsigned *next, uint16_t *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof address;
+    unsigned end = outgoing_least();
+    int bound = -1;
+    while (bound != 0 && *next < end) {
+        address.sin_port = htons((uint16_t)(*next)++);
+        bound = bind(fd, (struct sockaddr *)&address, sizeof address);
+    }
+    address.sin_port = 0;
+    if (bound != 0)
+        bound = bind(fd, (struct sockaddr *)&address, sizeof address);
+    if (bound == 0 && getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+        bound = -1;
+    *port = ntohs(address.sin_port);
+    return bound;
+}
+
 enum lbm_err
 lbm_process_free_ports(uint32_t n, uint16_t *port, struct lbm_diag *diag)
 {
     int *fd = malloc((n != 0 ? n : 1) * sizeof *fd);
     enum lbm_err err = fd == NULL ? LBM_E_NOMEM : LBM_OK;
-    uint32_t opened = 0;
+    uint32_t opened = 0, chance = 0;
+    unsigned end = outgoing_least(), next = PORT_LEAST;
+    if (end > PORT_LEAST && getrandom(&chance, sizeof chance, 0) == sizeof chance)
+        next +=
+            chance % ((end - PORT_LEAST + 1) / 2); /* clusters that start beside each other look elsewhere */
     for (; err == LBM_OK && opened < n; opened++) {
-        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-        socklen_t len = sizeof address;
         fd[opened] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd[opened] < 0)
+        if (fd[opened] < 0 || bind_free(fd[opened], &next, &port[opened]) != 0)
             err = lbm_diag_set(diag, LBM_E_IO, "127.0.0.1", 0, "no free port: %s", strerror(errno));
-        else if (bind(fd[opened], (struct sockaddr *)&address, sizeof address) != 0 ||
-                 getsockname(fd[opened], (struct sockaddr *)&address, &len) != 0)
-            err = lbm_diag_set(diag, LBM_E_IO, "127.0.0.1", 0, "no free port: %s", strerror(errno));
-        else
-            port[opened] = ntohs(address.sin_port);
     }
     for (uint32_t i = 0; fd != NULL && i < opened; i++)
         if (fd[i] >= 0)

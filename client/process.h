@@ -22,7 +22,7 @@ int lbm_process_alive(pid_t pid, int *stopped);
 /* Where the daemon is: beside this program, in the build tree, or else by PATH. */
 void lbm_process_daemon_path(char *path, size_t size);
 
-/* Ports of 127.0.0.1 that nobody listens on now: n different ones.
+/* Ports of 127.0.0.1 that nobody has now: n different ones, not of those for outgoing connections.
  * Errors: LBM_E_IO. */
 enum lbm_err lbm_process_free_ports(uint32_t n, uint16_t *port, struct lbm_diag *diag) LBM_MUST_CHECK;
 
