@@ -134,6 +134,16 @@ tick_planned(struct lbm_node *node, struct job *job)
     set_ready(node, job, waiting == 0 && job->shard.n_out == 0 && job->sweeps >= PLAN_SWEEPS);
 }
 
+/* Enough is enough: a vertex on a border may change hands for ever while the frame trembles, and points that
+ * have collapsed give no frame. What is planned to move still does. */
+static uint64_t
+sweeps_max(const struct job *job, const struct lbm_job_entry *entry)
+{
+    if (job->frame_fixed && entry->vertices <= MAPPING_REST_VERTICES)
+        return MAPPING_SWEEPS_MAX;
+    return job->frame_fixed && !job->outlined ? MAPPING_SWEEPS_LARGE : MAPPING_SWEEPS_FREE;
+}
+
 static void
 tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -146,10 +156,7 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
         return;
     if (job->ghosts_largest > 0.1 * calm)
         ghosts_are_due(job, GHOSTS_ALL);
-    /* Enough is enough: a vertex on a border may change hands for ever while the frame trembles, and
-     * points that have collapsed give no frame. What is planned to move still does. */
-    int may_rest = job->frame_fixed && entry->vertices <= MAPPING_REST_VERTICES;
-    int is_spent = job->sweeps >= (may_rest ? MAPPING_SWEEPS_MAX : MAPPING_SWEEPS_FREE);
+    int is_spent = job->sweeps >= sweeps_max(job, entry);
     int at_rest = job->largest <= calm || is_spent;
     uint32_t waiting = 0;
     int is_due =

@@ -83,8 +83,9 @@ enum {
     PIPELINE_BATCHES = 8, /* in flight over all links that still give: REPL_BATCHES could not follow more */
     MAPPING_SWEEPS = 2,   /* a tick */
     MAPPING_SWEEPS_MAX = 4000,  /* then it goes on with what there is */
-    MAPPING_SWEEPS_FREE = 250, /* without anchors, or of a guest that would not come to rest before that:
-                                 * what is near has come together, and the outline is for the rest */
+    MAPPING_SWEEPS_LARGE = 1000, /* the same for a guest that would not come to rest before that: what is
+                                  * near has come together, and the outline is for the rest */
+    MAPPING_SWEEPS_FREE = 250,   /* the same without anchors */
     MAPPING_REST_VERTICES = 8192,
     PLAN_SWEEPS = 4,          /* smoothing of planned coordinates */
     BAND_VERTICES_MAX = 4096, /* of one PAIR_ACCEPT */
