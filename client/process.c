@@ -131,15 +131,13 @@ outgoing_least(void)
     return n_read == 1 && least > PORT_LEAST && least <= UINT16_MAX ? least : PORT_LEAST;
 }
 
-/* Bind a socket to the first port of loopback that is free, from *next on, up to those of outgoing
- * connections: one of these might have the port while its daemon is down for a moment. To any if none is
- * left. Out: *port; *next the one after it. Nonzero: errno says why not. */
+/* Bind a socket to the first port of loopback that is free, from *next on, below `end`; to any if none is
+ * left there. Out: *port; *next the one after it. Nonzero: errno says why not. */
 static int
-bind_free(int fd, unsigned *next, uint16_t *port)
+bind_free(int fd, unsigned *next, unsigned end, uint16_t *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t len = sizeof address;
-    unsigned end = outgoing_least();
     int bound = -1;
     while (bound != 0 && *next < end) {
         address.sin_port = htons((uint16_t)(*next)++);
@@ -154,6 +152,8 @@ bind_free(int fd, unsigned *next, uint16_t *port)
     return bound;
 }
 
+/* Below those of outgoing connections: one of these might have the port of a daemon that is down for a
+ * moment. From somewhere in the lower half on, since clusters may start beside each other. */
 enum lbm_err
 lbm_process_free_ports(uint32_t n, uint16_t *port, struct lbm_diag *diag)
 {
@@ -162,11 +162,10 @@ lbm_process_free_ports(uint32_t n, uint16_t *port, struct lbm_diag *diag)
     uint32_t opened = 0, chance = 0;
     unsigned end = outgoing_least(), next = PORT_LEAST;
     if (end > PORT_LEAST && getrandom(&chance, sizeof chance, 0) == sizeof chance)
-        next +=
-            chance % ((end - PORT_LEAST + 1) / 2); /* clusters that start beside each other look elsewhere */
+        next += chance % ((end - PORT_LEAST + 1) / 2);
     for (; err == LBM_OK && opened < n; opened++) {
         fd[opened] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd[opened] < 0 || bind_free(fd[opened], &next, &port[opened]) != 0)
+        if (fd[opened] < 0 || bind_free(fd[opened], &next, end, &port[opened]) != 0)
             err = lbm_diag_set(diag, LBM_E_IO, "127.0.0.1", 0, "no free port: %s", strerror(errno));
     }
     for (uint32_t i = 0; fd != NULL && i < opened; i++)

@@ -580,10 +580,8 @@ job_deadline(const struct job *job)
         when = job->session.retry_us < when ? job->session.retry_us : when;
     if (job->phase == LBM_PHASE_SETTLED && job->session.state == SESSION_NONE)
         when = job->cool_us < when ? job->cool_us : when;
-    if (job->phase >= LBM_PHASE_MAPPING) {
-        int64_t ghosts_us = ghosts_deadline(job);
-        when = ghosts_us < when ? ghosts_us : when;
-    }
+    if (job->phase >= LBM_PHASE_MAPPING)
+        when = ghosts_deadline(job) < when ? ghosts_deadline(job) : when;
     return when;
 }
 
