@@ -35,7 +35,7 @@ who_is_behind_all_catches_up_at_once(void **state)
     alone_hear_phase(&b, LBM_PHASE_BALANCING);
     alone_pass(&b, SECOND / 100);
     alone_hear_phase(&b, LBM_PHASE_BALANCING);
-    alone_pass(&b, 2 * SECOND + SECOND / 5); /* the other is silent by now */
+    alone_pass(&b, 2 * SECOND + 2 * SECOND / 5); /* the other is silent by now, and a pause has begun */
     assert_in_range(b.sweep, 0, 10);
     alone_hear_phase(&b, LBM_PHASE_BALANCING);
     hear_ahead(&b, 300);
