@@ -139,6 +139,18 @@ a_vector_grows_and_keeps_its_elements(void **state)
     assert_int_equal(lbm_vec_reserve(&list, SIZE_MAX / 8), LBM_E_NOMEM);
     assert_ptr_equal(list.at, before);
     assert_int_equal(list.at[9999], 9999u * 9999u);
+    assert_int_equal(lbm_vec_give_back(&list), 0); /* more than a quarter is used */
+    list.n = 1000;
+    assert_int_equal(lbm_vec_give_back(&list), 1);
+    assert_true(list.capacity >= 1000 && list.capacity <= 2000);
+    assert_int_equal(lbm_vec_give_back(&list), 0);
+    for (uint32_t i = 1000; i < 3000; i++)
+        assert_int_equal(lbm_vec_push(&list, i * i), LBM_OK);
+    for (uint32_t i = 0; i < 3000; i++)
+        assert_int_equal(list.at[i], i * i);
+    list.n = 0;
+    assert_int_equal(lbm_vec_give_back(&list), 1);
+    assert_true(list.capacity <= 8);
     lbm_vec_free(&list);
     assert_null(list.at);
     assert_int_equal(list.n + list.capacity, 0);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "store/internal.h"
 #include "store_model.h"
 
 static char *directory;
@@ -434,6 +435,32 @@ write_ahead_log_stays_bounded(void **state)
     lbm_store_close(store);
 }
 
+static int64_t
+cache_pages(struct lbm_store *store)
+{
+    int64_t pages = 0;
+    assert_int_equal(lbm_store_exec(store->db, "PRAGMA cache_size", &pages, "cache", &diag), LBM_OK);
+    return pages;
+}
+
+static void
+cache_is_small_while_the_database_is(void **state)
+{
+    (void)state;
+    struct lbm_store *store = open_store();
+    assert_int_equal(cache_pages(store), 32);
+    for (uint64_t id = 1; id <= 128; id++) { /* the first ten are 720 KB each */
+        struct lbm_persist *persist = model_persist(id);
+        model_row(persist, 1, (uint32_t)id, id, LBM_STAGE_OWN, id <= 10 ? LBM_DEGREE_MAX : 1);
+        assert_int_equal(model_store(store, persist, &diag), LBM_OK);
+    }
+    assert_int_equal(cache_pages(store), 128);
+    lbm_store_close(store);
+    store = open_store();
+    assert_int_equal(cache_pages(store), 128);
+    lbm_store_close(store);
+}
+
 int
 main(void)
 {
@@ -454,6 +481,7 @@ main(void)
         TEST(second_daemon_is_refused_until_the_first_ends),
         TEST(readers_may_look_while_it_is_open),
         TEST(write_ahead_log_stays_bounded),
+        TEST(cache_is_small_while_the_database_is),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

@@ -52,6 +52,22 @@ lbm_reserve(void *array_pointer, size_t *capacity, size_t need, size_t size)
     return LBM_OK;
 }
 
+int
+lbm_give_back(void *array_pointer, size_t *capacity, size_t n, size_t size)
+{
+    size_t least = n < 4 ? 8 : 2 * n;
+    if (*capacity / 4 <= n || *capacity <= least)
+        return 0;
+    void *old, *array;
+    memcpy(&old, array_pointer, sizeof old);
+    array = reallocarray(old, least, size);
+    if (array == NULL)
+        return 0;
+    memcpy(array_pointer, &array, sizeof array);
+    *capacity = least;
+    return 1;
+}
+
 static int
 buf_room(struct lbm_buf *buf, size_t extra)
 {

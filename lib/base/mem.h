@@ -22,6 +22,10 @@ void *lbm_copy(const void *from, size_t count, size_t size);
  * In/out: *array and *capacity.  Errors: LBM_E_NOMEM, both unchanged. */
 enum lbm_err lbm_reserve(void *array_pointer, size_t *capacity, size_t need, size_t size) LBM_MUST_CHECK;
 
+/* Give back what a growable array of n elements has no use for, if they take less than a quarter of it.
+ * In/out: *array and *capacity. Nonzero if there was so much. */
+int lbm_give_back(void *array_pointer, size_t *capacity, size_t n, size_t size);
+
 /* A growable array: LBM_VEC(uint32_t) ids = {0}; lbm_vec_push(&ids, 7); ids.at[0]; free(ids.at). */
 #define LBM_VEC(type)                                                                                        \
     struct {                                                                                                 \
@@ -36,6 +40,9 @@ enum lbm_err lbm_reserve(void *array_pointer, size_t *capacity, size_t need, siz
 /* Append one element. Value: enum lbm_err. */
 #define lbm_vec_push(v, value)                                                                               \
     (lbm_vec_reserve((v), 1) == LBM_OK ? ((v)->at[(v)->n++] = (value), LBM_OK) : LBM_E_NOMEM)
+
+/* Give back room that is not used. Value: nonzero if there was much. */
+#define lbm_vec_give_back(v) lbm_give_back(&(v)->at, &(v)->capacity, (v)->n, sizeof *(v)->at)
 
 #define lbm_vec_free(v) (free((v)->at), (v)->at = NULL, (v)->n = (v)->capacity = 0)
 

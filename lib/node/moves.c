@@ -9,7 +9,7 @@
 
 enum {
     MOVES_FIRST = 64, /* room for so many at first */
-    MOVES_EACH = 2,   /* and for so many more, in the end, for each vertex that this host owns */
+    MOVES_EACH = 1,   /* and for so many more, in the end, for each vertex that this host owns */
 };
 
 /* ---- what is kept ----------------------------------------------------------------------------------- */

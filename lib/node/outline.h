@@ -71,9 +71,11 @@ enum lbm_err outline_cluster(const struct lbm_shard *shard, double share, uint32
                              struct outline *place) LBM_MUST_CHECK;
 
 /* The graph of the clusters of all parts, those of the first part first.
+ * In, out: *outline  parts keep their clusters; edges and borders are freed one after the other, as the graph
+ *          takes them: where parts are scattered all over the guest the home hears of most of its edges
  * Out:     *g  owned by the caller; pins are host ids.
  * Errors:  LBM_E_NOMEM, LBM_E_RANGE (numbers that fit nothing, sums that are too large); *g untouched. */
-enum lbm_err outline_graph(const struct outline *outline, struct lbm_graph *g) LBM_MUST_CHECK;
+enum lbm_err outline_graph(struct outline *outline, struct lbm_graph *g) LBM_MUST_CHECK;
 
 /* Nonzero if the numbers of a part that is whole fit together. */
 int outline_part_fits(const struct outline_part *part);

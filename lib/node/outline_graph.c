@@ -7,11 +7,9 @@
 #include "embed/embed.h"
 #include "node/internal.h"
 
-void
-outline_part_free(struct outline_part *part)
+static void
+free_edges(struct outline_part *part)
 {
-    lbm_vec_free(&part->work);
-    lbm_vec_free(&part->pin);
     lbm_vec_free(&part->from);
     lbm_vec_free(&part->to);
     lbm_vec_free(&part->weight);
@@ -20,6 +18,14 @@ outline_part_free(struct outline_part *part)
     lbm_vec_free(&part->out_from);
     lbm_vec_free(&part->out_to);
     lbm_vec_free(&part->out_weight);
+}
+
+void
+outline_part_free(struct outline_part *part)
+{
+    lbm_vec_free(&part->work);
+    lbm_vec_free(&part->pin);
+    free_edges(part);
 }
 
 void
@@ -252,7 +258,7 @@ put_clusters(const struct outline *outline, struct lbm_graph *g)
 }
 
 enum lbm_err
-outline_graph(const struct outline *outline, struct lbm_graph *g)
+outline_graph(struct outline *outline, struct lbm_graph *g)
 {
     struct edges edges = {0};
     struct lbm_idmap cluster_of = {0};
@@ -264,18 +270,19 @@ outline_graph(const struct outline *outline, struct lbm_graph *g)
         n += outline->parts.at[i].clusters;
     uint32_t first = n;
     for (size_t i = outline->parts.n; i-- > 0 && err == LBM_OK;) { /* the last one first: see add_outer */
-        const struct outline_part *part = &outline->parts.at[i];
+        struct outline_part *part = &outline->parts.at[i];
         first -= part->clusters;
         err = add_inner(part, first, &edges);
         if (err == LBM_OK)
             err = add_outer(part, first, &cluster_of, &edges);
         if (err == LBM_OK)
             err = add_border(part, first, &cluster_of);
+        free_edges(part);
     }
+    lbm_idmap_free(&cluster_of);
     if (err == LBM_OK)
         err = lbm_graph_build(n, edges.at, edges.n, LBM_MERGE_SUM, &built, &diag);
     lbm_vec_free(&edges);
-    lbm_idmap_free(&cluster_of);
     if (err == LBM_OK)
         err = put_clusters(outline, &built);
     if (err == LBM_OK)

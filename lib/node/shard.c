@@ -386,7 +386,10 @@ sweep_ghosts(struct lbm_shard *shard)
         if (shard->ghosts.at[i].at != LBM_NONE)
             shard->ghosts.at[kept++] = shard->ghosts.at[i];
     shard->ghosts.n = kept;
-    lbm_idmap_clear(&shard->ghost_slot);
+    if (lbm_vec_give_back(&shard->ghosts))
+        lbm_idmap_free(&shard->ghost_slot);
+    else
+        lbm_idmap_clear(&shard->ghost_slot);
     for (size_t i = 0; i < kept; i++)
         if (lbm_idmap_put(&shard->ghost_slot, shard->ghosts.at[i].id, (uint32_t)i) != LBM_OK)
             return LBM_E_NOMEM;

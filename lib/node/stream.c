@@ -253,7 +253,7 @@ advance(struct lbm_node *node, uint64_t seq)
     s->next = s->next < s->head ? s->head : s->next;
     s->sent = s->sent < seq ? seq : s->sent;
     s->retry_us = s->head < s->next ? node->now_us + REPL_RETRY_US : INT64_MAX;
-    if (s->head > 4096 && s->head > s->changes.n / 2) {
+    if (s->head > CHANGES_OVER && s->head > s->changes.n / 2) {
         memmove(s->changes.at, &s->changes.at[s->head], (s->changes.n - s->head) * sizeof *s->changes.at);
         s->changes.n -= s->head;
         s->next -= s->head;

@@ -9,6 +9,7 @@
 
 enum {
     WAL_PAGES_MAX = 4096, /* 16 MiB: then the write-ahead log is folded into the file */
+    CACHE_COMMITS = 64,   /* between looks at how large the cache should be */
     ARCHIVES_MAX = 100,   /* of one incarnation: each try of a reset may leave one */
 };
 
@@ -289,6 +290,8 @@ lbm_store_apply(struct lbm_store *store, const struct lbm_persist *const *persis
         store->last_id = last_id;
         store->seq = store->seq_new;
         err = checkpoint(store, diag);
+        if (err == LBM_OK && ++store->commits % CACHE_COMMITS == 0)
+            err = lbm_store_fit_cache(store, diag);
     }
     /* A refusal undid everything in memory; after anything else only the file knows. */
     if (err != LBM_OK && err != LBM_E_STATE && err != LBM_E_RANGE)

@@ -80,12 +80,14 @@ enum lbm_sql {
 struct lbm_store {
     sqlite3 *db;
     char *path;
-    int lock;         /* descriptor of the lock file, or -1 */
-    int failed;       /* nonzero: what is stored is unknown until the database is opened again */
-    int wal_pages;    /* in the write-ahead log after the last commit */
-    uint64_t last_id; /* of the last transaction applied */
-    uint64_t seq;     /* highest of any record, as stored */
-    uint64_t seq_new; /* the same with the transaction under way */
+    int lock;            /* descriptor of the lock file, or -1 */
+    int failed;          /* nonzero: what is stored is unknown until the database is opened again */
+    int wal_pages;       /* in the write-ahead log after the last commit */
+    unsigned commits;    /* since it was opened */
+    int64_t cache_pages; /* SQLite's cache has room for; 0: not set yet */
+    uint64_t last_id;    /* of the last transaction applied */
+    uint64_t seq;        /* highest of any record, as stored */
+    uint64_t seq_new;    /* the same with the transaction under way */
     sqlite3_stmt *statement[LBM_SQL_COUNT];
     struct lbm_buf position, adjacency, news; /* of the row being encoded */
 };
@@ -109,6 +111,10 @@ enum lbm_err lbm_store_bind(struct lbm_store *store, enum lbm_sql id, const uint
 
 /* Step a prepared statement to its end and reset it. */
 enum lbm_err lbm_store_run(struct lbm_store *store, enum lbm_sql id, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Give SQLite's cache room for a part of the database as it is now: of a small guest it would take more
+ * memory than the records. */
+enum lbm_err lbm_store_fit_cache(struct lbm_store *store, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Open the file without changing it, and verify its identity and pages. Out: *version of the schema, 0:
  * empty file. flags: of sqlite3_open_v2. store->db is the caller's also on errors. */

@@ -8,7 +8,12 @@
 
 #include "store/internal.h"
 
-enum { BUSY_TIMEOUT_MS = 5000 }; /* an operator's sqlite3 that writes; our daemons are kept out by the lock */
+enum {
+    BUSY_TIMEOUT_MS = 5000, /* an operator's sqlite3 that writes; our daemons are kept out by the lock */
+    CACHE_PART = 8,         /* of the database, in memory; */
+    CACHE_PAGES_LEAST = 32, /* no less than 128 KiB, */
+    CACHE_PAGES_MOST = 128, /* and no more than 512 */
+};
 
 /* What an operator can do, by error. */
 static const struct {
@@ -147,11 +152,26 @@ check_identity(struct lbm_store *store, int *version, struct lbm_diag *diag)
 }
 
 enum lbm_err
+lbm_store_fit_cache(struct lbm_store *store, struct lbm_diag *diag)
+{
+    int64_t pages = 0;
+    char setting[48];
+    enum lbm_err err = lbm_store_exec(store->db, "PRAGMA page_count", &pages, store->path, diag);
+    int64_t fit = pages / CACHE_PART;
+    fit = fit < CACHE_PAGES_LEAST ? CACHE_PAGES_LEAST : fit > CACHE_PAGES_MOST ? CACHE_PAGES_MOST : fit;
+    if (err != LBM_OK || fit == store->cache_pages)
+        return err;
+    snprintf(setting, sizeof setting, "PRAGMA cache_size = %" PRId64, fit);
+    err = lbm_store_exec(store->db, setting, NULL, store->path, diag);
+    store->cache_pages = err == LBM_OK ? fit : store->cache_pages;
+    return err;
+}
+
+enum lbm_err
 lbm_store_connect(struct lbm_store *store, int flags, int *version, struct lbm_diag *diag)
 {
     static const char *const settings[] = {"PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON",
-                                           "PRAGMA synchronous = FULL", "PRAGMA cache_size = -512",
-                                           "PRAGMA wal_autocheckpoint = 0"};
+                                           "PRAGMA synchronous = FULL", "PRAGMA wal_autocheckpoint = 0"};
     if (sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return lbm_store_error(store->db, store->path, diag, "opening");
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
@@ -165,6 +185,8 @@ lbm_store_connect(struct lbm_store *store, int flags, int *version, struct lbm_d
             return err;
     }
     enum lbm_err err = check_identity(store, version, diag);
+    if (err == LBM_OK)
+        err = lbm_store_fit_cache(store, diag);
     return err != LBM_OK || *version == 0 ? err : check_pages(store, diag);
 }
 
