@@ -67,6 +67,7 @@ enum {
     WHERE_US = 1000000,      /* and no more than that */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
     TOMBSTONE_LEAST_US = 3000000, /* the same if there are many: neighbours have heard of it by then */
+    FORGET_AGAIN_US = 10000,      /* between removals of FORGET_MAX of them */
 };
 
 enum {
@@ -74,12 +75,11 @@ enum {
     SLOW_TIMES = 4,       /* a slow host takes so many times as long to answer as most others */
     PACES = 4,            /* of the last so many pings the quickest counts */
     TOMBSTONES_FEW = 64,  /* finished records are not many, nor a quarter of what a host owns */
-    FORGET_MAX = 256,     /* of them go at a time, */
-    FORGET_AGAIN_US = 10000, /* and more after that */
+    FORGET_MAX = 256,     /* of them go at a time */
     HANDOFF_BATCHES = 2,  /* in flight to one host */
     SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
     REPL_BATCHES = 8,     /* in flight to the buddy */
-    CHANGES_OVER = 256,   /* acknowledged ones may stay in the queue, or as many as others: then all these go */
+    CHANGES_OVER = 256,   /* acknowledged changes leave the queue once they are more, and more than others */
     HEALTH_MAX = 8,       /* Lifeguard's multiplier: at most so much more patience */
     ROTATING_PINGS = 4,   /* in a large cluster, besides neighbours and buddies so many in turn */
     FOLLOW_VERTICES = 1024, /* in flight for a plan of a job that runs: applications let go of each */
