@@ -79,12 +79,14 @@ finish_patience_us(const struct lbm_node *node, const struct job *job)
                                                                        : node->tombstone_us;
 }
 
+/* Remove what is finished, FORGET_MAX at a time: the rest of a long list is not even looked at. */
 static void
 collect(struct lbm_node *node, struct job *job)
 {
     const int64_t least_us = finish_patience_us(node, job);
-    size_t kept = 0, gone = 0, too_many = excess(job); /* the oldest of them come first */
-    for (size_t i = 0; i < job->tombstones.n && node->failed == LBM_OK; i++) {
+    const size_t n = job->tombstones.n, too_many = excess(job); /* the oldest of them come first */
+    size_t i, kept = 0, gone = 0;
+    for (i = 0; i < n && gone < FORGET_MAX && node->failed == LBM_OK; i++) {
         uint32_t slot = job->tombstones.at[i];
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
         if (vertex->stage != LBM_STAGE_MOV && vertex->stage != LBM_STAGE_REF)
@@ -92,13 +94,15 @@ collect(struct lbm_node *node, struct job *job)
         int64_t age_us = node->now_us - vertex->since_us;
         int is_old = age_us >= (i < too_many ? least_us : node->tombstone_us);
         int is_over = is_old && vertex->fin && vertex->n_news == 0;
-        if (gone < FORGET_MAX && is_acked(node, vertex) && (is_over || LBM_BUG(COLLECT_UNFINISHED))) {
+        if (is_acked(node, vertex) && (is_over || LBM_BUG(COLLECT_UNFINISHED))) {
             record_forget(node, job, vertex);
             gone++;
         } else {
             job->tombstones.at[kept++] = slot;
         }
     }
+    for (; i < n; i++)
+        job->tombstones.at[kept++] = job->tombstones.at[i];
     job->tombstones.n = kept;
     int64_t again_us = gone == FORGET_MAX ? FORGET_AGAIN_US : finish_patience_us(node, job) / 4;
     job->collect_us = kept != 0 ? node->now_us + again_us : INT64_MAX;

@@ -7,10 +7,7 @@
 
 #include "node/internal.h"
 
-enum {
-    MOVES_FIRST = 64, /* room for so many at first */
-    MOVES_EACH = 1,   /* and for so many more, in the end, for each vertex that this host owns */
-};
+enum { MOVES_FIRST = 64 }; /* room for so many at first */
 
 /* ---- what is kept ----------------------------------------------------------------------------------- */
 
@@ -30,13 +27,13 @@ move_of(struct lbm_node *node, const struct job *job, const struct lbm_vertex *v
     return is_it ? move : NULL;
 }
 
-/* So many are kept at most. */
+/* So many are kept at most: one more for each vertex that this host owns. */
 static size_t
 most_kept(const struct lbm_node *node)
 {
     size_t n = LBM_MOVES_LEAST;
     for (size_t i = 0; i < node->jobs.n; i++)
-        n += MOVES_EACH * (size_t)node->jobs.at[i]->shard.n_own;
+        n += node->jobs.at[i]->shard.n_own;
     return n < LBM_MOVES_MAX ? n : LBM_MOVES_MAX;
 }
 

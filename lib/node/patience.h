@@ -67,7 +67,7 @@ enum {
     WHERE_US = 1000000,      /* and no more than that */
     TOMBSTONE_US = 60000000, /* a finished record still tells where the vertex went; unless configured */
     TOMBSTONE_LEAST_US = 3000000, /* the same if there are many: neighbours have heard of it by then */
-    FORGET_AGAIN_US = 10000,      /* between removals of FORGET_MAX of them */
+    FORGET_AGAIN_US = 5000,       /* between removals of FORGET_MAX of them: as quick as handoffs leave them */
 };
 
 enum {
