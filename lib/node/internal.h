@@ -503,7 +503,7 @@ void outline_look(struct lbm_node *node, struct job *job); /* are loads uneven b
 int outline_holds(const struct lbm_node *node, const struct job *job);
 /* Nonzero if a session that would be held now moves nothing: the plan is to know where vertices are, and
  * boundaries are looked at once it is followed. */
-int outline_withholds(const struct lbm_node *node, struct job *job);
+int outline_withholds(struct lbm_node *node, struct job *job);
 void outline_answers_again(struct lbm_node *node, struct job *job); /* and waits for the plan from now on */
 int64_t outline_again_deadline(const struct job *job);
 void outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);

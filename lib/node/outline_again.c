@@ -111,8 +111,10 @@ outline_holds(const struct lbm_node *node, const struct job *job)
 }
 
 int
-outline_withholds(const struct lbm_node *node, struct job *job)
+outline_withholds(struct lbm_node *node, struct job *job)
 {
+    if (job->was_settled)
+        outline_look(node, job); /* loads may have been reported since the last look */
     if (!awaits_plan(node, job))
         return 0;
     job->outline.withheld = 1;
