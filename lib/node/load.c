@@ -12,7 +12,7 @@
  * the other has room. Hosts say what they have at moments of their own, so what moves meanwhile is missed or
  * counted twice: the sum is taken anew when it has changed by more than that and every vertex is counted
  * once, or has been the same for a while. Else vertices that move would change what is due to all, and so
- * keep others moving.
+ * keep others moving. Once nothing has moved for a while, the mean of the sums is as good as any of them.
  *
  * Loads that a program knows, instead of measuring them, hold at once. */
 #include <math.h>
@@ -20,11 +20,12 @@
 #include "node/internal.h"
 
 enum {
-    REPORT_PARTS = 4,    /* a report counts one part in so many at least */
-    SCATTER_PARTS = 4,   /* all reports of a host at once count so of how much they scatter */
-    COMMON_LEAST = 32,   /* so many reports at once tell what they have in common */
-    WHOLE_PARTS = 1000,  /* the whole has changed: by one part in so many, or more */
-    WHOLE_AGAIN = 7,     /* so many sums alike are no chance, nor a vertex between a lost host and its heir */
+    REPORT_PARTS = 4,   /* a report counts one part in so many at least */
+    SCATTER_PARTS = 4,  /* all reports of a host at once count so of how much they scatter */
+    COMMON_LEAST = 32,  /* so many reports at once tell what they have in common */
+    WHOLE_PARTS = 1000, /* the whole has changed: by one part in so many, or more */
+    WHOLE_AGAIN = 7,    /* so many sums alike are no chance, nor a vertex between a lost host and its heir; */
+    WHOLE_MEAN = 7,     /* nor is the mean of so many of which each counts every vertex once */
     MOVING_US = 2000000, /* so long vertices that are too many, or too few, are taken to be on their way */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
@@ -37,8 +38,8 @@ static const double scatter_presumed = 0.05, scatter_least = 0.01, surprise = 4;
  * `little` never, others after wait_s divided by the difference. */
 static const double noise = 0.1, little = 0.005, wait_s = 0.25;
 
-/* Standard error of a mean of reports, each counting a quarter, in mean differences of a report from it: a third
- * (the root of 1 / 8) of the standard deviation of such differences, which is 1.25 times their mean. */
+/* Standard error of a mean of reports, each counting a quarter, in mean differences of a report from it: a
+ * third (the root of 1 / 8) of the standard deviation of such differences, which is 1.25 times their mean. */
 static const double mean_error = 0.44;
 
 /* Standard errors that a sum of loads differs by when it has changed; each host is taken to have missed one
@@ -162,6 +163,17 @@ is_certain(const struct lbm_node *node, struct job *job, const struct lbm_job_en
     return (change > sum_errors * error && !is_moving) || job->sum_again >= WHOLE_AGAIN;
 }
 
+/* The mean of the last sums, each of which counts every vertex once; 0: they are not enough yet. */
+static uint64_t
+mean_sum(struct job *job, uint64_t sum, int is_exact)
+{
+    if (is_exact)
+        job->sum_mean += ((double)sum - job->sum_mean) / ++job->n_sums;
+    else
+        job->n_sums = 0;
+    return job->n_sums >= WHOLE_MEAN ? (uint64_t)job->sum_mean : 0;
+}
+
 void
 load_timer(struct lbm_node *node, struct job *job)
 {
@@ -172,11 +184,16 @@ load_timer(struct lbm_node *node, struct job *job)
     if (!adds_up(node, entry))
         return;
     uint64_t count, known = load_whole(node, entry), sum = sum_of_loads(node, job, &count);
-    if (!is_certain(node, job, entry, sum, count) || sum == 0)
+    uint64_t mean = mean_sum(job, sum, sum != 0 && count == load_count(node, entry));
+    int is_sure = is_certain(node, job, entry, sum, count);
+    if (sum == 0 || (!is_sure && mean == 0))
         return;
-    if ((sum > known ? sum - known : known - sum) > known / WHOLE_PARTS)
-        job->whole = sum;
-    if (count != 0)
+    uint64_t whole = is_sure ? sum : mean;
+    if ((whole > known ? whole - known : known - whole) > known / WHOLE_PARTS) {
+        job->whole = whole;
+        job->n_sums = 0;
+    }
+    if (is_sure && count != 0)
         job->count = (uint32_t)count;
 }
 

@@ -151,6 +151,8 @@ struct job {
     uint32_t count;  /* the same of vertices */
     uint64_t sum;    /* what they added up to when last looked at, and so often in a row before that */
     uint32_t sum_again;
+    uint32_t n_sums; /* the last so many counted every vertex once, */
+    double sum_mean; /* and have this mean */
     int64_t counted_us; /* when as many vertices as there are were counted last */
     int64_t load_us; /* when they are added up next */
 
