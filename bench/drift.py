@@ -18,6 +18,7 @@ def parse_all():
     parser.add_argument("--steps", type=int, default=10, help="of a ramp")
     parser.add_argument("--still", type=float, default=300, help="seconds with constant load")
     parser.add_argument("--noise", type=float, default=180, help="seconds with 10 %% of noise on reports")
+    parser.add_argument("--seed", default="1", help="of the job: what it begins with is a draw")
     parser.add_argument("--set", action="append", default=[],
                         help="gate and value for lbctl set, e.g. cooldown=5")
     parser.add_argument("--verbose", action="store_true")
@@ -175,14 +176,14 @@ def rest(args, cluster, hosts, field, report):
 
 def main():
     args = parse_all()
-    report = dict(guest=os.path.basename(args.guest), hosts=args.hosts)
+    report = dict(guest=os.path.basename(args.guest), hosts=args.hosts, seed=args.seed)
     hosts = Mesh(args.hosts)
     with Cluster(args.build, args.hosts) as cluster:
         guest = Guest(cluster.guest(args.guest))
         field = Field(cluster, guest.n)
         guest.write(cluster.scratch + "/submit.graph", field.load)
         cluster.up()
-        cluster.ask(0, "submit", cluster.scratch + "/submit.graph", "--name", "job")
+        cluster.ask(0, "submit", cluster.scratch + "/submit.graph", "--name", "job", "--seed", args.seed)
         cluster.settle(120)
         for gate in args.set:
             cluster.ask(0, "set", "job", *("--" + gate).split("=", 1))

@@ -163,15 +163,18 @@ is_certain(const struct lbm_node *node, struct job *job, const struct lbm_job_en
     return (change > sum_errors * error && !is_moving) || job->sum_again >= WHOLE_AGAIN;
 }
 
-/* The mean of the last sums, each of which counts every vertex once; 0: they are not enough yet. */
+/* The mean of so many sums in a row, each of which counts every vertex once; 0: they are not enough yet. */
 static uint64_t
 mean_sum(struct job *job, uint64_t sum, int is_exact)
 {
-    if (is_exact)
-        job->sum_mean += ((double)sum - job->sum_mean) / ++job->n_sums;
-    else
-        job->n_sums = 0;
-    return job->n_sums >= WHOLE_MEAN ? (uint64_t)job->sum_mean : 0;
+    job->n_sums = is_exact ? job->n_sums + 1 : 0;
+    if (!is_exact)
+        return 0;
+    job->sum_mean += ((double)sum - job->sum_mean) / job->n_sums;
+    if (job->n_sums < WHOLE_MEAN)
+        return 0;
+    job->n_sums = 0;
+    return (uint64_t)job->sum_mean;
 }
 
 void
@@ -189,10 +192,8 @@ load_timer(struct lbm_node *node, struct job *job)
     if (sum == 0 || (!is_sure && mean == 0))
         return;
     uint64_t whole = is_sure ? sum : mean;
-    if ((whole > known ? whole - known : known - whole) > known / WHOLE_PARTS) {
+    if ((whole > known ? whole - known : known - whole) > known / WHOLE_PARTS)
         job->whole = whole;
-        job->n_sums = 0;
-    }
     if (is_sure && count != 0)
         job->count = (uint32_t)count;
 }
