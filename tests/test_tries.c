@@ -60,6 +60,13 @@ every_task_is_carried_out_once(void **state)
     }
 }
 
+/* What tries are compared by: J, in which edges between hosts without a link count twice. */
+static uint64_t
+weigh(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan *plan)
+{
+    return lbm_map_hop_bytes(g, h, plan->part) + lbm_map_unlinked_hop_bytes(g, h, plan->part);
+}
+
 static void
 more_tries_are_no_worse(void **state)
 {
@@ -67,10 +74,10 @@ more_tries_are_no_worse(void **state)
     struct lbm_graph g = map_guest_by_spec("airfoil:1500");
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_plan one = make(&g, &h, 0, NULL);
-    uint64_t first = lbm_map_hop_bytes(&g, &h, one.part), least = first;
+    uint64_t first = weigh(&g, &h, &one), least = first;
     for (unsigned tries = 1; tries <= 8; tries *= 2) {
         struct lbm_plan best = make(&g, &h, tries, NULL);
-        uint64_t now = lbm_map_hop_bytes(&g, &h, best.part);
+        uint64_t now = weigh(&g, &h, &best);
         if (tries == 1)
             assert_same(&one, &best, h.n);
         assert_true(now <= least);
@@ -79,6 +86,21 @@ more_tries_are_no_worse(void **state)
     }
     assert_true(least < first); /* the tries differ */
     lbm_plan_free(&one);
+    lbm_graph_free(&g);
+    lbm_hosts_free(&h);
+}
+
+/* A path of three hosts: 0 and 2 have no link, so of two edges of weight 1 the one between them counts 2. */
+static void
+edges_without_a_link_are_told(void **state)
+{
+    (void)state;
+    struct lbm_graph g = map_guest_by_spec("lattice:3x1");
+    struct lbm_hosts h = map_hosts("mesh:3x1");
+    const uint32_t straight[] = {0, 1, 2}, bent[] = {1, 0, 2}, alone[] = {1, 1, 1};
+    assert_int_equal(lbm_map_unlinked_hop_bytes(&g, &h, straight), 0);
+    assert_int_equal(lbm_map_unlinked_hop_bytes(&g, &h, bent), 2);
+    assert_int_equal(lbm_map_unlinked_hop_bytes(&g, &h, alone), 0);
     lbm_graph_free(&g);
     lbm_hosts_free(&h);
 }
@@ -184,9 +206,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_task_is_carried_out_once),  cmocka_unit_test(more_tries_are_no_worse),
-        cmocka_unit_test(threads_change_nothing),          cmocka_unit_test(threads_change_no_remapping),
-        cmocka_unit_test(what_one_try_refuses_all_refuse), cmocka_unit_test(short_memory_is_an_error),
+        cmocka_unit_test(every_task_is_carried_out_once), cmocka_unit_test(more_tries_are_no_worse),
+        cmocka_unit_test(edges_without_a_link_are_told),  cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(threads_change_no_remapping),    cmocka_unit_test(what_one_try_refuses_all_refuse),
+        cmocka_unit_test(short_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

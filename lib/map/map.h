@@ -30,6 +30,9 @@ enum lbm_err lbm_map_evaluate(const struct lbm_graph *g, const struct lbm_hosts 
 /* J alone, of a graph that lbm_map_check_sums accepts. */
 uint64_t lbm_map_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part);
 
+/* The part of J of edges between hosts that no link joins. */
+uint64_t lbm_map_unlinked_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h,
+                                    const uint32_t *part);
 /* Each host's part of J: half of what the edges of its vertices cost. Out: hop_bytes [h->n], together J. */
 void lbm_map_host_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
                             double *hop_bytes);
@@ -186,7 +189,7 @@ enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            const struct lbm_plan_options *options, struct lbm_plan *out,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 /* The best of so many plans, each from random numbers of its own, beside each other: for who keeps a mapping
- * for long.
+ * for long. Least beyond the limits, then least J and lbm_map_unlinked_hop_bytes together (ADR 18).
  * In:      options as of lbm_plan_make, but progress is told nothing; tries at least 1, one of them is what
  *          lbm_plan_make makes.
  * Errors:  as lbm_plan_make. */

@@ -141,6 +141,28 @@ lbm_map_host_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, con
                 (double)lbm_graph_weight(g, e) * lbm_dist(h, part[v], part[g->target[e]]) / 2;
 }
 
+static int
+is_linked(const struct lbm_hosts *h, uint32_t p, uint32_t q)
+{
+    for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++)
+        if (h->target[e] == q)
+            return 1;
+    return p == q;
+}
+
+uint64_t
+lbm_map_unlinked_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part)
+{
+    uint64_t sum = 0;
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+            uint32_t p = part[v], q = part[g->target[e]];
+            if (v < g->target[e] && !is_linked(h, p, q))
+                sum += (uint64_t)lbm_graph_weight(g, e) * lbm_dist(h, p, q);
+        }
+    return sum;
+}
+
 void
 lbm_map_loads(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part, uint64_t *load)
 {
