@@ -60,11 +60,11 @@ every_task_is_carried_out_once(void **state)
     }
 }
 
-/* What tries are compared by: J, in which edges between hosts without a link count half as much again. */
+/* What tries are compared by: J, in which edges between hosts without a link count twice. */
 static uint64_t
 weigh(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan *plan)
 {
-    return lbm_map_hop_bytes(g, h, plan->part) + lbm_map_unlinked_hop_bytes(g, h, plan->part) / 2;
+    return lbm_map_hop_bytes(g, h, plan->part) + lbm_map_unlinked_hop_bytes(g, h, plan->part);
 }
 
 static void

@@ -189,7 +189,7 @@ enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            const struct lbm_plan_options *options, struct lbm_plan *out,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 /* The best of so many plans, each from random numbers of its own, beside each other: for who keeps a mapping
- * for long. Least beyond the limits, then least J and half of lbm_map_unlinked_hop_bytes (ADR 18).
+ * for long. Least beyond the limits, then least J and lbm_map_unlinked_hop_bytes together (ADR 18).
  * In:      options as of lbm_plan_make, but progress is told nothing; tries at least 1, one of them is what
  *          lbm_plan_make makes.
  * Errors:  as lbm_plan_make. */

@@ -29,9 +29,9 @@ struct trial {
     struct lbm_diag diag;
 };
 
-/* What goes between hosts that no link joins counts half as much again. Such hosts meet nobody who could
- * shorten it, and what has to go over a link that no edge uses takes a detour: of tries with about the same J
- * those without move less when loads drift (ADR 18). */
+/* What goes between hosts that no link joins counts twice. Such hosts meet nobody who could shorten it, and
+ * what has to go over a link that no edge uses takes a detour: of tries with about the same J those without
+ * move less when loads drift (ADR 18). */
 static enum lbm_err
 judge(const struct trial *t, struct lbm_plan *plan, struct merit *merit)
 {
@@ -41,7 +41,7 @@ judge(const struct trial *t, struct lbm_plan *plan, struct merit *merit)
         struct mapping m = {.g = t->g, .h = t->h, .limit = limit, .part = plan->part};
         lbm_map_limits(t->g, t->h, t->options.imbalance, limit);
         *merit = mapping_merit(&m, load);
-        merit->hop_bytes += lbm_map_unlinked_hop_bytes(t->g, t->h, plan->part) / 2;
+        merit->hop_bytes += lbm_map_unlinked_hop_bytes(t->g, t->h, plan->part);
     }
     free(limit);
     free(load);
