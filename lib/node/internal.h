@@ -501,8 +501,8 @@ void on_outline_plan(struct lbm_node *node, const Lbm__Peer *message);
 void outline_look(struct lbm_node *node, struct job *job); /* are loads uneven by much? */
 /* Nonzero while sessions leave balance to a plan that may come. */
 int outline_holds(const struct lbm_node *node, const struct job *job);
-/* Nonzero if a session that would be held now moves nothing: the plan is to know where vertices are, and
- * boundaries are looked at once it is followed. */
+/* Looks first. Nonzero if a session that would be held now moves nothing: the plan is to know where vertices
+ * are, and boundaries are looked at once it is followed. */
 int outline_withholds(struct lbm_node *node, struct job *job);
 void outline_answers_again(struct lbm_node *node, struct job *job); /* and waits for the plan from now on */
 int64_t outline_again_deadline(const struct job *job);
