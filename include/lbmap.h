@@ -96,7 +96,9 @@ void lbmap_close(struct lbmap *map);
 const char *lbmap_message(const struct lbmap *map);
 
 /* How long a call may take, milliseconds, 1 or more; 30,000 at first. After LBMAP_E_TIMEOUT, and after any
- * other failure of the connection, all calls fail with LBMAP_E_STATE: close the handle and open another. */
+ * other failure of the connection, all calls fail with LBMAP_E_STATE: close the handle and open another. Not
+ * so while a job is served: lbmap_dispatch looks for the daemon, and until it is found other calls fail with
+ * LBMAP_E_BUSY. */
 enum lbmap_error lbmap_set_timeout(struct lbmap *map, unsigned timeout_ms);
 
 /* Choose the job that the following calls are about; another one may be attached later.
@@ -210,8 +212,9 @@ struct lbmap_state {
 
 /* Keep payloads: they survive the loss of this host once this has returned.
  * Errors:  LBMAP_E_STATE some of the vertices are not held any more, or nothing is served: which payloads are
- *          kept is not known; LBMAP_E_TIMEOUT they are not kept yet, but may be later; LBMAP_E_RANGE a
- * payload is longer than LBMAP_PAYLOAD_MAX; LBMAP_E_IO, LBMAP_E_NOMEM. */
+ *          kept is not known; LBMAP_E_TIMEOUT they are not kept yet, but may be later; LBMAP_E_BUSY the
+ *          daemon is away: dispatch, and try again; LBMAP_E_RANGE a payload is longer than LBMAP_PAYLOAD_MAX;
+ *          LBMAP_E_IO, LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n);
 
 /* What a vertex cost of late: any measure, in the units of the graph's vertex weights. */
@@ -224,7 +227,8 @@ struct lbmap_load {
 /* Tell what vertices cost. The daemon smooths reports (each counts a quarter), and when loads have become
  * uneven vertices move. Report what has changed, or all of it, every second or so. Vertices that are not held
  * any more are passed over. Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE a load is negative or not
- * finite: none is told; LBMAP_E_TIMEOUT, LBMAP_E_IO, LBMAP_E_NOMEM: some may have been told. */
+ * finite: none is told; LBMAP_E_BUSY the daemon is away: dispatch, and try again; LBMAP_E_TIMEOUT,
+ * LBMAP_E_IO, LBMAP_E_NOMEM: some may have been told. */
 enum lbmap_error lbmap_report_load(struct lbmap *map, const struct lbmap_load *loads, size_t n);
 
 /* The same for loads that are known, not measured, such as a number of particles: they are not smoothed but
@@ -243,7 +247,8 @@ enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *load
  * Out:     vertex [n].
  * Errors:  LBMAP_E_STATE nothing is served; LBMAP_E_RANGE n is 0 or too many; LBMAP_E_LIMIT there are no
  *          more, or too many that are not used; LBMAP_E_TIMEOUT the daemon that orders the control log is
- *          away; LBMAP_E_IO, LBMAP_E_NOMEM. */
+ *          away; LBMAP_E_BUSY the daemon of this host is: dispatch, and try again; LBMAP_E_IO,
+ *          LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_new_vertices(struct lbmap *map, uint32_t *vertex, size_t n);
 
 /* What becomes of a vertex. */
@@ -267,10 +272,11 @@ struct lbmap_edge_change {
  * with work 0 and no payload. Once this has returned it survives the loss of this host. New vertices are
  * acquired by the next lbmap_dispatch; those that are removed are not held any more, without release or
  * revoked. Edges to a vertex that somebody else removes at the same time are not there afterwards.
- * Errors:  LBMAP_E_BUSY one of the vertices is on its way to another host, or came or changed a moment ago:
- *          dispatch, and try again; LBMAP_E_STATE one of them is not held any more, or nothing is served;
- *          LBMAP_E_RANGE it cannot be, and lbmap_message says why; LBMAP_E_LIMIT it touches more than 4096
- *          vertices of this host, or 2 MiB: change less at a time. Nothing is changed then. LBMAP_E_TIMEOUT,
+ * Errors:  LBMAP_E_BUSY one of the vertices is on its way to another host, or came or changed a moment ago,
+ *          or the daemon is away: dispatch, and try again; LBMAP_E_STATE one of them is not held any more, or
+ *          nothing is served; LBMAP_E_RANGE it cannot be, and lbmap_message says why; LBMAP_E_LIMIT it
+ *          touches more than 4096 vertices of this host, or 2 MiB: change less at a time. Nothing is changed
+ *          then. LBMAP_E_TIMEOUT,
  *          LBMAP_E_IO, LBMAP_E_SYNTAX: it is not known whether it is changed: the next lbmap_dispatch revokes
  *          all, and what is acquired again tells. LBMAP_E_NOMEM: as these, or nothing is changed. */
 enum lbmap_error lbmap_change(struct lbmap *map, const struct lbmap_vertex_change *vertices, size_t n,

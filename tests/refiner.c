@@ -409,6 +409,7 @@ refuse(struct lbmap *map)
     const struct lbmap_vertex_change large = {
         .vertex = h.id[0], .token = h.token[0], .payload = {bytes, sizeof bytes}};
     const struct lbmap_edge_change loop = {h.id[0], h.id[0], 1}, nowhere = {h.id[0], 999999999, 1};
+    const struct lbmap_edge_change heavy = {h.id[0], h.id[1], UINT32_MAX};
     const struct lbmap_edge_change unnamed = {h.id[1], h.id[0], 1}, unborn = {h.id[0], id[1], 1};
     failed |= expect(map, "a vertex twice", LBMAP_E_RANGE, twice, 2, NULL, 0);
     failed |= expect(map, "an old token", LBMAP_E_STATE, &stale, 1, NULL, 0);
@@ -418,6 +419,7 @@ refuse(struct lbmap *map)
     failed |= expect(map, "a payload that is too long", LBMAP_E_RANGE, &large, 1, NULL, 0);
     failed |= expect(map, "an edge from a vertex to itself", LBMAP_E_RANGE, &held, 1, &loop, 1);
     failed |= expect(map, "an edge to no vertex", LBMAP_E_RANGE, &held, 1, &nowhere, 1);
+    failed |= expect(map, "a weight that is too large", LBMAP_E_RANGE, &held, 1, &heavy, 1);
     failed |= expect(map, "an edge of which no end is named", LBMAP_E_RANGE, &held, 1, &unnamed, 1);
     failed |= expect(map, "an edge to a vertex that is not added", LBMAP_E_RANGE, &held, 1, &unborn, 1);
     struct lbmap_vertex_change *many = calloc(4097, sizeof *many);

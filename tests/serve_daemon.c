@@ -128,6 +128,7 @@ answer(struct daemon *daemon, int fd, const Lbm__Request *request)
              request->released->n_vertex, request->released->payload_len, request->released->n_payload_len,
              &request->released->payload);
         daemon->released_term = request->released->term;
+        daemon->n_returned += request->released->n_vertex;
         daemon_respond(fd, request->id, 1, &response);
         break;
     case LBM__REQUEST__WHAT_CHECKPOINT:
@@ -242,6 +243,30 @@ daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint6
     pthread_mutex_lock(&daemon->lock);
     daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
     pthread_mutex_unlock(&daemon->lock);
+}
+
+void
+daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, uint32_t n)
+{
+    Lbm__Acquire acquire = LBM__ACQUIRE__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    uint32_t *vertex = lbm_alloc(n, sizeof *vertex);
+    uint64_t *token = lbm_alloc(n, sizeof *token);
+    for (uint32_t i = 0; i < n; i++) {
+        vertex[i] = first + i;
+        token[i] = 1;
+    }
+    acquire.n_vertex = acquire.n_token = n;
+    acquire.vertex = vertex;
+    acquire.token = token;
+    acquire.term = term;
+    response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
+    response.acquire = &acquire;
+    pthread_mutex_lock(&daemon->lock);
+    daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
+    pthread_mutex_unlock(&daemon->lock);
+    free(vertex);
+    free(token);
 }
 
 void

@@ -32,6 +32,7 @@ struct daemon {
     size_t n_attached, n_released, n_kept;
     double load;            /* all that was reported */
     uint64_t released_term; /* of the last ones */
+    size_t n_returned;      /* of released, all */
     enum lbm_err refusal;   /* of attach */
     unsigned late_answers;  /* checkpoints are not answered, but with the next one */
     uint64_t unanswered[DAEMON_LISTED];
@@ -49,6 +50,8 @@ void daemon_die(struct daemon *daemon);
 void daemon_respond(int fd, uint64_t id, int last, Lbm__Response *response);
 void daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
                          const char *payload);
+/* n vertices from the first one on, with token 1 and without payloads. */
+void daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, uint32_t n);
 void daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token);
 /* The vertex has one edge, of weight 3; LBM_NONE: none. */
 void daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other);

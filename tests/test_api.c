@@ -36,6 +36,7 @@ enum manner {
     WRONG_ID,
     WRONG_BODY,
     REFUSES,
+    TURNS_AWAY,
     OTHER_VERTEX,
     TOO_FEW,
     TOO_MANY,
@@ -247,6 +248,9 @@ answer(int fd, const Lbm__Request *request, enum manner manner)
     case REFUSES:
         respond_error(fd, request->id, LBM_E_BUSY, "too much to do");
         break;
+    case TURNS_AWAY:
+        respond_error(fd, 0, LBM_E_BUSY, "too many are connected");
+        break;
     default:
         answer_honestly(fd, request, manner);
         break;
@@ -409,16 +413,19 @@ places_come_in_the_order_of_the_question(void **state)
     stop(&daemon);
 }
 
+/* Which vertices there are only the daemon knows: programs add some. */
 static void
-a_vertex_out_of_range_is_not_asked_for(void **state)
+a_vertex_that_cannot_be_is_not_asked_for(void **state)
 {
     (void)state;
     struct daemon daemon = start(HONEST, 1);
     struct lbmap *map = open_attached(&daemon);
-    uint32_t vertex[] = {0, VERTICES}, host[] = {77, 77};
+    uint32_t vertex[] = {0, LBMAP_NOWHERE}, host[] = {77, 77}, added = VERTICES + 1;
     assert_int_equal(lbmap_locate(map, vertex, 2, host, NULL), LBMAP_E_RANGE);
     assert_int_equal(host[0], 77);
-    assert_non_null(strstr(lbmap_message(map), "200000"));
+    assert_non_null(strstr(lbmap_message(map), "element 1 is 4294967295"));
+    assert_int_equal(lbmap_locate(map, &added, 1, host, NULL), LBMAP_OK);
+    assert_int_equal(host[0], added % 4);
     lbmap_close(map);
     stop(&daemon);
 }
@@ -464,7 +471,7 @@ static const struct {
 } wrong[] = {
     {CLOSES, LBMAP_E_IO, 1},         {ZERO_LENGTH, LBMAP_E_LIMIT, 1}, {HUGE_LENGTH, LBMAP_E_LIMIT, 1},
     {GARBAGE, LBMAP_E_SYNTAX, 1},    {HALF, LBMAP_E_IO, 1},           {WRONG_ID, LBMAP_E_SYNTAX, 1},
-    {WRONG_BODY, LBMAP_E_SYNTAX, 0}, {REFUSES, LBMAP_E_BUSY, 0},
+    {WRONG_BODY, LBMAP_E_SYNTAX, 0}, {REFUSES, LBMAP_E_BUSY, 0},      {TURNS_AWAY, LBMAP_E_BUSY, 1},
 };
 
 static void
@@ -549,7 +556,7 @@ main(void)
         cmocka_unit_test(an_unknown_job_leaves_the_attached_one),
         cmocka_unit_test(owned_are_the_rows_of_this_host_by_id),
         cmocka_unit_test(places_come_in_the_order_of_the_question),
-        cmocka_unit_test(a_vertex_out_of_range_is_not_asked_for),
+        cmocka_unit_test(a_vertex_that_cannot_be_is_not_asked_for),
         cmocka_unit_test(nothing_is_owned_before_a_job_is_attached),
         cmocka_unit_test(opening_fails_where_nobody_listens),
         cmocka_unit_test(a_wrong_daemon_is_not_opened),

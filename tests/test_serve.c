@@ -239,6 +239,23 @@ what_is_not_held_is_released_without_a_word(void **state)
     expect_count(&scene->daemon, &scene->daemon.n_released, 2);
 }
 
+/* More than one message may name. */
+static void
+many_are_returned_in_several_messages(void **state)
+{
+    struct scene *scene = *state;
+    enum { AT_ONCE = 4096, MANY = LBM_ROWS_MAX + AT_ONCE };
+    for (uint32_t first = 100; first < 100 + MANY; first += AT_ONCE) {
+        daemon_push_acquires(&scene->daemon, 1, first, AT_ONCE);
+        assert_int_equal(lbmap_dispatch(scene->map, PATIENCE_MS), LBMAP_OK);
+    }
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_OK);
+    expect_count(&scene->daemon, &scene->daemon.n_returned, 1 + MANY);
+    assert_int_equal(scene->daemon.n_attach, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+}
+
 static void
 a_cancelled_job_ends_the_service(void **state)
 {
@@ -394,6 +411,58 @@ a_checkpoint_is_answered_when_it_is_kept(void **state)
 }
 
 static void
+many_checkpoints_take_several_messages(void **state)
+{
+    struct scene *scene = *state;
+    enum { MANY = LBM_ROWS_MAX + 1 };
+    struct lbmap_state *states = calloc(MANY, sizeof *states);
+    for (size_t i = 0; i < MANY; i++)
+        states[i] = (struct lbmap_state){7, 5, {"", 0}};
+    assert_int_equal(lbmap_checkpoint(scene->map, states, MANY), LBMAP_OK);
+    assert_int_equal(scene->daemon.n_attach, 1);
+    free(states);
+}
+
+/* The daemon would end the connection, and take back all that is held. */
+static void
+what_the_daemon_would_not_read_is_not_sent(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_vertex_change held = {.vertex = 7, .token = 5};
+    const struct lbmap_vertex_change changes[] = {{.vertex = LBMAP_NOWHERE, .near = 7, .work = 1},
+                                                  {.vertex = 7, .token = 5, .work = UINT32_MAX},
+                                                  {.vertex = 7, .token = UINT64_MAX}};
+    const struct lbmap_edge_change edges[] = {{7, 8, UINT32_MAX}, {7, LBMAP_NOWHERE, 1}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        assert_int_equal(lbmap_change(scene->map, &changes[i], 1, NULL, 0), LBMAP_E_RANGE);
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        assert_int_equal(lbmap_change(scene->map, &held, 1, &edges[i], 1), LBMAP_E_RANGE);
+    assert_non_null(strstr(lbmap_message(scene->map), "change.other"));
+    expect_silence(scene);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    assert_int_equal(scene->daemon.n_attach, 1);
+}
+
+/* It is no reason to give up what is held. */
+static void
+a_daemon_that_is_away_is_waited_for(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state good = {7, 5, {"half", 4}};
+    const struct lbmap_load load = {7, 5, 2};
+    uint32_t vertex;
+    daemon_die(&scene->daemon);
+    assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_OK);
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_E_BUSY);
+    assert_int_equal(lbmap_report_load(scene->map, &load, 1), LBMAP_E_BUSY);
+    assert_int_equal(lbmap_new_vertices(scene->map, &vertex, 1), LBMAP_E_BUSY);
+    daemon_begin(&scene->daemon);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2);
+    expect_silence(scene);
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
+}
+
+static void
 loads_are_reported_all_or_none(void **state)
 {
     struct scene *scene = *state;
@@ -495,6 +564,10 @@ main(void)
         SERVING(a_cancelled_job_ends_the_service),
         SERVING(near_its_end_nothing_is_begun),
         SERVING(what_is_lost_is_returned_in_its_own_term),
+        SERVING(many_are_returned_in_several_messages),
+        SERVING(many_checkpoints_take_several_messages),
+        SERVING(what_the_daemon_would_not_read_is_not_sent),
+        SERVING(a_daemon_that_is_away_is_waited_for),
         SERVING(after_its_end_all_is_lost_even_if_it_is_renewed),
         SERVING(a_higher_term_voids_what_was_given_before),
         SERVING(a_page_that_is_being_written_stops_but_loses_nothing),

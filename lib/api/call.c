@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "wire/check.h"
 
 enum lbm_err
 lbm_api_fail(struct lbmap *map, enum lbm_err err, const char *fmt, ...)
@@ -212,7 +213,11 @@ receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_part take, void *
         if (is_aside(map, part))
             continue;
         last = part->last != 0;
-        if (part->id != map->request) {
+        if (part->id == 0 && part->code != LBM_OK) { /* of the connection: the daemon ends it, and says why */
+            enum lbm_err code = (enum lbm_err)part->code;
+            result = lose(map, code, part->text[0] != '\0' ? part->text : lbm_err_text(code));
+            last = 1;
+        } else if (part->id != map->request) {
             result = lose(map, LBM_E_SYNTAX, "the daemon answered something that was not asked");
             last = 1;
         } else if (part->code != LBM_OK) {
@@ -229,12 +234,18 @@ receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_part take, void *
 static enum lbm_err
 send_request(struct lbmap *map, Lbm__Request *request, int64_t deadline_ms)
 {
-    if (map->fd < 0)
-        return lbm_api_fail(map, LBM_E_STATE, "the connection is lost; close the handle and open another");
-    request->id = ++map->request;
     uint8_t *frame;
     size_t len;
-    enum lbm_err err = lbm_wire_pack_request(request, &frame, &len);
+    struct lbm_diag diag;
+    if (map->fd < 0 && map->service != NULL)
+        return lbm_api_fail(map, LBM_E_BUSY, "the daemon is away: dispatch, and try again");
+    if (map->fd < 0)
+        return lbm_api_fail(map, LBM_E_STATE, "the connection is lost; close the handle and open another");
+    enum lbm_err err = lbm_wire_check(&lbm_wire_request_table, "request", &request->base, &diag);
+    if (err != LBM_OK) /* or the daemon would end the connection */
+        return lbm_api_fail(map, err, "%s: %s", diag.where, diag.text);
+    request->id = ++map->request;
+    err = lbm_wire_pack_request(request, &frame, &len);
     if (err != LBM_OK)
         return lbm_api_fail(map, err, "the request cannot be sent: %s", lbm_err_text(err));
     err = send_all(map, frame, len, deadline_ms);

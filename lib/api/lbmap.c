@@ -253,9 +253,6 @@ enum lbmap_error
 lbmap_locate(struct lbmap *map, const uint32_t *vertex, size_t n, uint32_t *host, uint64_t *token)
 {
     enum lbm_err err = require_job(map);
-    for (size_t i = 0; err == LBM_OK && i < n; i++)
-        if (vertex[i] >= map->vertices)
-            err = lbm_api_fail(map, LBM_E_RANGE, "vertex %u: the job has %u", vertex[i], map->vertices);
     if (err != LBM_OK)
         return to_public(err);
     uint32_t *hosts = lbm_alloc(n, sizeof *hosts);

@@ -7,6 +7,8 @@
 
 #include "api/call.h"
 
+enum { ROW_BYTES = 16 }; /* of id, token and length in a message, at most */
+
 enum lbm_err
 lbm_returns_add(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
                 const struct lbmap_payload *payload)
@@ -18,6 +20,13 @@ lbm_returns_add(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
         lbm_buf_put(&returns->payload, payload->bytes, payload->len);
     }
     return returns->payload.failed ? LBM_E_NOMEM : err;
+}
+
+int
+lbm_returns_are_many(const struct lbm_returns *returns)
+{
+    size_t bytes = ROW_BYTES * returns->vertex.n + returns->payload.len;
+    return returns->vertex.n >= LBM_ROWS_MAX || bytes > LBM_BATCH_BYTES_MAX;
 }
 
 enum lbm_err

@@ -17,6 +17,9 @@ struct lbm_returns {
 enum lbm_err lbm_returns_add(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
                              const struct lbmap_payload *payload) LBM_MUST_CHECK;
 
+/* Nonzero if they are as many, or as much, as one message should carry. */
+int lbm_returns_are_many(const struct lbm_returns *returns);
+
 /* Tell the daemon that nobody works on these any more, if there are any; they were acquired in that term. The
  * list is empty afterwards. Errors: as lbm_api_tell; the next look at the connection sees them too. */
 enum lbm_err lbm_returns_send(struct lbmap *map, struct lbm_returns *returns, uint64_t term);

@@ -174,9 +174,12 @@ settle_losses(struct lbmap *map)
     enum lbm_err err = lbm_lease_page_get(s->page.mapping, &lease);
     if (valid != LBMAP_LOST)
         return err == LBM_OK;
-    for (size_t i = 0; map->fd >= 0 && i < s->held.n; i++)
+    for (size_t i = 0; map->fd >= 0 && i < s->held.n; i++) {
         if (lbm_returns_add(&s->bare, s->held.at[i].vertex, s->held.at[i].token, NULL) != LBM_OK)
             s->short_of_memory = 1;
+        if (lbm_returns_are_many(&s->bare))
+            (void)lbm_returns_send(map, &s->bare, s->term);
+    }
     revoke_from(s, 0);
     (void)lbm_returns_send(map, &s->bare, s->term); /* now: they belong to the term that is over */
     if (err != LBM_OK || judge_standing(map, &lease, lbm_page_now_us()) != STANDING_GOOD)
@@ -369,11 +372,11 @@ release(struct lbmap *map, const Lbm__Release *release)
             payload = s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i]);
         }
         int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
-        enum lbm_err err = lbm_returns_add(kept ? &s->bare : &s->with_payload, release->vertex[i],
-                                           release->token[i], kept ? NULL : &payload);
-        if (err == LBM_OK &&
-            16 * s->with_payload.vertex.n + s->with_payload.payload.len > LBM_BATCH_BYTES_MAX)
-            err = lbm_returns_send(map, &s->with_payload, s->term);
+        struct lbm_returns *returns = kept ? &s->bare : &s->with_payload;
+        enum lbm_err err =
+            lbm_returns_add(returns, release->vertex[i], release->token[i], kept ? NULL : &payload);
+        if (err == LBM_OK && lbm_returns_are_many(returns))
+            err = lbm_returns_send(map, returns, s->term);
         if (err == LBM_E_NOMEM)
             s->short_of_memory = 1;
     }
@@ -557,7 +560,7 @@ lbmap_checkpoint(struct lbmap *map, const struct lbmap_state *states, size_t n)
             err = lbm_api_fail(map, LBM_E_STATE, "vertex %u is not held", states[i].vertex);
         else if (lbm_returns_add(&kept, states[i].vertex, states[i].token, &states[i].payload) != LBM_OK)
             err = lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu payloads", n);
-        else if (16 * kept.vertex.n + kept.payload.len > LBM_BATCH_BYTES_MAX || i + 1 == n)
+        else if (lbm_returns_are_many(&kept) || i + 1 == n)
             err = send_checkpoint(map, &kept);
     }
     lbm_returns_free(&kept);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/limits.h"
+
 enum {
     MEASURE_LEAST_MS = 200, /* less is no measure */
     MEAN_OF = 4,            /* a measure counts one part in so many */
@@ -89,7 +91,7 @@ lbm_sketch_weight(const struct lbm_counter *counter, double unit)
         return counter->told;
     if (weight < 1)
         weight = counter->rate >= SILENCE * unit ? 1 : 0;
-    weight = fmin(weight, UINT32_MAX - 1);
+    weight = fmin(weight, LBM_WEIGHT_MAX);
     if (counter->told != LBM_SKETCH_UNTOLD && (weight > 0) == (told > 0) &&
         fabs(weight - told) <= NEAR * told)
         return counter->told;

@@ -86,7 +86,8 @@ struct lbm_trace {
 
 /* Read a whole text. name: of the file, for messages. A text that was cut after its guest is complete counts
  * as far as its lines are whole. Out:    *out owned by the caller; every number in it names something that is
- * there. Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_VERSION, LBM_E_NOMEM; diag names the line; *out untouched.
+ * there, but a pin may name a host that is none of the trace's.
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_VERSION, LBM_E_NOMEM; diag names the line; *out untouched.
  * Cost:   O(text). */
 enum lbm_err lbm_trace_read(const char *name, const char *text, size_t len, struct lbm_trace *out,
                             struct lbm_diag *diag) LBM_MUST_CHECK;
