@@ -16,6 +16,11 @@
 
 enum { LBM_DAEMON_TIMEOUT_MS = 10000 };
 
+#define LBM_JOB_OPERAND                                                                                      \
+    {                                                                                                        \
+        .name = "JOB", .text = "name of the job", .longest = LBM_NAME_MAX                                    \
+    }
+
 struct lbm_daemon {
     const struct lbm_cli *client;
     const char *socket;

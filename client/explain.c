@@ -62,6 +62,17 @@ unexplained(uint64_t known, uint64_t epoch, int was_refused)
     return epoch > least ? epoch - least : 0;
 }
 
+/* Where it began: where it is if it has never moved, and else where the first move took it from, if that is
+ * still known; or LBM_NONE. */
+static uint32_t
+begun_at(const Lbm__ExplainReply *reply)
+{
+    enum { FIRST_MOVE = 2 }; /* the epoch that it made */
+    if (reply->n_moves != 0)
+        return reply->moves[0]->epoch == FIRST_MOVE ? reply->moves[0]->from : LBM_NONE;
+    return reply->epoch == FIRST_MOVE - 1 ? reply->host : LBM_NONE;
+}
+
 /* The rows, the beginning among them; *n_lost of the moves are not known any more. */
 static json_t *
 list_moves(const Lbm__ExplainReply *reply, uint64_t *n_lost)
@@ -69,10 +80,12 @@ list_moves(const Lbm__ExplainReply *reply, uint64_t *n_lost)
     json_t *rows = json_array();
     uint64_t known = 1;
     int refused = 0;
-    json_array_append_new(rows, json_pack("{s:i, s:i, s:s, s:s, s:s}", "epoch", 1, "to", (int)reply->home,
-                                          "why", lbm_move_reason_name(LBM_MOVE_SUBMIT), "text",
-                                          lbm_move_reason_text(LBM_MOVE_SUBMIT), "state",
-                                          lbm_move_state_name(LBM_MOVE_ARRIVED)));
+    json_t *begun =
+        json_pack("{s:i, s:s, s:s, s:s}", "epoch", 1, "why", lbm_move_reason_name(LBM_MOVE_SUBMIT), "text",
+                  lbm_move_reason_text(LBM_MOVE_SUBMIT), "state", lbm_move_state_name(LBM_MOVE_ARRIVED));
+    if (begun_at(reply) != LBM_NONE)
+        json_object_set_new(begun, "to", json_integer(begun_at(reply)));
+    json_array_append_new(rows, begun);
     *n_lost = 0;
     for (size_t i = 0; i < reply->n_moves; i++) {
         const Lbm__Move *move = reply->moves[i];
@@ -145,16 +158,18 @@ print_explanation(const struct lbm_cli *client, json_t *answer)
                    client->operand[1], client->operand[0], json_integer_value(host),
                    json_integer_value(json_object_get(answer, "epoch")));
         else
-            printf("vertex %s of %s was not found: its host does not answer\n", client->operand[1],
-                   client->operand[0]);
+            printf("vertex %s of %s was not found: %s\n", client->operand[1], client->operand[0],
+                   n_missing != 0 ? "its host may be one that does not answer"
+                                  : "it was removed, or is on its way");
         add_times(rows);
         err = lbm_table_print(stdout, move_columns, COLUMNS, rows, 0);
     }
     if (n_lost != 0)
         lbm_cli_remark(client,
-                       "%" JSON_INTEGER_FORMAT " changes are not known any more: a daemon keeps the last %d "
-                       "moves since its start",
-                       n_lost, LBM_MOVES_MAX);
+                       "%" JSON_INTEGER_FORMAT
+                       " changes are not known any more: a daemon keeps some %d to %d of "
+                       "the last moves since its start",
+                       n_lost, LBM_MOVES_LEAST, LBM_MOVES_MAX);
     if (n_missing != 0)
         lbm_cli_remark(client, "%zu hosts did not answer; what they gave away is missing", n_missing);
     return err == LBM_OK && fflush(stdout) == 0 ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
@@ -189,7 +204,7 @@ run_explain(const struct lbm_cli *client)
 }
 
 static const struct lbm_operand explain_operands[] = {
-    {.name = "JOB", .text = "name of the job"},
+    LBM_JOB_OPERAND,
     {.name = "VERTEX", .text = "number of a vertex, from 0"},
 };
 
@@ -199,7 +214,8 @@ const struct lbm_command lbm_command_explain = {
     .help =
         "Asks all hosts what they know of the moves of a vertex. The host that gave it away tells why, how "
         "much less the cost J was after it, how full both hosts were, what went over the wire and how long "
-        "that took. A daemon keeps the last 16384 moves since it started.",
+        "that took. A daemon keeps the last moves since it started: 1024, one more for each vertex that it "
+        "owns, and 16384 at most.",
     .operands = explain_operands,
     .n_operands = 2,
     .run = run_explain,

@@ -99,7 +99,8 @@ run_jobs(const struct lbm_cli *client)
     return status;
 }
 
-static const struct lbm_operand jobs_operands[] = {{.name = "JOB", .optional = 1, .text = "only this job"}};
+static const struct lbm_operand jobs_operands[] = {
+    {.name = "JOB", .optional = 1, .text = "only this job", .longest = LBM_NAME_MAX}};
 
 const struct lbm_command lbm_command_jobs = {
     .name = "jobs",
@@ -260,7 +261,7 @@ run_wait(const struct lbm_cli *client)
     return status;
 }
 
-static const struct lbm_operand job_operand[] = {{.name = "JOB", .text = "name of the job"}};
+static const struct lbm_operand job_operand[] = {LBM_JOB_OPERAND};
 
 const struct lbm_command lbm_command_wait = {
     .name = "wait",

@@ -13,7 +13,7 @@
 #include "client/table.h"
 #include "file/file.h"
 
-static const struct lbm_operand job_operand[] = {{.name = "JOB", .text = "name of the job"}};
+static const struct lbm_operand job_operand[] = {LBM_JOB_OPERAND};
 
 /* Gather the mapping of the job and write it in a format. */
 static enum lbm_status
@@ -143,7 +143,7 @@ run_locate(const struct lbm_cli *client)
 }
 
 static const struct lbm_operand locate_operands[] = {
-    {.name = "JOB", .text = "name of the job"},
+    LBM_JOB_OPERAND,
     {.name = "VERTEX",
      .text = "number of a vertex, from 0; more of them may follow",
      .most = LOCATE_VERTICES_MAX},

@@ -32,11 +32,15 @@ take_named(struct lbmap *handle, const Lbm__Response *part, void *arg)
     struct search *search = arg;
     char *end;
     unsigned long id = strtoul(search->text, &end, 10);
+    int is_number = search->text[0] >= '0' && search->text[0] <= '9' && *end == '\0';
     (void)handle;
     for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
         const Lbm__HostEntry *host = part->hosts->hosts[i];
-        if (strcmp(host->name, search->text) == 0 || (*end == '\0' && host->host == id))
+        int is_id = is_number && host->host == id;
+        if (is_id || (strcmp(host->name, search->text) == 0 && search->host == LBM_NONE))
             search->host = host->host;
+        if (is_id)
+            break; /* another host's name may be that number */
     }
     return LBM_OK;
 }

@@ -14,7 +14,7 @@ enum { TRACE_OUTPUT, TRACE_SECONDS, TRACE_EVERY, TRACE_OPTIONS };
 
 enum { COMPLETE_S = 30 /* for the guest to be complete: vertices may be on their way */ };
 
-static const struct lbm_operand trace_operands[] = {{.name = "JOB", .text = "name of the job"}};
+static const struct lbm_operand trace_operands[] = {LBM_JOB_OPERAND};
 
 static const struct lbm_option trace_options[TRACE_OPTIONS] = {
     [TRACE_OUTPUT] = {.name = "output",

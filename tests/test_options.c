@@ -323,6 +323,24 @@ missing_operands_and_options_are_named(void **state)
 }
 
 static void
+operands_are_something_and_not_too_long(void **state)
+{
+    (void)state;
+    const struct lbm_operand rows[] = {operand_rows[0], {.name = "MAP", .text = "a map", .longest = 3}};
+    struct parsed *p = parse("a.graph map --hosts ring:4");
+    assert_int_equal(lbm_options_complete(&p->sets[0], rows, OPERANDS_MAX, &p->operands, &p->diag), LBM_OK);
+    p->operand[1] = "maps";
+    assert_int_equal(lbm_options_complete(&p->sets[0], rows, OPERANDS_MAX, &p->operands, &p->diag),
+                     LBM_E_SYNTAX);
+    assert_string_equal(p->diag.where, "maps");
+    assert_non_null(strstr(p->diag.text, "MAP has 3 characters at most"));
+    p->operand[0] = "";
+    assert_int_equal(lbm_options_complete(&p->sets[0], rows, OPERANDS_MAX, &p->operands, &p->diag),
+                     LBM_E_SYNTAX);
+    assert_non_null(strstr(p->diag.text, "GRAPH is empty"));
+}
+
+static void
 long_words_do_not_overflow_messages(void **state)
 {
     (void)state;
@@ -494,6 +512,7 @@ main(void)
         cmocka_unit_test(an_unknown_choice_names_the_right_ones),
         cmocka_unit_test(too_many_operands_are_refused),
         cmocka_unit_test(missing_operands_and_options_are_named),
+        cmocka_unit_test(operands_are_something_and_not_too_long),
         cmocka_unit_test(long_words_do_not_overflow_messages),
         cmocka_unit_test(words_are_taken_one_by_one),
         cmocka_unit_test(a_part_of_a_text_is_read_like_a_value),

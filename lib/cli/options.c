@@ -219,6 +219,17 @@ lbm_options_parse(const struct lbm_option_set *sets, size_t n_sets, int argc, ch
     return LBM_OK;
 }
 
+static enum lbm_err
+check_operand(const struct lbm_operand *row, const char *text, struct lbm_diag *diag)
+{
+    if (text[0] == '\0')
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "", 0, "%s is empty (%s); see --help", row->name, row->text);
+    if (row->longest != 0 && strlen(text) > row->longest)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, text, 0, "%s has %zu characters at most", row->name,
+                            row->longest);
+    return LBM_OK;
+}
+
 enum lbm_err
 lbm_options_complete(const struct lbm_option_set *set, const struct lbm_operand *rows, size_t n_rows,
                      const struct lbm_operands *operands, struct lbm_diag *diag)
@@ -227,6 +238,11 @@ lbm_options_complete(const struct lbm_option_set *set, const struct lbm_operand 
         if (!rows[i].optional)
             return lbm_diag_set(diag, LBM_E_SYNTAX, "", 0, "%s is missing (%s); see --help", rows[i].name,
                                 rows[i].text);
+    for (size_t i = 0; i < operands->n && n_rows != 0; i++) {
+        enum lbm_err err = check_operand(&rows[i < n_rows ? i : n_rows - 1], operands->at[i], diag);
+        if (err != LBM_OK)
+            return err;
+    }
     for (size_t i = 0; i < set->n; i++)
         if (set->option[i].required && !set->value[i].given)
             return lbm_diag_set(diag, LBM_E_SYNTAX, "", 0, "--%s %s is missing; see --help",

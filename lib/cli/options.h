@@ -49,7 +49,8 @@ struct lbm_operand {
     int optional; /* only after those that are not */
     const struct lbm_choice *choices;
     const char *text;
-    size_t most; /* of the last row: it may be given so often; 0: once */
+    size_t most;    /* of the last row: it may be given so often; 0: once */
+    size_t longest; /* characters; 0: any number */
 };
 
 /* What an option was given: text as it stands; number, integer, or the index of the choice. */
@@ -87,7 +88,8 @@ enum lbm_err lbm_options_parse(const struct lbm_option_set *sets, size_t n_sets,
                                struct lbm_operands *operands, int *used,
                                struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Check that what is required is there. Errors: LBM_E_SYNTAX naming what is missing. */
+/* Check that what is required is there, and operands are something: a script's variable that is not set is no
+ * name. Errors: LBM_E_SYNTAX naming what is missing. */
 enum lbm_err lbm_options_complete(const struct lbm_option_set *set, const struct lbm_operand *rows,
                                   size_t n_rows, const struct lbm_operands *operands,
                                   struct lbm_diag *diag) LBM_MUST_CHECK;
