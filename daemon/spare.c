@@ -20,10 +20,11 @@ enum { LOOK_TICKS_MIN = 10, LINE_BYTES_MAX = 512 };
  * that part of the time says nothing of how time is shared. */
 static const double LEAST = 0.05, DUE_MOST = 0.5, WANTED_LEAST = 0.1;
 
-/* Nanoseconds that a process has run, and has waited to run. */
+/* Seconds that a process has run, with threads that have ended, and that those there are have waited to run.
+ */
 struct usage {
     pid_t pid;
-    uint64_t ran, waited;
+    double ran, waited;
 };
 
 /* Ticks of all processors that count. */
@@ -47,6 +48,8 @@ read_processor(const char *line, const cpu_set_t *processors, struct ticks *tick
 {
     unsigned cpu;
     uint64_t user, nice, system, idle, iowait = 0, irq = 0, softirq = 0, steal = 0;
+    if (line[strlen("cpu")] == ' ') /* the sum of all */
+        return 0;
     if (sscanf(line,
                "cpu%u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
                " %" SCNu64,
@@ -74,12 +77,32 @@ read_ticks(const struct lbm_spare *spare, struct ticks *ticks)
     return n > 0;
 }
 
-/* Sum over the threads. 0: the process is gone, or the kernel does not tell. */
+/* 0: the process is gone. */
 static int
-read_usage(const struct lbm_spare *spare, struct usage *usage)
+read_ran(const struct lbm_spare *spare, struct usage *usage)
+{
+    char path[PATH_MAX + 64], text[LINE_BYTES_MAX] = "";
+    uint64_t user, system;
+    snprintf(path, sizeof path, "%s/%ld/stat", spare->proc, (long)usage->pid);
+    FILE *file = fopen(path, "re");
+    size_t len = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[len] = '\0';
+    const char *after_name = strrchr(text, ')'); /* which may have blanks and brackets */
+    if (after_name == NULL ||
+        sscanf(after_name, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64, &user,
+               &system) != 2)
+        return 0;
+    usage->ran = (double)(user + system) / spare->ticks_second;
+    return 1;
+}
+
+/* Nothing is added if the kernel does not tell. */
+static void
+read_waited(const struct lbm_spare *spare, struct usage *usage)
 {
     char path[PATH_MAX + 64];
-    int n = 0;
     snprintf(path, sizeof path, "%s/%ld/task", spare->proc, (long)usage->pid);
     DIR *tasks = opendir(path);
     for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
@@ -89,17 +112,13 @@ read_usage(const struct lbm_spare *spare, struct usage *usage)
         snprintf(path, sizeof path, "%s/%ld/task/%.20s/schedstat", spare->proc, (long)usage->pid,
                  task->d_name);
         FILE *file = fopen(path, "re");
-        if (file != NULL && fscanf(file, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2) {
-            usage->ran += ran;
-            usage->waited += waited;
-            n++;
-        }
+        if (file != NULL && fscanf(file, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2)
+            usage->waited += (double)waited / 1e9;
         if (file != NULL)
             fclose(file);
     }
     if (tasks != NULL)
         closedir(tasks);
-    return n > 0;
 }
 
 /* Add what a process has used since the look before to the sum, and remember where it stands. */
@@ -110,14 +129,17 @@ look_at(struct lbm_spare *spare, size_t n_before, pid_t pid, struct usage *sum)
     for (size_t i = n_before; i < spare->usage.n; i++)
         if (spare->usage.at[i].pid == pid)
             return; /* an application with two connections */
-    if (!read_usage(spare, &now) || lbm_vec_push(&spare->usage, now) != LBM_OK)
+    if (!read_ran(spare, &now))
+        return;
+    read_waited(spare, &now);
+    if (lbm_vec_push(&spare->usage, now) != LBM_OK)
         return;
     for (size_t i = 0; i < n_before; i++) {
         const struct usage *before = &spare->usage.at[i];
-        if (before->pid == pid && now.ran >= before->ran && now.waited >= before->waited) {
-            sum->ran += now.ran - before->ran;
-            sum->waited += now.waited - before->waited;
-        }
+        if (before->pid != pid || now.ran < before->ran)
+            continue;
+        sum->ran += now.ran - before->ran;
+        sum->waited += now.waited > before->waited ? now.waited - before->waited : 0;
     }
 }
 
@@ -127,7 +149,14 @@ lbm_spare_look(struct lbm_spare *spare, const pid_t *pid, size_t n)
     struct ticks ticks, before = spare->ticks;
     struct usage ours = {0};
     size_t n_before = spare->usage.n;
-    if (!read_ticks(spare, &ticks) || ticks.all < before.all + LOOK_TICKS_MIN || ticks.busy < before.busy)
+    if (!read_ticks(spare, &ticks))
+        return 0;
+    if (ticks.all < before.all || ticks.busy < before.busy) { /* a processor has gone */
+        spare->ticks = ticks;
+        spare->known = 0;
+        return 0;
+    }
+    if (ticks.all < before.all + LOOK_TICKS_MIN)
         return 0;
     look_at(spare, n_before, getpid(), &ours);
     for (size_t i = 0; i < n; i++)
@@ -142,10 +171,10 @@ lbm_spare_look(struct lbm_spare *spare, const pid_t *pid, size_t n)
         return 0;
     double all = (double)(ticks.all - before.all) / spare->ticks_second;
     double busy = (double)(ticks.busy - before.busy) / spare->ticks_second;
-    double ran = (double)ours.ran / 1e9, wanted = ran + (double)ours.waited / 1e9;
-    double others = busy > ran ? (busy - ran) / all : 0, due = DUE_MOST;
-    if (wanted >= WANTED_LEAST * all && ran / wanted < due)
-        due = ran / wanted > LEAST ? ran / wanted : LEAST;
+    double wanted = ours.ran + ours.waited;
+    double others = busy > ours.ran ? (busy - ours.ran) / all : 0, due = DUE_MOST;
+    if (wanted >= WANTED_LEAST * all && ours.ran / wanted < due)
+        due = ours.ran / wanted > LEAST ? ours.ran / wanted : LEAST;
     return 1 - others > due ? 1 - others : due;
 }
 

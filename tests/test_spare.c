@@ -45,12 +45,16 @@ put_stat(uint64_t busy, uint64_t idle)
     fclose(file);
 }
 
-/* An application of two threads, in seconds. */
+/* An application of two threads there are, in seconds. */
 static void
 put_application(double ran, double waited)
 {
     char text[128];
-    snprintf(text, sizeof text, "%.0f %.0f 9\n", ran * 0.5e9, waited * 0.5e9);
+    double ticks = ran * (double)sysconf(_SC_CLK_TCK);
+    snprintf(text, sizeof text, "77 (an) app) R 1 77 77 0 -1 64 9 0 0 0 %.0f %.0f 5 5 20 0 2 0\n", ticks / 2,
+             ticks / 2);
+    put("77/stat", text);
+    snprintf(text, sizeof text, "%.0f %.0f 9\n", ran * 0.1e9, waited * 0.5e9); /* more have ended */
     put("77/task/77/schedstat", text);
     put("77/task/78/schedstat", text);
 }
@@ -126,6 +130,28 @@ what_others_use_is_not_there(void **state)
     lbm_spare_free(spare);
 }
 
+/* Its time is not in the sum any more. */
+static void
+a_processor_that_goes_costs_one_look(void **state)
+{
+    struct lbm_spare *spare = NULL;
+    struct lbm_diag diag;
+    const uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
+    (void)state;
+    put_stat(100000, 900000);
+    assert_int_equal(lbm_spare_new(root, &spare, &diag), LBM_OK);
+    assert_true(lbm_spare_look(spare, NULL, 0) == 0);
+    put_stat(100000, 900000 + second);
+    assert_float_equal(lbm_spare_look(spare, NULL, 0), 1, 0.03);
+    put_stat(50000, 450000);
+    assert_true(lbm_spare_look(spare, NULL, 0) == 0);
+    put_stat(50000, 450000 + second);
+    assert_true(lbm_spare_look(spare, NULL, 0) == 0); /* the first time again */
+    put_stat(50000 + second / 4, 450000 + second + second * 3 / 4);
+    assert_float_equal(lbm_spare_look(spare, NULL, 0), 0.75, 0.03);
+    lbm_spare_free(spare);
+}
+
 static void
 no_files_no_measurement(void **state)
 {
@@ -158,6 +184,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_others_use_is_not_there),
+        cmocka_unit_test(a_processor_that_goes_costs_one_look),
         cmocka_unit_test(no_files_no_measurement),
         cmocka_unit_test(this_machine_tells),
     };
