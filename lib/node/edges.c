@@ -148,6 +148,7 @@ told_free(told_list *list)
 enum heard {
     HEARD_DONE,    /* its record says the same, and is with the buddy */
     HEARD_CHANGED, /* it does now; the answer waits for the buddy */
+    HEARD_AGAIN,   /* it said so already, and the buddy has yet to get it */
     HEARD_GONE,    /* that vertex was removed, or has no room: there is no such edge */
     HEARD_LATER,   /* not now: the sender asks again */
     HEARD_MOVED,   /* another host has that vertex */
@@ -157,6 +158,28 @@ enum heard {
 static enum heard hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_answer *edge,
                        uint64_t epoch);
 static void done(struct lbm_node *node, struct job *job, const struct edge_answer *answer);
+
+static int
+goes_with(const struct edge_answer *a, const struct edge_answer *b)
+{
+    return a->job == b->job && a->to == b->to;
+}
+
+/* The buddy gets what the record says now, and then whoever told this hears so. Edges are told again and
+ * again while the buddy is silent: the answer waits but once. */
+static enum lbm_err
+answer_once_acked(struct lbm_node *node, const struct edge_answer *edge, enum heard heard)
+{
+    for (size_t i = 0; heard == HEARD_AGAIN && i < node->edge_answers.n; i++) {
+        struct edge_answer *waiting = &node->edge_answers.at[i];
+        if (waiting->vertex != edge->vertex || waiting->toward != edge->toward || !goes_with(waiting, edge))
+            continue;
+        if (waiting->stamp != edge->stamp || waiting->weight != edge->weight)
+            *waiting = *edge;
+        return LBM_OK;
+    }
+    return lbm_vec_push(&node->edge_answers, *edge);
+}
 
 /* The other end is here as well. */
 static void
@@ -173,9 +196,9 @@ tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *verte
     edge.gone = heard == HEARD_GONE;
     if (heard == HEARD_DONE || heard == HEARD_GONE) {
         done(node, job, &edge);
-    } else if (heard == HEARD_CHANGED) {
+    } else if (heard == HEARD_CHANGED || heard == HEARD_AGAIN) {
         edge.seq = record_of(job, news->to)->seq;
-        if (lbm_vec_push(&node->edge_answers, edge) != LBM_OK)
+        if (answer_once_acked(node, &edge, heard) != LBM_OK)
             fail(node, LBM_E_NOMEM);
     }
 }
@@ -422,7 +445,9 @@ hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_an
         record_content(node, job, own);
         gates_look_again(node, job);
     }
-    return is_acked(node, own) || LBM_BUG(EDGES_HEARD_UNACKED) ? HEARD_DONE : HEARD_CHANGED;
+    if (is_acked(node, own) || LBM_BUG(EDGES_HEARD_UNACKED))
+        return HEARD_DONE;
+    return weight != present ? HEARD_CHANGED : HEARD_AGAIN;
 }
 
 static void
@@ -486,9 +511,9 @@ on_edges(struct lbm_node *node, const Lbm__Peer *message)
         edge.gone = heard == HEARD_GONE;
         if (heard == HEARD_DONE || heard == HEARD_GONE) {
             err |= lbm_vec_push(&known, edge);
-        } else if (heard == HEARD_CHANGED) {
+        } else if (heard == HEARD_CHANGED || heard == HEARD_AGAIN) {
             edge.seq = own->seq;
-            err |= lbm_vec_push(&node->edge_answers, edge);
+            err |= answer_once_acked(node, &edge, heard);
         } else if (heard != HEARD_LATER) {
             err |= lbm_vec_push(&moved, edge.toward);
             err |= lbm_vec_push(&epoch, heard == HEARD_MOVED ? own->epoch + 1 : 0);
@@ -548,12 +573,6 @@ on_edges_done(struct lbm_node *node, const Lbm__Peer *message)
                                            .gone = edges->gone[i]};
         done(node, job, &answer);
     }
-}
-
-static int
-goes_with(const struct edge_answer *a, const struct edge_answer *b)
-{
-    return a->job == b->job && a->to == b->to;
 }
 
 /* What the buddy has by now is told, in messages by whom and what job it is about. */

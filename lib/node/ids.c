@@ -83,6 +83,7 @@ application_ids(struct lbm_node *node, uint64_t client, uint64_t request, const 
         return;
     }
     struct id_wait wait = {client, request, job->id, ids->count, node->now_us};
+    ids_gone(node, client); /* it has given up waiting for those that it asked for before */
     if (has_ids(job, ids->count))
         answer(node, job, &wait);
     else if (lbm_vec_push(&node->id_waits, wait) != LBM_OK)
