@@ -41,10 +41,12 @@ print_summary(const struct replay_result *r)
     printf("%-19s %8.2f %8.2f %8.2f %12.0f %12.0f %9.2f", r->policy, 100 * r->mean, 100 * r->most,
            100 * r->end, r->hop_bytes_mean, r->hop_bytes_end, 100 * r->moved_share);
     if (r->is_recorded)
-        printf(" %9s %9s %8s %8s\n", "-", "-", "-", "-");
+        printf(" %9s %9s", "-", "-");
     else
-        printf(" %9" PRIu64 " %9" PRIu64 " %8.1f %8.1f\n", r->messages, r->bytes / 1024,
-               start != NULL ? start->settled_s : -1, r->settled_mean_s);
+        printf(" %9" PRIu64 " %9" PRIu64, r->messages, r->bytes / 1024);
+    print_seconds(!r->is_recorded && start != NULL ? start->settled_s : -1);
+    print_seconds(!r->is_recorded && r->n_settled != 0 ? r->settled_mean_s : -1);
+    printf("\n");
 }
 
 static void
