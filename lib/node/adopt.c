@@ -329,7 +329,7 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
         node->evicted_us = node->now_us;
         application_lapsed(node);
         for (size_t i = 0; i < node->jobs.n; i++)
-            session_stop(node, node->jobs.at[i]);
+            session_stop(node->jobs.at[i]);
     }
     if (!gone->evicted) { /* it left; only an operator brings it back */
         if (holds_something(node))

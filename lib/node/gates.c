@@ -92,14 +92,20 @@ gates_look_again(const struct lbm_node *node, struct job *job)
     job->cool_us = when_us < job->cool_us ? when_us : job->cool_us;
 }
 
-uint64_t
-gates_cooled(const struct lbm_node *node, struct job *job)
+void
+gates_look(const struct lbm_node *node, struct job *job)
 {
-    if (node->now_us >= job->cool_us) {
-        job->cool_us = INT64_MAX;
-        job->n_cooled++;
-    }
-    return job->n_cooled ^ (gates_of(node, job)->view << 32);
+    if (node->now_us < job->cool_us)
+        return;
+    job->cool_us = INT64_MAX;
+    job->n_cooled++;
+}
+
+uint64_t
+gates_cooled(const struct lbm_node *node, const struct job *job)
+{
+    uint64_t n = job->n_cooled + (node->now_us >= job->cool_us);
+    return n ^ (gates_of(node, job)->view << 32);
 }
 
 /* ---- what a move costs --------------------------------------------------------------------------------- */

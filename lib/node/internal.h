@@ -193,7 +193,7 @@ void policy_change(struct lbm_node *node, const struct client *client, const str
 /* Entering BALANCING: nonzero if loads are levelled first; session_start follows then by itself. */
 int level_begin(struct lbm_node *node, struct job *job);
 void level_timer(struct lbm_node *node, struct job *job);
-void level_stop(struct lbm_node *node, struct job *job); /* what has begun to move arrives */
+void level_stop(struct job *job); /* what has begun to move arrives */
 void level_free(struct levelling *level);
 void level_policy_changed(struct lbm_node *node, uint64_t job); /* by the log */
 void on_level(struct lbm_node *node, const Lbm__Peer *message);
@@ -203,7 +203,7 @@ void transfer_start(struct lbm_node *node, struct job *job);
 int transfer_timer(struct lbm_node *node, struct job *job);
 /* Vertices of a job that may be on their way to one host. */
 uint32_t transfer_window(const struct lbm_node *node, const struct job *job);
-void transfer_stop(struct lbm_node *node, struct job *job);
+void transfer_stop(struct job *job);
 void on_transfer(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- begin.c ---------------------------------------------------------------------------------------- */
@@ -440,8 +440,10 @@ void gates_came(struct lbm_node *node, const struct job *job, struct lbm_vertex 
 int gates_cools(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
 /* Edges have changed, so other moves may pay: a settled job sees about it soon. */
 void gates_look_again(const struct lbm_node *node, struct job *job);
-/* A number that changes when one that stayed may go, and with the gates. */
-uint64_t gates_cooled(const struct lbm_node *node, struct job *job);
+/* A number that changes when one that stayed may go, and with the gates. That one may has been seen to: the
+ * number stays until the next may. */
+uint64_t gates_cooled(const struct lbm_node *node, const struct job *job);
+void gates_look(const struct lbm_node *node, struct job *job);
 /* What a move over so many links must gain to pay for itself, in bandwidth times links; 0: no such gate. */
 double gates_price(const struct lbm_node *node, const struct job *job, uint32_t links);
 /* So many vertices may begin to move now; UINT32_MAX: any number. */
@@ -521,7 +523,7 @@ void session_topology_changed(struct lbm_node *node, struct job *job, int all, i
 int session_links_changed(struct lbm_node *node);
 uint32_t session_colour(struct lbm_node *node, uint32_t host);
 void session_timer(struct lbm_node *node, struct job *job);
-void session_stop(struct lbm_node *node, struct job *job);
+void session_stop(struct job *job);
 /* Nonzero where each vertex that moves counts: moves have a price while loads are measured, and in a small
  * cluster a host that joins takes more than the slack from each other one, however much of it was left free.
  */

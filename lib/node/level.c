@@ -182,7 +182,7 @@ level_begin(struct lbm_node *node, struct job *job)
     level->forced = 0;
     if (level->state != LEVEL_NONE && entry != NULL && is_same(level->run, present_run(node, entry)))
         return 1;
-    level_stop(node, job);
+    level_stop(job);
     if (entry == NULL || entry->policy.policy <= LBM_JOB_POLICY_NONE || !is_routable(node) ||
         lbm_view_number(&node->view, node->host) == LBM_NONE ||
         is_same(level->over, present_run(node, entry)))
@@ -203,10 +203,10 @@ level_begin(struct lbm_node *node, struct job *job)
 }
 
 void
-level_stop(struct lbm_node *node, struct job *job)
+level_stop(struct job *job)
 {
     if (job->level.state == LEVEL_TRANSFER)
-        transfer_stop(node, job);
+        transfer_stop(job);
     job->level.state = LEVEL_NONE;
     job->level.tick_us = INT64_MAX;
 }
@@ -265,7 +265,7 @@ level_timer(struct lbm_node *node, struct job *job)
 static void
 join(struct lbm_node *node, struct job *job)
 {
-    session_stop(node, job);
+    session_stop(job);
     job->level.forced = 1;
     job_enter(node, job, LBM_PHASE_BALANCING);
 }

@@ -24,8 +24,9 @@ enum {
     SCATTER_PARTS = 4,  /* all reports of a host at once count so of how much they scatter */
     COMMON_LEAST = 32,  /* so many reports at once tell what they have in common */
     WHOLE_PARTS = 1000, /* the whole has changed: by one part in so many, or more */
-    WHOLE_AGAIN = 7,    /* so many sums alike are no chance, nor a vertex between a lost host and its heir; */
-    WHOLE_MEAN = 7,     /* nor is the mean of so many of which each counts every vertex once */
+    WHOLE_AGAIN = 7, /* so many sums, or numbers of vertices, alike are no chance, nor a vertex between a lost
+                      * host and its heir; */
+    WHOLE_MEAN = 7,  /* nor is the mean of so many of which each counts every vertex once */
     MOVING_US = 2000000, /* so long vertices that are too many, or too few, are taken to be on their way */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
@@ -177,6 +178,17 @@ mean_sum(struct job *job, uint64_t sum, int is_exact)
     return (uint64_t)job->sum_mean;
 }
 
+/* Loads that are noisy are hardly ever the same sum again: that says nothing of how many vertices there are.
+ */
+static void
+look_at_count(struct job *job, uint64_t count)
+{
+    job->count_again = count == job->count_seen ? job->count_again + 1 : 0;
+    job->count_seen = count;
+    if (count != 0 && job->count_again >= WHOLE_AGAIN)
+        job->count = (uint32_t)count;
+}
+
 void
 load_timer(struct lbm_node *node, struct job *job)
 {
@@ -187,6 +199,7 @@ load_timer(struct lbm_node *node, struct job *job)
     if (!adds_up(node, entry))
         return;
     uint64_t count, known = load_whole(node, entry), sum = sum_of_loads(node, job, &count);
+    look_at_count(job, sum != 0 ? count : 0);
     uint64_t mean = mean_sum(job, sum, sum != 0 && count == load_count(node, entry));
     int is_sure = is_certain(node, job, entry, sum, count);
     if (sum == 0 || (!is_sure && mean == 0))

@@ -5,7 +5,7 @@
 
 #define LBM_MOVE_REASON_LIST(X)                                                                              \
     X(UNKNOWN, "unknown", "decided before its daemon started again")                                         \
-    X(SUBMIT, "submit", "the job began there")                                                               \
+    X(SUBMIT, "submit", "it began there")                                                                    \
     X(PLAN, "plan", "the job's plan has it there")                                                           \
     X(REGION, "region", "its position lies in the region of that host")                                      \
     X(PIN, "pin", "it is pinned there")                                                                      \

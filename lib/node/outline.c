@@ -281,18 +281,33 @@ outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 
 /* ---- the home plans ------------------------------------------------------------------------------------ */
 
-/* Leave out what is not whole, or makes no sense; its host takes part in nothing then. */
 static void
-drop_parts(struct lbm_node *node, struct outline *o)
+send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__OutlinePlan *body)
+{
+    body->job = job->id;
+    body->round = job->outline.round;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
+    message.outline_plan = body;
+    send_peer(node, to, &message);
+}
+
+/* Leave out what is not whole, or makes no sense; its host takes part in nothing then, and need not wait. */
+static void
+drop_parts(struct lbm_node *node, const struct job *job, struct outline *o)
 {
     size_t kept = 0;
     for (size_t i = 0; i < o->parts.n; i++) {
         struct outline_part *part = &o->parts.at[i];
         int is_here = lbm_view_number(&node->view, part->host) != LBM_NONE;
-        if (part->is_whole && is_here && outline_part_fits(part))
+        if (part->is_whole && is_here && outline_part_fits(part)) {
             o->parts.at[kept++] = *part;
-        else
-            outline_part_free(part);
+            continue;
+        }
+        Lbm__OutlinePlan nothing = LBM__OUTLINE_PLAN__INIT;
+        if (o->again && is_here && part->host != node->host)
+            send_plan(node, job, part->host, &nothing);
+        outline_part_free(part);
     }
     o->parts.n = kept;
 }
@@ -341,12 +356,15 @@ current_hosts(const struct outline *o, uint32_t n)
     return current;
 }
 
+static void spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                         const struct lbm_plan *plan);
+
 static void
 plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
     struct lbm_graph *g = lbm_alloc(1, sizeof *g);
-    drop_parts(node, o);
+    drop_parts(node, job, o);
     enum lbm_err err = g == NULL ? LBM_E_NOMEM : o->parts.n < 2 ? LBM_E_STATE : outline_graph(o, g);
     job->guest = g;
     if (err == LBM_OK)
@@ -358,6 +376,8 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
+    if (o->again)
+        spread_again(node, job, entry, NULL);
     outline_end(job);
     if (err == LBM_E_NOMEM)
         fail(node, err);
@@ -388,17 +408,6 @@ is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *p
     free(load);
     free(limit);
     return well;
-}
-
-static void
-send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__OutlinePlan *body)
-{
-    body->job = job->id;
-    body->round = job->outline.round;
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
-    message.outline_plan = body;
-    send_peer(node, to, &message);
 }
 
 /* Regions and frame are those of the plan; an anchored guest keeps its own. */

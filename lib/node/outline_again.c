@@ -148,8 +148,10 @@ outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uin
         struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
         uint32_t cluster = o->cluster.at[i];
         if (vertex == NULL || vertex->stage != LBM_STAGE_OWN || vertex->pin != LBM_NONE ||
-            vertex->move_to != LBM_NONE || cluster >= n || host[cluster] == node->host ||
-            gates_cools(node, job, vertex))
+            vertex->move_to != LBM_NONE || cluster >= n)
+            continue;
+        vertex->wish = LBM_NONE; /* by the plan before */
+        if (host[cluster] == node->host || gates_cools(node, job, vertex))
             continue;
         vertex->wish = host[cluster];
         o->follows = 1;

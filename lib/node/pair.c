@@ -26,11 +26,14 @@ stir_hear(struct session *s, uint64_t stir)
 }
 
 /* A number that changes whenever this host might decide otherwise than before: with vertices that come and
- * go, and with records that become free to move; 0 while it has too much. */
+ * go, and with records that become free to move; 0 while it has too much. That they have is what wakes a host
+ * that has settled: to say so to a visitor is not enough. */
 static uint64_t
 stillness(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (job->phase != LBM_PHASE_SETTLED)
+        gates_look(node, job);
     if (session_load(job) > job_limit(node, entry, node->host))
         return 0;
     uint64_t state[] = {job->shard.version,
@@ -84,6 +87,23 @@ remember_quiet(struct lbm_node *node, struct session *s)
     quiet->theirs = s->still_heard;
 }
 
+/* The last meeting with that host was left to a plan, or was not. The partner takes it for one that moved
+ * nothing. */
+static void
+remember_open(struct lbm_node *node, struct session *s, uint32_t host, int is_open)
+{
+    struct quiet *quiet = pair_quiet(node, s, host);
+    if (quiet != NULL)
+        quiet->is_open = is_open;
+}
+
+static int
+is_left_open(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    const struct quiet *quiet = pair_quiet(node, s, host);
+    return quiet != NULL && quiet->is_open;
+}
+
 void
 pair_open(struct lbm_node *node, struct job *job)
 {
@@ -97,7 +117,7 @@ pair_open(struct lbm_node *node, struct job *job)
     const struct way slack = session_slack(node, job, s->partner);
     open.slack_hops = slack.hops;
     open.slack_room = slack.room;
-    open.still = s->still = stillness(node, job);
+    open.still = s->still = is_left_open(node, s, s->partner) ? 0 : stillness(node, job);
     open.stir = s->stir;
     int64_t owed = promise_owed(s, s->partner);
     open.numbers = promise_possible(node, job, s->partner) != 0;
@@ -183,7 +203,8 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairOpen *open = message->pair_open;
     struct job *job = job_of(node, open->job);
-    if (job == NULL || session_colour(node, message->src) != open->colour)
+    const uint32_t colour = session_colour(node, message->src);
+    if (job == NULL || colour == LBM_NONE || colour != open->colour)
         return;
     struct session *s = &job->session;
     if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
@@ -212,7 +233,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     if (job->phase == LBM_PHASE_SETTLED) {
         int comes_first = s->state == SESSION_OPENED && node->host < message->src; /* both visit each other */
         if (s->state != SESSION_NONE && s->partner != message->src && is_aside(node, s->partner))
-            session_stop(node, job); /* a visit over a slow link gives way */
+            session_stop(job); /* a visit over a slow link gives way */
         if (s->state == SESSION_NONE || (s->partner == message->src && !comes_first))
             settled_receive(node, job, early);
     } else if (is_aside(node, message->src)) {
@@ -227,7 +248,7 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     } else if (s->partner == message->src &&
                (s->state == SESSION_ANSWERED || (s->state == SESSION_MOVING && s->leaving == 0))) {
         /* It has given up the session that this host answered, or what it was to give. */
-        session_stop(node, job);
+        session_stop(job);
         if (place > 0) {
             session_jump(node, job, open->sweep, open->colour);
         } else {
@@ -312,7 +333,6 @@ start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const ui
         if (lbm_vec_push(&s->arriving, arriving[i]) != LBM_OK)
             fail(node, LBM_E_NOMEM);
     s->state = SESSION_MOVING;
-    s->moved = 1;
     s->deadline_us = node->now_us + PAIR_HANDOFF_US;
     lbm_termination_disturb(&s->termination);
 }
@@ -321,12 +341,16 @@ start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const ui
 static void
 wake(struct lbm_node *node, struct job *job)
 {
-    uint32_t colour = job->session.colour;
+    struct session *s = &job->session;
+    const uint32_t colour = s->colour;
+    const struct slack heard = s->slack_heard;
     if (job->phase != LBM_PHASE_SETTLED)
         return;
     job_enter(node, job, LBM_PHASE_BALANCING);
-    job->session.colour = colour;
-    job->session.retry_us = INT64_MAX;
+    s->colour = colour;
+    s->slack_heard = heard;
+    s->n_met = 1;
+    s->retry_us = INT64_MAX;
 }
 
 /* Nothing moves: the next one, please. */
@@ -337,7 +361,7 @@ pass_on(struct lbm_node *node, struct job *job)
         session_next(node, job);
         return;
     }
-    session_stop(node, job);
+    session_stop(job);
     settled_receive_next(node, job);
 }
 
@@ -461,7 +485,9 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     if (accept->meeting != MEETING_DELIVERY)
         promise_set(node, s, message->src, 0);
     int64_t owed = promise_owed(s, message->src);
-    if (owed == 0 && outline_withholds(node, job)) {
+    int is_withheld = owed == 0 && outline_withholds(node, job);
+    remember_open(node, s, message->src, is_withheld);
+    if (is_withheld) {
         carry_out(node, job, &exchange, accept);
     } else if (!accept->same && exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
         fail(node, LBM_E_NOMEM);
@@ -533,7 +559,7 @@ on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairN
         return;
     int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
     if (is_over && s->partner == from) {
-        session_stop(node, job);
+        session_stop(job);
         if (job->phase == LBM_PHASE_SETTLED) {
             s->sweep = notice->sweep;
             settled_receive_next(node, job);

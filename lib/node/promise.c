@@ -76,7 +76,6 @@ promise_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owe
     promise->owed = owed;
     promise->sweep = s->sweep;
     lbm_termination_disturb(&s->termination);
-    s->moved = 1;
 }
 
 void

@@ -166,7 +166,7 @@ is_away(const struct lbm_node *node, uint32_t partner)
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
 
-/* What this host could take; 0: not the least vertex. */
+/* What this host could take; 0: not even a vertex as light as the lightest that was ever here. */
 static uint64_t
 room_here(const struct lbm_node *node, const struct job *job)
 {
@@ -194,6 +194,13 @@ begin_anew(const struct lbm_node *node, struct session *s)
     s->woken_us = node->now_us;
 }
 
+void
+session_begin_visit(const struct lbm_node *node, struct session *s)
+{
+    begin_anew(node, s);
+    s->slack_heard = no_slack;
+}
+
 /* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
  * finished, or the buddy has not got them. Sessions have not seen all they can do. */
 static int
@@ -207,8 +214,9 @@ has_just_come(const struct lbm_node *node, const struct job *job)
     return comes;
 }
 
-/* Nonzero if there is too much here and vertices may go in a moment, when their records are safe with the
- * buddy, a lease of before is over, or the budget allows: that nothing moves now is no rest. */
+/* Nonzero if vertices may go in a moment: when whoever gave them has finished, or, of what is too much here, when
+ * their records are safe with the buddy, a lease of before is over, or the budget allows. That nothing moves
+ * now is no rest. */
 static int
 is_held_up(const struct lbm_node *node, struct job *job)
 {
@@ -227,11 +235,11 @@ is_held_up(const struct lbm_node *node, struct job *job)
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
  * not where it was said to be for so long that patience ended. It is tried again while loads drift, or if
- * the lightest vertex would be a step in the right direction. */
+ * a vertex as light as the lightest there was would be a step in the right direction. */
 static void
 settle(struct lbm_node *node, struct job *job)
 {
-    session_stop(node, job);
+    session_stop(job);
     job_enter(node, job, LBM_PHASE_SETTLED);
     settled_weigh(node, job);
     uint64_t over = job->weighed_load > job->weighed_limit ? job->weighed_load - job->weighed_limit : 0;
@@ -293,7 +301,6 @@ end_sweep(struct lbm_node *node, struct job *job)
         begin_anew(node, s); /* who was missing is back: gains count from the start again */
     s->was_silent = s->n_silent != 0;
     s->n_met = s->n_silent = 0;
-    s->moved = 0;
     s->sweep++;
     s->colour = 0;
     int pause = is_alone && !catch_up(node, s);
@@ -428,7 +435,7 @@ session_start(struct lbm_node *node, struct job *job)
 
 /* Forget what is under way; handoffs that have begun run to their end by themselves. */
 void
-session_stop(struct lbm_node *node, struct job *job)
+session_stop(struct job *job)
 {
     struct session *s = &job->session;
     for (size_t i = 0; i < job->out.n; i++)
@@ -439,7 +446,6 @@ session_stop(struct lbm_node *node, struct job *job)
     s->retry_us = INT64_MAX;
     s->leaving = 0;
     s->arriving.n = 0;
-    (void)node;
 }
 
 void
@@ -475,7 +481,7 @@ session_give_up(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     uint32_t partner = s->partner;
-    session_stop(node, job);
+    session_stop(job);
     if (is_away(node, partner) || is_aside(node, partner))
         settled_missed(node, s, partner);
     else
@@ -536,11 +542,12 @@ void
 session_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed)
 {
     int near = is_near(node, all);
-    uint64_t woken = job->session.woken;
+    const uint64_t woken = job->session.woken;
+    const int64_t woken_us = job->session.woken_us;
     if (job->phase < LBM_PHASE_BALANCING || (!near && !links_changed && job->level.state == LEVEL_NONE))
         return;
-    session_stop(node, job);
-    level_stop(node, job);
+    session_stop(job);
+    level_stop(job);
     for (size_t i = 0; i < job->session.early.n; i++)
         job->session.early.at[i].set = 0; /* colours are others now */
     job->session.stirred |= near;
@@ -548,8 +555,10 @@ session_topology_changed(struct lbm_node *node, struct job *job, int all, int li
         settled_number(&job->session);
     if (job->phase == LBM_PHASE_BALANCING || near)
         job_enter(node, job, LBM_PHASE_BALANCING);
-    if (!near)
-        job->session.woken = woken; /* gains count from where they did */
+    if (!near) { /* patience and gains count from where they did */
+        job->session.woken = woken;
+        job->session.woken_us = woken_us;
+    }
 }
 
 void

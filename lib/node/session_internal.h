@@ -19,6 +19,9 @@ struct early_open *session_early(struct lbm_node *node, struct session *s, uint3
 struct way session_slack(const struct lbm_node *node, const struct job *job, uint32_t partner);
 void session_next(struct lbm_node *node, struct job *job);
 void session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour);
+/* A host that has settled takes part in one session: patience, what moves must gain, and what is heard of
+ * room elsewhere begin with it. The place of the session is set before. */
+void session_begin_visit(const struct lbm_node *node, struct session *s);
 /* End the session under way, whatever it was to do, and go on. */
 void session_give_up(struct lbm_node *node, struct job *job);
 void session_finish_if_over(struct lbm_node *node, struct job *job);

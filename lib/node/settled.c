@@ -24,6 +24,7 @@ settled_receive(struct lbm_node *node, struct job *job, struct early_open *visit
     s->colour = visitor->colour;
     s->partner = visitor->host;
     s->begun_us = node->now_us;
+    session_begin_visit(node, s);
     visitor->set = 0;
     pair_answer(node, job, visitor);
     s->deadline_us = node->now_us + pace_wait_us(node, visitor->host);
@@ -57,7 +58,7 @@ little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     double little = ((double)job->weighed_limit - job_target(node, entry, node->host)) / LITTLE_PARTS;
     if (job->drifts)
         return little + fmin(little, NOISE_ERRORS * job->noise);
-    if (again && !is_over)
+    if (!is_over)
         job->overload_us = INT64_MAX;
     if (again || !is_large(node))
         return 0;
@@ -152,6 +153,7 @@ visit(struct lbm_node *node, struct job *job)
     s->colour = session_colour(node, host);
     s->state = SESSION_OPENED;
     s->begun_us = node->now_us;
+    session_begin_visit(node, s);
     s->deadline_us = node->now_us + pace_wait_us(node, host);
     pair_open(node, job);
 }
@@ -171,10 +173,10 @@ settled_timer(struct lbm_node *node, struct job *job)
     if (s->state != SESSION_NONE) {
         if (node->now_us < s->deadline_us)
             return;
-        session_stop(node, job); /* the other one has gone */
+        session_stop(job); /* the other one has gone */
         settled_receive_next(node, job);
     } else if (is_overloaded(node, job) || node->now_us >= job->cool_us) {
-        (void)gates_cooled(node, job);
+        gates_look(node, job);
         settled_number(s);
         job_enter(node, job, LBM_PHASE_BALANCING);
     } else if (s->missed.n != 0 && node->now_us >= s->visit_us) {

@@ -96,7 +96,7 @@ struct lbm_shard {
     uint64_t load;       /* sum of work, stage OWN */
     uint64_t load_out;   /* the same, stage OUT */
     uint64_t version;    /* changes with ownership, and with the places of neighbours elsewhere */
-    uint32_t work_least; /* least work among all vertices seen; 1 if none */
+    uint32_t work_least; /* least work of any vertex that was ever here; LBM_NONE: there was none */
 };
 
 void lbm_shard_init(struct lbm_shard *shard, unsigned m, uint32_t self);

@@ -65,6 +65,7 @@ struct quiet {
     uint32_t host;
     uint64_t own, theirs; /* `still` of this host and of the other */
     uint32_t times;       /* in a row */
+    int is_open;          /* the last meeting decided nothing: whatever moved nothing before, the next one does */
     uint32_t pressed, begun; /* and how often that began anew */
     uint64_t stir;
 };
@@ -100,7 +101,6 @@ struct session {
     uint32_t n_met;             /* partners met in this sweep */
     uint32_t n_silent;          /* partners passed over in this sweep: they do not take part */
     int was_silent;             /* there were some in the sweep before */
-    int moved;                  /* something moved in this sweep */
     uint32_t leaving;           /* our vertices not yet MOV */
     LBM_VEC(uint32_t) arriving; /* vertices whose FIN is awaited */
     struct lbm_termination termination;

@@ -148,7 +148,9 @@ struct job {
     double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
     double noise;    /* standard error of what they say it has; work units */
     uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
-    uint32_t count;  /* the same of vertices */
+    uint32_t count;  /* the same of vertices; 0: as submitted */
+    uint64_t count_seen; /* when last looked at, and so often in a row before that */
+    uint32_t count_again;
     uint64_t sum;    /* what they added up to when last looked at, and so often in a row before that */
     uint32_t sum_again;
     uint32_t n_sums; /* the last so many counted every vertex once, */

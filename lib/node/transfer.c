@@ -325,9 +325,8 @@ transfer_window(const struct lbm_node *node, const struct job *job)
 }
 
 void
-transfer_stop(struct lbm_node *node, struct job *job)
+transfer_stop(struct job *job)
 {
-    (void)node;
     for (size_t i = 0; i < job->shard.vertices.n; i++)
         if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
             job->shard.vertices.at[i].wish = LBM_NONE;
@@ -355,7 +354,7 @@ transfer_timer(struct lbm_node *node, struct job *job)
     }
     if (over || node->now_us - level->progress_us >= TRANSFER_PATIENCE_US) {
         level->transfer_us = level->entries.n != 0 ? (uint64_t)(node->now_us - level->begun_us) : 0;
-        transfer_stop(node, job);
+        transfer_stop(job);
         return 1;
     }
     return 0;
