@@ -35,6 +35,7 @@ refused 1 "there is no job named nobody; lbctl jobs lists them" ask 0 explain no
 refused 1 "vertex 400: the guest has vertices 0 to 399" ask 0 explain job 400
 refused 2 "VERTEX: 'first' is not a whole number from 0 to" ask 0 explain job first
 refused 2 "VERTEX" ask 0 explain job
+refused 2 "JOB is empty" ask 0 explain "" 1
 
 expect "host 0 starts again" "$lbctl" -q cluster kill 0 --dir "$dir"
 expect "host 0 is back" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"

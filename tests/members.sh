@@ -73,6 +73,7 @@ whole "four hosts"
 refused 1 "takes part" ask 0 join 2
 refused 1 "orders the control log" ask 1 drain 0
 refused 1 "neither id nor name" ask 0 drain nobody
+refused 2 "HOST is empty" ask 0 evict --lost ""
 refused 2 "nothing to set" ask 0 set 1
 refused 2 "give other hosts" ask 0 set 1 --links 2,2
 refused 2 "numbers from 0 to 1" ask 0 set 1 --site 0.5,2
