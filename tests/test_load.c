@@ -300,6 +300,33 @@ noise_moves_nothing_right_below_what_wakes(void **state)
     scene_free(&scene);
 }
 
+/* By less than noise makes of a sum, which is why nobody would believe it from that alone. */
+static void
+a_guest_that_grows_a_little_is_counted(void **state)
+{
+    enum { NEW = 5 };
+    struct loads loads = {.corner = USUAL, .noise = 0.1};
+    struct scene scene;
+    double whole = 0;
+    char name[] = "job";
+    (void)state;
+    scene_of_applications(&scene, &loads, &scene_calm);
+    cluster_follow_script(scene.cluster, name, scene.g.n);
+    for (uint32_t i = 0; i < NEW; i++) {
+        uint32_t v = scene.g.n + i, beside = i * (scene.g.n / NEW);
+        cluster_edit(scene.cluster, (struct cluster_edit){CLUSTER_EDIT_ADD, v, beside, USUAL});
+        cluster_edit(scene.cluster, (struct cluster_edit){CLUSTER_EDIT_EDGE, v, beside, 1});
+    }
+    cluster_run(scene.cluster, 30000000, NULL, NULL);
+    assert_int_equal(cluster_edits_left(scene.cluster), 0);
+    for (uint32_t v = 0; v < scene.g.n + NEW; v++)
+        whole += loads_true(&loads, v);
+    if (getenv("SHOW") != NULL)
+        print_message("%.4f of it are known\n", (double)scene_job(&scene, 0)->work / whole);
+    assert_true(fabs((double)scene_job(&scene, 0)->work / whole - 1) < 0.0015);
+    scene_free(&scene);
+}
+
 static void
 hosts_tell_what_has_changed_since(void **state)
 {
@@ -337,6 +364,7 @@ main(void)
         cmocka_unit_test(loads_that_do_not_scatter_are_known_at_once),
         cmocka_unit_test(noise_moves_nothing),
         cmocka_unit_test(noise_moves_nothing_right_below_what_wakes),
+        cmocka_unit_test(a_guest_that_grows_a_little_is_counted),
         cmocka_unit_test(few_vertices_that_move_change_no_shares),
         cmocka_unit_test(vertices_follow_measured_capacity),
         cmocka_unit_test(hosts_tell_what_has_changed_since),
