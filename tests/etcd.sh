@@ -100,6 +100,7 @@ member 2
 sleep 3
 kill_member 0
 expect "so is the one that was asked: a job is taken" ask 2 submit "$scratch/g" --name three
+within 20 "a host that asks another member by now hears of it" ask 0 jobs three
 expect "and settles" ask 0 wait three --timeout 60
 one_owner three 1024
 
