@@ -95,7 +95,8 @@ struct host_list {
     LBM_VEC(uint32_t) id;
     LBM_VEC(double) capacity;
     LBM_VEC(double) site;
-    LBM_VEC(struct lbm_link) link; /* by id, then by number */
+    LBM_VEC(struct lbm_link) link; /* by id, then by number; as declared, then as in the host graph */
+    int has_graph;                 /* they are those of the host graph */
     LBM_VEC(char *) name;
     unsigned m;
 };
@@ -129,6 +130,29 @@ take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
             err |= lbm_vec_push(&list->site, host->site[k]);
         for (size_t k = 0; k < host->n_link_host; k++) {
             struct lbm_link link = {host->host, host->link_host[k], host->link_cost[k]};
+            err |= lbm_vec_push(&list->link, link);
+        }
+    }
+    return err == LBM_OK ? LBM_OK : LBM_E_NOMEM;
+}
+
+/* The daemon knows more of the host graph than links that were declared: also ways through hosts that have
+ * gone. */
+static enum lbm_err
+take_links(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    struct host_list *list = arg;
+    enum lbm_err err = LBM_OK;
+    (void)handle;
+    for (size_t i = 0; part->network != NULL && i < part->network->n_hosts; i++) {
+        const Lbm__NetworkEntry *host = part->network->hosts[i];
+        if (host->n_link_host != 0 && !list->has_graph) {
+            list->link.n = 0;
+            list->has_graph = 1;
+        }
+        for (size_t k = 0; k < host->n_link_host; k++) {
+            uint32_t cost = host->link_cost[k] < LBM_LINK_COST_MAX ? host->link_cost[k] : LBM_LINK_COST_MAX;
+            struct lbm_link link = {host->host, host->link_host[k], cost};
             err |= lbm_vec_push(&list->link, link);
         }
     }
@@ -184,6 +208,10 @@ lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids)
     request.what_case = LBM__REQUEST__WHAT_HOSTS;
     request.hosts = &empty;
     enum lbm_status status = lbm_daemon_ask(daemon, &request, take_hosts, &list);
+    request.what_case = LBM__REQUEST__WHAT_NETWORK;
+    request.network = &empty;
+    if (status == LBM_STATUS_DONE)
+        status = lbm_daemon_ask(daemon, &request, take_links, &list);
     if (status == LBM_STATUS_DONE) {
         number_links(&list);
         enum lbm_err err = list.id.n == 0 ? lbm_diag_set(&diag, LBM_E_STATE, "", 0, "no host is active yet")
@@ -456,7 +484,7 @@ check_map(const struct lbm_cli *client, const struct lbm_job_map *map)
     else
         lbm_diag_set(&diag, LBM_E_BUSY, "", 0,
                      "%" PRIu32 " of %" PRIu32
-                     " vertices are on their way between hosts; ask again in a moment",
+                     " vertices are on their way between hosts, or on one that drains; ask again in a moment",
                      map->n_lost, map->g.n);
     return lbm_cli_fail(client, &diag);
 }

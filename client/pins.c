@@ -12,8 +12,9 @@ struct pins {
     uint64_t line;
     uint32_t n;
     const struct lbm_hosts *h;
-    uint32_t *pin;   /* [n] being made */
-    uint64_t *given; /* [n] line that pinned it, 0: none */
+    const uint32_t *ids; /* [h->n], or NULL: 0, 1, ... */
+    uint32_t *pin;       /* [n] being made */
+    uint64_t *given;     /* [n] line that pinned it, 0: none */
     struct lbm_diag *diag;
 };
 
@@ -30,22 +31,42 @@ parse_id(const char *word, uint32_t bound, uint32_t *id)
     return LBM_OK;
 }
 
+static uint32_t
+id_of(const struct pins *pins, uint32_t p)
+{
+    return pins->ids != NULL ? pins->ids[p] : p;
+}
+
+/* Out: *host, its id. Errors: LBM_E_SYNTAX, LBM_E_RANGE: there is none. */
 static enum lbm_err
 parse_host(const struct pins *pins, const char *word, uint32_t *host)
 {
     for (uint32_t p = 0; pins->h->name != NULL && p < pins->h->n; p++)
         if (strcmp(pins->h->name[p], word) == 0) {
-            *host = p;
+            *host = id_of(pins, p);
             return LBM_OK;
         }
-    return parse_id(word, pins->h->n, host);
+    enum lbm_err err = parse_id(word, LBM_HOSTS_MAX, host);
+    for (uint32_t p = 0; err == LBM_OK && p < pins->h->n; p++)
+        if (id_of(pins, p) == *host)
+            return LBM_OK;
+    return err == LBM_OK ? LBM_E_RANGE : err;
 }
 
 static enum lbm_err
-refuse(const struct pins *pins, enum lbm_err err, const char *what, const char *word, uint32_t bound)
+refuse(const struct pins *pins, enum lbm_err err, const char *what, const char *word, uint32_t last)
 {
     return lbm_diag_set(pins->diag, err, pins->path, pins->line, "'%.80s' is not a %s; ids are 0 to %u", word,
-                        what, bound - 1);
+                        what, last);
+}
+
+static enum lbm_err
+refuse_host(const struct pins *pins, enum lbm_err err, const char *word)
+{
+    if (pins->ids == NULL)
+        return refuse(pins, err, "host", word, pins->h->n - 1);
+    return lbm_diag_set(pins->diag, err, pins->path, pins->line,
+                        "'%.80s' is not a host that takes part; lbctl hosts lists them", word);
 }
 
 /* One line, terminated; it is cut into words. */
@@ -65,10 +86,10 @@ parse_line(struct pins *pins, char *line)
     uint32_t v, p;
     enum lbm_err err = parse_id(vertex, pins->n, &v);
     if (err != LBM_OK)
-        return refuse(pins, err, "vertex of the graph", vertex, pins->n);
+        return refuse(pins, err, "vertex of the graph", vertex, pins->n - 1);
     err = parse_host(pins, host, &p);
     if (err != LBM_OK)
-        return refuse(pins, err, "host", host, pins->h->n);
+        return refuse_host(pins, err, host);
     if (pins->given[v] != 0)
         return lbm_diag_set(pins->diag, LBM_E_SYNTAX, pins->path, pins->line,
                             "vertex %u is pinned already in line %llu", v,
@@ -106,14 +127,15 @@ copy_pins(const struct lbm_graph *g)
 }
 
 enum lbm_err
-lbm_pins_read(const char *path, const struct lbm_hosts *h, struct lbm_graph *g, struct lbm_diag *diag)
+lbm_pins_read(const char *path, const struct lbm_hosts *h, const uint32_t *ids, struct lbm_graph *g,
+              struct lbm_diag *diag)
 {
     char *text;
     size_t len;
     enum lbm_err err = lbm_file_read(path, &text, &len, diag);
     if (err != LBM_OK)
         return err;
-    struct pins pins = {.path = path, .n = g->n, .h = h, .diag = diag};
+    struct pins pins = {.path = path, .n = g->n, .h = h, .ids = ids, .diag = diag};
     pins.pin = copy_pins(g);
     pins.given = lbm_alloc(g->n, sizeof *pins.given);
     if (pins.pin != NULL && pins.given != NULL)

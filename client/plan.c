@@ -199,7 +199,7 @@ read_inputs(struct plan_run *run, struct lbm_diag *diag)
     if (err == LBM_OK)
         err = lbm_file_graph(run->client->operand[0], LBM_FORMAT_COUNT, &run->g, diag);
     if (err == LBM_OK && value[PLAN_PIN].given)
-        err = lbm_pins_read(value[PLAN_PIN].text, &run->h, &run->g, diag);
+        err = lbm_pins_read(value[PLAN_PIN].text, &run->h, NULL, &run->g, diag);
     if (err == LBM_OK)
         err = read_present(run, diag);
     if (err == LBM_OK && value[PLAN_DRAW].given && value[PLAN_DRAW].integer == LBM_DRAW_INPUT &&
@@ -279,6 +279,12 @@ make_title(const char *graph, const char *hosts, char *title, size_t title_size)
              is_file ? base_name(hosts + 5) : hosts);
 }
 
+static size_t
+figures_of(const struct plan_run *run)
+{
+    return run->remap.current != NULL ? LBM_REPORT_REMAP_FIELDS : LBM_REPORT_PLAN_FIELDS;
+}
+
 static enum lbm_err
 write_mapping(const struct plan_run *run, struct lbm_diag *diag)
 {
@@ -290,6 +296,7 @@ write_mapping(const struct plan_run *run, struct lbm_diag *diag)
                                   .h = run->remap.all.n != 0 ? &run->remap.all : &run->h,
                                   .plan = &run->plan,
                                   .report = &run->report,
+                                  .n_figures = figures_of(run),
                                   .space = run->g.position != NULL ? LBM_DRAW_INPUT : LBM_DRAW_OMEGA};
     if (value[PLAN_DRAW].given)
         mapping.space = (enum lbm_draw_space)value[PLAN_DRAW].integer;
@@ -317,9 +324,7 @@ write_results(const struct plan_run *run, struct lbm_diag *diag)
     if (err != LBM_OK || (lbm_cli_is_quiet(client) && !json))
         return err;
     FILE *to = to_stdout && (output->given || !json) ? stderr : stdout;
-    err = lbm_output_record(to, lbm_report_fields,
-                            run->remap.current != NULL ? LBM_REPORT_REMAP_FIELDS : LBM_REPORT_PLAN_FIELDS,
-                            &run->report, json);
+    err = lbm_output_record(to, lbm_report_fields, figures_of(run), &run->report, json);
     return err == LBM_OK ? err : lbm_diag_set(diag, err, "", 0, "no memory for the report");
 }
 

@@ -196,11 +196,8 @@ read_pins(struct lbm_daemon *daemon, const struct lbm_cli *client, struct lbm_gr
     enum lbm_status status = lbm_daemon_hosts(daemon, &h, &ids);
     if (status != LBM_STATUS_DONE)
         return status;
-    if (lbm_pins_read(client->value[SUBMIT_PIN].text, &h, g, &diag) != LBM_OK)
+    if (lbm_pins_read(client->value[SUBMIT_PIN].text, &h, ids, g, &diag) != LBM_OK)
         status = lbm_cli_refuse(client, &diag);
-    for (uint32_t v = 0; status == LBM_STATUS_DONE && g->pin != NULL && v < g->n; v++)
-        if (g->pin[v] != LBM_NONE)
-            g->pin[v] = ids[g->pin[v]];
     lbm_hosts_free(&h);
     free(ids);
     return status;
@@ -239,6 +236,19 @@ read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm
     return lbm_file_graph_part(client->operand[0], part, g, diag);
 }
 
+/* A vertex goes to another host in one message, with all its edges. */
+static enum lbm_err
+check_degrees(const char *path, const struct lbm_graph *g, struct lbm_diag *diag)
+{
+    for (uint32_t v = 0; v < g->n; v++)
+        if (g->offset[v + 1] - g->offset[v] > LBM_DEGREE_MAX)
+            return lbm_diag_set(diag, LBM_E_LIMIT, path, 0,
+                                "vertex %" PRIu32 " has %" PRIu64
+                                " neighbours; of a job that daemons work on it may have %d",
+                                v, (uint64_t)(g->offset[v + 1] - g->offset[v]), LBM_DEGREE_MAX);
+    return LBM_OK;
+}
+
 static enum lbm_status
 run_submit(const struct lbm_cli *client)
 {
@@ -249,6 +259,10 @@ run_submit(const struct lbm_cli *client)
     char name[LBM_NAME_MAX + 1];
     if (choose_name(client, name, &diag) != LBM_OK || read_guest(client, &part, &g, &diag) != LBM_OK)
         return lbm_cli_refuse(client, &diag);
+    if (check_degrees(client->operand[0], &g, &diag) != LBM_OK) {
+        lbm_graph_free(&g);
+        return lbm_cli_refuse(client, &diag);
+    }
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status == LBM_STATUS_DONE && client->value[SUBMIT_PIN].given)
         status = read_pins(&daemon, client, &g);
