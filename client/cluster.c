@@ -68,8 +68,8 @@ static const struct lbm_option cluster_options[CLUSTER_OPTIONS] = {
     [CLUSTER_CAPACITY] = {.name = "capacity",
                           .type = LBM_OPTION_NUMBER,
                           .value = "X",
-                          .min = 1e-9,
-                          .max = 1e12,
+                          .min = LBM_DAEMON_CAPACITY_MIN,
+                          .max = LBM_DAEMON_CAPACITY_MAX,
                           .fallback = "1",
                           .text =
                               "add: how much of the work the new one takes, against the others' capacities"},
@@ -337,6 +337,18 @@ start_all(const struct lbm_cli *client, struct lbm_cluster *cluster)
     return status;
 }
 
+/* Daemons take no others. */
+static enum lbm_err
+check_capacities(const char *spec, const struct lbm_hosts *h, struct lbm_diag *diag)
+{
+    for (uint32_t p = 0; p < h->n; p++)
+        if (h->capacity[p] < LBM_DAEMON_CAPACITY_MIN || h->capacity[p] > LBM_DAEMON_CAPACITY_MAX)
+            return lbm_diag_set(diag, LBM_E_RANGE, spec, 0,
+                                "host %" PRIu32 " has capacity %g; a daemon's is %g to %g", p, h->capacity[p],
+                                LBM_DAEMON_CAPACITY_MIN, LBM_DAEMON_CAPACITY_MAX);
+    return LBM_OK;
+}
+
 static enum lbm_status
 create(const struct lbm_cli *client, struct lbm_cluster *cluster)
 {
@@ -345,6 +357,10 @@ create(const struct lbm_cli *client, struct lbm_cluster *cluster)
     /* First, so that a wrong specification leaves no folder behind. */
     if (lbm_file_hosts(client->value[CLUSTER_HOSTS].text, &h, &diag) != LBM_OK)
         return lbm_cli_refuse(client, &diag);
+    if (check_capacities(client->value[CLUSTER_HOSTS].text, &h, &diag) != LBM_OK) {
+        lbm_hosts_free(&h);
+        return lbm_cli_refuse(client, &diag);
+    }
     enum lbm_status status = lbm_cluster_open(client, client->value[CLUSTER_DIR].text, cluster, 1);
     if (status == LBM_STATUS_DONE && exists(cluster)) {
         lbm_diag_set(

@@ -27,7 +27,7 @@ const struct lbm_setting lbm_settings_table[] = {
      AT(host.id)},
     {"host.name", LBM_SETTING_NAME, 0, 0, 0, NULL, "",
      "Name of this host in tables and pictures; the machine's name if absent.", AT(host.name)},
-    {"host.capacity", LBM_SETTING_NUMBER, 0, 1e-6, 1e6, "1", "",
+    {"host.capacity", LBM_SETTING_NUMBER, 0, LBM_DAEMON_CAPACITY_MIN, LBM_DAEMON_CAPACITY_MAX, "1", "",
      "Speed relative to the other hosts: a host of capacity 2 gets twice the load of one of capacity 1.",
      AT(host.capacity)},
     {"host.measure", LBM_SETTING_BOOLEAN, 0, 0, 0, "false", "",

@@ -8,6 +8,12 @@ command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-
 refused 3 "no daemon listens there" "$lbctl" -s "$scratch/none.sock" status
 refused 2 "there is no cluster here" "$lbctl" cluster status --dir "$scratch"
 start mesh:4x4
+printf '%s\n' 1 1 1 2e6 >"$scratch/capacities"
+refused 2 "host 3 has capacity 2e+06; a daemon's is 1e-06 to 1e+06" \
+    "$lbctl" cluster up --hosts "mesh:2x2@cap=$scratch/capacities" --dir "$scratch/none"
+printf '%s\n' 1 1 1 1e308 >"$scratch/capacities"
+refused 2 "it must be from 1e-09 to 1e+12" "$lbctl" cluster up --hosts "mesh:2x2@cap=$scratch/capacities" --dir "$scratch/none"
+if [ -e "$scratch/none" ]; then bad "a folder is left behind"; else ok "and no folder is left behind"; fi
 refused 2 "holds a cluster already" "$lbctl" cluster up --hosts mesh:2x2 --dir "$dir"
 expect "cluster status sees all daemons" "$lbctl" cluster status --dir "$dir"
 

@@ -18,6 +18,10 @@
 /* Host graph. The distance matrix is dense: 4 bytes per pair, 256 MiB at the limit. */
 #define LBM_HOSTS_MAX 8192
 #define LBM_LINK_COST_MAX UINT32_C(500000) /* a routing distance of 8191 hops then fits 32 bits */
+#define LBM_CAPACITY_MIN 1e-9              /* of a host in a host graph: sums and ratios are finite */
+#define LBM_CAPACITY_MAX 1e12
+#define LBM_DAEMON_CAPACITY_MIN 1e-6 /* of a daemon's host (lbmapd.conf) */
+#define LBM_DAEMON_CAPACITY_MAX 1e6
 #define LBM_LINKS_MAX 2097152              /* all of complete:2048; 32 MiB of rows, colours in seconds */
 #define LBM_DIMENSIONS_MAX 3               /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
 

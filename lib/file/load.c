@@ -83,6 +83,8 @@ lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag)
     else
         err = lbm_hosts_generate(base, &hosts, diag);
     free(base);
+    if (err == LBM_E_NOMEM)
+        err = lbm_diag_set(diag, err, spec, 0, "no memory for the hosts");
     if (err != LBM_OK)
         return err;
     if (mark != NULL)

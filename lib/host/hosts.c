@@ -136,14 +136,21 @@ check_links(uint32_t n, const struct lbm_link *links, size_t n_links, struct lbm
     return LBM_OK;
 }
 
+/* Zero, numbers that are none, and those whose sums or ratios would not be finite are refused. */
+static int
+is_capacity(double number)
+{
+    return number >= LBM_CAPACITY_MIN && number <= LBM_CAPACITY_MAX;
+}
+
 static enum lbm_err
 check_numbers(uint32_t n, const double *capacity, unsigned m, const double *site, struct lbm_diag *diag)
 {
     for (uint32_t p = 0; capacity != NULL && p < n; p++)
-        if (!(capacity[p] > 0.0) || !isfinite(capacity[p]))
+        if (!is_capacity(capacity[p]))
             return lbm_diag_set(diag, LBM_E_RANGE, "hosts", 0,
-                                "capacity of host %" PRIu32 " is %g; it must be a positive number", p,
-                                capacity[p]);
+                                "capacity of host %" PRIu32 " is %g; it must be a number from %g to %g", p,
+                                capacity[p], LBM_CAPACITY_MIN, LBM_CAPACITY_MAX);
     for (size_t i = 0; site != NULL && i < (size_t)n * m; i++)
         if (!isfinite(site[i]))
             return lbm_diag_set(diag, LBM_E_RANGE, "hosts", 0, "site of host %zu is not finite", i / m);
@@ -246,13 +253,14 @@ lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, const char *te
     lbm_scan_begin(&scan, name, text, len, diag);
     double *capacity = lbm_alloc(h->n, sizeof *capacity);
     if (capacity == NULL)
-        return LBM_E_NOMEM;
+        return lbm_diag_set(diag, LBM_E_NOMEM, name, 0, "no memory for %" PRIu32 " capacities", h->n);
     enum lbm_err err = LBM_OK;
     uint32_t p = 0;
     for (; err == LBM_OK && p < h->n && !lbm_scan_text_done(&scan); p++) {
         err = lbm_scan_real(&scan, "capacity", &capacity[p]);
-        if (err == LBM_OK && !(capacity[p] > 0.0))
-            err = lbm_scan_refuse(&scan, LBM_E_RANGE, "capacity %g: it must be positive", capacity[p]);
+        if (err == LBM_OK && !is_capacity(capacity[p]))
+            err = lbm_scan_refuse(&scan, LBM_E_RANGE, "capacity %g: it must be from %g to %g", capacity[p],
+                                  LBM_CAPACITY_MIN, LBM_CAPACITY_MAX);
     }
     if (err == LBM_OK && p < h->n)
         err = lbm_scan_refuse(&scan, LBM_E_SYNTAX,
