@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbctl convert: a guest graph from one format to another. */
 #include <stdio.h>
+#include <string.h>
 
 #include "client/graph_file.h"
 #include "file/file.h"
@@ -87,6 +88,12 @@ run_convert(const struct lbm_cli *client)
     struct lbm_diag diag;
     const char *out = client->operand[CONVERT_OUT];
     enum lbm_graph_format to = lbm_graph_file_format(out, format_of(&client->value[CONVERT_TO]));
+    if (client->value[CONVERT_PARTS].given &&
+        (strcmp(out, "-") == 0 || (client->value[CONVERT_TO].given && to != LBM_FORMAT_METIS))) {
+        (void)lbm_diag_set(&diag, LBM_E_SYNTAX, "--parts", 0,
+                           "parts are METIS files, named OUT.0, OUT.1, ...");
+        return lbm_cli_refuse(client, &diag);
+    }
     if (lbm_file_graph(client->operand[CONVERT_IN], format_of(&client->value[CONVERT_FROM]), &g, &diag) !=
         LBM_OK)
         return lbm_cli_refuse(client, &diag);

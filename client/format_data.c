@@ -62,7 +62,7 @@ lbm_map_write_json(const struct lbm_mapping *mapping, struct lbm_buf *out, struc
     json_t *names = names_array(mapping->h), *loads = loads_array(mapping), *part = part_array(mapping);
     int complete = json_array_size(names) == mapping->h->n && json_array_size(loads) == mapping->h->n &&
                    json_array_size(part) == mapping->g->n;
-    json_t *object = lbm_output_object(lbm_report_fields, LBM_REPORT_PLAN_FIELDS, mapping->report);
+    json_t *object = lbm_output_object(lbm_report_fields, mapping->n_figures, mapping->report);
     /* A mapping is the same whenever it is made. */
     (void)json_object_del(object, "time_s");
     int failed = json_object_set_new(object, "host_names", names) != 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "client/daemon.h"
 #include "client/formats.h"
@@ -30,6 +31,7 @@ write_map(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *j
                                       .h = &picture.h,
                                       .plan = &picture.map.plan,
                                       .report = &picture.report,
+                                      .n_figures = LBM_REPORT_EVAL_FIELDS,
                                       .id = picture.map.id,
                                       .space = LBM_DRAW_OMEGA};
         if (lbm_mapping_write(format, &mapping, &out, &diag) != LBM_OK ||
@@ -145,7 +147,7 @@ run_locate(const struct lbm_cli *client)
 static const struct lbm_operand locate_operands[] = {
     LBM_JOB_OPERAND,
     {.name = "VERTEX",
-     .text = "number of a vertex, from 0; more of them may follow",
+     .text = "number of a vertex, from 0; up to seven more may follow",
      .most = LOCATE_VERTICES_MAX},
 };
 
@@ -199,15 +201,24 @@ take_settled(struct lbmap *handle, const Lbm__Response *part, void *arg)
     return LBM_OK;
 }
 
+static int
+is_directory(const char *path)
+{
+    struct stat status;
+    errno = ENOTDIR;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* One picture after the other; moments in which the mapping is not complete are passed over. */
 static enum lbm_status
 plot_frames(const struct lbm_cli *client, struct lbm_daemon *daemon)
 {
     const char *job = client->operand[0], *dir = client->value[PLOT_FRAMES].text;
     struct lbm_diag diag;
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
-        lbm_diag_set(&diag, LBM_E_IO, dir, 0, "cannot be made: %s", strerror(errno));
-        return lbm_cli_refuse(client, &diag);
+    if (mkdir(dir, 0777) != 0 && (errno != EEXIST || access(dir, W_OK | X_OK) != 0 || !is_directory(dir))) {
+        lbm_diag_set(&diag, LBM_E_IO, dir, 0, "is no folder that frames can be written to: %s",
+                     strerror(errno));
+        return lbm_cli_fail(client, &diag);
     }
     double every = client->value[PLOT_EVERY].number;
     int64_t end_ms = lbm_progress_now_ms() + (int64_t)(1000 * client->value[PLOT_TIMEOUT].number);

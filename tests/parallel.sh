@@ -9,6 +9,8 @@ expect "a guest is written in parts" "$lbctl" -q convert "$scratch/g.graph" "$sc
 refused 2 "this is no part of a guest" "$lbctl" submit --parallel "$scratch/g.graph"
 "$lbctl" -q gen lattice:3x3 -o "$scratch/small.graph"
 refused 2 "each part needs a vertex" "$lbctl" convert "$scratch/small.graph" "$scratch/many" --parts 10
+refused 2 "parts are METIS files" "$lbctl" convert "$scratch/small.graph" - --parts 2
+refused 2 "parts are METIS files" "$lbctl" convert "$scratch/small.graph" "$scratch/two" --parts 2 --to scotch
 start mesh:2x2
 ask() { "$lbctl" -s "$dir/h$1/lbmapd.sock" "${@:2}"; }
 
