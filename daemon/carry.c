@@ -49,6 +49,10 @@ pause_reading(struct loop *loop, int paused)
 static void
 carry_persist(struct loop *loop, struct lbm_effect *effect)
 {
+    if (loop->stopping) { /* one before it was not taken: none may be stored without it */
+        lbm_persist_free(effect->as.persist);
+        return;
+    }
     loop->asked = effect->as.persist->id;
     if (lbm_store_worker_push(loop->store_worker, effect->as.persist) != LBM_OK) {
         lbm_log(LBM_NOTE_ERROR, "out of memory");

@@ -163,6 +163,7 @@ main(int argc, char **argv)
     struct arguments arguments = {.settings_path = DEFAULT_SETTINGS};
     return_memory();
     lbm_assert_hook = log_assertion;
+    signal(SIGHUP, SIG_IGN);  /* until the loop takes it: a database may be checked for minutes before */
     signal(SIGPIPE, SIG_IGN); /* a connection that breaks is an error of that connection */
     signal(SIGXFSZ, SIG_IGN); /* a database at its limit is an error of the database */
     if (!read_arguments(argc, argv, &arguments)) {

@@ -193,6 +193,10 @@ reply_after(struct lbm_node *node, uint64_t client, uint64_t request, int last, 
     struct lbm_effect effect = {.kind = LBM_EFFECT_REPLY, .after = after};
     effect.as.reply.client = client;
     enum lbm_err err = lbm_wire_pack_response(response, &effect.as.reply.frame, &effect.as.reply.len);
+    if (err == LBM_E_LIMIT && response->code == LBM_OK) {
+        reply_error(node, client, request, err, "the answer is larger than a message may be");
+        return;
+    }
     if (err != LBM_OK)
         fail(node, err);
     else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Persist operations as statements, one function a kind; any number of transactions in one commit. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -214,16 +215,22 @@ sync_archive(const char *path, struct lbm_diag *diag)
     return err;
 }
 
+/* What fails leaves no file behind. */
 static enum lbm_err
 write_archive(struct lbm_store *store, const struct lbm_buf *name, struct lbm_diag *diag)
 {
     char *sql = name->failed ? NULL : sqlite3_mprintf("VACUUM INTO %Q", name->at);
     if (sql == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory to archive it");
-    int result = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    enum lbm_err err = lbm_store_create_file(name->at, O_EXCL, diag); /* SQLite writes into an empty file */
+    if (err == LBM_OK && sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        err = lbm_store_error(store->db, store->path, diag, "archiving it");
+    if (err == LBM_OK)
+        err = sync_archive(name->at, diag);
     sqlite3_free(sql);
-    return result == SQLITE_OK ? sync_archive(name->at, diag)
-                               : lbm_store_error(store->db, store->path, diag, "archiving it");
+    if (err != LBM_OK)
+        unlink(name->at);
+    return err;
 }
 
 /* A copy of the whole database beside it, "<path>.incarnation-N", never over an older one: what an evicted

@@ -62,10 +62,10 @@ take_lock(struct lbm_store *store, struct lbm_diag *diag)
 }
 
 /* The database is created here, for its user alone: SQLite would leave it to the umask. */
-static enum lbm_err
-create_file(const char *path, struct lbm_diag *diag)
+enum lbm_err
+lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600);
     if (file < 0)
         return system_error(path, diag, "creating");
     close(file);
@@ -80,6 +80,24 @@ refuse_other_files(const char *path, struct lbm_diag *diag)
         return LBM_OK;
     return lbm_diag_set(diag, LBM_E_IO, path, 0, "%s; name a file",
                         S_ISDIR(status.st_mode) ? "a directory" : "not an ordinary file");
+}
+
+/* Where it cannot be used SQLite keeps another journal, and says so in a row. */
+static enum lbm_err
+use_wal(struct lbm_store *store, struct lbm_diag *diag)
+{
+    sqlite3_stmt *statement = NULL;
+    char mode[16] = "";
+    if (sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        snprintf(mode, sizeof mode, "%s", (const char *)sqlite3_column_text(statement, 0));
+    if (sqlite3_finalize(statement) != SQLITE_OK || mode[0] == '\0')
+        return lbm_store_error(store->db, store->path, diag, "asking for a write-ahead log");
+    if (strcmp(mode, "wal") == 0)
+        return LBM_OK;
+    return lbm_diag_set(
+        diag, LBM_E_UNSUPPORTED, store->path, 0,
+        "its file system allows no write-ahead log (journal mode %s); keep it on a local disk", mode);
 }
 
 static int
@@ -99,13 +117,13 @@ open_steps(struct lbm_store *store, struct lbm_diag *diag)
     if (err == LBM_OK)
         err = take_lock(store, diag);
     if (err == LBM_OK)
-        err = create_file(store->path, diag);
+        err = lbm_store_create_file(store->path, 0, diag);
     if (err == LBM_OK)
         err = lbm_store_connect(store, SQLITE_OPEN_READWRITE, &version, diag);
     if (err == LBM_OK && version < lbm_store_version)
         err = lbm_store_migrate(store->db, lbm_store_steps, version, lbm_store_version, store->path, diag);
     if (err == LBM_OK)
-        err = lbm_store_exec(store->db, "PRAGMA journal_mode = WAL", NULL, store->path, diag);
+        err = use_wal(store, diag);
     if (err == LBM_OK)
         err = lbm_store_prepare(store, diag);
     if (err != LBM_OK)

@@ -40,7 +40,7 @@ enum lbm_err lbm_wire_pack_request(const Lbm__Request *message, uint8_t **frame,
 enum lbm_err lbm_wire_pack_response(const Lbm__Response *message, uint8_t **frame,
                                     size_t *len) LBM_MUST_CHECK;
 
-/* Unpack and validate the bytes after a frame header, within 16 KiB + 16 len bytes of memory.
+/* Unpack and validate the bytes after a frame header, within 16 KiB + 20 len bytes of memory.
  * Fields that this version does not know are dropped.
  * Out: *message owned by the caller; free with the generated lbm__..._free_unpacked(message, NULL).
  * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT with the field named in diag, LBM_E_NOMEM. */
