@@ -161,8 +161,9 @@ lbm_spare_look(struct lbm_spare *spare, const pid_t *pid, size_t n)
     look_at(spare, n_before, getpid(), &ours);
     for (size_t i = 0; i < n; i++)
         look_at(spare, n_before, pid[i], &ours);
-    memmove(spare->usage.at, spare->usage.at + n_before,
-            (spare->usage.n - n_before) * sizeof *spare->usage.at);
+    if (spare->usage.n != 0)
+        memmove(spare->usage.at, spare->usage.at + n_before,
+                (spare->usage.n - n_before) * sizeof *spare->usage.at);
     spare->usage.n -= n_before;
     spare->ticks = ticks;
     int was_known = spare->known;
