@@ -18,11 +18,12 @@ static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond what is usual, in parts: from that on there is a second plan, for which
  * moves cost so much less. */
-static const double LAG = 0.06, CHEAPER = 0.17;
+static const double LAG_NEAR = 0.03, CHEAPER = 0.17;
 
-/* It is taken if it is a bargain: J, in parts, is shorter by as much as more work moves, in parts of all,
- * where J just begins to lag. The more J lags the less it has to gain: by this power of it. */
-static const double URGENCY = 2.5;
+/* J lags from that on, in the mapping there is or by the first plan. Then the second one is taken if it is a
+ * bargain: J, in parts, is shorter by as much as more work moves, in parts of all, where J just begins to
+ * lag. The more J lags the less it has to gain: by this power of it. */
+static const double LAG = 0.06, URGENCY = 2.5;
 
 enum {
     QUARTER = 4,          /* of all hosts, at least, moves become cheaper at */
@@ -84,13 +85,13 @@ choose_hosts(const struct lbm_hosts *h, const double *beyond, double *cost)
     return LBM_OK;
 }
 
-/* J of the mapping there is beyond what is usual, in parts of that. Out: beyond [hosts]: each one's part. */
+/* J of a mapping beyond what is usual, in parts of that. Out: beyond [hosts]: each one's part. */
 static double
-measure_lag(const struct lbm_plan_task *task, double *beyond)
+measure_lag(const struct lbm_plan_task *task, const uint32_t *part, double *beyond)
 {
     const struct lbm_hosts *h = task->hosts;
     double there = 0, usual = 0;
-    lbm_map_host_hop_bytes(task->graph, h, task->current, beyond);
+    lbm_map_host_hop_bytes(task->graph, h, part, beyond);
     for (uint32_t p = 0; p < h->n; p++) {
         there += beyond[p];
         usual += task->usual[p];
@@ -155,15 +156,23 @@ make(void *context)
     draft->err = lbm_plan_make(draft->task->graph, draft->task->hosts, &draft->options, &draft->plan, &diag);
 }
 
-/* One draft, or two beside each other, of which the better one is left. In: lag of the mapping there is. */
+/* What comes of the first draft counts as well as what there is: J that will lag is shortened now. */
+static int
+is_second_better(const struct draft *draft, double lag, double *beyond)
+{
+    lag = fmax(lag, measure_lag(draft->task, draft[0].plan.part, beyond));
+    return lag > LAG && is_bargain(draft->task, &draft[0].plan, &draft[1].plan, lag);
+}
+
+/* One draft, or two beside each other, of which the better one is left. In: lag of the mapping there is; room
+ * for beyond [hosts]. */
 static enum lbm_err
-make_best(struct draft *draft, unsigned n, double lag, struct lbm_plan *plan)
+make_best(struct draft *draft, unsigned n, double lag, double *beyond, struct lbm_plan *plan)
 {
     void *const context[] = {&draft[0], &draft[1]};
     lbm_plan_parallel(&draft->options, make, context, n);
     enum lbm_err err = draft[0].err != LBM_OK || n == 1 ? draft[0].err : draft[1].err;
-    int takes_second =
-        err == LBM_OK && n == 2 && is_bargain(draft->task, &draft[0].plan, &draft[1].plan, lag);
+    int takes_second = err == LBM_OK && n == 2 && is_second_better(draft, lag, beyond);
     for (unsigned i = 0; i < n; i++)
         if (draft[i].err == LBM_OK && (err != LBM_OK || (int)i != takes_second))
             lbm_plan_free(&draft[i].plan);
@@ -172,21 +181,16 @@ make_best(struct draft *draft, unsigned n, double lag, struct lbm_plan *plan)
     return err;
 }
 
-/* Out: cost [hosts] of moves for the second plan; *lag of the mapping there is, 0: that is not known, or does
- * not matter, where all moves are cheap. */
+/* Out: beyond [hosts]; cost [hosts] of moves for the second plan; *lag of the mapping there is, 0: that is
+ * not known, or does not matter, where all moves are as cheap anyway. */
 static enum lbm_err
-look_at_lag(const struct lbm_plan_task *task, double part, double *cost, double *lag)
+look_at_lag(const struct lbm_plan_task *task, double part, double *beyond, double *cost, double *lag)
 {
     *lag = 0;
-    if (part < 1 || task->usual == NULL)
+    if (part < CHEAPER || task->usual == NULL)
         return LBM_OK;
-    double *beyond = lbm_alloc(task->hosts->n, sizeof *beyond);
-    if (beyond == NULL)
-        return LBM_E_NOMEM;
-    *lag = measure_lag(task, beyond);
-    enum lbm_err err = *lag > LAG ? choose_hosts(task->hosts, beyond, cost) : LBM_OK;
-    free(beyond);
-    return err;
+    *lag = measure_lag(task, task->current, beyond);
+    return *lag > LAG_NEAR ? choose_hosts(task->hosts, beyond, cost) : LBM_OK;
 }
 
 enum lbm_err
@@ -194,9 +198,10 @@ plan_task_again(const struct lbm_plan_task *task, const struct lbm_plan_options 
                 struct lbm_plan *plan)
 {
     double part = 1, lag = 0, *cost = lbm_alloc(task->hosts->n, sizeof *cost);
-    enum lbm_err err = cost != NULL ? price_upheaval(task, &part) : LBM_E_NOMEM;
+    double *beyond = lbm_alloc(task->hosts->n, sizeof *beyond);
+    enum lbm_err err = cost != NULL && beyond != NULL ? price_upheaval(task, &part) : LBM_E_NOMEM;
     if (err == LBM_OK)
-        err = look_at_lag(task, part, cost, &lag);
+        err = look_at_lag(task, part, beyond, cost, &lag);
     struct draft draft[2] = {{.task = task, .options = *options}};
     struct lbm_plan_options *o = &draft[0].options;
     o->migration_cost = part * COST_AGAIN * lbm_map_migration_cost(task->graph, task->hosts->n);
@@ -206,7 +211,8 @@ plan_task_again(const struct lbm_plan_task *task, const struct lbm_plan_options 
     draft[1] = draft[0];
     draft[1].options.host_cost = cost;
     if (err == LBM_OK)
-        err = make_best(draft, lag > LAG ? 2 : 1, lag, plan);
+        err = make_best(draft, lag > LAG_NEAR ? 2 : 1, lag, beyond, plan);
+    free(beyond);
     free(cost);
     return err;
 }

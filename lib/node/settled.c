@@ -170,16 +170,19 @@ void
 settled_timer(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    if (s->state != SESSION_NONE) {
-        if (node->now_us < s->deadline_us)
-            return;
+    int meets = s->state != SESSION_NONE, is_late = meets && node->now_us >= s->deadline_us;
+    if (meets && !is_late && !is_aside(node, s->partner))
+        return;
+    if (is_late) {
         session_stop(job); /* the other one has gone */
         settled_receive_next(node, job);
     } else if (is_overloaded(node, job) || node->now_us >= job->cool_us) {
+        if (meets)
+            session_stop(job); /* what goes over a slow link gives way */
         gates_look(node, job);
         settled_number(s);
         job_enter(node, job, LBM_PHASE_BALANCING);
-    } else if (s->missed.n != 0 && node->now_us >= s->visit_us) {
+    } else if (!meets && s->missed.n != 0 && node->now_us >= s->visit_us) {
         visit(node, job);
     }
 }
