@@ -352,7 +352,7 @@ acquire(struct lbmap *map, const Lbm__Acquire *acquire)
             s->short_of_memory = 1; /* lengths that do not fit: as if it had not come */
             return;
         }
-        struct lbmap_payload payload = {acquire->payload.data + at, len};
+        struct lbmap_payload payload = {len != 0 ? acquire->payload.data + at : acquire->payload.data, len};
         at += len;
         acquire_one(s, acquire->vertex[i], acquire->token[i], payload);
     }
