@@ -51,7 +51,9 @@ list(struct listed *into, size_t *n, const uint32_t *vertex, const uint64_t *tok
         row->vertex = vertex[i];
         row->token = token[i];
         snprintf(row->payload, sizeof row->payload, "-");
-        if (n_len != 0)
+        if (n_len != 0 && payload->data == NULL)
+            row->payload[0] = '\0';
+        else if (n_len != 0)
             snprintf(row->payload, sizeof row->payload, "%.*s", (int)len[i],
                      (const char *)payload->data + at);
         at += n_len != 0 ? len[i] : 0;
@@ -225,6 +227,15 @@ daemon_die(struct daemon *daemon)
     close(daemon->listening);
 }
 
+/* Without having been asked. */
+static void
+push(struct daemon *daemon, Lbm__Response *response)
+{
+    pthread_mutex_lock(&daemon->lock);
+    daemon_respond(daemon->connection, daemon->attach_id, 0, response);
+    pthread_mutex_unlock(&daemon->lock);
+}
+
 void
 daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
                     const char *payload)
@@ -240,9 +251,7 @@ daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint6
     acquire.term = term;
     response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
     response.acquire = &acquire;
-    pthread_mutex_lock(&daemon->lock);
-    daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
-    pthread_mutex_unlock(&daemon->lock);
+    push(daemon, &response);
 }
 
 void
@@ -262,9 +271,7 @@ daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, uint3
     acquire.term = term;
     response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
     response.acquire = &acquire;
-    pthread_mutex_lock(&daemon->lock);
-    daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
-    pthread_mutex_unlock(&daemon->lock);
+    push(daemon, &response);
     free(vertex);
     free(token);
 }
@@ -279,9 +286,7 @@ daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token)
     release.token = &token;
     response.what_case = LBM__RESPONSE__WHAT_RELEASE;
     response.release = &release;
-    pthread_mutex_lock(&daemon->lock);
-    daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
-    pthread_mutex_unlock(&daemon->lock);
+    push(daemon, &response);
 }
 
 void
@@ -299,7 +304,5 @@ daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, u
     neighbours.weight = &weight;
     response.what_case = LBM__RESPONSE__WHAT_NEIGHBOURS;
     response.neighbours = &neighbours;
-    pthread_mutex_lock(&daemon->lock);
-    daemon_respond(daemon->connection, daemon->attach_id, 0, &response);
-    pthread_mutex_unlock(&daemon->lock);
+    push(daemon, &response);
 }
