@@ -283,6 +283,7 @@ lay_out(const struct lbm_cli *client, struct lbm_cluster *cluster, const struct 
 {
     struct lbm_diag diag;
     uint16_t *port = lbm_alloc(h->n, sizeof *port);
+    lbm_diag_set(&diag, LBM_E_NOMEM, cluster->dir, 0, "no memory for the hosts");
     enum lbm_status status = LBM_STATUS_DONE;
     if (port == NULL || lbm_process_free_ports(h->n, port, &diag) != LBM_OK)
         status = lbm_cli_fail(client, &diag);

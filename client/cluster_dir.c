@@ -66,6 +66,11 @@ lbm_cluster_load(const struct lbm_cli *client, struct lbm_cluster *cluster)
     json_t *root = json_load_file(path, 0, &error), *hosts = json_object_get(root, "hosts");
     if (!json_is_array(hosts)) {
         json_decref(root);
+        if (access(path, F_OK) == 0) {
+            lbm_diag_set(&diag, LBM_E_SYNTAX, path, root == NULL ? (unsigned)error.line : 0, "%s",
+                         root == NULL ? error.text : "there is no list of hosts in it");
+            return lbm_cli_refuse(client, &diag);
+        }
         lbm_diag_set(&diag, LBM_E_NOTFOUND, path, 0,
                      "there is no cluster here; start one with lbctl cluster up --hosts");
         return lbm_cli_refuse(client, &diag);
@@ -103,6 +108,7 @@ lbm_cluster_save(const struct lbm_cli *client, const struct lbm_cluster *cluster
                                                "address", place->address));
     }
     json_t *root = json_pack("{s:o}", "hosts", hosts);
+    lbm_diag_set(&diag, LBM_E_NOMEM, cluster->dir, 0, "no memory for the list of hosts");
     char *text = json_dumps(root, JSON_INDENT(1));
     json_decref(root);
     snprintf(path, sizeof path, "%s/cluster.json", cluster->dir);
@@ -118,6 +124,7 @@ lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cl
     char path[LBM_CLUSTER_PATH_MAX];
     struct lbm_buf text = {0};
     struct lbm_diag diag;
+    lbm_diag_set(&diag, LBM_E_NOMEM, cluster->dir, 0, "no memory for a configuration");
     snprintf(path, sizeof path, "%s/%s", cluster->dir, place->name);
     if (mkdir(path, 0777) != 0 && errno != EEXIST) {
         lbm_diag_set(&diag, LBM_E_IO, path, 0, "cannot be made: %s", strerror(errno));

@@ -214,8 +214,8 @@ const struct lbm_command lbm_command_explain = {
     .help =
         "Asks all hosts what they know of the moves of a vertex. The host that gave it away tells why, how "
         "much less the cost J was after it, how full both hosts were, what went over the wire and how long "
-        "that took. A daemon keeps the last moves since it started: 1024, one more for each vertex that it "
-        "owns, and 16384 at most.",
+        "that took. A daemon keeps the last moves since it started: 1024, or half as many as it owns "
+        "vertices where that is more, and 16384 at most.",
     .operands = explain_operands,
     .n_operands = 2,
     .run = run_explain,

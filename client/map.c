@@ -2,6 +2,7 @@
 /* lbctl map, locate, plot: where the vertices of a job are, gathered from their owners. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,29 +17,36 @@
 
 static const struct lbm_operand job_operand[] = {LBM_JOB_OPERAND};
 
+static enum lbm_status
+write_picture(const struct lbm_cli *client, struct lbm_picture *picture, const char *job,
+              enum lbm_map_format format, const char *path)
+{
+    struct lbm_buf out = {0};
+    struct lbm_diag diag;
+    struct lbm_mapping mapping = {.title = job,
+                                  .g = &picture->map.g,
+                                  .h = &picture->h,
+                                  .plan = &picture->map.plan,
+                                  .report = &picture->report,
+                                  .n_figures = LBM_REPORT_EVAL_FIELDS,
+                                  .id = picture->map.id,
+                                  .space = LBM_DRAW_OMEGA};
+    enum lbm_err err = lbm_mapping_write(format, &mapping, &out, &diag);
+    if (err == LBM_OK)
+        err = lbm_file_write(path, out.at, out.len, &diag);
+    lbm_buf_free(&out);
+    return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_fail(client, &diag);
+}
+
 /* Gather the mapping of the job and write it in a format. */
 static enum lbm_status
 write_map(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *job,
           enum lbm_map_format format, const char *path)
 {
     struct lbm_picture picture;
-    struct lbm_buf out = {0};
-    struct lbm_diag diag;
     enum lbm_status status = lbm_daemon_picture(daemon, job, &picture);
-    if (status == LBM_STATUS_DONE) {
-        struct lbm_mapping mapping = {.title = job,
-                                      .g = &picture.map.g,
-                                      .h = &picture.h,
-                                      .plan = &picture.map.plan,
-                                      .report = &picture.report,
-                                      .n_figures = LBM_REPORT_EVAL_FIELDS,
-                                      .id = picture.map.id,
-                                      .space = LBM_DRAW_OMEGA};
-        if (lbm_mapping_write(format, &mapping, &out, &diag) != LBM_OK ||
-            lbm_file_write(path, out.at, out.len, &diag) != LBM_OK)
-            status = lbm_cli_fail(client, &diag);
-    }
-    lbm_buf_free(&out);
+    if (status == LBM_STATUS_DONE)
+        status = write_picture(client, &picture, job, format, path);
     lbm_picture_free(&picture);
     return status;
 }
@@ -209,6 +217,16 @@ is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* Wait so long, but no longer than until the end. */
+static void
+wait_for_next(double every_s, int64_t end_ms)
+{
+    double pause_s = fmin(every_s, (double)(end_ms - lbm_progress_now_ms()) / 1000);
+    struct timespec pause = {(time_t)pause_s, (long)((pause_s - (double)(time_t)pause_s) * 1e9)};
+    if (pause_s > 0)
+        nanosleep(&pause, NULL);
+}
+
 /* One picture after the other; moments in which the mapping is not complete are passed over. */
 static enum lbm_status
 plot_frames(const struct lbm_cli *client, struct lbm_daemon *daemon)
@@ -228,20 +246,23 @@ plot_frames(const struct lbm_cli *client, struct lbm_daemon *daemon)
         enum lbm_status status = lbm_daemon_jobs(daemon, job, take_settled, &settled);
         if (status != LBM_STATUS_DONE)
             return status;
+        struct lbm_picture picture;
+        int is_complete = lbm_daemon_picture(daemon, job, &picture) == LBM_STATUS_DONE;
         snprintf(path, sizeof path, "%s/frame-%04u.svg", dir, frame);
-        if (write_map(client, daemon, job, LBM_MAP_FORMAT_SVG, path) == LBM_STATUS_DONE)
-            frame++;
-        else if (settled)
+        if (is_complete)
+            status = write_picture(client, &picture, job, LBM_MAP_FORMAT_SVG, path);
+        lbm_picture_free(&picture);
+        if (status != LBM_STATUS_DONE || (settled && !is_complete))
             return LBM_STATUS_FAILED;
+        frame += is_complete;
         if (!settled && lbm_progress_now_ms() >= end_ms) {
             lbm_diag_set(&diag, LBM_E_TIMEOUT, job, 0, "not settled within %g s",
                          client->value[PLOT_TIMEOUT].number);
             (void)lbm_cli_fail(client, &diag);
             return LBM_STATUS_TIMED_OUT;
         }
-        struct timespec pause = {(time_t)every, (long)((every - (double)(time_t)every) * 1e9)};
         if (!settled)
-            nanosleep(&pause, NULL);
+            wait_for_next(every, end_ms);
     }
     lbm_cli_remark(client, "%u frames in %s", frame, dir);
     return LBM_STATUS_DONE;

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "client/interrupt.h"
 #include "client/output.h"
 #include "client/trace_guest.h"
+#include "file/file.h"
 
 enum { TRACE_OUTPUT, TRACE_SECONDS, TRACE_EVERY, TRACE_OPTIONS };
 
@@ -88,6 +90,57 @@ sleep_us(int64_t us)
     const struct timespec pause = {us / 1000000, us % 1000000 * 1000};
     if (us > 0)
         (void)nanosleep(&pause, NULL); /* Ctrl-C ends it */
+}
+
+/* ---- the output ---------------------------------------------------------------------------------------- */
+
+static int
+is_standard_output(const struct recorder *r)
+{
+    return strcmp(r->path, "-") == 0;
+}
+
+/* What is there is not touched yet. */
+static enum lbm_status
+look_at_output(const struct recorder *r)
+{
+    struct lbm_diag diag;
+    size_t len = strlen(r->path);
+    if (is_standard_output(r)) {
+        if (!r->client->global[LBM_GLOBAL_JSON].given)
+            return LBM_STATUS_DONE;
+        (void)lbm_diag_set(&diag, LBM_E_SYNTAX, "--json", 0, "the trace itself goes to standard output");
+        return lbm_cli_refuse(r->client, &diag);
+    }
+    if (len > 3 && strcmp(r->path + len - 3, ".gz") == 0) {
+        (void)lbm_diag_set(&diag, LBM_E_UNSUPPORTED, r->path, 0,
+                           "a trace is written as it comes: compress it when it is complete");
+        return lbm_cli_refuse(r->client, &diag);
+    }
+    if (access(r->path, W_OK) == 0 || lbm_file_writable(r->path, &diag) == LBM_OK)
+        return LBM_STATUS_DONE;
+    return lbm_cli_fail(r->client, &diag);
+}
+
+static enum lbm_status
+open_output(struct recorder *r)
+{
+    struct lbm_diag diag;
+    r->to = is_standard_output(r) ? stdout : fopen(r->path, "w");
+    if (r->to != NULL)
+        return LBM_STATUS_DONE;
+    (void)lbm_diag_set(&diag, LBM_E_IO, r->path, 0, "%s", strerror(errno));
+    return lbm_cli_fail(r->client, &diag);
+}
+
+static enum lbm_status
+close_output(struct recorder *r)
+{
+    struct lbm_diag diag;
+    if (r->to == NULL || r->to == stdout || fclose(r->to) == 0)
+        return LBM_STATUS_DONE;
+    (void)lbm_diag_set(&diag, LBM_E_IO, r->path, 0, "%s", strerror(errno));
+    return lbm_cli_fail(r->client, &diag);
 }
 
 /* ---- the beginning ------------------------------------------------------------------------------------- */
@@ -191,6 +244,9 @@ begin(struct recorder *r)
         return status;
     if (fill_head(r, &diag) != LBM_OK)
         return lbm_cli_fail(r->client, &diag);
+    status = open_output(r); /* a recording that cannot begin writes over nothing */
+    if (status != LBM_STATUS_DONE)
+        return status;
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", gmtime(&now));
     snprintf(comment, sizeof comment, "recorded by lbctl trace, from %s, every %s s", when,
              r->client->value[TRACE_EVERY].text);
@@ -380,53 +436,25 @@ report(const struct recorder *r)
 }
 
 static enum lbm_status
-open_output(struct recorder *r)
-{
-    struct lbm_diag diag;
-    size_t len = strlen(r->path);
-    if (strcmp(r->path, "-") == 0) {
-        r->to = stdout;
-        if (!r->client->global[LBM_GLOBAL_JSON].given)
-            return LBM_STATUS_DONE;
-        (void)lbm_diag_set(&diag, LBM_E_SYNTAX, "--json", 0, "the trace itself goes to standard output");
-        return lbm_cli_refuse(r->client, &diag);
-    }
-    if (len > 3 && strcmp(r->path + len - 3, ".gz") == 0) {
-        (void)lbm_diag_set(&diag, LBM_E_UNSUPPORTED, r->path, 0,
-                           "a trace is written as it comes: compress it when it is complete");
-        return lbm_cli_refuse(r->client, &diag);
-    }
-    r->to = fopen(r->path, "w");
-    if (r->to != NULL)
-        return LBM_STATUS_DONE;
-    (void)lbm_diag_set(&diag, LBM_E_IO, r->path, 0, "%s", strerror(errno));
-    return lbm_cli_refuse(r->client, &diag);
-}
-
-static enum lbm_status
 run_trace(const struct lbm_cli *client)
 {
     struct lbm_daemon daemon;
     struct recorder r = {.client = client,
                          .path = client->value[TRACE_OUTPUT].text,
                          .gather = {.daemon = &daemon, .job = client->operand[0]}};
-    struct lbm_trace nothing = {0};
     enum lbm_status status = lbm_daemon_open(&daemon, client, NULL, LBM_DAEMON_TIMEOUT_MS, 0);
     if (status != LBM_STATUS_DONE)
         return status;
-    /* Nothing is written over before the job is known. */
-    status = lbm_daemon_jobs(&daemon, r.gather.job, take_job, &nothing);
-    if (status == LBM_STATUS_DONE)
-        status = open_output(&r);
+    status = look_at_output(&r);
     if (status == LBM_STATUS_DONE) {
         lbm_interrupt_catch();
         status = record(&r);
         lbm_interrupt_release();
+        enum lbm_status closed = close_output(&r);
+        status = status != LBM_STATUS_DONE ? status : closed;
         if (status == LBM_STATUS_DONE)
             status = report(&r);
     }
-    if (r.to != NULL && r.to != stdout && fclose(r.to) != 0 && status == LBM_STATUS_DONE)
-        status = LBM_STATUS_FAILED;
     lbm_trace_free(&r.trace);
     lbm_gather_free(&r.gather);
     lbm_daemon_close(&daemon);

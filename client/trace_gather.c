@@ -32,8 +32,6 @@ add_host(struct lbm_gather *gather, const Lbm__HostEntry *entry)
         struct lbm_trace_link link = {entry->link_host[k], entry->link_cost[k]};
         err |= lbm_vec_push(&host.is.links, link);
     }
-    if (host.is.links.n != 0)
-        qsort(host.is.links.at, host.is.links.n, sizeof *host.is.links.at, by_link);
     err |= lbm_vec_push(&gather->hosts, host);
     return err == LBM_OK ? LBM_OK : LBM_E_NOMEM;
 }
@@ -46,6 +44,53 @@ take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
     for (size_t i = 0; err == LBM_OK && part->hosts != NULL && i < part->hosts->n_hosts; i++)
         err = add_host(arg, part->hosts->hosts[i]);
     return err;
+}
+
+static struct lbm_trace_host *
+trace_host(struct lbm_gather *gather, uint32_t id)
+{
+    for (size_t i = 0; i < gather->hosts.n; i++)
+        if (gather->hosts.at[i].is.id == id)
+            return &gather->hosts.at[i].is;
+    return NULL;
+}
+
+static int
+has_link(const struct lbm_trace_host *host, uint32_t to)
+{
+    for (size_t k = 0; k < host->links.n; k++)
+        if (host->links.at[k].host == to)
+            return 1;
+    return 0;
+}
+
+/* Where a host that has left held others together the host graph has links that nobody declared. */
+static enum lbm_err
+take_ways(struct lbmap *handle, const Lbm__Response *part, void *arg)
+{
+    enum lbm_err err = LBM_OK;
+    (void)handle;
+    for (size_t i = 0; part->network != NULL && i < part->network->n_hosts; i++) {
+        const Lbm__NetworkEntry *entry = part->network->hosts[i];
+        struct lbm_trace_host *host = trace_host(arg, entry->host);
+        for (size_t k = 0; host != NULL && k < entry->n_link_host; k++) {
+            uint32_t cost = entry->link_cost[k] < LBM_LINK_COST_MAX ? entry->link_cost[k] : LBM_LINK_COST_MAX;
+            struct lbm_trace_link link = {entry->link_host[k], cost};
+            if (!has_link(host, link.host))
+                err |= lbm_vec_push(&host->links, link);
+        }
+    }
+    return err == LBM_OK ? LBM_OK : LBM_E_NOMEM;
+}
+
+static void
+sort_links(struct lbm_gather *gather)
+{
+    for (size_t i = 0; i < gather->hosts.n; i++) {
+        struct lbm_trace_host *host = &gather->hosts.at[i].is;
+        if (host->links.n != 0)
+            qsort(host->links.at, host->links.n, sizeof *host->links.at, by_link);
+    }
 }
 
 void
@@ -78,6 +123,11 @@ lbm_gather_hosts(struct lbm_gather *gather, struct lbm_seen_host **before, size_
     request.what_case = LBM__REQUEST__WHAT_HOSTS;
     request.hosts = &empty;
     enum lbm_status status = lbm_daemon_ask(gather->daemon, &request, take_hosts, gather);
+    request.what_case = LBM__REQUEST__WHAT_NETWORK;
+    request.network = &empty;
+    if (status == LBM_STATUS_DONE)
+        status = lbm_daemon_ask(gather->daemon, &request, take_ways, gather);
+    sort_links(gather);
     keep_stamps(gather, *before, *n_before);
     return status;
 }

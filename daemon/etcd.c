@@ -18,6 +18,13 @@ enum {
     RETRY_MS = 1000, /* after all members have failed */
     SWITCH_MS = 50,  /* before the next member is tried */
     UNAUTHENTICATED = 16,
+    REFUSAL_MAX = 200, /* bytes of what etcd says */
+};
+
+/* A request under way, and whom it went to: an answer may come when another member is asked. */
+struct errand {
+    struct lbm_http_request *request; /* NULL: none */
+    size_t endpoint;
 };
 
 struct lbm_etcd {
@@ -28,7 +35,7 @@ struct lbm_etcd {
     uint32_t failures; /* in a row */
     char *password, *token;
 
-    struct lbm_http_request *login, *read, *watch, *append, *compact;
+    struct errand login, read, watch, append, compact;
     uint64_t append_index;
 
     uint64_t next; /* index wanted; 0: nobody follows */
@@ -41,11 +48,11 @@ struct lbm_etcd {
 /* ---- asking -------------------------------------------------------------------------------------------- */
 
 static void
-cancel(struct lbm_http_request **request)
+cancel(struct errand *errand)
 {
-    if (*request != NULL)
-        lbm_http_cancel(*request);
-    *request = NULL;
+    if (errand->request != NULL)
+        lbm_http_cancel(errand->request);
+    errand->request = NULL;
 }
 
 static void
@@ -56,11 +63,11 @@ read_after(struct lbm_etcd *etcd, long ms)
         event_add(etcd->again, &after);
 }
 
-/* Send a body, which is taken, to the member of the hour. Value: the request, or NULL. */
-static struct lbm_http_request *
-ask(struct lbm_etcd *etcd, const char *path, char *body, const struct lbm_http_ask *how)
+/* Send a body, which is taken, to the member of the hour. */
+static void
+ask(struct lbm_etcd *etcd, struct errand *errand, const char *path, char *body,
+    const struct lbm_http_ask *how)
 {
-    struct lbm_http_request *request = NULL;
     struct lbm_http_ask whole = *how;
     char url[LBM_ETCD_URL_MAX + 32];
     snprintf(url, sizeof url, "%s%s", etcd->config.endpoint[etcd->endpoint], path);
@@ -68,13 +75,13 @@ ask(struct lbm_etcd *etcd, const char *path, char *body, const struct lbm_http_a
     whole.body = body;
     whole.token = etcd->token;
     whole.context = etcd;
-    if (body == NULL || lbm_http_post(etcd->http, &whole, &request) != LBM_OK) {
+    *errand = (struct errand){.endpoint = etcd->endpoint};
+    if (body == NULL || lbm_http_post(etcd->http, &whole, &errand->request) != LBM_OK) {
         lbm_log(LBM_NOTE_ERROR, "out of memory");
-        request = NULL;
+        errand->request = NULL;
         read_after(etcd, RETRY_MS);
     }
     free(body);
-    return request;
 }
 
 /* The member did not do what it was asked for: the next one is asked from now on. */
@@ -89,6 +96,7 @@ member_failed(struct lbm_etcd *etcd, const char *why)
         lbm_log(LBM_NOTE_WARNING,
                 "no member of etcd takes part: members and jobs stay as they are meanwhile");
     etcd->endpoint = (etcd->endpoint + 1) % etcd->config.n_endpoints;
+    cancel(&etcd->login);
     cancel(&etcd->watch);
     cancel(&etcd->read);
     read_after(etcd, etcd->failures < etcd->config.n_endpoints ? SWITCH_MS : RETRY_MS);
@@ -102,24 +110,35 @@ member_answered(struct lbm_etcd *etcd)
     etcd->failures = 0;
 }
 
-/* Nonzero if this is an answer to be read; else what follows from it has been done. */
-static int
-is_good(struct lbm_etcd *etcd, const struct lbm_http_answer *answer)
+/* What went wrong, in words; a token that is not valid any more is forgotten. Values: `message`. */
+static const char *
+refusal(struct lbm_etcd *etcd, const struct lbm_http_answer *answer, char message[REFUSAL_MAX])
 {
-    char message[200];
     int code;
-    if (answer->status == 200)
-        return 1;
     if (answer->status == 0) {
-        member_failed(etcd, answer->failure);
-        return 0;
+        snprintf(message, REFUSAL_MAX, "%s", answer->failure);
+        return message;
     }
-    lbm_etcd_read_error(answer->body, answer->len, &code, message, sizeof message);
+    lbm_etcd_read_error(answer->body, answer->len, &code, message, REFUSAL_MAX);
     if (code == UNAUTHENTICATED || answer->status == 401) {
         free(etcd->token); /* it lasts some minutes, and ends with the member that gave it */
         etcd->token = NULL;
     }
-    member_failed(etcd, message);
+    return message;
+}
+
+/* An errand has ended. Nonzero if its answer is to be read; else the member has failed, if it is still the
+ * one that is asked. */
+static int
+is_good(struct lbm_etcd *etcd, struct errand *errand, const struct lbm_http_answer *answer)
+{
+    char message[REFUSAL_MAX];
+    errand->request = NULL;
+    if (answer->status == 200)
+        return 1;
+    (void)refusal(etcd, answer, message);
+    if (errand->endpoint == etcd->endpoint)
+        member_failed(etcd, message);
     return 0;
 }
 
@@ -129,8 +148,7 @@ static void
 on_login(void *context, const struct lbm_http_answer *answer)
 {
     struct lbm_etcd *etcd = context;
-    etcd->login = NULL;
-    if (!is_good(etcd, answer))
+    if (!is_good(etcd, &etcd->login, answer))
         return;
     if (lbm_etcd_read_login(answer->body, answer->len, &etcd->token) != LBM_OK)
         member_failed(etcd, "it gives no token");
@@ -145,9 +163,9 @@ is_logged_in(struct lbm_etcd *etcd)
     const struct lbm_http_ask how = {.timeout_ms = ASK_MS, .done = on_login};
     if (etcd->config.user[0] == '\0' || etcd->token != NULL)
         return 1;
-    if (etcd->login == NULL)
-        etcd->login =
-            ask(etcd, "/v3/auth/authenticate", lbm_etcd_login_body(etcd->config.user, etcd->password), &how);
+    if (etcd->login.request == NULL)
+        ask(etcd, &etcd->login, "/v3/auth/authenticate",
+            lbm_etcd_login_body(etcd->config.user, etcd->password), &how);
     return 0;
 }
 
@@ -180,8 +198,7 @@ static void
 on_watch_done(void *context, const struct lbm_http_answer *answer)
 {
     struct lbm_etcd *etcd = context;
-    etcd->watch = NULL;
-    if (is_good(etcd, answer))
+    if (is_good(etcd, &etcd->watch, answer))
         read_after(etcd, SWITCH_MS);
 }
 
@@ -230,9 +247,9 @@ static void
 watch(struct lbm_etcd *etcd, int64_t revision)
 {
     const struct lbm_http_ask how = {.data = on_watch_data, .done = on_watch_done};
-    if (etcd->watch == NULL)
-        etcd->watch =
-            ask(etcd, "/v3/watch", lbm_etcd_watch_body(etcd->config.prefix, etcd->next, revision + 1), &how);
+    if (etcd->watch.request == NULL)
+        ask(etcd, &etcd->watch, "/v3/watch",
+            lbm_etcd_watch_body(etcd->config.prefix, etcd->next, revision + 1), &how);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -241,15 +258,15 @@ static void
 on_snapshot(void *context, const struct lbm_http_answer *answer)
 {
     struct lbm_etcd *etcd = context;
-    struct lbm_etcd_entry snapshot;
-    etcd->read = NULL;
-    if (!is_good(etcd, answer))
+    struct lbm_etcd_entry snapshot = {0};
+    if (!is_good(etcd, &etcd->read, answer))
         return;
     if (lbm_etcd_read_snapshot(answer->body, answer->len, &snapshot) != LBM_OK ||
         snapshot.index < etcd->next) {
         lbm_log(LBM_NOTE_ERROR, "etcd: entries below %s/log are missing and no snapshot is there instead",
                 etcd->config.prefix);
         read_after(etcd, READ_MS);
+        free(snapshot.value);
         return;
     }
     const struct lbm_bytes view = {snapshot.value, snapshot.len};
@@ -265,8 +282,7 @@ on_read(void *context, const struct lbm_http_answer *answer)
     const struct lbm_http_ask how = {.timeout_ms = ASK_MS, .done = on_snapshot};
     struct lbm_etcd *etcd = context;
     struct lbm_etcd_entries entries;
-    etcd->read = NULL;
-    if (!is_good(etcd, answer))
+    if (!is_good(etcd, &etcd->read, answer))
         return;
     if (lbm_etcd_read_entries(answer->body, answer->len, &entries) != LBM_OK) {
         member_failed(etcd, "it does not answer like etcd");
@@ -274,7 +290,7 @@ on_read(void *context, const struct lbm_http_answer *answer)
     }
     member_answered(etcd);
     if (entries.list.n != 0 && entries.list.at[0].index > etcd->next) {
-        etcd->read = ask(etcd, "/v3/kv/range", lbm_etcd_snapshot_body(etcd->config.prefix), &how);
+        ask(etcd, &etcd->read, "/v3/kv/range", lbm_etcd_snapshot_body(etcd->config.prefix), &how);
     } else {
         int more = entries.more;
         read_after(etcd, more ? 0 : READ_MS);
@@ -292,8 +308,8 @@ on_again(evutil_socket_t fd, short what, void *context)
     struct lbm_etcd *etcd = context;
     (void)fd;
     (void)what;
-    if (etcd->read == NULL && is_logged_in(etcd))
-        etcd->read = ask(etcd, "/v3/kv/range", lbm_etcd_read_body(etcd->config.prefix, etcd->next), &how);
+    if (etcd->read.request == NULL && is_logged_in(etcd))
+        ask(etcd, &etcd->read, "/v3/kv/range", lbm_etcd_read_body(etcd->config.prefix, etcd->next), &how);
 }
 
 void
@@ -316,8 +332,8 @@ on_append(void *context, const struct lbm_http_answer *answer)
     struct lbm_etcd *etcd = context;
     int taken = 0;
     enum lbm_log_result result = LBM_LOG_UNKNOWN;
-    etcd->append = NULL;
-    if (is_good(etcd, answer) && lbm_etcd_read_append(answer->body, answer->len, &taken) == LBM_OK)
+    if (is_good(etcd, &etcd->append, answer) &&
+        lbm_etcd_read_append(answer->body, answer->len, &taken) == LBM_OK)
         result = taken ? LBM_LOG_TAKEN : LBM_LOG_CONFLICT;
     if (result == LBM_LOG_CONFLICT)
         read_after(etcd, 0); /* what is there instead */
@@ -331,27 +347,32 @@ lbm_etcd_append(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *c
     const struct lbm_http_ask how = {.timeout_ms = ASK_MS, .done = on_append};
     cancel(&etcd->append);
     etcd->append_index = index;
-    etcd->append = ask(etcd, "/v3/kv/txn",
-                       lbm_etcd_append_body(etcd->config.prefix, index, command->at, command->len), &how);
+    ask(etcd, &etcd->append, "/v3/kv/txn",
+        lbm_etcd_append_body(etcd->config.prefix, index, command->at, command->len), &how);
 }
 
 static void
 on_compact(void *context, const struct lbm_http_answer *answer)
 {
     struct lbm_etcd *etcd = context;
-    etcd->compact = NULL;
-    if (is_good(etcd, answer))
+    char message[REFUSAL_MAX];
+    etcd->compact.request = NULL;
+    if (answer->status == 200)
         lbm_log(LBM_NOTE_INFO, "the control log in etcd begins at a snapshot");
+    else
+        lbm_log(LBM_NOTE_WARNING, "etcd at %s: the control log cannot be shortened: %s",
+                etcd->config.endpoint[etcd->compact.endpoint], refusal(etcd, answer, message));
 }
 
-/* One that fails is not repeated: the next snapshot takes its place. */
+/* One that fails is no member's fault where the snapshot is larger than etcd takes, and is not repeated: the
+ * next snapshot takes its place. */
 void
 lbm_etcd_compact(struct lbm_etcd *etcd, uint64_t index, const struct lbm_bytes *view)
 {
     const struct lbm_http_ask how = {.timeout_ms = ASK_MS, .done = on_compact};
     cancel(&etcd->compact);
-    etcd->compact =
-        ask(etcd, "/v3/kv/txn", lbm_etcd_compact_body(etcd->config.prefix, index, view->at, view->len), &how);
+    ask(etcd, &etcd->compact, "/v3/kv/txn",
+        lbm_etcd_compact_body(etcd->config.prefix, index, view->at, view->len), &how);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------- */

@@ -51,7 +51,8 @@ open_file(const char *path, int *out, struct lbm_diag *diag)
     else if (fcntl(fd, F_OFD_SETLK, &whole) != 0)
         err = lbm_diag_set(diag, LBM_E_BUSY, path, 0, "another lbmapd uses it");
     else if (fchmod(fd, 0644) != 0 || /* applications of other users read it */
-             (stat.st_size != LBM_LEASE_PAGE_BYTES && ftruncate(fd, LBM_LEASE_PAGE_BYTES) != 0))
+             (stat.st_size != LBM_LEASE_PAGE_BYTES && ftruncate(fd, LBM_LEASE_PAGE_BYTES) != 0) ||
+             (errno = posix_fallocate(fd, 0, LBM_LEASE_PAGE_BYTES)) != 0) /* not at the first store */
         err = lbm_diag_set(diag, LBM_E_IO, path, 0, "%s", strerror(errno));
     if (err != LBM_OK)
         close(fd);
@@ -67,8 +68,9 @@ read_past(const void *page, uint64_t boot, int64_t now_us, int64_t lease_us)
     struct lbm_lease_page old;
     enum lbm_err err = lbm_lease_page_get(page, &old);
     struct lbm_lease_past none = {.term = err == LBM_OK ? old.term : 0};
-    if (err == LBM_E_BUSY) /* the writer died over it: anything may have been promised, to any number */
-        return (struct lbm_lease_past){now_us + lease_us, old.term, UINT32_MAX};
+    if (err == LBM_E_BUSY) /* the writer died over it: anything may have been promised, to any number, but nobody
+                              whose term is over begins to work again */
+        return (struct lbm_lease_past){now_us + lease_us, old.term + 1, UINT32_MAX};
     if (err != LBM_OK || old.used == 0 || old.deadline_us <= now_us)
         return none;
     if (old.boot != boot && old.boot != 0 && boot != 0)

@@ -136,9 +136,9 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
     if (err == LBM_OK)
         err = open_node(loop, seed, diag);
     if (err == LBM_OK)
-        err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
-    if (err == LBM_OK) /* nobody is answered before the loop runs */
         err = open_lease_page(loop, seed + 2, *recovered, diag);
+    if (err == LBM_OK)
+        err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
     if (err == LBM_OK)
         err = open_etcd(loop, etcd, diag);
     if (err == LBM_OK)

@@ -82,7 +82,7 @@ static enum lbm_err
 parse_policy(const char *text, uint32_t *policy)
 {
     uint32_t known = lbm_job_policy_by_name(text);
-    if (known == LBM_JOB_POLICY_DEFAULT)
+    if (known == LBM_JOB_POLICY_DEFAULT || !lbm_job_policy_is_local(known))
         return LBM_E_RANGE;
     *policy = known;
     return LBM_OK;
@@ -275,7 +275,7 @@ read_policy(const struct reading *r, void *field)
     if (text == NULL)
         return refuse_kind(r);
     if (parse_policy(text, field) != LBM_OK)
-        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\"; lbctl submit --help lists the load policies", text);
+        return REFUSE(r, LBM_E_RANGE, "is \"%.60s\", no load policy that daemons follow; lbctl submit --help lists them", text);
     return LBM_OK;
 }
 

@@ -153,8 +153,8 @@ struct lbmap_callbacks {
 
     /* The vertex moves to another host: stop working on it, and return what the next one shall have. The
      * bytes are the program's and must stay until lbmap_dispatch returns. If the lease ends before the daemon
-     * has read them, because it stands still, or it dies before it has kept them, the vertex goes on with the
-     * payload of its last checkpoint. */
+     * has read them, because it stands still, or it dies before it has kept them, or if they are more than
+     * LBMAP_PAYLOAD_MAX, the vertex goes on with the payload of its last checkpoint. */
     struct lbmap_payload (*release)(void *context, uint32_t vertex, uint64_t token);
 
     /* The vertex is lost: the lease was over, or the job is cancelled. What was done since the last
@@ -182,6 +182,7 @@ enum lbmap_error lbmap_serve(struct lbmap *map, const struct lbmap_callbacks *ca
 /* Wait up to timeout_ms for what the daemon has to say (0: only take what is there), and call the callbacks.
  * While the daemon is away this is no error: it is looked for again whenever this is called.
  * Errors:  LBMAP_E_NOTFOUND the job is cancelled: everything was revoked, and nothing is served any more;
+ *          LBMAP_E_RANGE a callback released a payload that is too long, which is not kept: dispatch on;
  *          LBMAP_E_STATE nothing is served; LBMAP_E_NOMEM. */
 enum lbmap_error lbmap_dispatch(struct lbmap *map, unsigned timeout_ms);
 

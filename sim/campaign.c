@@ -24,8 +24,14 @@ struct campaign {
 static void
 print_line(void *arg, const char *line)
 {
-    (void)arg;
-    puts(line);
+    fprintf(arg, "%s\n", line);
+}
+
+/* What is printed beside the one object of --json does not come between. */
+static FILE *
+told_to(const struct sim_options *o)
+{
+    return o->json ? stderr : stdout;
 }
 
 static struct story_options
@@ -35,7 +41,8 @@ story_options(const struct sim_options *o)
                                   .hosts_most = o->hosts_most,
                                   .kinds = o->kinds,
                                   .left_out = o->left_out,
-                                  .line = o->trace && o->one ? print_line : NULL};
+                                  .line = o->trace && o->one ? print_line : NULL,
+                                  .line_arg = told_to(o)};
 }
 
 /* ---- seeds --------------------------------------------------------------------------------------------- */
@@ -47,14 +54,17 @@ shrink_and_tell(struct campaign *campaign, const struct story_result *failed)
     struct story_result result = *failed;
     options.seed = failed->seed;
     options.line = NULL;
+    FILE *out = told_to(campaign->options);
     options.left_out = shrink_story(&options, &result);
-    printf("  the short story:\n");
-    fflush(stdout);
+    fprintf(out, "  the short story:\n");
+    fflush(out);
     options.line = print_line;
+    options.line_arg = out;
     run_story(&options, &result);
-    printf("  seed %" PRIu64 " violates %s: %s\n  to replay: ", result.seed, result.invariant, result.text);
-    print_replay(stdout, campaign->options, &result, options.left_out, campaign->bug);
-    printf(" --trace\n");
+    fprintf(out, "  seed %" PRIu64 " violates %s: %s\n  to replay: ", result.seed, result.invariant,
+            result.text);
+    print_replay(out, campaign->options, &result, options.left_out, campaign->bug);
+    fprintf(out, " --trace\n");
 }
 
 static int
@@ -66,7 +76,7 @@ take_result(void *arg, const struct story_result *result)
         fprintf(campaign->hashes, "%" PRIu64 " %016" PRIx64 "\n", result->seed, result->hash);
     if (result->invariant[0] == '\0')
         return 0;
-    print_failure(campaign->options, result, campaign->bug);
+    print_failure(told_to(campaign->options), campaign->options, result, campaign->bug);
     if (campaign->options->shrink)
         shrink_and_tell(campaign, result);
     return 0;

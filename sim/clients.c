@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Requests as an operator makes them. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -104,7 +105,7 @@ send_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_
     begin.edges = lbm_graph_directions(g) / 2;
     begin.start = start;
     begin.seed = c->options.job_seed != 0 ? c->options.job_seed : 1;
-    begin.imbalance = c->options.imbalance != 0 ? c->options.imbalance : 0.03;
+    begin.imbalance = c->options.imbalance == 0 ? 0.03 : fmax(0, c->options.imbalance);
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
     request.submit_begin = &begin;

@@ -12,7 +12,7 @@
 struct cluster_options {
     uint64_t seed;
     uint64_t job_seed;                     /* of jobs, 0: 1 */
-    double imbalance;                      /* bound of jobs, 0: 0.03 */
+    double imbalance;                      /* bound of jobs, 0: 0.03, less: none above 0 */
     int64_t delay_least_us, delay_most_us; /* of a message; connections keep order */
     uint32_t sites_from;                   /* hosts from this one on are at another site; 0: all are at one */
     int64_t sites_us;                      /* from site to site a message takes so much longer */

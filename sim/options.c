@@ -169,6 +169,11 @@ read_options(const struct lbm_cli *cli, struct sim_options *o, struct lbm_diag *
         o->first = value[CLUSTER_SEED].integer;
         o->seeds = 1;
     }
+    if (o->trace && !o->one)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--trace", 0, "of one story: give its --seed");
+    if (o->bug != NULL && !o->one && (value[CLUSTER_TIME_LIMIT].given || o->json))
+        return lbm_diag_set(diag, LBM_E_SYNTAX, o->json ? "--json" : "--time-limit", 0,
+                            "not where mistakes are looked for: --seeds limits that, and it prints a table");
     enum lbm_err err = read_hosts(value[CLUSTER_HOSTS].text, o, diag);
     if (err == LBM_OK && value[CLUSTER_FAULTS].given)
         err = read_faults(value[CLUSTER_FAULTS].text, o, diag);

@@ -51,13 +51,14 @@ print_replay(FILE *out, const struct sim_options *options, const struct story_re
 }
 
 void
-print_failure(const struct sim_options *options, const struct story_result *result, const char *bug)
+print_failure(FILE *out, const struct sim_options *options, const struct story_result *result,
+              const char *bug)
 {
-    printf("seed %" PRIu64 " violates %s after %.3f s: %s\n  to replay: ", result->seed, result->invariant,
-           (double)result->lasted_us / 1e6, result->text);
-    print_replay(stdout, options, result, options->left_out, bug);
-    printf(" --trace\n");
-    fflush(stdout);
+    fprintf(out, "seed %" PRIu64 " violates %s after %.3f s: %s\n  to replay: ", result->seed,
+            result->invariant, (double)result->lasted_us / 1e6, result->text);
+    print_replay(out, options, result, options->left_out, bug);
+    fprintf(out, " --trace\n");
+    fflush(out);
 }
 
 static void

@@ -18,7 +18,8 @@ void tally_add(struct tally *tally, const struct story_result *result);
 /* The command that runs a story again. */
 void print_replay(FILE *out, const struct sim_options *options, const struct story_result *result,
                   uint64_t left_out, const char *bug);
-void print_failure(const struct sim_options *options, const struct story_result *result, const char *bug);
+void print_failure(FILE *out, const struct sim_options *options, const struct story_result *result,
+                   const char *bug);
 void print_tally(const struct sim_options *options, const struct tally *tally, double seconds);
 void print_faults(void);
 

@@ -10,7 +10,7 @@ static const struct lbm_option options[] = {
                      .type = LBM_OPTION_TEXT,
                      .value = "SPEC",
                      .fallback = "mesh:8x8",
-                     .text = "graph of all hosts that take part at some time, as lbctl plan has it"},
+                     .text = "graph of all hosts that take part at some time, a topology of lbctl plan"},
     [SCALE_GUEST] = {.name = "guest",
                      .type = LBM_OPTION_TEXT,
                      .value = "SPEC",

@@ -17,6 +17,8 @@ expect "the host between leaves" ask 0 leave 1 --timeout 60
 expect "the others settle, and a client sees it" ask 0 wait job --timeout 60
 expect_map "the mapping" 0 job "$scratch/part"
 expect "a picture" ask 0 plot job -o "$scratch/job.svg"
+expect "a trace" ask 0 trace job -o "$scratch/trace" --seconds 1
+expect "it can be replayed" "$top_builddir/sim/lbsim" replay "$scratch/trace" -q
 
 printf '%s\n' "7 h3" "8 2" "9 3" >"$scratch/pins"
 expect "submit with pins" ask 0 -q submit "$scratch/guest.graph" --name pinned --pin "$scratch/pins"

@@ -165,9 +165,11 @@ a_half_written_page_may_have_promised_a_full_lease(void **state)
     assert_int_equal(open_page(*state, 3, &file, &past), LBM_OK);
     assert_int_equal(past.deadline_us, NOW + LBM_LEASE_US);
     assert_true(past.used > 0);
+    assert_int_equal(past.term, 5); /* who worked in term 4 must not take it for a new promise */
     lbm_lease_file_close(file);
     read_words(*state, word);
     assert_int_equal(word[2] % 2, 0); /* whole again */
+    assert_int_equal(word[6], 5);
 }
 
 static void

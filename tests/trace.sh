@@ -58,9 +58,12 @@ refused 1 "there is no job named nonsense" ask 0 trace nonsense -o "$trace"
 refused 2 "compress it when it is complete" ask 0 trace job -o "$trace.gz" --seconds 1
 refused 2 "--output FILE is missing" ask 0 trace job
 refused 2 "standard output" ask 0 trace job -o - --json
-refused 2 "No such file" ask 0 trace job -o "$scratch/none/trace"
+refused 1 "No such file" ask 0 trace job -o "$scratch/none/trace"
 refused 3 "no daemon listens there" "$lbctl" -s "$scratch/none.sock" trace job -o "$trace"
 [ -e "$trace" ] && bad "a refusal has made a file"
+echo kept >"$scratch/kept"
+refused 1 "there is no job named nonsense" ask 0 trace nonsense -o "$scratch/kept"
+[ "$(cat "$scratch/kept")" = kept ] || bad "a recording that cannot begin has written over a file"
 
 # A settled job: nothing happens, and nothing is written.
 expect "a trace of rest" ask 1 trace job -o "$scratch/rest" --seconds 1.5 --every 0.2

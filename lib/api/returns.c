@@ -13,13 +13,21 @@ enum lbm_err
 lbm_returns_add(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
                 const struct lbmap_payload *payload)
 {
-    enum lbm_err err = lbm_vec_push(&returns->vertex, vertex);
-    err = err == LBM_OK ? lbm_vec_push(&returns->token, token) : err;
-    if (err == LBM_OK && payload != NULL) {
-        err = lbm_vec_push(&returns->payload_len, (uint32_t)payload->len);
+    size_t len = returns->payload.len;
+    if (payload != NULL)
         lbm_buf_put(&returns->payload, payload->bytes, payload->len);
+    if (returns->payload.failed || lbm_vec_reserve(&returns->vertex, 1) != LBM_OK ||
+        lbm_vec_reserve(&returns->token, 1) != LBM_OK ||
+        lbm_vec_reserve(&returns->payload_len, 1) != LBM_OK) {
+        returns->payload.len = len;
+        returns->payload.failed = 0;
+        return LBM_E_NOMEM;
     }
-    return returns->payload.failed ? LBM_E_NOMEM : err;
+    returns->vertex.at[returns->vertex.n++] = vertex;
+    returns->token.at[returns->token.n++] = token;
+    if (payload != NULL)
+        returns->payload_len.at[returns->payload_len.n++] = (uint32_t)payload->len;
+    return LBM_OK;
 }
 
 int

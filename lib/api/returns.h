@@ -13,7 +13,7 @@ struct lbm_returns {
     struct lbm_buf payload;
 };
 
-/* payload NULL: it stays as it was. Errors: LBM_E_NOMEM. */
+/* payload NULL: it stays as it was. Errors: LBM_E_NOMEM; then the list is as before. */
 enum lbm_err lbm_returns_add(struct lbm_returns *returns, uint32_t vertex, uint64_t token,
                              const struct lbmap_payload *payload) LBM_MUST_CHECK;
 

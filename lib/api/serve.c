@@ -45,6 +45,7 @@ struct lbm_service {
     int64_t ended_us; /* when the connection was first seen to have ended; 0: it has not */
     int lost;         /* all that is held is; it is yet to be revoked */
     int short_of_memory;
+    int too_long; /* a payload that was released is, and is not kept */
     struct lbm_returns with_payload, bare; /* of the dispatch under way */
     LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
 };
@@ -277,7 +278,11 @@ attach(struct lbmap *map)
     request.what_case = LBM__REQUEST__WHAT_STATUS;
     request.status = &empty;
     err = lbm_api_call(map, &request, NULL, NULL);
-    return err == LBM_OK ? find_refusal(map) : err;
+    if (err == LBM_OK)
+        return find_refusal(map);
+    map->ended_here = map->fd >= 0 ? 1 : map->ended_here;
+    lbm_api_disconnect(map); /* it may serve us now, and nobody would listen */
+    return err;
 }
 
 enum lbmap_error
@@ -372,6 +377,13 @@ release(struct lbmap *map, const Lbm__Release *release)
             payload = s->callbacks.release(s->callbacks.context, release->vertex[i], release->token[i]);
         }
         int kept = payload.bytes == NULL || payload.len > LBM_PAYLOAD_MAX;
+        if (payload.bytes != NULL && kept) {
+            s->too_long = 1;
+            (void)lbm_api_fail(map, LBM_E_RANGE,
+                               "vertex %u: a payload of %zu bytes is released, up to %d are kept; it goes on "
+                               "with that of its last checkpoint",
+                               release->vertex[i], payload.len, LBMAP_PAYLOAD_MAX);
+        }
         struct lbm_returns *returns = kept ? &s->bare : &s->with_payload;
         enum lbm_err err =
             lbm_returns_add(returns, release->vertex[i], release->token[i], kept ? NULL : &payload);
@@ -475,6 +487,10 @@ lbmap_dispatch(struct lbmap *map, unsigned timeout_ms)
             return end_with(map, err);
         if (s->short_of_memory)
             return start_over(map);
+        if (s->too_long) {
+            s->too_long = 0;
+            return LBMAP_E_RANGE;
+        }
         int64_t left_ms = end_ms - lbm_api_now_ms();
         left_ms = left_ms < 0 || n_pushed != 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
         wait_for_daemon(map, left_ms);

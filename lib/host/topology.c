@@ -276,7 +276,9 @@ lbm_hosts_generate(const char *spec, struct lbm_hosts *out, struct lbm_diag *dia
     while (topology < LBM_TOPOLOGY_COUNT &&
            (strlen(topology_names[topology]) != len || memcmp(topology_names[topology], spec, len) != 0))
         topology++;
-    if (topology == LBM_TOPOLOGY_COUNT || topology == LBM_TOPOLOGY_FILE)
+    if (topology == LBM_TOPOLOGY_FILE)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, spec, 0, "hosts of a file are not taken here, name a topology");
+    if (topology == LBM_TOPOLOGY_COUNT)
         return lbm_diag_set(diag, LBM_E_SYNTAX, spec, 0, "no such topology; the forms are%s", all_forms);
     if (text == NULL)
         return refuse_form(LBM_E_SYNTAX, (enum lbm_topology)topology, spec, diag);

@@ -44,6 +44,8 @@ enum {
 
 const char *lbm_job_policy_name(uint32_t policy);
 uint32_t lbm_job_policy_by_name(const char *name); /* LBM_JOB_POLICY_DEFAULT: there is none of that name */
+/* Nonzero if hosts that know their neighbours alone can follow it. */
+int lbm_job_policy_is_local(uint32_t policy);
 const char *lbm_schedule_name(enum lbm_schedule schedule);
 
 /* Life of a job on one host (DESIGN section 5), least advanced first. */

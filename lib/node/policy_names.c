@@ -37,3 +37,9 @@ lbm_job_policy_by_name(const char *name)
             return policy;
     return LBM_JOB_POLICY_DEFAULT;
 }
+
+int
+lbm_job_policy_is_local(uint32_t policy)
+{
+    return policy != LBM_JOB_POLICY_FIRST + LBM_POLICY_CWA;
+}

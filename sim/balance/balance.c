@@ -42,8 +42,9 @@ print_step(const struct session *s, const struct lbm_balance_step *step)
         least = fmin(least, step->load[p]);
         largest = fmax(largest, step->load[p]);
     }
-    printf("%8" PRIu64 "  deviation %-12.6g moved %-12.6g loads %.6g .. %.6g\n", step->step, step->deviation,
-           step->moved, least, largest);
+    fprintf(s->o.json ? stderr : stdout,
+            "%8" PRIu64 "  deviation %-12.6g moved %-12.6g loads %.6g .. %.6g\n", step->step,
+            step->deviation, step->moved, least, largest);
 }
 
 static void

@@ -22,7 +22,7 @@ static const struct lbm_option options[] = {
                       .type = LBM_OPTION_TEXT,
                       .value = "SPEC",
                       .fallback = "mesh:16x16",
-                      .text = "graph of the hosts, as lbctl plan has it"},
+                      .text = "graph of the hosts, a topology of lbctl plan"},
     [CHANGE_GUEST] = {.name = "guest",
                       .type = LBM_OPTION_TEXT,
                       .value = "SPEC",

@@ -132,7 +132,7 @@ run_drift(const struct lbm_cli *cli)
                                     .json = value[DRIFT_JSON].given,
                                     .quiet = lbm_cli_is_quiet(cli)};
     static struct drift_result result;
-    struct lbm_diag diag;
+    struct lbm_diag diag = {0};
     if (drift_run(&o, &result, &diag) != LBM_OK)
         return lbm_cli_refuse(cli, &diag);
     drift_print(&o, &result);

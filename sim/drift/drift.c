@@ -264,20 +264,21 @@ mark_corners(struct drift *d)
     }
 }
 
-static void
+static enum lbm_err
 save(const struct drift *d, uint32_t step, struct lbm_diag *diag)
 {
     char path[4096];
     if (d->options->maps == NULL)
-        return;
+        return LBM_OK;
     char *text = lbm_alloc(d->g.n, 12);
     size_t len = 0;
     for (uint32_t v = 0; text != NULL && v < d->g.n; v++)
         len += (size_t)sprintf(text + len, "%" PRIu32 "\n", d->part[v]);
     snprintf(path, sizeof path, "%s/after-%" PRIu32 ".part", d->options->maps, step);
-    if (text == NULL || lbm_file_write(path, text, len, diag) != LBM_OK)
-        fprintf(stderr, "lbsim: %s is not written\n", path);
+    enum lbm_err err = text != NULL ? lbm_file_write(path, text, len, diag)
+                                    : lbm_diag_set(diag, LBM_E_NOMEM, path, 0, "no memory for it");
     free(text);
+    return err;
 }
 
 static enum lbm_err
@@ -285,17 +286,17 @@ drift(struct drift *d, struct lbm_diag *diag)
 {
     const struct drift_options *o = d->options;
     uint64_t handed = handed_over(d), messages = 0, bytes = 0;
-    enum lbm_err err = LBM_OK;
+    enum lbm_err err = save(d, 0, diag);
     for (uint32_t p = 0; p < d->h.n && d->cluster != NULL; p++) {
         messages += cluster_meter(d->cluster, p).messages;
         bytes += cluster_meter(d->cluster, p).bytes;
     }
-    save(d, 0, diag);
     for (uint32_t ramp = 0; ramp < o->ramps && err == LBM_OK; ramp++) {
         for (uint32_t k = 1; k <= o->steps && err == LBM_OK; k++) {
             const char *text;
             err = take_step(d, ramp, k, diag);
-            save(d, ramp * o->steps + k, diag);
+            if (err == LBM_OK)
+                err = save(d, ramp * o->steps + k, diag);
             if (d->cluster != NULL && cluster_violation(d->cluster, &text) != NULL) {
                 (void)fails(d, "");
                 return LBM_OK;

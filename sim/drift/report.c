@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "sim/balance/options.h"
 #include "sim/drift/drift.h"
 
 static double
@@ -14,15 +15,20 @@ ratio(double a, double b)
 static void
 print_json(const struct drift_options *o, const struct drift_result *r)
 {
+    printf("{\"hosts\": ");
+    balance_print_quoted(o->hosts);
+    printf(", \"guest\": ");
+    balance_print_quoted(o->guest);
+    printf(", \"why\": ");
+    balance_print_quoted(r->why);
     printf(
-        "{\"hosts\": \"%s\", \"guest\": \"%s\", \"n_hosts\": %" PRIu32 ", \"vertices\": %" PRIu32
-        ", \"seed\": %" PRIu64 ", \"why\": \"%s\", \"late\": %" PRIu32
+        ", \"n_hosts\": %" PRIu32 ", \"vertices\": %" PRIu32 ", \"seed\": %" PRIu64 ", \"late\": %" PRIu32
         ", \"least\": %.0f, \"flow\": %.0f, \"moved\": %.0f, \"handed\": %.0f, \"hop_bytes_ratio_most\": %.4f"
         ", \"hop_bytes_ratio_ever\": %.4f, \"hop_bytes_ratio_mean\": %.4f"
         ", \"hop_bytes_ratio_luckiest\": %.4f, \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64
         ", \"still_handed\": %" PRIu64 ", \"noise_a_minute\": %.6f"
         ", \"hash\": \"%016" PRIx64 "\", \"steps\": [",
-        o->hosts, o->guest, r->n_hosts, r->vertices, o->seed, r->why, r->late, r->least, r->flow, r->moved,
+        r->n_hosts, r->vertices, o->seed, r->late, r->least, r->flow, r->moved,
         r->handed, r->worst, r->worst_ever, r->mean_ratio, r->luckiest, r->messages, r->bytes,
         r->still.handed, r->noisy.a_minute, r->hash);
     for (uint32_t i = 0; i < r->n; i++) {

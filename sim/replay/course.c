@@ -234,6 +234,18 @@ set_gates(struct course *c)
     return 0;
 }
 
+/* What the node said when it refused, or the code in words. */
+static const char *
+refusal(struct cluster *cluster, enum lbm_err err)
+{
+    const char *text = lbm_err_text(err);
+    const Lbm__Response *reply;
+    for (size_t i = 0; (reply = cluster_reply(cluster, 0, i)) != NULL; i++)
+        if (reply->code != LBM_OK && reply->text[0] != '\0')
+            text = reply->text;
+    return text;
+}
+
 /* Nonzero if the job is there and its vertices are where it begins. */
 static int
 place(struct course *c)
@@ -248,7 +260,7 @@ place(struct course *c)
     }
     enum lbm_err err = cluster_submit(c->cluster, 0, job_name, &c->g, start);
     if (err != LBM_OK) {
-        snprintf(r->why, sizeof r->why, "the job is not taken: %s", lbm_err_text(err));
+        snprintf(r->why, sizeof r->why, "the job is not taken: %.200s", refusal(c->cluster, err));
         return 0;
     }
     if (!set_gates(c))
@@ -497,9 +509,10 @@ new_cluster(struct course *c, uint32_t policy)
 {
     const struct replay_options *o = c->options;
     uint64_t seed = o->has_seed ? o->seed : c->trace->seed;
+    double bound = o->imbalance > 0 ? o->imbalance : c->trace->imbalance;
     struct cluster_options options = {.seed = seed,
                                       .job_seed = seed,
-                                      .imbalance = o->imbalance > 0 ? o->imbalance : c->trace->imbalance,
+                                      .imbalance = bound > 0 ? bound : -1,
                                       .delay_least_us = 100,
                                       .delay_most_us = 1000,
                                       .sync_us = 2000,
