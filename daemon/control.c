@@ -33,6 +33,8 @@ struct client {
     uint32_t uid;
     pid_t pid;
     int admin;
+    int busy;    /* it has much to read, and is not listened to meanwhile */
+    size_t sent; /* since it was last said that it has read all */
     enum fate fate;
     struct event *gone; /* once it is CLOSED */
     struct lbm_frames frames;
@@ -188,9 +190,19 @@ static void
 on_written(struct bufferevent *bev, void *context)
 {
     struct client *client = context;
+    struct lbm_control *control = client->control;
     (void)bev;
-    if (client->fate == LEAVES)
+    if (client->fate == LEAVES) {
         close_client(client);
+        return;
+    }
+    if (client->busy && client->fate == STAYS && !control->paused)
+        bufferevent_enable(client->frames.bev, EV_READ);
+    client->busy = 0;
+    if (client->sent < LBM_CLIENT_MUCH)
+        return;
+    client->sent = 0;
+    control->handler.read(control->handler.context, client->id);
 }
 
 static void
@@ -290,8 +302,14 @@ lbm_control_reply(struct lbm_control *control, uint64_t id, uint8_t *frame, size
         return;
     }
     enum lbm_err err = lbm_frames_put(client->frames.bev, frame, len, LBM_CLIENT_QUEUE_MAX);
-    if (err == LBM_OK)
+    client->sent += len;
+    if (err == LBM_OK) {
+        if (!client->busy && lbm_frames_queued(client->frames.bev) > LBM_CLIENT_BUSY) {
+            client->busy = 1;
+            bufferevent_disable(client->frames.bev, EV_READ);
+        }
         return;
+    }
     lbm_log(LBM_NOTE_WARNING, "client %" PRIu64 " (uid %" PRIu32 ") leaves %zu bytes unread: cut off", id,
             client->uid, lbm_frames_queued(client->frames.bev));
     cut(client);
@@ -346,7 +364,7 @@ lbm_control_pause(struct lbm_control *control, int paused)
             continue;
         if (paused)
             bufferevent_disable(c->frames.bev, EV_READ);
-        else if (c->fate == STAYS)
+        else if (c->fate == STAYS && !c->busy)
             bufferevent_enable(c->frames.bev, EV_READ);
     }
 }

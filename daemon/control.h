@@ -13,9 +13,11 @@
 #include "wire/wire.h"
 
 enum {
-    LBM_CLIENTS_FOR_ADMINS = 8,      /* of LBM_CLIENTS_MAX: so that an admin always gets in */
-    LBM_CLIENT_QUEUE_MAX = 64 << 20, /* bytes a client may leave unread: a large mapping's parts */
-    LBM_CLIENT_STALL_S = 30,         /* a client that reads nothing for so long is cut off */
+    LBM_CLIENTS_FOR_ADMINS = 8,       /* of LBM_CLIENTS_MAX: so that an admin always gets in */
+    LBM_CLIENT_QUEUE_MAX = 256 << 20, /* bytes a client may leave unread: a large mapping's parts */
+    LBM_CLIENT_BUSY = 64 << 20,       /* bytes unread beyond which it is not listened to */
+    LBM_CLIENT_MUCH = 1 << 20,        /* bytes of which it is told that they have been read */
+    LBM_CLIENT_STALL_S = 30,          /* a client that reads nothing for so long is cut off */
 };
 
 struct lbm_control;
@@ -24,6 +26,8 @@ struct lbm_control_handler {
     void *context;
     /* A validated request, borrowed. client: number of the connection, never used twice. */
     void (*request)(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request);
+    /* It has read all that was sent to it, LBM_CLIENT_MUCH or more since this was last said. */
+    void (*read)(void *context, uint64_t client);
     /* It has ended the connection; or this side has, so long ago that it works on nothing any more. */
     void (*gone)(void *context, uint64_t client);
 };

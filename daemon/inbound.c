@@ -81,7 +81,9 @@ check_source(struct connection *connection, const Lbm__Peer *message)
 {
     if (connection->src != LBM_NONE)
         return message->src == connection->src ? LBM_OK : LBM_E_DENIED;
-    if (message->body_case != LBM__PEER__BODY_HELLO || message->src >= LBM_HOSTS_MAX)
+    const struct lbm_inbound_handler *handler = &connection->inbound->handler;
+    if (message->body_case != LBM__PEER__BODY_HELLO || message->src >= LBM_HOSTS_MAX ||
+        !handler->accepts(handler->context, message))
         return LBM_E_DENIED;
     connection->src = message->src;
     connection->frames.bytes_max = LBM_FRAME_BYTES_MAX;
@@ -119,7 +121,7 @@ on_read(struct bufferevent *bev, void *context)
     if (err == LBM_OK)
         return;
     if (connection->src == LBM_NONE)
-        lbm_log(LBM_NOTE_WARNING, "closing a connection that does not begin with a Hello: %s",
+        lbm_log(LBM_NOTE_WARNING, "closing a connection that does not begin with a Hello for this host: %s",
                 lbm_err_text(err));
     else
         lbm_log(LBM_NOTE_WARNING, "closing the connection from host %" PRIu32 ": %s", connection->src,

@@ -17,6 +17,9 @@ struct lbm_inbound;
 
 struct lbm_inbound_handler {
     void *context;
+    /* Nonzero if this Hello is for this host. One that is not, as from a cluster that had this address
+     * before, does not replace the connection of the host that it says it is. */
+    int (*accepts)(void *context, const Lbm__Peer *hello);
     /* A validated message, borrowed; bytes: its frame on the wire. */
     void (*message)(void *context, const Lbm__Peer *message, size_t bytes);
 };

@@ -99,6 +99,13 @@ on_timer(evutil_socket_t fd, short what, void *context)
     step(loop, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
 }
 
+static int
+accepts(void *context, const Lbm__Peer *hello)
+{
+    const struct loop *loop = context;
+    return lbm_node_accepts(loop->node, hello);
+}
+
 static void
 on_message(void *context, const Lbm__Peer *message, size_t bytes)
 {
@@ -129,6 +136,12 @@ on_request(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__R
     event.as.request.admin = admin;
     event.as.request.request = request;
     step(context, &event);
+}
+
+static void
+on_client_read(void *context, uint64_t client)
+{
+    step(context, &(struct lbm_event){.kind = LBM_EVENT_CLIENT_READ, .as.client = client});
 }
 
 static void
@@ -351,9 +364,10 @@ enum lbm_exit
 lbm_loop_run(const struct lbm_loop_config *config)
 {
     struct loop loop = {.config = *config, .timer_fd = -1};
-    const struct lbm_inbound_handler inbound = {.context = &loop, .message = on_message};
+    const struct lbm_inbound_handler inbound = {.context = &loop, .accepts = accepts, .message = on_message};
     const struct lbm_outgoing_handler outgoing = {.context = &loop, .up = on_up, .down = on_down};
-    const struct lbm_control_handler control = {.context = &loop, .request = on_request, .gone = on_gone};
+    const struct lbm_control_handler control = {
+        .context = &loop, .request = on_request, .read = on_client_read, .gone = on_gone};
     const struct lbm_etcd_handler etcd = {
         .context = &loop, .result = on_log_result, .entries = on_log_entries, .snapshot = on_log_snapshot};
     struct lbm_recovered *recovered = NULL;

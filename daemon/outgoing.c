@@ -37,6 +37,7 @@ struct peer {
     struct lbm_address address;
     enum state state;
     int announced; /* `up` was called and `down` was not */
+    int told;      /* why there is no connection yet */
     struct bufferevent *bev;
     struct event *timer;
     uint64_t connection; /* number of the connection that stands, or stood last */
@@ -88,6 +89,10 @@ close_connection(struct peer *peer, const char *why)
         if (lasted.tv_sec * 1000000 + lasted.tv_usec > PAUSE_MAX_US)
             peer->pause_us = PAUSE_MIN_US;
     }
+    if (!peer->announced && !peer->told) {
+        peer->told = 1;
+        lbm_log(LBM_NOTE_INFO, "no connection to host %" PRIu32 " (%s) yet: %s", peer->host, peer->name, why);
+    }
     pause_connecting(peer);
     if (peer->announced) {
         peer->announced = 0;
@@ -112,6 +117,7 @@ on_event(struct bufferevent *bev, short what, void *context)
     peer->connection = ++outgoing->connections;
     peer->opened = 0;
     peer->announced = 1;
+    peer->told = 0;
     event_base_gettimeofday_cached(outgoing->base, &peer->up_since);
     lbm_log(LBM_NOTE_DEBUG, "connected to host %" PRIu32 " (%s)", peer->host, peer->name);
     outgoing->handler.up(outgoing->handler.context, peer->host);
@@ -243,6 +249,7 @@ lbm_outgoing_dial(struct lbm_outgoing *outgoing, uint32_t host, const char *name
     if (peer == NULL && (peer = add_peer(outgoing, host)) == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
     memcpy(peer->name, name, strlen(name) + 1);
+    peer->told = 0;
     peer->address = address;
     peer->pause_us = PAUSE_MIN_US;
     if (peer->state == PAUSED)

@@ -11,8 +11,8 @@
 #include "base/err.h"
 
 enum {
-    LBM_OUTGOING_LOSSY_MAX = 1 << 20,  /* bytes queued beyond which what may be lost is dropped */
-    LBM_OUTGOING_QUEUE_MAX = 64 << 20, /* bytes queued beyond which the connection is given up */
+    LBM_OUTGOING_LOSSY_MAX = 1 << 20, /* bytes queued beyond which what may be lost is dropped */
+    LBM_OUTGOING_QUEUE_MAX = 256 << 20, /* bytes queued beyond which the connection is given up */
 };
 
 struct lbm_outgoing;

@@ -105,7 +105,8 @@ const struct lbm_setting lbm_settings_table[] = {
      "Least important messages that are logged: error, warning, info or debug. Read again on SIGHUP.",
      AT(log)},
     {"admins", LBM_SETTING_UIDS, 0, 0, 0, NULL, "",
-     "Users who may change things over the control socket, beside root and the daemon's own user.",
+     "Users who may change hosts and others' jobs over the control socket, beside root and the daemon's own "
+     "user.",
      AT(admins)},
     {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",
      "File the process id is written to while the daemon runs; none if absent.", AT(pid_file)},

@@ -24,7 +24,8 @@
 #include "daemon/log.h"
 #include "tests/patience.h"
 
-enum { GREEDY_REPLIES = 60 /* of 1.3 MB: more than may wait for a client */ };
+/* Of 1.3 MB: more than may wait for a client, and as many as it should read before it asks again. */
+enum { GREEDY_REPLIES = 240, BUSY_REPLIES = 60 };
 
 struct fixture {
     struct event_base *base;
@@ -32,7 +33,7 @@ struct fixture {
     char path[96];
     struct lbm_uids_setting admins;
     struct lbm_control *control;
-    int requests, gone;
+    int requests, reads, gone;
     uint64_t last_client, last_gone;
     uint32_t last_uid;
     int last_admin;
@@ -86,6 +87,14 @@ on_request(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__R
 }
 
 static void
+on_all_read(void *context, uint64_t client)
+{
+    struct fixture *f = context;
+    assert_int_equal(client, f->last_client);
+    f->reads++;
+}
+
+static void
 on_gone(void *context, uint64_t client)
 {
     struct fixture *f = context;
@@ -96,7 +105,8 @@ on_gone(void *context, uint64_t client)
 static enum lbm_err
 open_control(struct fixture *f, struct lbm_control **control, struct lbm_diag *diag)
 {
-    const struct lbm_control_handler handler = {.context = f, .request = on_request, .gone = on_gone};
+    const struct lbm_control_handler handler = {
+        .context = f, .request = on_request, .read = on_all_read, .gone = on_gone};
     return lbm_control_new(f->base, f->path, &f->admins, &handler, control, diag);
 }
 
@@ -370,6 +380,33 @@ large_answers_reach_a_client_that_reads(void **state)
 }
 
 static void
+who_has_much_to_read_is_not_listened_to(void **state)
+{
+    struct fixture *f = *state;
+    const struct timeval while_ = {.tv_usec = 50000};
+    int fd = client_of(f);
+    f->replies = BUSY_REPLIES;
+    f->reply_rows = LBM_ROWS_MAX;
+    ask(fd, 1);
+    UNTIL(f, f->requests == 1);
+    f->replies = 1;
+    ask(fd, 2);
+    event_base_loopexit(f->base, &while_);
+    event_base_dispatch(f->base);
+    assert_int_equal(f->requests, 1);
+    assert_int_equal(f->reads, 0);
+    for (int i = 0; i < BUSY_REPLIES + 1; i++) {
+        Lbm__Response *message = answer(f, fd);
+        assert_non_null(message);
+        lbm__response__free_unpacked(message, NULL);
+    }
+    assert_int_equal(f->requests, 2);
+    UNTIL(f, f->reads == 2);
+    assert_int_equal(f->gone, 0);
+    close(fd);
+}
+
+static void
 an_answer_to_nobody_is_dropped(void **state)
 {
     struct fixture *f = *state;
@@ -476,6 +513,7 @@ main(void)
         TEST(too_many_clients_are_turned_away_with_a_reason),
         TEST(a_client_that_does_not_read_is_cut_off),
         TEST(large_answers_reach_a_client_that_reads),
+        TEST(who_has_much_to_read_is_not_listened_to),
         TEST(an_answer_to_nobody_is_dropped),
         TEST(nothing_is_read_while_paused),
         TEST(a_socket_somebody_listens_at_is_left_alone),

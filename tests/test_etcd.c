@@ -118,7 +118,7 @@ begin(void **state)
     *f = (struct fixture){.base = event_base_new()};
     for (size_t i = 0; i < MEMBERS; i++)
         begin_member(f, i);
-    const struct lbm_etcd_config config = {.endpoint = f->endpoint,
+    const struct lbm_etcd_config config = {.endpoint = (const char(*)[LBM_ETCD_URL_MAX + 1]) f->endpoint,
                                            .n_endpoints = MEMBERS,
                                            .prefix = "/lbmap",
                                            .ca = "",
@@ -149,7 +149,8 @@ end(void **state)
 static void
 append(struct fixture *f)
 {
-    const struct lbm_bytes command = {(const uint8_t *)"x", 1};
+    uint8_t bytes[] = {'x'};
+    const struct lbm_bytes command = {bytes, sizeof bytes};
     lbm_etcd_append(f->etcd, 1, &command);
 }
 
@@ -196,7 +197,8 @@ static void
 who_refuses_a_snapshot_stays(void **state)
 {
     struct fixture *f = *state;
-    const struct lbm_bytes view = {(const uint8_t *)"view", 4};
+    uint8_t bytes[] = {'v', 'i', 'e', 'w'};
+    const struct lbm_bytes view = {bytes, sizeof bytes};
     lbm_etcd_compact(f->etcd, 1, &view);
     UNTIL(f, f->member[0].change != NULL);
     answer(&f->member[0].change, 400, "{\"code\":3,\"message\":\"request is too large\"}");

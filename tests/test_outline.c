@@ -61,15 +61,14 @@ diffusion_comes_near_a_plan(void **state)
 }
 
 static void
-pinned_vertices_stay_where_they_must(void **state)
+expect_pins(enum lbm_start start)
 {
-    (void)state;
     struct scene scene;
     scene_new(&scene, "mesh:3x3", "airfoil:1500", &scene_calm);
     scene.g.pin = calloc(scene.g.n, sizeof *scene.g.pin);
     for (uint32_t v = 0; v < scene.g.n; v++)
         scene.g.pin[v] = v % 50 == 0 ? v / 50 % scene.h.n : LBM_NONE;
-    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, start), LBM_OK);
     scene_expect_settled(&scene, 200);
     uint32_t *part = calloc(scene.g.n, sizeof *part);
     scene_owners(&scene, part);
@@ -77,6 +76,14 @@ pinned_vertices_stay_where_they_must(void **state)
         assert_int_equal(part[v], scene.g.pin[v]);
     free(part);
     scene_free(&scene);
+}
+
+static void
+pinned_vertices_go_where_they_must(void **state)
+{
+    (void)state;
+    expect_pins(LBM_START_RANDOM);
+    expect_pins(LBM_START_OUTLINE);
 }
 
 /* A host does not run for some seconds, as on a machine that has too much to do, so it has not heard its home
@@ -134,7 +141,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(diffusion_comes_near_a_plan),
-        cmocka_unit_test(pinned_vertices_stay_where_they_must),
+        cmocka_unit_test(pinned_vertices_go_where_they_must),
         cmocka_unit_test(a_host_that_did_not_run_waits_for_the_plan),
         cmocka_unit_test(crashes_do_not_hold_it_up),
     };

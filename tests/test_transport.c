@@ -48,6 +48,14 @@ on_message(void *context, const Lbm__Peer *message, size_t bytes)
     f->bytes += bytes;
 }
 
+static int
+accepts(void *context, const Lbm__Peer *hello)
+{
+    (void)context;
+    assert_int_equal(hello->body_case, LBM__PEER__BODY_HELLO);
+    return hello->dst == OTHER;
+}
+
 static void
 on_up(void *context, uint32_t host)
 {
@@ -76,7 +84,7 @@ settle(struct fixture *f)
 static void
 listen_again(struct fixture *f)
 {
-    const struct lbm_inbound_handler handler = {.context = f, .message = on_message};
+    const struct lbm_inbound_handler handler = {.context = f, .accepts = accepts, .message = on_message};
     assert_int_equal(lbm_inbound_new(f->base, &f->address, f->name, &handler, &f->inbound, NULL), LBM_OK);
 }
 
@@ -124,7 +132,7 @@ tear_down(void **state)
 }
 
 static uint8_t *
-hello_from(uint32_t src, size_t *len)
+hello_between(uint32_t src, uint32_t dst, size_t *len)
 {
     char name[] = "h", address[] = "127.0.0.1:7000";
     uint8_t *frame;
@@ -137,11 +145,17 @@ hello_from(uint32_t src, size_t *len)
     hello.address = address;
     peer.src = src;
     peer.src_incarnation = 1;
-    peer.dst = OTHER;
+    peer.dst = dst;
     peer.body_case = LBM__PEER__BODY_HELLO;
     peer.hello = &hello;
     assert_int_equal(lbm_wire_pack_peer(&peer, &frame, len), LBM_OK);
     return frame;
+}
+
+static uint8_t *
+hello_from(uint32_t src, size_t *len)
+{
+    return hello_between(src, OTHER, len);
 }
 
 /* A frame of about `bytes` bytes. */
@@ -293,7 +307,7 @@ a_connection_that_takes_nothing_is_given_up_and_made_anew(void **state)
     size_t len;
     connect_and_greet(f);
     lbm_inbound_pause(f->inbound, 1);
-    for (int i = 0; i < 24; i++) {
+    for (size_t sent = 0; sent <= LBM_OUTGOING_QUEUE_MAX + (8 << 20); sent += len) {
         uint8_t *frame = entries_from(US, 3u << 20, &len);
         send_frame(f, frame, len, 0);
     }
@@ -349,7 +363,7 @@ static void
 a_port_in_use_is_refused(void **state)
 {
     struct fixture *f = *state;
-    const struct lbm_inbound_handler handler = {.context = f, .message = on_message};
+    const struct lbm_inbound_handler handler = {.context = f, .accepts = accepts, .message = on_message};
     struct lbm_inbound *second = NULL;
     struct lbm_diag diag = {0};
     assert_int_equal(lbm_inbound_new(f->base, &f->address, f->name, &handler, &second, &diag), LBM_E_BUSY);
@@ -464,6 +478,25 @@ a_host_that_connects_again_replaces_its_old_connection(void **state)
 }
 
 static void
+a_hello_for_somebody_else_replaces_nobody(void **state)
+{
+    struct fixture *f = *state;
+    size_t len, astray_len;
+    uint8_t *hello = hello_from(US, &len), *astray = hello_between(US, OTHER + 1, &astray_len);
+    int first = stranger(f), second = stranger(f);
+    say(first, hello, len);
+    UNTIL(f, f->messages == 1);
+    say(second, astray, astray_len);
+    UNTIL(f, closed(second));
+    assert_false(closed(first));
+    assert_int_equal(f->messages, 1);
+    free(hello);
+    free(astray);
+    close(first);
+    close(second);
+}
+
+static void
 silent_strangers_give_way(void **state)
 {
     struct fixture *f = *state;
@@ -521,6 +554,7 @@ main(void)
         TEST(a_hello_in_single_bytes_is_taken),
         TEST(a_connection_speaks_for_one_host),
         TEST(a_host_that_connects_again_replaces_its_old_connection),
+        TEST(a_hello_for_somebody_else_replaces_nobody),
         TEST(silent_strangers_give_way),
         TEST(what_answers_a_peer_is_no_peer),
     };

@@ -17,6 +17,8 @@
  * If the environment has LOADS, that file has the load of each vertex, a line each; it is read every second
  * and reported for what is held.
  *
+ * If it has PAYLOAD, payloads have so many bytes, at least the 8 of the count.
+ *
  * It ends after so many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
  * revoked. A step of all its vertices takes STEP_MS, and they are kept every CHECKPOINT_MS. */
 #include "config.h"
@@ -42,20 +44,35 @@ struct work {
 
 struct worker {
     FILE *history;
-    uint32_t n;         /* vertices of the job */
-    struct work *work;  /* [n] */
-    uint64_t *returned; /* [n] steps as payload, while a release is under way */
+    uint32_t n;        /* vertices of the job */
+    struct work *work; /* [n] */
+    size_t len;        /* of a payload */
+    char *payload;     /* [n * len] steps, then bytes that tell the vertex */
     int step_ms, checkpoint_ms;
     int away; /* nonzero: the daemon is, and it is written down */
 };
+
+/* What is known of the vertex, as bytes that stay. */
+static struct lbmap_payload
+payload_of(struct worker *worker, uint32_t v)
+{
+    char *bytes = &worker->payload[v * worker->len];
+    memcpy(bytes, &worker->work[v].steps, sizeof worker->work[v].steps);
+    memset(bytes + sizeof worker->work[v].steps, (int)(v & 127), worker->len - sizeof worker->work[v].steps);
+    return (struct lbmap_payload){bytes, worker->len};
+}
 
 static void
 acquire(void *context, uint32_t v, uint64_t token, struct lbmap_payload payload)
 {
     struct worker *worker = context;
     uint64_t steps = 0;
-    if (payload.len == sizeof steps)
-        memcpy(&steps, payload.bytes, sizeof steps);
+    const char *bytes = payload.bytes;
+    if (payload.len == worker->len)
+        memcpy(&steps, bytes, sizeof steps);
+    if (payload.len > sizeof steps &&
+        (payload.len != worker->len || bytes[payload.len - 1] != (char)(v & 127)))
+        fprintf(stderr, "worker: vertex %u comes with a payload that is not its own\n", v);
     worker->work[v] = (struct work){token, steps, 0, 1};
     fprintf(worker->history, "%" PRId64 " acquire %u %" PRIu64 " %" PRIu64 "\n", serving_now_us(), v, token,
             steps);
@@ -75,9 +92,8 @@ release(void *context, uint32_t v, uint64_t token)
 {
     struct worker *worker = context;
     (void)token;
-    worker->returned[v] = worker->work[v].steps;
     tell_end(worker, "release", v);
-    return (struct lbmap_payload){&worker->returned[v], sizeof worker->returned[v]};
+    return payload_of(worker, v);
 }
 
 static void
@@ -116,8 +132,7 @@ checkpoint(struct worker *worker, struct lbmap *map)
     size_t n = 0;
     for (uint32_t v = 0; states != NULL && v < worker->n; v++)
         if (worker->work[v].token != 0 && !worker->work[v].checkpointed)
-            states[n++] = (struct lbmap_state){
-                v, worker->work[v].token, {&worker->work[v].steps, sizeof worker->work[v].steps}};
+            states[n++] = (struct lbmap_state){v, worker->work[v].token, payload_of(worker, v)};
     if (n != 0 && lbmap_checkpoint(map, states, n) == LBMAP_OK)
         for (size_t i = 0; i < n; i++) {
             struct work *work = &worker->work[states[i].vertex];
@@ -214,14 +229,15 @@ main(int argc, char **argv)
     if (map != NULL) {
         worker.n = lbmap_vertices(map);
         worker.work = calloc(worker.n, sizeof *worker.work);
-        worker.returned = calloc(worker.n, sizeof *worker.returned);
+        worker.len = getenv("PAYLOAD") != NULL ? (size_t)atol(getenv("PAYLOAD")) : sizeof(uint64_t);
+        worker.payload = worker.len >= sizeof(uint64_t) ? calloc(worker.n, worker.len) : NULL;
         (void)lbmap_set_timeout(map, TIMEOUT_MS);
-        if (worker.work != NULL && worker.returned != NULL)
+        if (worker.work != NULL && worker.payload != NULL)
             status = run(&worker, map, end_us);
     }
     fclose(worker.history);
     lbmap_close(map);
     free(worker.work);
-    free(worker.returned);
+    free(worker.payload);
     return status;
 }

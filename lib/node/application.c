@@ -10,6 +10,11 @@
 #include "node/guest.h"
 #include "node/internal.h"
 
+enum {
+    GIVE_BYTES_MAX = 16 << 20, /* about; what goes beyond waits until all has been read, */
+    GIVE_AGAIN_US = 1000000,   /* or for so long */
+};
+
 static struct application *
 application_of(const struct lbm_node *node, uint64_t job)
 {
@@ -76,6 +81,29 @@ may_run(const struct lbm_node *node, const struct lbm_vertex *vertex)
            (is_acked(node, vertex) || LBM_BUG(WORK_UNACKED));
 }
 
+/* It has been given as much as should wait to be read at a time. */
+static int
+is_full(struct lbm_node *node, struct application *application, size_t bytes)
+{
+    application->given += bytes;
+    if (application->given <= GIVE_BYTES_MAX)
+        return 0;
+    application->given = 0;
+    application->again_us = node->now_us + GIVE_AGAIN_US;
+    application->scan = 1;
+    return 1;
+}
+
+void
+application_has_read(struct lbm_node *node, uint64_t client)
+{
+    struct application *application = application_at(node, client);
+    if (application == NULL)
+        return;
+    application->given = 0;
+    application->again_us = node->now_us;
+}
+
 static void
 give(struct lbm_node *node, struct application *application)
 {
@@ -99,8 +127,11 @@ give(struct lbm_node *node, struct application *application)
         if (application->wants_edges)
             neighbours_add(node, &grant.neighbours, vertex);
         size_t bytes = 32 * grant.vertex.n + grant.payload.len + neighbours_bytes(&grant.neighbours);
-        if (bytes > LBM_BATCH_BYTES_MAX)
-            send_grant(node, application, &grant);
+        if (bytes <= LBM_BATCH_BYTES_MAX)
+            continue;
+        send_grant(node, application, &grant);
+        if (is_full(node, application, bytes))
+            return;
     }
     send_grant(node, application, &grant);
 }
@@ -246,7 +277,7 @@ application_timer(struct lbm_node *node)
         if (node->jobs.at[i]->releasing.n != 0)
             give_up_waiting(node, node->jobs.at[i]);
     for (size_t i = 0; i < node->applications.n && lease_holds(node) && node->failed == LBM_OK; i++)
-        if (node->applications.at[i].scan)
+        if (node->applications.at[i].scan && node->now_us >= node->applications.at[i].again_us)
             give(node, &node->applications.at[i]);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
         struct job *job = job_of(node, node->applications.at[i].job);
@@ -260,6 +291,9 @@ application_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
     for (size_t i = 0; i < node->applications.n; i++) {
+        const struct application *application = &node->applications.at[i];
+        if (application->scan && lease_holds(node) && application->again_us > node->now_us)
+            when = application->again_us < when ? application->again_us : when;
         const struct job *job = job_of(node, node->applications.at[i].job);
         if (job != NULL && job->edges_due.n != 0)
             return node->now_us;

@@ -9,7 +9,11 @@
 #include "node/internal.h"
 
 /* One part: far below a frame whatever the degrees. */
-enum { PART_ROWS_MAX = 8192, PART_HALVES_MAX = 131072 };
+enum {
+    PART_ROWS_MAX = 8192,
+    PART_HALVES_MAX = 131072,
+    AT_ONCE_MAX = 8, /* of one client: every one may ask all hosts for all that they have */
+};
 
 /* What a host says at once: vertices, and such as the guest has not any more. */
 struct rows {
@@ -427,6 +431,15 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges, const L
     }
 }
 
+static int
+count_of(const struct lbm_node *node, uint64_t client)
+{
+    int n = 0;
+    for (size_t i = 0; i < node->collections.n; i++)
+        n += node->collections.at[i]->client == client;
+    return n;
+}
+
 static struct collection *
 begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name)
 {
@@ -434,6 +447,11 @@ begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name
     if (entry == NULL) {
         reply_error(node, client, request, LBM_E_NOTFOUND, "there is no job named %s; lbctl jobs lists them",
                     name);
+        return NULL;
+    }
+    if (count_of(node, client) >= AT_ONCE_MAX) {
+        reply_error(node, client, request, LBM_E_BUSY, "%d such requests of this client are under way",
+                    AT_ONCE_MAX);
         return NULL;
     }
     struct collection *collection = lbm_alloc(1, sizeof *collection);

@@ -111,9 +111,12 @@ drain_job(struct lbm_node *node, struct job *job)
     if (rows == NULL || is_next == NULL)
         fail(node, LBM_E_NOMEM);
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++) {
+        uint32_t pin = shard->vertices.at[shard->patch.vertex[row]].pin;
         rows[row] = row;
         if (*wish_of(shard, row) != LBM_NONE && !is_active(node, *wish_of(shard, row)))
             *wish_of(shard, row) = LBM_NONE;
+        if (pin != LBM_NONE && is_active(node, pin)) /* nobody else may take it */
+            *wish_of(shard, row) = pin;
     }
     if (node->failed == LBM_OK)
         grow(node, shard, rows, rows + n, rows + 2 * (size_t)n, is_next);

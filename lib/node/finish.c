@@ -41,19 +41,20 @@ static void
 ask_again(struct lbm_node *node, struct job *job)
 {
     size_t kept = 0, asked = 0;
+    for (size_t i = 0; i < job->unfinished.n; i++)
+        job->shard.vertices.at[job->unfinished.at[i]].is_unfinished = 0;
     for (size_t i = 0; i < job->unfinished.n; i++) {
         uint32_t slot = job->unfinished.at[i];
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
         int known;
         uint32_t source = finish_source(node, vertex, &known);
-        if (vertex->stage == LBM_STAGE_NONE || vertex->fin)
+        if (vertex->stage == LBM_STAGE_NONE || vertex->fin || vertex->is_unfinished)
             continue;
         if (known && source == LBM_NONE) {
             vertex->fin = 1;
             continue;
         }
-        if (kept != 0 && job->unfinished.at[kept - 1] == slot)
-            continue;
+        vertex->is_unfinished = 1;
         job->unfinished.at[kept++] = slot;
         if (!known || !is_acked(node, vertex) || node->now_us - vertex->since_us < FIN_RETRY_US ||
             asked++ >= ASK_MAX)

@@ -177,6 +177,23 @@ all_is_told(struct lbm_shard *shard)
         shard->ghosts.at[i].unaware = 0;
 }
 
+/* Whom to tell of the neighbours of a vertex elsewhere: its host, or who took over from that. LBM_NONE:
+ * nobody that this host knows of, or nobody yet (*is_lost 0). */
+static uint32_t
+teller_to(const struct lbm_node *node, const struct lbm_ghost *ghost, int *is_lost)
+{
+    const struct lbm_member *member =
+        ghost->host != LBM_NONE ? lbm_view_member(&node->view, ghost->host) : NULL;
+    uint32_t heir = LBM_NONE;
+    uint64_t incarnation;
+    *is_lost = member == NULL;
+    if (member == NULL || lbm_view_takes_part(member))
+        return ghost->host != node->host ? ghost->host : LBM_NONE;
+    int known = lbm_view_heir(&node->view, member->host, member->incarnation, &heir, &incarnation);
+    *is_lost = known && (heir == LBM_NONE || heir == node->host);
+    return known && heir != node->host ? heir : LBM_NONE;
+}
+
 /* The changes, or everything if that is due. */
 static void
 ghosts_send(struct lbm_node *node, struct job *job)
@@ -195,16 +212,22 @@ ghosts_send(struct lbm_node *node, struct job *job)
     }
     const struct lbm_patch *patch = &shard->patch;
     batch_list batches = {0};
+    LBM_VEC(uint32_t) lost = {0};
     struct lbm_idmap by_host = {0};
     for (uint32_t row = 0; row < patch->g.n && node->failed == LBM_OK; row++)
         for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
             if (patch->g.target[e] < patch->g.n)
                 continue;
             const struct lbm_ghost *ghost = &shard->ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]];
-            int is_news = shard->vertices.at[patch->vertex[row]].untold || ghost->unaware;
-            if (ghost->host == LBM_NONE || ghost->host == node->host || (!all && !is_news))
+            int is_news = shard->vertices.at[patch->vertex[row]].untold || ghost->unaware, is_lost;
+            if (!all && !is_news)
                 continue;
-            struct batch *batch = batch_for(node, &batches, &by_host, ghost->host);
+            uint32_t host = teller_to(node, ghost, &is_lost);
+            if (all && is_lost && lbm_vec_push(&lost, ghost->id) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+            if (host == LBM_NONE)
+                continue;
+            struct batch *batch = batch_for(node, &batches, &by_host, host);
             job->ghosts_rows++;
             if (batch != NULL)
                 add_row(node, job, batch, row, ghost->id);
@@ -218,6 +241,9 @@ ghosts_send(struct lbm_node *node, struct job *job)
         lbm_vec_free(&batch->epoch);
         lbm_vec_free(&batch->position);
     }
+    if (node->failed == LBM_OK)
+        ghosts_ask(node, job, lost.n, lost.at);
+    lbm_vec_free(&lost);
     lbm_vec_free(&batches);
     lbm_idmap_free(&by_host);
     all_is_told(shard);

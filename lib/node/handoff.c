@@ -9,6 +9,8 @@
 #include "node/guest.h"
 #include "node/internal.h"
 
+enum { OFFER_BYTES_MAX = 64 << 20 /* to one host at a time */ };
+
 /* ---- what is due --------------------------------------------------------------------------------------- */
 
 void
@@ -74,14 +76,15 @@ send_offer(struct lbm_node *node, const struct due *first, struct columns *colum
     reasons->n = reasons->n_known = 0;
 }
 
+/* What is too much for one connection at a time is offered again with the next repetition. */
 static void
 send_offers(struct lbm_node *node, struct job *job, const struct due *list, size_t n)
 {
     struct columns columns;
     struct reasons reasons = {0};
-    size_t bytes = 0;
+    size_t bytes = 0, sent = 0;
     columns_init(&columns);
-    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+    for (size_t i = 0; i < n && sent <= OFFER_BYTES_MAX && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex = record_of(job, list[i].vertex);
         if (vertex == NULL || vertex->stage != LBM_STAGE_OUT || vertex->epoch + 1 != list[i].epoch)
             continue;
@@ -89,9 +92,10 @@ send_offers(struct lbm_node *node, struct job *job, const struct due *list, size
         if (columns.vertex.n == LBM_BATCH_VERTICES_MAX ||
             (bytes > LBM_BATCH_BYTES_MAX && columns.vertex.n != 0)) {
             send_offer(node, list, &columns, &reasons);
+            sent += bytes - record_bytes(vertex);
             bytes = record_bytes(vertex);
         }
-        columns_add(node, &columns, job, vertex, list[i].epoch, 1);
+        columns_add(node, &columns, job, vertex, list[i].epoch, COLUMNS_WHOLE);
         add_reason(node, &reasons, job, vertex);
     }
     send_offer(node, list, &columns, &reasons);
@@ -213,7 +217,7 @@ take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enu
 {
     int in_session = vertex->in_session;
     vertex->in_session = 0;
-    wishes_answered(job, vertex->peer);
+    wishes_answered(job, vertex);
     move_ends(node, job, vertex, vertex->peer, LBM_MOVE_TAKEN_BACK);
     record_stage(node, job, vertex, transition, LBM_NONE, 0);
     if (in_session)
@@ -325,7 +329,7 @@ settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, co
 {
     int in_session = vertex->in_session;
     vertex->in_session = 0;
-    wishes_answered(job, vertex->peer);
+    wishes_answered(job, vertex);
     move_ends(node, job, vertex, from->src, refused ? LBM_MOVE_REFUSED : LBM_MOVE_ARRIVED);
     if (refused) {
         record_stage(node, job, vertex, LBM_TRANSITION_RETURN, LBM_NONE, 0);
@@ -361,6 +365,17 @@ on_answer(struct lbm_node *node, const Lbm__Peer *message)
         job->tick_us = node->now_us; /* there is room for more */
     if (job->level.state == LEVEL_TRANSFER && job->level.tick_us > node->now_us + TRANSFER_SOON_US)
         job->level.tick_us = node->now_us + TRANSFER_SOON_US;
+}
+
+int
+handoff_waits(const struct lbm_node *node, const struct job *job)
+{
+    for (size_t i = 0; job->shard.n_out != 0 && i < job->out.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
+        if (vertex->stage == LBM_STAGE_OUT && !is_absent(node, vertex->peer))
+            return 1;
+    }
+    return 0;
 }
 
 /* ---- the target's side --------------------------------------------------------------------------------- */

@@ -148,7 +148,11 @@ void on_log_external_snapshot(struct lbm_node *node, uint64_t index, const struc
 
 struct job *job_of(const struct lbm_node *node, uint64_t id);
 struct job *job_add(struct lbm_node *node, uint64_t id);
+/* Its object stays, out of reach, while another thread reads its guest. */
 void job_remove(struct lbm_node *node, uint64_t id);
+struct job *job_removed(const struct lbm_node *node, uint64_t id); /* such an object, or NULL */
+void jobs_forget(struct lbm_node *node);                           /* those that nobody reads any more */
+void jobs_free(struct lbm_node *node);
 void jobs_start(struct lbm_node *node, struct lbm_recovered *recovered);
 void jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry); /* by the log */
 void jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
@@ -336,6 +340,7 @@ void application_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint6
 void application_acked(struct lbm_node *node); /* the stream has moved on */
 void application_reset(struct lbm_node *node); /* this incarnation is over */
 void application_gone(struct lbm_node *node, uint64_t client);
+void application_has_read(struct lbm_node *node, uint64_t client); /* all that it was given */
 void application_job_deleted(struct lbm_node *node, uint64_t job);
 /* Nonzero if nobody works on the vertex. If somebody does, it is asked to stop, and `to` remembered. */
 int application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
@@ -380,7 +385,7 @@ uint32_t wishes_pump(struct lbm_node *node, struct job *job);
 /* An OWN vertex may have a wish that it had not, or has it again; or one that was to go stays. */
 void wishes_changed(struct job *job);
 /* A vertex that was OUT to that host is not any more. */
-void wishes_answered(struct job *job, uint32_t host);
+void wishes_answered(struct job *job, const struct lbm_vertex *vertex); /* OUT, to vertex->peer */
 void wishes_free(struct wishes *wishes);
 
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
@@ -391,6 +396,8 @@ int handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *ver
 /* The same for a vertex that an application has just released: its payload may be newer than the buddy's. */
 int handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
 void handoff_timer(struct lbm_node *node, struct job *job);
+/* Nonzero if a vertex is on its way to a host that may answer. */
+int handoff_waits(const struct lbm_node *node, const struct job *job);
 void handoff_view_changed(struct lbm_node *node, struct job *job);
 /* The buddy has got this record as it is: what was waiting for that is due. */
 void handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);

@@ -80,18 +80,61 @@ job_free(struct job *job)
     free(job);
 }
 
+/* Nonzero while another thread reads its guest. */
+static int
+is_read(const struct lbm_node *node, const struct job *job)
+{
+    return job->planning || (job->guest != NULL && job->guest_id > node->persisted);
+}
+
 void
 job_remove(struct lbm_node *node, uint64_t id)
 {
     for (size_t i = 0; i < node->jobs.n; i++) {
-        if (node->jobs.at[i]->id != id)
+        struct job *job = node->jobs.at[i];
+        if (job->id != id)
             continue;
-        stream_job_gone(node, node->jobs.at[i]);
-        job_free(node->jobs.at[i]);
+        stream_job_gone(node, job);
+        if (!is_read(node, job))
+            job_free(job);
+        else if (lbm_vec_push(&node->removed, job) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
         memmove(&node->jobs.at[i], &node->jobs.at[i + 1], (node->jobs.n - i - 1) * sizeof *node->jobs.at);
         node->jobs.n--;
         return;
     }
+}
+
+struct job *
+job_removed(const struct lbm_node *node, uint64_t id)
+{
+    for (size_t i = 0; i < node->removed.n; i++)
+        if (node->removed.at[i]->id == id)
+            return node->removed.at[i];
+    return NULL;
+}
+
+void
+jobs_forget(struct lbm_node *node)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < node->removed.n; i++)
+        if (is_read(node, node->removed.at[i]))
+            node->removed.at[kept++] = node->removed.at[i];
+        else
+            job_free(node->removed.at[i]);
+    node->removed.n = kept;
+}
+
+void
+jobs_free(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        job_free(node->jobs.at[i]);
+    for (size_t i = 0; i < node->removed.n; i++)
+        job_free(node->removed.at[i]);
+    lbm_vec_free(&node->jobs);
+    lbm_vec_free(&node->removed);
 }
 
 const struct pulse *
@@ -258,6 +301,10 @@ jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
     free(job->pending);
     job->pending = NULL;
     job->part.is_part = 0;
+    if (job->shard.m != node->view.m) { /* recovered before the log said how many the cluster has */
+        job->shard.m = node->view.m;
+        lbm_affine_identity(&job->frame, node->view.m);
+    }
     job->phase =
         entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
     if (job->phase == LBM_PHASE_PLACED)
@@ -289,11 +336,6 @@ jobs_deleted(struct lbm_node *node, uint64_t id)
         return;
     application_job_deleted(node, id);
     record_drop_job(node, id);
-    if (job->planning) {
-        /* The plan's thread still reads the guest: on_planned removes what is left. */
-        job->stored = LBM_JOB_PENDING;
-        return;
-    }
     job_remove(node, id);
 }
 
@@ -455,7 +497,7 @@ all_ready(const struct lbm_node *node, const struct job *job)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
-            is_silent(node, member->host, EXCLUDE_US))
+            is_silent(node, member->host, EXCLUDE_US) || is_absent(node, member->host))
             continue;
         const struct pulse *pulse = pulse_known(job, member->host);
         int is_there =
@@ -494,7 +536,7 @@ placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         return;
     job->tick_us = node->now_us + PLACING_TICK_US;
     uint32_t waiting = wishes_pump(node, job);
-    if (follows_regions(job, entry) || (waiting == 0 && job->shard.n_out == 0))
+    if (follows_regions(job, entry) || (waiting == 0 && !handoff_waits(node, job)))
         job_enter(node, job, LBM_PHASE_MAPPING);
 }
 

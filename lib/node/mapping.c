@@ -131,7 +131,7 @@ tick_planned(struct lbm_node *node, struct job *job)
     uint32_t waiting = wishes_pump(node, job);
     if (job->sweeps < PLAN_SWEEPS)
         sweep(node, job, 1);
-    set_ready(node, job, waiting == 0 && job->shard.n_out == 0 && job->sweeps >= PLAN_SWEEPS);
+    set_ready(node, job, waiting == 0 && !handoff_waits(node, job) && job->sweeps >= PLAN_SWEEPS);
 }
 
 /* Enough is enough: a vertex on a border may change hands for ever while the frame trembles, and points that
@@ -168,12 +168,12 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     }
     waiting += wishes_pump(node, job);
     /* What is on its way would be counted nowhere. */
-    if (!job->frame_fixed && waiting == 0 && job->shard.n_out == 0 && node->now_us >= job->stats_us &&
+    if (!job->frame_fixed && waiting == 0 && !handoff_waits(node, job) && node->now_us >= job->stats_us &&
         frame_wants_stats(node, job, entry)) {
         job->stats_us = node->now_us + STATS_US;
         frame_tell(node, job, entry);
     }
-    job->calm = at_rest && waiting == 0 && job->shard.n_out == 0 ? job->calm + 1 : 0;
+    job->calm = at_rest && waiting == 0 && !handoff_waits(node, job) ? job->calm + 1 : 0;
     set_ready(node, job, job->calm >= CALM_TICKS && (job->frame_seq != 0 || is_spent));
 }
 
@@ -187,7 +187,7 @@ mapping_timer(struct lbm_node *node, struct job *job)
     if (!follows_regions(job, entry))
         tick_planned(node, job);
     else if (entry->start == LBM_START_OUTLINE)
-        set_ready(node, job, job->shard.n_out == 0); /* as it is, until the outline is planned */
+        set_ready(node, job, !handoff_waits(node, job)); /* as it is, until the outline is planned */
     else
         tick_following(node, job, entry);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The step function: checks where a message comes from, hands each event to the file that owns it, and
  * closes the step's transaction. */
-#include "node/guest.h"
 #include "node/node.h"
+#include "node/guest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,9 +83,7 @@ lbm_node_free(struct lbm_node *node)
 {
     if (node == NULL)
         return;
-    while (node->jobs.n != 0)
-        job_remove(node, node->jobs.at[0]->id);
-    lbm_vec_free(&node->jobs);
+    jobs_free(node);
     while (node->uploads.n != 0)
         submit_gone(node, node->uploads.at[0]->client);
     lbm_vec_free(&node->uploads);
@@ -218,8 +216,8 @@ static const struct {
 };
 
 /* PROTOCOL section 3: drop what names the wrong destination, cluster, or an older incarnation. */
-static int
-is_acceptable(const struct lbm_node *node, const Lbm__Peer *message)
+int
+lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message)
 {
     if (message->dst != node->host || message->src == node->host || message->src >= LBM_HOSTS_MAX)
         return 0;
@@ -239,7 +237,7 @@ is_acceptable(const struct lbm_node *node, const Lbm__Peer *message)
 static void
 on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
 {
-    if (!is_acceptable(node, message))
+    if (!lbm_node_accepts(node, message))
         return;
     node->n_received++;
     node->bytes_received += bytes;
@@ -268,6 +266,7 @@ on_persisted(struct lbm_node *node, uint64_t id)
         node->persisted = id;
     if (node->persisted >= node->soft_after)
         node->soft_held = 0;
+    jobs_forget(node);
     adopt_persisted(node);
     log_persisted(node);
 }
@@ -332,6 +331,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         operate_gone(node, event->as.client);
         ids_gone(node, event->as.client);
         application_gone(node, event->as.client);
+        break;
+    case LBM_EVENT_CLIENT_READ:
+        application_has_read(node, event->as.client);
         break;
     case LBM_EVENT_CAPACITY:
         on_capacity(node, event->as.left);

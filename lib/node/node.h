@@ -126,6 +126,7 @@ struct lbm_node_config {
     X(PLANNED, "planned")     /* a computation asked for by LBM_EFFECT_PLAN has ended */                     \
     X(REQUEST, "request")     /* from a client */                                                            \
     X(CLIENT_GONE, "client gone")                                                                            \
+    X(CLIENT_READ, "client read")   /* it has read all that was sent to it, which was much */                \
     X(CAPACITY, "capacity")         /* measured: what others leave of the processors */                      \
     X(LOG_RESULT, "log result")     /* engine external: what became of a LOG_APPEND */                       \
     X(LOG_ENTRIES, "log entries")   /* engine external: entries in order, from where LOG_FOLLOW said */      \
@@ -173,7 +174,7 @@ struct lbm_event {
             int admin;                   /* nonzero: may change things */
             const Lbm__Request *request; /* borrowed, validated */
         } request;
-        uint64_t client; /* CLIENT_GONE */
+        uint64_t client; /* CLIENT_GONE, CLIENT_READ */
         double left;     /* CAPACITY: in (0, 1], 1: all of them */
         struct {
             uint64_t index;
@@ -284,6 +285,9 @@ void lbm_node_free(struct lbm_node *node);
 /* Take one event; append effects in the order they must be carried out.
  * Errors: LBM_E_NOMEM, LBM_E_CORRUPT (recovered data contradict one another): the shell must stop; what
  * was stored stays consistent. */
+/* Nonzero if the message is for this host: it names it, and its cluster. */
+int lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message);
+
 enum lbm_err lbm_node_step(struct lbm_node *node, const struct lbm_event *event,
                            struct lbm_effects *effects) LBM_MUST_CHECK;
 

@@ -143,7 +143,11 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
     for (size_t i = 0; i < o->vertex.n; i++) {
         struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
         uint32_t cluster = o->cluster.at[i];
-        if (vertex != NULL && vertex->stage == LBM_STAGE_OWN && vertex->pin == LBM_NONE && cluster < n)
+        if (vertex == NULL || vertex->stage != LBM_STAGE_OWN)
+            continue;
+        if (vertex->pin != LBM_NONE)
+            follow_row(job, vertex, node->host, vertex->pin, NULL);
+        else if (cluster < n)
             follow_row(job, vertex, node->host, host[cluster],
                        position != NULL ? &position[(size_t)cluster * job->shard.m] : NULL);
     }

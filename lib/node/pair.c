@@ -152,7 +152,7 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
         fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
-        columns_add(node, &columns, job, vertex, vertex->epoch, 1);
+        columns_add(node, &columns, job, vertex, vertex->epoch, COLUMNS_ADJACENCY);
     }
     columns_message(&columns);
     Lbm__PairAccept accept = LBM__PAIR_ACCEPT__INIT;

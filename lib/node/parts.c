@@ -71,6 +71,8 @@ part_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *r
         struct upload *upload = node->uploads.at[i];
         if (upload->parts == 0 || upload->token != token || upload->job != 0)
             continue;
+        if (refusal == NULL && job_of(node, job) != NULL)
+            refusal = "this host has read that part already, and waits for the others";
         if (refusal != NULL) {
             reply_error(node, upload->client, upload->request, LBM_E_STATE, "%s", refusal);
             submit_drop(node, upload->client);
@@ -210,6 +212,17 @@ tell(struct lbm_node *node, struct job *job)
     send_peer(node, job->part.home, &message);
 }
 
+/* One that is evicted and not yet adopted may come back, and propose the job. */
+static int
+is_gone_for_good(const struct lbm_node *node, uint32_t home)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, home);
+    if (member == NULL)
+        return 1;
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, home, member->incarnation);
+    return gone != NULL && (!gone->evicted || gone->adopted);
+}
+
 void
 part_timer(struct lbm_node *node, struct job *job)
 {
@@ -225,7 +238,7 @@ part_timer(struct lbm_node *node, struct job *job)
     part->tell_us = node->now_us + SOON_US;
     if (!node->caught_up)
         return;
-    if (lbm_view_member(&node->view, part->home) == NULL) {
+    if (is_gone_for_good(node, part->home)) {
         refuse_job(node, job->id, "the host that gathered the parts is gone; submit all of them again");
         return;
     }

@@ -138,23 +138,25 @@ void
 on_planned(struct lbm_node *node, const struct lbm_event *event)
 {
     struct lbm_plan *plan = event->as.planned.plan;
-    struct job *job = job_of(node, event->as.planned.job);
+    struct job *removed = job_removed(node, event->as.planned.job),
+               *job = removed == NULL ? job_of(node, event->as.planned.job) : NULL;
     const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
+    LBM_ASSERT(job == NULL || entry != NULL);
     if (job != NULL)
         job->planning = 0;
-    if (job != NULL && entry != NULL && job->drawing) {
+    if (removed != NULL) { /* cancelled meanwhile */
+        removed->planning = 0;
+        jobs_forget(node);
+    }
+    if (job != NULL && job->drawing) {
         usual_drawn(node, job, entry, event->as.planned.err, plan);
-    } else if (job != NULL && entry != NULL && job->outline.state == OUTLINE_PLANNING) {
+    } else if (job != NULL && job->outline.state == OUTLINE_PLANNING) {
         outline_planned(node, job, entry, event->as.planned.err, plan);
-    } else if (job != NULL && (entry == NULL || job->shard.n_own != entry->vertices)) {
-        /* Cancelled meanwhile; or vertices went another way: what is there is mapped from where it is. */
-        if (entry != NULL) {
-            job_free_guest(job);
-            job_store_state(node, job, LBM_JOB_PLACED);
-            job_enter(node, job, LBM_PHASE_PLACED);
-        } else {
-            job_remove(node, job->id);
-        }
+    } else if (job != NULL && job->shard.n_own != entry->vertices) {
+        /* Vertices went another way: what is there is mapped from where it is. */
+        job_free_guest(job);
+        job_store_state(node, job, LBM_JOB_PLACED);
+        job_enter(node, job, LBM_PHASE_PLACED);
     } else if (job != NULL && event->as.planned.err != LBM_OK) {
         note(node, LBM_NOTE_ERROR, "planning job %s: %s", entry->name, lbm_err_text(event->as.planned.err));
         fail(node, event->as.planned.err);

@@ -61,7 +61,9 @@ record_list(struct lbm_node *node, struct job *job, uint32_t slot)
         job->offers_us = node->now_us;
     }
     if (!vertex->fin) {
-        list(node, &job->unfinished, slot);
+        if (!vertex->is_unfinished)
+            list(node, &job->unfinished, slot);
+        vertex->is_unfinished = 1;
         if (job->finish_us == INT64_MAX)
             job->finish_us = node->now_us + FIN_RETRY_US;
     }

@@ -54,6 +54,7 @@ struct lbm_vertex {
     uint32_t news_asked;   /* so often everybody was asked for somebody to tell, and nobody was away */
     uint8_t news_told;     /* so often since anything was learnt, or more */
     uint8_t news_listed;   /* they are on the list of those to be told */
+    uint8_t is_unfinished; /* it is on the list of those whose source has not said FIN, or has just been */
     double x[3];        /* position in raw coordinates (before the frame) */
     int64_t offered_us; /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
     uint32_t row;       /* of the patch, or LBM_NONE */

@@ -37,6 +37,7 @@ struct change {
     uint64_t seq;
     uint64_t job;
     uint32_t vertex;
+    uint32_t bytes; /* that it took when it was last sent */
 };
 
 /* This host's records on their way to its buddy. */
@@ -52,6 +53,7 @@ struct stream {
     size_t next;        /* index of the first change not sent */
     uint64_t merged;    /* of the last record that was inherited */
     uint64_t uncovered; /* records from before the generation that the buddy has not got yet */
+    uint64_t in_flight; /* bytes of those that are sent and not acknowledged */
     int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
     int64_t insync_us;  /* last proposed */
     uint64_t start_seq; /* of the last change on the disk when this life began */
@@ -113,6 +115,8 @@ struct application {
     uint64_t request;
     uint64_t job;
     int scan;    /* vertices may be waiting to be given to it */
+    uint64_t given;   /* bytes since it has last read all that it was given, about */
+    int64_t again_us; /* it gets no more before that, or before it has read all */
     int has_had; /* it was given vertices, or came back with some */
     int is_back; /* with vertices from the life before */
     int wants_edges; /* it wants to hear of edges of its vertices */
@@ -367,6 +371,7 @@ struct lbm_node {
     struct network network;
 
     LBM_VEC(struct job *) jobs;
+    LBM_VEC(struct job *) removed; /* of which a plan's thread, or the store's, still reads the guest */
     uint64_t deleted[LBM_JOBS_MAX]; /* the last jobs that were, of whose records some may still arrive */
     uint32_t n_deleted;             /* so many so far */
     LBM_VEC(struct upload *) uploads;

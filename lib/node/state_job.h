@@ -52,6 +52,7 @@ struct wish_list {
     uint32_t host, first, n;
     uint32_t at;        /* where the search for those that may go goes on */
     uint32_t under_way; /* OUT, to that host */
+    uint64_t bytes;     /* of their payloads, about */
 };
 
 struct wishes {

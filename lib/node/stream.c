@@ -21,7 +21,7 @@ self_of(const struct lbm_node *node)
 void
 stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
 {
-    struct change change = {seq, job, vertex};
+    struct change change = {seq, job, vertex, 0};
     if (lbm_vec_push(&node->stream.changes, change) != LBM_OK)
         fail(node, LBM_E_NOMEM);
 }
@@ -55,7 +55,7 @@ gather(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     s->changes.n = s->head = s->next = 0;
-    s->uncovered = 0;
+    s->uncovered = s->in_flight = 0;
     for (size_t j = 0; j < node->jobs.n; j++) {
         struct lbm_shard *shard = &node->jobs.at[j]->shard;
         for (size_t i = 0; i < shard->vertices.n; i++) {
@@ -133,16 +133,19 @@ batch_fits(const struct lbm_node *node, const struct repl_batch *batch, size_t f
 }
 
 static void
-batch_add(struct lbm_node *node, struct repl_batch *batch, const struct change *change)
+batch_add(struct lbm_node *node, struct repl_batch *batch, struct change *change)
 {
     struct job *job;
     const struct lbm_vertex *vertex = vertex_of(node, change, &job);
+    change->bytes = 0;
     if (change->vertex == LBM_NONE) {
         batch->message.job = change->job;
         batch->message.drop_job = 1;
     } else if (vertex != NULL && vertex->seq == change->seq) {
         batch->message.job = change->job;
-        batch->bytes += content_bytes(vertex);
+        change->bytes = (uint32_t)content_bytes(vertex);
+        batch->bytes += change->bytes;
+        node->stream.in_flight += change->bytes;
         if (vertex->stage == LBM_STAGE_NONE) {
             if (lbm_vec_push(&batch->gone, change->vertex) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
@@ -153,6 +156,14 @@ batch_add(struct lbm_node *node, struct repl_batch *batch, const struct change *
     }
     /* A change that a later one has overtaken needs no row: the later one brings the record. */
     batch->message.seq = change->seq;
+}
+
+/* What is not acknowledged goes once more. */
+static void
+send_again(struct stream *s)
+{
+    s->next = s->head;
+    s->in_flight = 0;
 }
 
 /* Send one batch of what has not been sent. Returns 0 if there is nothing. */
@@ -201,7 +212,8 @@ pump(struct lbm_node *node)
     struct stream *s = &node->stream;
     if (!s->known || s->buddy == LBM_NONE)
         return;
-    while (s->next - s->head < REPL_BATCHES * LBM_BATCH_VERTICES_MAX && send_batch(node))
+    while (s->next - s->head < REPL_BATCHES * LBM_BATCH_VERTICES_MAX &&
+           s->in_flight < (uint64_t)REPL_BATCHES * LBM_BATCH_BYTES_MAX && send_batch(node))
         if (s->retry_us == INT64_MAX)
             s->retry_us = node->now_us + REPL_RETRY_US;
 }
@@ -247,7 +259,9 @@ advance(struct lbm_node *node, uint64_t seq)
     struct stream *s = &node->stream;
     s->acked = seq;
     while (s->head < s->changes.n && s->changes.at[s->head].seq <= seq && node->failed == LBM_OK) {
-        struct change change = s->changes.at[s->head++];
+        struct change change = s->changes.at[s->head];
+        s->in_flight -= s->head < s->next ? change.bytes : 0;
+        s->head++;
         acknowledged(node, &change);
     }
     s->next = s->next < s->head ? s->head : s->next;
@@ -377,7 +391,7 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
     if (!s->known) { /* whatever was under way on the connection before is lost */
         s->known = s->compared = 1;
         s->sent = s->acked;
-        s->next = s->head;
+        send_again(s);
     }
     int64_t from_us = node->now_us > (int64_t)lease->sent_us && LBM_BUG(LEASE_FROM_RECEIPT)
                           ? node->now_us
@@ -536,7 +550,7 @@ stream_timer(struct lbm_node *node)
     }
     if (node->now_us >= s->retry_us) {
         s->retry_us = INT64_MAX;
-        s->next = s->head;
+        send_again(s);
         s->sent = s->acked;
         s->known = 0; /* ask where it stands, rather than repeat what may not fit */
         l->ask_us = node->now_us;

@@ -147,7 +147,8 @@ submit_rows(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm_
         return;
     }
     if (append_rows(upload, rows) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        reply_error(node, client, request, LBM_E_NOMEM, "no memory for so large a guest: read it in parts");
+        submit_drop(node, client);
         return;
     }
     Lbm__Response response = LBM__RESPONSE__INIT;

@@ -7,6 +7,7 @@
  * pipelined: the flows of all rounds as one, over all links in turn, as soon as there is anything to give: a
  * vertex that came may leave at once. Links that still give share what may be under way, so that the last
  * one, which decides when it is over, does not wait for acknowledgements while the others idle. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ transfer_start(struct lbm_node *node, struct job *job)
     level->begun_us = level->progress_us = node->now_us;
     level->ask_us = node->now_us;
     const struct lbm_job_entry *job_entry = lbm_view_job(&node->view, job->id);
-    level->batch = (int64_t)(LBM_BATCH_VERTICES_MAX * job_entry->work / job_entry->vertices);
+    level->batch = (int64_t)fmin(LBM_BATCH_VERTICES_MAX * (double)job_entry->work / job_entry->vertices, 1e18);
     for (size_t i = 0; i < level->links.n; i++)
         level->links.at[i] = (struct transfer_link){.host = level->links.at[i].host,
                                                     .life = level->links.at[i].life,

@@ -5,6 +5,8 @@
 
 #include "node/internal.h"
 
+enum { WISH_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads under way to one host */ };
+
 static int
 is_wish(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
@@ -43,6 +45,20 @@ make_lists(struct wishes *w, const uint32_t *count, uint32_t n_ids)
 }
 
 static void
+begin(struct wish_list *list, const struct lbm_vertex *vertex)
+{
+    list->under_way++;
+    list->bytes += vertex->payload_len;
+}
+
+/* Payloads may change on the way out: what is counted wrong does not stop the last one. */
+static int
+has_room(const struct wish_list *list, uint32_t window)
+{
+    return list->under_way == 0 || (list->under_way < window && list->bytes < WISH_BYTES_MAX);
+}
+
+static void
 list_wishes(struct lbm_node *node, struct job *job)
 {
     struct wishes *w = &job->wishes;
@@ -61,13 +77,13 @@ list_wishes(struct lbm_node *node, struct job *job)
         if (list != NULL)
             w->slots.at[list->first + list->n++] = (uint32_t)i;
         if (list != NULL && vertex->move_to == list->host)
-            list->under_way++; /* its application is to let go of it */
+            begin(list, vertex); /* its application is to let go of it */
     }
     for (size_t i = 0; i < job->out.n && err == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
         struct wish_list *list = vertex->stage == LBM_STAGE_OUT ? list_of(w, vertex->peer) : NULL;
         if (list != NULL)
-            list->under_way++;
+            begin(list, vertex);
     }
     free(count);
     w->are_listed = err == LBM_OK;
@@ -82,11 +98,13 @@ wishes_changed(struct job *job)
 }
 
 void
-wishes_answered(struct job *job, uint32_t host)
+wishes_answered(struct job *job, const struct lbm_vertex *vertex)
 {
-    struct wish_list *list = list_of(&job->wishes, host);
-    if (list != NULL && list->under_way != 0)
-        list->under_way--;
+    struct wish_list *list = list_of(&job->wishes, vertex->peer);
+    if (list == NULL || list->under_way == 0)
+        return;
+    list->under_way--;
+    list->bytes -= list->bytes < vertex->payload_len ? list->bytes : vertex->payload_len;
 }
 
 /* Nobody waits for a host that takes nothing any more. */
@@ -108,7 +126,7 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
 {
     uint32_t *slot = &job->wishes.slots.at[list->first];
     for (uint32_t tries = list->n < 2 * window ? list->n : 2 * window;
-         tries > 0 && list->n != 0 && list->under_way < window && *room != 0 && node->failed == LBM_OK;
+         tries > 0 && list->n != 0 && has_room(list, window) && *room != 0 && node->failed == LBM_OK;
          tries--) {
         list->at = list->at < list->n ? list->at : 0;
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot[list->at]];
@@ -118,7 +136,8 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
             list->at++;
             continue;
         }
-        list->under_way += is_here != 0;
+        if (is_here)
+            begin(list, vertex);
         *room -= is_here && *room != UINT32_MAX;
         slot[list->at] = slot[--list->n];
     }

@@ -200,22 +200,40 @@ verify_row(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered 
     return err;
 }
 
-/* Behind the columns of a record: whose it is. */
+/* Whose the record is, which is behind its columns. */
+static enum lbm_err
+find_replica(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+             struct lbm_recovered_replica **replica, struct lbm_diag *diag)
+{
+    uint32_t owner = (uint32_t)sqlite3_column_int64(s, 18);
+    uint64_t incarnation = (uint64_t)sqlite3_column_int64(s, 19);
+    for (size_t i = 0; i < out->replicas.n; i++)
+        if (out->replicas.at[i].owner == owner && out->replicas.at[i].incarnation == incarnation) {
+            *replica = &out->replicas.at[i];
+            return LBM_OK;
+        }
+    return lbm_store_damaged(store->path, diag, "damaged: records of host %" PRIu32 " without a position",
+                             owner);
+}
+
+static enum lbm_err
+verify_replica_row(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+                   struct lbm_diag *diag)
+{
+    struct lbm_recovered_replica *replica;
+    enum lbm_err err = find_replica(store, s, out, &replica, diag);
+    return err == LBM_OK ? verify_row(store, s, out, diag) : err;
+}
+
 static enum lbm_err
 take_replica_row(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
                  struct lbm_diag *diag)
 {
-    uint32_t owner = (uint32_t)sqlite3_column_int64(s, 18);
-    uint64_t incarnation = (uint64_t)sqlite3_column_int64(s, 19);
-    struct lbm_recovered_replica *replica = NULL;
-    for (size_t i = 0; i < out->replicas.n; i++)
-        if (out->replicas.at[i].owner == owner && out->replicas.at[i].incarnation == incarnation)
-            replica = &out->replicas.at[i];
-    if (replica == NULL)
-        return lbm_store_damaged(store->path, diag, "damaged: records of host %" PRIu32 " without a position",
-                                 owner);
+    struct lbm_recovered_replica *replica;
     struct lbm_row row;
-    enum lbm_err err = lbm_store_read_row(store, s, &row, diag);
+    enum lbm_err err = find_replica(store, s, out, &replica, diag);
+    if (err == LBM_OK)
+        err = lbm_store_read_row(store, s, &row, diag);
     if (err != LBM_OK || lbm_vec_push(&replica->rows, row) == LBM_OK)
         return err;
     lbm_row_free(&row);
@@ -248,7 +266,7 @@ read_all(struct lbm_store *store, int keep_rows, struct lbm_recovered *out, stru
     }
     for (int i = 0; err == LBM_OK && i < 2; i++) {
         bind_half(store, LBM_SQL_REPLICA_ALL, i);
-        err = each(store, LBM_SQL_REPLICA_ALL, keep_rows ? take_replica_row : verify_row, out, diag);
+        err = each(store, LBM_SQL_REPLICA_ALL, keep_rows ? take_replica_row : verify_replica_row, out, diag);
     }
     return err;
 }
