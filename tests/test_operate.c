@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "graph/generate.h"
 #include "sim/cluster.h"
 
@@ -255,6 +256,12 @@ an_eviction_that_the_log_gets_too_late_is_void(void **state)
     assert_true(entry_of(cluster, 2)->incarnation > before);
 }
 
+static int
+has_settled(struct cluster *cluster, void *name)
+{
+    return cluster_settled(cluster, name);
+}
+
 static uint32_t
 attach(struct cluster *cluster, uint32_t uid)
 {
@@ -279,6 +286,36 @@ a_job_is_served_by_its_owner_alone(void **state)
     assert_int_equal(cluster_submit(cluster, 1, "job", &g, LBM_START_PLAN), LBM_OK);
     assert_int_equal(attach(cluster, ANYBODY), LBM_E_DENIED);
     assert_int_equal(attach(cluster, 0), LBM_OK);
+    lbm_graph_free(&g);
+}
+
+/* Vertices pinned to a host that left went elsewhere; when it is back their new owner can leave, too: they go where
+ * they are pinned, and nowhere else. */
+static void
+a_host_that_has_vertices_of_another_one_can_leave(void **state)
+{
+    struct cluster *cluster = ((struct scene *)*state)->cluster;
+    struct lbm_graph g;
+    struct lbm_diag diag;
+    uint32_t owner[64], doubles, none;
+    char name[] = "job";
+    assert_int_equal(lbm_graph_generate("lattice:8x8", 1, &g, &diag), LBM_OK);
+    g.pin = lbm_alloc(g.n, sizeof *g.pin);
+    assert_non_null(g.pin);
+    for (uint32_t v = 0; v < g.n; v++)
+        g.pin[v] = v % 7 == 0 ? 3 : LBM_NONE;
+    assert_int_equal(cluster_submit(cluster, 1, name, &g, LBM_START_PLAN), LBM_OK);
+    assert_true(cluster_run(cluster, PATIENCE_US, has_settled, name));
+    for (uint32_t host = 3; host != 0; host--) {
+        assert_int_equal(answer(cluster, host, 0, change_of(LBM__HOST_ACTION__HOST_LEAVE, host)), LBM_OK);
+        assert_int_equal(answer(cluster, host, 0, change_of(LBM__HOST_ACTION__HOST_JOIN, host)), LBM_OK);
+        expect_state(cluster, host, "ACTIVE");
+        assert_true(cluster_run(cluster, PATIENCE_US, has_settled, name));
+    }
+    cluster_owners(cluster, g.n, owner, &doubles, &none);
+    assert_int_equal(doubles + none, 0);
+    for (uint32_t v = 0; v < g.n; v += 7)
+        assert_true(owner[v] == 3 || owner[v] == 0);
     lbm_graph_free(&g);
 }
 
@@ -342,6 +379,7 @@ main(void)
         cmocka_unit_test_setup_teardown(a_dead_host_is_evicted_and_its_heir_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_eviction_that_the_log_gets_too_late_is_void, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_is_served_by_its_owner_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_host_that_has_vertices_of_another_one_can_leave, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_tell_what_happened_to_members, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_oldest_events_go_first, set_up, tear_down),
     };

@@ -108,6 +108,36 @@ a_host_that_did_not_run_waits_for_the_plan(void **state)
     }
 }
 
+/* Nothing is left of the job on the disk of its home, and the plan that is ready later is nobody's. */
+static void
+a_job_is_cancelled_while_it_is_planned(void **state)
+{
+    enum { HOME = 4, MOMENTS = 12 };
+    (void)state;
+    for (int i = 0; i < MOMENTS; i++) {
+        struct cluster_options options = scene_calm;
+        struct scene scene;
+        options.plan_us = 3000000;
+        scene_new(&scene, "mesh:3x3", "airfoil:1500", &options);
+        assert_int_equal(cluster_submit(scene.cluster, HOME, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+        cluster_run(scene.cluster, 2000000 + i * 700000, NULL, NULL);
+        cluster_cancel(scene.cluster, 1, "job");
+        cluster_run(scene.cluster, 1000000, NULL, NULL);
+        if (i % 2 == 0) {
+            cluster_crash(scene.cluster, HOME);
+            cluster_restart(scene.cluster, HOME);
+        }
+        cluster_run(scene.cluster, 6000000, NULL, NULL);
+        cluster_crash(scene.cluster, HOME); /* what its database has is found out by opening it */
+        cluster_restart(scene.cluster, HOME);
+        cluster_run(scene.cluster, 6000000, NULL, NULL);
+        assert_true(cluster_is_up(scene.cluster, HOME));
+        assert_false(cluster_has_job(scene.cluster, HOME, "job"));
+        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+        scene_free(&scene);
+    }
+}
+
 /* Whoever crashes, the home too, at any moment from the first sweeps to the end: the job settles. */
 static void
 crashes_do_not_hold_it_up(void **state)
@@ -143,6 +173,7 @@ main(void)
         cmocka_unit_test(diffusion_comes_near_a_plan),
         cmocka_unit_test(pinned_vertices_go_where_they_must),
         cmocka_unit_test(a_host_that_did_not_run_waits_for_the_plan),
+        cmocka_unit_test(a_job_is_cancelled_while_it_is_planned),
         cmocka_unit_test(crashes_do_not_hold_it_up),
     };
     return cmocka_run_group_tests_name("outline", tests, NULL, NULL);
