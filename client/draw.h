@@ -97,6 +97,13 @@ lbm_canvas_misses(const struct lbm_canvas *canvas, const double *a, const double
            (ay > bottom && by > bottom);
 }
 
+/* Nonzero if nothing is due to the host: it takes part no more. */
+static inline int
+lbm_scene_is_gone(const struct lbm_scene *scene, uint32_t p)
+{
+    return scene->n != 0 && !(scene->target[p] > 0.0);
+}
+
 /* Load relative to the target: 0.02 is 2 % too much. */
 static inline double
 lbm_scene_deviation(const struct lbm_scene *scene, uint32_t p)

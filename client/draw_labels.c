@@ -139,7 +139,8 @@ lbm_canvas_labels(struct lbm_canvas *canvas)
     cairo_select_font_face(canvas->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     /* A host without site and without vertices has no place to be labelled at. */
     for (uint32_t i = 0; err == LBM_OK && i < scene->n_hosts; i++)
-        if (scene->site != NULL || canvas->population[order[i].p] > 0)
+        if (!lbm_scene_is_gone(scene, order[i].p) &&
+            (scene->site != NULL || canvas->population[order[i].p] > 0))
             err = draw_label(canvas, order[i].p, size, &plates);
     if (err != LBM_OK)
         canvas->err = err;

@@ -94,13 +94,15 @@ lbm_canvas_title(struct lbm_canvas *canvas)
     const struct lbm_scene *scene = canvas->scene;
     char figures[256];
     double width = LEGEND_RIGHT - MAP_LEFT;
+    uint32_t n_hosts = 0;
+    for (uint32_t p = 0; p < scene->n_hosts; p++)
+        n_hosts += !lbm_scene_is_gone(scene, p);
     face(canvas, CAIRO_FONT_WEIGHT_BOLD, lbm_ink_text);
     lbm_canvas_text(canvas, MAP_LEFT, 44, 0.0, 25, width, scene->title);
     snprintf(figures, sizeof figures,
              "%u vertices, %zu edges, %u hosts   \xc2\xb7   imbalance %.2f %%   \xc2\xb7   J %" PRIu64
              "   \xc2\xb7   cut %" PRIu64,
-             scene->n, scene->n_edges, scene->n_hosts, 100.0 * scene->imbalance, scene->hop_bytes,
-             scene->cut);
+             scene->n, scene->n_edges, n_hosts, 100.0 * scene->imbalance, scene->hop_bytes, scene->cut);
     face(canvas, CAIRO_FONT_WEIGHT_NORMAL, lbm_ink_quiet);
     lbm_canvas_text(canvas, MAP_LEFT, 71, 0.0, 16, width, figures);
 }
@@ -157,7 +159,10 @@ draw_host_row(struct lbm_canvas *canvas, uint32_t p, double y)
     lbm_canvas_text(canvas, LEGEND_LEFT + SAMPLE + 12, y, 0.0, 14, 150, lbm_scene_host(scene, p, id));
     snprintf(text, sizeof text, "%" PRIu64, scene->load[p]);
     lbm_canvas_text(canvas, LEGEND_RIGHT - 76, y, 1.0, 14, 110, text);
-    snprintf(text, sizeof text, "%+.1f %%", 100.0 * lbm_scene_deviation(scene, p));
+    if (lbm_scene_is_gone(scene, p))
+        snprintf(text, sizeof text, "gone");
+    else
+        snprintf(text, sizeof text, "%+.1f %%", 100.0 * lbm_scene_deviation(scene, p));
     lbm_canvas_text(canvas, LEGEND_RIGHT, y, 1.0, 14, 70, text);
 }
 

@@ -59,6 +59,8 @@ lbm_remap_without(struct lbm_remap *remap, const char *list, struct lbm_hosts *h
         err = lbm_hosts_without(h, gone, number, &left, diag);
     if (err == LBM_E_NOMEM)
         (void)lbm_diag_set(diag, err, "--without", 0, "out of memory");
+    for (uint32_t p = 0; err == LBM_OK && p < h->n; p++)
+        h->capacity[p] = gone[p] ? 0 : h->capacity[p];
     free(gone);
     free(words);
     if (err != LBM_OK) {

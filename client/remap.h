@@ -10,7 +10,7 @@
 #include "map/map.h"
 
 struct lbm_remap {
-    struct lbm_hosts all; /* as given; n is 0 if none is gone */
+    struct lbm_hosts all; /* as given, those that are gone without capacity; n is 0 if none is */
     uint32_t *number;     /* [all.n] among those left; LBM_NONE: gone */
     uint32_t *current;    /* [n] numbers, LBM_NONE: on a host that is gone; NULL: no mapping is given */
     struct lbm_migration migration;

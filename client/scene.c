@@ -40,6 +40,21 @@ pairs(uint32_t n, const uint64_t *offset, const uint32_t *offset32, const uint32
     return pair;
 }
 
+/* A host that is gone, which has no capacity, has no links either. */
+static void
+drop_links_of_gone(const struct lbm_hosts *h, uint32_t *link, size_t *n_links)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *n_links; i++) {
+        if (!(h->capacity[link[2 * i]] > 0 && h->capacity[link[2 * i + 1]] > 0))
+            continue;
+        link[2 * kept] = link[2 * i];
+        link[2 * kept + 1] = link[2 * i + 1];
+        kept++;
+    }
+    *n_links = kept;
+}
+
 static void
 fill_targets(const struct lbm_graph *g, const struct lbm_hosts *h, double *target)
 {
@@ -75,6 +90,7 @@ lbm_plan_scene_make(const char *title, const struct lbm_graph *g, const struct l
         lbm_plan_scene_free(&made);
         return LBM_E_NOMEM;
     }
+    drop_links_of_gone(h, made.link, &scene->n_links);
     lbm_map_loads(g, h->n, plan->part, made.load);
     fill_targets(g, h, made.target);
     scene->x = made.x;

@@ -48,6 +48,7 @@ struct lbm_plan_scene {
 
 /* Make the scene of a plan. position: [2n] the guest's own, where the drawing puts the vertices; NULL:
  * where the plan put them in Omega, three dimensions seen from an oblique angle.
+ * Hosts without capacity are gone: there are no links to them, and nothing is due to them.
  * In: all is borrowed as long as *out lives.  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_plan_scene_make(const char *title, const struct lbm_graph *g, const struct lbm_hosts *h,
                                  const struct lbm_plan *plan, const struct lbm_quality *quality,

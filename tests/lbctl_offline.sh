@@ -263,6 +263,15 @@ expect 0 'moved weight' plan a.graph --hosts mesh:2x2 --current left.part
 for format in scotch json graphml svg; do
     expect 0 '' plan -q a.graph --hosts mesh:2x2 --without 2 --current a.part --format $format -o drawn
 done
+expect 0 '' gen -q lattice:100x100 -o b.graph
+expect 0 '' plan -q b.graph --hosts mesh:2x2 -o b.part
+expect 2 'give a smaller migration cost' plan b.graph --hosts mesh:2x2 --current b.part --migration-cost 1e12
+# As even as whole vertices can be is no reason for a remark; more than that is.
+expect 0 '' gen -q lattice:10x10 -o c.graph
+expect 0 '' plan c.graph --hosts mesh:4x4 --json -o c.part
+holds [ ! -s err ]
+expect 0 '' plan c.graph --hosts mesh:2x2 --pin <(for v in $(seq 0 59); do echo "$v 1"; done) --json -o c.part
+holds grep -q 'exceeds 3.00 %' err
 expect 2 'no way leads from host 0 to host 3' plan a.graph --hosts mesh:2x2 --without 1,2
 expect 2 "'4' is not a host; ids are 0 to 3" plan a.graph --hosts mesh:2x2 --without 4
 expect 2 "'' is not a host" plan a.graph --hosts mesh:2x2 --without 1,

@@ -249,6 +249,7 @@ wrong_targets_are_refused_naming_file_and_line(void **state)
     refused("tleaf 2 2 10 2\n", LBM_E_SYNTAX, 2, "link cost");
     refused("tleaf 3 100 1 100 1 100 1\n", LBM_E_LIMIT, 0, "8192");
     refused("deco 2\n1\n", LBM_E_RANGE, 1, "types 0 and 1");
+    refused("deco 0\n2 3\n7 1 2\n7 1 3\n4\n", LBM_E_SYNTAX, 5, "two terminals have the number 7");
     refused("deco 0\n0 0\n", LBM_E_RANGE, 2, "terminals");
     refused("deco 0\n1024 2000\n0 1 1\n", LBM_E_SYNTAX, 2, "too short");
     refused("deco 0\n1000000000 2000\n", LBM_E_RANGE, 2, "terminals");
@@ -323,6 +324,8 @@ wrong_switches_are_refused_naming_file_and_line(void **state)
         "SwitchName=s16 Switches=s15\n";
     refused(deep, LBM_E_LIMIT, 1, "too many levels");
     refused("SwitchName=a Nodes=x Color=red", LBM_E_SYNTAX, 1, "Color=red");
+    refused("SwitchName=a Nodes=x\\,y\n", LBM_E_SYNTAX, 1, "not understood");
+    refused("SwitchName=a Nodes=kn\xf6tchen[1-2]\n", LBM_E_SYNTAX, 1, "no name of a host");
     refused("SwitchName=a\n", LBM_E_SYNTAX, 1, "either Nodes or Switches");
     refused("SwitchName=a Nodes=x Switches=b\n", LBM_E_SYNTAX, 1, "either Nodes or Switches");
     refused("SwitchName=a Nodes=x\n\nNodes=y\n", LBM_E_SYNTAX, 3, "no SwitchName");

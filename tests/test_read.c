@@ -275,7 +275,7 @@ graphml_data_reach_their_vertices(void **state)
         "<edge source='u&#x20;1' target='v'><data key='c'>12.0</data></edge>"
         "<node id='u 1'><data key='k'>5</data><data key='x'> 1.25 </data><data key='y'>-1e-3</data>"
         "<data key='h'>7</data><data key='p'>true</data></node>"
-        "<node id='v'><data key='x'>0</data><data key='y'>0</data><data key='h'>8</data></node>"
+        "<node id='v'><data key='x'>0</data><data key='y'>0</data><data key='h'>node07</data></node>"
         "</graph></graphml>";
     struct lbm_graph g = parse(GRAPHML, text);
     assert_int_equal(g.n, 2);

@@ -64,8 +64,10 @@ set_y(struct lbm_graphml *doc, struct lbm_scan *text)
 static enum lbm_err
 set_host(struct lbm_graphml *doc, struct lbm_scan *text)
 {
-    last_node(doc)->has_host = 1;
-    return set_integer(text, &field_host, &last_node(doc)->host);
+    struct lbm_scan quiet = *text;
+    quiet.diag = NULL; /* without `pinned` it means nothing, whatever it says */
+    last_node(doc)->has_host = set_integer(&quiet, &field_host, &last_node(doc)->host) == LBM_OK;
+    return LBM_OK;
 }
 
 static enum lbm_err

@@ -123,6 +123,29 @@ number_hosts(const struct terminals *t, uint32_t *host)
     return ids;
 }
 
+static int
+by_number(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Labels become names: none twice. */
+static enum lbm_err
+check_labels(const struct terminals *t, struct lbm_scan *scan)
+{
+    enum lbm_err err = LBM_OK;
+    uint32_t *sorted = lbm_copy(t->label, t->n, sizeof *sorted);
+    if (sorted == NULL)
+        return LBM_E_NOMEM;
+    qsort(sorted, t->n, sizeof *sorted, by_number);
+    for (uint32_t i = 1; err == LBM_OK && i < t->n; i++)
+        if (sorted[i] == sorted[i - 1])
+            err = lbm_scan_refuse(scan, LBM_E_SYNTAX, "two terminals have the number %" PRIu32, sorted[i]);
+    free(sorted);
+    return err;
+}
+
 static enum lbm_err
 name_hosts(const struct terminals *t, struct lbm_hosts *h)
 {
@@ -198,6 +221,8 @@ lbm_hosts_read_deco(struct lbm_scan *scan, struct lbm_hosts *out)
         err = type == 1 ? read_domains(scan, &t) : read_terminals(scan, &t);
     if (err == LBM_OK)
         err = read_distances(scan, &t);
+    if (err == LBM_OK)
+        err = check_labels(&t, scan);
     if (err == LBM_OK)
         err = make_hosts(&t, host, out);
     free(t.label);

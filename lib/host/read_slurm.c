@@ -22,8 +22,12 @@ static int
 line_over(struct lbm_scan *scan)
 {
     while (!lbm_scan_line_done(scan) && *scan->at == '\\') {
-        scan->at++;
-        if (!lbm_scan_line_done(scan) || !lbm_scan_next_line(scan))
+        const char *backslash = scan->at++;
+        if (!lbm_scan_line_done(scan)) {
+            scan->at = backslash; /* it continues nothing: a word that nobody understands */
+            return 0;
+        }
+        if (!lbm_scan_next_line(scan))
             return 1;
     }
     return scan->at == scan->end || *scan->at == '\n' || *scan->at == '#';
@@ -33,8 +37,9 @@ static struct slurm_text
 read_word(struct lbm_scan *scan)
 {
     struct slurm_text word = {scan->at, 0};
-    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\\' && !lbm_scan_is_blank(*scan->at))
+    do
         scan->at++;
+    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\\' && !lbm_scan_is_blank(*scan->at));
     word.len = (size_t)(scan->at - word.at);
     return word;
 }

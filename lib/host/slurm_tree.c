@@ -198,6 +198,10 @@ static enum lbm_err
 name_host(void *arg, const char *name)
 {
     struct pass *pass = arg;
+    for (const char *c = name; *c != '\0'; c++)
+        if (*c <= ' ' || *c > '~') /* others are told these names, as text */
+            return lbm_slurm_refuse(pass->t, pass->t->nodes.at[pass->node].line, LBM_E_SYNTAX,
+                                    "no name of a host", (struct slurm_text){name, strlen(name)});
     struct lbm_group *group = &pass->t->groups[pass->t->nodes.at[pass->node].group];
     uint32_t host = group->first_host + pass->n++;
     pass->t->host_depth[host] = group->depth + 2;

@@ -21,14 +21,15 @@ follows_links(const struct lbm_hosts *h, int *follows)
     return err;
 }
 
-/* Links between those that stay, in their new numbers. */
+/* Links between those that stay, in their new numbers; number NULL: all. */
 static enum lbm_err
 kept_links(const struct lbm_hosts *h, const uint32_t *number, struct lbm_link_vec *links)
 {
     for (uint32_t p = 0; p < h->n; p++)
         for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++) {
             uint32_t q = h->target[e];
-            struct lbm_link link = {number[p], number[q], h->cost[e]};
+            struct lbm_link link = {number != NULL ? number[p] : p, number != NULL ? number[q] : q,
+                                    h->cost[e]};
             if (p < q && link.p != LBM_NONE && link.q != LBM_NONE && lbm_vec_push(links, link) != LBM_OK)
                 return LBM_E_NOMEM;
         }
@@ -50,7 +51,65 @@ find_lost(const struct lbm_hosts *h, uint32_t *lost)
     return err;
 }
 
-/* Distances as they were; links that they imply if those that are left do not connect all. */
+/* What links reach, seen from the hosts taken so far, and the shortest way to the others. */
+struct reach {
+    uint32_t *least, *from;
+    uint8_t *is_taken, *is_linked;
+};
+
+static void
+take(const struct lbm_hosts *h, uint32_t p, struct reach *r)
+{
+    r->is_taken[p] = 1;
+    for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++)
+        r->is_linked[h->target[e]] = 1;
+    for (uint32_t q = 0; q < h->n; q++)
+        if (!r->is_taken[q] && h->dist[(size_t)p * h->n + q] < r->least[q]) {
+            r->least[q] = h->dist[(size_t)p * h->n + q];
+            r->from[q] = p;
+        }
+}
+
+/* Of those not taken: one that is linked, else the nearest. */
+static uint32_t
+next_of(uint32_t n, const struct reach *r)
+{
+    uint32_t next = LBM_NONE;
+    for (uint32_t p = 0; p < n; p++)
+        if (!r->is_taken[p] && (next == LBM_NONE || r->is_linked[p] > r->is_linked[next] ||
+                                (r->is_linked[p] == r->is_linked[next] && r->least[p] < r->least[next])))
+            next = p;
+    return next;
+}
+
+/* The shortest links that join the parts that there are: a minimum spanning tree (Prim) in which what is
+ * linked costs nothing. In: h with dist. */
+static enum lbm_err
+join_parts(const struct lbm_hosts *h, struct lbm_link_vec *links)
+{
+    struct reach r = {lbm_alloc(h->n, sizeof *r.least), lbm_alloc(h->n, sizeof *r.from), lbm_alloc(h->n, 1),
+                      lbm_alloc(h->n, 1)};
+    enum lbm_err err = LBM_E_NOMEM;
+    if (r.least != NULL && r.from != NULL && r.is_taken != NULL && r.is_linked != NULL) {
+        memset(r.least, 0xff, h->n * sizeof *r.least);
+        take(h, 0, &r);
+        err = LBM_OK;
+    }
+    for (uint32_t i = 1; err == LBM_OK && i < h->n; i++) {
+        uint32_t next = next_of(h->n, &r);
+        struct lbm_link link = {r.from[next], next, r.least[next]};
+        if (!r.is_linked[next])
+            err = lbm_vec_push(links, link);
+        take(h, next, &r);
+    }
+    free(r.least);
+    free(r.from);
+    free(r.is_taken);
+    free(r.is_linked);
+    return err;
+}
+
+/* Distances as they were; links that join the parts if those that are left do not connect all. */
 static enum lbm_err
 keep_distances(const struct lbm_hosts *h, const uint32_t *id, int connected, struct lbm_hosts *out)
 {
@@ -62,7 +121,9 @@ keep_distances(const struct lbm_hosts *h, const uint32_t *id, int connected, str
         return LBM_OK;
     struct lbm_link_vec links = {0};
     struct lbm_hosts linked;
-    enum lbm_err err = lbm_links_of_distances(n, out->dist, &links);
+    enum lbm_err err = kept_links(out, NULL, &links);
+    if (err == LBM_OK)
+        err = join_parts(out, &links);
     if (err == LBM_OK)
         err = lbm_hosts_link(n, links.at, links.n, &linked);
     lbm_vec_free(&links);

@@ -193,8 +193,11 @@ try_drawing(struct run *run)
     uint32_t *part = m.part;
     m.part = lbm_alloc(m.g->n, sizeof *m.part);
     enum lbm_err err = m.part == NULL ? LBM_E_NOMEM : map_start_drawing(&m, &run->levels, &run->rng);
-    if (err == LBM_OK)
-        err = map_flow(&m, &run->rng);
+    if (err != LBM_OK || mapping_stopped(&m)) { /* half a drawing is none */
+        free(m.part);
+        return err;
+    }
+    err = map_flow(&m, &run->rng);
     if (err == LBM_OK)
         err = map_refine(&m, run->effort->rounds_final, PATIENCE, &run->rng);
     struct merit drawn = err == LBM_OK ? mapping_merit(&m, run->load) : present;

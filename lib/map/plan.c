@@ -83,6 +83,11 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
         err = (options->current != NULL ? map_plan_remap : methods[options->method])(g, h, options, &plan);
     if (err != LBM_OK) {
         lbm_plan_free(&plan);
+        if (err == LBM_E_LIMIT && options->current != NULL)
+            return lbm_diag_set(
+                diag, err, NULL, 0,
+                "weights times distances, or the migration cost times the work, exceed 62 bits: "
+                "scale them down, or give a smaller migration cost");
         return lbm_diag_set(diag, err, NULL, 0, "planning: %s", lbm_err_text(err));
     }
     if (options->progress != NULL)

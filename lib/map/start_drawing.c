@@ -129,7 +129,7 @@ map_start_drawing(const struct mapping *m, const struct lbm_levels *levels, stru
                         .y = lbm_alloc(coordinates, sizeof *d.y),
                         .weight = lbm_alloc(m->h->n, sizeof *d.weight)};
     enum lbm_err err = d.x == NULL || d.y == NULL || d.weight == NULL ? LBM_E_NOMEM : draw(&d);
-    if (err == LBM_OK)
+    if (err == LBM_OK && !mapping_stopped(m))
         cut(&d);
     free(d.x);
     free(d.y);
