@@ -10,6 +10,7 @@ enum {
     STORE_BEHIND =
         4096, /* transactions not yet durable at which reading stops; about a second of a slow disk */
     STORE_CAUGHT_UP = STORE_BEHIND / 2,
+    STORE_BEHIND_BYTES = 128 << 20, /* the same: payloads may be large */
 };
 
 static void
@@ -57,7 +58,8 @@ carry_persist(struct loop *loop, struct lbm_effect *effect)
     if (lbm_store_worker_push(loop->store_worker, effect->as.persist) != LBM_OK) {
         lbm_log(LBM_NOTE_ERROR, "out of memory");
         loop_fail(loop);
-    } else if (loop->asked - loop->durable > STORE_BEHIND) {
+    } else if (loop->asked - loop->durable > STORE_BEHIND ||
+               lbm_store_worker_waiting(loop->store_worker) > STORE_BEHIND_BYTES) {
         pause_reading(loop, 1);
     }
 }
@@ -173,7 +175,8 @@ carry_released(struct loop *loop, uint64_t durable)
             loop->waiting.at[kept++] = *waiting;
     }
     loop->waiting.n = kept;
-    if (loop->asked - durable < STORE_CAUGHT_UP)
+    if (loop->asked - durable < STORE_CAUGHT_UP &&
+        lbm_store_worker_waiting(loop->store_worker) < STORE_BEHIND_BYTES / 2)
         pause_reading(loop, 0);
 }
 

@@ -23,6 +23,7 @@ struct lbm_store_worker {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t filled;
     struct queue queued;
+    size_t waiting; /* bytes: queued, and taken but not durable */
     int stopping;
     uint64_t durable;
     enum lbm_err err;
@@ -52,10 +53,21 @@ take(struct lbm_store_worker *w, struct queue *batch)
     return usable;
 }
 
+static size_t
+bytes_of(const struct queue *queue)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < queue->n; i++)
+        bytes += lbm_persist_bytes(queue->at[i]);
+    return bytes;
+}
+
 static void
-report(struct lbm_store_worker *w, uint64_t durable, enum lbm_err err, const struct lbm_diag *diag)
+report(struct lbm_store_worker *w, uint64_t durable, size_t bytes, enum lbm_err err,
+       const struct lbm_diag *diag)
 {
     pthread_mutex_lock(&w->lock);
+    w->waiting -= bytes;
     if (err == LBM_OK) {
         w->durable = durable;
     } else {
@@ -77,10 +89,11 @@ run(void *context)
     while (err == LBM_OK && take(w, &batch)) {
         struct lbm_diag diag = {0};
         uint64_t last = batch.at[batch.n - 1]->id;
+        size_t bytes = bytes_of(&batch);
         err = lbm_store_apply(w->store, (const struct lbm_persist *const *)batch.at, batch.n, &diag);
         /* Graphs inside are borrowed only until the report. */
         free_all(&batch);
-        report(w, last, err, &diag);
+        report(w, last, bytes, err, &diag);
     }
     free_all(&batch);
     free(batch.at);
@@ -117,11 +130,22 @@ lbm_store_worker_fd(const struct lbm_store_worker *worker)
     return worker->eventfd;
 }
 
+size_t
+lbm_store_worker_waiting(struct lbm_store_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    size_t bytes = worker->waiting;
+    pthread_mutex_unlock(&worker->lock);
+    return bytes;
+}
+
 enum lbm_err
 lbm_store_worker_push(struct lbm_store_worker *worker, struct lbm_persist *persist)
 {
+    size_t bytes = lbm_persist_bytes(persist);
     pthread_mutex_lock(&worker->lock);
     enum lbm_err err = lbm_vec_push(&worker->queued, persist);
+    worker->waiting += err == LBM_OK ? bytes : 0;
     pthread_cond_signal(&worker->filled);
     pthread_mutex_unlock(&worker->lock);
     if (err != LBM_OK)

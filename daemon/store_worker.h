@@ -19,6 +19,9 @@ enum lbm_err lbm_store_worker_start(struct lbm_store *store, struct lbm_store_wo
 /* Readable when lbm_store_worker_report has news. */
 int lbm_store_worker_fd(const struct lbm_store_worker *worker);
 
+/* Bytes of transactions that are not durable yet, about. */
+size_t lbm_store_worker_waiting(struct lbm_store_worker *worker);
+
 /* Queue a transaction; takes it. All that is queued becomes durable by one commit.
  * Errors: LBM_E_NOMEM; the transaction is freed. */
 enum lbm_err lbm_store_worker_push(struct lbm_store_worker *worker,

@@ -19,6 +19,7 @@
 static struct lbm_buf journal;
 static uint64_t connection_now;
 static enum lbm_err push_result;
+static size_t waiting_bytes;
 static int failed;
 
 /* ---- stand-ins ----------------------------------------------------------------------------------------- */
@@ -30,6 +31,13 @@ lbm_store_worker_push(struct lbm_store_worker *worker, struct lbm_persist *persi
     lbm_buf_printf(&journal, "persist %d; ", (int)persist->id);
     free(persist);
     return push_result;
+}
+
+size_t
+lbm_store_worker_waiting(struct lbm_store_worker *worker)
+{
+    (void)worker;
+    return waiting_bytes;
 }
 
 uint64_t
@@ -197,6 +205,7 @@ set_up(void **state)
     connection_now = 1;
     push_result = LBM_OK;
     failed = 0;
+    waiting_bytes = 0;
     lbm_log_set_level(LBM_NOTE_ERROR);
     return 0;
 }
@@ -326,6 +335,25 @@ a_slow_disk_stops_the_reading_and_no_more(void **state)
 }
 
 static void
+so_do_a_few_large_transactions(void **state)
+{
+    struct loop loop = {0};
+    (void)state;
+    add_persist(&loop, 1);
+    add_persist(&loop, 2);
+    waiting_bytes = 200 << 20;
+    carry_out(&loop);
+    expect("persist 1; hosts wait; clients wait; persist 2; ");
+    waiting_bytes = 100 << 20;
+    carry_released(&loop, 1);
+    expect("");
+    waiting_bytes = 0;
+    carry_released(&loop, 2);
+    expect("hosts go on; clients go on; ");
+    carry_drop(&loop);
+}
+
+static void
 a_store_that_takes_nothing_is_a_failure(void **state)
 {
     struct loop loop = {0};
@@ -363,6 +391,7 @@ main(void)
         cmocka_unit_test_setup(what_waits_keeps_its_connection, set_up),
         cmocka_unit_test_setup(without_a_connection_nothing_waits, set_up),
         cmocka_unit_test_setup(a_slow_disk_stops_the_reading_and_no_more, set_up),
+        cmocka_unit_test_setup(so_do_a_few_large_transactions, set_up),
         cmocka_unit_test_setup(a_store_that_takes_nothing_is_a_failure, set_up),
         cmocka_unit_test_setup(of_a_failed_step_only_notes_remain, set_up),
     };

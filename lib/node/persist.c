@@ -53,6 +53,27 @@ lbm_guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half
     return row;
 }
 
+static size_t
+row_bytes(const struct lbm_row *row)
+{
+    return sizeof *row + ((size_t)row->degree + row->n_news) * sizeof *row->half + row->payload_len;
+}
+
+size_t
+lbm_persist_bytes(const struct lbm_persist *persist)
+{
+    size_t bytes = sizeof *persist;
+    for (size_t i = 0; i < persist->ops.n; i++) {
+        const struct lbm_persist_op *op = &persist->ops.at[i];
+        bytes += sizeof *op;
+        if (op->kind == LBM_PERSIST_ROW)
+            bytes += row_bytes(&op->as.row);
+        for (size_t k = 0; op->kind == LBM_PERSIST_REPLICA && k < op->as.replica.n; k++)
+            bytes += row_bytes(&op->as.replica.row[k]);
+    }
+    return bytes;
+}
+
 static void
 op_free(struct lbm_persist_op *op)
 {

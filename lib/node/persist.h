@@ -180,6 +180,9 @@ struct lbm_persist {
  * are written there. */
 struct lbm_row lbm_guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half);
 
+/* Bytes that it takes in memory, about; a guest is the job's. */
+size_t lbm_persist_bytes(const struct lbm_persist *persist);
+
 void lbm_persist_free(struct lbm_persist *persist); /* the struct and all it owns; NULL is allowed */
 
 struct lbm_recovered_job {
