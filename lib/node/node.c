@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The step function: checks where a message comes from, hands each event to the file that owns it, and
  * closes the step's transaction. */
-#include "node/node.h"
 #include "node/guest.h"
+#include "node/node.h"
 
 #include <inttypes.h>
 #include <stdio.h>

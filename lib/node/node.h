@@ -282,12 +282,12 @@ enum lbm_err lbm_node_new(const struct lbm_node_config *config, struct lbm_node 
                           struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_node_free(struct lbm_node *node);
 
-/* Take one event; append effects in the order they must be carried out.
- * Errors: LBM_E_NOMEM, LBM_E_CORRUPT (recovered data contradict one another): the shell must stop; what
- * was stored stays consistent. */
 /* Nonzero if the message is for this host: it names it, and its cluster. */
 int lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message);
 
+/* Take one event; append effects in the order they must be carried out.
+ * Errors: LBM_E_NOMEM, LBM_E_CORRUPT (recovered data contradict one another): the shell must stop; what
+ * was stored stays consistent. */
 enum lbm_err lbm_node_step(struct lbm_node *node, const struct lbm_event *event,
                            struct lbm_effects *effects) LBM_MUST_CHECK;
 
