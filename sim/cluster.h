@@ -130,6 +130,8 @@ void cluster_crash(struct cluster *cluster, uint32_t host);
 void cluster_crash_with(struct cluster *cluster, uint32_t host, enum crash crash);
 void cluster_kill(struct cluster *cluster, uint32_t host, enum crash crash);
 void cluster_restart(struct cluster *cluster, uint32_t host);
+/* When it starts next it says that its capacity is this one. */
+void cluster_configure(struct cluster *cluster, uint32_t host, double capacity);
 int cluster_is_up(const struct cluster *cluster, uint32_t host);
 /* Stop and continue a process: events wait meanwhile. Suspend and resume a machine: applications too. */
 void cluster_stop(struct cluster *cluster, uint32_t host);

@@ -60,6 +60,7 @@ struct page {
 struct machine {
     struct lbm_node *node; /* NULL: down */
     uint64_t life;
+    double capacity; /* that its configuration says, 0: as the host graph has it */
     int stopped, suspended;
     struct sim_clock clock;
     uint64_t durable;     /* id */

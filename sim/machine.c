@@ -201,7 +201,7 @@ new_node(struct cluster *c, uint32_t host)
         .host = host,
         .name = names.name,
         .address = names.address,
-        .capacity = c->h->capacity[host],
+        .capacity = c->machine[host].capacity > 0 ? c->machine[host].capacity : c->h->capacity[host],
         .links = links.at,
         .n_links = c->options.hop_us != 0 ? 0 : links.n,
         .hop_us = c->options.hop_us,
@@ -226,6 +226,12 @@ new_node(struct cluster *c, uint32_t host)
     struct lbm_diag diag;
     LBM_ASSERT(lbm_node_new(&config, &c->machine[host].node, &diag) == LBM_OK);
     lbm_vec_free(&links);
+}
+
+void
+cluster_configure(struct cluster *c, uint32_t host, double capacity)
+{
+    c->machine[host].capacity = capacity;
 }
 
 void

@@ -187,7 +187,7 @@ hosts_come_and_go(void **state)
                              "at 30\ndrain 11\nat 30.1\nback 11\n"
                              "at 40\nleft 11\n"
                              "at 60\nlost 13\n"
-                             "at 90\njoin 13 h3 1 at 0.75 0.75 to 1:1 2:1\n"
+                             "at 90\njoin 13 h3 2 at 0.75 0.75 to 1:1 2:1\n"
                              "at 110\njoin 11 h1 1 at 0.75 0.25 to 0:1 3:1\n"
                              "end 150\n");
     read_trace(s);

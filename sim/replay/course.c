@@ -289,13 +289,16 @@ present_load(void *arg, uint32_t vertex, int64_t now_us)
     return number != LBM_NONE ? c->state.g.work[number] : 1;
 }
 
+/* description: of a host that was not there; NULL: it goes on as it was. */
 static void
-join(struct course *c, uint32_t p)
+join(struct course *c, uint32_t p, const struct lbm_trace_host *description)
 {
     if (cluster_is_up(c->cluster, p)) {
         act_on_host(c, p, LBM__HOST_ACTION__HOST_JOIN, p); /* it had left, or is about to */
         return;
     }
+    if (description != NULL)
+        cluster_configure(c->cluster, p, description->capacity);
     cluster_restart(c->cluster, p);
     if (!cluster_serves(c->cluster, p, job_name))
         cluster_run_application(c->cluster, p, job_name, MANNER_OBEDIENT);
@@ -310,7 +313,7 @@ happen(struct course *c, const struct lbm_trace_event *event)
     switch (event->kind) {
     case LBM_TRACE_JOIN:
     case LBM_TRACE_BACK: /* it drains, or has left sooner than the recorded one would have */
-        join(c, p);
+        join(c, p, event->kind == LBM_TRACE_JOIN ? host : NULL);
         break;
     case LBM_TRACE_HOST:
         set_host(c, host);
