@@ -24,6 +24,7 @@
  *   ids.c        ids of vertices that are added
  *   load.c       loads that applications report, and what they add up to
  *   handoff.c    PROTOCOL section 4: offers, answers, retries
+ *   pinned.c     vertices that go to where they are pinned
  *   moves.c      why vertices went, for those who ask
  *   gates.c      what keeps vertices from moving too much
  *   finish.c     FIN: when a record will not be asked for again, and goes
@@ -387,6 +388,11 @@ void wishes_changed(struct job *job);
 /* A vertex that was OUT to that host is not any more. */
 void wishes_answered(struct job *job, const struct lbm_vertex *vertex); /* OUT, to vertex->peer */
 void wishes_free(struct wishes *wishes);
+
+/* ---- pinned.c: at any time, as the host graph or the phase has changed ---------------------------------- */
+
+void pinned_look(struct lbm_node *node, struct job *job);
+void pinned_timer(struct lbm_node *node, struct job *job);
 
 /* ---- handoff.c -------------------------------------------------------------------------------------- */
 

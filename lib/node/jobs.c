@@ -29,7 +29,7 @@ job_add(struct lbm_node *node, uint64_t id)
     job->id = id;
     job->created_us = node->now_us;
     job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = job->load_us = job->cool_us =
-        job->news_us = INT64_MAX;
+        job->news_us = job->pinned_us = INT64_MAX;
     unsigned m = node->view.m != 0 ? node->view.m : node->m;
     lbm_shard_init(&job->shard, m, node->host);
     lbm_affine_identity(&job->frame, m);
@@ -400,6 +400,8 @@ jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
             ghosts_are_due(job, GHOSTS_ALL);
         if (node->caught_up)
             drop_wishes(node, job);
+        if (node->caught_up && job->phase >= LBM_PHASE_BALANCING)
+            pinned_look(node, job);
         session_topology_changed(node, job, all, links_changed);
     }
 }
@@ -463,6 +465,7 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
             frame_free(job);
             store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
         }
+        pinned_look(node, job);
         if (!level_begin(node, job))
             session_start(node, job);
         break;
@@ -574,6 +577,7 @@ job_timer(struct lbm_node *node, struct job *job)
         break;
     case LBM_PHASE_BALANCING:
     case LBM_PHASE_SETTLED:
+        pinned_timer(node, job);
         outline_again_timer(node, job, entry);
         if (job->level.state != LEVEL_NONE)
             level_timer(node, job);
@@ -613,6 +617,8 @@ job_deadline(const struct job *job)
         when = job->tick_us < when ? job->tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING)
         when = outline_again_deadline(job) < when ? outline_again_deadline(job) : when;
+    if (job->phase >= LBM_PHASE_BALANCING)
+        when = job->pinned_us < when ? job->pinned_us : when;
     int is_levelling = job->level.state != LEVEL_NONE;
     if (job->phase >= LBM_PHASE_BALANCING && is_levelling)
         when = job->level.tick_us < when ? job->level.tick_us : when;

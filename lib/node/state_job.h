@@ -161,6 +161,7 @@ struct job {
 
     int64_t drain_us; /* DRAINING: when vertices without a wish are looked for next */
     int was_settled;  /* in this life: what moves now follows a change */
+    int64_t pinned_us; /* vertices that are pinned elsewhere go then; INT64_MAX: there are none */
     int64_t cool_us;  /* what was kept back may move then, or edges have changed; INT64_MAX: neither */
     uint64_t n_cooled;
     double budget_bytes; /* that may go now; < 0: gone beyond it */
