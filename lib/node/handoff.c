@@ -372,7 +372,7 @@ handoff_waits(const struct lbm_node *node, const struct job *job)
 {
     for (size_t i = 0; job->shard.n_out != 0 && i < job->out.n; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
-        if (vertex->stage == LBM_STAGE_OUT && !is_absent(node, vertex->peer))
+        if (vertex->stage == LBM_STAGE_OUT && !is_left_out(node, vertex->peer))
             return 1;
     }
     return 0;

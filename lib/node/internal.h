@@ -105,6 +105,8 @@ int is_large(const struct lbm_node *node);
 int is_stuck(const struct lbm_node *node);
 /* The same of any host, or nothing is heard of it: exchange goes on without it. */
 int is_absent(const struct lbm_node *node, uint32_t host);
+/* Nonzero if it has been absent for so long that the end of MAPPING does not wait for it. */
+int is_left_out(const struct lbm_node *node, uint32_t host);
 void on_hello(struct lbm_node *node, const Lbm__Peer *message);
 void on_ping(struct lbm_node *node, const Lbm__Peer *message);
 

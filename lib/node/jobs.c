@@ -500,7 +500,7 @@ all_ready(const struct lbm_node *node, const struct job *job)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
-            is_silent(node, member->host, EXCLUDE_US) || is_absent(node, member->host))
+            is_left_out(node, member->host))
             continue;
         const struct pulse *pulse = pulse_known(job, member->host);
         int is_there =

@@ -66,6 +66,15 @@ is_absent(const struct lbm_node *node, uint32_t host)
 }
 
 int
+is_left_out(const struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    return is_silent(node, host, EXCLUDE_US) ||
+           (peer_known(node, host)->stuck && member != NULL && member->buddy != LBM_NONE &&
+            is_silent(node, member->buddy, EXCLUDE_US));
+}
+
+int
 is_routable(struct lbm_node *node)
 {
     int routable = 0;
