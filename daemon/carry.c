@@ -10,7 +10,7 @@ enum {
     STORE_BEHIND =
         4096, /* transactions not yet durable at which reading stops; about a second of a slow disk */
     STORE_CAUGHT_UP = STORE_BEHIND / 2,
-    STORE_BEHIND_BYTES = 128 << 20, /* the same: payloads may be large */
+    STORE_BEHIND_BYTES = 32 << 20, /* the same: payloads may be large, and leases do not wait */
 };
 
 static void

@@ -42,7 +42,6 @@ struct client {
 
 struct lbm_control {
     struct event_base *base;
-    int fd; /* bound, until there is the listener, which owns it then; -1 */
     struct lbm_listener *listener;
     struct event *reaper; /* closes what was cut from within a call */
     struct lbm_control_handler handler;
@@ -333,21 +332,17 @@ lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids
         return lbm_diag_set(diag, LBM_E_NOMEM, path, 0, "out of memory");
     }
     control->base = base;
-    control->fd = fd;
     control->reaper = reaper;
     control->handler = *handler;
     control->admins = *admins;
     memcpy(control->path, path, strlen(path) + 1);
+    err = lbm_listener_new(base, fd, path, on_accept, control, &control->listener, diag);
+    if (err != LBM_OK) {
+        lbm_control_free(control);
+        return err;
+    }
     *out = control;
     return LBM_OK;
-}
-
-enum lbm_err
-lbm_control_listen(struct lbm_control *control, struct lbm_diag *diag)
-{
-    int fd = control->fd;
-    control->fd = -1;
-    return lbm_listener_new(control->base, fd, control->path, on_accept, control, &control->listener, diag);
 }
 
 size_t
@@ -385,8 +380,6 @@ lbm_control_free(struct lbm_control *control)
         free_client(client);
     }
     unlink(control->path);
-    if (control->fd >= 0)
-        close(control->fd);
     lbm_listener_free(control->listener);
     event_free(control->reaper);
     free(control);

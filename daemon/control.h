@@ -32,16 +32,13 @@ struct lbm_control_handler {
     void (*gone)(void *context, uint64_t client);
 };
 
-/* Bind, with mode 0660; nobody can connect yet. A socket file nobody listens at is replaced.
+/* Bind, with mode 0660, and listen. A socket file nobody listens at is replaced.
  * In:      path of the socket; admins beside root and this process's user, copied
  * Errors:  LBM_E_BUSY another process listens there; LBM_E_EXISTS something else is there; LBM_E_DENIED,
  *          LBM_E_IO, LBM_E_NOMEM. */
 enum lbm_err lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids_setting *admins,
                              const struct lbm_control_handler *handler, struct lbm_control **out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
-
-/* Let clients connect; call once. Errors: LBM_E_IO, LBM_E_NOMEM. */
-enum lbm_err lbm_control_listen(struct lbm_control *control, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Send a packed response; takes the frame. A client that is gone gets nothing; one that does not read is
  * cut off soon. */

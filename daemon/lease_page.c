@@ -44,12 +44,13 @@ open_file(const char *path, int *out, struct lbm_diag *diag)
     struct stat stat;
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
-        return lbm_diag_set(diag, LBM_E_IO, path, 0, "%s", strerror(errno));
+        return lbm_diag_set(diag, LBM_E_IO, path, 0, "cannot create the lease page of the control socket: %s",
+                            strerror(errno));
     enum lbm_err err = LBM_OK;
     if (fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode) || stat.st_uid != geteuid())
         err = lbm_diag_set(diag, LBM_E_DENIED, path, 0, "is not a file of the daemon's user: remove it");
     else if (fcntl(fd, F_OFD_SETLK, &whole) != 0)
-        err = lbm_diag_set(diag, LBM_E_BUSY, path, 0, "another lbmapd uses it");
+        err = lbm_diag_set(diag, LBM_E_BUSY, path, 0, "another process uses it; is lbmapd running already?");
     else if (fchmod(fd, 0644) != 0 || /* applications of other users read it */
              (stat.st_size != LBM_LEASE_PAGE_BYTES && ftruncate(fd, LBM_LEASE_PAGE_BYTES) != 0) ||
              (errno = posix_fallocate(fd, 0, LBM_LEASE_PAGE_BYTES)) != 0) /* not at the first store */

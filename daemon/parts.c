@@ -78,7 +78,7 @@ open_sockets(struct loop *loop, uint64_t seed, const struct lbm_inbound_handler 
     return err;
 }
 
-/* Before anybody listens at the control socket: whoever can connect finds the page of this life. */
+/* Before the control socket: whoever can connect finds the page of this life. */
 static enum lbm_err
 open_lease_page(struct loop *loop, uint64_t life, struct lbm_recovered *recovered, struct lbm_diag *diag)
 {
@@ -136,11 +136,9 @@ parts_open(struct loop *loop, const struct lbm_inbound_handler *inbound,
     if (err == LBM_OK)
         err = open_node(loop, seed, diag);
     if (err == LBM_OK)
-        err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
-    if (err == LBM_OK)
         err = open_lease_page(loop, seed + 2, *recovered, diag);
     if (err == LBM_OK)
-        err = lbm_control_listen(loop->control, diag);
+        err = open_sockets(loop, seed + 1, inbound, outgoing, control, diag);
     if (err == LBM_OK)
         err = open_etcd(loop, etcd, diag);
     if (err == LBM_OK)

@@ -124,7 +124,7 @@ refused 2 'syntax.conf:.*syntax error' "$lbmapd" -c syntax.conf
 data=missing/x.db configuration nodata
 refused 1 'missing/x.db' "$lbmapd" -c nodata.conf
 control=missing/x.sock configuration nocontrol
-refused 1 'missing/x.sock: cannot create the control socket' "$lbmapd" -c nocontrol.conf
+refused 1 'missing/x.sock.lease: cannot create the lease page of the control socket' "$lbmapd" -c nocontrol.conf
 
 # ---- a life ------------------------------------------------------------------------------------------------
 if start good; then
@@ -209,13 +209,13 @@ fi
 if [ "$(id -u)" -ne 0 ]; then
     mkdir closed && chmod 500 closed
     control=closed/x.sock configuration denied
-    refused 1 'closed/x.sock: cannot create the control socket: Permission denied' "$lbmapd" -c denied.conf
+    refused 1 'closed/x.sock.lease: cannot create the lease page of the control socket: Permission denied' "$lbmapd" -c denied.conf
 elif command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups test -x "$lbmapd" 2>/dev/null; then
     mkdir -m 755 closed
     mkdir -m 777 open
     chmod 755 .
     data=open/x.db control=closed/x.sock configuration denied
-    refused 1 'closed/x.sock: cannot create the control socket: Permission denied' \
+    refused 1 'closed/x.sock.lease: cannot create the lease page of the control socket: Permission denied' \
         setpriv --reuid 65534 --clear-groups "$lbmapd" -c denied.conf
 else
     skip "no permission for the socket's folder: needs setpriv and a build tree others may read"

@@ -107,8 +107,7 @@ open_control(struct fixture *f, struct lbm_control **control, struct lbm_diag *d
 {
     const struct lbm_control_handler handler = {
         .context = f, .request = on_request, .read = on_all_read, .gone = on_gone};
-    enum lbm_err err = lbm_control_new(f->base, f->path, &f->admins, &handler, control, diag);
-    return err == LBM_OK ? lbm_control_listen(*control, diag) : err;
+    return lbm_control_new(f->base, f->path, &f->admins, &handler, control, diag);
 }
 
 static int

@@ -112,6 +112,8 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t ow
         r->n_news = 0;
     }
     const struct lbm_vertex *vertex = record_put(node, job, r, transition);
+    if (vertex != NULL)
+        pinned_came(node, job, vertex);
     if (vertex != NULL && rule != MERGE_COPY)
         move_adopted(node, job, vertex, owner);
 }

@@ -11,8 +11,8 @@
 #include "node/internal.h"
 
 enum {
-    GIVE_BYTES_MAX = 16 << 20, /* about; what goes beyond waits until all has been read, */
-    GIVE_AGAIN_US = 1000000,   /* or for so long */
+    GIVE_BYTES_MAX = 16 << 20, /* about; what goes beyond waits until all has been read */
+    GIVE_AGAIN_US = 60000000,  /* should nobody say that: one that reads nothing is cut off before */
 };
 
 static struct application *

@@ -194,6 +194,24 @@ teller_to(const struct lbm_node *node, const struct lbm_ghost *ghost, int *is_lo
     return known && heir != node->host ? heir : LBM_NONE;
 }
 
+/* Where neighbours are of which nobody is known to know. In: the patch is valid. */
+static void
+ask_for_lost(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_patch *patch = &job->shard.patch;
+    LBM_VEC(uint32_t) lost = {0};
+    for (uint32_t i = 0; i < patch->n_ghosts && node->failed == LBM_OK; i++) {
+        int is_lost;
+        const struct lbm_ghost *ghost = &job->shard.ghosts.at[patch->ghost[i]];
+        (void)teller_to(node, ghost, &is_lost);
+        if (is_lost && lbm_vec_push(&lost, ghost->id) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (node->failed == LBM_OK)
+        ghosts_ask(node, job, lost.n, lost.at);
+    lbm_vec_free(&lost);
+}
+
 /* The changes, or everything if that is due. */
 static void
 ghosts_send(struct lbm_node *node, struct job *job)
@@ -212,7 +230,6 @@ ghosts_send(struct lbm_node *node, struct job *job)
     }
     const struct lbm_patch *patch = &shard->patch;
     batch_list batches = {0};
-    LBM_VEC(uint32_t) lost = {0};
     struct lbm_idmap by_host = {0};
     for (uint32_t row = 0; row < patch->g.n && node->failed == LBM_OK; row++)
         for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
@@ -223,8 +240,6 @@ ghosts_send(struct lbm_node *node, struct job *job)
             if (!all && !is_news)
                 continue;
             uint32_t host = teller_to(node, ghost, &is_lost);
-            if (all && is_lost && lbm_vec_push(&lost, ghost->id) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
             if (host == LBM_NONE)
                 continue;
             struct batch *batch = batch_for(node, &batches, &by_host, host);
@@ -241,9 +256,8 @@ ghosts_send(struct lbm_node *node, struct job *job)
         lbm_vec_free(&batch->epoch);
         lbm_vec_free(&batch->position);
     }
-    if (node->failed == LBM_OK)
-        ghosts_ask(node, job, lost.n, lost.at);
-    lbm_vec_free(&lost);
+    if (all)
+        ask_for_lost(node, job);
     lbm_vec_free(&batches);
     lbm_idmap_free(&by_host);
     all_is_told(shard);

@@ -9,7 +9,7 @@
 #include "node/guest.h"
 #include "node/internal.h"
 
-enum { OFFER_BYTES_MAX = 64 << 20 /* to one host at a time */ };
+enum { OFFER_BYTES_MAX = 16 << 20 /* to one host at a time */ };
 
 /* ---- what is due --------------------------------------------------------------------------------------- */
 
@@ -372,7 +372,9 @@ handoff_waits(const struct lbm_node *node, const struct job *job)
 {
     for (size_t i = 0; job->shard.n_out != 0 && i < job->out.n; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
-        if (vertex->stage == LBM_STAGE_OUT && !is_left_out(node, vertex->peer))
+        int is_recent =
+            node->now_us - vertex->since_us < EXCLUDE_US; /* its host need not be known to be there */
+        if (vertex->stage == LBM_STAGE_OUT && (is_recent || !is_left_out(node, vertex->peer)))
             return 1;
     }
     return 0;
@@ -393,6 +395,7 @@ static void
 arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Offer *offer, size_t i)
 {
     enum lbm_move_reason reason = move_came(node, job, vertex, offer, i);
+    pinned_came(node, job, vertex);
     if (reason == LBM_MOVE_BALANCE || reason == LBM_MOVE_PASS || reason == LBM_MOVE_BOUNDARY ||
         reason == LBM_MOVE_REMAP)
         gates_came(node, job, vertex);

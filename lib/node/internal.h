@@ -394,6 +394,7 @@ void wishes_free(struct wishes *wishes);
 /* ---- pinned.c: at any time, as the host graph or the phase has changed ---------------------------------- */
 
 void pinned_look(struct lbm_node *node, struct job *job);
+void pinned_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
 void pinned_timer(struct lbm_node *node, struct job *job);
 
 /* ---- handoff.c -------------------------------------------------------------------------------------- */

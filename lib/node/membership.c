@@ -69,6 +69,8 @@ int
 is_left_out(const struct lbm_node *node, uint32_t host)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, host);
+    if (host == node->host)
+        return 0;
     return is_silent(node, host, EXCLUDE_US) ||
            (peer_known(node, host)->stuck && member != NULL && member->buddy != LBM_NONE &&
             is_silent(node, member->buddy, EXCLUDE_US));

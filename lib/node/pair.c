@@ -9,6 +9,8 @@
 #include "node/exchange.h"
 #include "node/session_internal.h"
 
+enum { SESSION_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads that go to the partner */ };
+
 static void
 slack_hear(struct session *s, uint32_t from, struct way way)
 {
@@ -308,15 +310,18 @@ give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const u
           const uint64_t *epoch, struct why why, const double *gain)
 {
     LBM_VEC(uint32_t) stays = {0};
+    size_t bytes = 0; /* of payloads; what is too much stays for another session */
     why.gain_is_known = gain != NULL;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
         why.gain = gain != NULL ? gain[i] : 0;
-        if (own == NULL || own->epoch != epoch[i] || !handoff_begin(node, job, own, to, &why)) {
+        if (own == NULL || own->epoch != epoch[i] || bytes > SESSION_BYTES_MAX ||
+            !handoff_begin(node, job, own, to, &why)) {
             if (lbm_vec_push(&stays, vertex[i]) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
             continue;
         }
+        bytes += own->payload_len;
         own->in_session = 1;
         job->session.leaving++;
     }
