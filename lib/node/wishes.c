@@ -44,8 +44,9 @@ make_lists(struct wishes *w, const uint32_t *count, uint32_t n_ids)
     return err == LBM_OK ? lbm_vec_reserve(&w->slots, first) : err;
 }
 
+/* One more is under way to the host of the list. */
 static void
-begin(struct wish_list *list, const struct lbm_vertex *vertex)
+goes_out(struct wish_list *list, const struct lbm_vertex *vertex)
 {
     list->under_way++;
     list->bytes += vertex->payload_len;
@@ -77,13 +78,13 @@ list_wishes(struct lbm_node *node, struct job *job)
         if (list != NULL)
             w->slots.at[list->first + list->n++] = (uint32_t)i;
         if (list != NULL && vertex->move_to == list->host)
-            begin(list, vertex); /* its application is to let go of it */
+            goes_out(list, vertex); /* its application is to let go of it */
     }
     for (size_t i = 0; i < job->out.n && err == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
         struct wish_list *list = vertex->stage == LBM_STAGE_OUT ? list_of(w, vertex->peer) : NULL;
         if (list != NULL)
-            begin(list, vertex);
+            goes_out(list, vertex);
     }
     free(count);
     w->are_listed = err == LBM_OK;
@@ -137,7 +138,7 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
             continue;
         }
         if (is_here)
-            begin(list, vertex);
+            goes_out(list, vertex);
         *room -= is_here && *room != UINT32_MAX;
         slot[list->at] = slot[--list->n];
     }
