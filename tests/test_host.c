@@ -164,7 +164,6 @@ static const struct {
     {"hier:4:8/0:2", LBM_E_RANGE, "cost of 0"},
     {"hier:4/500001", LBM_E_RANGE, "500000"},
     {"hier:100:100/1:2", LBM_E_LIMIT, "8192"},
-    {"hier:8192/1", LBM_E_LIMIT, "links"},
     {"file:x.graph", LBM_E_UNSUPPORTED, "name a topology"},
     {"live", LBM_E_SYNTAX, "no such topology"},
 };

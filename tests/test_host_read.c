@@ -354,7 +354,6 @@ wrong_switches_are_refused_naming_file_and_line(void **state)
             LBM_E_LIMIT, 1, "too long");
     refused("SwitchName=a Nodes=x[0-5000]\nSwitchName=b Nodes=y[0-5000]\nSwitchName=c Switches=a,b\n",
             LBM_E_LIMIT, 1, "too many hosts");
-    refused("SwitchName=a Nodes=x[0-5000]\n", LBM_E_LIMIT, 0, "links");
 }
 
 /* ---- capacities ---------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #define LBM_DAEMON_CAPACITY_MIN 1e-6 /* of a daemon's host (lbmapd.conf) */
 #define LBM_DAEMON_CAPACITY_MAX 1e6
 #define LBM_LINKS_MAX 2097152              /* all of complete:2048; 32 MiB of rows, colours in seconds */
+#define LBM_NETWORK_MAX 65536              /* hosts and switches of a host graph: a search from each host */
 #define LBM_DIMENSIONS_MAX 3               /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */

@@ -38,7 +38,7 @@ last_node(struct lbm_graphml *doc)
 static enum lbm_err
 set_work(struct lbm_graphml *doc, struct lbm_scan *text)
 {
-    return set_integer(text, &lbm_field_work, &last_node(doc)->work);
+    return set_integer(text, text->work, &last_node(doc)->work);
 }
 
 static enum lbm_err
@@ -129,6 +129,7 @@ lbm_graphml_apply(struct lbm_graphml *doc, const struct lbm_scan *scan, lbm_grap
     lbm_scan_begin(&value, scan->name, text, len, scan->diag);
     lbm_scan_text_done(&value); /* values may stand on lines of their own */
     value.line = scan->line;
+    value.work = scan->work;
     return set(doc, &value);
 }
 

@@ -75,7 +75,7 @@ read_row(struct lbm_scan *s, const struct header *header, struct lbm_rows *rows)
     if (header->has_size)
         err = lbm_scan_u64(s, &field_size, &size);
     if (err == LBM_OK && rows->g.work != NULL)
-        err = lbm_scan_u32(s, &lbm_field_work, &rows->g.work[rows->row]);
+        err = lbm_scan_u32(s, s->work, &rows->g.work[rows->row]);
     while (err == LBM_OK && !lbm_scan_line_done(s)) {
         uint32_t id = 0, weight = 1;
         err = lbm_scan_u32(s, &field_id, &id);

@@ -97,7 +97,7 @@ read_row(struct lbm_scan *s, struct lbm_rows *rows, uint32_t *row_of)
     uint64_t degree = 0;
     enum lbm_err err = row_of != NULL ? read_label(s, rows, row_of, &id) : LBM_OK;
     if (err == LBM_OK && rows->g.work != NULL)
-        err = next_u32(s, &lbm_field_work, &rows->g.work[rows->row]);
+        err = next_u32(s, s->work, &rows->g.work[rows->row]);
     if (err == LBM_OK)
         err = next(s, &field_degree, &degree);
     if (err != LBM_OK)

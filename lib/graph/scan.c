@@ -22,7 +22,7 @@ const struct lbm_field lbm_field_weight = {"edge weight", 1, LBM_WEIGHT_MAX,
 void
 lbm_scan_begin(struct lbm_scan *s, const char *name, const char *text, size_t len, struct lbm_diag *diag)
 {
-    *s = (struct lbm_scan){text, text + len, name, 1, diag};
+    *s = (struct lbm_scan){text, text + len, name, 1, diag, &lbm_field_work};
     if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         s->at += 3;
 }

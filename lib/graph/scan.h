@@ -10,12 +10,15 @@
 
 #include "base/err.h"
 
+struct lbm_field;
+
 struct lbm_scan {
     const char *at; /* next byte */
     const char *end;
     const char *name; /* of the text, for messages */
     uint64_t line;    /* of `at`, from 1 */
     struct lbm_diag *diag;
+    const struct lbm_field *work; /* what a vertex weight may be: a host graph's may be 0 */
 };
 
 /* A number that a format asks for: what it is called, its bounds, and what to do if it is outside them. */
@@ -30,7 +33,8 @@ struct lbm_field {
 extern const struct lbm_field lbm_field_work;
 extern const struct lbm_field lbm_field_weight;
 
-/* Begin at the start of a text; a byte order mark is skipped. */
+/* Begin at the start of a text; a byte order mark is skipped. Vertex weights are those of guests until the
+ * caller sets s->work. */
 void lbm_scan_begin(struct lbm_scan *s, const char *name, const char *text, size_t len,
                     struct lbm_diag *diag);
 

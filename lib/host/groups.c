@@ -7,6 +7,8 @@
 #include "base/check.h"
 #include "host/internal.h"
 
+enum { ALL_PARTNERS_MAX = 256 /* members of a group that are linked pairwise */ };
+
 struct range {
     uint32_t first, n;
 };
@@ -44,6 +46,13 @@ fill_distances(struct lbm_hosts *h, const struct lbm_group *groups, const struct
     }
 }
 
+int
+lbm_are_partners(uint32_t n, uint32_t i, uint32_t j)
+{
+    uint32_t ahead = j - i, back = n - ahead;
+    return n <= ALL_PARTNERS_MAX || (ahead & (ahead - 1)) == 0 || (back & (back - 1)) == 0;
+}
+
 static enum lbm_err
 add_links(const struct lbm_group *groups, const struct lbm_group *g, const uint32_t *host_depth,
           struct lbm_link_vec *links)
@@ -51,6 +60,8 @@ add_links(const struct lbm_group *groups, const struct lbm_group *g, const uint3
     for (uint32_t i = 0; i < children(g); i++)
         for (uint32_t j = i + 1; j < children(g); j++) {
             struct range a = child(groups, g, i), b = child(groups, g, j);
+            if (!lbm_are_partners(children(g), i, j))
+                continue;
             for (uint32_t k = 0; k < a.n && k < b.n; k++) {
                 uint32_t p = a.first + k, q = b.first + k;
                 uint32_t d = (uint32_t)(((uint64_t)host_depth[p] + host_depth[q]) / 2) - g->depth;

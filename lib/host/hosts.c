@@ -73,7 +73,7 @@ out:
 static enum lbm_err
 link_hosts(uint32_t n, const struct lbm_link *links, size_t n_links, int is_routed, struct lbm_hosts *out)
 {
-    LBM_ASSERT(n >= 1 && n <= LBM_HOSTS_MAX && n_links <= LBM_LINKS_MAX);
+    LBM_ASSERT(n >= 1 && n <= (is_routed ? LBM_HOSTS_MAX : LBM_NETWORK_MAX) && n_links <= LBM_LINKS_MAX);
     struct lbm_hosts h = {.n = n, .m = 2, .topology = LBM_TOPOLOGY_FILE};
     h.offset = lbm_alloc((size_t)n + 1, sizeof *h.offset);
     h.target = lbm_alloc(2 * n_links, sizeof *h.target);
@@ -99,6 +99,12 @@ enum lbm_err
 lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_links, struct lbm_hosts *out)
 {
     return link_hosts(n, links, n_links, 1, out);
+}
+
+enum lbm_err
+lbm_hosts_link_rows(uint32_t n, const struct lbm_link *links, size_t n_links, struct lbm_hosts *out)
+{
+    return link_hosts(n, links, n_links, 0, out);
 }
 
 enum lbm_err

@@ -19,6 +19,10 @@ struct lbm_link_vec {
 enum lbm_err lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_links,
                             struct lbm_hosts *out) LBM_MUST_CHECK;
 
+/* The same without the matrix of distances, for networks of up to LBM_NETWORK_MAX hosts and switches. */
+enum lbm_err lbm_hosts_link_rows(uint32_t n, const struct lbm_link *links, size_t n_links,
+                                 struct lbm_hosts *out) LBM_MUST_CHECK;
+
 /* Change the number of dimensions before sites are set. Errors: LBM_E_NOMEM, unchanged. */
 enum lbm_err lbm_hosts_set_dimensions(struct lbm_hosts *h, unsigned m) LBM_MUST_CHECK;
 
@@ -35,11 +39,21 @@ enum lbm_err lbm_hosts_fill_row(const struct lbm_hosts *h, uint32_t p, uint32_t 
  * In: connected.  Errors: LBM_E_NOMEM.  Cost: O(n (n + links)), with Dijkstra a log n more. */
 enum lbm_err lbm_hosts_route(struct lbm_hosts *h) LBM_MUST_CHECK;
 
+/* Distances among the first n vertices of rows, through all of them. In: rows connected, distances fit.
+ * Out: dist [n * n].  Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_hosts_route_first(const struct lbm_hosts *rows, uint32_t n, uint32_t *dist) LBM_MUST_CHECK;
+
 /* The links that a matrix of distances implies: pairs no third host lies between, d(p,q) = d(p,r) + d(r,q).
  * For the metric of a graph these are its links; always connected.
  * In: dist [n * n] symmetric, >= 1 off the diagonal.  Errors: LBM_E_NOMEM.  Cost: up to O(n^3). */
 enum lbm_err lbm_links_of_distances(uint32_t n, const uint32_t *dist,
                                     struct lbm_link_vec *links) LBM_MUST_CHECK;
+
+/* ---- subset.c ------------------------------------------------------------------------------------ */
+
+/* Add the shortest links that connect all hosts. In/out: h with its distances, which stay.
+ * Errors: LBM_E_NOMEM, h unchanged.  Cost: O(n^2) where something is to be added, else that of a search. */
+enum lbm_err lbm_hosts_join(struct lbm_hosts *h) LBM_MUST_CHECK;
 
 /* ---- colouring.c --------------------------------------------------------------------------------- */
 
@@ -81,6 +95,10 @@ enum lbm_err lbm_colour_greedy(uint32_t n, const struct lbm_link *links, uint32_
 /* ---- groups.c: hierarchies ----------------------------------------------------------------------- */
 
 enum { LBM_GROUP_LEVELS_MAX = 16 }; /* deeper than any machine; bounds the recursion over groups */
+
+/* Whether the i-th and the j-th of n equal members, i < j, are linked: all pairs of up to 256; of more those
+ * 1, 2, 4, ... places apart in a circle, so that degrees grow with the logarithm. */
+int lbm_are_partners(uint32_t n, uint32_t i, uint32_t j);
 
 /* A group of a hierarchy. Its hosts are consecutive; its children are groups (consecutive, each with a
  * larger index than its parent) or, if n_children is 0, its hosts themselves. */

@@ -8,57 +8,78 @@
 #include "graph/read.h"
 #include "graph/readers.h"
 #include "graph/scan.h"
-#include "host/internal.h"
+#include "host/network.h"
 
 /* ---- graphs: the weight of an edge is its cost, that of a vertex its capacity, positions are sites -- */
 
+static const struct lbm_field field_capacity = {"capacity", 0, LBM_WEIGHT_MAX, "0 makes a switch"};
+
 /* lbm_hosts_build knows hosts by number alone; say which file they are of. */
 static enum lbm_err
-build(const char *name, const struct lbm_graph *g, const struct lbm_link *links, size_t n_links,
-      struct lbm_hosts *out, struct lbm_diag *diag)
+build_all(const char *name, const struct lbm_network *net, struct lbm_hosts *out, struct lbm_diag *diag)
 {
-    double *capacity = lbm_alloc(g->n, sizeof *capacity);
-    if (capacity == NULL)
-        return LBM_E_NOMEM;
-    for (uint32_t p = 0; p < g->n; p++)
-        capacity[p] = lbm_graph_work(g, p);
     struct lbm_diag reason = {0};
-    enum lbm_err err = lbm_hosts_build(g->n, links, n_links, capacity, 2, g->position, out, &reason);
-    free(capacity);
+    enum lbm_err err =
+        lbm_hosts_build(net->n, net->links, net->n_links, net->capacity, net->m, net->site, out, &reason);
     if (err == LBM_OK || err == LBM_E_NOMEM)
         return err;
     return lbm_diag_set(diag, err, name, 0, "%s", reason.text);
 }
 
+/* In: label [g->n] for messages, or NULL. Out: capacity [g->n], 0 for a switch. */
 static enum lbm_err
-hosts_of_graph(const char *name, const struct lbm_graph *g, struct lbm_hosts *out, struct lbm_diag *diag)
+build(const char *name, const struct lbm_graph *g, const char *const *label, double *capacity,
+      struct lbm_hosts *out, struct lbm_diag *diag)
 {
-    if (g->n > LBM_HOSTS_MAX || lbm_graph_directions(g) / 2 > LBM_LINKS_MAX)
-        return lbm_diag_set(diag, LBM_E_LIMIT, name, 0,
-                            "%" PRIu32 " hosts and %" PRIu64 " links; at most %d and %d are possible", g->n,
-                            lbm_graph_directions(g) / 2, LBM_HOSTS_MAX, LBM_LINKS_MAX);
-    if (g->n == 0)
-        return lbm_diag_set(diag, LBM_E_RANGE, name, 0, "no hosts; there must be at least one");
-    size_t n_links = 0;
+    size_t n_links = 0, n_switches = 0;
     struct lbm_link *links = lbm_alloc(lbm_graph_directions(g) / 2, sizeof *links);
     if (links == NULL)
         return LBM_E_NOMEM;
-    for (uint32_t p = 0; p < g->n; p++)
+    for (uint32_t p = 0; p < g->n; p++) {
+        capacity[p] = lbm_graph_work(g, p);
+        n_switches += capacity[p] == 0.0;
         for (uint64_t i = g->offset[p]; i < g->offset[p + 1]; i++)
             if (p < g->target[i])
                 links[n_links++] = (struct lbm_link){p, g->target[i], lbm_graph_weight(g, i)};
-    enum lbm_err err = build(name, g, links, n_links, out, diag);
+    }
+    struct lbm_network net = {g->n, links, n_links, capacity, 2, g->position, label};
+    enum lbm_err err =
+        n_switches != 0 ? lbm_hosts_from_network(name, &net, out, diag) : build_all(name, &net, out, diag);
     free(links);
     return err;
+}
+
+/* In, out: as build. */
+static enum lbm_err
+hosts_of_graph(const char *name, const struct lbm_graph *g, const char *const *label, double *capacity,
+               struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    uint32_t n_hosts = 0;
+    for (uint32_t p = 0; p < g->n; p++)
+        n_hosts += lbm_graph_work(g, p) != 0;
+    if (n_hosts > LBM_HOSTS_MAX || lbm_graph_directions(g) / 2 > LBM_LINKS_MAX)
+        return lbm_diag_set(diag, LBM_E_LIMIT, name, 0,
+                            "%" PRIu32 " hosts and %" PRIu64 " links; at most %d and %d are possible",
+                            n_hosts, lbm_graph_directions(g) / 2, LBM_HOSTS_MAX, LBM_LINKS_MAX);
+    if (g->n == 0)
+        return lbm_diag_set(diag, LBM_E_RANGE, name, 0, "no hosts; there must be at least one");
+    return build(name, g, label, capacity, out, diag);
 }
 
 static enum lbm_err
 read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
 {
     struct lbm_graph g = {0};
-    enum lbm_err err = lbm_graph_parse(LBM_FORMAT_METIS, name, text, len, &g, diag);
+    struct lbm_scan scan;
+    lbm_scan_begin(&scan, name, text, len, diag);
+    scan.work = &field_capacity;
+    enum lbm_err err = lbm_read_metis(&scan, &g);
+    double *capacity = lbm_alloc(g.n, sizeof *capacity);
+    if (capacity == NULL && err == LBM_OK)
+        err = LBM_E_NOMEM;
     if (err == LBM_OK)
-        err = hosts_of_graph(name, &g, out, diag);
+        err = hosts_of_graph(name, &g, NULL, capacity, out, diag);
+    free(capacity);
     lbm_graph_free(&g);
     return err;
 }
@@ -74,25 +95,48 @@ is_host_name(const char *name)
     return len >= 1 && len <= LBM_NAME_MAX;
 }
 
-/* In: names, as many terminated strings as there are hosts. */
+/* In: label, capacity [n], which is 0 for switches. */
 static enum lbm_err
-name_hosts(const char *where, const char *names, struct lbm_hosts *h, struct lbm_diag *diag)
+name_hosts(const char *where, const char *const *label, const double *capacity, uint32_t n,
+           struct lbm_hosts *h, struct lbm_diag *diag)
 {
     h->name = lbm_alloc(h->n, sizeof *h->name);
     if (h->name == NULL)
         return LBM_E_NOMEM;
-    for (uint32_t p = 0; p < h->n; p++) {
-        if (!is_host_name(names))
+    for (uint32_t v = 0, p = 0; v < n; v++) {
+        if (capacity[v] == 0.0)
+            continue;
+        if (!is_host_name(label[v]))
             return lbm_diag_set(diag, LBM_E_SYNTAX, where, 0,
                                 "the id of host %" PRIu32
                                 " is no name of a host: 1 .. %d characters, no blanks",
                                 p, LBM_NAME_MAX);
-        h->name[p] = lbm_copy(names, strlen(names) + 1, 1);
-        if (h->name[p] == NULL)
+        h->name[p] = lbm_copy(label[v], strlen(label[v]) + 1, 1);
+        if (h->name[p++] == NULL)
             return LBM_E_NOMEM;
-        names += strlen(names) + 1;
     }
     return LBM_OK;
+}
+
+/* In: names, as many terminated strings as there are vertices. */
+static enum lbm_err
+hosts_of_named(const char *name, const struct lbm_graph *g, const char *names, struct lbm_hosts *h,
+               struct lbm_diag *diag)
+{
+    const char **label = lbm_alloc(g->n, sizeof *label);
+    double *capacity = lbm_alloc(g->n, sizeof *capacity);
+    enum lbm_err err = label != NULL && capacity != NULL ? LBM_OK : LBM_E_NOMEM;
+    for (uint32_t v = 0; err == LBM_OK && v < g->n; v++) {
+        label[v] = names;
+        names += strlen(names) + 1;
+    }
+    if (err == LBM_OK)
+        err = hosts_of_graph(name, g, label, capacity, h, diag);
+    if (err == LBM_OK)
+        err = name_hosts(name, label, capacity, g->n, h, diag);
+    free(label);
+    free(capacity);
+    return err;
 }
 
 static enum lbm_err
@@ -103,11 +147,10 @@ read_graphml(const char *name, const char *text, size_t len, struct lbm_hosts *o
     struct lbm_scan scan;
     struct lbm_hosts h = {0};
     lbm_scan_begin(&scan, name, text, len, diag);
+    scan.work = &field_capacity;
     enum lbm_err err = lbm_read_graphml_named(&scan, &g, &names);
     if (err == LBM_OK)
-        err = hosts_of_graph(name, &g, &h, diag);
-    if (err == LBM_OK)
-        err = name_hosts(name, names.at, &h, diag);
+        err = hosts_of_named(name, &g, names.at, &h, diag);
     if (err == LBM_OK)
         *out = h;
     else

@@ -159,6 +159,23 @@ lbm_hosts_route(struct lbm_hosts *h)
 }
 
 enum lbm_err
+lbm_hosts_route_first(const struct lbm_hosts *rows, uint32_t n, uint32_t *dist)
+{
+    struct search search;
+    uint32_t *row = lbm_alloc(rows->n, sizeof *row);
+    enum lbm_err err = search_begin(rows, &search);
+    if (row == NULL)
+        err = LBM_E_NOMEM;
+    for (uint32_t p = 0; err == LBM_OK && p < n; p++) {
+        search_from(rows, &search, p, row);
+        memcpy(&dist[(size_t)p * n], row, n * sizeof *row);
+    }
+    search_end(&search);
+    free(row);
+    return err;
+}
+
+enum lbm_err
 lbm_hosts_route_from(struct lbm_hosts *h, uint32_t p)
 {
     if (h->dist != NULL || h->row[p] != NULL)

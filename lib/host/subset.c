@@ -109,30 +109,38 @@ join_parts(const struct lbm_hosts *h, struct lbm_link_vec *links)
     return err;
 }
 
+enum lbm_err
+lbm_hosts_join(struct lbm_hosts *h)
+{
+    struct lbm_link_vec links = {0};
+    struct lbm_hosts linked;
+    uint32_t lost;
+    enum lbm_err err = find_lost(h, &lost);
+    if (err != LBM_OK || lost == h->n)
+        return err;
+    err = kept_links(h, NULL, &links);
+    if (err == LBM_OK)
+        err = join_parts(h, &links);
+    if (err == LBM_OK)
+        err = lbm_hosts_link(h->n, links.at, links.n, &linked);
+    lbm_vec_free(&links);
+    if (err != LBM_OK)
+        return err;
+    memcpy(linked.dist, h->dist, (size_t)h->n * h->n * sizeof *linked.dist);
+    lbm_hosts_free(h);
+    *h = linked;
+    return LBM_OK;
+}
+
 /* Distances as they were; links that join the parts if those that are left do not connect all. */
 static enum lbm_err
-keep_distances(const struct lbm_hosts *h, const uint32_t *id, int connected, struct lbm_hosts *out)
+keep_distances(const struct lbm_hosts *h, const uint32_t *id, struct lbm_hosts *out)
 {
     uint32_t n = out->n;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < n; j++)
             out->dist[(size_t)i * n + j] = lbm_dist(h, id[i], id[j]);
-    if (connected)
-        return LBM_OK;
-    struct lbm_link_vec links = {0};
-    struct lbm_hosts linked;
-    enum lbm_err err = kept_links(out, NULL, &links);
-    if (err == LBM_OK)
-        err = join_parts(out, &links);
-    if (err == LBM_OK)
-        err = lbm_hosts_link(n, links.at, links.n, &linked);
-    lbm_vec_free(&links);
-    if (err != LBM_OK)
-        return err;
-    memcpy(linked.dist, out->dist, (size_t)n * n * sizeof *linked.dist);
-    lbm_hosts_free(out);
-    *out = linked;
-    return LBM_OK;
+    return lbm_hosts_join(out);
 }
 
 /* Capacities, sites and names. */
@@ -170,7 +178,7 @@ build(const struct lbm_hosts *h, const uint32_t *number, const uint32_t *id, uin
     if (err != LBM_OK)
         return err;
     if (!follows)
-        err = keep_distances(h, id, lost == n, out);
+        err = keep_distances(h, id, out);
     else if (lost < n)
         err = lbm_diag_set(diag, LBM_E_SYNTAX, "hosts", 0,
                            "without these hosts no way leads from host %" PRIu32 " to host %" PRIu32, id[0],

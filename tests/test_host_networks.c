@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Host graphs as the field writes them: networks with switches. Every file is judged by a matrix of distances
+ * that was made by hand. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "host/host.h"
+
+static enum lbm_err
+parse(const char *text, struct lbm_hosts *h, struct lbm_diag *diag)
+{
+    /* Not terminated, so that reading beyond its end is found. */
+    char *copy = lbm_copy(text, strlen(text), 1);
+    assert_non_null(copy);
+    enum lbm_err err = lbm_hosts_parse("net", copy, strlen(text), h, diag);
+    free(copy);
+    return err;
+}
+
+static struct lbm_hosts
+hosts_of(const char *text)
+{
+    struct lbm_hosts h;
+    struct lbm_diag diag = {0};
+    if (parse(text, &h, &diag) != LBM_OK)
+        fail_msg("%s:%" PRIu64 ": %s\n%s", diag.where, diag.line, diag.text, text);
+    return h;
+}
+
+/* Refused with this error, at this line, saying this; the result untouched. */
+static void
+refused(const char *text, enum lbm_err expected, uint64_t line, const char *says)
+{
+    struct lbm_hosts h = {.n = 77};
+    struct lbm_diag diag = {0};
+    enum lbm_err err = parse(text, &h, &diag);
+    if (err != expected || diag.line != line || strstr(diag.text, says) == NULL)
+        fail_msg("\"%s\": %s, %s:%" PRIu64 ": \"%s\"", text, lbm_err_name(err), diag.where, diag.line,
+                 diag.text);
+    assert_string_equal(diag.where, "net");
+    assert_int_equal(h.n, 77);
+}
+
+/* Links connect all hosts and cost at least the distance. */
+static void
+links_are_fit(const struct lbm_hosts *h, const char *what)
+{
+    if (h->n > 1 && lbm_hosts_diameter_hops(h) >= h->n)
+        fail_msg("%s: links do not connect all", what);
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++)
+            if (h->cost[e] < lbm_dist(h, p, h->target[e]))
+                fail_msg("%s: link %" PRIu32 "-%" PRIu32 " is cheaper than the way", what, p, h->target[e]);
+}
+
+/* The distances of the lower triangle, row by row: d10, d20 d21, ... */
+static void
+distances_are(const struct lbm_hosts *h, const char *what, const uint32_t *lower)
+{
+    for (uint32_t p = 0, k = 0; p < h->n; p++) {
+        assert_int_equal(lbm_dist(h, p, p), 0);
+        for (uint32_t q = 0; q < p; q++, k++)
+            if (lbm_dist(h, p, q) != lower[k] || lbm_dist(h, q, p) != lower[k])
+                fail_msg("%s: from %" PRIu32 " to %" PRIu32 " it is %" PRIu32 ", not %" PRIu32, what, p, q,
+                         lbm_dist(h, p, q), lower[k]);
+    }
+    links_are_fit(h, what);
+}
+
+/* names: words in the order of the hosts, or NULL: none. */
+static void
+names_are(const struct lbm_hosts *h, const char *what, const char *names)
+{
+    if (names == NULL) {
+        assert_null(h->name);
+        return;
+    }
+    for (uint32_t p = 0; p < h->n; p++, names += strcspn(names, " "), names += *names == ' ') {
+        size_t len = strcspn(names, " ");
+        if (h->name == NULL || strlen(h->name[p]) != len || memcmp(h->name[p], names, len) != 0)
+            fail_msg("%s: host %" PRIu32 " is called %s, not %.*s", what, p,
+                     h->name != NULL ? h->name[p] : "nothing", (int)len, names);
+    }
+    assert_int_equal(*names, '\0');
+}
+
+enum { HOSTS_HERE = 8 };
+
+struct example {
+    const char *what, *text;
+    uint32_t n;
+    const char *names;
+    uint32_t lower[HOSTS_HERE * (HOSTS_HERE - 1) / 2];
+};
+
+static void
+examples_hold(const struct example *examples, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct example *x = &examples[i];
+        struct lbm_hosts h = hosts_of(x->text);
+        if (h.n != x->n)
+            fail_msg("%s: %" PRIu32 " hosts, not %" PRIu32, x->what, h.n, x->n);
+        distances_are(&h, x->what, x->lower);
+        names_are(&h, x->what, x->names);
+        lbm_hosts_free(&h);
+    }
+}
+
+#define EXAMPLES_HOLD(examples) examples_hold(examples, sizeof(examples) / sizeof *(examples))
+
+/* ---- switches in graphs -------------------------------------------------------------------------------- */
+
+static void
+vertices_of_capacity_0_are_switches(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"four hosts at one switch, which is vertex 1",
+         "5 4 010\n0 2 3 4 5\n1 1\n1 1\n2 1\n1 1\n",
+         4,
+         NULL,
+         {2, 2, 2, 2, 2, 2}},
+        {"hosts 1 2 at one leaf, 4 5 at another, a slow line through the root",
+         "7 6 011\n1 3 1\n1 3 1\n0 1 1 2 1 7 10\n1 6 1\n1 6 1\n0 4 1 5 1 7 10\n0 3 10 6 10\n",
+         4,
+         NULL,
+         {2, 22, 22, 22, 22, 2}},
+        {"a ring of three switches with a host each, and a switch that leads nowhere",
+         "7 6 010\n1 4\n1 5\n1 6\n0 1 5 6\n0 2 4 6\n0 3 4 5\n0\n",
+         3,
+         NULL,
+         {3, 3, 3}},
+        {"hosts are passed through as well: 1 - 2 - switch - 4",
+         "4 3 010\n1 2\n2 1 3\n0 2 4\n1 3\n",
+         3,
+         NULL,
+         {1, 3, 2}},
+        {"two ways, through a host or through two switches",
+         "5 5 011\n1 2 1 3 5\n1 1 1 4 5\n0 1 5 5 1\n1 2 5 5 9\n0 3 1 4 9\n",
+         3,
+         NULL,
+         {1, 6, 5}},
+        {"one host and its switch", "2 1 010\n1 2\n0 1\n", 1, NULL, {0}},
+        {"GraphML, names of the hosts alone",
+         "<graphml><key id=\"c\" for=\"node\" attr.name=\"weight\" attr.type=\"int\"/>"
+         "<key id=\"l\" for=\"edge\" attr.name=\"weight\" attr.type=\"int\"/>"
+         "<graph edgedefault=\"undirected\"><node id=\"left\"><data key=\"c\">2</data></node>"
+         "<node id=\"a switch\"><data key=\"c\">0</data></node><node id=\"right\"/><node id=\"far\"/>"
+         "<edge source=\"left\" target=\"a switch\"/><edge source=\"a switch\" target=\"right\"/>"
+         "<edge source=\"far\" target=\"a switch\"><data key=\"l\">7</data></edge></graph></graphml>",
+         3,
+         "left right far",
+         {2, 8, 8}},
+    };
+    EXAMPLES_HOLD(examples);
+}
+
+static void
+capacities_and_positions_of_hosts_stay_with_them(void **state)
+{
+    (void)state;
+    struct lbm_hosts h = hosts_of("4 3 010\n0 2 3 4\n5 1\n6 1\n7 1\n");
+    assert_true(h.capacity[0] == 5.0 && h.capacity[1] == 6.0 && h.capacity[2] == 7.0);
+    assert_int_equal(h.offset[3], 6); /* each linked with both others */
+    lbm_hosts_free(&h);
+    h = hosts_of(
+        "<graphml><key id=\"c\" for=\"node\" attr.name=\"weight\" attr.type=\"int\"/>"
+        "<key id=\"x\" for=\"node\" attr.name=\"x\" attr.type=\"double\"/>"
+        "<key id=\"y\" for=\"node\" attr.name=\"y\" attr.type=\"double\"/>"
+        "<graph edgedefault=\"undirected\">"
+        "<node id=\"s\"><data key=\"c\">0</data><data key=\"x\">9</data><data key=\"y\">9</data></node>"
+        "<node id=\"a\"><data key=\"x\">4</data><data key=\"y\">0</data></node>"
+        "<node id=\"b\"><data key=\"x\">2</data><data key=\"y\">0</data></node>"
+        "<edge source=\"a\" target=\"s\"/><edge source=\"b\" target=\"s\"/></graph></graphml>");
+    assert_true(h.site[0] == 0.75 && h.site[2] == 0.25);
+    lbm_hosts_free(&h);
+}
+
+static void
+networks_without_hosts_or_in_parts_are_refused(void **state)
+{
+    (void)state;
+    refused("2 1 010\n0 2\n0 1\n", LBM_E_RANGE, 0, "no hosts among 2 switches");
+    refused("4 2 010\n1 2\n0 1\n0 4\n1 3\n", LBM_E_SYNTAX, 0, "no way leads from host 0 to host 3");
+    refused("<graphml><key id=\"c\" for=\"node\" attr.name=\"weight\"/><graph edgedefault=\"undirected\">"
+            "<node id=\"a\"/><node id=\"s\"><data key=\"c\">0</data></node><node id=\"b\"/>"
+            "<edge source=\"a\" target=\"s\"/></graph></graphml>",
+            LBM_E_SYNTAX, 0, "no way leads from host a to host b");
+    refused("2 1 011\n1 2 600000\n0 1 600000\n", LBM_E_RANGE, 0, "costs 600000");
+    refused("2 1 011\n-1 2 1\n0 1 1\n", LBM_E_RANGE, 2, "capacity");
+    refused("2 1 011\n3000000000 2 1\n0 1 1\n", LBM_E_RANGE, 2, "0 makes a switch");
+}
+
+/* A two-level tree of switches: `leaves` leaf switches of `each` hosts below one root. */
+static struct lbm_hosts
+two_levels(uint32_t leaves, uint32_t each)
+{
+    struct lbm_buf text = {0};
+    uint32_t hosts = leaves * each;
+    lbm_buf_printf(&text, "%u %u 010\n", hosts + leaves + 1, hosts + leaves);
+    for (uint32_t p = 0; p < hosts; p++)
+        lbm_buf_printf(&text, "1 %u\n", hosts + 1 + p / each);
+    for (uint32_t s = 0; s < leaves; s++) {
+        lbm_buf_printf(&text, "0 %u", hosts + leaves + 1);
+        for (uint32_t k = 0; k < each; k++)
+            lbm_buf_printf(&text, " %u", s * each + k + 1);
+        lbm_buf_printf(&text, "\n");
+    }
+    lbm_buf_printf(&text, "0");
+    for (uint32_t s = 0; s < leaves; s++)
+        lbm_buf_printf(&text, " %u", hosts + s + 1);
+    lbm_buf_printf(&text, "\n");
+    assert_false(text.failed);
+    struct lbm_hosts h;
+    struct lbm_diag diag = {0};
+    if (lbm_hosts_parse("net", text.at, text.len, &h, &diag) != LBM_OK)
+        fail_msg("%s", diag.text);
+    lbm_buf_free(&text);
+    return h;
+}
+
+static void
+degrees_stay_small_in_large_fabrics(void **state)
+{
+    (void)state;
+    struct lbm_hosts h = two_levels(100, 8);
+    assert_int_equal(h.n, 800);
+    uint32_t most = 0;
+    for (uint32_t p = 0; p < h.n; p++) {
+        uint32_t degree = h.offset[p + 1] - h.offset[p];
+        most = degree > most ? degree : most;
+        for (uint32_t q = 0; q < p; q++)
+            assert_int_equal(lbm_dist(&h, p, q), p / 8 == q / 8 ? 2 : 4);
+    }
+    assert_in_range(most, 7 + 7, 7 + 14); /* its switch's, and 7 places in both directions */
+    assert_in_range(lbm_hosts_diameter_hops(&h), 2, 8);
+    links_are_fit(&h, "100 leaves");
+    lbm_hosts_free(&h);
+    h = two_levels(1, 1000);
+    for (uint32_t p = 0; p < h.n; p++)
+        assert_in_range(h.offset[p + 1] - h.offset[p], 10, 20);
+    lbm_hosts_free(&h);
+    h = hosts_of("SwitchName=one Nodes=x[0-5000]\n"); /* a hierarchy has links of its own */
+    assert_int_equal(h.n, 5001);
+    for (uint32_t p = 0; p < h.n; p++)
+        assert_in_range(h.offset[p + 1] - h.offset[p], 20, 26);
+    lbm_hosts_free(&h);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vertices_of_capacity_0_are_switches),
+        cmocka_unit_test(capacities_and_positions_of_hosts_stay_with_them),
+        cmocka_unit_test(networks_without_hosts_or_in_parts_are_refused),
+        cmocka_unit_test(degrees_stay_small_in_large_fabrics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
