@@ -7,14 +7,14 @@
 
 const struct lbm_choice lbm_policy_choices[] = {
     {"none", "exchange sessions alone"},
-#define POLICY_CHOICE(id, name, source, text) {name, text},
+#define POLICY_CHOICE(id, number, name, source, text) {name, text},
     LBM_POLICY_LIST(POLICY_CHOICE)
 #undef POLICY_CHOICE
         {NULL, NULL},
 };
 
 const struct lbm_choice lbm_schedule_choices[] = {
-#define SCHEDULE_CHOICE(id, name, text) {name, text},
+#define SCHEDULE_CHOICE(id, number, name, text) {name, text},
     LBM_SCHEDULE_LIST(SCHEDULE_CHOICE)
 #undef SCHEDULE_CHOICE
         {NULL, NULL},

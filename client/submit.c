@@ -29,7 +29,7 @@ enum {
 };
 
 static const struct lbm_choice starts[] = {
-#define START_CHOICE(id, name, text) {name, text},
+#define START_CHOICE(id, number, name, text) {name, text},
     LBM_START_LIST(START_CHOICE)
 #undef START_CHOICE
         {NULL, NULL},

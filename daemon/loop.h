@@ -7,21 +7,23 @@
 #ifndef LBM_DAEMON_LOOP_H
 #define LBM_DAEMON_LOOP_H
 
+#include "base/numbers.h"
 #include "daemon/settings.h"
 
 /* Exit statuses of lbmapd. */
 #define LBM_EXIT_LIST(X)                                                                                     \
-    X(STOPPED, "stopped by a signal, or did what the option asked for")                                      \
-    X(FAILED, "something failed; the log says what")                                                         \
-    X(INPUT, "wrong usage or configuration")                                                                 \
-    X(BUSY, "another process has the database, the address or the control socket")
+    X(STOPPED, 0, "stopped by a signal, or did what the option asked for")                                   \
+    X(FAILED, 1, "something failed; the log says what")                                                      \
+    X(INPUT, 2, "wrong usage or configuration")                                                              \
+    X(BUSY, 3, "another process has the database, the address or the control socket")
 
 enum lbm_exit {
-#define LBM_EXIT_ENUM(id, text) LBM_EXIT_##id,
+#define LBM_EXIT_ENUM(id, number, text) LBM_EXIT_##id = number,
     LBM_EXIT_LIST(LBM_EXIT_ENUM)
 #undef LBM_EXIT_ENUM
-        LBM_EXIT_COUNT
+        LBM_EXIT_COUNT = 0 LBM_EXIT_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_EXIT_LIST, LBM_EXIT_COUNT);
 
 struct lbm_loop_config {
     const struct lbm_settings *settings;

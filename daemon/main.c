@@ -50,7 +50,7 @@ static void
 print_help(void)
 {
     static const char *const statuses[] = {
-#define EXIT_TEXT(id, text) text,
+#define EXIT_TEXT(id, number, text) [number] = text,
         LBM_EXIT_LIST(EXIT_TEXT)
 #undef EXIT_TEXT
     };

@@ -47,22 +47,22 @@ extern "C" {
 
 /* Errors are values; LBMAP_OK is 0. Texts: lbmap_strerror, and lbmap_message for the particular case. */
 enum lbmap_error {
-    LBMAP_OK,
-    LBMAP_E_NOMEM,       /* out of memory */
-    LBMAP_E_RANGE,       /* an argument is out of range: an unknown vertex, a path that is too long */
-    LBMAP_E_SYNTAX,      /* the daemon sent something that is no answer */
-    LBMAP_E_LIMIT,       /* a limit of the daemon is exceeded */
-    LBMAP_E_IO,          /* the connection failed */
-    LBMAP_E_EXISTS,      /* already exists */
-    LBMAP_E_NOTFOUND,    /* no such job */
-    LBMAP_E_STATE,       /* not possible now: no job is attached, or the connection is lost */
-    LBMAP_E_CORRUPT,     /* stored data is damaged */
-    LBMAP_E_VERSION,     /* the daemon speaks another version */
-    LBMAP_E_DENIED,      /* permission denied */
-    LBMAP_E_UNSUPPORTED, /* not supported */
-    LBMAP_E_UNREACHABLE, /* no daemon listens on the socket, or a host that is asked does not answer */
-    LBMAP_E_TIMEOUT,     /* no answer within the timeout */
-    LBMAP_E_BUSY         /* try again later */
+    LBMAP_OK = 0,
+    LBMAP_E_NOMEM = 1,        /* out of memory */
+    LBMAP_E_RANGE = 2,        /* an argument is out of range: an unknown vertex, a path that is too long */
+    LBMAP_E_SYNTAX = 3,       /* the daemon sent something that is no answer */
+    LBMAP_E_LIMIT = 4,        /* a limit of the daemon is exceeded */
+    LBMAP_E_IO = 5,           /* the connection failed */
+    LBMAP_E_EXISTS = 6,       /* already exists */
+    LBMAP_E_NOTFOUND = 7,     /* no such job */
+    LBMAP_E_STATE = 8,        /* not possible now: no job is attached, or the connection is lost */
+    LBMAP_E_CORRUPT = 9,      /* stored data is damaged */
+    LBMAP_E_VERSION = 10,     /* the daemon speaks another version */
+    LBMAP_E_DENIED = 11,      /* permission denied */
+    LBMAP_E_UNSUPPORTED = 12, /* not supported */
+    LBMAP_E_UNREACHABLE = 13, /* no daemon listens on the socket, or a host that is asked does not answer */
+    LBMAP_E_TIMEOUT = 14,     /* no answer within the timeout */
+    LBMAP_E_BUSY = 15         /* try again later */
 };
 
 struct lbmap; /* opaque */
@@ -197,9 +197,9 @@ int lbmap_events(const struct lbmap *map); /* LBMAP_READ, or 0 without a descrip
 
 /* May the program work? Looks at a page of memory and at the connection: cheap enough before every step. */
 enum lbmap_lease {
-    LBMAP_WORK, /* yes, a step of at most 2 s */
-    LBMAP_STOP, /* start no step now; it may go on again soon */
-    LBMAP_LOST  /* no: what was acquired is lost; the next lbmap_dispatch revokes it */
+    LBMAP_WORK = 0, /* yes, a step of at most 2 s */
+    LBMAP_STOP = 1, /* start no step now; it may go on again soon */
+    LBMAP_LOST = 2  /* no: what was acquired is lost; the next lbmap_dispatch revokes it */
 };
 
 enum lbmap_lease lbmap_lease_valid(struct lbmap *map);

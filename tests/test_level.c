@@ -233,9 +233,9 @@ every_policy_of_neighbours_levels_a_pile(void **state)
 {
     (void)state;
     static struct fleet f;
-    for (int policy = 0; policy < LBM_POLICY_AUTO; policy++) {
+    for (int policy = 0; policy < LBM_POLICY_COUNT; policy++) {
         double load[HOSTS_MAX] = {1600};
-        if (lbm_policy_turns((enum lbm_policy)policy) == LBM_TURNS_GLOBAL)
+        if (policy == LBM_POLICY_AUTO || lbm_policy_turns((enum lbm_policy)policy) == LBM_TURNS_GLOBAL)
             continue;
         fleet_make(&f, policy == LBM_POLICY_RANDOM_LOAD ? "mesh:4x4" : "hypercube:4", (enum lbm_policy)policy,
                    (uint64_t)policy);

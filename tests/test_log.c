@@ -220,6 +220,7 @@ struct bench {
     Lbm__LogEntries *entries; /* last one sent; owned */
     int says_diverged;        /* it has told an operator */
     int asks;                 /* messages about the log that it sent */
+    int n_unknown;            /* numbers of the log that it has said it does not know */
 };
 
 static void
@@ -292,14 +293,17 @@ step(struct bench *b, struct lbm_event *event)
         const struct lbm_effect *effect = &effects.list.at[i];
         if (effect->kind == LBM_EFFECT_SEND)
             take_send(b, effect);
+        if (effect->kind == LBM_EFFECT_NOTE && effect->as.note.level == LBM_NOTE_WARNING)
+            b->n_unknown += strstr(effect->as.note.text, "is not known here") != NULL;
         if (effect->kind == LBM_EFFECT_NOTE && effect->as.note.level == LBM_NOTE_ERROR)
             b->says_diverged |= strstr(effect->as.note.text, "move its database away") != NULL;
     }
     lbm_effects_clear(&effects);
 }
 
+/* The disk goes to the bench. */
 static void
-bench_start(struct bench *b, uint32_t host)
+bench_start_with(struct bench *b, uint32_t host, struct lbm_recovered *disk)
 {
     const struct lbm_node_config config = {.host = host,
                                            .name = host == 0 ? "h0" : "h1",
@@ -315,10 +319,15 @@ bench_start(struct bench *b, uint32_t host)
     struct lbm_diag diag;
     *b = (struct bench){.now_us = SECOND};
     assert_int_equal(lbm_node_new(&config, &b->node, &diag), LBM_OK);
-    struct lbm_recovered *disk = disk_of(host);
     struct lbm_event event = {.kind = LBM_EVENT_START, .as.recovered = disk};
     step(b, &event);
     lbm_recovered_free(disk);
+}
+
+static void
+bench_start(struct bench *b, uint32_t host)
+{
+    bench_start_with(b, host, disk_of(host));
 }
 
 static void
@@ -419,6 +428,77 @@ entries_of_a_lower_term_are_not_taken(void **state)
     receive(&b, 1, &message); /* to who does not order it: no entry follows */
     assert_null(b.entries);
     bench_free(&b);
+}
+
+/* Both hosts of the disk are active, and host 0 has submitted a job. */
+static void
+add_job(struct lbm_recovered *disk, uint32_t policy, uint32_t schedule, uint32_t start)
+{
+    static char name[] = "job", why[] = "of a later version";
+    Lbm__Command command = LBM__COMMAND__INIT;
+    double site[2] = {0.25, 0.5};
+    for (uint32_t p = 0; p < 2; p++) {
+        Lbm__Activate activate = LBM__ACTIVATE__INIT;
+        activate.host = p;
+        activate.incarnation = 1;
+        activate.n_site = 2;
+        activate.site = site;
+        site[0] += 0.5;
+        command.what_case = LBM__COMMAND__WHAT_ACTIVATE;
+        command.activate = &activate;
+        add_command(disk, &command);
+    }
+    uint32_t link_host = 1, link_cost = 1;
+    Lbm__Set set = LBM__SET__INIT;
+    set.incarnation = 1;
+    set.change_links = 1;
+    set.n_link_host = set.n_link_cost = 1;
+    set.link_host = &link_host;
+    set.link_cost = &link_cost;
+    command.what_case = LBM__COMMAND__WHAT_SET;
+    command.set = &set;
+    add_command(disk, &command);
+    Lbm__JobPolicy rule = LBM__JOB_POLICY__INIT;
+    rule.policy = rule.asked = policy;
+    rule.schedule = schedule;
+    rule.alpha = 0.25;
+    rule.why = why;
+    Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
+    create.job = 5;
+    create.name = name;
+    create.vertices = 10;
+    create.imbalance = 0.03;
+    create.start = start;
+    create.policy = &rule;
+    command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
+    command.job_create = &create;
+    add_command(disk, &command);
+}
+
+static void
+numbers_of_a_later_version_are_kept_and_told(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t policy, schedule, start;
+        int n_unknown;
+        const char *shown;
+    } entries[] = {
+        {LBM_JOB_POLICY_FIRST + LBM_POLICY_DIFFUSION, LBM_SCHEDULE_PLAIN, LBM_START_CENTRE, 0, "diffusion"},
+        {LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO, LBM_SCHEDULE_PLAIN, LBM_START_CENTRE, 1, "auto"},
+        {200, LBM_SCHEDULE_PLAIN, LBM_START_PLAN, 1, "unknown"},
+        {255, 99, LBM_START_PLAN, 2, "unknown"},
+        {200, 255, 250, 3, "unknown"},
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct bench b;
+        struct lbm_recovered *disk = disk_of(0);
+        add_job(disk, entries[i].policy, entries[i].schedule, entries[i].start);
+        bench_start_with(&b, 0, disk);
+        assert_int_equal(b.n_unknown, entries[i].n_unknown);
+        assert_string_equal(lbm_job_policy_name(entries[i].policy), entries[i].shown);
+        bench_free(&b);
+    }
 }
 
 /* ---- entries that are stored later --------------------------------------------------------------------- */
@@ -558,6 +638,7 @@ main(void)
         cmocka_unit_test(a_leader_sees_a_copy_that_has_other_entries),
         cmocka_unit_test(a_host_that_is_told_so_stops_taking_part),
         cmocka_unit_test(entries_of_a_lower_term_are_not_taken),
+        cmocka_unit_test(numbers_of_a_later_version_are_kept_and_told),
         cmocka_unit_test(entries_about_hosts_far_away_share_a_commit),
         cmocka_unit_test(a_crash_forgets_entries_that_were_not_stored_and_they_are_read_again),
         cmocka_unit_test(who_is_promoted_has_what_it_had_not_stored),

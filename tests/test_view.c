@@ -270,12 +270,26 @@ a_refused_job_command_changes_nothing(void **state)
     view_create(&view, 11, "other", 0, LBM_START_PLAN, "exists already");
     view_create(&view, 12, "other", 4, LBM_START_PLAN, "not active");
     view_create(&view, 12, "other", 9, LBM_START_PLAN, "not active"); /* JOINING */
-    view_create(&view, 12, "other", 0, LBM_START_COUNT, "start 5 is not known");
     view_delete_job(&view, 12, "no such job");
     assert_int_equal(view.jobs.n, 1);
     assert_int_equal(view.jobs.at[0].home, 3);
     view_delete_job(&view, 11, "");
     view_delete_job(&view, 11, "no such job");
+    lbm_view_free(&view);
+}
+
+/* Whether an entry counts must not depend on the program that reads it. */
+static void
+a_start_of_a_later_version_is_kept(void **state)
+{
+    (void)state;
+    struct lbm_view view = {0};
+    view_three_in_a_row(&view);
+    view_create(&view, 12, "job", 0, 77, "");
+    const struct lbm_job_entry *entry = lbm_view_job(&view, 12);
+    assert_non_null(entry);
+    assert_int_equal(entry->start, 77);
+    assert_int_equal(lbm_job_start(entry), LBM_START_PLAN);
     lbm_view_free(&view);
 }
 
@@ -414,6 +428,7 @@ main(void)
         cmocka_unit_test(a_cluster_has_a_largest_number_of_hosts),
         cmocka_unit_test(a_job_is_found_by_id_and_name_until_deleted),
         cmocka_unit_test(a_refused_job_command_changes_nothing),
+        cmocka_unit_test(a_start_of_a_later_version_is_kept),
         cmocka_unit_test(a_cluster_has_a_largest_number_of_jobs),
         cmocka_unit_test(the_same_entries_give_the_same_view),
     };

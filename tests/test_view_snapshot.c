@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "node/node.h"
 #include "node/view.h"
 
 enum { HOSTS = 7, JOBS = 5, STORIES = 60, STEPS = 160 };
@@ -56,6 +57,7 @@ struct random_command {
     Lbm__JobDelete delete;
     Lbm__JobSet job_set;
     Lbm__JobGates gates;
+    Lbm__JobPolicy policy;
     Lbm__Promote promote;
 };
 
@@ -139,6 +141,15 @@ draw_job(struct random_command *r, uint32_t host, struct lbm_rng *rng)
     r->create.home = host;
     r->create.vertices = lbm_rng_below(rng, 1000);
     r->create.imbalance = 0.03;
+    r->create.start = lbm_rng_below(rng, 2 * LBM_START_COUNT); /* some of a later version */
+    r->policy = (Lbm__JobPolicy)LBM__JOB_POLICY__INIT;
+    r->policy.policy = lbm_rng_below(rng, 2 * LBM_POLICY_COUNT);
+    r->policy.asked = lbm_rng_below(rng, 2 * LBM_POLICY_COUNT);
+    r->policy.schedule = lbm_rng_below(rng, 2 * LBM_SCHEDULE_COUNT);
+    r->policy.alpha = lbm_rng_unit(rng);
+    r->policy.lambda_denominator = lbm_rng_below(rng, 10);
+    r->policy.why = r->name;
+    r->create.policy = lbm_rng_below(rng, 2) != 0 ? &r->policy : NULL;
     r->delete = (Lbm__JobDelete)LBM__JOB_DELETE__INIT;
     r->job_set = (Lbm__JobSet)LBM__JOB_SET__INIT;
     r->delete.job = r->job_set.job = 1 + lbm_rng_below(rng, JOBS);
@@ -150,6 +161,7 @@ draw_job(struct random_command *r, uint32_t host, struct lbm_rng *rng)
     r->gates.bytes_per_s = lbm_rng_below(rng, 1000);
     r->gates.in_flight = lbm_rng_below(rng, 1000);
     r->job_set.gates = lbm_rng_below(rng, 2) != 0 ? &r->gates : NULL;
+    r->job_set.policy = lbm_rng_below(rng, 2) != 0 ? &r->policy : NULL;
     r->promote = (Lbm__Promote)LBM__PROMOTE__INIT;
     r->promote.host = host;
 }

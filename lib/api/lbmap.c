@@ -12,7 +12,8 @@
 #include "base/mem.h"
 
 /* The two lists of errors are one: a public code is the internal code. */
-#define SAME_ERROR(name, text) _Static_assert((int)LBMAP_##name == (int)LBM_##name, "lists of errors differ");
+#define SAME_ERROR(name, number, text)                                                                       \
+    _Static_assert((int)LBMAP_##name == (int)LBM_##name, "lists of errors differ");
 LBM_ERR_LIST(SAME_ERROR)
 _Static_assert((int)LBMAP_E_BUSY + 1 == (int)LBM_ERR_COUNT, "lists of errors differ");
 _Static_assert(LBMAP_NOWHERE == LBM_NONE, "lbmap_locate passes the daemon's answer on");

@@ -11,7 +11,7 @@
 static const struct {
     const char *name, *source;
 } words[LBM_POLICY_COUNT] = {
-#define POLICY_WORDS(id, name, source, text) [LBM_POLICY_##id] = {name, source},
+#define POLICY_WORDS(id, number, name, source, text) [LBM_POLICY_##id] = {name, source},
     LBM_POLICY_LIST(POLICY_WORDS)
 #undef POLICY_WORDS
 };
@@ -49,7 +49,7 @@ lbm_policy_source(enum lbm_policy policy)
 enum lbm_turns
 lbm_policy_turns(enum lbm_policy policy)
 {
-    LBM_ASSERT(policy < LBM_POLICY_AUTO);
+    LBM_ASSERT(policy < LBM_POLICY_COUNT && policy != LBM_POLICY_AUTO);
     const struct lbm_policy_row *row = &lbm_policies[policy];
     return row->flow == NULL                  ? LBM_TURNS_GLOBAL
            : row->step == lbm_step_edge_remap ? LBM_TURNS_DRAWN
@@ -146,7 +146,7 @@ enum lbm_err
 lbm_balancer_make(const struct lbm_network *net, const struct lbm_rule *rule, int integer, uint64_t seed,
                   struct lbm_balancer **out)
 {
-    LBM_ASSERT(rule->policy < LBM_POLICY_AUTO);
+    LBM_ASSERT(rule->policy < LBM_POLICY_COUNT && rule->policy != LBM_POLICY_AUTO);
     struct lbm_balancer *b = lbm_alloc(1, sizeof *b);
     double *last = lbm_alloc(net->colouring.n_links, sizeof *last);
     if (b == NULL || last == NULL) {

@@ -12,30 +12,33 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/numbers.h"
 #include "host/colouring.h"
 #include "host/spectrum.h"
 
 #define LBM_POLICY_LIST(X)                                                                                   \
-    X(DIFFUSION, "diffusion", "CYB89 (1)-(4)", "alpha of each difference, to all neighbours at once")        \
-    X(SECOND_ORDER, "second-order", "Muthukrishnan et al. 1998",                                             \
+    X(DIFFUSION, 0, "diffusion", "CYB89 (1)-(4)", "alpha of each difference, to all neighbours at once")     \
+    X(SECOND_ORDER, 1, "second-order", "Muthukrishnan et al. 1998",                                          \
       "diffusion that keeps some of its last flow")                                                          \
-    X(CHEBYSHEV, "chebyshev", "Diekmann et al. 1999", "the same, with the best factor for each step")        \
-    X(DIMENSION_EXCHANGE, "dimension-exchange", "CYB89 section 4", "pairs by colour, each levels")           \
-    X(GDE, "gde", "XL95 (1), (6)", "pairs by colour, each gives lambda of the difference")                   \
-    X(RANDOM_LOAD, "random-load", "SAN section 6", "gde with lambda = 1 - c / (ln n)^(1/d)")                 \
-    X(OEM, "oem", "RJK03 section 3", "whole units: the odd one goes where it meets others of its kind")      \
-    X(DEM, "dem", "RJK03 section 2", "whole units: the larger keeps the odd one, as printed")                \
-    X(DEM_TABLE, "dem-table", "RJK03 table 1", "whole units: the larger gives it, as counted in the table")  \
-    X(CWA, "cwa", "RJK03 section 5", "whole units, by halves of the cube, all loads known to all")           \
-    X(EDGE_REMAP, "edge-remap", "HEI97 fig. 9", "random links, one unit from the larger to the smaller")     \
-    X(AUTO, "auto", "the advice", "the one that is predicted to be the fastest")
+    X(CHEBYSHEV, 2, "chebyshev", "Diekmann et al. 1999", "the same, with the best factor for each step")     \
+    X(DIMENSION_EXCHANGE, 3, "dimension-exchange", "CYB89 section 4", "pairs by colour, each levels")        \
+    X(GDE, 4, "gde", "XL95 (1), (6)", "pairs by colour, each gives lambda of the difference")                \
+    X(RANDOM_LOAD, 5, "random-load", "SAN section 6", "gde with lambda = 1 - c / (ln n)^(1/d)")              \
+    X(OEM, 6, "oem", "RJK03 section 3", "whole units: the odd one goes where it meets others of its kind")   \
+    X(DEM, 7, "dem", "RJK03 section 2", "whole units: the larger keeps the odd one, as printed")             \
+    X(DEM_TABLE, 8, "dem-table", "RJK03 table 1",                                                            \
+      "whole units: the larger gives it, as counted in the table")                                           \
+    X(CWA, 9, "cwa", "RJK03 section 5", "whole units, by halves of the cube, all loads known to all")        \
+    X(EDGE_REMAP, 10, "edge-remap", "HEI97 fig. 9", "random links, one unit from the larger to the smaller") \
+    X(AUTO, 11, "auto", "the advice", "the one that is predicted to be the fastest")
 
 enum lbm_policy {
-#define LBM_POLICY_ENUM(id, name, source, text) LBM_POLICY_##id,
+#define LBM_POLICY_ENUM(id, number, name, source, text) LBM_POLICY_##id = number,
     LBM_POLICY_LIST(LBM_POLICY_ENUM)
 #undef LBM_POLICY_ENUM
-        LBM_POLICY_COUNT
+        LBM_POLICY_COUNT = 0 LBM_POLICY_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_POLICY_LIST, LBM_POLICY_COUNT);
 
 const char *lbm_policy_name(enum lbm_policy policy);
 const char *lbm_policy_source(enum lbm_policy policy);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/numbers.h"
 
 /* What one host gives another in one round (a dimension, a colour). */
 struct lbm_transfer {
@@ -17,16 +18,17 @@ struct lbm_transfer {
 };
 
 #define LBM_SCHEDULE_LIST(X)                                                                                 \
-    X(PLAIN, "plain", "a round begins when the one before has ended")                                        \
-    X(OVERLAPPED, "overlapped", "a host sends what its load allows, of all rounds, in their order")          \
-    X(PIPELINED, "pipelined", "a unit is passed on as soon as it arrives, links served in turn")
+    X(PLAIN, 0, "plain", "a round begins when the one before has ended")                                     \
+    X(OVERLAPPED, 1, "overlapped", "a host sends what its load allows, of all rounds, in their order")       \
+    X(PIPELINED, 2, "pipelined", "a unit is passed on as soon as it arrives, links served in turn")
 
 enum lbm_schedule {
-#define LBM_SCHEDULE_ENUM(id, name, text) LBM_SCHEDULE_##id,
+#define LBM_SCHEDULE_ENUM(id, number, name, text) LBM_SCHEDULE_##id = number,
     LBM_SCHEDULE_LIST(LBM_SCHEDULE_ENUM)
 #undef LBM_SCHEDULE_ENUM
-        LBM_SCHEDULE_COUNT
+        LBM_SCHEDULE_COUNT = 0 LBM_SCHEDULE_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_SCHEDULE_LIST, LBM_SCHEDULE_COUNT);
 
 struct lbm_schedule_result {
     uint64_t time;   /* units over a link: the sum of the largest transfers of each phase; pipelined: steps */

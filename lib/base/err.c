@@ -9,7 +9,7 @@ const char *
 lbm_err_name(enum lbm_err err)
 {
     static const char *const names[] = {
-#define LBM_ERR_NAME(name, text) #name,
+#define LBM_ERR_NAME(name, number, text) [number] = #name,
         LBM_ERR_LIST(LBM_ERR_NAME)
 #undef LBM_ERR_NAME
     };
@@ -20,7 +20,7 @@ const char *
 lbm_err_text(enum lbm_err err)
 {
     static const char *const texts[] = {
-#define LBM_ERR_TEXT(name, text) text,
+#define LBM_ERR_TEXT(name, number, text) [number] = text,
         LBM_ERR_LIST(LBM_ERR_TEXT)
 #undef LBM_ERR_TEXT
     };

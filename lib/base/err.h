@@ -8,30 +8,33 @@
 
 #include <stdint.h>
 
+#include "base/numbers.h"
+
 #define LBM_ERR_LIST(X)                                                                                      \
-    X(OK, "done")                                                                                            \
-    X(E_NOMEM, "out of memory")                                                                              \
-    X(E_RANGE, "value out of range")                                                                         \
-    X(E_SYNTAX, "malformed input")                                                                           \
-    X(E_LIMIT, "limit exceeded")                                                                             \
-    X(E_IO, "input or output failed")                                                                        \
-    X(E_EXISTS, "already exists")                                                                            \
-    X(E_NOTFOUND, "not found")                                                                               \
-    X(E_STATE, "not possible in the present state")                                                          \
-    X(E_CORRUPT, "stored data is damaged")                                                                   \
-    X(E_VERSION, "version not supported")                                                                    \
-    X(E_DENIED, "permission denied")                                                                         \
-    X(E_UNSUPPORTED, "not supported")                                                                        \
-    X(E_UNREACHABLE, "not reachable")                                                                        \
-    X(E_TIMEOUT, "timed out")                                                                                \
-    X(E_BUSY, "busy")
+    X(OK, 0, "done")                                                                                         \
+    X(E_NOMEM, 1, "out of memory")                                                                           \
+    X(E_RANGE, 2, "value out of range")                                                                      \
+    X(E_SYNTAX, 3, "malformed input")                                                                        \
+    X(E_LIMIT, 4, "limit exceeded")                                                                          \
+    X(E_IO, 5, "input or output failed")                                                                     \
+    X(E_EXISTS, 6, "already exists")                                                                         \
+    X(E_NOTFOUND, 7, "not found")                                                                            \
+    X(E_STATE, 8, "not possible in the present state")                                                       \
+    X(E_CORRUPT, 9, "stored data is damaged")                                                                \
+    X(E_VERSION, 10, "version not supported")                                                                \
+    X(E_DENIED, 11, "permission denied")                                                                     \
+    X(E_UNSUPPORTED, 12, "not supported")                                                                    \
+    X(E_UNREACHABLE, 13, "not reachable")                                                                    \
+    X(E_TIMEOUT, 14, "timed out")                                                                            \
+    X(E_BUSY, 15, "busy")
 
 enum lbm_err {
-#define LBM_ERR_ENUM(name, text) LBM_##name,
+#define LBM_ERR_ENUM(name, number, text) LBM_##name = number,
     LBM_ERR_LIST(LBM_ERR_ENUM)
 #undef LBM_ERR_ENUM
-        LBM_ERR_COUNT
+        LBM_ERR_COUNT = 0 LBM_ERR_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_ERR_LIST, LBM_ERR_COUNT);
 
 #define LBM_MUST_CHECK __attribute__((warn_unused_result))
 #define LBM_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))

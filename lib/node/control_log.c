@@ -156,8 +156,10 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
     case LBM__COMMAND__WHAT_JOB_SET:
         if (refusal[0] == '\0' && command->job_set->gates != NULL)
             gates_changed(node, command->job_set);
-        if (refusal[0] == '\0' && command->job_set->policy != NULL)
+        if (refusal[0] == '\0' && command->job_set->policy != NULL) {
+            policy_tell_unknown(node, lbm_view_job(&node->view, command->job_set->job));
             level_policy_changed(node, command->job_set->job);
+        }
         break;
     case LBM__COMMAND__WHAT_ALLOT_IDS:
         ids_allotted(node, command->allot_ids, refusal);

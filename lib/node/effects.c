@@ -10,7 +10,7 @@ const char *
 lbm_start_name(enum lbm_start start)
 {
     static const char *const names[] = {
-#define START_NAME(id, name, text) name,
+#define START_NAME(id, number, name, text) [number] = name,
         LBM_START_LIST(START_NAME)
 #undef START_NAME
     };
@@ -21,7 +21,7 @@ const char *
 lbm_phase_name(enum lbm_phase phase)
 {
     static const char *const names[] = {
-#define PHASE_NAME(id, name, text) name,
+#define PHASE_NAME(id, number, name, text) [number] = name,
         LBM_PHASE_LIST(PHASE_NAME)
 #undef PHASE_NAME
     };

@@ -79,9 +79,7 @@ gathering_new(struct lbm_node *node, const Lbm__JobCreate *create)
                                       .imbalance = create->imbalance,
                                       .owner = create->owner};
     snprintf(g->entry.name, sizeof g->entry.name, "%s", create->name);
-    if (!lbm_job_policy_take(create->policy, &g->entry.policy))
-        g->entry.policy =
-            (struct lbm_job_policy){.policy = LBM_JOB_POLICY_NONE, .asked = LBM_JOB_POLICY_NONE};
+    lbm_job_policy_take(create->policy, &g->entry.policy);
     return g;
 }
 

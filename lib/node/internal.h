@@ -170,7 +170,7 @@ int job_is_ready(const struct lbm_node *node, const struct job *job);
 void job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void job_free_guest(struct job *job);
-void job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the buddy */
+void job_propose(struct lbm_node *node, struct job *job);              /* once the guest is with the buddy */
 struct pulse *pulse_of(struct job *job, uint32_t host);                /* creates; NULL if memory is short */
 const struct pulse *pulse_known(const struct job *job, uint32_t host); /* or NULL */
 /* Target load T_p of this host and its limit, work units. */
@@ -192,6 +192,8 @@ struct lbm_hosts policy_hosts(const struct lbm_node *node);
 /* The policy that is asked for, with its parameters. Errors: as diag says. */
 enum lbm_err policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule,
                            struct lbm_job_policy *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+/* Tells the operator what of a job's entry this program does not know, and does instead. */
+void policy_tell_unknown(struct lbm_node *node, const struct lbm_job_entry *entry);
 void policy_change(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry,
                    const Lbm__JobChange *change);
 
@@ -391,7 +393,8 @@ void wishes_changed(struct job *job);
 void wishes_answered(struct job *job, const struct lbm_vertex *vertex); /* OUT, to vertex->peer */
 void wishes_free(struct wishes *wishes);
 
-/* ---- pinned.c: at any time, as the host graph or the phase has changed ---------------------------------- */
+/* ---- pinned.c: at any time, as the host graph or the phase has changed ----------------------------------
+ */
 
 void pinned_look(struct lbm_node *node, struct job *job);
 void pinned_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
@@ -525,8 +528,8 @@ int outline_withholds(struct lbm_node *node, struct job *job);
 void outline_answers_again(struct lbm_node *node, struct job *job); /* and waits for the plan from now on */
 int64_t outline_again_deadline(const struct job *job);
 void outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-/* The vertices of this host's clusters go where the plan has them. host [n]: by cluster; comes: work that others
- * are told to give to this one. */
+/* The vertices of this host's clusters go where the plan has them. host [n]: by cluster; comes: work that
+ * others are told to give to this one. */
 void outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
                           uint64_t comes);
 void outline_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex); /* by a plan */

@@ -310,6 +310,7 @@ jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
     if (job->phase == LBM_PHASE_PLACED)
         recover_frame(job, entry);
     job->tick_us = node->now_us;
+    policy_tell_unknown(node, entry);
     answer_submit(node, job, LBM_OK, "");
 }
 

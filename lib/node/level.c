@@ -183,7 +183,7 @@ level_begin(struct lbm_node *node, struct job *job)
     if (level->state != LEVEL_NONE && entry != NULL && is_same(level->run, present_run(node, entry)))
         return 1;
     level_stop(job);
-    if (entry == NULL || entry->policy.policy <= LBM_JOB_POLICY_NONE || !is_routable(node) ||
+    if (entry == NULL || !lbm_job_policy_runs(&entry->policy) || !is_routable(node) ||
         lbm_view_number(&node->view, node->host) == LBM_NONE ||
         is_same(level->over, present_run(node, entry)))
         return 0;
@@ -287,8 +287,7 @@ on_level(struct lbm_node *node, const Lbm__Peer *message)
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, heard->job);
     struct level_run run = {heard->topology, heard->policy_view};
     if (job == NULL || entry == NULL || job->phase < LBM_PHASE_BALANCING ||
-        entry->policy.policy <= LBM_JOB_POLICY_NONE || !is_routable(node) ||
-        !is_same(run, present_run(node, entry)))
+        !lbm_job_policy_runs(&entry->policy) || !is_routable(node) || !is_same(run, present_run(node, entry)))
         return; /* it is said again */
     struct levelling *level = &job->level;
     if (!is_same(run, level->run) || (level->state == LEVEL_NONE && !is_same(run, level->over)))

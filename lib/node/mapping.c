@@ -186,7 +186,7 @@ mapping_timer(struct lbm_node *node, struct job *job)
     job->tick_us = node->now_us + MAPPING_TICK_US;
     if (!follows_regions(job, entry))
         tick_planned(node, job);
-    else if (entry->start == LBM_START_OUTLINE)
+    else if (lbm_job_start(entry) == LBM_START_OUTLINE)
         set_ready(node, job, !handoff_waits(node, job)); /* as it is, until the outline is planned */
     else
         tick_following(node, job, entry);

@@ -5,7 +5,7 @@
 static const struct {
     const char *name, *text;
 } reasons[] = {
-#define REASON_ROW(id, name, text) {name, text},
+#define REASON_ROW(id, number, name, text) [number] = {name, text},
     LBM_MOVE_REASON_LIST(REASON_ROW)
 #undef REASON_ROW
 };
@@ -26,7 +26,7 @@ const char *
 lbm_move_state_name(unsigned state)
 {
     static const char *const names[] = {
-#define STATE_NAME(id, name) name,
+#define STATE_NAME(id, number, name) [number] = name,
         LBM_MOVE_STATE_LIST(STATE_NAME)
 #undef STATE_NAME
     };

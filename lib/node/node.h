@@ -10,28 +10,34 @@
 #include "balance/policy.h"
 #include "balance/schedule.h"
 #include "base/err.h"
+#include "base/numbers.h"
 #include "map/map.h"
 #include "node/persist.h"
 #include "wire/wire.h"
 
 /* How the vertices of a job start (HEI97 figs 6 and 7). */
 #define LBM_START_LIST(X)                                                                                    \
-    X(PLAN, "plan", "the submitting host plans, vertices go where the plan says")                            \
-    X(CENTRE, "centre", "all vertices at the centre of Omega, all diffusion distributed")                    \
-    X(RANDOM, "random", "vertices at random places of Omega, all diffusion distributed")                     \
-    X(HOME, "home", "all vertices stay on the submitting host until loads are levelled")                     \
-    X(OUTLINE, "outline", "hosts coarsen what they have, and a plan of that says where vertices go")
+    X(PLAN, 0, "plan", "the submitting host plans, vertices go where the plan says")                         \
+    X(CENTRE, 1, "centre", "all vertices at the centre of Omega, all diffusion distributed")                 \
+    X(RANDOM, 2, "random", "vertices at random places of Omega, all diffusion distributed")                  \
+    X(HOME, 3, "home", "all vertices stay on the submitting host until loads are levelled")                  \
+    X(OUTLINE, 4, "outline", "hosts coarsen what they have, and a plan of that says where vertices go")
 
 enum lbm_start {
-#define LBM_START_ENUM(id, name, text) LBM_START_##id,
+#define LBM_START_ENUM(id, number, name, text) LBM_START_##id = number,
     LBM_START_LIST(LBM_START_ENUM)
 #undef LBM_START_ENUM
-        LBM_START_COUNT
+        LBM_START_COUNT = 0 LBM_START_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_START_LIST, LBM_START_COUNT);
 
 /* The load policy of a job, on the wire: the daemon's default, none (exchange sessions alone), or
  * LBM_JOB_POLICY_FIRST + enum lbm_policy. */
-enum lbm_job_policy_code { LBM_JOB_POLICY_DEFAULT, LBM_JOB_POLICY_NONE, LBM_JOB_POLICY_FIRST };
+enum lbm_job_policy_code {
+    LBM_JOB_POLICY_DEFAULT = 0,
+    LBM_JOB_POLICY_NONE = 1,
+    LBM_JOB_POLICY_FIRST = 2,
+};
 
 /* Bits of JobGates.given. */
 enum {
@@ -50,18 +56,19 @@ const char *lbm_schedule_name(enum lbm_schedule schedule);
 
 /* Life of a job on one host (DESIGN section 5), least advanced first. */
 #define LBM_PHASE_LIST(X)                                                                                    \
-    X(SUBMITTED, "SUBMITTED", "validated and stored, being planned")                                         \
-    X(PLACED, "PLACED", "vertices are being handed to their regions")                                        \
-    X(MAPPING, "MAPPING", "coordinates diffuse, ownership follows regions")                                  \
-    X(BALANCING, "BALANCING", "exchange sessions between neighbours")                                        \
-    X(SETTLED, "SETTLED", "all stable, within the bound, no session gained")
+    X(SUBMITTED, 0, "SUBMITTED", "validated and stored, being planned")                                      \
+    X(PLACED, 1, "PLACED", "vertices are being handed to their regions")                                     \
+    X(MAPPING, 2, "MAPPING", "coordinates diffuse, ownership follows regions")                               \
+    X(BALANCING, 3, "BALANCING", "exchange sessions between neighbours")                                     \
+    X(SETTLED, 4, "SETTLED", "all stable, within the bound, no session gained")
 
 enum lbm_phase {
-#define LBM_PHASE_ENUM(id, name, text) LBM_PHASE_##id,
+#define LBM_PHASE_ENUM(id, number, name, text) LBM_PHASE_##id = number,
     LBM_PHASE_LIST(LBM_PHASE_ENUM)
 #undef LBM_PHASE_ENUM
-        LBM_PHASE_COUNT
+        LBM_PHASE_COUNT = 0 LBM_PHASE_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_PHASE_LIST, LBM_PHASE_COUNT);
 
 const char *lbm_start_name(enum lbm_start start);
 const char *lbm_phase_name(enum lbm_phase phase);
@@ -213,7 +220,12 @@ enum lbm_effect_kind {
         LBM_EFFECT_COUNT
 };
 
-enum lbm_note_level { LBM_NOTE_ERROR, LBM_NOTE_WARNING, LBM_NOTE_INFO, LBM_NOTE_DEBUG };
+enum lbm_note_level { /* on the wire (control.proto) */
+                      LBM_NOTE_ERROR = 0,
+                      LBM_NOTE_WARNING = 1,
+                      LBM_NOTE_INFO = 2,
+                      LBM_NOTE_DEBUG = 3,
+};
 
 /* What a plan computes: for start plan the whole pipeline; for centre and random pins and coordinates only
  * (plan->part then is the region of each vertex). Pure; run it with lbm_node_plan. */
@@ -226,8 +238,8 @@ struct lbm_plan_task {
     uint32_t home;                 /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */
     const uint32_t *current;       /* the same; numbers of hosts to begin with; NULL: from nothing */
-    const double *usual;           /* the same; [hosts->n] parts of J in plans from nothing; NULL: not known */
-    int is_draw;                   /* nonzero: nobody follows it, the home wants to know its J */
+    const double *usual; /* the same; [hosts->n] parts of J in plans from nothing; NULL: not known */
+    int is_draw;         /* nonzero: nobody follows it, the home wants to know its J */
     const struct lbm_hosts *hosts; /* borrowed until PLANNED is delivered */
 };
 

@@ -10,7 +10,7 @@ const char *
 lbm_stage_name(enum lbm_stage stage)
 {
     static const char *const names[] = {
-#define STAGE_NAME(id, name) name,
+#define STAGE_NAME(id, number, name) [number] = name,
         LBM_STAGE_LIST(STAGE_NAME)
 #undef STAGE_NAME
     };

@@ -10,23 +10,25 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "graph/graph.h"
 
 /* Stages of a vertex record, in the order of rank within an epoch (PROTOCOL section 2): rank = (epoch,
  * stage) never decreases for one (host, vertex). */
 #define LBM_STAGE_LIST(X)                                                                                    \
-    X(NONE, "none")                                                                                          \
-    X(OWN, "own")                                                                                            \
-    X(OUT, "out")                                                                                            \
-    X(REF, "refused")                                                                                        \
-    X(MOV, "moved")
+    X(NONE, 0, "none")                                                                                       \
+    X(OWN, 1, "own")                                                                                         \
+    X(OUT, 2, "out")                                                                                         \
+    X(REF, 3, "refused")                                                                                     \
+    X(MOV, 4, "moved")
 
 enum lbm_stage {
-#define LBM_STAGE_ENUM(id, name) LBM_STAGE_##id,
+#define LBM_STAGE_ENUM(id, number, name) LBM_STAGE_##id = number,
     LBM_STAGE_LIST(LBM_STAGE_ENUM)
 #undef LBM_STAGE_ENUM
-        LBM_STAGE_COUNT
+        LBM_STAGE_COUNT = 0 LBM_STAGE_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_STAGE_LIST, LBM_STAGE_COUNT);
 
 const char *lbm_stage_name(enum lbm_stage stage);
 
@@ -68,16 +70,17 @@ void lbm_row_free(struct lbm_row *row); /* what it owns, not the row itself */
 
 /* A job as its host knows it, beyond what the control log says. */
 #define LBM_JOB_STATE_LIST(X)                                                                                \
-    X(PENDING, "pending")     /* stored here, not yet in the log */                                          \
-    X(SUBMITTED, "submitted") /* in the log; the home has yet to plan */                                     \
-    X(PLACED, "placed")       /* planned, vertices on their way or there */
+    X(PENDING, 0, "pending")     /* stored here, not yet in the log */                                       \
+    X(SUBMITTED, 1, "submitted") /* in the log; the home has yet to plan */                                  \
+    X(PLACED, 2, "placed")       /* planned, vertices on their way or there */
 
 enum lbm_job_state {
-#define LBM_JOB_STATE_ENUM(id, name) LBM_JOB_##id,
+#define LBM_JOB_STATE_ENUM(id, number, name) LBM_JOB_##id = number,
     LBM_JOB_STATE_LIST(LBM_JOB_STATE_ENUM)
 #undef LBM_JOB_STATE_ENUM
-        LBM_JOB_STATE_COUNT
+        LBM_JOB_STATE_COUNT = 0 LBM_JOB_STATE_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_JOB_STATE_LIST, LBM_JOB_STATE_COUNT);
 
 #define LBM_PERSIST_LIST(X)                                                                                  \
     X(SELF, "identity: cluster and incarnation")                                                             \
@@ -218,9 +221,9 @@ struct lbm_recovered {
     uint64_t cluster;
     uint32_t host;
     uint64_t incarnation;
-    uint64_t seq;    /* of the last change of a row */
-    uint64_t term;   /* engine local; 0: that of the founder */
-    uint32_t leader; /* of that term */
+    uint64_t seq;            /* of the last change of a row */
+    uint64_t term;           /* engine local; 0: that of the founder */
+    uint32_t leader;         /* of that term */
     uint64_t snapshot_index; /* 0: none, the log begins at 1 */
     uint8_t *snapshot;
     size_t snapshot_len;

@@ -69,7 +69,7 @@ plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
     struct lbm_diag diag;
     /* A home by inheritance, or of a guest in parts, or applications have changed the guest: what is there is
      * mapped from there. */
-    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || entry->start == LBM_START_OUTLINE) {
+    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_OUTLINE) {
         job_free_guest(job);
         job_store_state(node, job, LBM_JOB_PLACED);
         job_enter(node, job, LBM_PHASE_PLACED);
@@ -91,7 +91,7 @@ plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
     for (uint32_t p = 0; p < job->plan_hosts.n; p++)
         if (lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p)) != LBM_OK)
             fail(node, LBM_E_NOMEM);
-    plan_ask(node, job, entry, (enum lbm_start)entry->start);
+    plan_ask(node, job, entry, (enum lbm_start)lbm_job_start(entry));
 }
 
 /* Position and wish of vertex v as the plan has them. Soft: the record's rank stays. */

@@ -128,10 +128,12 @@ lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to)
     to->view = policy->view;
 }
 
-/* Nonzero if the parameters fit the policy. */
+/* Nonzero if this program knows the policy, and the parameters fit it. */
 static int
 is_sound(const struct lbm_rule *rule)
 {
+    if (rule->policy >= LBM_POLICY_COUNT || rule->policy == LBM_POLICY_AUTO)
+        return 0;
     switch (lbm_policy_turns(rule->policy)) {
     case LBM_TURNS_ALL:
         return rule->alpha > 0 && (rule->policy == LBM_POLICY_DIFFUSION || rule->gamma < 1);
@@ -145,30 +147,62 @@ is_sound(const struct lbm_rule *rule)
     }
 }
 
-int
+void
 lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out)
 {
     *out = (struct lbm_job_policy){.policy = LBM_JOB_POLICY_NONE};
     if (from == NULL)
-        return 1;
+        return;
     *out = (struct lbm_job_policy){.policy = from->policy,
                                    .asked = from->asked,
                                    .schedule = (enum lbm_schedule)from->schedule,
                                    .topology = from->topology,
                                    .view = from->view};
     snprintf(out->why, sizeof out->why, "%s", from->why);
-    if (from->schedule >= LBM_SCHEDULE_COUNT || from->asked >= LBM_JOB_POLICY_FIRST + LBM_POLICY_COUNT ||
-        from->policy >= LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO)
-        return 0;
     if (from->policy <= LBM_JOB_POLICY_NONE)
-        return 1;
+        return;
     out->rule = (struct lbm_rule){.policy = (enum lbm_policy)(from->policy - LBM_JOB_POLICY_FIRST),
                                   .alpha = from->alpha,
                                   .lambda = from->lambda,
                                   .lambda_numerator = from->lambda_numerator,
                                   .lambda_denominator = from->lambda_denominator,
                                   .gamma = from->gamma};
-    return is_sound(&out->rule);
+}
+
+int
+lbm_job_policy_runs(const struct lbm_job_policy *policy)
+{
+    return policy->policy > LBM_JOB_POLICY_NONE && is_sound(&policy->rule);
+}
+
+enum lbm_schedule
+lbm_job_policy_schedule(const struct lbm_job_policy *policy)
+{
+    return (unsigned)policy->schedule < LBM_SCHEDULE_COUNT ? policy->schedule : LBM_SCHEDULE_PIPELINED;
+}
+
+uint32_t
+lbm_job_start(const struct lbm_job_entry *entry)
+{
+    return entry->start < LBM_START_COUNT ? entry->start : LBM_START_PLAN;
+}
+
+void
+policy_tell_unknown(struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    const struct lbm_job_policy *policy = &entry->policy;
+    if (policy->policy > LBM_JOB_POLICY_NONE && !lbm_job_policy_runs(policy))
+        note(node, LBM_NOTE_WARNING,
+             "job %s: load policy %" PRIu32
+             " (%s) is not known here: this host balances by exchange sessions "
+             "alone; run the version that the other hosts run",
+             entry->name, policy->policy, lbm_job_policy_name(policy->policy));
+    if (policy->schedule != lbm_job_policy_schedule(policy))
+        note(node, LBM_NOTE_WARNING, "job %s: schedule %u is not known here: this host uses %s", entry->name,
+             (unsigned)policy->schedule, lbm_schedule_name(LBM_SCHEDULE_PIPELINED));
+    if (entry->start != lbm_job_start(entry) && entry->home == node->host)
+        note(node, LBM_NOTE_WARNING, "job %s: start %" PRIu32 " is not known here: it is planned",
+             entry->name, entry->start);
 }
 
 /* ---- another policy, or gates, for a job that runs ----------------------------------------------------- */

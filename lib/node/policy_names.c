@@ -10,7 +10,7 @@ lbm_job_policy_name(uint32_t policy)
     if (policy <= LBM_JOB_POLICY_NONE)
         return "none";
     static const char *const names[] = {
-#define POLICY_NAME(id, name, source, text) name,
+#define POLICY_NAME(id, number, name, source, text) [number] = name,
         LBM_POLICY_LIST(POLICY_NAME)
 #undef POLICY_NAME
     };
@@ -22,7 +22,7 @@ const char *
 lbm_schedule_name(enum lbm_schedule schedule)
 {
     static const char *const names[] = {
-#define SCHEDULE_NAME(id, name, text) name,
+#define SCHEDULE_NAME(id, number, name, text) [number] = name,
         LBM_SCHEDULE_LIST(SCHEDULE_NAME)
 #undef SCHEDULE_NAME
     };

@@ -17,13 +17,13 @@ enum session_state {
     SESSION_MOVING,   /* plan known, handoffs under way */
 };
 
-/* Reasons of a PairNotice. */
+/* Reasons of a PairNotice, on the wire. */
 enum lbm_notice {
-    NOTICE_NOT_READY, /* still mapping or placing: ask again */
-    NOTICE_AHEAD,     /* the sender is at this sweep and colour already */
-    NOTICE_SETTLED,   /* the sender knows that all around it are stable; it takes part when asked to */
-    NOTICE_ASK,       /* the sender waits: have you settled, or are you further? */
-    NOTICE_STAYS,     /* vertices of the plan do not come: they have changed since the sender named them */
+    NOTICE_NOT_READY = 0, /* still mapping or placing: ask again */
+    NOTICE_AHEAD = 1,     /* the sender is at this sweep and colour already */
+    NOTICE_SETTLED = 2,   /* the sender knows that all around it are stable; it takes part when asked to */
+    NOTICE_ASK = 3,       /* the sender waits: have you settled, or are you further? */
+    NOTICE_STAYS = 4, /* vertices of the plan do not come: they have changed since the sender named them */
 };
 
 /* Links to the nearest host known to have room, and how much load that had room for when it said so (0: not
@@ -65,7 +65,7 @@ struct quiet {
     uint32_t host;
     uint64_t own, theirs; /* `still` of this host and of the other */
     uint32_t times;       /* in a row */
-    int is_open;          /* the last meeting decided nothing: whatever moved nothing before, the next one does */
+    int is_open; /* the last meeting decided nothing: whatever moved nothing before, the next one does */
     uint32_t pressed, begun; /* and how often that began anew */
     uint64_t stir;
 };
@@ -78,11 +78,11 @@ struct promise {
     int broken;     /* nothing of it could be given: the next sessions with that host exchange at once */
 };
 
-/* What a session is about. */
+/* What a session is about, on the wire. */
 enum meeting {
-    MEETING_EXCHANGE, /* vertices, as both stand now */
-    MEETING_NUMBERS,  /* what is to move is agreed, nothing moves */
-    MEETING_DELIVERY, /* what was promised moves */
+    MEETING_EXCHANGE = 0, /* vertices, as both stand now */
+    MEETING_NUMBERS = 1,  /* what is to move is agreed, nothing moves */
+    MEETING_DELIVERY = 2, /* what was promised moves */
 };
 
 /* A link of this host. */

@@ -59,6 +59,8 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
     for (size_t i = 0; i < node->uploads.n; i++)
         if (strcmp(node->uploads.at[i]->name, name) == 0)
             return "a job of that name is being submitted";
+    if (begin->start >= LBM_START_COUNT)
+        return "this daemon does not know that start";
     if (begin->parts == 0)
         return NULL;
     if (begin->part >= begin->parts || begin->rows == 0 || begin->first > begin->vertices ||

@@ -19,7 +19,7 @@
 static enum lbm_schedule
 schedule_of(const struct lbm_node *node, const struct job *job)
 {
-    return lbm_view_job(&node->view, job->id)->policy.schedule;
+    return lbm_job_policy_schedule(&lbm_view_job(&node->view, job->id)->policy);
 }
 
 static void
@@ -45,7 +45,8 @@ transfer_start(struct lbm_node *node, struct job *job)
     level->begun_us = level->progress_us = node->now_us;
     level->ask_us = node->now_us;
     const struct lbm_job_entry *job_entry = lbm_view_job(&node->view, job->id);
-    level->batch = (int64_t)fmin(LBM_BATCH_VERTICES_MAX * (double)job_entry->work / job_entry->vertices, 1e18);
+    level->batch =
+        (int64_t)fmin(LBM_BATCH_VERTICES_MAX * (double)job_entry->work / job_entry->vertices, 1e18);
     for (size_t i = 0; i < level->links.n; i++)
         level->links.at[i] = (struct transfer_link){.host = level->links.at[i].host,
                                                     .life = level->links.at[i].life,
@@ -285,8 +286,7 @@ finish_entries(struct lbm_node *node, struct job *job)
         const struct lbm_member *member = lbm_view_member(&node->view, link->host);
         uint32_t before = link->done;
         int waits = 0;
-        link->is_lost |=
-            member == NULL || member->state != LBM_MEMBER_ACTIVE || is_absent(node, link->host);
+        link->is_lost |= member == NULL || member->state != LBM_MEMBER_ACTIVE || is_absent(node, link->host);
         for (size_t i = 0; i < level->entries.n; i++) {
             struct transfer_entry *entry = &level->entries.at[i];
             if (entry->link != l || entry->over)

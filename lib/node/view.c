@@ -87,7 +87,7 @@ const char *
 lbm_member_state_name(enum lbm_member_state state)
 {
     static const char *const names[] = {
-#define STATE_NAME(id, name) name,
+#define STATE_NAME(id, number, name) [number] = name,
         LBM_MEMBER_STATE_LIST(STATE_NAME)
 #undef STATE_NAME
     };
@@ -284,7 +284,6 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
 {
     const Lbm__JobCreate *create = command->job_create;
     const struct lbm_member *home = lbm_view_member(view, create->home);
-    struct lbm_job_policy policy;
     int routable;
     if (lbm_view_graph(view, &routable) != LBM_OK)
         return LBM_E_NOMEM;
@@ -297,10 +296,6 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not active", create->home);
     else if (!routable)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the active hosts are not connected: %.400s", view->unroutable);
-    else if (create->start >= LBM_START_COUNT)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "start %" PRIu32 " is not known", create->start);
-    else if (!lbm_job_policy_take(create->policy, &policy))
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "its load policy cannot be run");
     else if (create->parts != 0)
         check_parts(view, create, refusal);
     if (refusal[0] != '\0')
@@ -315,8 +310,8 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
                                   .start = create->start,
                                   .seed = create->seed,
                                   .imbalance = create->imbalance,
-                                  .owner = create->owner,
-                                  .policy = policy};
+                                  .owner = create->owner};
+    lbm_job_policy_take(create->policy, &entry.policy);
     entry.policy.view = view->index + 1;
     lbm_gates_take(create->gates, &entry.gates);
     snprintf(entry.name, sizeof entry.name, "%s", create->name);
@@ -344,14 +339,10 @@ apply_job_set(struct lbm_view *view, const Lbm__Command *command, char *refusal)
         if (view->jobs.at[i].job == command->job_set->job) {
             struct lbm_job_entry *entry = &view->jobs.at[i];
             const Lbm__JobSet *set = command->job_set;
-            struct lbm_job_policy policy = entry->policy;
-            if (set->policy != NULL && !lbm_job_policy_take(set->policy, &policy)) {
-                snprintf(refusal, LBM_DIAG_TEXT_MAX, "its load policy cannot be run");
-                return LBM_OK;
-            }
-            entry->policy = policy;
-            if (set->policy != NULL)
+            if (set->policy != NULL) {
+                lbm_job_policy_take(set->policy, &entry->policy);
                 entry->policy.view = view->index + 1;
+            }
             lbm_gates_take(set->gates, &entry->gates);
             if (set->gates != NULL)
                 entry->gates.view = view->index + 1;

@@ -8,22 +8,24 @@
 
 #include "balance/policy.h"
 #include "balance/schedule.h"
+#include "base/numbers.h"
 #include "host/host.h"
 #include "wire/wire.h"
 
 #define LBM_MEMBER_STATE_LIST(X)                                                                             \
-    X(JOINING, "JOINING")   /* known to the log, not in the host graph yet */                                \
-    X(ACTIVE, "ACTIVE")     /* owns a region */                                                              \
-    X(DRAINING, "DRAINING") /* gives everything away */                                                      \
-    X(LEFT, "LEFT")         /* owned nothing when it left */                                                 \
-    X(EVICTED, "EVICTED")   /* its heir takes over */
+    X(JOINING, 0, "JOINING")   /* known to the log, not in the host graph yet */                             \
+    X(ACTIVE, 1, "ACTIVE")     /* owns a region */                                                           \
+    X(DRAINING, 2, "DRAINING") /* gives everything away */                                                   \
+    X(LEFT, 3, "LEFT")         /* owned nothing when it left */                                              \
+    X(EVICTED, 4, "EVICTED")   /* its heir takes over */
 
 enum lbm_member_state {
-#define LBM_MEMBER_STATE_ENUM(id, name) LBM_MEMBER_##id,
+#define LBM_MEMBER_STATE_ENUM(id, number, name) LBM_MEMBER_##id = number,
     LBM_MEMBER_STATE_LIST(LBM_MEMBER_STATE_ENUM)
 #undef LBM_MEMBER_STATE_ENUM
-        LBM_MEMBER_STATE_COUNT
+        LBM_MEMBER_STATE_COUNT = 0 LBM_MEMBER_STATE_LIST(LBM_ROW_COUNT)
 };
+LBM_NUMBERS_FIT(LBM_MEMBER_STATE_LIST, LBM_MEMBER_STATE_COUNT);
 
 const char *lbm_member_state_name(enum lbm_member_state state);
 
@@ -75,18 +77,24 @@ struct lbm_departed {
 
 /* The load policy of a job and its parameters, the same for all hosts. */
 struct lbm_job_policy {
-    uint32_t policy; /* enum lbm_job_policy_code; never the default or auto */
+    uint32_t
+        policy; /* enum lbm_job_policy_code, never the default or auto; or the number of a later version */
     uint32_t asked;
-    enum lbm_schedule schedule;
-    struct lbm_rule rule; /* unless there is none */
-    uint64_t topology;    /* of the host graph it was made for */
-    uint64_t view;        /* index of the entry that brought it */
+    enum lbm_schedule schedule; /* or the number of a later version: see lbm_job_policy_schedule */
+    struct lbm_rule rule;       /* unless there is none */
+    uint64_t topology;          /* of the host graph it was made for */
+    uint64_t view;              /* index of the entry that brought it */
     char why[LBM_DIAG_TEXT_MAX];
 };
 
 void lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to); /* borrows */
-/* Returns 0 if it cannot be run. */
-int lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out);
+/* Whatever the numbers are: all hosts keep the same, also those that do not know them. */
+void lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out);
+/* Nonzero if there is a policy and this program can carry it out; else the host runs exchange sessions alone.
+ */
+int lbm_job_policy_runs(const struct lbm_job_policy *policy);
+/* The schedule, or pipelined for a number that this program does not know. */
+enum lbm_schedule lbm_job_policy_schedule(const struct lbm_job_policy *policy);
 
 /* What keeps the vertices of a job from moving too much; 0 everywhere: nothing does. */
 struct lbm_gates {
@@ -110,7 +118,7 @@ struct lbm_job_entry {
     uint64_t edges;
     uint64_t work;   /* W, work units */
     uint64_t weight; /* sum of edge weights, each once */
-    uint32_t start;  /* enum lbm_start */
+    uint32_t start;  /* enum lbm_start, or the number of a later version: see lbm_job_start */
     uint64_t seed;
     double imbalance;
     uint32_t owner; /* uid */
@@ -118,14 +126,17 @@ struct lbm_job_entry {
     struct lbm_gates gates;
 };
 
+/* enum lbm_start: the start, or plan for a number that this program does not know. */
+uint32_t lbm_job_start(const struct lbm_job_entry *entry);
+
 struct lbm_view {
     uint64_t index; /* of the last entry applied */
     uint64_t chain; /* hash of all entries up to it, kept by who applies them */
     uint64_t cluster;
     char cluster_name[LBM_NAME_MAX + 1];
-    uint32_t founder;                      /* engine local: who orders the log; else who began it */
-    int external;                          /* nonzero: no daemon orders the log */
-    unsigned m;                            /* dimensions of Omega */
+    uint32_t founder; /* engine local: who orders the log; else who began it */
+    int external;     /* nonzero: no daemon orders the log */
+    unsigned m;       /* dimensions of Omega */
     /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */
     uint32_t hop_us;
     LBM_VEC(struct lbm_member) members;    /* by host id */

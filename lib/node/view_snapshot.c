@@ -304,8 +304,7 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
     snprintf(job.name, sizeof job.name, "%s", from->name);
     lbm_gates_take(from->gates, &job.gates);
     job.gates.view = from->gates != NULL ? from->gates->view : 0;
-    if (!lbm_job_policy_take(from->policy, &job.policy))
-        job.policy = (struct lbm_job_policy){.view = job.policy.view};
+    lbm_job_policy_take(from->policy, &job.policy);
     return lbm_vec_push(&view->jobs, job);
 }
 

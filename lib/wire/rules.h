@@ -13,7 +13,8 @@
 #define IN(least_, most_) .lo = (least_), .hi = (most_)
 #define REAL(least_, most_) .least = (least_), .most = (most_)
 #define FLAG IN(0, 1)
-#define SMALL_ENUM IN(0, 15) /* an enum of the node, which refuses what it does not know */
+/* An enum of the node, which knows what to do with numbers of a later version. */
+#define SMALL_ENUM IN(0, 255)
 #define HOST IN(0, LBM_HOSTS_MAX - 1)
 #define HOST_OR_NONE HOST, .or_none = 1
 #define VERTEX IN(0, LBM_VERTICES_MAX - 1)

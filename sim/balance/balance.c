@@ -42,9 +42,8 @@ print_step(const struct session *s, const struct lbm_balance_step *step)
         least = fmin(least, step->load[p]);
         largest = fmax(largest, step->load[p]);
     }
-    fprintf(s->o.json ? stderr : stdout,
-            "%8" PRIu64 "  deviation %-12.6g moved %-12.6g loads %.6g .. %.6g\n", step->step,
-            step->deviation, step->moved, least, largest);
+    fprintf(s->o.json ? stderr : stdout, "%8" PRIu64 "  deviation %-12.6g moved %-12.6g loads %.6g .. %.6g\n",
+            step->step, step->deviation, step->moved, least, largest);
 }
 
 static void
@@ -107,7 +106,7 @@ print_text(const struct session *s)
         printf("below zero  a load fell to %.4g on the way\n", -r->largest_negative);
     for (unsigned i = 0; s->o.schedule && i < LBM_SCHEDULE_COUNT; i++) {
         static const char *const names[] = {
-#define NAME(id, name, text) name ": ",
+#define NAME(id, number, name, text) [number] = name ": ",
             LBM_SCHEDULE_LIST(NAME)
 #undef NAME
         };

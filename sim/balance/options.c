@@ -8,7 +8,7 @@
 #include "sim/command.h"
 
 static const struct lbm_choice policies[] = {
-#define CHOICE(id, name, source, text) {name, text " (" source ")"},
+#define CHOICE(id, number, name, source, text) {name, text " (" source ")"},
     LBM_POLICY_LIST(CHOICE)
 #undef CHOICE
         {NULL, NULL},

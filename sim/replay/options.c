@@ -22,13 +22,13 @@ enum {
 
 static const struct lbm_choice policies[] = {
     {"none", "exchange sessions alone"},
-#define CHOICE(id, name, source, text) {name, text},
+#define CHOICE(id, number, name, source, text) {name, text},
     LBM_POLICY_LIST(CHOICE)
 #undef CHOICE
         {NULL, NULL},
 };
 
-#define CHOICE(id, name, text) {name, text},
+#define CHOICE(id, number, name, text) {name, text},
 static const struct lbm_choice schedules[] = {LBM_SCHEDULE_LIST(CHOICE){NULL, NULL}};
 /* The last one is not of the list. */
 static const struct lbm_choice starts[] = {LBM_START_LIST(CHOICE){"trace", "vertices begin where they were"},
