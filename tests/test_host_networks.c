@@ -201,6 +201,111 @@ networks_without_hosts_or_in_parts_are_refused(void **state)
     refused("2 1 011\n3000000000 2 1\n0 1 1\n", LBM_E_RANGE, 2, "0 makes a switch");
 }
 
+/* ---- named networks of switches ------------------------------------------------------------------------ */
+
+static struct lbm_hosts
+generate(const char *spec)
+{
+    struct lbm_hosts h;
+    struct lbm_diag diag = {0};
+    if (lbm_hosts_generate(spec, &h, &diag) != LBM_OK)
+        fail_msg("%s", diag.text);
+    return h;
+}
+
+static void
+a_fat_tree_has_three_distances(void **state)
+{
+    (void)state;
+    static const uint32_t two_pods[] = {6};
+    struct lbm_hosts h = generate("fattree:2");
+    assert_int_equal(h.n, 2);
+    distances_are(&h, "fattree:2", two_pods);
+    lbm_hosts_free(&h);
+    h = generate("fattree:4");
+    assert_int_equal(h.n, 16);
+    for (uint32_t p = 0; p < h.n; p++)
+        for (uint32_t q = 0; q < p; q++)
+            assert_int_equal(lbm_dist(&h, p, q), p / 2 == q / 2 ? 2 : p / 4 == q / 4 ? 4 : 6);
+    links_are_fit(&h, "fattree:4");
+    lbm_hosts_free(&h);
+    h = generate("fattree:32");
+    assert_int_equal(h.n, 8192);
+    lbm_hosts_free(&h);
+}
+
+/* With one global link and one host a router the routers are a ring: 0 1 4 5 3 2. */
+static void
+a_dragonfly_has_its_global_links_in_the_absolute_arrangement(void **state)
+{
+    (void)state;
+    static const uint32_t ring[] = {3, 3, 4, 4, 5, 3, 4, 3, 5, 4, 5, 4, 4, 3, 3};
+    struct lbm_hosts h = generate("dragonfly:2,1,1");
+    assert_int_equal(h.n, 6);
+    distances_are(&h, "dragonfly:2,1,1", ring);
+    assert_int_equal(h.offset[6], 12); /* linked as the routers are */
+    lbm_hosts_free(&h);
+    h = generate("dragonfly:4,2,2"); /* the balanced one of the paper, a = 2p = 2h: 72 hosts in 9 groups */
+    assert_int_equal(h.n, 72);
+    uint32_t most = 0;
+    for (uint32_t p = 0; p < h.n; p++)
+        for (uint32_t q = 0; q < p; q++) {
+            uint32_t d = lbm_dist(&h, p, q);
+            most = d > most ? d : most;
+            if (p / 8 == q / 8)
+                assert_int_equal(d, p / 2 == q / 2 ? 2 : 3);
+            else
+                assert_in_range(d, 3, 5);
+        }
+    assert_int_equal(most, 5);
+    /* Group 0 has its links 0 and 1, to groups 1 and 2, at router 0; they have theirs to it at router 0. */
+    assert_int_equal(lbm_dist(&h, 0, 8), 3);
+    assert_int_equal(lbm_dist(&h, 0, 16), 3);
+    assert_int_equal(lbm_dist(&h, 0, 24), 4);
+    assert_int_equal(lbm_dist(&h, 7, 72 - 8), 3); /* link 7, at router 3, to group 8 */
+    links_are_fit(&h, "dragonfly:4,2,2");
+    lbm_hosts_free(&h);
+    h = generate("dragonfly:1,1,3");
+    assert_int_equal(h.n, 6);
+    assert_int_equal(lbm_dist(&h, 0, 5), 3);
+    lbm_hosts_free(&h);
+}
+
+static void
+wrong_forms_of_switched_networks_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        enum lbm_err err;
+        const char *says;
+    } wrong[] = {
+        {"fattree", LBM_E_SYNTAX, "fattree:K"},
+        {"fattree:", LBM_E_SYNTAX, "fattree:K"},
+        {"fattree:0", LBM_E_RANGE, "even"},
+        {"fattree:3", LBM_E_RANGE, "even"},
+        {"fattree:4,4", LBM_E_SYNTAX, "2 numbers"},
+        {"fattree:34", LBM_E_LIMIT, "8192"},
+        {"fattree:4000000000", LBM_E_LIMIT, "8192"},
+        {"dragonfly:4,2", LBM_E_SYNTAX, "dragonfly:A,H,P"},
+        {"dragonfly:4x2x2", LBM_E_SYNTAX, "dragonfly:A,H,P"},
+        {"dragonfly:0,2,2", LBM_E_RANGE, "the least is 1"},
+        {"dragonfly:4,2,0", LBM_E_RANGE, "the least is 1"},
+        {"dragonfly:20,20,20", LBM_E_LIMIT, "8192"},
+        {"dragonfly:4294967295,4294967295,4294967295", LBM_E_LIMIT, "8192"},
+        {"dragonfly:8192,8192,1", LBM_E_LIMIT, "8192"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct lbm_hosts h = {.n = 77};
+        struct lbm_diag diag = {0};
+        enum lbm_err err = lbm_hosts_generate(wrong[i].spec, &h, &diag);
+        if (err != wrong[i].err || strstr(diag.text, wrong[i].says) == NULL || h.n != 77)
+            fail_msg("%s: %s, \"%s\"", wrong[i].spec, lbm_err_name(err), diag.text);
+    }
+}
+
+/* ---- links --------------------------------------------------------------------------------------------- */
+
 /* A two-level tree of switches: `leaves` leaf switches of `each` hosts below one root. */
 static struct lbm_hosts
 two_levels(uint32_t leaves, uint32_t each)
@@ -264,6 +369,9 @@ main(void)
         cmocka_unit_test(vertices_of_capacity_0_are_switches),
         cmocka_unit_test(capacities_and_positions_of_hosts_stay_with_them),
         cmocka_unit_test(networks_without_hosts_or_in_parts_are_refused),
+        cmocka_unit_test(a_fat_tree_has_three_distances),
+        cmocka_unit_test(a_dragonfly_has_its_global_links_in_the_absolute_arrangement),
+        cmocka_unit_test(wrong_forms_of_switched_networks_are_refused),
         cmocka_unit_test(degrees_stay_small_in_large_fabrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

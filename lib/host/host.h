@@ -22,6 +22,9 @@
     X(COMPLETE, "complete", "complete:N", "every pair linked")                                               \
     X(TREE, "tree", "tree:D,K", "complete K-ary tree of depth D; every node is a host")                      \
     X(HIER, "hier", "hier:4:8:8/1:10:100", "hierarchy, innermost group first, and the cost of each level")   \
+    X(FATTREE, "fattree", "fattree:K", "K^3/4 hosts at three layers of K-port switches")                     \
+    X(DRAGONFLY, "dragonfly", "dragonfly:A,H,P",                                                             \
+      "A H + 1 groups of A routers, each with H global links and P hosts")                                   \
     X(FILE, "file", "file:PATH", "METIS with costs and capacities, Scotch .tgt, Slurm topology.conf, GraphML")
 
 enum lbm_topology {

@@ -133,6 +133,14 @@ enum lbm_err lbm_hosts_hierarchy(const char *where, const uint32_t *size, const 
 enum lbm_err lbm_hosts_topology(enum lbm_topology topology, const char *where, const uint32_t *dims,
                                 unsigned n_dims, struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* ---- switched.c ---------------------------------------------------------------------------------- */
+
+/* Networks with switches, from the numbers of their forms: {K}, {A, H, P}.
+ * Errors: LBM_E_RANGE, LBM_E_LIMIT with the right form; LBM_E_NOMEM. */
+typedef enum lbm_err lbm_hosts_switched(const char *where, const uint32_t *number, struct lbm_hosts *out,
+                                        struct lbm_diag *diag);
+lbm_hosts_switched lbm_hosts_fattree, lbm_hosts_dragonfly;
+
 /* ---- readers: text to hosts ---------------------------------------------------------------------- */
 
 typedef enum lbm_err lbm_hosts_reader(const char *name, const char *text, size_t len, struct lbm_hosts *out,

@@ -139,6 +139,15 @@ static const struct generator {
     [LBM_TOPOLOGY_TREE] = {2, 2, ',', 0, size_tree, link_tree, lbm_sites_radial},
 };
 
+/* Those with switches: how many numbers, separated by commas. */
+static const struct switched {
+    unsigned n_numbers;
+    lbm_hosts_switched *make;
+} switched[LBM_TOPOLOGY_COUNT] = {
+    [LBM_TOPOLOGY_FATTREE] = {1, lbm_hosts_fattree},
+    [LBM_TOPOLOGY_DRAGONFLY] = {3, lbm_hosts_dragonfly},
+};
+
 static const char *const topology_names[] = {
 #define TOPOLOGY_NAME(id, name, form, text) name,
     LBM_TOPOLOGY_LIST(TOPOLOGY_NAME)
@@ -267,6 +276,21 @@ generate_hierarchy(const char *spec, const char *text, struct lbm_hosts *out, st
     return lbm_hosts_hierarchy(spec, size, cost, levels, out, diag);
 }
 
+static enum lbm_err
+generate_switched(enum lbm_topology topology, const char *spec, const char *text, struct lbm_hosts *out,
+                  struct lbm_diag *diag)
+{
+    uint32_t number[NUMBERS_MAX];
+    unsigned n = 0;
+    enum lbm_err err = read_numbers(text, ',', '\0', number, &n, &text);
+    if (err == LBM_OK && n != switched[topology].n_numbers)
+        return lbm_diag_set(diag, LBM_E_SYNTAX, spec, 0, "%u numbers; the form is %s", n,
+                            topology_forms[topology]);
+    if (err != LBM_OK)
+        return refuse_form(err, topology, spec, diag);
+    return switched[topology].make(spec, number, out, diag);
+}
+
 enum lbm_err
 lbm_hosts_generate(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag)
 {
@@ -277,13 +301,16 @@ lbm_hosts_generate(const char *spec, struct lbm_hosts *out, struct lbm_diag *dia
            (strlen(topology_names[topology]) != len || memcmp(topology_names[topology], spec, len) != 0))
         topology++;
     if (topology == LBM_TOPOLOGY_FILE)
-        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, spec, 0, "hosts of a file are not taken here, name a topology");
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, spec, 0,
+                            "hosts of a file are not taken here, name a topology");
     if (topology == LBM_TOPOLOGY_COUNT)
         return lbm_diag_set(diag, LBM_E_SYNTAX, spec, 0, "no such topology; the forms are%s", all_forms);
     if (text == NULL)
         return refuse_form(LBM_E_SYNTAX, (enum lbm_topology)topology, spec, diag);
     if (topology == LBM_TOPOLOGY_HIER)
         return generate_hierarchy(spec, text + 1, out, diag);
+    if (switched[topology].make != NULL)
+        return generate_switched((enum lbm_topology)topology, spec, text + 1, out, diag);
     uint32_t dims[NUMBERS_MAX];
     unsigned n_dims = 0;
     enum lbm_err err = read_numbers(text + 1, generators[topology].separator, '\0', dims, &n_dims, &text);
