@@ -25,6 +25,7 @@ enum fate {
 
 /* An application that sees its connection end begins no step any more, but may be within one. */
 enum { NOTICE_US = LBM_LEASE_STOP_US + 200000 };
+_Static_assert(NOTICE_US > LBM_LEASE_STOP_US, "an application has ended its step before it is called gone");
 
 struct client {
     struct lbm_control *control;

@@ -19,6 +19,10 @@ enum {
     LBM_CLIENT_MUCH = 1 << 20,        /* bytes of which it is told that they have been read */
     LBM_CLIENT_STALL_S = 30,          /* a client that reads nothing for so long is cut off */
 };
+_Static_assert(LBM_CLIENTS_FOR_ADMINS < LBM_CLIENTS_MAX, "there are connections for others, too");
+_Static_assert(LBM_CLIENT_MUCH < LBM_CLIENT_BUSY && LBM_CLIENT_BUSY < LBM_CLIENT_QUEUE_MAX,
+               "a client that reads slowly is not listened to before it is cut off");
+_Static_assert(LBM_CLIENT_BUSY >= LBM_FRAME_BYTES_MAX * 2, "one answer makes no client busy");
 
 struct lbm_control;
 

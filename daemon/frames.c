@@ -12,6 +12,8 @@ enum {
     READ_BYTES = 256 << 10, /* at once: other connections wait meanwhile */
     WRITE_BYTES = 1 << 20,
 };
+_Static_assert(READ_BYTES <= LBM_FRAME_BYTES_MAX && WRITE_BYTES <= LBM_FRAME_BYTES_MAX,
+               "no more at once than a frame");
 
 void
 lbm_frames_tune(struct bufferevent *bev)

@@ -20,6 +20,7 @@ enum {
     HELLO_WAIT_S = 5,
     STRANGERS_MAX = 64, /* connections that have not said Hello; the oldest gives way */
 };
+_Static_assert(HELLO_BYTES_MAX >= LBM_NAME_MAX + LBM_ADDRESS_MAX + 256, "a Hello of the longest names fits");
 
 struct connection {
     struct lbm_inbound *inbound;

@@ -84,8 +84,8 @@ open_lease_page(struct loop *loop, uint64_t life, struct lbm_recovered *recovere
 {
     const struct lbm_settings *s = loop->config.settings;
     struct lbm_lease_past past;
-    enum lbm_err err = lbm_lease_file_open(s->control, s->host.id, life, loop_boottime_us(), LBM_LEASE_US,
-                                           &loop->lease_file, &past, diag);
+    enum lbm_err err = lbm_lease_file_open(s->control, s->host.id, life, loop_boottime_us(),
+                                           LBM_LEASE_EVER_US, &loop->lease_file, &past, diag);
     if (err != LBM_OK)
         return err;
     recovered->lease_us = past.deadline_us;

@@ -252,7 +252,7 @@ cluster_restart(struct cluster *c, uint32_t host)
     struct lbm_recovered *recovered = lbm_alloc(1, sizeof *recovered);
     disk_recover(&c->disk[host], recovered);
     /* As daemon/lease_page.c: nobody waits for longer. */
-    int64_t end_us = machine_now(c, host) + LBM_LEASE_US;
+    int64_t end_us = machine_now(c, host) + LBM_LEASE_EVER_US;
     recovered->lease_us = m->page.used == 0 ? 0 : m->page.deadline_us < end_us ? m->page.deadline_us : end_us;
     recovered->lease_term = m->page.term;
     recovered->lease_used = (uint32_t)m->page.used;

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "node/patience.h"
 #include "sim/figures.h"
 #include "sim/story.h"
 
@@ -62,7 +63,12 @@ static const struct {
 /* Later than any story is long: when the step before has happened is not known yet. */
 #define LATER_US INT64_C(1000000000000)
 
-enum { N_PARTS = sizeof parts / sizeof *parts, LEAST_FAULTS = 3, SPREAD_FAULTS = 8, EVICTED_MS = 14000 };
+enum {
+    N_PARTS = sizeof parts / sizeof *parts,
+    LEAST_FAULTS = 3,
+    SPREAD_FAULTS = 8,
+    EVICTED_MS = (SUSPECT_US + CONFIRM_US + GRANT_US) / 1000 + 920
+};
 
 static size_t
 draw_part(struct story *s)

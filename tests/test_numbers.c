@@ -139,6 +139,7 @@ static const struct number frozen[] = {
     {"bound of a log entry", "ADDRESS_MAX", 255},
     {"bound of a log entry", "LINK_COST_MAX", 500000},
     {"bound of a log entry", "DIMENSIONS_MAX", 3},
+    {"bound of a step in lbmap.h", "LEASE_STOP_US", 2000000},
 };
 
 /* As this program has them. */
@@ -211,6 +212,7 @@ static const struct number present[] = {
     {"bound of a log entry", "ADDRESS_MAX", LBM_ADDRESS_MAX},
     {"bound of a log entry", "LINK_COST_MAX", LBM_LINK_COST_MAX},
     {"bound of a log entry", "DIMENSIONS_MAX", LBM_DIMENSIONS_MAX},
+    {"bound of a step in lbmap.h", "LEASE_STOP_US", LBM_LEASE_STOP_US},
 };
 
 enum { N_FROZEN = sizeof frozen / sizeof *frozen, N_PRESENT = sizeof present / sizeof *present };
@@ -261,6 +263,16 @@ no_number_is_used_twice(void **state)
                          frozen[i].value);
 }
 
+/* Real constants are compared here: the compiler compares integers alone. */
+static void
+a_daemon_has_a_capacity_that_a_host_graph_takes(void **state)
+{
+    (void)state;
+    assert_true(LBM_CAPACITY_MIN > 0 && LBM_CAPACITY_MIN <= LBM_DAEMON_CAPACITY_MIN);
+    assert_true(LBM_DAEMON_CAPACITY_MIN <= 1 && LBM_DAEMON_CAPACITY_MAX >= 1);
+    assert_true(LBM_DAEMON_CAPACITY_MAX <= LBM_CAPACITY_MAX);
+}
+
 int
 main(void)
 {
@@ -268,6 +280,7 @@ main(void)
         cmocka_unit_test(numbers_in_use_never_change),
         cmocka_unit_test(a_new_number_is_frozen_too),
         cmocka_unit_test(no_number_is_used_twice),
+        cmocka_unit_test(a_daemon_has_a_capacity_that_a_host_graph_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

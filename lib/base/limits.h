@@ -22,9 +22,9 @@
 #define LBM_CAPACITY_MAX 1e12
 #define LBM_DAEMON_CAPACITY_MIN 1e-6 /* of a daemon's host (lbmapd.conf) */
 #define LBM_DAEMON_CAPACITY_MAX 1e6
-#define LBM_LINKS_MAX 2097152              /* all of complete:2048; 32 MiB of rows, colours in seconds */
-#define LBM_NETWORK_MAX 65536              /* hosts and switches of a host graph: a search from each host */
-#define LBM_DIMENSIONS_MAX 3               /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
+#define LBM_LINKS_MAX 2097152 /* all of complete:2048; 32 MiB of rows, colours in seconds */
+#define LBM_NETWORK_MAX 65536 /* hosts and switches of a host graph: a search from each host */
+#define LBM_DIMENSIONS_MAX 3  /* of Omega (HEI97 section 3: 2, or 3 for richer topologies) */
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */
 #define LBM_FRAME_BYTES_MAX (4u << 20)
@@ -34,22 +34,58 @@
 #define LBM_ADDRESS_MAX 255            /* host:port, a DNS name */
 #define LBM_PAYLOAD_MAX (1u << 18)     /* of an application, a vertex: some still fit one batch */
 #define LBM_LEASE_US 8000000           /* what a buddy grants at a time (PROTOCOL section 5) */
-#define LBM_LEASE_STOP_US 2000000      /* so long before its end an application starts nothing new */
-#define LBM_LEASE_US_MAX 60000000      /* no lease is longer: a peer cannot keep an application going */
-#define LBM_DEGREE_MAX 60000           /* of a vertex in a job: its record must fit one batch */
-#define LBM_CHANGE_RECORDS_MAX 4096    /* that one change of a guest touches: sent to a buddy together */
-#define LBM_CHANGE_BYTES_MAX (2u << 20) /* of these: fits a frame */
-#define LBM_IDS_MAX 1048576            /* ids of vertices that are allotted, or asked for, at a time */
-#define LBM_JOBS_MAX 64                /* live jobs in a cluster */
-#define LBM_LOG_LINES_MAX 4096         /* of the control log in one answer: fits a frame */
-#define LBM_EVENTS_MAX 1024            /* kept by a daemon for `lbctl events` */
-#define LBM_MOVES_MAX 16384            /* kept by a daemon for `lbctl explain`, at most: 2 MiB */
-#define LBM_MOVES_LEAST 1024           /* the same, of a daemon with few vertices */
-#define LBM_MOVES_TOLD_MAX 256         /* of one vertex by one host, the last of them */
-#define LBM_MOVES_ALL_MAX 4096         /* the same, by all hosts: fits a frame */
-#define LBM_SAMPLE_MAX 4096            /* positions that a host tells its job's home at a time */
-#define LBM_GATE_SECONDS_MAX 1e6       /* of a cool-down, of a payback: 12 days */
+/* The longest lease that any version of lbmap has granted: a daemon may start after one of another version.
+ */
+#define LBM_LEASE_EVER_US (LBM_LEASE_US > 8000000 ? LBM_LEASE_US : 8000000)
+#define LBM_LEASE_STOP_US 2000000        /* so long before its end an application starts nothing new */
+#define LBM_LEASE_US_MAX 60000000        /* no lease is longer: a peer cannot keep an application going */
+#define LBM_DEGREE_MAX 60000             /* of a vertex in a job: its record must fit one batch */
+#define LBM_CHANGE_RECORDS_MAX 4096      /* that one change of a guest touches: sent to a buddy together */
+#define LBM_CHANGE_BYTES_MAX (2u << 20)  /* of these: fits a frame */
+#define LBM_IDS_MAX 1048576              /* ids of vertices that are allotted, or asked for, at a time */
+#define LBM_JOBS_MAX 64                  /* live jobs in a cluster */
+#define LBM_LOG_LINES_MAX 4096           /* of the control log in one answer: fits a frame */
+#define LBM_EVENTS_MAX 1024              /* kept by a daemon for `lbctl events` */
+#define LBM_MOVES_MAX 16384              /* kept by a daemon for `lbctl explain`, at most: 2 MiB */
+#define LBM_MOVES_LEAST 1024             /* the same, of a daemon with few vertices */
+#define LBM_MOVES_TOLD_MAX 256           /* of one vertex by one host, the last of them */
+#define LBM_MOVES_ALL_MAX 4096           /* the same, by all hosts: fits a frame */
+#define LBM_SAMPLE_MAX 4096              /* positions that a host tells its job's home at a time */
+#define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
-#define LBM_CLIENTS_MAX 64             /* control connections of one daemon */
+#define LBM_CLIENTS_MAX 64               /* control connections of one daemon */
+
+/* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
+ */
+
+_Static_assert(LBM_VERTICES_MAX < LBM_NONE, "the top value means none");
+_Static_assert(LBM_HOSTS_MAX < LBM_NONE, "the top value means none");
+_Static_assert(LBM_WEIGHT_MAX <= INT32_MAX, "weights fit the 32-bit integers of METIS and Scotch");
+_Static_assert((uint64_t)LBM_LINK_COST_MAX *(LBM_HOSTS_MAX - 1) < UINT32_MAX, "distances fit 32 bits");
+_Static_assert((uint64_t)LBM_HOSTS_MAX *LBM_HOSTS_MAX * 4 <= UINT64_C(1) << 28,
+               "a distance matrix fits 256 MiB");
+_Static_assert(LBM_LINKS_MAX >= UINT64_C(2048) * 2047 / 2, "complete:2048 fits");
+_Static_assert((int64_t)LBM_DAEMON_CAPACITY_MAX <= (int64_t)LBM_CAPACITY_MAX,
+               "a daemon's capacity is one that a host graph takes; for the least tests/test_numbers.c");
+_Static_assert(LBM_LEASE_STOP_US * 2 <= LBM_LEASE_US, "an application works for half of its lease at least");
+_Static_assert(LBM_LEASE_EVER_US <= LBM_LEASE_US_MAX, "the wire takes the leases that are granted");
+_Static_assert(LBM_BATCH_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX, "a batch and its columns fit a frame");
+_Static_assert(LBM_PAYLOAD_MAX * 2 <= LBM_BATCH_BYTES_MAX, "some payloads fit a batch");
+_Static_assert(LBM_DEGREE_MAX * 16 <= LBM_BATCH_BYTES_MAX,
+               "a vertex of most neighbours fits a batch, 16 bytes each");
+_Static_assert(LBM_CHANGE_BYTES_MAX + LBM_BATCH_BYTES_MAX <= LBM_FRAME_BYTES_MAX,
+               "what changes together fits a frame");
+_Static_assert(LBM_CHANGE_BYTES_MAX / LBM_CHANGE_RECORDS_MAX >= 256, "many small records change together");
+_Static_assert(LBM_CHANGE_RECORDS_MAX <= LBM_IDS_MAX, "ids for one change are given at a time");
+_Static_assert(LBM_LOG_LINES_MAX * 512u <= LBM_FRAME_BYTES_MAX,
+               "lines of the log fit a frame, 512 bytes each");
+_Static_assert(LBM_EVENTS_MAX * 512u <= LBM_FRAME_BYTES_MAX, "events fit a frame, 512 bytes each");
+_Static_assert(LBM_MOVES_ALL_MAX * 256u <= LBM_FRAME_BYTES_MAX,
+               "moves of a vertex fit a frame, 256 bytes each");
+_Static_assert(LBM_MOVES_TOLD_MAX <= LBM_MOVES_ALL_MAX && LBM_MOVES_LEAST <= LBM_MOVES_MAX,
+               "what one host tells, or keeps at least, is part of the whole");
+_Static_assert(LBM_SAMPLE_MAX * 32u <= LBM_FRAME_BYTES_MAX,
+               "a sample of positions fits a frame, 32 bytes each");
+_Static_assert(LBM_NAME_MAX <= LBM_ADDRESS_MAX, "a name and a port are an address");
 
 #endif

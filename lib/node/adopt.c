@@ -188,7 +188,7 @@ static int64_t
 lease_over_us(const struct lbm_node *node, const struct lbm_departed *gone)
 {
     const struct replica *replica = replica_of(node, gone->host, gone->incarnation);
-    int64_t after_start = node->started_us + GRANT_US; /* what the life before granted */
+    int64_t after_start = node->started_us + GRANT_PAST_US; /* what the life before granted */
     int64_t granted = replica != NULL ? replica->granted_us : 0;
     return granted > after_start || LBM_BUG(FORGET_GRANTS) ? granted : after_start;
 }

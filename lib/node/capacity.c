@@ -11,6 +11,7 @@ enum {
     APART_US = 3000000, /* changes of this host by itself */
     MEAN_OF = 2         /* a measurement counts one part in so many */
 };
+_Static_assert(LASTS_US < APART_US, "a change that lasts is not held up by the one before");
 
 /* Parts: a difference that matters; as good as all. */
 static const double noticeable = 0.1, whole = 0.95;

@@ -14,6 +14,10 @@ enum {
     PART_HALVES_MAX = 131072,
     AT_ONCE_MAX = 8, /* of one client: every one may ask all hosts for all that they have */
 };
+_Static_assert(PART_ROWS_MAX <= LBM_ROWS_MAX, "the wire takes as many rows");
+_Static_assert(PART_HALVES_MAX * 16u + PART_ROWS_MAX * 64u <= LBM_FRAME_BYTES_MAX,
+               "a part of a mapping fits a frame");
+_Static_assert(PART_HALVES_MAX >= LBM_DEGREE_MAX, "the vertex of most neighbours fits a part");
 
 /* What a host says at once: vertices, and such as the guest has not any more. */
 struct rows {

@@ -17,6 +17,10 @@ enum {
     LOG_TAIL = 1024,        /* entries kept in memory behind a snapshot, for those who are a little late */
     LOG_HELD_US = 10000000, /* an entry that does not concern this host is stored after this at the latest */
 };
+_Static_assert(LOG_TAIL <= LOG_COMPACT_MIN,
+               "what is kept behind a snapshot is not more than what leads to the next");
+_Static_assert((int)LOG_HELD_US > (int)APPEND_AGAIN_US,
+               "an entry may be held while its proposal is made again");
 
 /* What differs between the engines. */
 struct log_engine {

@@ -39,10 +39,18 @@ is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
     return peer == NULL || peer->heard_us == 0 || node->now_us - peer->heard_us > limit_us;
 }
 
+/* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than UNHEARD_US. */
+static int64_t
+unheard_us(const struct lbm_node *node)
+{
+    int64_t turn_us = (int64_t)node->view.members.n / ROTATING_PINGS * PING_US;
+    return turn_us + turn_us / 2 > UNHEARD_US ? turn_us + turn_us / 2 : UNHEARD_US;
+}
+
 int
 is_unheard(const struct lbm_node *node, const struct lbm_member *member)
 {
-    return is_silent(node, member->host, is_watched(node, member) ? SUSPECT_US : UNHEARD_US);
+    return is_silent(node, member->host, is_watched(node, member) ? SUSPECT_US : unheard_us(node));
 }
 
 int

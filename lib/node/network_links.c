@@ -16,6 +16,10 @@ enum {
     FIRST_ENOUGH = 2, /* measurements of each */
     COST_EXACT = 8,   /* costs above have three binary digits: 8, 10, 12, 14, 16, 20 ... */
 };
+_Static_assert(LASTS_US < APART_US, "a change that lasts is not held up by the one before");
+_Static_assert(FIRST_US >= (FIRST_ENOUGH + 1) * PING_US,
+               "a host that joins has heard enough answers by then");
+_Static_assert((int)NEAREST < (int)LBM_VIEW_SMALL, "not all hosts of a large cluster are linked");
 
 /* A cost holds while the round trip is so near to it: parts of the cost, and hops. */
 static const double apart_share = 0.5, apart_hops = 0.75;

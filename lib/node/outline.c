@@ -10,14 +10,17 @@
 #include "node/internal.h"
 
 enum {
-    CLUSTERS_HOST = 60,     /* of each host, at least */
-    CLUSTERS_MAX = 1 << 15, /* of all, about: what a plan takes a second or two for */
+    CLUSTERS_HOST = 60,       /* of each host, at least */
+    CLUSTERS_MAX = 1 << 15,   /* of all, about: what a plan takes a second or two for */
     CLUSTERS_START = 1 << 14, /* the same when a job begins: of several plans made beside each other */
-    PLANS = 2,              /* the second one has better clusters: parts of what the first has put together */
-    SHARES = 2,             /* so many clusters as so many hosts have vertices */
-    PART_ITEMS = 1 << 16,   /* of each column in a message: 3.5 MB at most */
+    PLANS = 2,            /* the second one has better clusters: parts of what the first has put together */
+    SHARES = 2,           /* so many clusters as so many hosts have vertices */
+    PART_ITEMS = 1 << 16, /* of each column in a message: 3.5 MB at most */
     OUTLINE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
 };
+_Static_assert(PART_ITEMS <= LBM_ROWS_MAX, "the wire takes as many rows");
+_Static_assert(PART_ITEMS * 56u <= LBM_FRAME_BYTES_MAX,
+               "eleven columns of a part fit a frame, 5 bytes an item each");
 
 static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at most */
 

@@ -22,6 +22,12 @@ enum {
     CARRY_US = 10000000, /* what cannot go for so long stays */
     COME_US = 500000,    /* and nobody waits for what has not come for so long */
 };
+_Static_assert(HEAR_US > 2 * PING_US, "a ping there and one back have told whether others have too much");
+_Static_assert(HEAR_US < GATHER_US && GATHER_US < HOLD_US,
+               "sessions wait until the home has heard, and gathered");
+_Static_assert((int)GATHER_US > (int)STATS_AGAIN_US, "all have reported within that time");
+_Static_assert(COME_US < CARRY_US && PARTS_US < ANSWER_US, "a part of the wait is shorter than the whole");
+_Static_assert((int)VERTICES_MAX <= (int)LBM_VERTICES_MAX, "a guest may be as large");
 
 /* Work beyond the limits of hosts, as heard. */
 static uint64_t

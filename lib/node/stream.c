@@ -396,7 +396,8 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
     int64_t from_us = node->now_us > (int64_t)lease->sent_us && LBM_BUG(LEASE_FROM_RECEIPT)
                           ? node->now_us
                           : (int64_t)lease->sent_us;
-    int64_t until_us = from_us + (int64_t)lease->lease_us;
+    /* A backup of another version may grant more: this host's next life would not wait for that. */
+    int64_t until_us = from_us + (lease->lease_us < LEASE_US ? (int64_t)lease->lease_us : LEASE_US);
     if (lease->lease_us != 0 && until_us > node->lease.until_us) {
         int began = node->lease.until_us <= node->now_us;
         node->lease.until_us = until_us;

@@ -20,11 +20,22 @@
 #define LBM_PROTOCOL_VERSION 1
 
 /* Limits of the schema alone; the others are in base/limits.h. */
-#define LBM_ROWS_MAX 65536                /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */
+#define LBM_ROWS_MAX 65536                 /* ghosts, a band, part of a map: 1 MiB at 16 bytes a row */
 #define LBM_SNAPSHOT_BYTES_MAX (64u << 20) /* a view of LBM_LINKS_MAX links, declared at both ends */
 #define LBM_DEPARTED_MAX (1u << 20)        /* one departure a minute for two years */
-#define LBM_PARTS_MAX 2048                /* of a guest that several hosts read: 25 bytes in a command */
-#define LBM_COMMAND_BYTES_MAX (64u << 10) /* a Join that is linked to LBM_HOSTS_MAX hosts: 5 bytes a link */
+#define LBM_PARTS_MAX 2048                 /* of a guest that several hosts read: 25 bytes in a command */
+#define LBM_COMMAND_BYTES_MAX (64u << 10)  /* a Join that is linked to LBM_HOSTS_MAX hosts: 5 bytes a link */
+
+_Static_assert(LBM_ROWS_MAX * 64u <= LBM_FRAME_BYTES_MAX, "rows fit a frame, 64 bytes each");
+_Static_assert(LBM_ROWS_MAX >= LBM_HOSTS_MAX, "a column with a row for each host is a column of rows");
+_Static_assert(LBM_HOSTS_MAX * 5u + 4096 <= LBM_COMMAND_BYTES_MAX,
+               "a Join with a link to every host is a command");
+_Static_assert(LBM_PARTS_MAX * 25u + 4096 <= LBM_COMMAND_BYTES_MAX,
+               "a JobCreate with every part is a command");
+_Static_assert(LBM_COMMAND_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX, "a command fits a frame");
+_Static_assert(
+    UINT64_C(27) * LBM_LINKS_MAX <= LBM_SNAPSHOT_BYTES_MAX,
+    "links fit a snapshot: declared and announced at both ends, 5 bytes each, and once more, 7 bytes");
 
 /* A frame is a 4-byte little-endian length of what follows (1 .. LBM_FRAME_BYTES_MAX), then the packed
  * message. */
