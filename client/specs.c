@@ -9,6 +9,9 @@ const struct lbm_choice lbm_host_forms[] = {
     LBM_TOPOLOGY_LIST(LBM_HOST_FORM)
 #undef LBM_HOST_FORM
         {"...@cap=FILE", "any of these, with the hosts' capacities from a file"},
+    {"...@names=FILE", "any of these, with the hosts' names from a file"},
+    {"...@nodes=LIST", "those hosts of a file with these names, as in n[01-16],login"},
+    {"...@island=COST", "what a way costs between fabrics of a Slurm file that nothing joins"},
     {NULL, NULL},
 };
 

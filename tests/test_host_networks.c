@@ -16,38 +16,50 @@
 #include "host/host.h"
 
 static enum lbm_err
-parse(const char *text, struct lbm_hosts *h, struct lbm_diag *diag)
+parse(const char *text, const struct lbm_hosts_reading *how, struct lbm_hosts *h, struct lbm_diag *diag)
 {
     /* Not terminated, so that reading beyond its end is found. */
     char *copy = lbm_copy(text, strlen(text), 1);
     assert_non_null(copy);
-    enum lbm_err err = lbm_hosts_parse("net", copy, strlen(text), h, diag);
+    enum lbm_err err = lbm_hosts_parse("net", copy, strlen(text), how, h, diag);
     free(copy);
     return err;
 }
 
 static struct lbm_hosts
-hosts_of(const char *text)
+hosts_read(const char *text, const struct lbm_hosts_reading *how)
 {
     struct lbm_hosts h;
     struct lbm_diag diag = {0};
-    if (parse(text, &h, &diag) != LBM_OK)
+    if (parse(text, how, &h, &diag) != LBM_OK)
         fail_msg("%s:%" PRIu64 ": %s\n%s", diag.where, diag.line, diag.text, text);
     return h;
 }
 
+static struct lbm_hosts
+hosts_of(const char *text)
+{
+    return hosts_read(text, NULL);
+}
+
 /* Refused with this error, at this line, saying this; the result untouched. */
 static void
-refused(const char *text, enum lbm_err expected, uint64_t line, const char *says)
+refused_with(const char *text, const struct lbm_hosts_reading *how, enum lbm_err expected, uint64_t line,
+             const char *says)
 {
     struct lbm_hosts h = {.n = 77};
     struct lbm_diag diag = {0};
-    enum lbm_err err = parse(text, &h, &diag);
+    enum lbm_err err = parse(text, how, &h, &diag);
     if (err != expected || diag.line != line || strstr(diag.text, says) == NULL)
         fail_msg("\"%s\": %s, %s:%" PRIu64 ": \"%s\"", text, lbm_err_name(err), diag.where, diag.line,
                  diag.text);
-    assert_string_equal(diag.where, "net");
     assert_int_equal(h.n, 77);
+}
+
+static void
+refused(const char *text, enum lbm_err expected, uint64_t line, const char *says)
+{
+    refused_with(text, NULL, expected, line, says);
 }
 
 /* Links connect all hosts and cost at least the distance. */
@@ -100,6 +112,7 @@ struct example {
     uint32_t n;
     const char *names;
     uint32_t lower[HOSTS_HERE * (HOSTS_HERE - 1) / 2];
+    struct lbm_hosts_reading how;
 };
 
 static void
@@ -107,7 +120,7 @@ examples_hold(const struct example *examples, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct example *x = &examples[i];
-        struct lbm_hosts h = hosts_of(x->text);
+        struct lbm_hosts h = hosts_read(x->text, &x->how);
         if (h.n != x->n)
             fail_msg("%s: %" PRIu32 " hosts, not %" PRIu32, x->what, h.n, x->n);
         distances_are(&h, x->what, x->lower);
@@ -129,28 +142,33 @@ vertices_of_capacity_0_are_switches(void **state)
          "5 4 010\n0 2 3 4 5\n1 1\n1 1\n2 1\n1 1\n",
          4,
          NULL,
-         {2, 2, 2, 2, 2, 2}},
+         {2, 2, 2, 2, 2, 2},
+         {0}},
         {"hosts 1 2 at one leaf, 4 5 at another, a slow line through the root",
          "7 6 011\n1 3 1\n1 3 1\n0 1 1 2 1 7 10\n1 6 1\n1 6 1\n0 4 1 5 1 7 10\n0 3 10 6 10\n",
          4,
          NULL,
-         {2, 22, 22, 22, 22, 2}},
+         {2, 22, 22, 22, 22, 2},
+         {0}},
         {"a ring of three switches with a host each, and a switch that leads nowhere",
          "7 6 010\n1 4\n1 5\n1 6\n0 1 5 6\n0 2 4 6\n0 3 4 5\n0\n",
          3,
          NULL,
-         {3, 3, 3}},
+         {3, 3, 3},
+         {0}},
         {"hosts are passed through as well: 1 - 2 - switch - 4",
          "4 3 010\n1 2\n2 1 3\n0 2 4\n1 3\n",
          3,
          NULL,
-         {1, 3, 2}},
+         {1, 3, 2},
+         {0}},
         {"two ways, through a host or through two switches",
          "5 5 011\n1 2 1 3 5\n1 1 1 4 5\n0 1 5 5 1\n1 2 5 5 9\n0 3 1 4 9\n",
          3,
          NULL,
-         {1, 6, 5}},
-        {"one host and its switch", "2 1 010\n1 2\n0 1\n", 1, NULL, {0}},
+         {1, 6, 5},
+         {0}},
+        {"one host and its switch", "2 1 010\n1 2\n0 1\n", 1, NULL, {0}, {0}},
         {"GraphML, names of the hosts alone",
          "<graphml><key id=\"c\" for=\"node\" attr.name=\"weight\" attr.type=\"int\"/>"
          "<key id=\"l\" for=\"edge\" attr.name=\"weight\" attr.type=\"int\"/>"
@@ -160,7 +178,8 @@ vertices_of_capacity_0_are_switches(void **state)
          "<edge source=\"far\" target=\"a switch\"><data key=\"l\">7</data></edge></graph></graphml>",
          3,
          "left right far",
-         {2, 8, 8}},
+         {2, 8, 8},
+         {0}},
     };
     EXAMPLES_HOLD(examples);
 }
@@ -304,6 +323,136 @@ wrong_forms_of_switched_networks_are_refused(void **state)
     }
 }
 
+/* ---- Slurm --------------------------------------------------------------------------------------------- */
+
+static void
+slurm_trees_forests_and_fabrics(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"two leaves below a root; blanks, quotes and continued lines",
+         "# cluster\nSwitchName = core Switches = leaf[1-2]\n  switchname=leaf1 NODES=\"a1,a2\"  "
+         "LinkSpeed=100\n"
+         "SwitchName=leaf2 \\\n  Nodes=b[1-2]   # two\n",
+         4,
+         "a1 a2 b1 b2",
+         {2, 4, 4, 4, 4, 2},
+         {0}},
+        {"hostlists: several brackets, leading zeros, lists within",
+         "SwitchName=s Nodes=r[1-2,5]c[08-09]\n",
+         6,
+         "r1c08 r1c09 r2c08 r2c09 r5c08 r5c09",
+         {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2},
+         {0}},
+        {"three trees without a common root: the islands cost twice the depth of the deepest host",
+         "SwitchName=A Switches=a1,a2\nSwitchName=a1 Nodes=n1\nSwitchName=a2 Nodes=n2\n"
+         "SwitchName=B Switches=b1\nSwitchName=b1 Nodes=n[3-4]\nSwitchName=C Nodes=n5\n",
+         5,
+         "n1 n2 n3 n4 n5",
+         {4, 8, 8, 8, 8, 2, 7, 7, 7, 7},
+         {0}},
+        {"the same with a cost of 100 between islands",
+         "SwitchName=A Switches=a1,a2\nSwitchName=a1 Nodes=n1\nSwitchName=a2 Nodes=n2\n"
+         "SwitchName=B Switches=b1\nSwitchName=b1 Nodes=n[3-4]\nSwitchName=C Nodes=n5\n",
+         5,
+         "n1 n2 n3 n4 n5",
+         {4, 104, 104, 104, 104, 2, 103, 103, 103, 103},
+         {.island_cost = 100}},
+        {"every leaf below each of two spines",
+         "SwitchName=s0 Nodes=t[0-1]\nSwitchName=s1 Nodes=t[2-3]\nSwitchName=s2 Nodes=t4\n"
+         "SwitchName=s3 Switches=s[0-2]\nSwitchName=s4 Switches=s[0-2]\n",
+         5,
+         "t0 t1 t2 t3 t4",
+         {2, 4, 4, 4, 4, 2, 4, 4, 4, 4},
+         {0}},
+        {"a host with two rails is near to both switches",
+         "SwitchName=l Nodes=x,both\nSwitchName=r Nodes=both,y\nSwitchName=top Switches=l,r\n",
+         3,
+         "x both y",
+         {2, 4, 2},
+         {0}},
+        {"two fabrics with two spines each are islands",
+         "SwitchName=a Nodes=a1\nSwitchName=b Nodes=b1\nSwitchName=c Nodes=c1\n"
+         "SwitchName=p Switches=a,b\nSwitchName=q Switches=a,b\nSwitchName=o Switches=c\n",
+         3,
+         "a1 b1 c1",
+         {4, 14, 14},
+         {.island_cost = 10}},
+        {"unequal depths, and a switch below which nobody is wanted",
+         "SwitchName=top Switches=mid,flat,idle\nSwitchName=mid Switches=low\nSwitchName=flat Nodes=a\n"
+         "SwitchName=low Nodes=b,c,d\nSwitchName=idle Nodes=z[1-9999]\n",
+         3,
+         "b d a",
+         {2, 5, 5},
+         {.nodes = "a,d,b"}},
+    };
+    EXAMPLES_HOLD(examples);
+}
+
+static void
+slurm_blocks_are_joined_as_their_sizes_tell(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"four blocks, pairs of them, all",
+         "BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n3\nBlockName=b3 Nodes=n4\nBlockName=b4 Nodes=n5\n"
+         "BlockSizes=1,2,4,8\n",
+         5,
+         "n1 n2 n3 n4 n5",
+         {2, 4, 4, 6, 6, 6, 6, 6, 6, 4},
+         {0}},
+        {"three blocks, the third without a partner",
+         "BlockSizes=2,4\nBlockName=x Nodes=a\nblockname=y nodes=b\nBlockName=z Nodes=c,d\n",
+         4,
+         "a b c d",
+         {4, 6, 6, 6, 6, 2},
+         {0}},
+        {"without sizes all blocks are equally far",
+         "BlockName=x Nodes=a,b\nBlockName=y Nodes=c\n",
+         3,
+         "a b c",
+         {2, 4, 4},
+         {0}},
+        {"one block", "BlockName=x Nodes=a,b\nBlockSizes=30,120\n", 2, "a b", {2}, {0}},
+        {"the nodes of a job",
+         "BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n3\nBlockName=b3 Nodes=n4\nBlockName=b4 Nodes=n5\n"
+         "BlockSizes=1,2,4\n",
+         3,
+         "n2 n4 n5",
+         {6, 6, 4},
+         {.nodes = "n[4-5],n2"}},
+    };
+    EXAMPLES_HOLD(examples);
+}
+
+static void
+wrong_slurm_files_are_refused(void **state)
+{
+    (void)state;
+    static const char tree[] = "SwitchName=a Nodes=x[1-9000]\nSwitchName=b Nodes=y[1-2]\n";
+    refused(tree, LBM_E_LIMIT, 0, "9002 hosts, at most 8192 are possible; choose those of a job with @nodes");
+    refused_with(tree, &(struct lbm_hosts_reading){.nodes = "x1,z3"}, LBM_E_RANGE, 0, "no host \"z3\"");
+    refused_with(tree, &(struct lbm_hosts_reading){.nodes = "x[1-"}, LBM_E_SYNTAX, 0, "not closed");
+    refused_with(tree, &(struct lbm_hosts_reading){.topology = "t"}, LBM_E_UNSUPPORTED, 0, "@topology");
+    refused("BlockName=a Nodes=x\nSwitchName=b Nodes=y\n", LBM_E_SYNTAX, 2, "blocks and switches");
+    refused("BlockName=a Nodes=x Switches=y\n", LBM_E_SYNTAX, 1, "no Switches");
+    refused("BlockName=a SwitchName=b Nodes=x\n", LBM_E_SYNTAX, 1, "a switch and a block");
+    refused("BlockName=a Nodes=x\nBlockName=a Nodes=y\n", LBM_E_SYNTAX, 2, "this block has a line already");
+    refused("BlockName=a Nodes=x\nBlockName=b Nodes=x\n", LBM_E_SYNTAX, 2, "in another block");
+    refused("BlockName=a Nodes=x\n\nBlockSizes=4,12\n", LBM_E_RANGE, 3, "power of two");
+    refused("BlockName=a Nodes=x\nBlockSizes=4,4\n", LBM_E_RANGE, 2, "power of two");
+    refused("BlockName=a Nodes=x\nBlockSizes=4,x\n", LBM_E_SYNTAX, 2, "4,16");
+    refused("BlockName=a Nodes=x\nBlockSizes=0\n", LBM_E_SYNTAX, 2, "4,16");
+    refused("BlockName=a Nodes=x\nBlockSizes=1,\n", LBM_E_SYNTAX, 2, "4,16");
+    refused("BlockSizes=4\n", LBM_E_SYNTAX, 2, "no line with");
+    refused("BlockName=a\n", LBM_E_RANGE, 0, "no hosts");
+    refused("SwitchName=a Nodes=\"x\n", LBM_E_SYNTAX, 1, "not understood");
+    refused("SwitchName=a Nodes\n", LBM_E_SYNTAX, 1, "not understood");
+    refused("SwitchName=a Nodes=x[0-999999]\nSwitchName=b Nodes=y[0-999999]\n", LBM_E_LIMIT, 2,
+            "too many names");
+    refused_with("2 1\n2\n1\n", &(struct lbm_hosts_reading){.nodes = "x"}, LBM_E_UNSUPPORTED, 0, "METIS");
+}
+
 /* ---- links --------------------------------------------------------------------------------------------- */
 
 /* A two-level tree of switches: `leaves` leaf switches of `each` hosts below one root. */
@@ -328,7 +477,7 @@ two_levels(uint32_t leaves, uint32_t each)
     assert_false(text.failed);
     struct lbm_hosts h;
     struct lbm_diag diag = {0};
-    if (lbm_hosts_parse("net", text.at, text.len, &h, &diag) != LBM_OK)
+    if (lbm_hosts_parse("net", text.at, text.len, NULL, &h, &diag) != LBM_OK)
         fail_msg("%s", diag.text);
     lbm_buf_free(&text);
     return h;
@@ -372,6 +521,9 @@ main(void)
         cmocka_unit_test(a_fat_tree_has_three_distances),
         cmocka_unit_test(a_dragonfly_has_its_global_links_in_the_absolute_arrangement),
         cmocka_unit_test(wrong_forms_of_switched_networks_are_refused),
+        cmocka_unit_test(slurm_trees_forests_and_fabrics),
+        cmocka_unit_test(slurm_blocks_are_joined_as_their_sizes_tell),
+        cmocka_unit_test(wrong_slurm_files_are_refused),
         cmocka_unit_test(degrees_stay_small_in_large_fabrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,7 +218,7 @@ auto_is_near_the_best_on_an_irregular_network(void **state)
     struct lbm_hosts h;
     struct lbm_diag diag;
     struct field f;
-    if (lbm_hosts_parse(path, text, len, &h, &diag) != LBM_OK)
+    if (lbm_hosts_parse(path, text, len, NULL, &h, &diag) != LBM_OK)
         fail_msg("%s", diag.text);
     field_open(&f, h);
     check_auto(&f, "irr24", 0);

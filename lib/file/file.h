@@ -35,8 +35,13 @@ enum lbm_err lbm_file_graph(const char *path, enum lbm_graph_format format, stru
 enum lbm_err lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_graph *out,
                                  struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Host graph of any spec of DESIGN section 7 but "live", with the suffix @cap=FILE. */
+/* Host graph of any spec of DESIGN section 7 but "live". Behind it may stand @cap=FILE and @names=FILE, and
+ * behind file:PATH also @nodes=LIST, @topology=NAME and @island=COST (struct lbm_hosts_reading). */
 enum lbm_err lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Give hosts the names of a file (lbm_hosts_parse_names). */
+enum lbm_err lbm_file_host_names(const char *path, struct lbm_hosts *hosts,
+                                 struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Read a mapping: one host id a line (part), or a Scotch .map, recognised by its count line and pairs.
  * In: n vertices, n_hosts. Out: part [n] owned by the caller. Every vertex exactly once. */

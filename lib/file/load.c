@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Graphs, hosts and mappings from files. */
+/* Graphs and mappings from files. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,63 +36,6 @@ lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_gr
         return err;
     err = lbm_graph_parse_part(path, text, len, part, out, diag);
     free(text);
-    return err;
-}
-
-static enum lbm_err
-read_hosts(const char *path, struct lbm_hosts *out, struct lbm_diag *diag)
-{
-    char *text;
-    size_t len;
-    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
-    if (err != LBM_OK)
-        return err;
-    err = lbm_hosts_parse(path, text, len, out, diag);
-    free(text);
-    return err;
-}
-
-static enum lbm_err
-read_capacities(const char *path, struct lbm_hosts *h, struct lbm_diag *diag)
-{
-    char *text;
-    size_t len;
-    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
-    if (err != LBM_OK)
-        return err;
-    err = lbm_hosts_parse_capacities(h, path, text, len, diag);
-    free(text);
-    return err;
-}
-
-enum lbm_err
-lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag)
-{
-    static const char capacity_mark[] = "@cap=", file_mark[] = "file:";
-    const char *mark = strstr(spec, capacity_mark);
-    char *base = mark != NULL ? strndup(spec, (size_t)(mark - spec)) : strdup(spec);
-    if (base == NULL)
-        return lbm_diag_set(diag, LBM_E_NOMEM, spec, 0, "no memory for the hosts");
-    struct lbm_hosts hosts = {0};
-    enum lbm_err err;
-    if (strcmp(base, "live") == 0)
-        err = lbm_diag_set(diag, LBM_E_UNSUPPORTED, spec, 0,
-                           "the hosts of a running cluster are not in a file");
-    else if (strncmp(base, file_mark, sizeof file_mark - 1) == 0)
-        err = read_hosts(base + sizeof file_mark - 1, &hosts, diag);
-    else
-        err = lbm_hosts_generate(base, &hosts, diag);
-    free(base);
-    if (err == LBM_E_NOMEM)
-        err = lbm_diag_set(diag, err, spec, 0, "no memory for the hosts");
-    if (err != LBM_OK)
-        return err;
-    if (mark != NULL)
-        err = read_capacities(mark + sizeof capacity_mark - 1, &hosts, diag);
-    if (err == LBM_OK)
-        *out = hosts;
-    else
-        lbm_hosts_free(&hosts);
     return err;
 }
 

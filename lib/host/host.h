@@ -73,17 +73,31 @@ lbm_dist(const struct lbm_hosts *h, uint32_t p, uint32_t q)
 enum lbm_err lbm_hosts_generate(const char *spec, struct lbm_hosts *out,
                                 struct lbm_diag *diag) LBM_MUST_CHECK;
 
+/* What is taken of a file of hosts; zeros and NULL: all, and what the file says. Borrowed. */
+struct lbm_hosts_reading {
+    const char *nodes;    /* the hosts wanted, as in n[1-4],login; others are routed through and no hosts */
+    const char *topology; /* which topology of several in a file */
+    uint32_t island_cost; /* between fabrics of a Slurm file that no switch joins */
+};
+
 /* Parse a host graph from the text of a file; its format is recognised by its content; name is for messages.
- * METIS, GraphML: edge weight = cost, vertex weight = capacity; GraphML: positions = sites. Unconnected
- * graphs are refused, naming two hosts. Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT, LBM_E_UNSUPPORTED,
- * LBM_E_NOMEM; diag names the file, and the line where there is one. */
-enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len, struct lbm_hosts *out,
+ * METIS, GraphML: edge weight = cost, vertex weight = capacity, 0 for a switch; GraphML: positions = sites.
+ * Unconnected graphs are refused, naming two hosts. how: NULL is as all zeros.
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_LIMIT, LBM_E_UNSUPPORTED (also: how asks for what the format does
+ * not have), LBM_E_NOMEM; diag names the file, and the line where there is one. */
+enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len,
+                             const struct lbm_hosts_reading *how, struct lbm_hosts *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Replace capacities by the numbers in text (one a host, white space between).
  * Errors: LBM_E_SYNTAX, LBM_E_RANGE naming the line, LBM_E_NOMEM; capacities unchanged. */
 enum lbm_err lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, const char *text, size_t len,
                                         struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Replace names by the words in text, one a host and each once: white space between, comments from # on.
+ * Errors: LBM_E_SYNTAX naming the line, LBM_E_NOMEM; names unchanged. */
+enum lbm_err lbm_hosts_parse_names(struct lbm_hosts *h, const char *name, const char *text, size_t len,
+                                   struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* The hosts that are left when some are gone, and their links. Routes are found anew; distances that were
  * given, of hierarchies and matrices, stay.

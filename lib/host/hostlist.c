@@ -90,7 +90,7 @@ expand_name(struct expansion *x, const char *at, const char *end)
         err = fail(x, LBM_E_LIMIT, "a name is too long");
     else if (x->len == 0)
         err = fail(x, LBM_E_SYNTAX, "a name is missing");
-    else if (x->n++ == LBM_HOSTS_MAX)
+    else if (x->n++ == LBM_HOSTLIST_MAX)
         err = fail(x, LBM_E_LIMIT, "the list has too many names");
     else
         err = x->each(x->arg, x->name);

@@ -55,6 +55,11 @@ enum lbm_err lbm_links_of_distances(uint32_t n, const uint32_t *dist,
  * Errors: LBM_E_NOMEM, h unchanged.  Cost: O(n^2) where something is to be added, else that of a search. */
 enum lbm_err lbm_hosts_join(struct lbm_hosts *h) LBM_MUST_CHECK;
 
+/* ---- names.c ------------------------------------------------------------------------------------- */
+
+/* Nonzero if the text may be the name of a host: 1 .. LBM_NAME_MAX bytes, no blanks or control characters. */
+int lbm_is_host_name(const char *name);
+
 /* ---- colouring.c --------------------------------------------------------------------------------- */
 
 /* ---- sites.c: each fills h->site; h is routed --------------------------------------------------- */
@@ -143,7 +148,8 @@ lbm_hosts_switched lbm_hosts_fattree, lbm_hosts_dragonfly;
 
 /* ---- readers: text to hosts ---------------------------------------------------------------------- */
 
-typedef enum lbm_err lbm_hosts_reader(const char *name, const char *text, size_t len, struct lbm_hosts *out,
+typedef enum lbm_err lbm_hosts_reader(const char *name, const char *text, size_t len,
+                                      const struct lbm_hosts_reading *how, struct lbm_hosts *out,
                                       struct lbm_diag *diag);
 
 lbm_hosts_reader lbm_hosts_read_scotch, lbm_hosts_read_slurm;

@@ -9,6 +9,7 @@
 #include "graph/readers.h"
 #include "graph/scan.h"
 #include "host/network.h"
+#include "host/selection.h"
 
 /* ---- graphs: the weight of an edge is its cost, that of a vertex its capacity, positions are sites -- */
 
@@ -67,8 +68,10 @@ hosts_of_graph(const char *name, const struct lbm_graph *g, const char *const *l
 }
 
 static enum lbm_err
-read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
+read_metis(const char *name, const char *text, size_t len, const struct lbm_hosts_reading *how,
+           struct lbm_hosts *out, struct lbm_diag *diag)
 {
+    (void)how;
     struct lbm_graph g = {0};
     struct lbm_scan scan;
     lbm_scan_begin(&scan, name, text, len, diag);
@@ -84,17 +87,6 @@ read_metis(const char *name, const char *text, size_t len, struct lbm_hosts *out
     return err;
 }
 
-/* Launchers are told these names: one word each. */
-static int
-is_host_name(const char *name)
-{
-    size_t len = strlen(name);
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)name[i] <= ' ' || name[i] == '\x7f')
-            return 0;
-    return len >= 1 && len <= LBM_NAME_MAX;
-}
-
 /* In: label, capacity [n], which is 0 for switches. */
 static enum lbm_err
 name_hosts(const char *where, const char *const *label, const double *capacity, uint32_t n,
@@ -106,7 +98,7 @@ name_hosts(const char *where, const char *const *label, const double *capacity, 
     for (uint32_t v = 0, p = 0; v < n; v++) {
         if (capacity[v] == 0.0)
             continue;
-        if (!is_host_name(label[v]))
+        if (!lbm_is_host_name(label[v]))
             return lbm_diag_set(diag, LBM_E_SYNTAX, where, 0,
                                 "the id of host %" PRIu32
                                 " is no name of a host: 1 .. %d characters, no blanks",
@@ -118,10 +110,28 @@ name_hosts(const char *where, const char *const *label, const double *capacity, 
     return LBM_OK;
 }
 
-/* In: names, as many terminated strings as there are vertices. */
+/* Make switches of the hosts that are not wanted. In/out: g->work, if anything is left out. */
 static enum lbm_err
-hosts_of_named(const char *name, const struct lbm_graph *g, const char *names, struct lbm_hosts *h,
-               struct lbm_diag *diag)
+select_hosts(const char *name, const char *list, const char *const *label, struct lbm_graph *g,
+             struct lbm_diag *diag)
+{
+    struct lbm_selection wanted;
+    enum lbm_err err = lbm_selection_make(list, &wanted, diag);
+    if (err == LBM_OK && !wanted.all && g->work == NULL)
+        err = lbm_diag_set(diag, LBM_E_RANGE, name, 0, "no hosts; there must be at least one");
+    for (uint32_t v = 0; err == LBM_OK && !wanted.all && v < g->n; v++)
+        if (g->work[v] != 0 && !lbm_selection_has(&wanted, label[v]))
+            g->work[v] = 0;
+    if (err == LBM_OK)
+        err = lbm_selection_complete(&wanted, name, diag);
+    lbm_selection_free(&wanted);
+    return err;
+}
+
+/* In: names, as many terminated strings as there are vertices; list of those wanted, or NULL. */
+static enum lbm_err
+hosts_of_named(const char *name, struct lbm_graph *g, const char *names, const char *list,
+               struct lbm_hosts *h, struct lbm_diag *diag)
 {
     const char **label = lbm_alloc(g->n, sizeof *label);
     double *capacity = lbm_alloc(g->n, sizeof *capacity);
@@ -130,6 +140,8 @@ hosts_of_named(const char *name, const struct lbm_graph *g, const char *names, s
         label[v] = names;
         names += strlen(names) + 1;
     }
+    if (err == LBM_OK)
+        err = select_hosts(name, list, label, g, diag);
     if (err == LBM_OK)
         err = hosts_of_graph(name, g, label, capacity, h, diag);
     if (err == LBM_OK)
@@ -140,7 +152,8 @@ hosts_of_named(const char *name, const struct lbm_graph *g, const char *names, s
 }
 
 static enum lbm_err
-read_graphml(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
+read_graphml(const char *name, const char *text, size_t len, const struct lbm_hosts_reading *how,
+             struct lbm_hosts *out, struct lbm_diag *diag)
 {
     struct lbm_graph g = {0};
     struct lbm_buf names = {0};
@@ -150,7 +163,7 @@ read_graphml(const char *name, const char *text, size_t len, struct lbm_hosts *o
     scan.work = &field_capacity;
     enum lbm_err err = lbm_read_graphml_named(&scan, &g, &names);
     if (err == LBM_OK)
-        err = hosts_of_named(name, &g, names.at, &h, diag);
+        err = hosts_of_named(name, &g, names.at, how->nodes, &h, diag);
     if (err == LBM_OK)
         *out = h;
     else
@@ -194,7 +207,8 @@ looks_graphml(const struct lbm_scan *first)
 static int
 looks_slurm(const struct lbm_scan *first)
 {
-    return starts_with(first, "SwitchName");
+    return starts_with(first, "SwitchName") || starts_with(first, "BlockName") ||
+           starts_with(first, "BlockSizes");
 }
 
 /* Scotch targets begin with the name of a kind of architecture. */
@@ -207,22 +221,45 @@ looks_scotch(const struct lbm_scan *first)
 
 /* In order: the first that recognises the text reads it. */
 static const struct format {
+    const char *title;
     int (*looks)(const struct lbm_scan *first);
     lbm_hosts_reader *read;
+    int has_names, has_islands, has_topologies;
 } formats[] = {
-    {looks_metis, read_metis},
-    {looks_graphml, read_graphml},
-    {looks_slurm, lbm_hosts_read_slurm},
-    {looks_scotch, lbm_hosts_read_scotch},
+    {"a METIS graph", looks_metis, read_metis, 0, 0, 0},
+    {"a GraphML graph", looks_graphml, read_graphml, 1, 0, 0},
+    {"a topology.conf of Slurm", looks_slurm, lbm_hosts_read_slurm, 1, 1, 0},
+    {"a Scotch target", looks_scotch, lbm_hosts_read_scotch, 0, 0, 0},
 };
 
-enum lbm_err
-lbm_hosts_parse(const char *name, const char *text, size_t len, struct lbm_hosts *out, struct lbm_diag *diag)
+/* Refuse what is asked of a format that does not have it. */
+static enum lbm_err
+check_reading(const char *name, const struct format *format, const struct lbm_hosts_reading *how,
+              struct lbm_diag *diag)
 {
+    const char *option = how->nodes != NULL && !format->has_names           ? "@nodes"
+                         : how->island_cost != 0 && !format->has_islands    ? "@island"
+                         : how->topology != NULL && !format->has_topologies ? "@topology"
+                                                                            : NULL;
+    if (option == NULL)
+        return LBM_OK;
+    return lbm_diag_set(diag, LBM_E_UNSUPPORTED, name, 0, "this is %s, for which %s means nothing",
+                        format->title, option);
+}
+
+enum lbm_err
+lbm_hosts_parse(const char *name, const char *text, size_t len, const struct lbm_hosts_reading *how,
+                struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    static const struct lbm_hosts_reading all = {0};
     struct lbm_scan first = first_line(name, text, len);
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i].looks(&first))
-            return formats[i].read(name, text, len, out, diag);
+    how = how != NULL ? how : &all;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (!formats[i].looks(&first))
+            continue;
+        enum lbm_err err = check_reading(name, &formats[i], how, diag);
+        return err == LBM_OK ? formats[i].read(name, text, len, how, out, diag) : err;
+    }
     return lbm_diag_set(diag, LBM_E_SYNTAX, name, first.line,
                         "no host graph; METIS, GraphML, Scotch targets and Slurm's topology.conf are read");
 }

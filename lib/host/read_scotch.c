@@ -106,10 +106,11 @@ static const struct kind kinds[] = {
 };
 
 enum lbm_err
-lbm_hosts_read_scotch(const char *name, const char *text, size_t len, struct lbm_hosts *out,
-                      struct lbm_diag *diag)
+lbm_hosts_read_scotch(const char *name, const char *text, size_t len, const struct lbm_hosts_reading *how,
+                      struct lbm_hosts *out, struct lbm_diag *diag)
 {
     struct lbm_scan scan;
+    (void)how;
     lbm_scan_begin(&scan, name, text, len, diag);
     lbm_scan_skip_lines(&scan, "#%", 1);
     size_t i = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slurm's topology.conf, line by line; slurm_tree.c makes hosts of it. Only topology/tree is read. */
+/* Slurm's topology.conf, line by line: switches (topology/tree) or blocks (topology/block). */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,7 +16,7 @@ lbm_slurm_refuse(struct slurm_topology *t, uint64_t line, enum lbm_err err, cons
     return lbm_scan_refuse(&t->scan, err, "%s: \"%.*s\"", problem, shown, about.at);
 }
 
-/* ---- lines --------------------------------------------------------------------------------------- */
+/* ---- words --------------------------------------------------------------------------------------------- */
 
 /* Blanks and continued line ends; nonzero if the (logical) line is over, at its end or at a comment. */
 static int
@@ -33,77 +34,161 @@ line_over(struct lbm_scan *scan)
     return scan->at == scan->end || *scan->at == '\n' || *scan->at == '#';
 }
 
+/* Up to a blank, a line end, a backslash or the stop. */
 static struct slurm_text
-read_word(struct lbm_scan *scan)
+read_word(struct lbm_scan *scan, char stop)
 {
     struct slurm_text word = {scan->at, 0};
-    do
+    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\\' && *scan->at != stop &&
+           !lbm_scan_is_blank(*scan->at))
         scan->at++;
-    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\\' && !lbm_scan_is_blank(*scan->at));
     word.len = (size_t)(scan->at - word.at);
     return word;
 }
 
-static enum lbm_err
-take_setting(struct slurm_topology *t, struct slurm_node *node, struct slurm_text word)
+/* KEY = VALUE, with or without blanks; a value may be in quotes. Out: value.len 0 if there is none. */
+static void
+read_setting(struct lbm_scan *scan, struct slurm_text *key, struct slurm_text *value)
 {
-    struct slurm_text ignored;
+    *key = read_word(scan, '=');
+    *value = (struct slurm_text){scan->at, 0};
+    if (line_over(scan) || *scan->at != '=') {
+        if (key->len == 0 && scan->at < scan->end) /* a backslash that continues nothing */
+            key->len = 1, scan->at++;
+        return;
+    }
+    scan->at++;
+    if (line_over(scan))
+        return;
+    if (*scan->at != '"') {
+        *value = read_word(scan, '\0');
+        return;
+    }
+    const char *begin = ++scan->at;
+    while (scan->at < scan->end && *scan->at != '"' && *scan->at != '\n')
+        scan->at++;
+    if (scan->at < scan->end && *scan->at == '"') /* else it does not end: no value */
+        *value = (struct slurm_text){begin, (size_t)(scan->at++ - begin)};
+}
+
+/* ---- lines --------------------------------------------------------------------------------------------- */
+
+/* What one line says. */
+struct line {
+    uint64_t number;
+    struct slurm_text switch_name, block_name, sizes, nodes, switches;
+};
+
+static enum lbm_err
+take_setting(struct slurm_topology *t, struct line *line)
+{
+    struct slurm_text ignored, key, value;
     const struct {
         const char *key;
         struct slurm_text *value;
     } keys[] = {
-        {"SwitchName=", &node->name},
-        {"Nodes=", &node->nodes},
-        {"Switches=", &node->switches},
-        {"LinkSpeed=", &ignored},
+        {"SwitchName", &line->switch_name}, {"BlockName", &line->block_name},
+        {"BlockSizes", &line->sizes},       {"Nodes", &line->nodes},
+        {"Switches", &line->switches},      {"LinkSpeed", &ignored},
     };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        size_t len = strlen(keys[i].key);
-        if (word.len > len && strncasecmp(word.at, keys[i].key, len) == 0) {
-            *keys[i].value = (struct slurm_text){word.at + len, word.len - len};
+    read_setting(&t->scan, &key, &value);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (value.len != 0 && key.len == strlen(keys[i].key) &&
+            strncasecmp(key.at, keys[i].key, key.len) == 0) {
+            *keys[i].value = value;
             return LBM_OK;
         }
+    struct slurm_text word = {key.at, (size_t)(t->scan.at - key.at)};
+    return lbm_slurm_refuse(t, t->scan.line, LBM_E_SYNTAX,
+                            "not understood; a line is SwitchName=NAME Nodes=LIST, SwitchName=NAME "
+                            "Switches=LIST, BlockName=NAME Nodes=LIST or BlockSizes=LIST",
+                            word);
+}
+
+/* Numbers with commas between. */
+static enum lbm_err
+take_sizes(struct slurm_topology *t, const struct line *line)
+{
+    const char *at = line->sizes.at, *end = at + line->sizes.len;
+    t->n_block_sizes = 0;
+    t->sizes_line = line->number;
+    while (t->n_block_sizes < SLURM_BLOCK_SIZES_MAX) {
+        uint64_t size = 0;
+        const char *digit = at;
+        for (; at < end && *at >= '0' && *at <= '9' && size < UINT32_MAX; at++)
+            size = 10 * size + (uint64_t)(*at - '0');
+        if (at == digit || size == 0 || (at < end && *at != ','))
+            break;
+        t->block_size[t->n_block_sizes++] = size;
+        if (at++ == end)
+            return LBM_OK;
     }
-    return lbm_slurm_refuse(
-        t, t->scan.line, LBM_E_SYNTAX,
-        "not understood; a line is SwitchName=NAME Nodes=LIST or SwitchName=NAME Switches=LIST", word);
+    return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX,
+                            "block sizes are up to 16 numbers from 1 on, as in 4,16", line->sizes);
+}
+
+static enum lbm_err
+check_line(struct slurm_topology *t, const struct line *line)
+{
+    int is_switch = line->switch_name.len != 0, is_block = line->block_name.len != 0;
+    if (!is_switch && !is_block)
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "no SwitchName on this line, only",
+                                line->nodes.len != 0 ? line->nodes : line->switches);
+    if (is_switch && is_block)
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "this is a switch and a block",
+                                line->block_name);
+    if (is_switch && (line->nodes.len == 0) == (line->switches.len == 0))
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX,
+                                "a switch has either Nodes or Switches; not so", line->switch_name);
+    if (is_block && line->switches.len != 0)
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "a block has Nodes, no Switches",
+                                line->block_name);
+    enum slurm_kind kind = is_block ? SLURM_BLOCK : SLURM_TREE;
+    if (t->entries.n != 0 && kind != t->kind)
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX,
+                                "blocks and switches in one file; the other is",
+                                is_block ? line->block_name : line->switch_name);
+    t->kind = kind;
+    return LBM_OK;
 }
 
 static enum lbm_err
 read_line(struct slurm_topology *t)
 {
-    struct slurm_node node = {.line = t->scan.line, .parent = LBM_NONE, .group = LBM_NONE};
+    struct line line = {.number = t->scan.line};
     if (line_over(&t->scan))
         return LBM_OK;
     enum lbm_err err = LBM_OK;
     while (err == LBM_OK && !line_over(&t->scan))
-        err = take_setting(t, &node, read_word(&t->scan));
+        err = take_setting(t, &line);
+    if (err == LBM_OK && line.sizes.len != 0)
+        err = take_sizes(t, &line);
+    if (err != LBM_OK || (line.sizes.len != 0 && line.switch_name.len == 0 && line.block_name.len == 0))
+        return err;
+    err = check_line(t, &line);
     if (err != LBM_OK)
         return err;
-    if (node.name.len == 0)
-        return lbm_slurm_refuse(t, node.line, LBM_E_SYNTAX, "no SwitchName on this line, only", node.nodes);
-    if ((node.nodes.len == 0) == (node.switches.len == 0))
-        return lbm_slurm_refuse(t, node.line, LBM_E_SYNTAX, "a switch has either Nodes or Switches; not so",
-                                node.name);
-    if (t->nodes.n == LBM_HOSTS_MAX)
-        return lbm_slurm_refuse(t, node.line, LBM_E_LIMIT, "more switches than hosts are possible",
-                                node.name);
-    return lbm_vec_push(&t->nodes, node);
+    struct slurm_entry entry = {t->kind == SLURM_BLOCK ? line.block_name : line.switch_name, line.nodes,
+                                line.switches, line.number};
+    if (t->entries.n == LBM_NETWORK_MAX)
+        return lbm_slurm_refuse(t, line.number, LBM_E_LIMIT, "too many switches or blocks, the last",
+                                entry.name);
+    return lbm_vec_push(&t->entries, entry);
 }
 
 enum lbm_err
-lbm_hosts_read_slurm(const char *name, const char *text, size_t len, struct lbm_hosts *out,
-                     struct lbm_diag *diag)
+lbm_hosts_read_slurm(const char *name, const char *text, size_t len, const struct lbm_hosts_reading *how,
+                     struct lbm_hosts *out, struct lbm_diag *diag)
 {
-    struct slurm_topology t = {0};
+    struct slurm_topology t = {.how = how};
     enum lbm_err err = LBM_OK;
     lbm_scan_begin(&t.scan, name, text, len, diag);
     for (int more = len != 0; err == LBM_OK && more; more = lbm_scan_next_line(&t.scan))
         err = read_line(&t);
-    if (err == LBM_OK && t.nodes.n == 0)
-        err = lbm_scan_refuse(&t.scan, LBM_E_SYNTAX, "no line with SwitchName=");
+    if (err == LBM_OK && t.entries.n == 0)
+        err = lbm_scan_refuse(&t.scan, LBM_E_SYNTAX, "no line with SwitchName= or BlockName=");
     if (err == LBM_OK)
         err = lbm_slurm_hosts(&t, out);
-    lbm_vec_free(&t.nodes);
+    lbm_slurm_free(&t);
     return err;
 }

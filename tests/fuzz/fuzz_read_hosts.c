@@ -60,7 +60,7 @@ fuzz_read_hosts(const uint8_t *data, size_t size)
     LBM_ASSERT(text != NULL);
     if (size > 0)
         memcpy(text, data, size);
-    enum lbm_err err = lbm_hosts_parse("input", text, size, &h, &diag);
+    enum lbm_err err = lbm_hosts_parse("input", text, size, NULL, &h, &diag);
     if (err == LBM_OK) {
         check_rows(&h);
         if (h.offset[h.n] <= DIRECTIONS_MAX)
