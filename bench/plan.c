@@ -71,7 +71,7 @@ main(int argc, char **argv)
         return 2;
     }
     if (lbm_file_hosts(argv[2], &h, &diag) != LBM_OK ||
-        lbm_file_graph(argv[1], LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
+        lbm_file_graph(argv[1], LBM_FORMAT_COUNT, NULL, &g, &diag) != LBM_OK)
         return fail(&diag);
     double start = seconds();
     if (lbm_plan_make(&g, &h, &options, &plan, &diag) != LBM_OK)

@@ -3,24 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/graph_file.h"
+#include "client/guest.h"
 #include "file/file.h"
 #include "graph/write.h"
 #include "wire/wire.h"
 
-enum { CONVERT_FROM, CONVERT_TO, CONVERT_PARTS, CONVERT_OPTIONS };
+enum {
+    CONVERT_GUEST,
+    CONVERT_TO = CONVERT_GUEST + LBM_GUEST_OPTIONS,
+    CONVERT_LOSSY,
+    CONVERT_PARTS,
+    CONVERT_OPTIONS
+};
 
 static const struct lbm_option options[] = {
-    [CONVERT_FROM] = {.name = "from",
-                      .type = LBM_OPTION_CHOICE,
-                      .value = "FORMAT",
-                      .choices = lbm_graph_formats,
-                      .text = "format of IN [by the suffix, else metis]"},
+    LBM_GUEST_OPTION_ROWS(CONVERT_GUEST),
     [CONVERT_TO] = {.name = "to",
                     .type = LBM_OPTION_CHOICE,
                     .value = "FORMAT",
                     .choices = lbm_graph_formats,
-                    .text = "format of OUT [by the suffix, else metis]"},
+                    .text = "format of OUT, of the same list [by the suffix; metis to standard output]"},
+    [CONVERT_LOSSY] = {.name = "lossy",
+                       .type = LBM_OPTION_FLAG,
+                       .text = "leave out what the format of OUT cannot hold, with a remark"},
     [CONVERT_PARTS] =
         {.name = "parts",
          .type = LBM_OPTION_INTEGER,
@@ -38,24 +43,6 @@ static const struct lbm_operand operands[] = {
     [CONVERT_OUT] = {.name = "OUT",
                      .text = "where it goes, \"-\" for standard output; compressed if it ends in .gz"},
 };
-
-static enum lbm_graph_format
-format_of(const struct lbm_option_value *value)
-{
-    return value->given ? (enum lbm_graph_format)value->integer : LBM_FORMAT_COUNT;
-}
-
-/* Only GraphML holds all that a guest graph has. */
-static void
-remark_loss(const struct lbm_cli *client, const struct lbm_graph *g, enum lbm_graph_format to)
-{
-    if (to == LBM_FORMAT_GRAPHML || (g->position == NULL && g->pin == NULL))
-        return;
-    lbm_cli_remark(client, "%s holds no %s; write .graphml to keep them", lbm_graph_format_name(to),
-                   g->pin == NULL        ? "positions"
-                   : g->position == NULL ? "pins"
-                                         : "positions and no pins");
-}
 
 /* As many vertices to each as to the others, in their order. */
 static enum lbm_err
@@ -81,35 +68,57 @@ write_parts(const char *out, uint32_t parts, const struct lbm_graph *g, struct l
     return LBM_OK;
 }
 
+/* The format of OUT; parts are METIS files. */
+static enum lbm_err
+choose_format(const struct lbm_cli *client, enum lbm_graph_format *to, struct lbm_diag *diag)
+{
+    const char *out = client->operand[CONVERT_OUT];
+    const struct lbm_option_value *given = &client->value[CONVERT_TO];
+    if (!client->value[CONVERT_PARTS].given)
+        return lbm_graph_file_format(out, given, "--to", to, diag);
+    *to = LBM_FORMAT_METIS;
+    if (strcmp(out, "-") == 0 || (given->given && given->integer != LBM_FORMAT_METIS))
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--parts", 0,
+                            "parts are METIS files, named OUT.0, OUT.1, ...");
+    return LBM_OK;
+}
+
+/* What can be said before anything is written. */
+static enum lbm_err
+check_output(const struct lbm_cli *client, enum lbm_graph_format to, const struct lbm_graph *g,
+             struct lbm_diag *diag)
+{
+    if (client->value[CONVERT_PARTS].integer > g->n)
+        return lbm_diag_set(diag, LBM_E_RANGE, "--parts", 0, "each part needs a vertex, there are %u", g->n);
+    return lbm_graph_file_holds(client->operand[CONVERT_OUT], to, g, client->value[CONVERT_LOSSY].given,
+                                diag);
+}
+
 static enum lbm_status
 run_convert(const struct lbm_cli *client)
 {
-    struct lbm_graph g;
+    struct lbm_graph g = {0};
+    struct lbm_buf remarks = {0};
     struct lbm_diag diag;
     const char *out = client->operand[CONVERT_OUT];
-    enum lbm_graph_format to = lbm_graph_file_format(out, format_of(&client->value[CONVERT_TO]));
-    if (client->value[CONVERT_PARTS].given &&
-        (strcmp(out, "-") == 0 || (client->value[CONVERT_TO].given && to != LBM_FORMAT_METIS))) {
-        (void)lbm_diag_set(&diag, LBM_E_SYNTAX, "--parts", 0,
-                           "parts are METIS files, named OUT.0, OUT.1, ...");
-        return lbm_cli_refuse(client, &diag);
-    }
-    if (lbm_file_graph(client->operand[CONVERT_IN], format_of(&client->value[CONVERT_FROM]), &g, &diag) !=
-        LBM_OK)
-        return lbm_cli_refuse(client, &diag);
-    enum lbm_status status = LBM_STATUS_DONE;
-    if (client->value[CONVERT_PARTS].integer > g.n) {
-        (void)lbm_diag_set(&diag, LBM_E_RANGE, "--parts", 0, "each part needs a vertex, there are %u", g.n);
-        status = lbm_cli_refuse(client, &diag);
-    } else if (client->value[CONVERT_PARTS].given) {
-        if (write_parts(out, (uint32_t)client->value[CONVERT_PARTS].integer, &g, &diag) != LBM_OK)
-            status = lbm_cli_fail(client, &diag);
-        else
-            remark_loss(client, &g, LBM_FORMAT_METIS);
-    } else if (lbm_graph_file_write(out, to, &g, &diag) != LBM_OK)
+    enum lbm_graph_format to = LBM_FORMAT_METIS;
+    enum lbm_err err = choose_format(client, &to, &diag);
+    if (err == LBM_OK)
+        err = lbm_guest_read(client, CONVERT_GUEST, client->operand[CONVERT_IN], &remarks, &g, &diag);
+    if (err == LBM_OK)
+        err = check_output(client, to, &g, &diag);
+    enum lbm_status status = err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_refuse(client, &diag);
+    if (err == LBM_OK && client->value[CONVERT_PARTS].given)
+        err = write_parts(out, (uint32_t)client->value[CONVERT_PARTS].integer, &g, &diag);
+    else if (err == LBM_OK)
+        err = lbm_graph_file_write(out, to, &g, &diag);
+    if (err != LBM_OK && status == LBM_STATUS_DONE)
         status = lbm_cli_fail(client, &diag);
-    else
-        remark_loss(client, &g, to);
+    if (err == LBM_OK) {
+        lbm_guest_remark(client, client->operand[CONVERT_IN], &remarks);
+        lbm_graph_file_remark(client, out, to, &g);
+    }
+    lbm_buf_free(&remarks);
     lbm_graph_free(&g);
     return status;
 }

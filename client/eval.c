@@ -2,12 +2,12 @@
 /* lbctl eval: judge a mapping, whoever made it. */
 #include <stdlib.h>
 
-#include "client/command.h"
+#include "client/guest.h"
 #include "client/progress.h"
 #include "client/report.h"
 #include "file/file.h"
 
-enum { EVAL_HOSTS, EVAL_OPTIONS };
+enum { EVAL_HOSTS, EVAL_GUEST, EVAL_OPTIONS = EVAL_GUEST + LBM_GUEST_OPTIONS };
 
 static const struct lbm_option options[] = {
     [EVAL_HOSTS] = {.name = "hosts",
@@ -16,6 +16,7 @@ static const struct lbm_option options[] = {
                     .required = 1,
                     .choices = lbm_host_forms,
                     .text = "the hosts and their links"},
+    LBM_GUEST_OPTION_ROWS(EVAL_GUEST),
 };
 
 enum { EVAL_GRAPH, EVAL_MAP };
@@ -37,6 +38,7 @@ struct eval_run {
     struct lbm_hosts h;
     uint32_t *part;
     struct lbm_report report;
+    struct lbm_buf remarks; /* of the reader of the guest */
 };
 
 static enum lbm_err
@@ -45,9 +47,9 @@ evaluate(const struct lbm_cli *client, struct eval_run *run, struct lbm_diag *di
     int64_t start_ms = lbm_progress_now_ms();
     enum lbm_err err = lbm_file_hosts(client->value[EVAL_HOSTS].text, &run->h, diag);
     if (err == LBM_OK)
-        err = lbm_file_graph(client->operand[EVAL_GRAPH], LBM_FORMAT_COUNT, &run->g, diag);
+        err = lbm_guest_read(client, EVAL_GUEST, client->operand[EVAL_GRAPH], &run->remarks, &run->g, diag);
     if (err == LBM_OK)
-        err = lbm_file_map(client->operand[EVAL_MAP], run->g.n, run->h.n, &run->part, diag);
+        err = lbm_file_map(client->operand[EVAL_MAP], &run->g, run->h.n, &run->part, diag);
     if (err == LBM_OK)
         err = lbm_report_fill(&run->g, &run->h, run->part, &run->report, diag);
     run->report.time_s = (double)(lbm_progress_now_ms() - start_ms) / 1000.0;
@@ -66,7 +68,10 @@ run_eval(const struct lbm_cli *client)
                                client->global[LBM_GLOBAL_JSON].given) != LBM_OK) {
         (void)lbm_diag_set(&diag, LBM_E_NOMEM, "", 0, "no memory for the report");
         status = lbm_cli_fail(client, &diag);
+    } else {
+        lbm_guest_remark(client, client->operand[EVAL_GRAPH], &run.remarks);
     }
+    lbm_buf_free(&run.remarks);
     free(run.part);
     lbm_hosts_free(&run.h);
     lbm_graph_free(&run.g);

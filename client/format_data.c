@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client/formats.h"
+#include "graph/writers.h"
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
 
@@ -53,6 +54,16 @@ id_array(const struct lbm_mapping *mapping)
     return array;
 }
 
+static json_t *
+vertex_names_array(const struct lbm_mapping *mapping)
+{
+    json_t *array = json_array();
+    for (uint32_t v = 0; v < mapping->g->n; v++)
+        if (json_array_append_new(array, json_string(lbm_graph_name(mapping->g, v))) != 0)
+            break;
+    return array;
+}
+
 /* The figures of the report, host names, their loads, and the host of each vertex; and which vertices these
  * are, if they are not 0, 1, ... */
 enum lbm_err
@@ -70,6 +81,11 @@ lbm_map_write_json(const struct lbm_mapping *mapping, struct lbm_buf *out, struc
     failed |= json_object_set_new(object, "part", part) != 0;
     if (mapping->id != NULL)
         failed |= json_object_set_new(object, "vertex", id_array(mapping)) != 0;
+    if (mapping->g->name != NULL) {
+        json_t *vertices = vertex_names_array(mapping);
+        failed |= json_array_size(vertices) != mapping->g->n;
+        failed |= json_object_set_new(object, "vertex_names", vertices) != 0;
+    }
     char *text = complete && !failed ? json_dumps(object, JSON_COMPACT | LBM_JSON_FLAGS) : NULL;
     json_decref(object);
     if (text == NULL)
@@ -95,24 +111,14 @@ static const char graphml_head[] =
     "  <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"long\"/>\n"
     "  <graph edgedefault=\"undirected\">\n";
 
-/* Append text with what XML reserves replaced. */
+/* The name of a vertex in the guest, or its id. */
 static void
-put_escaped(struct lbm_buf *out, const char *text)
+put_vertex(const struct lbm_mapping *mapping, uint32_t v, struct lbm_buf *out)
 {
-    static const struct {
-        char c;
-        const char *entity;
-    } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
-    for (const char *c = text; *c != '\0'; c++) {
-        const char *entity = NULL;
-        for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++)
-            if (entities[i].c == *c)
-                entity = entities[i].entity;
-        if (entity != NULL)
-            lbm_buf_put(out, entity, strlen(entity));
-        else
-            lbm_buf_put(out, c, 1);
-    }
+    if (mapping->g->name != NULL)
+        lbm_write_escaped(out, lbm_graph_name(mapping->g, v));
+    else
+        lbm_buf_u64(out, lbm_mapping_id(mapping, v));
 }
 
 static void
@@ -121,12 +127,13 @@ put_node(const struct lbm_mapping *mapping, uint32_t v, struct lbm_buf *out)
     static const char *const axes[] = {"x", "y", "z"};
     const struct lbm_graph *g = mapping->g;
     const struct lbm_plan *plan = mapping->plan;
-    lbm_buf_printf(out,
-                   "    <node id=\"%u\"><data key=\"vertex_weight\">%u</data><data key=\"host\">%u</data>",
-                   lbm_mapping_id(mapping, v), lbm_graph_work(g, v), plan->part[v]);
+    lbm_buf_printf(out, "    <node id=\"");
+    put_vertex(mapping, v, out);
+    lbm_buf_printf(out, "\"><data key=\"vertex_weight\">%u</data><data key=\"host\">%u</data>",
+                   lbm_graph_work(g, v), plan->part[v]);
     if (mapping->h->name != NULL) {
         lbm_buf_printf(out, "<data key=\"host_name\">");
-        put_escaped(out, mapping->h->name[plan->part[v]]);
+        lbm_write_escaped(out, mapping->h->name[plan->part[v]]);
         lbm_buf_printf(out, "</data>");
     }
     if (g->pin != NULL && g->pin[v] != LBM_NONE)
@@ -136,6 +143,17 @@ put_node(const struct lbm_mapping *mapping, uint32_t v, struct lbm_buf *out)
     for (unsigned k = 0; k < (g->position != NULL ? 2 : plan->m); k++)
         lbm_buf_printf(out, "<data key=\"%s\">%.17g</data>", axes[k], x[k]);
     lbm_buf_printf(out, "</node>\n");
+}
+
+static void
+put_edge(const struct lbm_mapping *mapping, uint32_t v, uint64_t direction, struct lbm_buf *out)
+{
+    lbm_buf_printf(out, "    <edge source=\"");
+    put_vertex(mapping, v, out);
+    lbm_buf_printf(out, "\" target=\"");
+    put_vertex(mapping, mapping->g->target[direction], out);
+    lbm_buf_printf(out, "\"><data key=\"weight\">%u</data></edge>\n",
+                   lbm_graph_weight(mapping->g, direction));
 }
 
 /* The guest as lbctl reads it again, each vertex with its host. A host alone does not pin a vertex. */
@@ -150,10 +168,7 @@ lbm_map_write_graphml(const struct lbm_mapping *mapping, struct lbm_buf *out, st
     for (uint32_t v = 0; v < g->n; v++)
         for (uint64_t d = g->offset[v]; d < g->offset[v + 1]; d++)
             if (g->target[d] > v)
-                lbm_buf_printf(
-                    out, "    <edge source=\"%u\" target=\"%u\"><data key=\"weight\">%u</data></edge>\n",
-                    lbm_mapping_id(mapping, v), lbm_mapping_id(mapping, g->target[d]),
-                    lbm_graph_weight(g, d));
+                put_edge(mapping, v, d, out);
     lbm_buf_printf(out, "  </graph>\n</graphml>\n");
     return LBM_OK;
 }

@@ -49,8 +49,9 @@ struct lbm_mapping {
     const struct lbm_hosts *h;
     const struct lbm_plan *plan;
     const struct lbm_report *report;
-    size_t n_figures; /* of the report that are known: LBM_REPORT_..._FIELDS */
-    const uint32_t *id; /* [vertices] their ids; NULL: 0, 1, ... */
+    size_t n_figures;          /* of the report that are known: LBM_REPORT_..._FIELDS */
+    const uint32_t *id;        /* [vertices] their ids; NULL: 0, 1, ... */
+    int names_column;          /* part: the name of the vertex stands behind the host */
     enum lbm_draw_space space; /* INPUT needs g->position */
 };
 

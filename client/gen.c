@@ -2,6 +2,7 @@
 /* lbctl gen: make a test graph. */
 #include "client/graph_file.h"
 #include "graph/generate.h"
+#include "graph/write.h"
 
 enum { GEN_OUTPUT, GEN_SEED, GEN_FORMAT, GEN_OPTIONS };
 
@@ -19,11 +20,13 @@ static const struct lbm_option options[] = {
                   .max = LBM_OPTION_INTEGER_MAX,
                   .fallback = "1",
                   .text = "start of the random numbers; the same seed gives the same graph"},
-    [GEN_FORMAT] = {.name = "format",
-                    .type = LBM_OPTION_CHOICE,
-                    .value = "FORMAT",
-                    .choices = lbm_graph_formats,
-                    .text = "how it is written [by the suffix, else metis]; only graphml keeps positions"},
+    [GEN_FORMAT] =
+        {.name = "format",
+         .type = LBM_OPTION_CHOICE,
+         .value = "FORMAT",
+         .choices = lbm_graph_formats,
+         .text = "how it is written [by the suffix; metis to standard output]; graphml, gml and pajek keep "
+                 "positions"},
 };
 
 static const struct lbm_choice forms[] = {
@@ -41,10 +44,17 @@ run_gen(const struct lbm_cli *client)
     const struct lbm_option_value *value = client->value;
     struct lbm_graph g;
     struct lbm_diag diag;
+    enum lbm_graph_format format;
+    if (lbm_graph_file_format(value[GEN_OUTPUT].text, &value[GEN_FORMAT], "--format", &format, &diag) !=
+        LBM_OK)
+        return lbm_cli_refuse(client, &diag);
+    if (!lbm_graph_is_written(format)) {
+        (void)lbm_diag_set(&diag, LBM_E_UNSUPPORTED, value[GEN_OUTPUT].text, 0, "%s is read only",
+                           lbm_graph_format_name(format));
+        return lbm_cli_refuse(client, &diag);
+    }
     if (lbm_graph_generate(client->operand[0], value[GEN_SEED].integer, &g, &diag) != LBM_OK)
         return lbm_cli_refuse(client, &diag);
-    enum lbm_graph_format format =
-        value[GEN_FORMAT].given ? (enum lbm_graph_format)value[GEN_FORMAT].integer : LBM_FORMAT_COUNT;
     enum lbm_status status = LBM_STATUS_DONE;
     if (lbm_graph_file_write(value[GEN_OUTPUT].text, format, &g, &diag) != LBM_OK)
         status = lbm_cli_fail(client, &diag);

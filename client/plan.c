@@ -7,6 +7,7 @@
 
 #include "client/command.h"
 #include "client/formats.h"
+#include "client/guest.h"
 #include "client/interrupt.h"
 #include "client/pins.h"
 #include "client/progress.h"
@@ -28,7 +29,9 @@ enum {
     PLAN_OUTPUT,
     PLAN_FORMAT,
     PLAN_DRAW,
-    PLAN_OPTIONS
+    PLAN_VERTEX_NAMES,
+    PLAN_GUEST,
+    PLAN_OPTIONS = PLAN_GUEST + LBM_GUEST_OPTIONS
 };
 
 static const struct lbm_choice methods[] = {
@@ -122,11 +125,14 @@ static const struct lbm_option options[] = {
                    .choices = lbm_draw_spaces,
                    .text =
                        "where svg and png put the vertices [input if the graph has positions, else omega]"},
+    [PLAN_VERTEX_NAMES] = {.name = "vertex-names",
+                           .type = LBM_OPTION_FLAG,
+                           .text = "with --format part: a second column with the name of each vertex"},
+    LBM_GUEST_OPTION_ROWS(PLAN_GUEST),
 };
 
 static const struct lbm_operand operands[] = {
-    {.name = "GRAPH",
-     .text = "guest graph: .graph .grf .mtx .graphml .tsv, each also as .gz; \"-\" is standard input"},
+    {.name = "GRAPH", .text = "guest graph, also compressed; \"-\" is standard input"},
 };
 
 static const char help[] =
@@ -142,7 +148,8 @@ static const char help[] =
 struct plan_run {
     const struct lbm_cli *client;
     struct lbm_graph g;
-    struct lbm_hosts h; /* those that are left */
+    struct lbm_buf remarks; /* of the reader of g */
+    struct lbm_hosts h;     /* those that are left */
     struct lbm_remap remap;
     struct lbm_plan plan;
     struct lbm_report report;
@@ -177,6 +184,9 @@ read_present(struct plan_run *run, struct lbm_diag *diag)
 {
     const struct lbm_option_value *value = run->client->value;
     enum lbm_err err = LBM_OK;
+    if (value[PLAN_VERTEX_NAMES].given && value[PLAN_FORMAT].integer != LBM_MAP_FORMAT_PART)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--vertex-names", 0,
+                            "only the format part has such a column; json and graphml have the names anyway");
     if (value[PLAN_MIGRATION_COST].given && !value[PLAN_CURRENT].given)
         return lbm_diag_set(diag, LBM_E_SYNTAX, "--migration-cost", 0,
                             "it is a matter of a present mapping; give --current MAP too");
@@ -198,7 +208,7 @@ read_inputs(struct plan_run *run, struct lbm_diag *diag)
     const struct lbm_option_value *value = run->client->value;
     enum lbm_err err = lbm_file_hosts(value[PLAN_HOSTS].text, &run->h, diag);
     if (err == LBM_OK)
-        err = lbm_file_graph(run->client->operand[0], LBM_FORMAT_COUNT, &run->g, diag);
+        err = lbm_guest_read(run->client, PLAN_GUEST, run->client->operand[0], &run->remarks, &run->g, diag);
     if (err == LBM_OK && value[PLAN_PIN].given)
         err = lbm_pins_read(value[PLAN_PIN].text, &run->h, NULL, &run->g, diag);
     if (err == LBM_OK)
@@ -246,6 +256,7 @@ static void
 make_remarks(const struct plan_run *run)
 {
     const struct lbm_cli *client = run->client;
+    lbm_guest_remark(client, client->operand[0], &run->remarks);
     if (run->stopped == STOPPED_BY_INTERRUPT)
         lbm_cli_remark(client, "interrupted; this is the best mapping so far");
     if (run->stopped == STOPPED_BY_LIMIT)
@@ -298,6 +309,7 @@ write_mapping(const struct plan_run *run, struct lbm_diag *diag)
                                   .report = &run->report,
                                   .n_figures = figures_of(run),
                                   .space = run->g.position != NULL ? LBM_DRAW_INPUT : LBM_DRAW_OMEGA};
+    mapping.names_column = value[PLAN_VERTEX_NAMES].given;
     if (value[PLAN_DRAW].given)
         mapping.space = (enum lbm_draw_space)value[PLAN_DRAW].integer;
     struct lbm_buf text = {0};
@@ -377,6 +389,7 @@ run_plan(const struct lbm_cli *client)
     lbm_remap_free(&run.remap);
     lbm_hosts_free(&run.h);
     lbm_graph_free(&run.g);
+    lbm_buf_free(&run.remarks);
     return status;
 }
 

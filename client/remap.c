@@ -78,7 +78,7 @@ lbm_remap_read(struct lbm_remap *remap, const char *path, const struct lbm_graph
                const struct lbm_hosts *h, struct lbm_diag *diag)
 {
     uint32_t n_hosts = remap->all.n != 0 ? remap->all.n : h->n;
-    enum lbm_err err = lbm_file_map(path, g->n, n_hosts, &remap->current, diag);
+    enum lbm_err err = lbm_file_map(path, g, n_hosts, &remap->current, diag);
     for (uint32_t v = 0; err == LBM_OK && remap->all.n != 0 && v < g->n; v++)
         remap->current[v] = remap->number[remap->current[v]];
     return err;

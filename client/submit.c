@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "client/daemon.h"
+#include "client/guest.h"
 #include "client/output.h"
 #include "client/pins.h"
 #include "client/policy.h"
@@ -25,7 +26,8 @@ enum {
     SUBMIT_SCHEDULE,
     SUBMIT_PIN,
     SUBMIT_PARALLEL,
-    SUBMIT_OPTIONS
+    SUBMIT_GUEST,
+    SUBMIT_OPTIONS = SUBMIT_GUEST + LBM_GUEST_OPTIONS
 };
 
 static const struct lbm_choice starts[] = {
@@ -70,6 +72,7 @@ static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
          .type = LBM_OPTION_FLAG,
          .text = "GRAPH is a part of a guest (lbctl convert --parts); others are submitted at other "
                  "hosts, and no host gets the whole"},
+    LBM_GUEST_OPTION_ROWS(SUBMIT_GUEST),
 };
 
 static const struct lbm_operand submit_operands[] = {
@@ -222,12 +225,15 @@ report(const struct lbm_cli *client, const struct lbm_graph *g, const struct lbm
 }
 
 static enum lbm_err
-read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm_graph *g,
-           struct lbm_diag *diag)
+read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm_buf *remarks,
+           struct lbm_graph *g, struct lbm_diag *diag)
 {
     uint64_t start = client->value[SUBMIT_START].integer;
     if (!client->value[SUBMIT_PARALLEL].given)
-        return lbm_file_graph(client->operand[0], LBM_FORMAT_COUNT, g, diag);
+        return lbm_guest_read(client, SUBMIT_GUEST, client->operand[0], remarks, g, diag);
+    if (lbm_guest_refuse(client, SUBMIT_GUEST, "a part of a guest is read as it is, with --parallel", diag) !=
+        LBM_OK)
+        return LBM_E_UNSUPPORTED;
     if (client->value[SUBMIT_PIN].given)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--pin", 0, "pins are not read with --parallel");
     if (client->value[SUBMIT_START].given && start != LBM_START_OUTLINE && start != LBM_START_RANDOM)
@@ -253,13 +259,18 @@ static enum lbm_status
 run_submit(const struct lbm_cli *client)
 {
     struct lbm_graph g;
+    struct lbm_buf remarks = {0};
     struct lbm_diag diag;
     struct lbm_daemon daemon;
     struct lbm_graph_part part = {0};
     char name[LBM_NAME_MAX + 1];
-    if (choose_name(client, name, &diag) != LBM_OK || read_guest(client, &part, &g, &diag) != LBM_OK)
+    if (choose_name(client, name, &diag) != LBM_OK ||
+        read_guest(client, &part, &remarks, &g, &diag) != LBM_OK) {
+        lbm_buf_free(&remarks);
         return lbm_cli_refuse(client, &diag);
+    }
     if (check_degrees(client->operand[0], &g, &diag) != LBM_OK) {
+        lbm_buf_free(&remarks);
         lbm_graph_free(&g);
         return lbm_cli_refuse(client, &diag);
     }
@@ -269,8 +280,11 @@ run_submit(const struct lbm_cli *client)
     if (status == LBM_STATUS_DONE)
         status = send_guest(&daemon, client, &g, &part, name);
     if (status == LBM_STATUS_DONE)
+        lbm_guest_remark(client, client->operand[0], &remarks);
+    if (status == LBM_STATUS_DONE)
         report(client, &g, &part, name);
     lbm_daemon_close(&daemon);
+    lbm_buf_free(&remarks);
     lbm_graph_free(&g);
     return status;
 }

@@ -173,7 +173,7 @@ pipes_are_read_to_their_end(void **state)
     assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
     close(ends[0]);
     struct lbm_graph g;
-    enum lbm_err err = lbm_file_graph("-", LBM_FORMAT_COUNT, &g, &diag);
+    enum lbm_err err = lbm_file_graph("-", LBM_FORMAT_COUNT, NULL, &g, &diag);
     dup2(saved, STDIN_FILENO);
     close(saved);
     assert_int_equal(err, LBM_OK);
@@ -266,11 +266,12 @@ graphs_are_read_by_suffix_and_format(void **state)
     (void)state;
     struct lbm_graph g;
     assert_int_equal(lbm_file_write("g.graph.gz", "2 1\n2\n1\n", 8, &diag), LBM_OK);
-    assert_int_equal(lbm_file_graph("g.graph.gz", LBM_FORMAT_COUNT, &g, &diag), LBM_OK);
+    assert_int_equal(lbm_file_graph("g.graph.gz", LBM_FORMAT_COUNT, NULL, &g, &diag), LBM_OK);
     lbm_graph_free(&g);
     put("a", "0 1\n1 2\n", 8);
-    assert_int_equal(lbm_file_graph("a", LBM_FORMAT_COUNT, &g, &diag), LBM_E_SYNTAX); /* METIS by default */
-    assert_int_equal(lbm_file_graph("a", LBM_FORMAT_EDGES, &g, &diag), LBM_OK);
+    assert_int_equal(lbm_file_graph("a", LBM_FORMAT_COUNT, NULL, &g, &diag), LBM_E_UNSUPPORTED);
+    assert_non_null(strstr(diag.text, "--from with one of metis, "));
+    assert_int_equal(lbm_file_graph("a", LBM_FORMAT_EDGES, NULL, &g, &diag), LBM_OK);
     assert_int_equal(g.n, 3);
     lbm_graph_free(&g);
 }
@@ -300,7 +301,8 @@ assert_map(const char *text, uint32_t n, enum lbm_err err, uint64_t line)
 {
     uint32_t *part = NULL;
     put("map", text, strlen(text));
-    enum lbm_err got = lbm_file_map("map", n, 3, &part, &diag);
+    const struct lbm_graph g = {.n = n};
+    enum lbm_err got = lbm_file_map("map", &g, 3, &part, &diag);
     if (got != err || (err != LBM_OK && diag.line != line))
         fail_msg("%s: %s, line %llu: %s", text, lbm_err_name(got), (unsigned long long)diag.line, diag.text);
     for (uint32_t v = 0; v < n && got == LBM_OK; v++)
@@ -373,7 +375,7 @@ reference_graphs_are_read(void **state)
             print_message("skip: %s is not there\n", path);
             skip();
         }
-        if (lbm_file_graph(path, LBM_FORMAT_COUNT, &g, &diag) != LBM_OK)
+        if (lbm_file_graph(path, LBM_FORMAT_COUNT, NULL, &g, &diag) != LBM_OK)
             fail_msg("%s:%llu: %s", path, (unsigned long long)diag.line, diag.text);
         assert_int_equal(g.n, graphs[i].n);
         assert_int_equal(lbm_graph_directions(&g), 2 * graphs[i].edges);

@@ -183,7 +183,12 @@ make_triangle(struct triangle *t)
                            .target = {1, 2, 0, 2, 0, 1},
                            .weight = {7, 8, 7, 9, 8, 9},
                            .work = {1, LBM_WEIGHT_MAX, 2}};
-    t->g = (struct lbm_graph){3, t->offset, t->target, t->weight, t->work, t->position, NULL};
+    t->g = (struct lbm_graph){.n = 3,
+                              .offset = t->offset,
+                              .target = t->target,
+                              .weight = t->weight,
+                              .work = t->work,
+                              .position = t->position};
 }
 
 static void

@@ -11,7 +11,8 @@
 #include "graph/read.h"
 #include "host/host.h"
 
-/* Read a whole text; "-" is standard input; gzip is recognised by content and inflated.
+/* Read a whole text; "-" is standard input; gzip is recognised by content and inflated,
+ * UTF-16 by its byte order mark and turned into UTF-8.
  * Out: *text owned by the caller (free), terminated, *len without the terminator.
  * Errors: LBM_E_NOTFOUND, LBM_E_DENIED, LBM_E_IO (a directory, unreadable, truncated or damaged gzip),
  *         LBM_E_SYNTAX (a byte 0: not a text), LBM_E_LIMIT (more than LBM_FILE_BYTES_MAX), LBM_E_NOMEM. */
@@ -27,9 +28,16 @@ enum lbm_err lbm_file_write(const char *path, const char *text, size_t len,
  * Errors: those of lbm_file_write that can be foreseen. */
 enum lbm_err lbm_file_writable(const char *path, struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Read a guest graph. format LBM_FORMAT_COUNT: by suffix, METIS if there is none. */
-enum lbm_err lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_graph *out,
-                            struct lbm_diag *diag) LBM_MUST_CHECK;
+/* Read a guest graph. format LBM_FORMAT_COUNT: by suffix, METIS from standard input.
+ * In:      reading (graph/reading.h); NULL: no options, and remarks are lost.
+ * Errors:  LBM_E_UNSUPPORTED if the suffix is that of no format; those of the file and of the format. */
+enum lbm_err lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_reading *reading,
+                            struct lbm_graph *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* The format that a path asks for: that of its suffix, METIS for "-".
+ * Errors: LBM_E_UNSUPPORTED with the names of all formats; option: what names one, for the message. */
+enum lbm_err lbm_file_graph_format(const char *path, const char *option, enum lbm_graph_format *format,
+                                   struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Read a part of one (lbm_graph_parse_part). */
 enum lbm_err lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_graph *out,
@@ -43,9 +51,10 @@ enum lbm_err lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_
 enum lbm_err lbm_file_host_names(const char *path, struct lbm_hosts *hosts,
                                  struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Read a mapping: one host id a line (part), or a Scotch .map, recognised by its count line and pairs.
- * In: n vertices, n_hosts. Out: part [n] owned by the caller. Every vertex exactly once. */
-enum lbm_err lbm_file_map(const char *path, uint32_t n, uint32_t n_hosts, uint32_t **part,
+/* Read a mapping: one host id a line (part), perhaps with the name of the vertex behind it; or a Scotch .map,
+ * recognised by its count line and pairs.
+ * In: the guest, n_hosts. Out: part [n] owned by the caller. Every vertex exactly once. */
+enum lbm_err lbm_file_map(const char *path, const struct lbm_graph *g, uint32_t n_hosts, uint32_t **part,
                           struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

@@ -4,8 +4,17 @@
 #define LBM_FILE_INTERNAL_H
 
 #include "base/err.h"
+#include "base/mem.h"
 
 /* Tell what errno says about a file. Returns LBM_E_NOTFOUND, LBM_E_DENIED, LBM_E_NOMEM or LBM_E_IO. */
 enum lbm_err lbm_file_errno(const char *path, const char *what, struct lbm_diag *diag);
+
+/* Nonzero if the text begins with the byte order mark of UTF-16. */
+int lbm_file_is_utf16(const char *text, size_t len);
+
+/* Append the text, which begins with that mark, as UTF-8 without one. Errors: LBM_E_SYNTAX, LBM_E_NOMEM;
+ * told. */
+enum lbm_err lbm_file_from_utf16(const char *path, const char *text, size_t len, struct lbm_buf *out,
+                                 struct lbm_diag *diag) LBM_MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Graphs and mappings from files. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,18 +10,37 @@
 #include "graph/scan.h"
 
 enum lbm_err
-lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_graph *out, struct lbm_diag *diag)
+lbm_file_graph_format(const char *path, const char *option, enum lbm_graph_format *format,
+                      struct lbm_diag *diag)
+{
+    char list[LBM_DIAG_TEXT_MAX] = "";
+    size_t len = 0;
+    enum lbm_graph_format found = strcmp(path, "-") == 0 ? LBM_FORMAT_METIS : lbm_graph_format_by_path(path);
+    if (found != LBM_FORMAT_COUNT) {
+        *format = found;
+        return LBM_OK;
+    }
+    for (int f = 0; f < LBM_FORMAT_COUNT && len < sizeof list; f++)
+        len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", f > 0 ? ", " : "",
+                                lbm_graph_format_name((enum lbm_graph_format)f));
+    return lbm_diag_set(diag, LBM_E_UNSUPPORTED, path, 0,
+                        "the suffix of its name is that of no format: give %s with one of %s", option, list);
+}
+
+enum lbm_err
+lbm_file_graph(const char *path, enum lbm_graph_format format, struct lbm_reading *reading,
+               struct lbm_graph *out, struct lbm_diag *diag)
 {
     char *text;
     size_t len;
+    enum lbm_err err = LBM_OK;
     if (format == LBM_FORMAT_COUNT)
-        format = lbm_graph_format_by_path(path);
-    if (format == LBM_FORMAT_COUNT)
-        format = LBM_FORMAT_METIS;
-    enum lbm_err err = lbm_file_read(path, &text, &len, diag);
+        err = lbm_file_graph_format(path, "--from", &format, diag);
+    if (err == LBM_OK)
+        err = lbm_file_read(path, &text, &len, diag);
     if (err != LBM_OK)
         return err;
-    err = lbm_graph_parse(format, path, text, len, out, diag);
+    err = lbm_graph_read(format, path, text, len, reading, out, diag);
     free(text);
     return err;
 }
@@ -43,18 +63,43 @@ lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_gr
 
 static const char comment_marks[] = "#%";
 
-/* One host a line, in the order of the vertices. */
+/* The second column of a mapping: the name of the vertex, or its number. It shows that the mapping is of this
+ * guest. */
 static enum lbm_err
-read_part(struct lbm_scan *s, uint32_t n, const struct lbm_field *host, uint32_t *part)
+read_name(struct lbm_scan *s, const struct lbm_graph *g, uint32_t v)
 {
+    char number[16], token[32];
+    const char *name = lbm_graph_name(g, v);
+    const char *end = memchr(s->at, '\n', (size_t)(s->end - s->at));
+    end = end != NULL ? end : s->end;
+    while (end > s->at && lbm_scan_is_blank(end[-1]))
+        end--;
+    snprintf(number, sizeof number, "%" PRIu32, v);
+    name = name != NULL ? name : number;
+    size_t len = strlen(name);
+    if ((size_t)(end - s->at) == len && memcmp(s->at, name, len) == 0) {
+        s->at = end;
+        return LBM_OK;
+    }
+    lbm_scan_token(s, token, sizeof token);
+    return lbm_scan_refuse(s, LBM_E_SYNTAX,
+                           "\"%s\" is not the name of vertex %" PRIu32 ": is the mapping of another graph?",
+                           token, v);
+}
+
+/* One host a line, in the order of the vertices, perhaps with the name of the vertex behind it. */
+static enum lbm_err
+read_part(struct lbm_scan *s, const struct lbm_graph *g, const struct lbm_field *host, uint32_t *part)
+{
+    uint32_t n = g->n;
     for (uint32_t v = 0; v < n; v++) {
         if (lbm_scan_skip_lines(s, comment_marks, 1))
             return lbm_scan_refuse(
                 s, LBM_E_SYNTAX,
                 "the mapping ends after %" PRIu32 " of %" PRIu32 " vertices: is it of another graph?", v, n);
         enum lbm_err err = lbm_scan_u32(s, host, &part[v]);
-        if (err == LBM_OK)
-            err = lbm_scan_expect_line_end(s, "a host");
+        if (err == LBM_OK && !lbm_scan_line_done(s))
+            err = read_name(s, g, v);
         if (err != LBM_OK)
             return err;
         lbm_scan_next_line(s);
@@ -119,8 +164,10 @@ is_scotch(struct lbm_scan *s, uint32_t n)
 }
 
 enum lbm_err
-lbm_file_map(const char *path, uint32_t n, uint32_t n_hosts, uint32_t **part, struct lbm_diag *diag)
+lbm_file_map(const char *path, const struct lbm_graph *g, uint32_t n_hosts, uint32_t **part,
+             struct lbm_diag *diag)
 {
+    uint32_t n = g->n;
     char *text;
     size_t len;
     enum lbm_err err = lbm_file_read(path, &text, &len, diag);
@@ -135,7 +182,7 @@ lbm_file_map(const char *path, uint32_t n, uint32_t n_hosts, uint32_t **part, st
     const struct lbm_field host = {"host", 0, n_hosts > 0 ? n_hosts - 1 : 0, "hosts are numbered from 0"};
     struct lbm_scan scan;
     lbm_scan_begin(&scan, path, text, len, diag);
-    err = is_scotch(&scan, n) ? read_pairs(&scan, n, &host, hosts) : read_part(&scan, n, &host, hosts);
+    err = is_scotch(&scan, n) ? read_pairs(&scan, n, &host, hosts) : read_part(&scan, g, &host, hosts);
     free(text);
     if (err == LBM_OK)
         *part = hosts;

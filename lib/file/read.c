@@ -151,6 +151,15 @@ lbm_file_read(const char *path, char **text, size_t *len, struct lbm_diag *diag)
         lbm_buf_free(&raw);
         raw = plain;
     }
+    if (err == LBM_OK && lbm_file_is_utf16(raw.at, raw.len)) {
+        plain = (struct lbm_buf){0};
+        lbm_buf_put(&plain, "", 0);
+        err = lbm_file_from_utf16(path, raw.at, raw.len, &plain, diag);
+        lbm_buf_free(&raw);
+        raw = plain;
+    }
+    if (err == LBM_OK && raw.at == NULL)
+        err = make_room(&raw, path, diag);
     const char *zero = err == LBM_OK && raw.len > 0 ? memchr(raw.at, '\0', raw.len) : NULL;
     if (zero != NULL)
         err = lbm_diag_set(diag, LBM_E_SYNTAX, path, 0, "not a text: byte %zu is 0", (size_t)(zero - raw.at));

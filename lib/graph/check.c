@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "graph/rows.h"
@@ -26,8 +27,8 @@ lbm_fault_tell(const struct lbm_graph_fault *fault, const char *u, const char *v
                             u, v, v, u);
     case LBM_FAULT_UNEQUAL:
         return lbm_diag_set(diag, LBM_E_SYNTAX, where, line,
-                            "the edge between %s and %s weighs %" PRIu32 " on one side and %" PRIu32
-                            " on the other: make them equal",
+                            "the edge between %s and %s weighs %.10g on one side and %.10g "
+                            "on the other: make them equal",
                             u, v, fault->weight_u, fault->weight_v);
     case LBM_FAULT_HEAVY:
         break;
@@ -46,6 +47,36 @@ lbm_fault_tell_ids(const struct lbm_graph_fault *fault, uint32_t base, const cha
     snprintf(u, sizeof u, "%" PRIu64, (uint64_t)fault->u + base);
     snprintf(v, sizeof v, "%" PRIu64, (uint64_t)fault->v + base);
     return lbm_fault_tell(fault, u, v, where, line, diag);
+}
+
+void
+lbm_label_show(const struct lbm_labels *labels, uint32_t v, char out[LBM_LABEL_BYTES])
+{
+    struct lbm_scan scan = {0};
+    if (labels->name == NULL) {
+        snprintf(out, LBM_LABEL_BYTES, "%" PRIu64, (uint64_t)v + labels->base);
+        return;
+    }
+    const char *name = labels->name_text + labels->name[v];
+    scan.at = name;
+    scan.end = name + strlen(name);
+    lbm_scan_token(&scan, out, LBM_LABEL_BYTES);
+}
+
+enum lbm_err
+lbm_fault_refuse(const struct lbm_graph_fault *fault, const struct lbm_labels *labels,
+                 const struct lbm_scan *scan, uint64_t line)
+{
+    char u[LBM_LABEL_BYTES], v[LBM_LABEL_BYTES];
+    struct lbm_diag reason = {0};
+    const char *hint = NULL;
+    lbm_label_show(labels, fault->u, u);
+    lbm_label_show(labels, fault->v, v);
+    enum lbm_err err = lbm_fault_tell(fault, u, v, NULL, 0, &reason);
+    if (scan->reading != NULL)
+        hint = fault->kind == LBM_FAULT_HEAVY ? scan->reading->hint : scan->reading->copies_hint;
+    return lbm_diag_set(scan->diag, err, scan->name, line, "%s%s%s", reason.text, hint != NULL ? "; " : "",
+                        hint != NULL ? hint : "");
 }
 
 static enum lbm_err

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Edges collected from a text that gives each once, or once for each direction. */
+/* Edges collected from a text that gives them in any order. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "graph/rows.h"
 
 enum lbm_err
-lbm_edge_list_add(struct lbm_edge_list *list, const struct lbm_scan *scan, struct lbm_edge edge)
+lbm_edge_list_add(struct lbm_edge_list *list, const struct lbm_scan *scan, uint32_t u, uint32_t v,
+                  double weight)
 {
+    if (u == v && scan->reading != NULL && scan->reading->sum) {
+        list->loops++;
+        return LBM_OK;
+    }
+    struct lbm_graph_fault self = {.kind = LBM_FAULT_SELF, .u = u, .v = v};
+    if (u == v)
+        return lbm_fault_refuse(&self, &list->labels, scan, scan->line);
+    if (scan->reading != NULL && scan->reading->unweighted)
+        weight = 1;
+    int collects = lbm_reading_collects(scan->reading);
+    struct lbm_edge edge = {u, v, collects ? 1 : (uint32_t)weight};
     if (lbm_vec_push(&list->edges, edge) == LBM_OK &&
-        lbm_vec_push(&list->lines, scan->line < UINT32_MAX ? (uint32_t)scan->line : 0) == LBM_OK)
+        lbm_vec_push(&list->lines, scan->line < UINT32_MAX ? (uint32_t)scan->line : 0) == LBM_OK &&
+        (!collects || lbm_vec_push(&list->reals, weight) == LBM_OK))
         return LBM_OK;
     return lbm_scan_refuse(scan, LBM_E_NOMEM, "no memory for %zu edges", list->edges.n);
 }
@@ -25,8 +38,9 @@ lbm_edge_list_bound(uint64_t n, size_t len, const struct lbm_scan *scan)
                            n, len);
 }
 
-uint64_t
-lbm_edge_list_line(const struct lbm_edge_list *list, uint32_t u, uint32_t v)
+/* Line of the last edge between u and v, 0 if there is none. */
+static uint64_t
+line_of(const struct lbm_edge_list *list, uint32_t u, uint32_t v)
 {
     for (size_t e = list->edges.n; e-- > 0;) {
         const struct lbm_edge *edge = &list->edges.at[e];
@@ -37,22 +51,21 @@ lbm_edge_list_line(const struct lbm_edge_list *list, uint32_t u, uint32_t v)
 }
 
 enum lbm_err
-lbm_edge_list_join(const struct lbm_edge_list *list, uint32_t n, enum lbm_merge merge, struct lbm_graph *out,
-                   struct lbm_graph_fault *fault)
-{
-    enum lbm_err err = lbm_edges_distinct(n, list->edges.at, list->edges.n, fault);
-    return err == LBM_OK ? lbm_edges_build(n, list->edges.at, list->edges.n, merge, out, fault) : err;
-}
-
-enum lbm_err
-lbm_edge_list_build(const struct lbm_edge_list *list, uint32_t n, enum lbm_merge merge, uint32_t base,
+lbm_edge_list_build(const struct lbm_edge_list *list, uint32_t n, enum lbm_directions directions,
                     const struct lbm_scan *scan, struct lbm_graph *out)
 {
+    static const enum lbm_merge merges[] = {[LBM_DIRECTIONS_ADD] = LBM_MERGE_SUM,
+                                            [LBM_DIRECTIONS_EQUAL] = LBM_MERGE_KEEP,
+                                            [LBM_DIRECTIONS_ONE] = LBM_MERGE_REJECT};
+    if (lbm_reading_collects(scan->reading))
+        return lbm_edge_list_collect(list, n, directions, scan, out);
     struct lbm_graph_fault fault;
-    enum lbm_err err = lbm_edge_list_join(list, n, merge, out, &fault);
+    const struct lbm_edge *edges = list->edges.at;
+    enum lbm_err err = lbm_edges_distinct(n, edges, list->edges.n, &fault);
+    if (err == LBM_OK)
+        err = lbm_edges_build(n, edges, list->edges.n, merges[directions], out, &fault);
     if (err == LBM_E_SYNTAX)
-        return lbm_fault_tell_ids(&fault, base, scan->name, lbm_edge_list_line(list, fault.u, fault.v),
-                                  scan->diag);
+        return lbm_fault_refuse(&fault, &list->labels, scan, line_of(list, fault.u, fault.v));
     if (err != LBM_OK)
         return lbm_diag_set(scan->diag, err, scan->name, 0, "no memory for %zu edges", list->edges.n);
     return LBM_OK;
@@ -63,4 +76,5 @@ lbm_edge_list_free(struct lbm_edge_list *list)
 {
     lbm_vec_free(&list->edges);
     lbm_vec_free(&list->lines);
+    lbm_vec_free(&list->reals);
 }

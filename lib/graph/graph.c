@@ -36,6 +36,8 @@ lbm_graph_free(struct lbm_graph *g)
     free(g->work);
     free(g->position);
     free(g->pin);
+    free(g->name);
+    free(g->name_text);
     *g = (struct lbm_graph){0};
 }
 

@@ -23,6 +23,8 @@ struct lbm_graph {
     uint32_t *work;   /* [n] vertex weight w_i in work units, 1 .. LBM_WEIGHT_MAX, or NULL: all 1 */
     double *position; /* [2n] x, y as the input gives them, or NULL */
     uint32_t *pin;    /* [n] host the vertex must stay on, or LBM_NONE; NULL: nothing is pinned */
+    size_t *name;     /* [n] where in name_text the name of each vertex begins; NULL: numbers are the names */
+    char *name_text;  /* terminated names, distinct, UTF-8 without control characters */
 };
 
 static inline uint32_t
@@ -41,6 +43,13 @@ static inline uint64_t
 lbm_graph_directions(const struct lbm_graph *g)
 {
     return g->offset[g->n];
+}
+
+/* Name of a vertex as the input gives it, or NULL if vertices have only their numbers. */
+static inline const char *
+lbm_graph_name(const struct lbm_graph *g, uint32_t v)
+{
+    return g->name != NULL ? g->name_text + g->name[v] : NULL;
 }
 
 /* Sum of all vertex weights W, work units. */

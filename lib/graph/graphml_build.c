@@ -1,42 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "graph/graphml.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/rows.h"
-
-/* Names sorted for look-up. A hash table would be faster and open to names made to collide. */
-struct entry {
-    const char *name;
-    uint32_t v;
-};
-
-static int
-compare_entries(const void *a, const void *b)
-{
-    const struct entry *left = a, *right = b;
-    int order = strcmp(left->name, right->name);
-    return order != 0 ? order : (left->v > right->v) - (left->v < right->v);
-}
-
-static int
-compare_name(const void *name, const void *entry)
-{
-    return strcmp(name, ((const struct entry *)entry)->name);
-}
-
-enum { SHOWN_NAME_MAX = 32 };
-
-/* A name for a message: printable and short. */
-static void
-show(const char *name, char out[SHOWN_NAME_MAX])
-{
-    struct lbm_scan scan;
-    lbm_scan_begin(&scan, NULL, name, strlen(name), NULL);
-    lbm_scan_token(&scan, out, SHOWN_NAME_MAX);
-}
+#include "graph/names.h"
 
 static enum lbm_err
 no_memory(const struct lbm_scan *scan)
@@ -46,20 +14,17 @@ no_memory(const struct lbm_scan *scan)
 
 /* Out: *index [nodes] sorted, owned by the caller. */
 static enum lbm_err
-sort_names(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct entry **index)
+sort_names(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct lbm_name_entry **index)
 {
-    size_t n = doc->nodes.n;
-    struct entry *sorted = lbm_alloc(n, sizeof *sorted);
+    struct lbm_labels labels = lbm_names_labels(&doc->names);
+    struct lbm_name_entry *sorted = lbm_names_sort(&doc->names);
     if (sorted == NULL)
         return no_memory(scan);
-    for (size_t v = 0; v < n; v++)
-        sorted[v] = (struct entry){doc->names.at + doc->nodes.at[v].name, (uint32_t)v};
-    qsort(sorted, n, sizeof *sorted, compare_entries);
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < doc->nodes.n; i++) {
         if (strcmp(sorted[i - 1].name, sorted[i].name) != 0)
             continue;
-        char name[SHOWN_NAME_MAX];
-        show(sorted[i].name, name);
+        char name[LBM_LABEL_BYTES];
+        lbm_label_show(&labels, sorted[i].v, name);
         uint64_t line = doc->nodes.at[sorted[i].v].line;
         free(sorted);
         return lbm_diag_set(scan->diag, LBM_E_SYNTAX, scan->name, line, "node \"%s\" is given twice", name);
@@ -69,47 +34,34 @@ sort_names(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct en
 }
 
 static enum lbm_err
-resolve(const struct lbm_graphml *doc, const struct entry *index, size_t name, uint64_t line,
+resolve(const struct lbm_graphml *doc, const struct lbm_name_entry *index, size_t end, uint64_t line,
         const struct lbm_scan *scan, uint32_t *v)
 {
-    const char *text = doc->names.at + name;
-    const struct entry *found = bsearch(text, index, doc->nodes.n, sizeof *index, compare_name);
-    if (found != NULL) {
-        *v = found->v;
+    const char *text = doc->ends.at + end;
+    *v = lbm_names_find(index, doc->nodes.n, text);
+    if (*v != LBM_NONE)
         return LBM_OK;
-    }
-    char shown[SHOWN_NAME_MAX];
-    show(text, shown);
+    const size_t start = 0;
+    struct lbm_labels label = {0, &start, text};
+    char shown[LBM_LABEL_BYTES];
+    lbm_label_show(&label, 0, shown);
     return lbm_diag_set(scan->diag, LBM_E_SYNTAX, scan->name, line, "there is no node \"%s\"", shown);
 }
 
 static enum lbm_err
-tell(const struct lbm_graphml *doc, const struct lbm_graph_fault *fault, const struct lbm_scan *scan,
-     uint64_t line)
-{
-    char u[SHOWN_NAME_MAX], v[SHOWN_NAME_MAX];
-    show(doc->names.at + doc->nodes.at[fault->u].name, u);
-    show(doc->names.at + doc->nodes.at[fault->v].name, v);
-    return lbm_fault_tell(fault, u, v, scan->name, line, scan->diag);
-}
-
-static enum lbm_err
-collect_edges(const struct lbm_graphml *doc, const struct entry *index, const struct lbm_scan *scan,
+collect_edges(const struct lbm_graphml *doc, const struct lbm_name_entry *index, const struct lbm_scan *scan,
               struct lbm_edge_list *list)
 {
     for (size_t e = 0; e < doc->edges.n; e++) {
         const struct lbm_graphml_edge *from = &doc->edges.at[e];
-        struct lbm_edge edge = {.weight = from->weight};
+        uint32_t u, v;
         struct lbm_scan at = *scan;
         at.line = from->line;
-        enum lbm_err err = resolve(doc, index, from->source, from->line, scan, &edge.u);
+        enum lbm_err err = resolve(doc, index, from->source, from->line, scan, &u);
         if (err == LBM_OK)
-            err = resolve(doc, index, from->target, from->line, scan, &edge.v);
-        struct lbm_graph_fault self = {.kind = LBM_FAULT_SELF, .u = edge.u, .v = edge.v};
-        if (err == LBM_OK && edge.u == edge.v)
-            err = tell(doc, &self, scan, from->line);
+            err = resolve(doc, index, from->target, from->line, scan, &v);
         if (err == LBM_OK)
-            err = lbm_edge_list_add(list, &at, edge);
+            err = lbm_edge_list_add(list, &at, u, v, from->weight);
         if (err != LBM_OK)
             return err;
     }
@@ -120,20 +72,14 @@ collect_edges(const struct lbm_graphml *doc, const struct entry *index, const st
 static enum lbm_err
 build_rows(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct lbm_graph *g)
 {
-    struct lbm_edge_list list = {0};
-    struct lbm_graph_fault fault;
-    struct entry *index = NULL;
+    struct lbm_edge_list list = {.labels = lbm_names_labels(&doc->names)};
+    struct lbm_name_entry *index = NULL;
     enum lbm_err err = sort_names(doc, scan, &index);
     if (err == LBM_OK)
         err = collect_edges(doc, index, scan, &list);
     free(index);
-    if (err == LBM_OK) {
-        err = lbm_edge_list_join(&list, (uint32_t)doc->nodes.n, LBM_MERGE_KEEP, g, &fault);
-        if (err == LBM_E_SYNTAX)
-            err = tell(doc, &fault, scan, lbm_edge_list_line(&list, fault.u, fault.v));
-        else if (err != LBM_OK)
-            err = no_memory(scan);
-    }
+    if (err == LBM_OK)
+        err = lbm_edge_list_build(&list, (uint32_t)doc->nodes.n, LBM_DIRECTIONS_EQUAL, scan, g);
     lbm_edge_list_free(&list);
     return err;
 }
@@ -142,6 +88,7 @@ build_rows(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct lb
 static enum lbm_err
 survey(const struct lbm_graphml *doc, const struct lbm_scan *scan, int *positions, int *pins)
 {
+    struct lbm_labels labels = lbm_names_labels(&doc->names);
     *positions = *pins = 0;
     for (size_t v = 0; v < doc->nodes.n; v++) {
         *positions |= doc->nodes.at[v].has_x || doc->nodes.at[v].has_y;
@@ -149,8 +96,9 @@ survey(const struct lbm_graphml *doc, const struct lbm_scan *scan, int *position
     }
     for (size_t v = 0; v < doc->nodes.n; v++) {
         const struct lbm_graphml_node *node = &doc->nodes.at[v];
-        char name[SHOWN_NAME_MAX];
-        show(doc->names.at + node->name, name);
+        char name[LBM_LABEL_BYTES];
+        if ((*positions && !(node->has_x && node->has_y)) || node->pinned)
+            lbm_label_show(&labels, (uint32_t)v, name);
         if (*positions && !(node->has_x && node->has_y))
             return lbm_diag_set(scan->diag, LBM_E_SYNTAX, scan->name, node->line,
                                 "node \"%s\" has no x or no y, but others have", name);
@@ -161,6 +109,29 @@ survey(const struct lbm_graphml *doc, const struct lbm_scan *scan, int *position
     return LBM_OK;
 }
 
+/* Vertex weights. Out: g->work. */
+static enum lbm_err
+fill_work(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct lbm_graph *g)
+{
+    struct lbm_labels labels = lbm_names_labels(&doc->names);
+    double *work = lbm_alloc(g->n, sizeof *work);
+    enum lbm_err err = LBM_OK;
+    if (work == NULL)
+        return no_memory(scan);
+    for (size_t v = 0; v < g->n; v++)
+        work[v] = doc->nodes.at[v].work;
+    if (lbm_reading_collects(scan->reading)) {
+        err = lbm_work_collect(work, g->n, &labels, scan, &g->work);
+    } else {
+        g->work = lbm_alloc(g->n, sizeof *g->work);
+        for (size_t v = 0; v < g->n && g->work != NULL; v++)
+            g->work[v] = (uint32_t)work[v];
+        err = g->work != NULL ? LBM_OK : no_memory(scan);
+    }
+    free(work);
+    return err;
+}
+
 static enum lbm_err
 fill_vertices(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct lbm_graph *g)
 {
@@ -168,14 +139,15 @@ fill_vertices(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct
     enum lbm_err err = survey(doc, scan, &positions, &pins);
     if (err != LBM_OK)
         return err;
-    g->work = lbm_alloc(g->n, sizeof *g->work);
+    err = fill_work(doc, scan, g);
+    if (err != LBM_OK)
+        return err;
     g->position = positions ? lbm_alloc(2 * (size_t)g->n, sizeof *g->position) : NULL;
     g->pin = pins ? lbm_alloc(g->n, sizeof *g->pin) : NULL;
-    if (g->work == NULL || (positions && g->position == NULL) || (pins && g->pin == NULL))
+    if ((positions && g->position == NULL) || (pins && g->pin == NULL))
         return no_memory(scan);
     for (size_t v = 0; v < g->n; v++) {
         const struct lbm_graphml_node *node = &doc->nodes.at[v];
-        g->work[v] = node->work;
         if (positions) {
             g->position[2 * v] = node->x;
             g->position[2 * v + 1] = node->y;
@@ -188,12 +160,14 @@ fill_vertices(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct
 }
 
 enum lbm_err
-lbm_graphml_build(const struct lbm_graphml *doc, const struct lbm_scan *scan, struct lbm_graph *out)
+lbm_graphml_build(struct lbm_graphml *doc, const struct lbm_scan *scan, struct lbm_graph *out)
 {
     struct lbm_graph g = {0};
     enum lbm_err err = build_rows(doc, scan, &g);
     if (err == LBM_OK)
         err = fill_vertices(doc, scan, &g);
+    if (err == LBM_OK)
+        err = lbm_names_give(&doc->names, scan, &g);
     if (err == LBM_OK)
         *out = g;
     else
@@ -204,7 +178,8 @@ lbm_graphml_build(const struct lbm_graphml *doc, const struct lbm_scan *scan, st
 void
 lbm_graphml_free(struct lbm_graphml *doc)
 {
-    lbm_buf_free(&doc->names);
+    lbm_names_free(&doc->names);
+    lbm_buf_free(&doc->ends);
     lbm_vec_free(&doc->nodes);
     lbm_vec_free(&doc->edges);
 }

@@ -78,6 +78,13 @@ enum lbm_err
 lbm_graph_parse(enum lbm_graph_format format, const char *name, const char *text, size_t len,
                 struct lbm_graph *out, struct lbm_diag *diag)
 {
+    return lbm_graph_read(format, name, text, len, NULL, out, diag);
+}
+
+enum lbm_err
+lbm_graph_read(enum lbm_graph_format format, const char *name, const char *text, size_t len,
+               struct lbm_reading *reading, struct lbm_graph *out, struct lbm_diag *diag)
+{
     LBM_ASSERT((unsigned)format < LBM_FORMAT_COUNT);
     if (len == 0)
         return lbm_diag_set(diag, LBM_E_SYNTAX, name, 0,
@@ -90,6 +97,7 @@ lbm_graph_parse(enum lbm_graph_format format, const char *name, const char *text
                             (unsigned char)text[binary], formats[format].name);
     struct lbm_scan scan;
     lbm_scan_begin(&scan, name, text, len, diag);
+    scan.reading = reading;
     return readers[format](&scan, out);
 }
 

@@ -4,6 +4,7 @@
 #define LBM_GRAPH_READ_H
 
 #include "graph/graph.h"
+#include "graph/reading.h"
 
 /* name, suffixes (first is the writer's), text */
 #define LBM_GRAPH_FORMAT_LIST(X)                                                                             \
@@ -11,7 +12,7 @@
     X(SCOTCH, "scotch", ".grf .src", "Scotch source graph")                                                  \
     X(MATRIX_MARKET, "mtx", ".mtx", "Matrix Market coordinate matrix, symmetric or symmetrized")             \
     X(GRAPHML, "graphml", ".graphml .xml", "GraphML with weight, x, y, host, pinned")                        \
-    X(EDGES, "edges", ".tsv .edges .el .txt", "edge list: u v [weight] a line, ids from 0")
+    X(EDGES, "edges", ".tsv .edges .edgelist .el .txt", "edge list: u v [weight] a line, numbers or names")
 
 enum lbm_graph_format {
 #define LBM_GRAPH_FORMAT_ENUM(id, name, suffixes, text) LBM_FORMAT_##id,
@@ -33,6 +34,11 @@ enum lbm_graph_format lbm_graph_format_by_path(const char *path);
  *          text, not by what its header claims. */
 enum lbm_err lbm_graph_parse(enum lbm_graph_format format, const char *name, const char *text, size_t len,
                              struct lbm_graph *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* The same as a reading wants it; what it has to say is added to its remarks. reading: NULL as above. */
+enum lbm_err lbm_graph_read(enum lbm_graph_format format, const char *name, const char *text, size_t len,
+                            struct lbm_reading *reading, struct lbm_graph *out,
+                            struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* A range of the vertices of a guest. */
 struct lbm_graph_part {

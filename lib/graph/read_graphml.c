@@ -4,13 +4,16 @@
  * skipped; what would change the meaning (hyperedges, nested graphs, entities) is refused. */
 #include <expat.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "graph/graphml.h"
 #include "graph/readers.h"
 
-enum { CHUNK_BYTES = 1 << 20 }; /* expat counts bytes in int */
+enum { CHUNK_BYTES = 1 << 20 };               /* expat counts bytes in int */
+enum { PREFIXES_MAX = 8, PREFIX_BYTES = 32 }; /* of one namespace; more is noise */
 
 /* Where in the document we are: inside which element. */
 enum place { OUTSIDE, GRAPHML, KEY, DEFAULT, GRAPH, NODE, EDGE, NODE_DATA, EDGE_DATA };
@@ -24,7 +27,9 @@ struct reader {
     unsigned skipped;        /* depth inside an element that means nothing to us */
     lbm_graphml_setter *set; /* of the text being read, or NULL */
     char text[LBM_GRAPHML_TEXT_MAX];
-    size_t text_len; /* if LBM_GRAPHML_TEXT_MAX, the text is too long */
+    size_t text_len;                         /* if LBM_GRAPHML_TEXT_MAX, the text is too long */
+    char prefix[PREFIXES_MAX][PREFIX_BYTES]; /* that stand for the namespace of the outermost element */
+    unsigned n_prefixes;
     enum lbm_err err;
 };
 
@@ -46,8 +51,10 @@ attribute(const char **attributes, const char *name)
 static enum lbm_err
 open_key(struct reader *r, const char **attributes)
 {
-    return lbm_graphml_add_key(&r->doc, &r->scan, attribute(attributes, "id"), attribute(attributes, "for"),
-                               attribute(attributes, "attr.name"));
+    struct lbm_graphml_declaration key = {attribute(attributes, "id"), attribute(attributes, "for"),
+                                          attribute(attributes, "attr.name"),
+                                          attribute(attributes, "attr.type")};
+    return lbm_graphml_add_key(&r->doc, &r->scan, &key);
 }
 
 static void
@@ -102,12 +109,12 @@ open_hyperedge(struct reader *r, const char **attributes)
     return refuse(r, LBM_E_UNSUPPORTED, "hyperedges are not supported: replace each by edges");
 }
 
-/* Keep a name and return its offset. */
+/* Keep the name of an end and return its offset. */
 static size_t
 keep(struct reader *r, const char *name)
 {
-    size_t offset = r->doc.names.len;
-    lbm_buf_put(&r->doc.names, name, strlen(name) + 1);
+    size_t offset = r->doc.ends.len;
+    lbm_buf_put(&r->doc.ends, name, strlen(name) + 1);
     return offset;
 }
 
@@ -119,8 +126,8 @@ open_node(struct reader *r, const char **attributes)
         return refuse(r, LBM_E_SYNTAX, "a node needs an id");
     if (r->doc.nodes.n >= LBM_VERTICES_MAX)
         return lbm_scan_refuse(&r->scan, LBM_E_LIMIT, "more than %" PRIu32 " nodes", LBM_VERTICES_MAX);
-    struct lbm_graphml_node node = {.name = keep(r, id), .line = r->scan.line, .work = 1};
-    if (r->doc.names.failed || lbm_vec_push(&r->doc.nodes, node) != LBM_OK)
+    struct lbm_graphml_node node = {.line = r->scan.line, .work = 1};
+    if (lbm_names_add(&r->doc.names, id, strlen(id)) != LBM_OK || lbm_vec_push(&r->doc.nodes, node) != LBM_OK)
         return refuse(r, LBM_E_NOMEM, "no memory for the nodes");
     return lbm_graphml_apply_defaults(&r->doc, &r->scan, 1);
 }
@@ -134,7 +141,7 @@ open_edge(struct reader *r, const char **attributes)
     struct lbm_graphml_edge edge = {.line = r->scan.line, .weight = 1};
     edge.source = keep(r, source);
     edge.target = keep(r, target);
-    if (r->doc.names.failed || lbm_vec_push(&r->doc.edges, edge) != LBM_OK)
+    if (r->doc.ends.failed || lbm_vec_push(&r->doc.edges, edge) != LBM_OK)
         return refuse(r, LBM_E_NOMEM, "no memory for the edges");
     return lbm_graphml_apply_defaults(&r->doc, &r->scan, 0);
 }
@@ -143,10 +150,9 @@ static enum lbm_err
 open_data(struct reader *r, const char **attributes)
 {
     const char *id = attribute(attributes, "key");
-    const struct lbm_graphml_key *key = id != NULL ? lbm_graphml_find_key(&r->doc, id) : NULL;
-    if (key == NULL)
-        return refuse(r, LBM_E_SYNTAX, "data must name a key that is declared before the graph");
-    begin_text(r, r->place == NODE_DATA ? key->node : key->edge);
+    if (id == NULL)
+        return refuse(r, LBM_E_SYNTAX, "data must name a key");
+    begin_text(r, lbm_graphml_setter_of(&r->doc, id, r->place == NODE_DATA));
     return LBM_OK;
 }
 
@@ -199,6 +205,36 @@ stop_on_error(struct reader *r, enum lbm_err err)
         XML_StopParser(r->xml, XML_FALSE);
 }
 
+/* Note which prefixes stand for the namespace of the outermost element. */
+static void
+note_prefixes(struct reader *r, const char *name, const char **attributes)
+{
+    char own[PREFIX_BYTES + 8] = "xmlns";
+    const char *colon = strchr(name, ':');
+    if (colon != NULL)
+        snprintf(own, sizeof own, "xmlns:%.*s", (int)(colon - name), name);
+    const char *space = attribute(attributes, own);
+    snprintf(r->prefix[r->n_prefixes++], PREFIX_BYTES, "%.*s", colon != NULL ? (int)(colon - name) : 0, name);
+    for (; space != NULL && attributes[0] != NULL && r->n_prefixes < PREFIXES_MAX; attributes += 2) {
+        int declares = strncmp(attributes[0], "xmlns", 5) == 0 && strcmp(attributes[1], space) == 0;
+        if (declares && (attributes[0][5] == '\0' || attributes[0][5] == ':'))
+            snprintf(r->prefix[r->n_prefixes++], PREFIX_BYTES, "%s",
+                     attributes[0] + 5 + (attributes[0][5] == ':'));
+    }
+}
+
+/* The name of an element without its prefix; NULL if that stands for another namespace. */
+static const char *
+local_name(const struct reader *r, const char *name)
+{
+    const char *colon = strchr(name, ':');
+    size_t len = colon != NULL ? (size_t)(colon - name) : 0;
+    for (unsigned i = 0; i < r->n_prefixes; i++)
+        if (strlen(r->prefix[i]) == len && memcmp(r->prefix[i], name, len) == 0)
+            return colon != NULL ? colon + 1 : name;
+    return NULL;
+}
+
 static void
 on_start(void *arg, const char *name, const char **attributes)
 {
@@ -208,8 +244,11 @@ on_start(void *arg, const char *name, const char **attributes)
         return;
     }
     r->scan.line = XML_GetCurrentLineNumber(r->xml);
+    if (r->place == OUTSIDE)
+        note_prefixes(r, name, attributes);
+    const char *local = local_name(r, name);
     for (int i = 0; i < ELEMENTS; i++) {
-        if (elements[i].in != r->place || strcmp(elements[i].name, name) != 0)
+        if (local == NULL || elements[i].in != r->place || strcmp(elements[i].name, local) != 0)
             continue;
         r->place = elements[i].to;
         stop_on_error(r, elements[i].open != NULL ? elements[i].open(r, attributes) : LBM_OK);
@@ -284,20 +323,28 @@ parse_document(struct reader *r)
     return r->n_graphs > 0 ? LBM_OK : refuse(r, LBM_E_SYNTAX, "there is no graph element");
 }
 
+/* A text that came as UTF-16 is UTF-8 by now, whatever its declaration says. NULL: as it is declared. */
+static const char *
+encoding_of(const struct lbm_scan *s)
+{
+    static const char declaration[] = "<?xml";
+    const char *end = s->at;
+    while (end < s->end && *end != '>')
+        end++;
+    if ((size_t)(end - s->at) < sizeof declaration || memcmp(s->at, declaration, sizeof declaration - 1) != 0)
+        return NULL;
+    for (const char *c = s->at; end - c >= 6; c++)
+        if (strncasecmp(c, "utf-16", 6) == 0)
+            return "UTF-8";
+    return NULL;
+}
+
+/* The names as they stand, also those that no vertex of a guest may have. */
 static enum lbm_err
 tell_names(const struct lbm_graphml *doc, struct lbm_buf *names)
 {
-    for (size_t i = 0; i < doc->nodes.n; i++) {
-        const char *name = doc->names.at + doc->nodes.at[i].name;
-        lbm_buf_put(names, name, strlen(name) + 1);
-    }
+    lbm_buf_put(names, doc->names.text.at, doc->names.text.len);
     return names->failed ? LBM_E_NOMEM : LBM_OK;
-}
-
-enum lbm_err
-lbm_read_graphml(struct lbm_scan *s, struct lbm_graph *out)
-{
-    return lbm_read_graphml_named(s, out, NULL);
 }
 
 enum lbm_err
@@ -307,7 +354,7 @@ lbm_read_graphml_named(struct lbm_scan *s, struct lbm_graph *out, struct lbm_buf
     enum lbm_err err = LBM_E_NOMEM;
     if (r != NULL) {
         r->scan = *s;
-        r->xml = XML_ParserCreate(NULL);
+        r->xml = XML_ParserCreate(encoding_of(s));
     }
     if (r == NULL || r->xml == NULL)
         err = lbm_scan_refuse(s, LBM_E_NOMEM, "no memory for an XML parser");
@@ -317,10 +364,18 @@ lbm_read_graphml_named(struct lbm_scan *s, struct lbm_graph *out, struct lbm_buf
         err = tell_names(&r->doc, names);
     if (err == LBM_OK)
         err = lbm_graphml_build(&r->doc, s, out);
+    if (err == LBM_OK)
+        lbm_graphml_remark(&r->doc, s->reading);
     if (r != NULL) {
         XML_ParserFree(r->xml);
         lbm_graphml_free(&r->doc);
     }
     free(r);
     return err;
+}
+
+enum lbm_err
+lbm_read_graphml(struct lbm_scan *s, struct lbm_graph *out)
+{
+    return lbm_read_graphml_named(s, out, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Matrix Market coordinate matrices: vertex i is row and column i, an entry off the diagonal an edge.
  * Source: Boisvert, Pozo & Remington, NISTIR 5935 (1996).
- * The diagonal is dropped. Values become weights if every one off the diagonal is an integer of absolute
- * value 1 to LBM_WEIGHT_MAX; otherwise all weights are 1, because values of a discretization are not traffic.
+ * The diagonal is dropped. Absolute values are weights, unless the reading is unweighted: values of a
+ * discretization are not traffic.
  * A general matrix is symmetrized: |a_ij| + |a_ji| if values are weights, as with bytes sent both ways. */
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +25,8 @@ struct matrix {
     enum symmetry symmetry;
     uint32_t n;
     uint64_t entries;
-    int weighted; /* so far every value can be a weight */
+    int weighted;      /* values are weights */
+    uint64_t diagonal; /* entries dropped whose value is not 0 */
     struct lbm_edge_list list;
 };
 
@@ -59,7 +60,7 @@ read_banner(struct lbm_scan *s, struct matrix *a)
     if (a->field == COMPLEX || a->symmetry == HERMITIAN)
         return lbm_scan_refuse(s, LBM_E_UNSUPPORTED,
                                "complex matrices are not supported: write the pattern or absolute values");
-    a->weighted = a->field != PATTERN;
+    a->weighted = a->field != PATTERN && (s->reading == NULL || !s->reading->unweighted);
     return lbm_scan_expect_line_end(s, "the banner");
 }
 
@@ -83,25 +84,23 @@ read_size(struct lbm_scan *s, struct matrix *a, size_t len)
     return err == LBM_OK ? lbm_edge_list_bound(a->n, len, s) : err;
 }
 
-/* The value of an entry. Out: *weight if it can be one, else a->weighted = 0. */
+/* The value of an entry. Out: *weight, its absolute value. */
 static enum lbm_err
-read_value(struct lbm_scan *s, struct matrix *a, int diagonal, uint32_t *weight)
+read_value(struct lbm_scan *s, struct matrix *a, int diagonal, double *weight)
 {
     double value;
     struct lbm_scan before = *s;
     enum lbm_err err = lbm_scan_real(s, "value", &value);
     if (err != LBM_OK)
         return err;
-    int whole = floor(value) == value;
-    if (!whole && a->field == INTEGER)
+    if (floor(value) != value && a->field == INTEGER)
         return lbm_scan_refuse(&before, LBM_E_SYNTAX, "the value of an integer matrix must be an integer");
-    if (diagonal)
+    a->diagonal += diagonal && value != 0;
+    if (diagonal || !a->weighted)
         return LBM_OK;
-    if (whole && fabs(value) >= 1 && fabs(value) <= LBM_WEIGHT_MAX)
-        *weight = (uint32_t)fabs(value);
-    else
-        a->weighted = 0;
-    return LBM_OK;
+    lbm_scan_line_done(&before);
+    before.at += *before.at == '-' || *before.at == '+';
+    return lbm_scan_weight(&before, &lbm_field_weight, weight);
 }
 
 static enum lbm_err
@@ -109,7 +108,8 @@ read_entry(struct lbm_scan *s, struct matrix *a)
 {
     const struct lbm_field field_row = {"row", 1, a->n, "rows are numbered from 1"};
     const struct lbm_field field_column = {"column", 1, a->n, "columns are numbered from 1"};
-    uint32_t row = 0, column = 0, weight = 1;
+    uint32_t row = 0, column = 0;
+    double weight = 1;
     enum lbm_err err = lbm_scan_u32(s, &field_row, &row);
     if (err == LBM_OK)
         err = lbm_scan_u32(s, &field_column, &column);
@@ -119,7 +119,7 @@ read_entry(struct lbm_scan *s, struct matrix *a)
         err = lbm_scan_expect_line_end(s, "an entry");
     if (err != LBM_OK || row == column)
         return err;
-    return lbm_edge_list_add(&a->list, s, (struct lbm_edge){row - 1, column - 1, weight});
+    return lbm_edge_list_add(&a->list, s, row - 1, column - 1, weight);
 }
 
 static enum lbm_err
@@ -145,16 +145,14 @@ read_matrix(struct lbm_scan *s, struct matrix *a)
 enum lbm_err
 lbm_read_matrix_market(struct lbm_scan *s, struct lbm_graph *out)
 {
-    struct matrix a = {0};
+    struct matrix a = {.list.labels.base = 1};
     enum lbm_err err = read_matrix(s, &a);
-    if (!a.weighted)
-        for (size_t e = 0; e < a.list.edges.n; e++)
-            a.list.edges.at[e].weight = 1;
     /* Half of a symmetric matrix is stored: there, both (i, j) and (j, i) would be one edge too many. */
-    enum lbm_merge general = a.weighted ? LBM_MERGE_SUM : LBM_MERGE_KEEP;
+    enum lbm_directions general = a.weighted ? LBM_DIRECTIONS_ADD : LBM_DIRECTIONS_EQUAL;
     if (err == LBM_OK)
-        err =
-            lbm_edge_list_build(&a.list, a.n, a.symmetry == GENERAL ? general : LBM_MERGE_REJECT, 1, s, out);
+        err = lbm_edge_list_build(&a.list, a.n, a.symmetry == GENERAL ? general : LBM_DIRECTIONS_ONE, s, out);
+    if (err == LBM_OK && a.weighted && a.diagonal > 0)
+        lbm_reading_remark(s->reading, "%" PRIu64 " values on the diagonal were left out", a.diagonal);
     lbm_edge_list_free(&a.list);
     return err;
 }

@@ -72,15 +72,19 @@ read_row(struct lbm_scan *s, const struct header *header, struct lbm_rows *rows)
     uint64_t size;
     lbm_rows_begin(rows, s, rows->row);
     rows->id += header->first;
+    double work = 1;
     if (header->has_size)
         err = lbm_scan_u64(s, &field_size, &size);
-    if (err == LBM_OK && rows->g.work != NULL)
-        err = lbm_scan_u32(s, s->work, &rows->g.work[rows->row]);
+    if (err == LBM_OK && rows->has_work)
+        err = lbm_scan_weight(s, s->work, &work);
+    if (err == LBM_OK && rows->has_work)
+        lbm_rows_set_work(rows, work);
     while (err == LBM_OK && !lbm_scan_line_done(s)) {
-        uint32_t id = 0, weight = 1;
+        uint32_t id = 0;
+        double weight = 1;
         err = lbm_scan_u32(s, &field_id, &id);
-        if (err == LBM_OK && rows->g.weight != NULL)
-            err = lbm_scan_u32(s, &lbm_field_weight, &weight);
+        if (err == LBM_OK && rows->has_weight)
+            err = lbm_scan_weight(s, &lbm_field_weight, &weight);
         if (err == LBM_OK)
             err = lbm_rows_add(rows, s, id - 1, weight);
     }
@@ -109,13 +113,12 @@ enum lbm_err
 lbm_read_metis(struct lbm_scan *s, struct lbm_graph *out)
 {
     struct header header;
-    struct lbm_rows rows;
+    struct lbm_rows rows = {0};
     enum lbm_err err = read_header(s, &header);
     if (err == LBM_OK)
         err = lbm_rows_open(&rows, &header.rows, s);
-    if (err != LBM_OK)
-        return err;
-    err = read_rows(s, &header, &rows);
+    if (err == LBM_OK)
+        err = read_rows(s, &header, &rows);
     if (err == LBM_OK)
         err = lbm_rows_close(&rows, s, out);
     lbm_rows_free(&rows);

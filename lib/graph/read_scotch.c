@@ -33,6 +33,14 @@ next(struct lbm_scan *s, const struct lbm_field *field, uint64_t *value)
 }
 
 static enum lbm_err
+next_weight(struct lbm_scan *s, const struct lbm_field *field, double *value)
+{
+    if (lbm_scan_text_done(s))
+        return lbm_scan_refuse(s, LBM_E_SYNTAX, "the file ends before the %s", field->what);
+    return lbm_scan_weight(s, field, value);
+}
+
+static enum lbm_err
 next_u32(struct lbm_scan *s, const struct lbm_field *field, uint32_t *value)
 {
     uint64_t number = 0;
@@ -95,18 +103,22 @@ read_row(struct lbm_scan *s, struct lbm_rows *rows, uint32_t *row_of)
     const struct lbm_field field_degree = {"degree", 0, rows->g.n - 1, ""};
     uint32_t id = rows->row;
     uint64_t degree = 0;
+    double weight = 1;
     enum lbm_err err = row_of != NULL ? read_label(s, rows, row_of, &id) : LBM_OK;
-    if (err == LBM_OK && rows->g.work != NULL)
-        err = next_u32(s, s->work, &rows->g.work[rows->row]);
-    if (err == LBM_OK)
-        err = next(s, &field_degree, &degree);
     if (err != LBM_OK)
         return err;
     lbm_rows_begin(rows, s, id);
+    if (rows->has_work)
+        err = next_weight(s, s->work, &weight);
+    if (err == LBM_OK && rows->has_work)
+        lbm_rows_set_work(rows, weight);
+    if (err == LBM_OK)
+        err = next(s, &field_degree, &degree);
     for (uint64_t k = 0; k < degree && err == LBM_OK; k++) {
-        uint32_t neighbour = 0, weight = 1;
-        if (rows->g.weight != NULL)
-            err = next_u32(s, &lbm_field_weight, &weight);
+        uint32_t neighbour = 0;
+        weight = 1;
+        if (rows->has_weight)
+            err = next_weight(s, &lbm_field_weight, &weight);
         if (err == LBM_OK)
             err = next_u32(s, &field_id, &neighbour);
         if (err == LBM_OK)
@@ -141,13 +153,12 @@ enum lbm_err
 lbm_read_scotch(struct lbm_scan *s, struct lbm_graph *out)
 {
     struct header header;
-    struct lbm_rows rows;
+    struct lbm_rows rows = {0};
     enum lbm_err err = read_header(s, &header);
     if (err == LBM_OK)
         err = lbm_rows_open(&rows, &header.rows, s);
-    if (err != LBM_OK)
-        return err;
-    err = read_rows(s, &header, &rows);
+    if (err == LBM_OK)
+        err = read_rows(s, &header, &rows);
     if (err == LBM_OK)
         err = lbm_rows_close(&rows, s, out);
     lbm_rows_free(&rows);

@@ -2,6 +2,7 @@
 #include "graph/scan.h"
 
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <strings.h>
 
 #include "base/limits.h"
+#include "graph/reading.h"
 
 enum { REAL_TEXT_MAX = 64 }; /* longest number worth reading: 17 digits and an exponent need 24 */
 
@@ -22,7 +24,8 @@ const struct lbm_field lbm_field_weight = {"edge weight", 1, LBM_WEIGHT_MAX,
 void
 lbm_scan_begin(struct lbm_scan *s, const char *name, const char *text, size_t len, struct lbm_diag *diag)
 {
-    *s = (struct lbm_scan){text, text + len, name, 1, diag, &lbm_field_work};
+    *s = (struct lbm_scan){
+        .at = text, .end = text + len, .name = name, .line = 1, .diag = diag, .work = &lbm_field_work};
     if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         s->at += 3;
 }
@@ -107,6 +110,27 @@ lbm_scan_token(const struct lbm_scan *s, char *out, size_t out_size)
     snprintf(out + len, out_size - len, "%s", cut ? "..." : "");
 }
 
+/* Nonzero if the whole text is a decimal number. A program may have set a locale: then strtod wants its
+ * decimal point instead of the dot. value: may be NULL. */
+static int
+real_value(const char *text, double *value)
+{
+    char local[REAL_TEXT_MAX + 8], *rest;
+    const char *dot = strchr(text, '.'), *point = localeconv()->decimal_point;
+    if (*text == '\0' || text[strspn(text, "0123456789+-.eE")] != '\0')
+        return 0;
+    if (dot != NULL && strcmp(point, ".") != 0) {
+        if (snprintf(local, sizeof local, "%.*s%s%s", (int)(dot - text), text, point, dot + 1) >=
+            (int)sizeof local)
+            return 0;
+        text = local;
+    }
+    double number = strtod(text, &rest);
+    if (value != NULL)
+        *value = number;
+    return *rest == '\0';
+}
+
 enum lbm_err
 lbm_scan_bad_field(const struct lbm_scan *s, const struct lbm_field *field)
 {
@@ -119,9 +143,13 @@ lbm_scan_bad_field(const struct lbm_scan *s, const struct lbm_field *field)
     else
         snprintf(range, sizeof range, "an integer from %" PRIu64 " to %" PRIu64, field->min, field->max);
     const char *number = token + (token[0] == '-');
-    int numeric = number[strspn(number, "0123456789.")] == '\0';
+    int numeric = number[strspn(number, "0123456789.")] == '\0' || real_value(number, NULL);
+    const char *hint = field->hint;
+    if (s->reading != NULL && s->reading->hint != NULL && numeric &&
+        (field == &lbm_field_work || field == &lbm_field_weight))
+        hint = s->reading->hint;
     return lbm_scan_refuse(s, numeric ? LBM_E_RANGE : LBM_E_SYNTAX, "%s must be %s, not \"%s\"%s%s",
-                           field->what, range, token, field->hint[0] != '\0' ? ": " : "", field->hint);
+                           field->what, range, token, hint[0] != '\0' ? ": " : "", hint);
 }
 
 enum lbm_err
@@ -141,15 +169,42 @@ lbm_scan_real(struct lbm_scan *s, const char *what, double *value)
                                token);
     memcpy(text, s->at, len);
     text[len] = '\0';
-    char *rest;
-    double number = strtod(text, &rest);
-    if (*rest != '\0')
+    double number;
+    if (!real_value(text, &number))
         return lbm_scan_refuse(s, LBM_E_SYNTAX, "%s must be a finite decimal number, not \"%s\"", what,
                                token);
     if (!isfinite(number))
         return lbm_scan_refuse(s, LBM_E_RANGE, "%s \"%s\" is too large", what, token);
     s->at += len;
     *value = number;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_scan_odd_weight(struct lbm_scan *s, const struct lbm_field *field, double *value)
+{
+    const struct lbm_reading *r = s->reading;
+    struct lbm_scan before = *s, probe = *s;
+    double number = 0;
+    probe.diag = NULL;
+    enum lbm_err err = lbm_scan_real(&probe, field->what, &number);
+    if (err == LBM_E_SYNTAX)
+        return lbm_scan_bad_field(&before, field);
+    const struct lbm_scale none = {0};
+    const struct lbm_scale *scale = r == NULL                    ? &none
+                                    : field == &lbm_field_weight ? &r->edge_scale
+                                                                 : &r->work_scale;
+    int read = field != &lbm_field_weight || r == NULL || !r->unweighted;
+    if (read && err == LBM_OK && scale->how != LBM_SCALE_NONE && number < 0)
+        return lbm_scan_refuse(s, LBM_E_RANGE, "%s must not be negative", field->what);
+    if (read && scale->how == LBM_SCALE_NONE &&
+        (err != LBM_OK || floor(number) != number || number < (double)field->min ||
+         number > (double)field->max))
+        return lbm_scan_bad_field(&before, field);
+    if (err != LBM_OK)
+        return lbm_scan_real(s, field->what, &number); /* tells that it is not finite */
+    s->at = probe.at;
+    *value = read ? number : 1;
     return LBM_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "base/err.h"
 
 struct lbm_field;
+struct lbm_reading;
 
 struct lbm_scan {
     const char *at; /* next byte */
@@ -19,6 +20,7 @@ struct lbm_scan {
     uint64_t line;    /* of `at`, from 1 */
     struct lbm_diag *diag;
     const struct lbm_field *work; /* what a vertex weight may be: a host graph's may be 0 */
+    struct lbm_reading *reading;  /* how the text is read (reading.h); NULL: no options, no remarks */
 };
 
 /* A number that a format asks for: what it is called, its bounds, and what to do if it is outside them. */
@@ -107,7 +109,33 @@ lbm_scan_u32(struct lbm_scan *s, const struct lbm_field *field, uint32_t *value)
     return err;
 }
 
-/* Read a finite decimal real. Errors: LBM_E_SYNTAX (none there), LBM_E_RANGE (NaN, infinite). */
+/* A weight that is no plain integer within the field's bounds: what the reading makes of it. */
+enum lbm_err lbm_scan_odd_weight(struct lbm_scan *s, const struct lbm_field *field,
+                                 double *value) LBM_MUST_CHECK;
+
+/* Read a weight: an integer within the field's bounds, also written as a real ("3.0"); with a scale in the
+ * reading any finite real that is not negative. An edge weight may be any finite real if the reading is
+ * unweighted; what it is means nothing then.
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE; *value untouched. */
+static inline enum lbm_err
+lbm_scan_weight(struct lbm_scan *s, const struct lbm_field *field, double *value)
+{
+    while (s->at < s->end && lbm_scan_is_blank(*s->at))
+        s->at++;
+    const char *p = s->at, *stop = s->end - p > 18 ? p + 18 : s->end;
+    uint64_t number = 0;
+    for (; p < stop && (unsigned char)(*p - '0') <= 9; p++)
+        number = number * 10 + (unsigned char)(*p - '0');
+    if (p == s->at || number < field->min || number > field->max ||
+        (p < s->end && *p != '\n' && !lbm_scan_is_blank(*p)))
+        return lbm_scan_odd_weight(s, field, value);
+    s->at = p;
+    *value = (double)number;
+    return LBM_OK;
+}
+
+/* Read a finite decimal real, whatever the locale. Errors: LBM_E_SYNTAX (none there), LBM_E_RANGE (NaN,
+ * infinite). */
 enum lbm_err lbm_scan_real(struct lbm_scan *s, const char *what, double *value) LBM_MUST_CHECK;
 
 /* Nonzero if the word is next on this line, in any case; then it is skipped. */

@@ -103,36 +103,59 @@ write_matrix_market(const struct lbm_graph *g, struct lbm_buf *out)
     }
 }
 
-static void
-write_edges(const struct lbm_graph *g, struct lbm_buf *out)
+/* ---- what each format holds --------------------------------------------------------------------------- */
+
+#define BIT(loss) (1u << LBM_LOSS_##loss)
+
+static const struct {
+    void (*write)(const struct lbm_graph *g, struct lbm_buf *out);
+    unsigned holds;                                /* bits of enum lbm_loss */
+    int (*holds_names)(const struct lbm_graph *g); /* NULL: it holds all, if any */
+} writers[LBM_FORMAT_COUNT] = {
+    [LBM_FORMAT_METIS] = {write_metis, BIT(WORK) | BIT(WEIGHT), NULL},
+    [LBM_FORMAT_SCOTCH] = {write_scotch, BIT(WORK) | BIT(WEIGHT), NULL},
+    [LBM_FORMAT_MATRIX_MARKET] = {write_matrix_market, BIT(WEIGHT), NULL},
+    [LBM_FORMAT_GRAPHML] = {lbm_write_graphml, BIT(WORK) | BIT(WEIGHT) | BIT(POSITION) | BIT(PIN) | BIT(NAME),
+                            NULL},
+    [LBM_FORMAT_EDGES] = {lbm_write_edges, BIT(WEIGHT) | BIT(NAME), lbm_write_edges_names},
+};
+
+const char *
+lbm_loss_text(enum lbm_loss loss)
 {
-    lbm_buf_printf(out, "# %" PRIu32 " vertices, %" PRIu64 " edges\n", g->n, lbm_graph_directions(g) / 2);
-    for (uint32_t v = 0; v < g->n; v++) {
-        if (g->offset[v] == g->offset[v + 1])
-            lbm_buf_printf(out, "%" PRIu32 "\n", v);
-        for (uint64_t k = g->offset[v]; k < g->offset[v + 1]; k++) {
-            if (g->target[k] < v)
-                continue;
-            lbm_buf_u64(out, v);
-            put(out, "\t", g->target[k]);
-            if (g->weight != NULL)
-                put(out, "\t", g->weight[k]);
-            lbm_buf_put(out, "\n", 1);
-        }
-    }
+    static const char *const texts[] = {
+#define LOSS_TEXT(id, text) text,
+        LBM_LOSS_LIST(LOSS_TEXT)
+#undef LOSS_TEXT
+    };
+    LBM_ASSERT((unsigned)loss < LBM_LOSS_COUNT);
+    return texts[loss];
+}
+
+unsigned
+lbm_graph_losses(enum lbm_graph_format format, const struct lbm_graph *g)
+{
+    LBM_ASSERT((unsigned)format < LBM_FORMAT_COUNT);
+    unsigned has = (g->work != NULL ? BIT(WORK) : 0) | (g->weight != NULL ? BIT(WEIGHT) : 0) |
+                   (g->position != NULL ? BIT(POSITION) : 0) | (g->pin != NULL ? BIT(PIN) : 0) |
+                   (g->name != NULL ? BIT(NAME) : 0);
+    unsigned lost = has & ~writers[format].holds;
+    if (g->name != NULL && writers[format].holds_names != NULL && !writers[format].holds_names(g))
+        lost |= BIT(NAME);
+    return lost;
+}
+
+int
+lbm_graph_is_written(enum lbm_graph_format format)
+{
+    LBM_ASSERT((unsigned)format < LBM_FORMAT_COUNT);
+    return writers[format].write != NULL;
 }
 
 enum lbm_err
 lbm_graph_write(enum lbm_graph_format format, const struct lbm_graph *g, struct lbm_buf *out)
 {
-    static void (*const writers[LBM_FORMAT_COUNT])(const struct lbm_graph *, struct lbm_buf *) = {
-        [LBM_FORMAT_METIS] = write_metis,
-        [LBM_FORMAT_SCOTCH] = write_scotch,
-        [LBM_FORMAT_MATRIX_MARKET] = write_matrix_market,
-        [LBM_FORMAT_GRAPHML] = lbm_write_graphml,
-        [LBM_FORMAT_EDGES] = write_edges,
-    };
-    LBM_ASSERT((unsigned)format < LBM_FORMAT_COUNT);
-    writers[format](g, out);
+    LBM_ASSERT(lbm_graph_is_written(format));
+    writers[format].write(g, out);
     return out->failed ? LBM_E_NOMEM : LBM_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <string.h>
 
 #include "graph/writers.h"
 
@@ -21,10 +22,37 @@ put_keys(const struct lbm_graph *g, struct lbm_buf *out)
                            keys[i].id, keys[i].domain, keys[i].name, keys[i].type);
 }
 
+void
+lbm_write_escaped(struct lbm_buf *out, const char *text)
+{
+    static const struct {
+        char c;
+        const char *entity;
+    } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
+    for (const char *c = text; *c != '\0'; c++) {
+        const char *entity = NULL;
+        for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++)
+            if (entities[i].c == *c)
+                entity = entities[i].entity;
+        lbm_buf_put(out, entity != NULL ? entity : c, entity != NULL ? strlen(entity) : 1);
+    }
+}
+
+void
+lbm_write_id(struct lbm_buf *out, const struct lbm_graph *g, uint32_t v)
+{
+    if (g->name != NULL)
+        lbm_write_escaped(out, lbm_graph_name(g, v));
+    else
+        lbm_buf_u64(out, v);
+}
+
 static void
 put_node(const struct lbm_graph *g, uint32_t v, struct lbm_buf *out)
 {
-    lbm_buf_printf(out, "  <node id=\"%" PRIu32 "\">", v);
+    lbm_buf_printf(out, "  <node id=\"");
+    lbm_write_id(out, g, v);
+    lbm_buf_printf(out, "\">");
     if (g->work != NULL)
         lbm_buf_printf(out, "<data key=\"w\">%" PRIu32 "</data>", g->work[v]);
     if (g->position != NULL)
@@ -48,7 +76,11 @@ lbm_write_graphml(const struct lbm_graph *g, struct lbm_buf *out)
         for (uint64_t k = g->offset[v]; k < g->offset[v + 1]; k++) {
             if (g->target[k] < v)
                 continue;
-            lbm_buf_printf(out, "  <edge source=\"%" PRIu32 "\" target=\"%" PRIu32 "\"", v, g->target[k]);
+            lbm_buf_printf(out, "  <edge source=\"");
+            lbm_write_id(out, g, v);
+            lbm_buf_printf(out, "\" target=\"");
+            lbm_write_id(out, g, g->target[k]);
+            lbm_buf_printf(out, "\"");
             if (g->weight != NULL)
                 lbm_buf_printf(out, "><data key=\"c\">%" PRIu32 "</data></edge>\n", g->weight[k]);
             else

@@ -6,5 +6,15 @@
 #include "graph/write.h"
 
 void lbm_write_graphml(const struct lbm_graph *g, struct lbm_buf *out);
+void lbm_write_edges(const struct lbm_graph *g, struct lbm_buf *out);
+
+/* Nonzero if an edge list can hold the names of g: none has quotes in it. */
+int lbm_write_edges_names(const struct lbm_graph *g);
+
+/* Append text with what XML reserves replaced. */
+void lbm_write_escaped(struct lbm_buf *out, const char *text);
+
+/* Append the name of v, or its number. */
+void lbm_write_id(struct lbm_buf *out, const struct lbm_graph *g, uint32_t v);
 
 #endif

@@ -23,7 +23,7 @@ struct reader {
     uint32_t next;    /* vertex */
     uint32_t version;
     struct lbm_idmap removed; /* vertices */
-    size_t len;       /* of the text */
+    size_t len;               /* of the text */
     int has_job, begun, ended;
     uint8_t presence[LBM_HOSTS_MAX];
 };
@@ -225,7 +225,7 @@ read_vertex(struct reader *r)
         if (err == LBM_OK && edge.v == v)
             err = lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "vertex %" PRIu32 " is its own neighbour", v);
         if (err == LBM_OK)
-            err = lbm_edge_list_add(&r->edges, &r->s, edge);
+            err = lbm_edge_list_add(&r->edges, &r->s, edge.u, edge.v, edge.weight);
     }
     r->next++;
     return err;
@@ -240,7 +240,7 @@ read_begin(struct reader *r)
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "before `begin` there must be a job, a guest and hosts");
     if (r->next != t->g.n)
         return lbm_scan_refuse(&r->s, LBM_E_SYNTAX, "vertex %" PRIu32 " is missing", r->next);
-    enum lbm_err err = lbm_edge_list_build(&r->edges, t->g.n, LBM_MERGE_KEEP, 0, &r->s, &built);
+    enum lbm_err err = lbm_edge_list_build(&r->edges, t->g.n, LBM_DIRECTIONS_EQUAL, &r->s, &built);
     if (err != LBM_OK)
         return err;
     built.work = t->g.work;

@@ -378,7 +378,7 @@ change_run(const struct change_options *options, struct change_result *result, s
     if (err == LBM_OK && weigh(&c.g) != LBM_OK)
         err = lbm_diag_set(diag, LBM_E_NOMEM, "--guest", 0, "no memory for it");
     if (err == LBM_OK && options->map != NULL)
-        err = lbm_file_map(options->map, c.g.n, c.h.n, &c.given, diag);
+        err = lbm_file_map(options->map, &c.g, c.h.n, &c.given, diag);
     if (err == LBM_OK && !choose_hosts(&c))
         err = lbm_diag_set(diag, LBM_E_RANGE, "--apart", 0, "%" PRIu32 " hosts are not so far apart",
                            options->changes);

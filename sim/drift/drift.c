@@ -404,7 +404,7 @@ read_guest(struct drift *d, struct lbm_diag *diag)
     const char *guest = d->options->guest, *colon = strchr(guest, ':');
     int is_spec = colon != NULL && strchr(guest, '/') == NULL;
     enum lbm_err err = is_spec ? lbm_graph_generate(guest, d->options->seed, &d->g, diag)
-                               : lbm_file_graph(guest, LBM_FORMAT_COUNT, &d->g, diag);
+                               : lbm_file_graph(guest, LBM_FORMAT_COUNT, NULL, &d->g, diag);
     if (err == LBM_OK && d->g.work == NULL && (d->g.work = lbm_alloc(d->g.n, sizeof *d->g.work)) == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, "--guest", 0, "no memory for it");
     for (uint32_t v = 0; err == LBM_OK && v < d->g.n; v++)

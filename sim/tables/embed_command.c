@@ -87,7 +87,7 @@ read_guest(struct embedding *e, struct lbm_diag *diag)
     uint32_t columns, rows;
     int is_spec = strchr(e->graph, ':') != NULL && strchr(e->graph, '/') == NULL;
     enum lbm_err err = is_spec ? lbm_graph_generate(e->graph, e->seed, g, diag)
-                               : lbm_file_graph(e->graph, LBM_FORMAT_COUNT, g, diag);
+                               : lbm_file_graph(e->graph, LBM_FORMAT_COUNT, NULL, g, diag);
     if (err != LBM_OK)
         return err;
     if (g->n > VERTICES_DRAWN_MAX)
