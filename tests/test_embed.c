@@ -153,6 +153,9 @@ sweep_plainly(const struct lbm_graph *g, const struct lbm_diffusion *how, double
     struct lbm_rng rng;
     struct lbm_sweep_order order;
     lbm_rng_seed(&rng, seed);
+    double *before = lbm_copy(x, (size_t)g->n * how->m, sizeof *before);
+    const double *from = how->order == LBM_ORDER_JACOBI ? before : x;
+    assert_non_null(before);
     assert_int_equal(lbm_order_open(&order, how->order, g->n), LBM_OK);
     lbm_order_shuffle(&order, &rng);
     for (uint32_t count; (count = lbm_order_next(&order, &rng)) != 0;)
@@ -163,7 +166,7 @@ sweep_plainly(const struct lbm_graph *g, const struct lbm_diffusion *how, double
                 double c = lbm_graph_weight(g, e);
                 total += c;
                 for (unsigned k = 0; k < how->m; k++) {
-                    double d = x[(size_t)g->target[e] * how->m + k] - x[(size_t)v * how->m + k];
+                    double d = from[(size_t)g->target[e] * how->m + k] - x[(size_t)v * how->m + k];
                     sum[k] += c * (how->wrap ? d - rint(d) : d);
                 }
             }
@@ -174,6 +177,7 @@ sweep_plainly(const struct lbm_graph *g, const struct lbm_diffusion *how, double
             }
         }
     lbm_order_close(&order);
+    free(before);
 }
 
 static void
@@ -421,7 +425,8 @@ the_same_seed_gives_the_same_bytes(void **state)
         diffuse(&g, &how, 3, y, 1);
         diffuse(&g, &how, 3, z, 2);
         assert_memory_equal(x, y, 2 * (size_t)g.n * sizeof *x);
-        assert_memory_not_equal(x, z, 2 * (size_t)g.n * sizeof *x);
+        int is_drawn = order != LBM_ORDER_JACOBI && order != LBM_ORDER_IDS;
+        assert_int_equal(memcmp(x, z, 2 * (size_t)g.n * sizeof *x) != 0, is_drawn);
         free(x);
         free(y);
         free(z);

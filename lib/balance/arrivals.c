@@ -27,7 +27,8 @@ serve(struct service *s)
 {
     const struct lbm_network *net = s->net;
     double sum = 0.0, square = 0.0;
-    lbm_balancer_step(s->balancer, s->load, s->flow);
+    for (uint32_t i = 0; i < (s->arrivals->every > 0 ? s->arrivals->every : 1); i++)
+        lbm_balancer_step(s->balancer, s->load, s->flow);
     for (uint32_t p = 0; p < net->h->n; p++) {
         s->load[p] += draw(s) - s->arrivals->service;
         sum += s->load[p];
@@ -79,7 +80,7 @@ lbm_balance_serve(const struct lbm_network *net, const struct lbm_balance_option
         double sigma_2 = arrivals->deviation * arrivals->deviation, gamma = rule.gamma;
         int holds = rule.policy == LBM_POLICY_DIFFUSION && net->equal && gamma < 1.0;
         result->variance = steps > 0 ? sum / (double)steps : (double)NAN;
-        result->bound = holds ? (net->h->n - 1) * sigma_2 / (1.0 - gamma * gamma) : (double)NAN;
+        result->bound = holds ? sigma_2 * lbm_variance_bound(net->h->n, gamma, INFINITY) : (double)NAN;
     }
     lbm_balancer_free(s.balancer);
     free(s.load);

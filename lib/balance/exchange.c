@@ -13,7 +13,7 @@ lbm_flow_exchange(const struct lbm_rule *rule, int integer, const struct lbm_pac
     if (integer)
         return (double)lbm_gde_share((uint64_t)e->load_p, e->share_p, (uint64_t)e->load_q, e->share_q,
                                      rule->lambda_numerator, rule->lambda_denominator);
-    return 2.0 * rule->lambda * (e->load_p * e->share_q - e->load_q * e->share_p) / (e->share_p + e->share_q);
+    return lbm_exchange_flow(rule->lambda, e->load_p, e->share_p, e->load_q, e->share_q);
 }
 
 void
@@ -37,7 +37,7 @@ lbm_flow_edge_remap(const struct lbm_rule *rule, int integer, const struct lbm_p
     (void)integer;
     (void)pace;
     double excess = e->load_p * e->share_q - e->load_q * e->share_p;
-    return excess > 0.0 ? 1.0 : excess < 0.0 ? -1.0 : 0.0;
+    return excess > 0.0 ? 1.0 : excess < 0.0 ? LBM_MUTANT(EDGE_REMAP_BRANCH, -1.0, 1.0) : 0.0;
 }
 
 void

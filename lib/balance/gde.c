@@ -4,12 +4,14 @@
 
 #include "balance/balance.h"
 #include "base/check.h"
+#include "base/mutants.h"
 
 /* floor(d * numerator / denominator), without a product beyond 64 bits. */
 static uint64_t
 fraction(uint64_t d, uint32_t numerator, uint32_t denominator)
 {
-    return d / denominator * numerator + d % denominator * numerator / denominator;
+    return d / denominator * numerator +
+           (d % denominator * numerator + LBM_MUTANT(GDE_ROUNDING, 0, denominator - 1)) / denominator;
 }
 
 uint64_t
@@ -19,7 +21,7 @@ lbm_gde_exchange(uint64_t heavier, uint64_t lighter, uint32_t lambda_numerator, 
     LBM_ASSERT(lambda_denominator > 0 && lambda_numerator <= lambda_denominator);
     uint64_t d = heavier - lighter;
     /* d - ceil((1 - lambda) d) = floor(lambda d) */
-    return d <= 1 ? 0 : fraction(d, lambda_numerator, lambda_denominator);
+    return d <= LBM_MUTANT(GDE_BAND, 1, 2) ? 0 : fraction(d, lambda_numerator, lambda_denominator);
 }
 
 /* What the host above its share gives; its load is `load`. */

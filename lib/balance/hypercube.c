@@ -16,7 +16,7 @@ lbm_flow_oem(const struct lbm_rule *rule, int integer, const struct lbm_pace *pa
     (void)pace;
     double sum = e->load_p + e->load_q, m = floor(sum / 2.0);
     int odd_sum = sum != 2.0 * m, odd_m = fmod(m, 2.0) != 0.0;
-    return e->load_p - (odd_sum && !odd_m ? m + 1.0 : m);
+    return e->load_p - (odd_sum && LBM_MUTANT(OEM_ODD, !odd_m, 1) ? m + 1.0 : m);
 }
 
 /* Section 2: the larger keeps the odd unit. */
@@ -26,7 +26,8 @@ lbm_flow_dem(const struct lbm_rule *rule, int integer, const struct lbm_pace *pa
     (void)rule;
     (void)integer;
     (void)pace;
-    return trunc((e->load_p - e->load_q) / 2.0);
+    double half = (e->load_p - e->load_q) / 2.0;
+    return LBM_MUTANT(DEM_ODD, trunc(half), copysign(ceil(fabs(half)), half));
 }
 
 /* The DEM that table 1 counts: a difference of one stays, else the larger gives half of it, rounded up. */
@@ -38,7 +39,7 @@ lbm_flow_dem_table(const struct lbm_rule *rule, int integer, const struct lbm_pa
     (void)integer;
     (void)pace;
     double d = e->load_p - e->load_q;
-    return fabs(d) <= 1.0 ? 0.0 : d > 0.0 ? ceil(d / 2.0) : floor(d / 2.0);
+    return fabs(d) <= LBM_MUTANT(DEM_TABLE_BAND, 1.0, 0.0) ? 0.0 : d > 0.0 ? ceil(d / 2.0) : floor(d / 2.0);
 }
 
 /* ---- CWA ----------------------------------------------------------------------------------------- */
@@ -57,7 +58,7 @@ static double
 quota(double units, uint32_t p, uint32_t n)
 {
     for (uint32_t bit = n / 2; bit > 0; bit /= 2) {
-        double lower = floor(units / 2.0);
+        double lower = LBM_MUTANT(CWA_FLOOR, floor(units / 2.0), ceil(units / 2.0));
         units = (p & bit) == 0 ? lower : units - lower;
     }
     return units;
@@ -71,11 +72,12 @@ level_halves(const struct lbm_link *link, uint32_t first, uint32_t half, double 
              double *load, double *flow)
 {
     double lower = sum(load, first, half), upper = sum(load, first + half, half);
-    double excess = lower - floor((lower + upper) / 2.0); /* of the lower half, if positive */
+    double all = lower + upper;
+    double excess = lower - LBM_MUTANT(CWA_FLOOR, floor(all / 2.0), ceil(all / 2.0)); /* of the lower half, if positive */
     double sign = excess < 0.0 ? -1.0 : 1.0, left = fabs(excess);
     for (uint32_t k = 0; k < half && left > 0.0; k++) {
         uint32_t giver = excess > 0.0 ? first + k : first + half + k;
-        double given = fmin(left, fmax(load[giver] - quota(units, giver, n), 0.0));
+        double given = fmin(left, fmax(load[giver] - LBM_MUTANT(CWA_QUOTA, quota(units, giver, n), 0.0), 0.0));
         flow[k] = sign * given;
         lbm_carry(load, &link[k], flow[k]);
         left -= given;

@@ -5,6 +5,7 @@
 
 #include "balance/policy.h"
 #include "base/mem.h"
+#include "base/mutants.h"
 #include "base/rng.h"
 
 struct lbm_balancer {
@@ -48,6 +49,21 @@ struct lbm_policy_row {
 };
 
 extern const struct lbm_policy_row lbm_policies[LBM_POLICY_COUNT];
+
+/* XL95 (1) with shares: 2 lambda of what p would have to give q to level both. */
+static inline double
+lbm_exchange_flow(double lambda, double load_p, double share_p, double load_q, double share_q)
+{
+    return LBM_MUTANT(GDE_FLOW, 2.0, 1.9) * lambda * (load_p * share_q - load_q * share_p) /
+           (share_p + share_q);
+}
+
+/* CYB89 (2): alpha of the difference of relative loads. */
+static inline double
+lbm_diffusion_flow(double alpha, double x_p, double x_q)
+{
+    return LBM_MUTANT(DIFFUSION_FLOW, 1.0, 0.95) * alpha * (x_p - x_q);
+}
 
 /* Give amount from p to q of link i. */
 static inline void

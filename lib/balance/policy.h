@@ -91,7 +91,7 @@ struct lbm_balance_options {
     enum lbm_alpha alpha_rule;
     double alpha;                                  /* LBM_ALPHA_GIVEN */
     uint32_t lambda_numerator, lambda_denominator; /* of gde; 0: lambda_opt */
-    double constant;                               /* c of random-load; 0: SAN's .75, from d = 2 on .3 */
+    double constant;                               /* c of random-load; 0: the best for the bound */
     enum lbm_stop stop;
     double bound;       /* see enum lbm_stop; > 0 for real loads */
     uint64_t steps_max; /* 0: as many as the spectrum lets expect, and some more */
@@ -113,6 +113,11 @@ struct lbm_rule {
  *         LBM_E_NOMEM. */
 enum lbm_err lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *options,
                            struct lbm_rule *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* lambda = 1 - c/(ln side)^(1/d) of random-load (SAN Conjecture 21; n is the side of n^d hosts, as in the
+ * paper). In: d 1 to 3; bound > 0; constant c, 0: the best that was measured for the bound.
+ * Returns 1/2 or more, and no more than is optimal for the slowest mode of a mesh (XL95). */
+double lbm_random_load_lambda(unsigned d, double side, double bound, double constant);
 
 /* ---- one link: what a host can do that sees its neighbours alone -------------------------------- */
 
@@ -192,6 +197,7 @@ double lbm_balance_deviation(const struct lbm_network *net, const double *load);
 struct lbm_arrivals {
     double mean, deviation; /* of what arrives at a host, uniform, >= 0: deviation at most mean / sqrt(3) */
     double service;         /* what a host does; loads may go below 0, as in the paper */
+    uint32_t every;         /* steps of the policy between two arrivals; 0: 1 */
 };
 
 struct lbm_service_result {
@@ -203,6 +209,13 @@ struct lbm_service_result {
 enum lbm_err lbm_balance_serve(const struct lbm_network *net, const struct lbm_balance_options *options,
                                const struct lbm_arrivals *arrivals, uint64_t warm_up, uint64_t steps,
                                struct lbm_service_result *result, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* The same in closed form, over sigma^2. bound: CYB89 Theorem 2 after `steps` steps from level loads, INFINITY
+ * in the end. On a hypercube of 2^d hosts what is exact: of diffusion with alpha after `steps`; of dimension
+ * exchange in the end, `every` dimensions an arrival (Theorem 5). */
+double lbm_variance_bound(double n, double gamma, double steps);
+double lbm_variance_diffusion(unsigned d, double alpha, double steps);
+double lbm_variance_exchange(unsigned d, unsigned every);
 
 /* ---- advice -------------------------------------------------------------------------------------- */
 

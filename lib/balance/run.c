@@ -187,9 +187,10 @@ is_settled(struct run *run)
         return within_one_unit(run);
     switch (o->stop) {
     case LBM_STOP_LEVEL:
-        return largest_error(run->net, run->load, run->mean) <= o->bound * run->mean;
+        return largest_error(run->net, run->load, run->mean) <=
+               LBM_MUTANT(STOP_LEVEL, 1.0, 2.0) * o->bound * run->mean;
     case LBM_STOP_NEIGHBOURS:
-        return largest_difference(run->net, run->load) <= o->bound;
+        return largest_difference(run->net, run->load) <= LBM_MUTANT(STOP_NEIGHBOURS, 1.0, 2.0) * o->bound;
     default:
         return steps > 0 && steps % sweep == 0 && sweep_is_last(run);
     }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/mutants.h"
 
 /* The transfers of each host, in the order of their rounds, and what it has. */
 struct desk {
@@ -109,7 +110,8 @@ overlapped(struct desk *d, uint32_t n_hosts, const struct lbm_transfer *transfer
     (void)n;
     uint64_t largest = 0;
     for (uint32_t p = 0; p < n_hosts; p++)
-        while (d->served[p] < d->first[p + 1] && d->left[d->at[d->served[p]]] <= d->has[p]) {
+        while (d->served[p] < d->first[p + 1] &&
+               d->left[d->at[d->served[p]]] + LBM_MUTANT(OVERLAP, 0, p == 1) <= d->has[p]) {
             size_t i = d->at[d->served[p]++];
             largest = d->left[i] > largest ? d->left[i] : largest;
             send(d, transfer, i, d->left[i]);
@@ -131,7 +133,7 @@ pipelined(struct desk *d, uint32_t n_hosts, const struct lbm_transfer *transfer,
             if (d->left[d->at[slot]] == 0)
                 continue;
             send(d, transfer, d->at[slot], 1);
-            d->served[p] = slot + 1 < d->first[p + 1] ? slot + 1 : d->first[p];
+            d->served[p] = LBM_MUTANT(PIPELINE, slot + 1 < d->first[p + 1], 0) ? slot + 1 : d->first[p];
             moved++;
         }
     }

@@ -2,6 +2,8 @@
 /* Termination counters. */
 #include "balance/balance.h"
 
+#include "base/mutants.h"
+
 void
 lbm_termination_reset(struct lbm_termination *t)
 {
@@ -28,7 +30,7 @@ lbm_termination_sweep(struct lbm_termination *t)
     if (t->disturbed)
         t->counter = 0;
     else if (least < UINT32_MAX)
-        t->counter = least + 1;
+        t->counter = least + LBM_MUTANT(TERMINATION_STEP, 1, 2);
     t->least = UINT32_MAX;
     t->disturbed = 0;
 }
@@ -36,5 +38,5 @@ lbm_termination_sweep(struct lbm_termination *t)
 int
 lbm_termination_done(const struct lbm_termination *t, uint32_t diameter_hops)
 {
-    return t->counter > diameter_hops;
+    return t->counter > diameter_hops - LBM_MUTANT(TERMINATION_EARLY, 0u, diameter_hops > 0);
 }

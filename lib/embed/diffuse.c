@@ -4,8 +4,12 @@
  * Source: HEI97 fig. 4; deviation: edges have weights, and a sweep visits every vertex once by default. */
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
+#include "base/mutants.h"
 #include "embed/embed.h"
 #include "embed/order.h"
 
@@ -17,8 +21,9 @@ struct kernel {
     const struct lbm_graph *g;
     unsigned m;
     double *x;
-    double sum4;     /* sum of |displacement|^4: HEI97 eq. (2) squares Delta_i = dx^2 + dy^2 */
-    double largest2; /* greatest |displacement|^2 */
+    const double *from; /* where neighbours are looked up: x, or x as it was before the sweep */
+    double sum4;        /* sum of |displacement|^4: HEI97 eq. (2) squares Delta_i = dx^2 + dy^2 */
+    double largest2;    /* greatest |displacement|^2 */
     double reciprocal[RECIPROCALS];
 };
 
@@ -54,6 +59,7 @@ update(struct kernel *kernel, const uint32_t *batch, uint32_t count, unsigned m,
     const uint64_t *offset = kernel->g->offset;
     const uint32_t *target = kernel->g->target, *weight = kernel->g->weight;
     double *x = kernel->x;
+    const double *from = kernel->from;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t begin = offset[batch[i]], end = offset[batch[i] + 1], degree = end - begin;
         double *at = x + (size_t)batch[i] * m;
@@ -61,7 +67,7 @@ update(struct kernel *kernel, const uint32_t *batch, uint32_t count, unsigned m,
         if (degree == 0)
             continue;
         for (uint64_t e = begin; e < end; e++) {
-            const double *near = x + (size_t)target[e] * m;
+            const double *near = from + (size_t)target[e] * m;
             double c = weighted ? weight[e] : 1;
             total += weighted ? c : 0;
             for (unsigned k = 0; k < m; k++) {
@@ -72,6 +78,7 @@ update(struct kernel *kernel, const uint32_t *batch, uint32_t count, unsigned m,
         double scale = weighted               ? 1 / total
                        : degree < RECIPROCALS ? kernel->reciprocal[degree]
                                               : 1 / (double)degree;
+        scale *= LBM_MUTANT(KERNEL_MEAN, 1.0, (double)degree / (double)(degree + 1));
         double moved2 = 0;
         for (unsigned k = 0; k < m; k++) {
             double mean = sum[k] * scale, d = wrap ? mean : mean - at[k];
@@ -218,6 +225,16 @@ sweep(struct kernel *kernel, struct lbm_sweep_order *order, const uint8_t *pinne
     }
 }
 
+/* Doubles that x has: the rows, and the ghosts that they name. */
+static size_t
+coordinates(const struct lbm_graph *g, unsigned m)
+{
+    uint32_t n = g->n;
+    for (uint64_t e = 0; g->n > 0 && e < g->offset[g->n]; e++)
+        n = g->target[e] >= n ? g->target[e] + 1 : n;
+    return (size_t)n * m;
+}
+
 enum lbm_err
 lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int sweeps, double *x,
             struct lbm_rng *rng, double *norm, double *largest)
@@ -228,14 +245,25 @@ lbm_diffuse(const struct lbm_graph *g, const struct lbm_diffusion *how, int swee
     enum lbm_err err = lbm_order_open(&order, how->order, g->n);
     if (err != LBM_OK)
         return err;
-    struct kernel kernel = {.g = g, .m = how->m, .x = x};
+    struct kernel kernel = {.g = g, .m = how->m, .x = x, .from = x};
+    size_t n = how->order == LBM_ORDER_JACOBI ? coordinates(g, how->m) : 0;
+    double *before = how->order == LBM_ORDER_JACOBI ? lbm_copy(x, n, sizeof *before) : NULL;
+    if (how->order == LBM_ORDER_JACOBI && before == NULL) {
+        lbm_order_close(&order);
+        return LBM_E_NOMEM;
+    }
+    if (before != NULL)
+        kernel.from = LBM_MUTANT(KERNEL_JACOBI, before, x);
     for (int degree = 1; degree < RECIPROCALS; degree++)
         kernel.reciprocal[degree] = 1.0 / degree;
     update_fn *const *moves = updates[how->m - 2][g->weight != NULL][how->wrap != 0];
     for (int i = 0; i < sweeps; i++) {
         int measured = i == sweeps - 1 && (norm != NULL || largest != NULL);
+        if (i > 0 && before != NULL)
+            memcpy(before, x, n * sizeof *before);
         sweep(&kernel, &order, how->pinned, moves[measured], rng);
     }
+    free(before);
     if (norm != NULL)
         *norm = sqrt(kernel.sum4);
     if (largest != NULL)

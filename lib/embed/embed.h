@@ -10,7 +10,9 @@
 #define LBM_ORDER_LIST(X)                                                                                    \
     X(BLOCK, "block", "random permutation of cache-sized blocks, random inside a block")                     \
     X(PERMUTATION, "permutation", "a random permutation of all vertices each sweep")                         \
-    X(REPLACEMENT, "replacement", "random with replacement, as HEI97 fig. 4 prints it")
+    X(REPLACEMENT, "replacement", "random with replacement, as HEI97 fig. 4 prints it")                      \
+    X(JACOBI, "jacobi", "all at once, from where they were before the sweep: HEI97 eq. (5)")                 \
+    X(IDS, "ids", "in the order of the ids, new positions used at once")
 
 enum lbm_order {
 #define LBM_ORDER_ENUM(id, name, text) LBM_ORDER_##id,
@@ -83,6 +85,15 @@ enum lbm_err lbm_pin_outer_face(const struct lbm_graph *g, uint8_t *pinned, doub
  * Without pins the centre start is blurred by 1e-3, or it would be a fixed point. */
 void lbm_start_centre(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng);
 void lbm_start_random(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng);
+
+/* The factor by which a sweep of all vertices at once multiplies mode (i, j) of the error of a lattice of side
+ * by side vertices, HEI97 (6) without the square. Pinned perimeter: the modes are products of sines and i, j
+ * go from 1 to side - 2. Free: products of cosines (7) at half places, i, j from 0 to side - 1. */
+double lbm_lattice_factor(uint32_t side, int pinned, uint32_t i, uint32_t j);
+
+/* HEI97 (13) with the normalization that makes it 1 at the start: what is left of the displacement of a single
+ * vertex after `iterates` of two sweeps each, in the mean over all places it may have. Cost: O(side^2). */
+double lbm_lattice_decay(uint32_t side, uint32_t iterates);
 
 /* A hierarchy of coarser graphs. levels[0] is a view of the input (borrowed, not freed). */
 struct lbm_levels {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mutants.h"
 #include "embed/embed.h"
 
 void
@@ -92,15 +93,17 @@ enum lbm_err
 lbm_moments_whiten(const struct lbm_moments *moments, unsigned m, struct lbm_affine *out)
 {
     LBM_ASSERT(m >= 1 && m <= 3);
-    const double deviation = sqrt(1.0 / 12.0);
+    const double deviation = sqrt(1.0 / LBM_MUTANT(WHITEN_VARIANCE, 12.0, 10.0));
     double mean[3], scale2[3], c[3][3], inverse[3][3] = {{0}};
     unsigned at = 0;
     if (!(moments->work > 0))
         return LBM_E_STATE;
     for (unsigned i = 0; i < m; i++) {
         mean[i] = moments->sum[i] / moments->work;
-        for (unsigned j = 0; j <= i; j++)
+        for (unsigned j = 0; j <= i; j++) {
             c[i][j] = moments->prod[at++] / moments->work - mean[i] * mean[j];
+            c[i][j] *= LBM_MUTANT(WHITEN_SHEAR, 1.0, i == j);
+        }
         scale2[i] = c[i][i] + mean[i] * mean[i];
     }
     if (!factorize(c, scale2, m))

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/mutants.h"
 
 /* How each order prepares a sweep and fills a batch; one row of `kinds` each. */
 struct kind {
@@ -63,7 +64,7 @@ fill_permutation(struct lbm_sweep_order *order, struct lbm_rng *rng)
 /* ---- with replacement ------------------------------------------------------------------------------ */
 
 static uint32_t
-units_replacement(uint32_t n)
+units_none(uint32_t n)
 {
     (void)n;
     return 0;
@@ -74,14 +75,28 @@ fill_replacement(struct lbm_sweep_order *order, struct lbm_rng *rng)
 {
     uint32_t count = least(order->left, LBM_ORDER_BLOCK_VERTICES);
     for (uint32_t i = 0; i < count; i++)
-        order->batch[i] = lbm_rng_below(rng, order->n);
+        order->batch[i] = lbm_rng_below(rng, order->n - LBM_MUTANT(ORDER_REPLACEMENT, 0, order->n / 4));
+    return count;
+}
+
+/* ---- as they are numbered -------------------------------------------------------------------------- */
+
+static uint32_t
+fill_ids(struct lbm_sweep_order *order, struct lbm_rng *rng)
+{
+    (void)rng;
+    uint32_t count = least(order->left, LBM_ORDER_BLOCK_VERTICES), first = order->n - order->left;
+    for (uint32_t i = 0; i < count; i++)
+        order->batch[i] = first + i;
     return count;
 }
 
 static const struct kind kinds[LBM_ORDER_COUNT] = {
     [LBM_ORDER_BLOCK] = {units_block, fill_block},
     [LBM_ORDER_PERMUTATION] = {units_permutation, fill_permutation},
-    [LBM_ORDER_REPLACEMENT] = {units_replacement, fill_replacement},
+    [LBM_ORDER_REPLACEMENT] = {units_none, fill_replacement},
+    [LBM_ORDER_JACOBI] = {units_none, fill_ids},
+    [LBM_ORDER_IDS] = {units_none, fill_ids},
 };
 
 static void

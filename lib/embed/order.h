@@ -17,7 +17,7 @@ struct lbm_sweep_order {
     uint32_t left;    /* vertices not yet handed out in this sweep */
     uint32_t n_units; /* entries of unit */
     uint32_t next;    /* unit to hand out */
-    uint32_t *unit;   /* BLOCK: the blocks; PERMUTATION: the vertices; REPLACEMENT: none */
+    uint32_t *unit;   /* BLOCK: the blocks; PERMUTATION: the vertices; else none */
     uint32_t *inside; /* BLOCK: one permutation of a block's vertices, shared by the blocks of a sweep */
     uint32_t *batch;  /* [LBM_ORDER_BLOCK_VERTICES] */
 };

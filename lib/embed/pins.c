@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/mutants.h"
 #include "embed/embed.h"
 
 /* libplanarity counts arcs in int and its stack takes two entries for each. */
@@ -199,7 +200,7 @@ place(const struct lbm_graph *g, struct cycle *c, uint8_t *pinned, double *x)
         uint32_t length = corner[side + 1] - corner[side];
         for (uint32_t i = 0; i < length; i++) {
             uint32_t v = vertex_at(c, corner[side] + i);
-            perimeter(side, (double)i / length, x + 2 * (size_t)v);
+            perimeter(side, LBM_MUTANT(PIN_PERIMETER, 1.0, 0.9) * i / length, x + 2 * (size_t)v);
             pinned[v] = 1;
         }
     }

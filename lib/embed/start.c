@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Starts of HEI97 figs 6 and 7. */
+#include "base/mutants.h"
 #include "embed/embed.h"
 
 /* Without pins the centre is a fixed point: so far around it vertices start instead. */
@@ -26,7 +27,7 @@ lbm_start_centre(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struc
     double blur = all_free(pinned, n) ? BLUR : 0;
     for (uint32_t v = 0; v < n; v++)
         for (unsigned k = 0; is_free(pinned, v) && k < m; k++)
-            x[(size_t)v * m + k] = 0.5 + blur * (lbm_rng_unit(rng) - 0.5);
+            x[(size_t)v * m + k] = LBM_MUTANT(START_CENTRE, 0.5, 0.45) + blur * (lbm_rng_unit(rng) - 0.5);
 }
 
 void

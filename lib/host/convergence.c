@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mutants.h"
 #include "host/internal.h"
 #include "host/spectrum.h"
 
@@ -97,7 +98,9 @@ lbm_convergence_check(const struct lbm_hosts *h, const double *alpha, struct lbm
                 if (uses(alpha, i) && side[p] != 0 && side[p] == side[h->target[i]])
                     c.bipartite = 0;
         own_shares(h, alpha, &c);
-        c.converges = c.connected && (c.own_share || !c.bipartite);
+        c.converges =
+            LBM_MUTANT(THEOREM_1_CONNECTED, c.connected, 1) &&
+            (LBM_MUTANT(THEOREM_1_OWN, c.own_share, 0) || LBM_MUTANT(THEOREM_1_BIPARTITE, !c.bipartite, 0));
         snprintf(c.text, sizeof c.text, "%s", words(&c));
         if (!c.feasible && c.connected)
             err = ask_spectrum(h, alpha, &c);

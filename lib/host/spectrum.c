@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/mutants.h"
 #include "host/internal.h"
 
 /* ---- closed forms -------------------------------------------------------------------------------- */
@@ -27,8 +28,9 @@ laplacian_axis(uint32_t extent, int wrap)
         return (struct lbm_laplacian){0};
     if (!wrap || extent == 2)
         return (struct lbm_laplacian){2.0 - 2.0 * cos(M_PI / k), 2.0 + 2.0 * cos(M_PI / k), 1};
-    return (struct lbm_laplacian){2.0 - 2.0 * cos(2.0 * M_PI / k),
-                                  extent % 2 == 0 ? 4.0 : 2.0 + 2.0 * cos(M_PI / k), 1};
+    return (struct lbm_laplacian){
+        2.0 - 2.0 * cos(2.0 * M_PI / k),
+        LBM_MUTANT(LAPLACIAN_ODD, extent % 2 == 0, 1) ? 4.0 : 2.0 + 2.0 * cos(M_PI / k), 1};
 }
 
 /* Products of graphs: eigenvalues add. */
@@ -175,7 +177,7 @@ lbm_laplacian_of(const struct lbm_hosts *h, struct lbm_laplacian *out)
 double
 lbm_alpha_optimal(const struct lbm_laplacian *l)
 {
-    return l->lambda_max > 0.0 ? 2.0 / (l->lambda_2 + l->lambda_max) : 0.0;
+    return l->lambda_max > 0.0 ? LBM_MUTANT(ALPHA_OPTIMAL, 2.0, 1.8) / (l->lambda_2 + l->lambda_max) : 0.0;
 }
 
 double
@@ -184,7 +186,8 @@ lbm_alpha_safe(const struct lbm_hosts *h)
     double sum = 0.0, most = 0.0;
     for (uint32_t p = 0; p < h->n; p++) {
         sum += h->capacity[p];
-        most = fmax(most, (h->offset[p + 1] - h->offset[p] + 1.0) / h->capacity[p]);
+        most =
+            fmax(most, (h->offset[p + 1] - h->offset[p] + LBM_MUTANT(ALPHA_SAFE, 1.0, 2.0)) / h->capacity[p]);
     }
     return h->n / (sum * most);
 }
@@ -212,5 +215,5 @@ lbm_diffusion_ends(const struct lbm_hosts *h, const double *alpha, double *lambd
 double
 lbm_modification(double lambda_2, double lambda_n, double own_least)
 {
-    return fmax(-(lambda_2 + lambda_n) / 2.0, -own_least);
+    return fmax(-(lambda_2 + lambda_n) / 2.0, LBM_MUTANT(LEMMA_2_FEASIBLE, -own_least, -1.0));
 }

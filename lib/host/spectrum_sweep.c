@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/mutants.h"
 #include "base/rng.h"
 #include "host/internal.h"
 #include "host/spectrum.h"
@@ -119,7 +120,8 @@ gamma_axis(uint32_t extent, int wrap, double lambda)
         return fabs(1.0 - 2.0 * lambda);
     double cells = wrap ? extent / 2.0 : extent, gamma = (1.0 - 2.0 * lambda) * (1.0 - 2.0 * lambda);
     for (uint32_t j = 1; j < cells; j++) {
-        double half = (1.0 - lambda) * (1.0 - lambda) + lambda * lambda * cos(2.0 * M_PI * j / cells);
+        double half = (1.0 - lambda) * (1.0 - lambda) +
+                      lambda * lambda * cos(LBM_MUTANT(GAMMA_AXIS, 2.0, 1.0) * M_PI * j / cells);
         double root = half * half - (1.0 - 2.0 * lambda) * (1.0 - 2.0 * lambda);
         gamma = fmax(gamma, root < 0.0 ? fabs(1.0 - 2.0 * lambda) : fabs(half) + sqrt(root));
     }
@@ -142,7 +144,7 @@ gamma_closed(const struct lbm_hosts *h, double lambda, double *gamma)
         return 0;
     double slowest = 0.0;
     for (unsigned k = 0; k < 3; k++) {
-        if (wrap && h->dims[k] % 2 == 1 && h->dims[k] > 1)
+        if (LBM_MUTANT(GAMMA_ODD, wrap, 0) && h->dims[k] % 2 == 1 && h->dims[k] > 1)
             return 0;
         slowest = fmax(slowest, gamma_axis(h->dims[k], wrap, lambda));
     }
@@ -200,7 +202,7 @@ lbm_lambda_closed(const struct lbm_hosts *h, double *lambda, int *exact)
         break;
     case LBM_TOPOLOGY_RING:
     case LBM_TOPOLOGY_TORUS:
-        turn = 2.0 * M_PI;
+        turn = LBM_MUTANT(LAMBDA_RING, 2.0, 1.0) * M_PI;
         break;
     default:
         return 0;
@@ -239,7 +241,7 @@ refine(struct search *s, double low, double high)
     const double part = (sqrt(5.0) - 1.0) / 2.0;
     double a = high - part * (high - low), b = low + part * (high - low);
     double at_a = probe(s, a), at_b = probe(s, b);
-    for (int i = 0; i < GOLDEN && s->err == LBM_OK; i++) {
+    for (int i = 0; i < LBM_MUTANT(LAMBDA_REFINED, GOLDEN, 0) && s->err == LBM_OK; i++) {
         if (at_a <= at_b) {
             high = b;
             b = a;
@@ -258,11 +260,12 @@ enum lbm_err
 lbm_lambda_numeric(const struct lbm_hosts *h, const struct lbm_colouring *c, double *lambda, double *gamma)
 {
     struct search s = {.h = h, .c = c, .lambda = 0.5, .gamma = HUGE_VAL};
-    for (int i = 1; i < SCAN; i++)
-        probe(&s, (double)i / SCAN);
+    const int scan = LBM_MUTANT(LAMBDA_SCAN, SCAN, 3);
+    for (int i = 1; i < scan; i++)
+        probe(&s, (double)i / scan);
     double middle = s.lambda;
     if (s.gamma > 1e-9) /* else a sweep levels everything */
-        refine(&s, middle - 1.0 / SCAN, middle + 1.0 / SCAN);
+        refine(&s, middle - 1.0 / scan, middle + 1.0 / scan);
     if (s.err == LBM_OK) {
         *lambda = s.lambda;
         *gamma = s.gamma;

@@ -156,90 +156,32 @@ assign(struct run *run)
 
 /* ---- fig. 9 ----------------------------------------------------------------------------------------- */
 
-struct remapping {
-    struct run *run;
-    uint64_t *load;
-    double *target;
-    double tolerance; /* work units: one vertex */
-    uint32_t out;     /* hosts farther than that from their target */
-};
-
-static int
-is_out(const struct remapping *r, uint32_t p)
-{
-    return fabs((double)r->load[p] - r->target[p]) > r->tolerance;
-}
-
-static void
-remap(struct remapping *r, uint32_t v, uint32_t from, uint32_t to)
-{
-    const struct lbm_graph *g = r->run->g;
-    uint32_t work = lbm_graph_work(g, v);
-    if (g->pin != NULL && g->pin[v] != LBM_NONE)
-        return;
-    r->out -= (uint32_t)is_out(r, from) + (uint32_t)is_out(r, to);
-    r->run->plan->part[v] = to;
-    r->load[from] -= work;
-    r->load[to] += work;
-    r->out += (uint32_t)is_out(r, from) + (uint32_t)is_out(r, to);
-}
-
-/* The vertex whose row holds direction e. */
-static uint32_t
-row_of(const struct lbm_graph *g, uint64_t e)
-{
-    uint32_t lo = 0, hi = g->n;
-    while (hi - lo > 1) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (g->offset[mid] <= e)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* One iterate: a random edge across regions gives a vertex from the fuller to the other. */
-static void
-iterate(struct remapping *r)
-{
-    const struct lbm_graph *g = r->run->g;
-    const uint32_t *part = r->run->plan->part;
-    uint64_t e = (uint64_t)(lbm_rng_unit(&r->run->rng) * (double)lbm_graph_directions(g));
-    uint32_t v1 = row_of(g, e), v2 = g->target[e], r1 = part[v1], r2 = part[v2];
-    double full1 = (double)r->load[r1] / r->target[r1], full2 = (double)r->load[r2] / r->target[r2];
-    if (r1 == r2)
-        return;
-    if (full1 > full2)
-        remap(r, v1, r1, r2);
-    else if (full1 < full2)
-        remap(r, v2, r2, r1);
-}
-
 static enum lbm_err
 balance(struct run *run)
 {
     const struct lbm_hosts *h = run->h;
     uint64_t edges = lbm_graph_directions(run->g) / 2;
     double work = (double)lbm_graph_total_work(run->g), capacity = 0;
-    struct remapping r = {.run = run,
-                          .load = lbm_alloc(h->n, sizeof *r.load),
-                          .target = lbm_alloc(h->n, sizeof *r.target),
-                          .tolerance = ceil(work / run->g->n)};
-    if (r.load != NULL && r.target != NULL) {
-        lbm_map_loads(run->g, h->n, run->plan->part, r.load);
+    uint64_t *load = lbm_alloc(h->n, sizeof *load);
+    double *target = lbm_alloc(h->n, sizeof *target);
+    if (load != NULL && target != NULL) {
+        lbm_map_loads(run->g, h->n, run->plan->part, load);
         for (uint32_t p = 0; p < h->n; p++)
             capacity += h->capacity[p];
-        for (uint32_t p = 0; p < h->n; p++) {
-            r.target[p] = work * h->capacity[p] / capacity;
-            r.out += (uint32_t)is_out(&r, p);
-        }
+        for (uint32_t p = 0; p < h->n; p++)
+            target[p] = work * h->capacity[p] / capacity;
+        struct lbm_edge_remap r = {.g = run->g,
+                                   .part = run->plan->part,
+                                   .load = load,
+                                   .target = target,
+                                   .tolerance = ceil(work / run->g->n)};
+        lbm_edge_remap_start(&r, h->n);
         for (uint64_t i = 0; i < REMAPS_PER_EDGE * edges && r.out != 0; i++)
-            iterate(&r);
+            lbm_edge_remap_draw(&r, &run->rng);
     }
-    int short_of_memory = r.load == NULL || r.target == NULL;
-    free(r.load);
-    free(r.target);
+    int short_of_memory = load == NULL || target == NULL;
+    free(load);
+    free(target);
     return short_of_memory ? LBM_E_NOMEM : LBM_OK;
 }
 

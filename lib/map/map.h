@@ -198,6 +198,21 @@ enum lbm_err lbm_plan_make_best(const struct lbm_graph *g, const struct lbm_host
                                 struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_plan_free(struct lbm_plan *plan);
 
+/* HEI97 fig. 9 on a mapping: pinned vertices stay. */
+struct lbm_edge_remap {
+    const struct lbm_graph *g; /* borrowed, as the arrays are */
+    uint32_t *part;            /* [g->n] */
+    uint64_t *load;            /* [hosts] work */
+    const double *target;      /* [hosts] what each is to have */
+    double tolerance;          /* work units */
+    uint32_t out;              /* hosts farther than that from their target; 0: the end */
+};
+
+/* Count who is out. */
+void lbm_edge_remap_start(struct lbm_edge_remap *r, uint32_t n_hosts);
+/* One iterate: a random edge across regions gives a vertex from the fuller to the other. */
+void lbm_edge_remap_draw(struct lbm_edge_remap *r, struct lbm_rng *rng);
+
 /* What a remapping moves. */
 struct lbm_migration {
     uint32_t vertices;    /* that change host, or had none */

@@ -102,7 +102,7 @@ set_targets(struct balance *b, const double *capacity)
         capacities += capacity[p];
     }
     for (uint32_t p = 0; p < b->regions.n; p++) {
-        b->target[p] = total * capacity[p] / capacities;
+        b->target[p] = total * LBM_MUTANT(CELL_SHARE, capacity[p] / capacities, 1.0 / b->regions.n);
         b->gain[p] = 1.0;
     }
     return total > 0.0;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/mutants.h"
 #include "space/space.h"
 
 #define LBM_INLINE static inline __attribute__((always_inline))
@@ -26,7 +27,7 @@ lbm_metric2(const double *x, const double *y, unsigned m, int wrap)
 LBM_INLINE double
 lbm_power(const struct lbm_regions *r, uint32_t p, const double *x, unsigned m, int wrap)
 {
-    return lbm_metric2(x, &r->site[(size_t)p * m], m, wrap) - r->weight[p];
+    return lbm_metric2(x, &r->site[(size_t)p * m], m, wrap) - LBM_MUTANT(CELL_WEIGHT, r->weight[p], 0.0);
 }
 
 /* The region that holds x and how much less its power is than the next region's. */

@@ -45,5 +45,5 @@ lbm_regions_adapt(double load, double target, double delta, double *gain, double
     else
         *gain = fmin(2.0, *gain * 1.15);
     *previous = lack;
-    return 0.5 * *gain * delta * delta * lack;
+    return LBM_MUTANT(CELL_GAIN, 0.5, -0.5) * *gain * delta * delta * lack;
 }

@@ -77,7 +77,7 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                           .value = "C",
                           .min = 0.01,
                           .max = 100,
-                          .text = "of random-load; .75, from two dimensions on .3 unless told"},
+                          .text = "of random-load; the best for the bound unless told"},
     [BALANCE_STOP] = {.name = "stop",
                       .type = LBM_OPTION_CHOICE,
                       .value = "WHEN",

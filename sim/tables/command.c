@@ -10,7 +10,7 @@
 #include "sim/tables/pool.h"
 #include "sim/tables/report.h"
 
-enum { TABLE_RUNS, TABLE_SEED, TABLE_JOBS, TABLE_FULL, TABLE_JSON, TABLE_OPTIONS };
+enum { TABLE_RUNS, TABLE_SEED, TABLE_JOBS, TABLE_FULL, TABLE_GRAPHS, TABLE_JSON, TABLE_OPTIONS };
 
 static const struct lbm_option options[] = {
     [TABLE_RUNS] = {.name = "runs",
@@ -28,6 +28,10 @@ static const struct lbm_option options[] = {
                     .fallback = "2",
                     .text = "so many tables at a time"},
     [TABLE_FULL] = {.name = "full", .text = "more repetitions, and what takes minutes"},
+    [TABLE_GRAPHS] = {.name = "graphs",
+                      .type = LBM_OPTION_TEXT,
+                      .value = "DIR",
+                      .text = "folder of whitaker3, 3elt and uk (.graph.gz), for hei97-planar"},
     [TABLE_JSON] = LBM_JSON_OPTION,
 };
 
@@ -111,7 +115,8 @@ run_tables(const struct lbm_cli *cli)
 {
     const struct table_options how = {.runs = (uint32_t)cli->value[TABLE_RUNS].integer,
                                       .seed = cli->value[TABLE_SEED].integer,
-                                      .full = cli->value[TABLE_FULL].given};
+                                      .full = cli->value[TABLE_FULL].given,
+                                      .graphs = cli->value[TABLE_GRAPHS].text};
     struct request request = {0};
     struct lbm_diag diag;
     size_t wrong = 0;

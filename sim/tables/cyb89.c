@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CYB89: when diffusion converges, how fast, and what random arrivals leave. */
+/* CYB89: when diffusion converges, and how fast. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,42 +13,120 @@ enum { D_LEAST = 3, D_MOST = 10 };
 
 /* ---- theorem 1, lemma 2 -------------------------------------------------------------------------------- */
 
-/* gamma of the diffusion matrix with alpha on every link, and theorem 1's word. */
+/* An alpha for each link of a network. */
+typedef double link_alpha(const struct lbm_hosts *h, uint32_t p, uint32_t q, double alpha);
+
+static double
+uniform(const struct lbm_hosts *h, uint32_t p, uint32_t q, double alpha)
+{
+    (void)h;
+    (void)p;
+    (void)q;
+    return alpha;
+}
+
+/* The links between 0 and 1 and between n/2 - 1 and n/2 carry nothing: a ring falls into two parts. */
+static double
+two_parts(const struct lbm_hosts *h, uint32_t p, uint32_t q, double alpha)
+{
+    uint32_t low = p < q ? p : q, high = p < q ? q : p;
+    return (low == 0 && high == 1) || (low + 1 == h->n / 2 && high == h->n / 2) ? 0.0 : alpha;
+}
+
+/* One link carries nothing: a ring is a chain. */
+static double
+one_cut(const struct lbm_hosts *h, uint32_t p, uint32_t q, double alpha)
+{
+    (void)h;
+    return (p < q ? p : q) == 0 && (p < q ? q : p) == 1 ? 0.0 : alpha;
+}
+
+/* By the degrees of both ends. */
+static double
+by_degree(const struct lbm_hosts *h, uint32_t p, uint32_t q, double alpha)
+{
+    uint32_t at_p = h->offset[p + 1] - h->offset[p], at_q = h->offset[q + 1] - h->offset[q];
+    (void)alpha;
+    return 1.0 / (1.0 + (at_p > at_q ? at_p : at_q));
+}
+
+struct matrix {
+    double ends[2]; /* second largest and least eigenvalue */
+    double gamma;
+    double own_least; /* least share that a host keeps */
+    int converges;    /* by theorem 1 */
+};
+
+/* The diffusion matrix with an alpha for each link, by lib/host. Value: 0 if that failed. */
 static int
-find_gamma(struct table_run *t, const char *spec, double alpha, double *gamma, double ends[2], int *converges)
+find_matrix(struct table_run *t, const char *spec, link_alpha *of_link, double alpha, struct matrix *out)
 {
     struct net net;
     struct lbm_convergence theorem;
     if (!net_open(t, &net, "%s", spec))
         return 0;
-    uint32_t directions = net.hosts.offset[net.hosts.n];
-    double *by_link = lbm_alloc(directions, sizeof *by_link);
+    const struct lbm_hosts *h = &net.hosts;
+    double *by_link = lbm_alloc(h->offset[h->n], sizeof *by_link);
     enum lbm_err err = by_link == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (uint32_t i = 0; i < directions && err == LBM_OK; i++)
-        by_link[i] = alpha;
+    out->own_least = 1.0;
+    for (uint32_t p = 0; p < h->n && err == LBM_OK; p++) {
+        double own = 1.0;
+        for (uint32_t i = h->offset[p]; i < h->offset[p + 1]; i++)
+            own -= by_link[i] = of_link(h, p, h->target[i], alpha);
+        out->own_least = fmin(out->own_least, own);
+    }
     if (err == LBM_OK)
-        err = lbm_diffusion_ends(&net.hosts, by_link, &ends[0], &ends[1]);
+        err = lbm_diffusion_ends(h, by_link, &out->ends[0], &out->ends[1]);
     if (err == LBM_OK)
-        err = lbm_convergence_check(&net.hosts, by_link, &theorem);
+        err = lbm_convergence_check(h, by_link, &theorem);
     free(by_link);
     net_close(&net);
     if (err != LBM_OK)
         return table_fail(t, err);
-    *gamma = fmax(fabs(ends[0]), fabs(ends[1]));
-    *converges = theorem.converges;
+    out->gamma = fmax(fabs(out->ends[0]), fabs(out->ends[1]));
+    out->converges = theorem.converges;
     return 1;
 }
 
 static void
 judge_gamma(struct table_run *t, const char *spec, double alpha, double expected, int expected_converges)
 {
-    double gamma, ends[2];
-    int converges;
-    if (!find_gamma(t, spec, alpha, &gamma, ends, &converges))
+    struct matrix m;
+    if (!find_matrix(t, spec, uniform, alpha, &m))
         return;
-    cell_paper(table_cell(t, gamma, "%s, alpha %g: gamma", spec, alpha), expected, 1e-9);
-    cell_paper(table_cell(t, converges, "%s, alpha %g: converges by theorem 1", spec, alpha),
+    cell_paper(table_cell(t, m.gamma, "%s, alpha %g: gamma", spec, alpha), expected, 1e-9);
+    cell_paper(table_cell(t, m.converges, "%s, alpha %g: converges by theorem 1", spec, alpha),
                expected_converges, 0.0);
+}
+
+/* An alpha for each link, as (1) has it. Metropolis: 1/(1 + the larger degree). computed: power iteration by
+ * another program. */
+static void
+judge_links(struct table_run *t)
+{
+    static const struct {
+        const char *spec, *name;
+        link_alpha *of_link;
+        double alpha, gamma;
+        int converges;
+    } rows[] = {
+        {"ring:8", "two links without", two_parts, 0.4, 1.0, 0},
+        {"ring:8", "one link without", one_cut, 0.5, 0.92387953251128674, 1},
+        {"ring:12", "two links without", two_parts, 0.3, 1.0, 0},
+        {"mesh:8x8", "by the degrees", by_degree, 0, 0.9677046, 1},
+        {"chain:8", "by the degrees", by_degree, 0, 0.9492530, 1},
+        {"mesh:4x4x4", "by the degrees", by_degree, 0, 0.9013640, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && t->diag.code == LBM_OK; i++) {
+        struct matrix m;
+        if (!find_matrix(t, rows[i].spec, rows[i].of_link, rows[i].alpha, &m))
+            return;
+        cell_computed(table_cell(t, m.gamma, "%s, alpha by link, %s: gamma", rows[i].spec, rows[i].name),
+                      rows[i].gamma, 1e-6);
+        cell_paper(table_cell(t, m.converges, "%s, alpha by link, %s: converges by theorem 1", rows[i].spec,
+                              rows[i].name),
+                   rows[i].converges, 0.0);
+    }
 }
 
 void
@@ -57,6 +135,7 @@ cyb89_theorem_1(struct table_run *t)
     judge_gamma(t, "ring:8", 0.5, 1.0, 0);
     judge_gamma(t, "ring:8", 0.49, 0.96, 1);
     judge_gamma(t, "ring:9", 0.5, cos(pi / 9), 1);
+    judge_links(t);
 }
 
 /* SAN section 5: alpha = 1/(2d) on tori is bipartite without a share of one's own if the sides are even. */
@@ -69,25 +148,42 @@ san_even_tori(struct table_run *t)
     judge_gamma(t, "torus:15x15", 0.25, cos(pi / 15), 1);
 }
 
+/* Lemma 2 applied to alpha on every link of any hosts: kappa, and gamma at alpha/(1 + kappa). */
+static void
+judge_modification(struct table_run *t, const char *spec, double alpha, double kappa, double gamma)
+{
+    struct matrix m, modified;
+    if (!find_matrix(t, spec, uniform, alpha, &m))
+        return;
+    double found = lbm_modification(m.ends[0], m.ends[1], m.own_least);
+    if (!find_matrix(t, spec, uniform, alpha / (1.0 + found), &modified))
+        return;
+    struct cell *cell = cell_paper(table_cell(t, found, "%s, alpha %.4g: kappa", spec, alpha), kappa, 1e-9);
+    if (found < 0.0 && found == -m.own_least)
+        cell_note(cell, "the best, %.4g, would take more from a host than it has",
+                  -(m.ends[0] + m.ends[1]) / 2.0);
+    cell_paper(table_cell(t, modified.gamma, "%s: gamma at alpha %.4g, that was %.4g", spec,
+                          alpha / (1.0 + found), m.gamma),
+               gamma, 1e-9);
+}
+
 void
 cyb89_lemma_2(struct table_run *t)
 {
-    for (int d = D_LEAST; d <= D_MOST; d++) {
+    for (int d = D_LEAST; d <= D_MOST && t->diag.code == LBM_OK; d++) {
         char spec[24];
-        double gamma, ends[2];
-        int converges;
         (void)snprintf(spec, sizeof spec, "hypercube:%d", d);
-        if (!find_gamma(t, spec, 1.0 / d, &gamma, ends, &converges))
-            return;
-        double kappa = lbm_modification(ends[0], ends[1], 0.0);
-        struct cell *cell = cell_paper(table_cell(t, kappa, "hypercube:%d: kappa", d), 1.0 / d, 1e-9);
-        if (d == D_LEAST)
-            cell_note(cell, "after theorem 3 the paper calls kappa gamma, and gamma kappa");
-        if (!find_gamma(t, spec, 1.0 / d / (1.0 + kappa), &gamma, ends, &converges))
-            return;
-        cell_paper(table_cell(t, gamma, "hypercube:%d: gamma at alpha = 1/(d+1)", d), 1.0 - 2.0 / (d + 1),
-                   1e-9);
+        judge_modification(t, spec, 1.0 / d, 1.0 / d, 1.0 - 2.0 / (d + 1));
+        if (d == D_LEAST && t->cells.n > 0)
+            cell_note(&t->cells.at[0], "after theorem 3 the paper calls kappa gamma, and gamma kappa");
     }
+    /* Any hosts: alpha lambda are the eigenvalues of L that the closed forms give. */
+    double a = 1.0 - cos(2.0 * pi / 16), b = 1.0 - cos(pi / 8);
+    judge_modification(t, "ring:16", 0.5, a / 2.0, (1.0 - a / 2.0) / (1.0 + a / 2.0));
+    judge_modification(t, "chain:8", 0.5, 0.0, 1.0 - b);
+    judge_modification(t, "star:16", 1.0 / 32, -17.0 / 32, (1.0 - 1.0 / 32 - 17.0 / 32) / (1.0 - 17.0 / 32));
+    judge_modification(t, "complete:6", 0.1, -0.4, 0.0);
+    judge_modification(t, "mesh:4x4", 0.1, -0.6, 1.0 - (2.0 - sqrt(2.0)) * 0.25);
 }
 
 /* ---- tables I and II ----------------------------------------------------------------------------------- */
@@ -112,20 +208,48 @@ cyb89_table_1(struct table_run *t)
 
 /* ---- theorem 4 ----------------------------------------------------------------------------------------- */
 
-/* Level pairs by colour, the colours in a random order; the rest of the deviation. */
-static double
-sweep_in_any_order(const struct net *net, struct lbm_rng *rng, double *load)
+/* The same colouring, its colours in a random order. Value: 0 if memory was short. */
+static int
+shuffle_colours(struct table_run *t, const struct lbm_colouring *c, struct lbm_rng *rng,
+                struct lbm_colouring *out)
 {
-    const struct lbm_colouring *c = &net->network.colouring;
-    uint32_t order[D_MOST];
-    for (uint32_t i = 0; i < c->n_colours && i < D_MOST; i++)
+    uint32_t order[D_MOST], at = 0;
+    for (uint32_t i = 0; i < c->n_colours; i++)
         order[i] = i;
     lbm_rng_shuffle(rng, order, c->n_colours);
-    for (uint32_t i = 0; i < c->n_colours; i++)
-        for (uint32_t k = c->first[order[i]]; k < c->first[order[i] + 1]; k++) {
-            double mean = 0.5 * (load[c->link[k].p] + load[c->link[k].q]);
-            load[c->link[k].p] = load[c->link[k].q] = mean;
-        }
+    *out = *c;
+    out->link = lbm_copy(c->link, c->n_links, sizeof *c->link);
+    out->first = lbm_copy(c->first, (size_t)c->n_colours + 1, sizeof *c->first);
+    if (out->link == NULL || out->first == NULL) {
+        lbm_colouring_free(out);
+        return table_fail(t, LBM_E_NOMEM);
+    }
+    for (uint32_t i = 0; i < c->n_colours; i++) {
+        out->first[i] = at;
+        for (uint32_t k = c->first[order[i]]; k < c->first[order[i] + 1]; k++)
+            out->link[at++] = c->link[k];
+    }
+    return 1;
+}
+
+/* A sweep of dimension exchange with the dimensions in a random order; the rest of the deviation. */
+static double
+sweep_in_any_order(struct table_run *t, const struct net *net, struct lbm_rng *rng, double *load,
+                   double *flow)
+{
+    const struct lbm_rule rule = {.policy = LBM_POLICY_DIMENSION_EXCHANGE, .lambda = 0.5};
+    struct lbm_network network = net->network;
+    struct lbm_balancer *balancer;
+    if (!shuffle_colours(t, &net->network.colouring, rng, &network.colouring))
+        return nan("");
+    if (lbm_balancer_make(&network, &rule, 0, 1, &balancer) == LBM_OK) {
+        for (uint32_t i = 0; i < lbm_balancer_sweep(balancer); i++)
+            lbm_balancer_step(balancer, load, flow);
+        lbm_balancer_free(balancer);
+    } else {
+        table_fail(t, LBM_E_NOMEM);
+    }
+    lbm_colouring_free(&network.colouring);
     return lbm_balance_deviation(&net->network, load);
 }
 
@@ -133,8 +257,8 @@ void
 cyb89_theorem_4(struct table_run *t)
 {
     enum { ORDERS = 50 };
-    for (int d = D_LEAST; d <= D_MOST; d += 1) {
-        double load[1 << D_MOST], worst = 0.0;
+    for (int d = D_LEAST; d <= D_MOST; d++) {
+        double load[1 << D_MOST], flow[D_MOST << (D_MOST - 1)], worst = 0.0;
         struct lbm_rng rng;
         struct net net;
         if (!net_open(t, &net, "hypercube:%d", d))
@@ -143,142 +267,10 @@ cyb89_theorem_4(struct table_run *t)
         for (int order = 0; order < ORDERS; order++) {
             for (uint32_t p = 0; p < net.hosts.n; p++)
                 load[p] = lbm_rng_unit(&rng);
-            worst = fmax(worst, sweep_in_any_order(&net, &rng, load));
+            worst = fmax(worst, sweep_in_any_order(t, &net, &rng, load, flow));
         }
         cell_paper(table_cell(t, worst, "hypercube:%d: deviation after a sweep, %d orders", d, ORDERS), 0.0,
                    1e-12);
         net_close(&net);
     }
-}
-
-/* ---- theorems 2 and 5, table II ------------------------------------------------------------------------ */
-
-/* Steady variance over sigma^2, simulated. A sample of s steps of n hosts has a relative error of about
- * sqrt(memory/(s n)), which the number of steps keeps below half a percent. */
-static int
-simulate(struct table_run *t, const struct net *net, enum lbm_policy policy,
-         struct lbm_service_result *result)
-{
-    enum { SAMPLES = 1000000, WARM_UP = 1000 };
-    struct lbm_balance_options options = {
-        .policy = policy, .alpha_rule = LBM_ALPHA_SAFE, .bound = 0.01, .seed = t->options->seed};
-    struct lbm_arrivals arrivals = {.mean = 10.0, .deviation = 1.0, .service = 10.0};
-    uint64_t steps = (t->options->full ? 8 : 1) * (uint64_t)SAMPLES / net->hosts.n;
-    enum lbm_err err =
-        lbm_balance_serve(&net->network, &options, &arrivals, WARM_UP, steps, result, &t->diag);
-    return err == LBM_OK || table_fail(t, err);
-}
-
-/* sum over i >= 2 of 1/(1 - lambda_i^2), the exact limit of diffusion with alpha = 1/(d+1): the eigenvalue
- * 1 - 2k/(d+1) has multiplicity d over k. */
-static double
-diffusion_limit(int d)
-{
-    double sum = 0.0, multiplicity = 1.0;
-    for (int k = 1; k <= d; k++) {
-        double lambda = 1.0 - 2.0 * k / (d + 1);
-        multiplicity *= (double)(d - k + 1) / k;
-        sum += multiplicity / (1.0 - lambda * lambda);
-    }
-    return sum;
-}
-
-void
-cyb89_theorem_2(struct table_run *t)
-{
-    static const struct {
-        int d;
-        double limit;
-    } rows[] = {{3, 8.333}, {4, 18.229}, {5, 37.675}, {6, 75.746}, {10, 1156.04}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int d = rows[i].d;
-        struct net net;
-        struct lbm_service_result result;
-        if (!net_open(t, &net, "hypercube:%d", d))
-            return;
-        int simulated = simulate(t, &net, LBM_POLICY_DIFFUSION, &result);
-        net_close(&net);
-        if (!simulated)
-            return;
-        double n = pow(2.0, d), gamma = 1.0 - 2.0 / (d + 1), bound = (n - 1) / (1 - gamma * gamma);
-        cell_computed(table_cell(t, diffusion_limit(d), "d = %d: exact limit of the variance / sigma^2", d),
-                      rows[i].limit, 0.005);
-        cell_computed(table_cell(t, result.variance, "d = %d: variance / sigma^2, simulated", d),
-                      rows[i].limit, 0.02 * rows[i].limit);
-        struct cell *cell = table_cell(t, result.variance, "d = %d: within the theorem's bound", d);
-        cell_note(cell_bound(cell, AT_MOST, bound), "the theorem prints sigma where it must be sigma^2");
-    }
-}
-
-static void
-judge_exchange(struct table_run *t, int d)
-{
-    struct net net;
-    struct lbm_service_result result;
-    double n = pow(2.0, d), right = 2.0 * n - d - 2;
-    if (!net_open(t, &net, "hypercube:%d", d))
-        return;
-    int simulated = simulate(t, &net, LBM_POLICY_DIMENSION_EXCHANGE, &result);
-    net_close(&net);
-    if (!simulated)
-        return;
-    struct cell *cell =
-        table_cell(t, result.variance, "d = %d, a dimension an arrival: variance / sigma^2", d);
-    cell_computed(cell_paper(cell, n, 0.0), right, 0.02 * right);
-    cell_paper_errs(cell,
-                    "the theorem prints n sigma^2, its proof ends with 2n; exact: (2n - d - 2) sigma^2");
-}
-
-/* A full sweep levels everything, so what is left is the last arrival: (n - 1) sigma^2. */
-static void
-judge_sweep(struct table_run *t, int d)
-{
-    uint32_t n = 1u << d, arrivals = (t->options->full ? 8u : 1u) * 400000u / n;
-    double sum = 0.0;
-    struct lbm_rng rng;
-    lbm_rng_stream(&rng, t->options->seed, (uint64_t)d);
-    for (uint32_t i = 0; i < arrivals; i++) {
-        double first = 0.0, second = 0.0;
-        for (uint32_t p = 0; p < n; p++) {
-            double work = sqrt(12.0) * lbm_rng_unit(&rng);
-            first += work;
-            second += work * work;
-        }
-        sum += second - first * first / n;
-    }
-    cell_paper(table_cell(t, sum / arrivals, "d = %d, a sweep an arrival: variance / sigma^2", d), n - 1.0,
-               0.02 * (n - 1.0));
-}
-
-void
-cyb89_theorem_5(struct table_run *t)
-{
-    for (int d = D_LEAST; d <= D_MOST && t->diag.code == LBM_OK; d++)
-        judge_exchange(t, d);
-    for (int d = D_LEAST; d <= D_MOST; d++)
-        judge_sweep(t, d);
-}
-
-/* The paper compares bounds; the true variances stand the other way round under model B. */
-void
-cyb89_table_2(struct table_run *t)
-{
-    double n = pow(2.0, D_MOST), diffusion = diffusion_limit(D_MOST), exchange = 2.0 * n - D_MOST - 2;
-    cell_paper_errs(
-        cell_computed(cell_paper(table_cell(t, diffusion / n, "d = 10: diffusion, variance / (n sigma^2)"),
-                                 D_MOST / 4.0, 0.0),
-                      1.1289, 0.0001),
-        "the paper prints the bound n log n / 4; the exact variance is less than half of it");
-    cell_computed(
-        cell_paper(table_cell(t, exchange / n, "d = 10, model B: dimension exchange, variance / (n sigma^2)"),
-                   2.0, 0.02),
-        1.98828125, 1e-9);
-    cell_note(
-        cell_bound(table_cell(t, diffusion / exchange, "d = 10, model B: diffusion over dimension exchange"),
-                   AT_MOST, 1.0),
-        "the paper finds dimension exchange better from the bounds; under model B it is not");
-    cell_note(
-        cell_bound(table_cell(t, diffusion / (n - 1.0), "d = 10, model A: diffusion over dimension exchange"),
-                   AT_LEAST, 1.0),
-        "under model A dimension exchange is better, as the paper says");
 }

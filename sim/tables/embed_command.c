@@ -28,14 +28,11 @@ static const struct lbm_choice starts[] = {
     {NULL, NULL},
 };
 
-enum { ORDER_JACOBI, ORDER_BLOCK, ORDER_PERMUTATION, ORDER_REPLACEMENT };
-
 static const struct lbm_choice orders[] = {
-    [ORDER_JACOBI] = {"jacobi", "all at once, as in the figures"},
-    [ORDER_BLOCK] = {"block", "one after the other, in the order of their numbers"},
-    [ORDER_PERMUTATION] = {"permutation", "in an order that is drawn for each sweep"},
-    [ORDER_REPLACEMENT] = {"replacement", "each one drawn among all"},
-    {NULL, NULL},
+#define ORDER_CHOICE(id, name, text) [LBM_ORDER_##id] = {name, text},
+    LBM_ORDER_LIST(ORDER_CHOICE)
+#undef ORDER_CHOICE
+        {NULL, NULL},
 };
 
 static const struct lbm_option options[] = {
@@ -70,7 +67,8 @@ static const struct lbm_operand operands[] = {
 
 struct embedding {
     const char *graph, *hosts, *dir;
-    int is_random, order, tell; /* tell: names of files are printed */
+    int is_random, tell; /* tell: names of files are printed */
+    enum lbm_order order;
     uint64_t seed;
     struct lattice l; /* side 0: the guest is no square lattice */
     struct lbm_hosts h;
@@ -98,8 +96,7 @@ read_guest(struct embedding *e, struct lbm_diag *diag)
         e->l.side = columns;
     e->l.pinned = lbm_alloc(g->n, sizeof *e->l.pinned);
     e->l.x = lbm_alloc(2 * (size_t)g->n, sizeof *e->l.x);
-    e->l.next = lbm_alloc(2 * (size_t)g->n, sizeof *e->l.next);
-    if (e->l.pinned == NULL || e->l.x == NULL || e->l.next == NULL)
+    if (e->l.pinned == NULL || e->l.x == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "out of memory");
     err = lbm_pin_outer_face(g, e->l.pinned, e->l.x, &e->n_pinned);
     if (err != LBM_OK)
@@ -139,15 +136,7 @@ renormalize(struct embedding *e)
 static enum lbm_err
 sweep(struct embedding *e)
 {
-    struct lbm_diffusion how = {.m = 2, .pinned = e->l.pinned};
-    enum lbm_err err = LBM_OK;
-    how.order = e->order == ORDER_PERMUTATION   ? LBM_ORDER_PERMUTATION
-                : e->order == ORDER_REPLACEMENT ? LBM_ORDER_REPLACEMENT
-                                                : LBM_ORDER_BLOCK;
-    if (e->order == ORDER_JACOBI)
-        lattice_jacobi(&e->l, 1);
-    else
-        err = lbm_diffuse(&e->l.graph, &how, 1, e->l.x, &e->rng, NULL, NULL);
+    enum lbm_err err = lattice_sweep(&e->l, e->order, 1, &e->rng);
     if (e->n_pinned == 0)
         renormalize(e);
     return err;
@@ -223,7 +212,7 @@ run_embed(const struct lbm_cli *cli)
                           .hosts = cli->value[EMBED_HOSTS].text,
                           .dir = cli->value[EMBED_FRAMES].text,
                           .is_random = cli->value[EMBED_START].integer == START_RANDOM,
-                          .order = (int)cli->value[EMBED_ORDER].integer,
+                          .order = (enum lbm_order)cli->value[EMBED_ORDER].integer,
                           .tell = !lbm_cli_is_quiet(cli),
                           .seed = cli->value[EMBED_SEED].integer};
     struct lbm_diag diag;

@@ -1,156 +1,140 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generalized dimension exchange over all links of a network. */
+/* Sweeps of generalized dimension exchange on a network. */
 #include "sim/tables/exchange.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "balance/balance.h"
-#include "base/mem.h"
+enum {
+    SWEEPS_MAX = 1000000
+}; /* of whole units, which may stall; the longest of the papers takes some 10^4 */
+
+static int
+finish(struct table_run *t, struct exchange *out)
+{
+    out->n = out->net.hosts.n;
+    out->load = lbm_alloc(out->n, sizeof *out->load);
+    out->flow = lbm_alloc(out->net.network.colouring.n_links, sizeof *out->flow);
+    if (out->load != NULL && out->flow != NULL)
+        return 1;
+    exchange_close(out);
+    return table_fail(t, LBM_E_NOMEM);
+}
 
 void
-exchange_free(struct exchange *e)
+exchange_close(struct exchange *e)
 {
-    free(e->first);
-    free(e->pair);
+    net_close(&e->net);
+    free(e->load);
+    free(e->flow);
     *e = (struct exchange){0};
 }
 
-static enum lbm_err
-allocate(struct exchange *e, uint32_t n, uint32_t colours, uint32_t pairs)
+int
+exchange_of_spec(struct table_run *t, struct exchange *out, const char *fmt, ...)
 {
-    *e = (struct exchange){.n = n, .colours = colours};
-    e->first = lbm_alloc((size_t)colours + 1, sizeof *e->first);
-    e->pair = lbm_alloc(pairs, sizeof *e->pair);
-    if (e->first != NULL && e->pair != NULL)
-        return LBM_OK;
-    exchange_free(e);
-    return LBM_E_NOMEM;
+    char spec[64];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(spec, sizeof spec, fmt, ap);
+    va_end(ap);
+    *out = (struct exchange){0};
+    return net_open(t, &out->net, "%s", spec) && finish(t, out);
 }
 
-/* Pairs p < q in order of colour, then of p. */
+/* Links of dimension d, then those of the next, even places before odd ones: the colours of a sweep. */
 static void
-fill(struct exchange *e, const struct lbm_hosts *h, const uint32_t *colour)
+link_cube(struct lbm_colouring *c, uint32_t n, uint32_t k, uint32_t dimensions)
 {
     uint32_t at = 0;
-    for (uint32_t c = 0; c < e->colours; c++) {
-        e->first[c] = at;
-        for (uint32_t p = 0; p < h->n; p++)
-            for (uint32_t i = h->offset[p]; i < h->offset[p + 1]; i++)
-                if (colour[i] == c && p < h->target[i]) {
-                    e->pair[at][0] = p;
-                    e->pair[at++][1] = h->target[i];
-                }
-    }
-    e->first[e->colours] = at;
-}
-
-static enum lbm_err
-exchange_of_hosts(const struct lbm_hosts *h, struct exchange *out)
-{
-    uint32_t directions = h->offset[h->n];
-    uint32_t *colour = lbm_alloc(directions, sizeof *colour);
-    if (colour == NULL)
-        return LBM_E_NOMEM;
-    uint32_t colours = lbm_hosts_colour(h, colour);
-    enum lbm_err err = colours == 0 ? LBM_E_NOMEM : allocate(out, h->n, colours, directions / 2);
-    if (err == LBM_OK)
-        fill(out, h, colour);
-    free(colour);
-    return err;
-}
-
-enum lbm_err
-exchange_of_spec(const char *spec, struct exchange *out)
-{
-    struct lbm_hosts h;
-    enum lbm_err err = lbm_hosts_generate(spec, &h, NULL);
-    if (err != LBM_OK)
-        return err;
-    err = exchange_of_hosts(&h, out);
-    lbm_hosts_free(&h);
-    return err;
-}
-
-enum lbm_err
-exchange_of_cube(uint32_t k, uint32_t dimensions, struct exchange *out)
-{
-    uint32_t n = 1, at = 0;
-    for (uint32_t d = 0; d < dimensions; d++)
-        n *= k;
-    enum lbm_err err = allocate(out, n, 2 * dimensions, n * dimensions);
-    if (err != LBM_OK)
-        return err;
     for (uint32_t d = 0, step = 1; d < dimensions; d++, step *= k)
         for (uint32_t parity = 0; parity < 2; parity++) {
-            out->first[2 * d + parity] = at;
+            c->first[2 * d + parity] = at;
             for (uint32_t p = 0; p < n; p++) {
-                uint32_t x = p / step % k;
-                if (x % 2 != parity)
-                    continue;
-                out->pair[at][0] = p;
-                out->pair[at++][1] = x + 1 < k ? p + step : p - x * step;
+                uint32_t x = p / step % k, q = x + 1 < k ? p + step : p - x * step;
+                if (x % 2 == parity)
+                    c->link[at++] = (struct lbm_link){p < q ? p : q, p < q ? q : p, 1};
             }
         }
-    out->first[2 * dimensions] = at;
-    return LBM_OK;
+    c->first[2 * dimensions] = at;
 }
 
-/* One sweep. Value: units moved. */
-static uint64_t
-sweep(const struct exchange *e, struct ratio lambda, uint64_t *load)
+int
+exchange_of_cube(struct table_run *t, struct exchange *out, uint32_t k, uint32_t dimensions)
 {
-    uint64_t moved = 0;
-    for (uint32_t i = 0; i < e->first[e->colours]; i++) {
-        uint64_t *high = &load[e->pair[i][0]], *low = &load[e->pair[i][1]];
-        if (*high < *low) {
-            uint64_t *other = high;
-            high = low;
-            low = other;
-        }
-        uint64_t given = lbm_gde_exchange(*high, *low, lambda.numerator, lambda.denominator);
-        *high -= given;
-        *low += given;
-        moved += given;
+    uint32_t n = 1;
+    for (uint32_t d = 0; d < dimensions; d++)
+        n *= k;
+    *out = (struct exchange){0};
+    struct lbm_colouring *c = &out->net.network.colouring;
+    *c = (struct lbm_colouring){
+        .n_hosts = n, .n_links = n * dimensions, .n_colours = 2 * dimensions, .degree = 2 * dimensions};
+    c->link = lbm_alloc(c->n_links, sizeof *c->link);
+    c->first = lbm_alloc((size_t)c->n_colours + 1, sizeof *c->first);
+    out->net.network.share = lbm_alloc(n, sizeof(double));
+    double *site = lbm_alloc(2 * (size_t)n, sizeof *site); /* not looked at */
+    enum lbm_err err = c->link && c->first && out->net.network.share && site ? LBM_OK : LBM_E_NOMEM;
+    if (err == LBM_OK) {
+        link_cube(c, n, k, dimensions);
+        for (uint32_t p = 0; p < n; p++)
+            out->net.network.share[p] = 1.0;
+        out->net.network.equal = 1;
+        out->net.network.h = &out->net.hosts;
+        err = lbm_hosts_build_unrouted(n, c->link, c->n_links, NULL, 2, site, &out->net.hosts, &t->diag);
     }
-    return moved;
+    free(site);
+    if (err == LBM_OK)
+        return finish(t, out);
+    exchange_close(out);
+    return table_fail(t, err);
 }
 
-uint32_t
-exchange_sweeps(const struct exchange *e, struct ratio lambda, uint64_t *load)
+double
+exchange_sweeps(struct table_run *t, struct exchange *e, struct ratio lambda)
 {
-    uint32_t sweeps = 1;
-    while (sweep(e, lambda, load) != 0)
-        sweeps++;
+    const struct lbm_rule rule = {.policy = LBM_POLICY_GDE,
+                                  .lambda = (double)lambda.numerator / lambda.denominator,
+                                  .lambda_numerator = lambda.numerator,
+                                  .lambda_denominator = lambda.denominator};
+    struct lbm_balancer *balancer;
+    double sweeps = 0.0, moved;
+    if (lbm_balancer_make(&e->net.network, &rule, 1, 1, &balancer) != LBM_OK) {
+        table_fail(t, LBM_E_NOMEM);
+        return nan("");
+    }
+    do {
+        moved = 0.0;
+        for (uint32_t i = 0; i < lbm_balancer_sweep(balancer); i++)
+            moved += lbm_balancer_step(balancer, e->load, e->flow);
+        sweeps += 1.0;
+    } while (moved != 0.0 && sweeps < SWEEPS_MAX);
+    lbm_balancer_free(balancer);
     return sweeps;
 }
 
-static int
-is_level(const struct exchange *e, const double *load)
+double
+exchange_sweeps_real(struct table_run *t, struct exchange *e, double lambda)
 {
-    for (uint32_t i = 0; i < e->first[e->colours]; i++)
-        if (fabs(load[e->pair[i][0]] - load[e->pair[i][1]]) > 1.0)
-            return 0;
-    return 1;
-}
-
-uint32_t
-exchange_sweeps_real(const struct exchange *e, double lambda, double *load)
-{
-    uint32_t sweeps = 0;
-    for (; !is_level(e, load); sweeps++)
-        for (uint32_t i = 0; i < e->first[e->colours]; i++) {
-            double *p = &load[e->pair[i][0]], *q = &load[e->pair[i][1]];
-            double flow = lambda * (*p - *q);
-            *p -= flow;
-            *q += flow;
-        }
-    return sweeps;
+    const struct lbm_rule rule = {.policy = LBM_POLICY_GDE,
+                                  .lambda = lambda,
+                                  .lambda_numerator = 1,
+                                  .lambda_denominator = 2,
+                                  .gamma = 2.0 * lambda - 1.0};
+    const struct lbm_balance_options options = {
+        .policy = LBM_POLICY_GDE, .rule = &rule, .stop = LBM_STOP_NEIGHBOURS, .bound = 1.0};
+    struct lbm_balance_result result;
+    enum lbm_err err = lbm_balance_run(&e->net.network, &options, e->load, NULL, &result, &t->diag);
+    if (err == LBM_OK && result.settled)
+        return ceil(result.sweeps); /* a sweep that was begun counts */
+    table_fail(t, err == LBM_OK ? LBM_E_STATE : err);
+    return nan("");
 }
 
 void
-exchange_loads(struct lbm_rng *rng, uint32_t mean, uint32_t n, uint64_t *load)
+exchange_loads(struct exchange *e, struct lbm_rng *rng, uint32_t mean)
 {
-    for (uint32_t p = 0; p < n; p++)
-        load[p] = lbm_rng_below(rng, 2 * mean);
+    for (uint32_t p = 0; p < e->n; p++)
+        e->load[p] = lbm_rng_below(rng, 2 * mean);
 }

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Generalized dimension exchange over all links of a network, sweep after sweep.
- * Source: XL95 section 2. The pairs come from lib/host's colouring, the exchange of a pair from lib/balance.
- */
+/* Sweeps of generalized dimension exchange on a network, by lib/balance. Source: XL95 section 2. */
 #ifndef LBM_SIM_TABLES_EXCHANGE_H
 #define LBM_SIM_TABLES_EXCHANGE_H
 
 #include "base/rng.h"
-#include "host/host.h"
+#include "sim/tables/net.h"
 
-/* Links by colour: those of colour c are pair[first[c] .. first[c + 1]). */
 struct exchange {
-    uint32_t n, colours;
-    uint32_t *first;
-    uint32_t (*pair)[2];
+    struct net net;
+    uint32_t n;
+    double *load, *flow; /* [n], [links] */
 };
 
 /* A rational exchange parameter: doubles round differently at .6 .7 .85 .95. */
@@ -20,20 +17,22 @@ struct ratio {
     uint32_t numerator, denominator;
 };
 
-enum lbm_err exchange_of_spec(const char *spec, struct exchange *out) LBM_MUST_CHECK;
+/* Value: 0 if that failed, and so has the table. */
+int exchange_of_spec(struct table_run *t, struct exchange *out, const char *fmt, ...) LBM_PRINTF(3, 4);
 
 /* A k-ary n-cube of any dimension, dimension by dimension (XL95 section 3); k even. */
-enum lbm_err exchange_of_cube(uint32_t k, uint32_t dimensions, struct exchange *out) LBM_MUST_CHECK;
+int exchange_of_cube(struct table_run *t, struct exchange *out, uint32_t k, uint32_t dimensions);
 
-void exchange_free(struct exchange *e);
+void exchange_close(struct exchange *e);
 
-/* Sweeps until nothing moves, the last one, in which nothing moved, included; integer loads. */
-uint32_t exchange_sweeps(const struct exchange *e, struct ratio lambda, uint64_t *load);
+/* Sweeps of whole units, from e->load, until nothing moves; the last one, in which nothing moved, included.
+ * NAN if that failed. */
+double exchange_sweeps(struct table_run *t, struct exchange *e, struct ratio lambda);
 
-/* Sweeps until the loads of all neighbours differ by at most 1; real loads. */
-uint32_t exchange_sweeps_real(const struct exchange *e, double lambda, double *load);
+/* Sweeps of real loads until those of all neighbours differ by at most 1; NAN if that failed. */
+double exchange_sweeps_real(struct table_run *t, struct exchange *e, double lambda);
 
-/* Integer loads uniform on [0, 2 mean - 1]. */
-void exchange_loads(struct lbm_rng *rng, uint32_t mean, uint32_t n, uint64_t *load);
+/* Whole loads uniform on [0, 2 mean - 1]. */
+void exchange_loads(struct exchange *e, struct lbm_rng *rng, uint32_t mean);
 
 #endif

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "graph/generate.h"
@@ -24,8 +23,7 @@ lattice_open(uint32_t side, struct lattice *out)
         return err;
     l.pinned = lbm_alloc(n, sizeof *l.pinned);
     l.x = lbm_alloc(2 * (size_t)n, sizeof *l.x);
-    l.next = lbm_alloc(2 * (size_t)n, sizeof *l.next);
-    err = l.pinned == NULL || l.x == NULL || l.next == NULL ? LBM_E_NOMEM : LBM_OK;
+    err = l.pinned == NULL || l.x == NULL ? LBM_E_NOMEM : LBM_OK;
     if (err == LBM_OK)
         err = lbm_pin_outer_face(&l.graph, l.pinned, l.x, &n_pinned);
     if (err == LBM_OK && n_pinned != 4 * (side - 1))
@@ -43,7 +41,6 @@ lattice_close(struct lattice *l)
     lbm_graph_free(&l->graph);
     free(l->pinned);
     free(l->x);
-    free(l->next);
     *l = (struct lattice){0};
 }
 
@@ -57,41 +54,11 @@ lattice_pin_corners(struct lattice *l)
     }
 }
 
-static void
-mean_of_neighbours(const struct lattice *l, uint32_t v, double out[2])
+enum lbm_err
+lattice_sweep(struct lattice *l, enum lbm_order order, uint32_t sweeps, struct lbm_rng *rng)
 {
-    const struct lbm_graph *g = &l->graph;
-    double sum[2] = {0, 0}, total = 0;
-    for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
-        double weight = lbm_graph_weight(g, e);
-        total += weight;
-        for (unsigned k = 0; k < 2; k++)
-            sum[k] += weight * l->x[2 * (size_t)g->target[e] + k];
-    }
-    for (unsigned k = 0; k < 2 && total > 0; k++)
-        out[k] = sum[k] / total;
-}
-
-void
-lattice_jacobi(struct lattice *l, uint32_t sweeps)
-{
-    for (uint32_t s = 0; s < sweeps; s++) {
-        memcpy(l->next, l->x, 2 * (size_t)l->graph.n * sizeof *l->x);
-        for (uint32_t v = 0; v < l->graph.n; v++)
-            if (!l->pinned[v])
-                mean_of_neighbours(l, v, &l->next[2 * (size_t)v]);
-        double *x = l->x;
-        l->x = l->next;
-        l->next = x;
-    }
-}
-
-void
-lattice_ordered_sweep(struct lattice *l)
-{
-    for (uint32_t v = 0; v < l->graph.n; v++)
-        if (!l->pinned[v])
-            mean_of_neighbours(l, v, &l->x[2 * (size_t)v]);
+    struct lbm_diffusion how = {.m = 2, .order = order, .pinned = l->pinned};
+    return lbm_diffuse(&l->graph, &how, (int)sweeps, l->x, rng, NULL, NULL);
 }
 
 /* How far v is from its place, in cells. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HEI97's model problem (section 4): a lattice of side x side vertices diffuses in the unit square, its
- * perimeter or its corners pinned. Graph, pins, starts and randomized sweeps are those of lib/graph and
- * lib/embed; the sweeps that the paper analyses (all at once, eq. (5)) or that are compared with are here. */
+ * perimeter or its corners pinned. Graph, pins, starts and sweeps are those of lib/graph and lib/embed;
+ * errors are measured here. */
 #ifndef LBM_SIM_TABLES_LATTICE_H
 #define LBM_SIM_TABLES_LATTICE_H
 
@@ -12,7 +12,6 @@ struct lattice {
     struct lbm_graph graph;
     uint8_t *pinned; /* [n] */
     double *x;       /* [2n] */
-    double *next;    /* [2n] */
 };
 
 enum lbm_err lattice_open(uint32_t side, struct lattice *out) LBM_MUST_CHECK;
@@ -21,11 +20,10 @@ void lattice_close(struct lattice *l);
 /* Release all pins but those of the corners. */
 void lattice_pin_corners(struct lattice *l);
 
-/* `sweeps` of all free vertices at once, each to the mean of its neighbours (Jacobi). */
-void lattice_jacobi(struct lattice *l, uint32_t sweeps);
-
-/* One sweep in the order of the ids, new values used at once. */
-void lattice_ordered_sweep(struct lattice *l);
+/* `sweeps` in an order of lib/embed; LBM_ORDER_JACOBI is the iteration that the paper analyses.
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err lattice_sweep(struct lattice *l, enum lbm_order order, uint32_t sweeps,
+                           struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Largest distance of a vertex from its place in the solution, in cells (distances of lattice neighbours). */
 double lattice_error(const struct lattice *l);

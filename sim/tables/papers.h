@@ -13,6 +13,7 @@
       "lambda where a side has two hosts")                                                                   \
     X(xl95_open, "xl95-open", "XL95 section 6", "lambda where the paper has no formula")                     \
     X(xl95_table_1, "xl95-table-1", "XL95 Table I", "GDE and diffusion at their best")                       \
+    X(xl95_theorem_4_1, "xl95-theorem-4-1", "XL95 Theorem 4.1", "GDE against diffusion")                     \
     X(xl95_fig_6, "xl95-fig-6", "XL95 section 5.1, Fig. 6", "4096 processors in 2 to 12 dimensions")         \
     X(xl95_termination, "xl95-termination", "XL95 section 5",                                                \
       "counters: never early, diameter + 1 late at most")                                                    \
@@ -41,6 +42,8 @@
     X(san_worst_case, "san-worst-case", "SAN Theorems 4, 14, 17", "the slowest load takes n^2")              \
     X(san_theorem_20, "san-theorem-20", "SAN Theorem 20", "the optimal lambda takes n on random loads")      \
     X(san_conjecture_21, "san-conjecture-21", "SAN Conjecture 21", "lambda for random loads")                \
+    X(san_theorem_18, "san-theorem-18", "SAN Theorem 18", "diffusion on random loads: (ln n)^(2/d)")         \
+    X(san_constant, "san-constant", "SAN Conjecture 21", "the constant of random-load by the bound")         \
     X(san_even_tori, "san-even-tori", "SAN section 7", "alpha = 1/(2d) never converges on even tori")        \
     X(policies_steps, "policies-steps", "the policies compared", "steps to 1 % of the mean")                 \
     X(policies_planar, "policies-planar", "the policies compared", "a planar graph of 200 hosts")            \
@@ -51,6 +54,11 @@
     X(hei97_fig_8, "hei97-fig-8", "HEI97 Fig. 8, eq. (11)", "decay of the modes of the error")               \
     X(hei97_sweeps, "hei97-sweeps", "HEI97 Fig. 4", "sweeps by the order of updates")                        \
     X(hei97_fig_9, "hei97-fig-9", "HEI97 Fig. 9", "random edges equalize the regions")                       \
+    X(hei97_scale, "hei97-scale", "HEI97 section 6", "sweeps by the size of the guest")                      \
+    X(hei97_normalization, "hei97-normalization", "HEI97 eqs (7), (12), (13)",                               \
+      "modes and a displaced vertex")                                                                        \
+    X(hei97_proof, "hei97-proof", "HEI97 section 5", "radius and rank of M")                                 \
+    X(hei97_planar, "hei97-planar", "HEI97 section 9", "planar guests at the fixed point, and after Fig. 9") \
     X(hei97_corners, "hei97-corners", "HEI97 section 5", "pins of the corners alone")
 
 #define TABLE_FUNCTION(function, name, source, text) void function(struct table_run *t);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "embed/embed.h"
 #include "sim/tables/cube.h"
 #include "sim/tables/exchange.h"
 #include "sim/tables/queue.h"
@@ -27,26 +28,17 @@ label(struct chart *chart, const char *title, const char *x, const char *y)
 static double
 chain_sweeps(struct table_run *t, uint32_t k, uint32_t load_mean, uint32_t runs)
 {
-    char spec[24];
     struct exchange e;
     double sum = 0.0, lambda = 1.0 / (1.0 + sin(pi / k));
-    snprintf(spec, sizeof spec, "chain:%u", k);
-    enum lbm_err err = exchange_of_spec(spec, &e);
-    if (err != LBM_OK) {
-        table_fail(t, err);
+    if (!exchange_of_spec(t, &e, "chain:%u", k))
         return nan("");
-    }
-    uint64_t *load = lbm_alloc(e.n, sizeof *load);
-    if (load == NULL)
-        table_fail(t, LBM_E_NOMEM);
-    for (uint32_t run = 0; run < runs && load != NULL; run++) {
+    for (uint32_t run = 0; run < runs; run++) {
         struct lbm_rng rng;
         lbm_rng_stream(&rng, t->options->seed, run);
-        exchange_loads(&rng, load_mean, e.n, load);
-        sum += exchange_sweeps(&e, (struct ratio){(uint32_t)lround(lambda * 1e5), 100000}, load);
+        exchange_loads(&e, &rng, load_mean);
+        sum += exchange_sweeps(t, &e, (struct ratio){(uint32_t)lround(lambda * 1e5), 100000});
     }
-    free(load);
-    exchange_free(&e);
+    exchange_close(&e);
     return sum / runs;
 }
 
@@ -254,17 +246,6 @@ rjk03_fig_23(struct table_run *t, struct chart *chart)
 
 /* ---- HEI97 --------------------------------------------------------------------------------------------- */
 
-/* u(nu) / u(0) of eq. (13). */
-static double
-decay(uint32_t n, int nu)
-{
-    double sum = 0.0;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j < n; j++)
-            sum += pow(0.5 * (cos(pi * i / n) + cos(pi * j / n)), 2 * nu);
-    return sum / ((double)n * n);
-}
-
 static void
 hei97_fig_5_left(struct table_run *t, struct chart *chart)
 {
@@ -275,7 +256,7 @@ hei97_fig_5_left(struct table_run *t, struct chart *chart)
     for (uint32_t n = 8; n <= 128; n *= 4) {
         struct series *series = chart_series(chart, "lattice of %u x %u", n, n);
         for (int nu = 0; nu <= 30; nu++)
-            series_add(series, nu, decay(n, nu));
+            series_add(series, nu, lbm_lattice_decay(n, (uint32_t)nu));
     }
 }
 
@@ -287,8 +268,8 @@ hei97_fig_5_right(struct table_run *t, struct chart *chart)
     chart->x_log = chart->x_binary = chart->from_zero = 1;
     struct series *series = chart_series(chart, "eq. (13)");
     for (uint32_t n = 4; n <= 1024; n *= 2) {
-        int nu = 1;
-        while (decay(n, nu) > 0.1)
+        uint32_t nu = 1;
+        while (lbm_lattice_decay(n, nu) > 0.1)
             nu++;
         series_add(series, n, nu);
     }

@@ -33,12 +33,16 @@ print_number(double value, const char *sign)
 static void
 print_cell(const struct cell *cell)
 {
-    int by_paper = !isnan(cell->paper) && !cell->paper_errs;
+    int by_paper = cell_is_by_paper(cell);
+    const char *verdict = !cell_ok(cell)         ? "WRONG"
+                          : cell->paper_errs     ? "ok, the paper errs"
+                          : cell->not_reproduced ? "ok, not reproduced"
+                                                 : "ok";
     printf("  %-62s", cell->item);
     print_number(cell->paper, relation_signs[cell->relation]);
     print_number(cell->ours, "");
     print_number(by_paper ? cell->tolerance : cell->slack, "");
-    printf("  %s", cell_ok(cell) ? cell->paper_errs ? "ok, the paper errs" : "ok" : "WRONG");
+    printf("  %s", verdict);
     if (!by_paper)
         printf(" (right: %.10g)", cell->computed);
     else if (!isnan(cell->computed))
@@ -63,6 +67,8 @@ report_table(const struct table *table, const struct table_run *run, int quiet)
     }
     if (run->diag.code != LBM_OK)
         printf("%s: not computed: %s\n", table->name, run->diag.text);
+    else if (run->diag.text[0] != '\0' && !quiet)
+        printf("%s: skipped: %s\n", table->name, run->diag.text);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
@@ -93,7 +99,7 @@ json_cell(const struct table *table, const struct cell *cell)
 {
     static const char *const relations[] = {
         [WITHIN] = "within", [AT_MOST] = "at most", [AT_LEAST] = "at least"};
-    int by_paper = !isnan(cell->paper) && !cell->paper_errs;
+    int by_paper = cell_is_by_paper(cell);
     printf("{");
     json_text("name", table->name);
     printf(", ");
@@ -109,7 +115,8 @@ json_cell(const struct table *table, const struct cell *cell)
         json_number("computed", cell->computed);
         json_number("computed_tolerance", cell->slack);
     }
-    printf(", \"paper_errs\": %s", cell->paper_errs ? "true" : "false");
+    printf(", \"paper_errs\": %s, \"not_reproduced\": %s", cell->paper_errs ? "true" : "false",
+           cell->not_reproduced ? "true" : "false");
     if (cell->note[0] != '\0') {
         printf(", ");
         json_text("note", cell->note);

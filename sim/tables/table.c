@@ -59,6 +59,19 @@ cell_paper_errs(struct cell *cell, const char *why)
 }
 
 struct cell *
+cell_not_reproduced(struct cell *cell, const char *why)
+{
+    cell->not_reproduced = 1;
+    return cell_note(cell, "%s", why);
+}
+
+int
+cell_is_by_paper(const struct cell *cell)
+{
+    return !isnan(cell->paper) && !cell->paper_errs && !cell->not_reproduced;
+}
+
+struct cell *
 cell_note(struct cell *cell, const char *fmt, ...)
 {
     va_list ap;
@@ -85,7 +98,7 @@ fits(enum relation relation, double ours, double theirs, double tolerance)
 int
 cell_ok(const struct cell *cell)
 {
-    int by_paper = !isnan(cell->paper) && !cell->paper_errs, by_computed = !isnan(cell->computed);
+    int by_paper = cell_is_by_paper(cell), by_computed = !isnan(cell->computed);
     if (!isfinite(cell->ours) || (!by_paper && !by_computed))
         return 0;
     if (by_paper && !fits(cell->relation, cell->ours, cell->paper, cell->tolerance))
@@ -99,6 +112,13 @@ table_fail(struct table_run *t, enum lbm_err err)
     if (t->diag.code == LBM_OK)
         (void)lbm_diag_set(&t->diag, err, NULL, 0, "%s", lbm_err_text(err));
     return 0;
+}
+
+void
+table_skip(struct table_run *t, const char *what)
+{
+    if (t->diag.code == LBM_OK)
+        snprintf(t->diag.text, sizeof t->diag.text, "%s", what);
 }
 
 uint32_t

@@ -25,19 +25,21 @@ struct cell {
     double computed, slack;  /* NAN: none */
     enum relation relation;  /* of ours to the paper's */
     int paper_errs;
+    int not_reproduced; /* the paper's number does not follow from what it says of its experiment */
 };
 
 /* How much is to be computed. */
 struct table_options {
     uint32_t runs; /* repetitions of random experiments; 0: each table's own number */
     uint64_t seed;
-    int full; /* more runs, and what takes minutes */
+    int full;           /* more runs, and what takes minutes */
+    const char *graphs; /* folder of guests that only some have, or NULL */
 };
 
 struct table_run {
     const struct table_options *options;
     LBM_VEC(struct cell) cells;
-    struct lbm_diag diag; /* code is not LBM_OK if the table could not be computed */
+    struct lbm_diag diag; /* not LBM_OK: the table could not be computed; else text says what was skipped */
 };
 
 struct table {
@@ -61,13 +63,21 @@ struct cell *cell_paper(struct cell *cell, double paper, double tolerance);
 struct cell *cell_bound(struct cell *cell, enum relation relation, double paper);
 struct cell *cell_computed(struct cell *cell, double computed, double slack);
 struct cell *cell_paper_errs(struct cell *cell, const char *why);
+/* The same verdict, in other words: nothing shows that the number is wrong. */
+struct cell *cell_not_reproduced(struct cell *cell, const char *why);
 struct cell *cell_note(struct cell *cell, const char *fmt, ...) LBM_PRINTF(2, 3);
+
+/* Nonzero if the paper's number judges ours. */
+int cell_is_by_paper(const struct cell *cell);
 
 /* Nonzero if ours is right. */
 int cell_ok(const struct cell *cell);
 
 /* The table cannot be computed; the first reason stays. Value: 0, so that callers may return it. */
 int table_fail(struct table_run *t, enum lbm_err err);
+
+/* Some of the table cannot be computed here, and why. */
+void table_skip(struct table_run *t, const char *what);
 
 /* Repetitions: as the user wants, or as the table thinks fit. */
 uint32_t table_runs(const struct table_run *t, uint32_t quick, uint32_t full);

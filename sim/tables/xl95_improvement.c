@@ -69,15 +69,16 @@ static const struct row table_7[] = {
 
 /* Percent by which lambda needs fewer sweeps than 1/2, over the same loads. */
 static double
-improvement(const struct exchange *e, const struct row *row, uint32_t runs, struct lbm_rng *rng,
-            uint64_t *load, uint64_t *copy)
+improvement(struct table_run *t, struct exchange *e, const struct row *row, uint32_t runs,
+            struct lbm_rng *rng, double *copy)
 {
     double half = 0.0, best = 0.0;
     for (uint32_t run = 0; run < runs; run++) {
-        exchange_loads(rng, row->load_mean, e->n, load);
-        memcpy(copy, load, e->n * sizeof *load);
-        half += exchange_sweeps(e, (struct ratio){1, 2}, load);
-        best += exchange_sweeps(e, (struct ratio){row->lambda, 100000}, copy);
+        exchange_loads(e, rng, row->load_mean);
+        memcpy(copy, e->load, e->n * sizeof *copy);
+        half += exchange_sweeps(t, e, (struct ratio){1, 2});
+        memcpy(e->load, copy, e->n * sizeof *copy);
+        best += exchange_sweeps(t, e, (struct ratio){row->lambda, 100000});
     }
     return 100.0 * (half - best) / half;
 }
@@ -100,19 +101,16 @@ run_row(struct table_run *t, const struct row *row, uint32_t runs, uint64_t stre
 {
     struct exchange e;
     struct lbm_rng rng;
-    enum lbm_err err = exchange_of_spec(row->hosts, &e);
-    if (err != LBM_OK) {
-        table_fail(t, err);
+    if (!exchange_of_spec(t, &e, "%s", row->hosts))
         return;
-    }
-    uint64_t *load = lbm_alloc(2 * (size_t)e.n, sizeof *load);
+    double *copy = lbm_alloc(e.n, sizeof *copy);
     lbm_rng_stream(&rng, t->options->seed, stream);
-    if (load != NULL)
-        judge(t, row, e.n, improvement(&e, row, runs, &rng, load, load + e.n), runs);
+    if (copy != NULL)
+        judge(t, row, e.n, improvement(t, &e, row, runs, &rng, copy), runs);
     else
         table_fail(t, LBM_E_NOMEM);
-    free(load);
-    exchange_free(&e);
+    free(copy);
+    exchange_close(&e);
 }
 
 static void

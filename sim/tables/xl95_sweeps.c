@@ -68,13 +68,13 @@ static const struct row table_3[] = {
 };
 
 static double
-mean_sweeps(const struct exchange *e, const struct row *row, uint32_t runs, struct lbm_rng *rng,
-            uint64_t *load)
+mean_sweeps(struct table_run *t, struct exchange *e, const struct row *row, uint32_t runs,
+            struct lbm_rng *rng)
 {
     double sum = 0.0;
     for (uint32_t run = 0; run < runs; run++) {
-        exchange_loads(rng, LOAD_MEAN, e->n, load);
-        sum += exchange_sweeps(e, (struct ratio){row->lambda, 10000}, load);
+        exchange_loads(e, rng, LOAD_MEAN);
+        sum += exchange_sweeps(t, e, (struct ratio){row->lambda, 10000});
     }
     return sum / runs;
 }
@@ -93,24 +93,17 @@ run_rows(struct table_run *t, const struct row *rows, size_t n)
 {
     uint32_t runs = table_runs(t, 400, 4000);
     struct exchange e = {0};
-    uint64_t *load = NULL;
     for (size_t i = 0; i < n && t->diag.code == LBM_OK; i++) {
         if (i == 0 || strcmp(rows[i].hosts, rows[i - 1].hosts) != 0) {
-            exchange_free(&e);
-            free(load);
-            load = NULL;
-            enum lbm_err err = exchange_of_spec(rows[i].hosts, &e);
-            if (err != LBM_OK || (load = lbm_alloc(e.n, sizeof *load)) == NULL)
-                break;
+            exchange_close(&e);
+            if (!exchange_of_spec(t, &e, "%s", rows[i].hosts))
+                return;
         }
         struct lbm_rng rng;
         lbm_rng_stream(&rng, t->options->seed, i);
-        judge(t, &rows[i], mean_sweeps(&e, &rows[i], runs, &rng, load), runs);
+        judge(t, &rows[i], mean_sweeps(t, &e, &rows[i], runs, &rng), runs);
     }
-    if (load == NULL)
-        table_fail(t, LBM_E_NOMEM);
-    free(load);
-    exchange_free(&e);
+    exchange_close(&e);
 }
 
 void
