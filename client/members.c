@@ -197,6 +197,9 @@ run_evict(const struct lbm_cli *client)
     return run_change(client, client->value[EVICT_TIMEOUT].number, &change);
 }
 
+/* Never the daemon's own by default: whoever types this means another host, which is dead. */
+static const struct lbm_operand evicted_operand[] = {{.name = "HOST", .text = "id or name of the host"}};
+
 const struct lbm_command lbm_command_evict = {
     .name = "evict",
     .text = "have a dead host's buddy take over its vertices",
@@ -205,7 +208,7 @@ const struct lbm_command lbm_command_evict = {
         "The host, should it come back, joins again empty.",
     .options = evict_options,
     .n_options = EVICT_OPTIONS,
-    .operands = host_operand,
+    .operands = evicted_operand,
     .n_operands = 1,
     .run = run_evict,
 };

@@ -69,6 +69,15 @@ expect 2 '--hosts: given twice' plan a.graph --hosts ring:3 --hosts ring:3
 expect 2 '--json: given twice' --json plan --json
 expect 2 '--imbalance: .x. is not a number' plan a.graph --hosts ring:3 --imbalance x
 expect 2 '--imbalance: .* from 0 to' plan a.graph --hosts ring:3 --imbalance=-1
+# The live host that one is on is no default of what is to be evicted.
+expect 2 'HOST' evict
+expect 2 'HOST' evict --lost
+# 300 % is hardly ever meant.
+expect 2 "--imbalance: '3' is not .*: for 3 percent write 3% or 0.03" plan a.graph --hosts ring:3 --imbalance 3
+expect 2 "--imbalance: '1.5' is not .*: for 1.5 percent write 1.5% or 0.015" submit a.graph --imbalance 1.5
+expect 2 "--imbalance: '101%' is not" plan a.graph --hosts ring:3 --imbalance 101%
+expect 2 "--imbalance: '3%%' is not" plan a.graph --hosts ring:3 --imbalance 3%%
+expect 2 "--imbalance: '%' is not" plan a.graph --hosts ring:3 --imbalance %
 expect 2 '--seed: .* whole number' plan a.graph --hosts ring:3 --seed 1.5
 expect 2 '--time-limit: ' plan a.graph --hosts ring:3 --time-limit 0
 expect 2 '--method: .scotch. is none of lbmap, heirich' plan a.graph --hosts ring:3 --method scotch

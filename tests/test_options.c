@@ -13,7 +13,7 @@
 #include "cli/options.h"
 #include "client/links.h"
 
-enum { HOSTS, SEED, BOUND, METHOD, OUTPUT, FLAG, OPTIONS };
+enum { HOSTS, SEED, BOUND, METHOD, OUTPUT, FLAG, SHARE, OPTIONS };
 enum { QUIET, GLOBALS };
 enum { OPERANDS_MAX = 2, ARGS_MAX = 16 };
 
@@ -43,6 +43,7 @@ static const struct lbm_option own[OPTIONS] = {
                 .text = "method"},
     [OUTPUT] = {.name = "output", .letter = 'o', .type = LBM_OPTION_TEXT, .value = "FILE", .text = "output"},
     [FLAG] = {.name = "verbose", .letter = 'v', .type = LBM_OPTION_FLAG, .text = "flag"},
+    [SHARE] = {.name = "share", .type = LBM_OPTION_SHARE, .value = "S", .max = 1.0, .text = "share"},
 };
 
 static const struct lbm_option global[GLOBALS] = {
@@ -217,6 +218,35 @@ limits_are_accepted(void **state)
     assert_int_equal(parse("--seed 0")->err, LBM_OK);
     assert_int_equal(parse("-i 10")->err, LBM_OK);
     assert_int_equal(parse("-i 0")->err, LBM_OK);
+}
+
+static void
+a_share_may_be_written_in_percent(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        double share;
+    } lines[] = {{"--share 3%", 0.03}, {"--share=0.03", 0.03}, {"--share 100%", 1},    {"--share 1", 1},
+                 {"--share 0", 0},     {"--share 0%", 0},      {"--share 0.5%", 0.005}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct parsed *p = parse(lines[i].line);
+        assert_int_equal(p->err, LBM_OK);
+        double error = p->value[SHARE].number - lines[i].share;
+        assert_true(error < 1e-15 && error > -1e-15);
+    }
+    assert_refused("--share 3", LBM_E_RANGE, "--share", "for 3 percent write 3% or 0.03");
+    assert_refused("--share 101", LBM_E_RANGE, "--share", "from 0 to 1, or a percentage such as 3%");
+    assert_refused("--share 101%", LBM_E_RANGE, "--share", "a percentage");
+    assert_refused("--share=-1%", LBM_E_RANGE, "--share", "a percentage");
+    assert_refused("--share 1e999%", LBM_E_RANGE, "--share", "a percentage");
+    static const char *const texts[] = {"%", "3%%", "3 %x", "0x1%", "nan", "inf%", "%3", "3%4"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "--share=%s", texts[i]);
+        struct parsed *p = parse(line);
+        assert_int_not_equal(p->err, LBM_OK);
+    }
 }
 
 /* ---- refused ------------------------------------------------------------------------------------- */
@@ -501,6 +531,7 @@ main(void)
         cmocka_unit_test(one_dash_is_an_operand_and_a_value),
         cmocka_unit_test(a_value_may_begin_with_a_dash_if_attached),
         cmocka_unit_test(a_choice_gives_its_index),
+        cmocka_unit_test(a_share_may_be_written_in_percent),
         cmocka_unit_test(without_room_parsing_ends_at_the_first_operand),
         cmocka_unit_test(limits_are_accepted),
         cmocka_unit_test(unknown_options_are_refused),

@@ -49,6 +49,31 @@ convert_number(const struct lbm_option *option, const char *text, const char *la
     return LBM_OK;
 }
 
+/* A bare number above 1 is most likely meant as percent: it is refused, and both ways to write it are shown.
+ */
+static enum lbm_err
+convert_share(const struct lbm_option *option, const char *text, const char *label,
+              struct lbm_option_value *value, struct lbm_diag *diag)
+{
+    static const char what[] = "a number from %.16g to %.16g, or a percentage such as 3%%";
+    char *end, range[96];
+    double number = strtod(text, &end);
+    int is_percent = end != text && strcmp(end, "%") == 0;
+    LBM_ASSERT(option->max <= 1);
+    snprintf(range, sizeof range, what, option->min, option->max);
+    if (text[strspn(text, "0123456789.eE+-%")] != '\0' || end == text || (*end != '\0' && !is_percent))
+        return lbm_diag_set(diag, LBM_E_SYNTAX, label, 0, "'%s' is not %s", text, range);
+    double share = is_percent ? number / 100 : number;
+    if (!is_percent && number > option->max && number <= 100)
+        return lbm_diag_set(diag, LBM_E_RANGE, label, 0,
+                            "'%s' is not %s: for %.16g percent write %.16g%% or %.16g", text, range, number,
+                            number, number / 100);
+    if (!isfinite(share) || share < option->min || share > option->max)
+        return lbm_diag_set(diag, LBM_E_RANGE, label, 0, "'%s' is not %s", text, range);
+    value->number = share;
+    return LBM_OK;
+}
+
 static enum lbm_err
 convert_choice(const struct lbm_option *option, const char *text, const char *label,
                struct lbm_option_value *value, struct lbm_diag *diag)
@@ -75,6 +100,8 @@ lbm_option_convert(const struct lbm_option *option, const char *text, const char
     enum lbm_err err = LBM_OK;
     if (option->type == LBM_OPTION_INTEGER || option->type == LBM_OPTION_NUMBER)
         err = convert_number(option, text, label, value, diag);
+    else if (option->type == LBM_OPTION_SHARE)
+        err = convert_share(option, text, label, value, diag);
     else if (option->type == LBM_OPTION_CHOICE)
         err = convert_choice(option, text, label, value, diag);
     if (err == LBM_OK)

@@ -17,6 +17,7 @@ enum lbm_option_type {
     LBM_OPTION_FLAG,    /* no value */
     LBM_OPTION_INTEGER, /* whole number, min .. max */
     LBM_OPTION_NUMBER,  /* real number, min .. max */
+    LBM_OPTION_SHARE,   /* the same, of a whole: at most 1; "3%" is 0.03 */
     LBM_OPTION_TEXT,    /* anything that is not empty */
     LBM_OPTION_CHOICE   /* one of choices, exactly */
 };
@@ -36,7 +37,7 @@ struct lbm_option {
     char letter;      /* 0: none */
     enum lbm_option_type type;
     const char *value;    /* what --help calls the value, NULL for flags */
-    double min, max;      /* INTEGER, NUMBER */
+    double min, max;      /* INTEGER, NUMBER, SHARE */
     const char *fallback; /* value if it is not given, as text; NULL: none */
     const char *unit;     /* of a number, or NULL */
     int required;
