@@ -108,7 +108,7 @@ hei97_planar(struct table_run *t)
             return;
         }
         snprintf(path, sizeof path, "%s/%s.graph.gz", t->options->graphs, files[i].name);
-        enum lbm_err err = lbm_file_graph(path, LBM_FORMAT_COUNT, &g, &t->diag);
+        enum lbm_err err = lbm_file_graph(path, LBM_FORMAT_COUNT, NULL, &g, &t->diag);
         if (err != LBM_OK) {
             table_fail(t, err);
             return;
