@@ -44,7 +44,8 @@ systemd/                            daemon
 libconfig                           daemon
 planarity/                          lib/embed
 libqhull_r/                         lib/space lib/graph
-expat                               lib/graph
+expat                               lib/graph lib/host
+yaml[.]h                            lib/host
 cairo                               client
 zlib                                lib/file lib/store
 jansson                             client daemon sim

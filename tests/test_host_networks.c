@@ -425,6 +425,133 @@ slurm_blocks_are_joined_as_their_sizes_tell(void **state)
     EXAMPLES_HOLD(examples);
 }
 
+static const char several[] = "# two clusters\n"
+                              "- topology: old\n"
+                              "  tree:\n"
+                              "    switches:\n"
+                              "      - switch: root\n"
+                              "        children: leaf[1-2]\n"
+                              "      - switch: leaf1\n"
+                              "        nodes: a[1-2]\n"
+                              "      - {switch: leaf2, nodes: 'b1'}\n"
+                              "- topology: new\n"
+                              "  cluster_default: true\n"
+                              "  block:\n"
+                              "    block_sizes: [1, 2]\n"
+                              "    blocks:\n"
+                              "      - block: x\n"
+                              "        nodes: n1\n"
+                              "      - block: y\n"
+                              "        nodes: n2\n"
+                              "      - block: z\n"
+                              "        nodes: n3\n"
+                              "- topology: tpu\n"
+                              "  torus3d:\n"
+                              "    toruses:\n"
+                              "      - name: pod\n"
+                              "        dims: {x: 5, y: 2, z: 1}\n"
+                              "        placements: [{dims: {x: 1, y: 1, z: 1}}]\n"
+                              "        regions:\n"
+                              "          - anchor: {x: 4, y: 0, z: 0}\n"
+                              "            dims: {x: 1, y: 2, z: 1}\n"
+                              "            nodes: t[1-2]\n"
+                              "          - anchor: {x: 0, y: 1, z: 0}\n"
+                              "            dims: {x: 3, y: 1, z: 1}\n"
+                              "            nodes: t[3-5]\n"
+                              "- topology: plain\n"
+                              "  flat: true\n";
+
+static void
+slurm_yaml_has_several_topologies(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"the cluster's own", several, 3, "n1 n2 n3", {4, 6, 6}, {0}},
+        {"the tree", several, 3, "a1 a2 b1", {2, 4, 4}, {.topology = "old"}},
+        {"two of the tree", several, 2, "a2 b1", {4}, {.topology = "old", .nodes = "a2,b1"}},
+        {"regions of a torus of 5 x 2; places without a host are passed through",
+         several,
+         5,
+         "t1 t2 t3 t4 t5",
+         /* at (4,0) (4,1) (0,1) (1,1) (2,1) */
+         {1, 2, 1, 3, 2, 1, 3, 2, 2, 1},
+         {.topology = "tpu"}},
+        {"a document mark, islands, JSON is YAML too",
+         "---\n[{\"topology\": \"t\", \"tree\": {\"switches\": [{\"switch\": \"p\", \"nodes\": \"a\"},"
+         "{\"switch\": \"q\", \"nodes\": \"b,c\"}]}}]\n",
+         3,
+         "a b c",
+         {4, 4, 2},
+         {0}},
+        {"two rings of topology.conf",
+         "RingName=r0 Nodes=n[0-5]\nRingName=r1 Nodes=m[0-1]\n",
+         8,
+         "n0 n1 n2 n3 n4 n5 m0 m1",
+         {1, 2, 1, 3, 2, 1, 2, 3, 2, 1, 1, 2, 3, 2, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 1},
+         {0}},
+        {"a ring of topology.yaml, of which a job has some hosts",
+         "- topology: r\n  ring:\n    rings:\n    - ring: r0\n      nodes: n[0-7]\n",
+         3,
+         "n0 n3 n7",
+         {3, 1, 4},
+         {.nodes = "n7,n3,n0"}},
+    };
+    EXAMPLES_HOLD(examples);
+}
+
+static void
+wrong_slurm_yaml_is_refused(void **state)
+{
+    (void)state;
+    refused_with(several, &(struct lbm_hosts_reading){.topology = "none"}, LBM_E_RANGE, 2,
+                 "no such topology");
+    refused_with(several, &(struct lbm_hosts_reading){.topology = "plain"}, LBM_E_SYNTAX, 35,
+                 "lists no nodes");
+    refused("---\n", LBM_E_SYNTAX, 2, "list");
+    refused("--- {a: b}\n", LBM_E_SYNTAX, 1, "list");
+    refused("---\n- topology: t\n  tree: {switches: [\n", LBM_E_SYNTAX, 4, "not YAML");
+    refused("- topology: t\n", LBM_E_SYNTAX, 1, "one of tree, block");
+    refused("- tree: {switches: []}\n", LBM_E_SYNTAX, 1, "a name first");
+    refused("- topology: t\n  colour: red\n  flat: true\n", LBM_E_SYNTAX, 2, "colour");
+    refused("- topology: t\n  flat: true\n  tree: {switches: []}\n", LBM_E_SYNTAX, 1, "one of tree, block");
+    refused("- topology: t\n  tree: {switches: []}\n", LBM_E_SYNTAX, 1, "empty");
+    refused("- topology: t\n  tree: x\n", LBM_E_SYNTAX, 2, "members");
+    refused("- topology: t\n  tree:\n    switches: x\n", LBM_E_SYNTAX, 3, "a list is expected");
+    refused("- topology: t\n  tree:\n    switches:\n    - switch: s\n", LBM_E_SYNTAX, 4, "either nodes or");
+    refused("- topology: t\n  tree:\n    switches:\n    - nodes: s\n", LBM_E_SYNTAX, 4, "a name is missing");
+    refused("- topology: t\n  tree:\n    switches:\n    - {switch: s, nodes: [a, b]}\n", LBM_E_SYNTAX, 4,
+            "one word");
+    refused("- topology: t\n  tree:\n    switches:\n    - {switch: s, children: u}\n", LBM_E_SYNTAX, 4,
+            "\"u\"");
+    refused("- topology: t\n  tree:\n    switches:\n    - {switch: s, nodes: 'n[1-'}\n", LBM_E_SYNTAX, 4,
+            "not closed");
+    refused("- topology: t\n  block:\n    block_sizes: [4, 12]\n    blocks:\n    - {block: b, nodes: a}\n",
+            LBM_E_RANGE, 3, "power of two");
+    refused("- topology: t\n  block:\n    block_sizes: [many]\n    blocks:\n    - {block: b, nodes: a}\n",
+            LBM_E_SYNTAX, 3, "number");
+    static const char torus[] =
+        "- topology: t\n  torus3d:\n    toruses:\n    - name: p\n      dims: {x: 2, y: 1, z: 1}\n";
+    struct lbm_buf text = {0};
+    lbm_buf_printf(&text, "%s      nodes: a[1-3]\n", torus);
+    lbm_buf_put(&text, "", 1);
+    refused(text.at, LBM_E_RANGE, 4, "3 nodes for 2 places");
+    text.len = 0;
+    lbm_buf_printf(
+        &text, "%s      regions:\n      - {anchor: {x: 1, y: 0, z: 0}, dims: {x: 2, y: 1, z: 1}, nodes: a}\n",
+        torus);
+    lbm_buf_put(&text, "", 1);
+    refused(text.at, LBM_E_SYNTAX, 7, "does not fit");
+    text.len = 0;
+    lbm_buf_printf(
+        &text,
+        "%s      regions:\n      - {anchor: {x: 1, y: 0, z: 0}, dims: {x: 1, y: 1, z: 1}, nodes: a}\n"
+        "      - {anchor: {x: 1, y: 0, z: 0}, dims: {x: 1, y: 1, z: 1}, nodes: b}\n",
+        torus);
+    lbm_buf_put(&text, "", 1);
+    refused(text.at, LBM_E_SYNTAX, 8, "has this place already: \"b\"");
+    lbm_buf_free(&text);
+}
+
 static void
 wrong_slurm_files_are_refused(void **state)
 {
@@ -434,9 +561,9 @@ wrong_slurm_files_are_refused(void **state)
     refused_with(tree, &(struct lbm_hosts_reading){.nodes = "x1,z3"}, LBM_E_RANGE, 0, "no host \"z3\"");
     refused_with(tree, &(struct lbm_hosts_reading){.nodes = "x[1-"}, LBM_E_SYNTAX, 0, "not closed");
     refused_with(tree, &(struct lbm_hosts_reading){.topology = "t"}, LBM_E_UNSUPPORTED, 0, "@topology");
-    refused("BlockName=a Nodes=x\nSwitchName=b Nodes=y\n", LBM_E_SYNTAX, 2, "blocks and switches");
+    refused("BlockName=a Nodes=x\nSwitchName=b Nodes=y\n", LBM_E_SYNTAX, 2, "not as the others");
     refused("BlockName=a Nodes=x Switches=y\n", LBM_E_SYNTAX, 1, "no Switches");
-    refused("BlockName=a SwitchName=b Nodes=x\n", LBM_E_SYNTAX, 1, "a switch and a block");
+    refused("BlockName=a SwitchName=b Nodes=x\n", LBM_E_SYNTAX, 1, "two names");
     refused("BlockName=a Nodes=x\nBlockName=a Nodes=y\n", LBM_E_SYNTAX, 2, "this block has a line already");
     refused("BlockName=a Nodes=x\nBlockName=b Nodes=x\n", LBM_E_SYNTAX, 2, "in another block");
     refused("BlockName=a Nodes=x\n\nBlockSizes=4,12\n", LBM_E_RANGE, 3, "power of two");
@@ -524,6 +651,8 @@ main(void)
         cmocka_unit_test(slurm_trees_forests_and_fabrics),
         cmocka_unit_test(slurm_blocks_are_joined_as_their_sizes_tell),
         cmocka_unit_test(wrong_slurm_files_are_refused),
+        cmocka_unit_test(slurm_yaml_has_several_topologies),
+        cmocka_unit_test(wrong_slurm_yaml_is_refused),
         cmocka_unit_test(degrees_stay_small_in_large_fabrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@
     X(FATTREE, "fattree", "fattree:K", "K^3/4 hosts at three layers of K-port switches")                     \
     X(DRAGONFLY, "dragonfly", "dragonfly:A,H,P",                                                             \
       "A H + 1 groups of A routers, each with H global links and P hosts")                                   \
-    X(FILE, "file", "file:PATH", "METIS with costs and capacities, Scotch .tgt, Slurm topology.conf, GraphML")
+    X(FILE, "file", "file:PATH", "METIS with costs and capacities, Scotch .tgt, Slurm topology, GraphML")
 
 enum lbm_topology {
 #define LBM_TOPOLOGY_ENUM(id, name, form, text) LBM_TOPOLOGY_##id,

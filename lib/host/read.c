@@ -208,7 +208,14 @@ static int
 looks_slurm(const struct lbm_scan *first)
 {
     return starts_with(first, "SwitchName") || starts_with(first, "BlockName") ||
-           starts_with(first, "BlockSizes");
+           starts_with(first, "BlockSizes") || starts_with(first, "RingName");
+}
+
+/* A document, or a list right away. */
+static int
+looks_yaml(const struct lbm_scan *first)
+{
+    return starts_with(first, "---") || starts_with(first, "- ");
 }
 
 /* Scotch targets begin with the name of a kind of architecture. */
@@ -229,6 +236,7 @@ static const struct format {
     {"a METIS graph", looks_metis, read_metis, 0, 0, 0},
     {"a GraphML graph", looks_graphml, read_graphml, 1, 0, 0},
     {"a topology.conf of Slurm", looks_slurm, lbm_hosts_read_slurm, 1, 1, 0},
+    {"a topology.yaml of Slurm", looks_yaml, lbm_hosts_read_slurm_yaml, 1, 1, 1},
     {"a Scotch target", looks_scotch, lbm_hosts_read_scotch, 0, 0, 0},
 };
 
@@ -261,5 +269,5 @@ lbm_hosts_parse(const char *name, const char *text, size_t len, const struct lbm
         return err == LBM_OK ? formats[i].read(name, text, len, how, out, diag) : err;
     }
     return lbm_diag_set(diag, LBM_E_SYNTAX, name, first.line,
-                        "no host graph; METIS, GraphML, Scotch targets and Slurm's topology.conf are read");
+                        "no host graph; METIS, GraphML, Scotch targets and Slurm's topologies are read");
 }

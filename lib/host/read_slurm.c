@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Slurm's topology.conf, line by line: switches (topology/tree) or blocks (topology/block). */
+/* Slurm's topology.conf, line by line: switches (topology/tree), blocks
+ * (topology/block) or rings (topology/ring). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,7 @@ read_setting(struct lbm_scan *scan, struct slurm_text *key, struct slurm_text *v
 /* What one line says. */
 struct line {
     uint64_t number;
-    struct slurm_text switch_name, block_name, sizes, nodes, switches;
+    struct slurm_text switch_name, block_name, ring_name, sizes, nodes, switches;
 };
 
 static enum lbm_err
@@ -87,9 +88,13 @@ take_setting(struct slurm_topology *t, struct line *line)
         const char *key;
         struct slurm_text *value;
     } keys[] = {
-        {"SwitchName", &line->switch_name}, {"BlockName", &line->block_name},
-        {"BlockSizes", &line->sizes},       {"Nodes", &line->nodes},
-        {"Switches", &line->switches},      {"LinkSpeed", &ignored},
+        {"SwitchName", &line->switch_name},
+        {"BlockName", &line->block_name},
+        {"RingName", &line->ring_name},
+        {"BlockSizes", &line->sizes},
+        {"Nodes", &line->nodes},
+        {"Switches", &line->switches},
+        {"LinkSpeed", &ignored},
     };
     read_setting(&t->scan, &key, &value);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -99,10 +104,11 @@ take_setting(struct slurm_topology *t, struct line *line)
             return LBM_OK;
         }
     struct slurm_text word = {key.at, (size_t)(t->scan.at - key.at)};
-    return lbm_slurm_refuse(t, t->scan.line, LBM_E_SYNTAX,
-                            "not understood; a line is SwitchName=NAME Nodes=LIST, SwitchName=NAME "
-                            "Switches=LIST, BlockName=NAME Nodes=LIST or BlockSizes=LIST",
-                            word);
+    return lbm_slurm_refuse(
+        t, t->scan.line, LBM_E_SYNTAX,
+        "not understood; a line is SwitchName=NAME Nodes=LIST, SwitchName=NAME "
+        "Switches=LIST, BlockName=NAME Nodes=LIST, BlockSizes=LIST or RingName=NAME Nodes=LIST",
+        word);
 }
 
 /* Numbers with commas between. */
@@ -127,29 +133,53 @@ take_sizes(struct slurm_topology *t, const struct line *line)
                             "block sizes are up to 16 numbers from 1 on, as in 4,16", line->sizes);
 }
 
+/* What a line is about. Out: *kind, *name. */
 static enum lbm_err
-check_line(struct slurm_topology *t, const struct line *line)
+find_kind(struct slurm_topology *t, const struct line *line, enum slurm_kind *kind, struct slurm_text *name)
 {
-    int is_switch = line->switch_name.len != 0, is_block = line->block_name.len != 0;
-    if (!is_switch && !is_block)
+    const struct slurm_text *names[] = {&line->switch_name, &line->block_name, &line->ring_name};
+    static const enum slurm_kind kinds[] = {SLURM_TREE, SLURM_BLOCK, SLURM_TORUS};
+    int n = 0;
+    for (int k = 0; k < 3; k++)
+        if (names[k]->len != 0) {
+            *kind = kinds[k];
+            *name = *names[k];
+            n++;
+        }
+    if (n == 0)
         return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "no SwitchName on this line, only",
                                 line->nodes.len != 0 ? line->nodes : line->switches);
-    if (is_switch && is_block)
-        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "this is a switch and a block",
-                                line->block_name);
-    if (is_switch && (line->nodes.len == 0) == (line->switches.len == 0))
+    if (n > 1)
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "this line has two names, one is", *name);
+    if (t->entries.n != 0 && *kind != t->kind)
         return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX,
-                                "a switch has either Nodes or Switches; not so", line->switch_name);
-    if (is_block && line->switches.len != 0)
-        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "a block has Nodes, no Switches",
-                                line->block_name);
-    enum slurm_kind kind = is_block ? SLURM_BLOCK : SLURM_TREE;
-    if (t->entries.n != 0 && kind != t->kind)
-        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX,
-                                "blocks and switches in one file; the other is",
-                                is_block ? line->block_name : line->switch_name);
-    t->kind = kind;
+                                "a file has either switches, blocks or rings; this is not as the others",
+                                *name);
     return LBM_OK;
+}
+
+static enum lbm_err
+add_line(struct slurm_topology *t, const struct line *line)
+{
+    struct slurm_entry entry = {.nodes = line->nodes,
+                                .switches = line->switches,
+                                .line = line->number,
+                                .torus = (uint32_t)t->entries.n};
+    enum slurm_kind kind = SLURM_TREE;
+    enum lbm_err err = find_kind(t, line, &kind, &entry.name);
+    if (err != LBM_OK)
+        return err;
+    t->kind = kind;
+    if (t->kind == SLURM_TREE && (line->nodes.len == 0) == (line->switches.len == 0))
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX,
+                                "a switch has either Nodes or Switches; not so", entry.name);
+    if (t->kind != SLURM_TREE && line->switches.len != 0)
+        return lbm_slurm_refuse(t, line->number, LBM_E_SYNTAX, "a block or ring has Nodes, no Switches",
+                                entry.name);
+    if (t->entries.n == LBM_NETWORK_MAX)
+        return lbm_slurm_refuse(t, line->number, LBM_E_LIMIT, "too many switches or blocks, the last",
+                                entry.name);
+    return lbm_vec_push(&t->entries, entry);
 }
 
 static enum lbm_err
@@ -163,17 +193,10 @@ read_line(struct slurm_topology *t)
         err = take_setting(t, &line);
     if (err == LBM_OK && line.sizes.len != 0)
         err = take_sizes(t, &line);
-    if (err != LBM_OK || (line.sizes.len != 0 && line.switch_name.len == 0 && line.block_name.len == 0))
+    int is_named = line.switch_name.len != 0 || line.block_name.len != 0 || line.ring_name.len != 0;
+    if (err != LBM_OK || (line.sizes.len != 0 && !is_named))
         return err;
-    err = check_line(t, &line);
-    if (err != LBM_OK)
-        return err;
-    struct slurm_entry entry = {t->kind == SLURM_BLOCK ? line.block_name : line.switch_name, line.nodes,
-                                line.switches, line.number};
-    if (t->entries.n == LBM_NETWORK_MAX)
-        return lbm_slurm_refuse(t, line.number, LBM_E_LIMIT, "too many switches or blocks, the last",
-                                entry.name);
-    return lbm_vec_push(&t->entries, entry);
+    return add_line(t, &line);
 }
 
 enum lbm_err
@@ -186,7 +209,7 @@ lbm_hosts_read_slurm(const char *name, const char *text, size_t len, const struc
     for (int more = len != 0; err == LBM_OK && more; more = lbm_scan_next_line(&t.scan))
         err = read_line(&t);
     if (err == LBM_OK && t.entries.n == 0)
-        err = lbm_scan_refuse(&t.scan, LBM_E_SYNTAX, "no line with SwitchName= or BlockName=");
+        err = lbm_scan_refuse(&t.scan, LBM_E_SYNTAX, "no line with SwitchName=, BlockName= or RingName=");
     if (err == LBM_OK)
         err = lbm_slurm_hosts(&t, out);
     lbm_slurm_free(&t);

@@ -2,7 +2,8 @@
 /* What Slurm's topology.conf and topology.yaml tell, and the hosts made of it; not for other modules.
  *
  * read_slurm.c and read_slurm_yaml.c fill the entries, slurm_tree.c and slurm_block.c put them into groups,
- * slurm_network.c those that are no tree, and slurm_hosts.c finds the hosts below the groups. */
+ * slurm_network.c has those that are no tree, slurm_torus.c rings and tori, and slurm_hosts.c finds the hosts
+ * of all. */
 #ifndef LBM_HOST_SLURM_H
 #define LBM_HOST_SLURM_H
 
@@ -15,13 +16,16 @@ struct slurm_text {
     size_t len;
 };
 
-/* A switch or a block. */
+/* A switch, a block, a ring, or a region of a torus. */
 struct slurm_entry {
     struct slurm_text name, nodes, switches;
     uint64_t line;
+    uint32_t n_named; /* names that nodes lists; of slurm_hosts.c */
+    /* Of a torus: which one, its extents (0: a ring, as long as its list), and the region. */
+    uint32_t torus, torus_dims[3], anchor[3], dims[3];
 };
 
-enum slurm_kind { SLURM_TREE, SLURM_BLOCK };
+enum slurm_kind { SLURM_TREE, SLURM_BLOCK, SLURM_TORUS };
 
 enum { SLURM_BLOCK_SIZES_MAX = 16 };
 
@@ -29,6 +33,7 @@ enum { SLURM_BLOCK_SIZES_MAX = 16 };
 struct slurm_host {
     char *name;
     uint32_t entry;
+    uint32_t index; /* in the list of its entry */
     uint32_t place; /* in the order of the file */
 };
 
@@ -95,5 +100,9 @@ enum lbm_err lbm_slurm_block_groups(struct slurm_topology *t) LBM_MUST_CHECK;
  * name once (the first one is kept, place is the number of the host). Errors: as lbm_hosts_from_network. */
 enum lbm_err lbm_slurm_network(struct slurm_topology *t, const struct slurm_tree *tree,
                                struct lbm_hosts *out) LBM_MUST_CHECK;
+
+/* Hosts of rings and tori. In: t->hosts.  Out: *out without names, in the order of t->hosts.
+ * Errors: LBM_E_RANGE, LBM_E_SYNTAX, LBM_E_NOMEM. */
+enum lbm_err lbm_slurm_tori(struct slurm_topology *t, struct lbm_hosts *out) LBM_MUST_CHECK;
 
 #endif

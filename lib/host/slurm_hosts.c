@@ -28,9 +28,10 @@ take_host(void *arg, const char *name)
             return lbm_slurm_refuse(t, line, LBM_E_SYNTAX, "no name of a host", text);
     if (t->n_named++ == LBM_HOSTLIST_MAX)
         return lbm_slurm_refuse(t, line, LBM_E_LIMIT, "the file has too many names, the last", text);
+    uint32_t index = t->entries.at[listing->entry].n_named++;
     if (!lbm_selection_has(&listing->wanted, name))
         return LBM_OK;
-    struct slurm_host host = {lbm_copy(name, text.len + 1, 1), listing->entry, (uint32_t)t->hosts.n};
+    struct slurm_host host = {lbm_copy(name, text.len + 1, 1), listing->entry, index, (uint32_t)t->hosts.n};
     enum lbm_err err = host.name != NULL ? lbm_vec_push(&t->hosts, host) : LBM_E_NOMEM;
     if (err != LBM_OK)
         free(host.name);
@@ -87,8 +88,9 @@ survey(struct slurm_topology *t, uint32_t *n, int *shared)
             ++*n;
         else if (sorted[i - 1]->entry == sorted[i]->entry)
             err = lbm_slurm_refuse(t, line, LBM_E_SYNTAX, "this host is named twice here", name);
-        else if (t->kind == SLURM_BLOCK)
-            err = lbm_slurm_refuse(t, line, LBM_E_SYNTAX, "this host is in another block already", name);
+        else if (t->kind != SLURM_TREE)
+            err = lbm_slurm_refuse(t, line, LBM_E_SYNTAX, "this host is in another block or ring already",
+                                   name);
         else
             *shared = 1;
     }
@@ -198,14 +200,16 @@ make(struct slurm_topology *t, struct lbm_hosts *h)
     struct slurm_tree tree = {0};
     uint32_t n = 0;
     int shared = 0;
-    enum lbm_err err = lbm_slurm_tree_read(t, &tree);
+    enum lbm_err err = t->kind != SLURM_TORUS ? lbm_slurm_tree_read(t, &tree) : LBM_OK;
     if (err == LBM_OK)
         err = list_hosts(t);
     if (err == LBM_OK)
         err = survey(t, &n, &shared);
     for (uint32_t i = 0; err == LBM_OK && i < tree.n; i++)
         shared |= tree.parents[i] > 1;
-    if (err == LBM_OK && shared) {
+    if (err == LBM_OK && t->kind == SLURM_TORUS) {
+        err = lbm_slurm_tori(t, h);
+    } else if (err == LBM_OK && shared) {
         err = lbm_slurm_network(t, &tree, h);
     } else if (err == LBM_OK) {
         err = t->kind == SLURM_BLOCK ? lbm_slurm_block_groups(t) : lbm_slurm_tree_groups(t, &tree);
