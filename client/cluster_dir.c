@@ -12,6 +12,7 @@
 
 #include "client/process.h"
 #include "file/file.h"
+#include "file/own.h"
 
 /* DIR/NAME/FILE. Folders are short enough: open_dir checked. */
 const char *
@@ -44,6 +45,8 @@ lbm_cluster_open(const struct lbm_cli *client, const char *dir, struct lbm_clust
         lbm_diag_set(&diag, LBM_E_NOTFOUND, dir, 0, "%s", strerror(errno));
         return lbm_cli_refuse(client, &diag);
     }
+    if (make && lbm_file_own_directory(cluster->dir, &diag) != LBM_OK)
+        return lbm_cli_refuse(client, &diag);
     if (strlen(cluster->dir) > 80) {
         if (made)
             (void)rmdir(cluster->dir);
@@ -130,6 +133,8 @@ lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cl
         lbm_diag_set(&diag, LBM_E_IO, path, 0, "cannot be made: %s", strerror(errno));
         return lbm_cli_fail(client, &diag);
     }
+    if (lbm_file_own_directory(path, &diag) != LBM_OK)
+        return lbm_cli_refuse(client, &diag);
     lbm_buf_printf(&text, "host = {\n    id = %" PRIu32 ";\n    name = \"%s\";\n    capacity = %.17g;\n",
                    place->id, place->name, config->capacity);
     for (unsigned k = 0; config->site != NULL && k < config->m; k++)

@@ -16,15 +16,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "file/own.h"
+
 enum { PORT_LEAST = 10240 }; /* of those that are chosen */
+
+/* Whatever this program has inherited (a lock that the shell holds, a pipe) is not the daemon's: exec closes
+ * it. */
+static void
+close_inherited(void)
+{
+    if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+        return;
+    for (long fd = 3, end = sysconf(_SC_OPEN_MAX); fd < end; fd++)
+        (void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+}
 
 /* In the child: detach, redirect, execute. What fails is told through the pipe, which exec closes. */
 static _Noreturn void
-become_daemon(const char *program, const char *config, const char *log, int report)
+become_daemon(const char *program, const char *config, int out, int report)
 {
     int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (in >= 0 && out >= 0 && setsid() >= 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
+    close_inherited();
+    if (in >= 0 && setsid() >= 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
         execlp(program, program, "-c", config, (char *)NULL);
     int error = errno;
     if (write(report, &error, sizeof error) != sizeof error)
@@ -35,13 +48,19 @@ become_daemon(const char *program, const char *config, const char *log, int repo
 enum lbm_err
 lbm_process_start(const char *program, const char *config, const char *log, pid_t *pid, struct lbm_diag *diag)
 {
-    int report[2], error = 0;
-    if (pipe2(report, O_CLOEXEC) != 0)
+    int report[2], error = 0, out = -1;
+    enum lbm_err err = lbm_file_open_own(log, O_WRONLY | O_APPEND, 0666, &out, diag);
+    if (err != LBM_OK)
+        return err;
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        close(out);
         return lbm_diag_set(diag, LBM_E_IO, program, 0, "cannot be started: %s", strerror(errno));
+    }
     *pid = fork();
     if (*pid == 0)
-        become_daemon(program, config, log, report[1]);
+        become_daemon(program, config, out, report[1]);
     int fork_error = errno;
+    close(out);
     close(report[1]);
     if (*pid < 0) {
         close(report[0]);

@@ -47,8 +47,11 @@ open_file(const char *path, int *out, struct lbm_diag *diag)
         return lbm_diag_set(diag, LBM_E_IO, path, 0, "cannot create the lease page of the control socket: %s",
                             strerror(errno));
     enum lbm_err err = LBM_OK;
-    if (fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode) || stat.st_uid != geteuid())
-        err = lbm_diag_set(diag, LBM_E_DENIED, path, 0, "is not a file of the daemon's user: remove it");
+    if (fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode) || stat.st_uid != geteuid() || stat.st_nlink != 1)
+        err =
+            lbm_diag_set(diag, LBM_E_DENIED, path, 0, "is not a file of the daemon's user alone: remove it");
+    else if (stat.st_size > LBM_LEASE_PAGE_BYTES)
+        err = lbm_diag_set(diag, LBM_E_EXISTS, path, 0, "is no lease page and is kept: move it away");
     else if (fcntl(fd, F_OFD_SETLK, &whole) != 0)
         err = lbm_diag_set(diag, LBM_E_BUSY, path, 0, "another process uses it; is lbmapd running already?");
     else if (fchmod(fd, 0644) != 0 || /* applications of other users read it */
@@ -69,8 +72,8 @@ read_past(const void *page, uint64_t boot, int64_t now_us, int64_t lease_us)
     struct lbm_lease_page old;
     enum lbm_err err = lbm_lease_page_get(page, &old);
     struct lbm_lease_past none = {.term = err == LBM_OK ? old.term : 0};
-    if (err == LBM_E_BUSY) /* the writer died over it: anything may have been promised, to any number, but nobody
-                              whose term is over begins to work again */
+    if (err == LBM_E_BUSY) /* the writer died over it: anything may have been promised, to any number, but
+                              nobody whose term is over begins to work again */
         return (struct lbm_lease_past){now_us + lease_us, old.term + 1, UINT32_MAX};
     if (err != LBM_OK || old.used == 0 || old.deadline_us <= now_us)
         return none;

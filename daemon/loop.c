@@ -16,7 +16,10 @@
 #include "daemon/loop_internal.h"
 #include "daemon/supervisor.h"
 
-enum { LOOK_US = 1000000 /* between measurements of the capacity */ };
+enum {
+    LOOK_US = 1000000,  /* between measurements of the capacity */
+    CHECK_US = 2000000, /* between looks whether the database is still in its place */
+};
 
 /* Stop the loop with this status. */
 static void
@@ -258,6 +261,20 @@ on_watchdog(evutil_socket_t fd, short what, void *context)
     lbm_supervisor_alive();
 }
 
+/* A host that is at rest commits nothing: it notices here that its database is gone. */
+static void
+on_check(evutil_socket_t fd, short what, void *context)
+{
+    struct loop *loop = context;
+    struct lbm_diag diag = {0};
+    (void)fd;
+    (void)what;
+    if (lbm_store_worker_in_place(loop->store_worker, &diag) == LBM_OK)
+        return;
+    lbm_log_diag(LBM_NOTE_ERROR, &diag);
+    loop_fail(loop);
+}
+
 /* ---- capacity ------------------------------------------------------------------------------------------ */
 
 static void
@@ -309,6 +326,7 @@ watch_all(struct loop *loop, struct lbm_diag *diag)
         {loop->timer_fd, EV_READ, on_timer, 0},
         {lbm_store_worker_fd(loop->store_worker), EV_READ, on_stored, 0},
         {lbm_plan_worker_fd(loop->plan_worker), EV_READ, on_planned, 0},
+        {-1, 0, on_check, CHECK_US},
         {-1, 0, on_watchdog, alive_us}, /* last: left out when nobody watches */
     };
     size_t n = sizeof watches / sizeof watches[0] - (alive_us == 0);

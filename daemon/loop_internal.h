@@ -19,7 +19,7 @@ struct waiting {
     uint64_t connection; /* SEND: the one that stood when the node sent */
 };
 
-enum { WATCHES_MAX = 8 };
+enum { WATCHES_MAX = 10 };
 
 struct loop {
     struct lbm_loop_config config;

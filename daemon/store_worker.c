@@ -124,6 +124,12 @@ lbm_store_worker_start(struct lbm_store *store, struct lbm_store_worker **out, s
     return LBM_OK;
 }
 
+enum lbm_err
+lbm_store_worker_in_place(const struct lbm_store_worker *worker, struct lbm_diag *diag)
+{
+    return lbm_store_in_place(worker->store, diag);
+}
+
 int
 lbm_store_worker_fd(const struct lbm_store_worker *worker)
 {

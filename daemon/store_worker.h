@@ -19,6 +19,10 @@ enum lbm_err lbm_store_worker_start(struct lbm_store *store, struct lbm_store_wo
 /* Readable when lbm_store_worker_report has news. */
 int lbm_store_worker_fd(const struct lbm_store_worker *worker);
 
+/* lbm_store_in_place of the store. */
+enum lbm_err lbm_store_worker_in_place(const struct lbm_store_worker *worker,
+                                       struct lbm_diag *diag) LBM_MUST_CHECK;
+
 /* Bytes of transactions that are not durable yet, about. */
 size_t lbm_store_worker_waiting(struct lbm_store_worker *worker);
 

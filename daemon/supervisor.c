@@ -3,11 +3,9 @@
 
 #include "daemon/supervisor.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "file/own.h"
 
 #ifdef HAVE_SYSTEMD
 
@@ -67,13 +65,5 @@ lbm_supervisor_alive_period_us(void)
 enum lbm_err
 lbm_pid_file_write(const char *path, struct lbm_diag *diag)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-    int failed = fd < 0 || dprintf(fd, "%ld\n", (long)getpid()) < 0;
-    int error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (failed)
-        return lbm_diag_set(diag, error == EACCES ? LBM_E_DENIED : LBM_E_IO, path, 0,
-                            "cannot write the pid file: %s", strerror(error));
-    return LBM_OK;
+    return lbm_file_write_number(path, (long)getpid(), diag);
 }

@@ -139,6 +139,7 @@ void cluster_continue(struct cluster *cluster, uint32_t host);
 void cluster_suspend(struct cluster *cluster, uint32_t host);
 int cluster_is_stopped(const struct cluster *cluster, uint32_t host);
 /* The clock of a host gains so much from now on. */
+enum { CLUSTER_CLOCK_PPM = 4950 }; /* two clocks differ by nearly as much as leases allow for */
 void cluster_clock_rate(struct cluster *cluster, uint32_t host, int32_t ppm);
 /* The n-th allocation from now within the node of a host fails; 0: none does. */
 void cluster_short_of_memory(struct cluster *cluster, uint32_t host, uint32_t n);

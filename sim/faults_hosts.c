@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hosts that crash, die, pause, and run out of things. */
+#include "node/patience.h"
 #include "sim/fault_actions.h"
 
 /* ---- hosts that are down ------------------------------------------------------------------------------- */
@@ -154,11 +155,15 @@ fault_go_on(struct story *s, const struct fault *f)
         cluster_continue(s->cluster, host_of(s, f->a));
 }
 
+_Static_assert(2 * CLUSTER_CLOCK_PPM * LEASE_CLOCK_PARTS <= 1000000,
+               "leases allow for the clocks of this cluster");
+
 int
 fault_clock_rate(struct story *s, const struct fault *f)
 {
     /* Two clocks differ by 1 % at most. */
-    cluster_clock_rate(s->cluster, host_of(s, f->a), (int32_t)(f->b % 9901) - 4950);
+    cluster_clock_rate(s->cluster, host_of(s, f->a),
+                       (int32_t)(f->b % (2 * CLUSTER_CLOCK_PPM + 1)) - CLUSTER_CLOCK_PPM);
     return 1;
 }
 

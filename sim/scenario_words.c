@@ -8,7 +8,7 @@
 #include "graph/generate.h"
 #include "sim/scenario_internal.h"
 
-enum { CLOCK_PPM = 4950, FOUND_US = 1000000, JOIN_US = 30000000 };
+enum { CLOCK_PPM = CLUSTER_CLOCK_PPM, FOUND_US = 1000000, JOIN_US = 30000000 };
 
 static uint32_t
 host_in(const struct arguments *a, uint32_t i)

@@ -461,26 +461,134 @@ cache_is_small_while_the_database_is(void **state)
     lbm_store_close(store);
 }
 
+/* ---- files of others ----------------------------------------------------------------------------------- */
+
+static void
+write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void
+assert_text(const char *path, const char *text)
+{
+    char line[64] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    (void)!fgets(line, sizeof line, file);
+    fclose(file);
+    assert_string_equal(line, text);
+}
+
+static void
+assert_not_opened(const char *why)
+{
+    struct lbm_store *store = NULL;
+    assert_int_equal(lbm_store_open(model_path(directory, "db"), &store, &diag), LBM_E_DENIED);
+    if (strstr(diag.text, why) == NULL)
+        fail_msg("%s: %s, not: %s", diag.where, diag.text, why);
+}
+
+static void
+a_lock_that_is_somebody_elses_file_is_kept(void **state)
+{
+    (void)state;
+    char lock[256], other[256];
+    snprintf(lock, sizeof lock, "%s", model_path(directory, "db-lock"));
+    snprintf(other, sizeof other, "%s", model_path(directory, "precious"));
+    write_text(other, "precious");
+    assert_int_equal(symlink(other, lock), 0);
+    assert_not_opened("is a symbolic link");
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(symlink("/nowhere/at/all", lock), 0);
+    assert_not_opened("is a symbolic link");
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(link(other, lock), 0);
+    assert_not_opened("has other names");
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(mkfifo(lock, 0600), 0);
+    assert_not_opened("not an ordinary file");
+    assert_int_equal(unlink(lock), 0);
+    static const char *const texts[] = {"12x", "precious", "\n", "1234567890123456789012345", "12\n13\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_text(lock, texts[i]);
+        assert_not_opened("holds something else");
+        assert_int_equal(unlink(lock), 0);
+    }
+    assert_text(other, "precious");
+    unlink(other);
+    write_text(lock, "4711\n"); /* of a daemon that is gone */
+    lbm_store_close(open_store());
+    write_text(lock, "4711"); /* the same, on a disk that was full */
+    lbm_store_close(open_store());
+}
+
+static void
+a_database_that_is_a_link_is_refused(void **state)
+{
+    (void)state;
+    char path[256], other[256];
+    snprintf(path, sizeof path, "%s", model_path(directory, "db"));
+    snprintf(other, sizeof other, "%s", model_path(directory, "other"));
+    lbm_store_close(open_store());
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink(other, path), 0);
+    assert_not_opened("is a symbolic link");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(link(other, path), 0);
+    assert_not_opened("has other names");
+    assert_int_equal(unlink(other), 0);
+    lbm_store_close(open_store());
+}
+
+static void
+a_database_that_is_gone_stores_nothing(void **state)
+{
+    (void)state;
+    char path[256], other[256];
+    snprintf(path, sizeof path, "%s", model_path(directory, "db"));
+    snprintf(other, sizeof other, "%s", model_path(directory, "other"));
+    for (int how = 0; how < 4; how++) {
+        struct lbm_store *store = open_store();
+        struct lbm_persist *persist = model_persist(1);
+        assert_int_equal(lbm_store_in_place(store, &diag), LBM_OK);
+        if (how == 0)
+            assert_int_equal(unlink(path), 0);
+        else if (how == 3)
+            assert_int_equal(unlink(model_path(directory, "db-lock")), 0);
+        else
+            assert_int_equal(rename(path, other), 0);
+        if (how == 2)
+            write_text(path, "");
+        assert_int_equal(lbm_store_in_place(store, &diag), LBM_E_IO);
+        assert_non_null(strstr(diag.text, how == 2 ? "replaced" : "removed"));
+        model_row(persist, 1, 0, 1, LBM_STAGE_OWN, 0);
+        assert_int_equal(model_store(store, persist, &diag), LBM_E_IO);
+        lbm_store_close(store);
+        unlink(path);
+        unlink(other);
+        unlink(model_path(directory, "db-wal"));
+        unlink(model_path(directory, "db-shm"));
+    }
+}
+
 int
 main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(new_database_is_empty_and_private),
-        TEST(random_operations_read_back_equal),
-        TEST(guest_is_stored_as_own_1_of_every_vertex),
-        TEST(plan_sets_wishes_of_owned_rows_alone),
-        TEST(positions_are_soft_but_finite),
-        TEST(rank_of_a_record_never_falls),
-        TEST(record_without_stage_or_epoch_is_refused),
-        TEST(group_is_stored_whole_or_not_at_all),
-        TEST(control_log_grows_by_one),
-        TEST(rows_come_in_order_of_unsigned_jobs),
-        TEST(what_is_to_be_told_reads_back),
-        TEST(vertex_of_largest_degree_fits),
-        TEST(second_daemon_is_refused_until_the_first_ends),
-        TEST(readers_may_look_while_it_is_open),
-        TEST(write_ahead_log_stays_bounded),
+        TEST(new_database_is_empty_and_private),    TEST(a_lock_that_is_somebody_elses_file_is_kept),
+        TEST(a_database_that_is_a_link_is_refused), TEST(a_database_that_is_gone_stores_nothing),
+        TEST(random_operations_read_back_equal),    TEST(guest_is_stored_as_own_1_of_every_vertex),
+        TEST(plan_sets_wishes_of_owned_rows_alone), TEST(positions_are_soft_but_finite),
+        TEST(rank_of_a_record_never_falls),         TEST(record_without_stage_or_epoch_is_refused),
+        TEST(group_is_stored_whole_or_not_at_all),  TEST(control_log_grows_by_one),
+        TEST(rows_come_in_order_of_unsigned_jobs),  TEST(what_is_to_be_told_reads_back),
+        TEST(vertex_of_largest_degree_fits),        TEST(second_daemon_is_refused_until_the_first_ends),
+        TEST(readers_may_look_while_it_is_open),    TEST(write_ahead_log_stays_bounded),
         TEST(cache_is_small_while_the_database_is),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);

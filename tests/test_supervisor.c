@@ -109,6 +109,29 @@ the_pid_file_holds_the_pid(void **state)
 }
 
 static void
+a_pid_file_that_is_another_file_is_kept(void **state)
+{
+    char path[64], text[32] = "";
+    struct lbm_diag diag;
+    (void)state;
+    snprintf(path, sizeof path, "%s/pid", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("precious\n", file);
+    fclose(file);
+    assert_int_equal(lbm_pid_file_write(path, &diag), LBM_E_EXISTS);
+    assert_non_null(strstr(diag.text, "holds something else"));
+    file = fopen(path, "r");
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "precious\n");
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(lbm_pid_file_write(path, &diag), LBM_E_DENIED);
+    unlink(path);
+}
+
+static void
 a_pid_file_is_not_written_through_a_link(void **state)
 {
     char path[64], target[64];
@@ -121,10 +144,10 @@ a_pid_file_is_not_written_through_a_link(void **state)
     enum lbm_err err = lbm_pid_file_write(path, &diag);
     int written = stat(target, &st) == 0;
     unlink(path);
-    assert_int_equal(err, LBM_E_IO);
+    assert_int_equal(err, LBM_E_DENIED);
     assert_string_equal(diag.where, path);
     assert_false(written);
-    assert_int_equal(lbm_pid_file_write("/nowhere/at/all/pid", &diag), LBM_E_IO);
+    assert_int_equal(lbm_pid_file_write("/nowhere/at/all/pid", &diag), LBM_E_NOTFOUND);
 }
 
 /* ---- the log ------------------------------------------------------------------------------------------- */
@@ -231,6 +254,7 @@ main(void)
         cmocka_unit_test(systemd_is_told_of_each_turn),
         cmocka_unit_test(the_watchdog_is_fed_twice_a_period),
         cmocka_unit_test(the_pid_file_holds_the_pid),
+        cmocka_unit_test(a_pid_file_that_is_another_file_is_kept),
         cmocka_unit_test(a_pid_file_is_not_written_through_a_link),
         cmocka_unit_test(the_journal_gets_priorities),
         cmocka_unit_test(others_get_times),

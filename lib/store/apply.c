@@ -290,6 +290,8 @@ lbm_store_apply(struct lbm_store *store, const struct lbm_persist *const *persis
         err = lbm_store_exec_checked(store, LBM_SQL_PROGRESS_PUT, &store->seq_new, 1, diag);
     if (err == LBM_OK)
         err = lbm_store_run(store, LBM_SQL_COMMIT, diag);
+    if (err == LBM_OK)
+        err = lbm_store_in_place(store, diag); /* else it is in a file that nobody will find */
     if (err != LBM_OK) {
         roll_back(store);
         store->seq = seq;

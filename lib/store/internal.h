@@ -5,6 +5,7 @@
 #define LBM_STORE_INTERNAL_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "store/store.h"
 
@@ -80,7 +81,9 @@ enum lbm_sql {
 struct lbm_store {
     sqlite3 *db;
     char *path;
-    int lock;            /* descriptor of the lock file, or -1 */
+    int lock;     /* descriptor of the lock file, or -1 */
+    dev_t device; /* of the database when it was opened; inode 0: not opened yet */
+    ino_t inode;
     int failed;          /* nonzero: what is stored is unknown until the database is opened again */
     int wal_pages;       /* in the write-ahead log after the last commit */
     unsigned commits;    /* since it was opened */

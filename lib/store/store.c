@@ -37,6 +37,42 @@ refuse_busy(const char *path, int lock, struct lbm_diag *diag)
                         owner[0] != '\0' ? owner : "(unknown)");
 }
 
+/* Refuse what is no ordinary file of this user alone. Nothing of it is changed. */
+static enum lbm_err
+open_own(const char *path, int *out, struct lbm_diag *diag)
+{
+    struct stat status;
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == ELOOP)
+        return lbm_diag_set(diag, LBM_E_DENIED, path, 0,
+                            "is a symbolic link, which is not followed: remove it, or name the file itself");
+    if (fd < 0)
+        return system_error(path, diag, "creating");
+    *out = fd;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return lbm_diag_set(diag, LBM_E_DENIED, path, 0, "not an ordinary file; name a file");
+    if (status.st_uid != geteuid() || status.st_nlink != 1)
+        return lbm_diag_set(
+            diag, LBM_E_DENIED, path, 0,
+            status.st_nlink != 1
+                ? "has other names, under which another daemon could use it: remove those"
+                : "belongs to another user: run the daemon as that user, or name another file");
+    return LBM_OK;
+}
+
+/* A process id and a newline, or nothing yet. */
+static int
+is_lock_text(int lock)
+{
+    char text[24];
+    ssize_t n = pread(lock, text, sizeof text, 0);
+    ssize_t digits = 0;
+    while (digits < n && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    return n == 0 || (n > 0 && n < (ssize_t)sizeof text && digits > 0 &&
+                      (digits == n || (digits == n - 1 && text[digits] == '\n')));
+}
+
 /* Take the lock. It is a file of its own, so that readers of the database are not kept out; it stays after
  * the end, since removing it would let two daemons lock two files of one name. */
 static enum lbm_err
@@ -48,14 +84,15 @@ take_lock(struct lbm_store *store, struct lbm_diag *diag)
         lbm_buf_free(&path);
         return lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for its name");
     }
-    store->lock = open(path.at, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    enum lbm_err err = LBM_OK;
-    if (store->lock < 0)
-        err = system_error(path.at, diag, "creating its lock");
-    else if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
+    enum lbm_err err = open_own(path.at, &store->lock, diag);
+    if (err == LBM_OK && !is_lock_text(store->lock))
+        err = lbm_diag_set(diag, LBM_E_DENIED, path.at, 0,
+                           "is to be the lock of the database, and holds something else: move it away");
+    if (err == LBM_OK && flock(store->lock, LOCK_EX | LOCK_NB) != 0)
         err = errno == EWOULDBLOCK ? refuse_busy(store->path, store->lock, diag)
                                    : system_error(path.at, diag, "locking");
-    else if (ftruncate(store->lock, 0) != 0 || dprintf(store->lock, "%ld\n", (long)getpid()) < 0)
+    else if (err == LBM_OK &&
+             (ftruncate(store->lock, 0) != 0 || dprintf(store->lock, "%ld\n", (long)getpid()) < 0))
         err = system_error(path.at, diag, "writing its lock");
     lbm_buf_free(&path);
     return err;
@@ -65,7 +102,10 @@ take_lock(struct lbm_store *store, struct lbm_diag *diag)
 enum lbm_err
 lbm_store_create_file(const char *path, int flags, struct lbm_diag *diag)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600);
+    int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
+    if (file < 0 && errno == ELOOP)
+        return lbm_diag_set(diag, LBM_E_DENIED, path, 0,
+                            "is a symbolic link, which is not followed: name the file itself");
     if (file < 0)
         return system_error(path, diag, "creating");
     close(file);
@@ -76,8 +116,8 @@ static enum lbm_err
 refuse_other_files(const char *path, struct lbm_diag *diag)
 {
     struct stat status;
-    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
-        return LBM_OK;
+    if (lstat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
+        return LBM_OK; /* a link is refused when it is opened */
     return lbm_diag_set(diag, LBM_E_IO, path, 0, "%s; name a file",
                         S_ISDIR(status.st_mode) ? "a directory" : "not an ordinary file");
 }
@@ -110,6 +150,42 @@ note_wal(void *context, sqlite3 *db, const char *schema, int pages)
 }
 
 static enum lbm_err
+remember_file(struct lbm_store *store, struct lbm_diag *diag)
+{
+    struct stat status;
+    if (lstat(store->path, &status) != 0)
+        return system_error(store->path, diag, "looking at it");
+    if (status.st_nlink != 1)
+        return lbm_diag_set(diag, LBM_E_DENIED, store->path, 0,
+                            "has other names, under which another daemon could use it: remove those");
+    store->device = status.st_dev;
+    store->inode = status.st_ino;
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_store_in_place(const struct lbm_store *store, struct lbm_diag *diag)
+{
+    struct stat status, lock;
+    if (lstat(store->path, &status) != 0)
+        return lbm_diag_set(
+            diag, LBM_E_IO, store->path, 0,
+            "the database has been removed or moved away while it was in use (%s): what is stored "
+            "from now on would be lost. Put it back, or let this host join again as a new one",
+            strerror(errno));
+    if (status.st_dev != store->device || status.st_ino != store->inode)
+        return lbm_diag_set(
+            diag, LBM_E_IO, store->path, 0,
+            "the database has been replaced by another file while it was in use: stop the daemon "
+            "before a database is copied or restored");
+    if (fstat(store->lock, &lock) != 0 || lock.st_nlink == 0)
+        return lbm_diag_set(
+            diag, LBM_E_IO, store->path, 0,
+            "its lock has been removed while it was in use: another daemon could open the database");
+    return LBM_OK;
+}
+
+static enum lbm_err
 open_steps(struct lbm_store *store, struct lbm_diag *diag)
 {
     int version = 0;
@@ -118,6 +194,8 @@ open_steps(struct lbm_store *store, struct lbm_diag *diag)
         err = take_lock(store, diag);
     if (err == LBM_OK)
         err = lbm_store_create_file(store->path, 0, diag);
+    if (err == LBM_OK)
+        err = remember_file(store, diag);
     if (err == LBM_OK)
         err = lbm_store_connect(store, SQLITE_OPEN_READWRITE, &version, diag);
     if (err == LBM_OK && version < lbm_store_version)
@@ -170,7 +248,10 @@ lbm_store_close(struct lbm_store *store)
         return;
     for (int i = 0; i < LBM_SQL_COUNT; i++)
         sqlite3_finalize(store->statement[i]);
-    if (store->failed) /* closing must not write again what could not be written */
+    struct lbm_diag diag;
+    /* Closing must not write again what could not be written, nor touch the write-ahead log of another file.
+     */
+    if (store->failed || (store->inode != 0 && lbm_store_in_place(store, &diag) != LBM_OK))
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     int result = sqlite3_close(store->db);
     LBM_ASSERT(result == SQLITE_OK);

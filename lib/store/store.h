@@ -22,9 +22,13 @@ struct lbm_store;
  * Out:     *out owned by the caller: lbm_store_close.
  * Errors:  LBM_E_BUSY another process has it; LBM_E_CORRUPT damaged or not a database of lbmapd;
  *          LBM_E_VERSION written by a newer lbmap; LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. The file is kept as
- *          it is in every case.
+ *          it is in every case. Links are not followed.
  * Cost:    O(size): every page is checked (PRAGMA quick_check). */
 enum lbm_err lbm_store_open(const char *path, struct lbm_store **out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Is the database still the file at its path, and its lock there? Any thread may ask while the store is open.
+ * Errors:  LBM_E_IO it was removed, moved or replaced: what is stored would be lost. The caller exits. */
+enum lbm_err lbm_store_in_place(const struct lbm_store *store, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Read everything that is stored. Every row is verified against its checksum.
  * Out:     *out owned by the caller: lbm_recovered_free.
