@@ -153,7 +153,6 @@ struct plan_run {
     struct lbm_remap remap;
     struct lbm_plan plan;
     struct lbm_report report;
-    int is_uneven; /* a host has more than the bound allows */
     struct lbm_progress progress;
     int64_t start_ms, limit_ms; /* limit 0: none */
     atomic_int stopped;         /* nonzero: the plan was asked to stop, and by what */
@@ -247,6 +246,7 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     lbm_progress_end(&run->progress);
     lbm_interrupt_release();
     run->report.seed = how.seed;
+    run->report.imbalance_asked = how.imbalance;
     run->report.migration_cost = how.migration_cost;
     run->report.time_s = (double)(lbm_progress_now_ms() - run->start_ms) / 1000.0;
     return err;
@@ -264,9 +264,8 @@ make_remarks(const struct plan_run *run)
     if (run->h.n > run->g.n)
         lbm_cli_remark(client, "more hosts (%u) than vertices (%u): %u hosts stay empty", run->h.n, run->g.n,
                        run->report.quality.empty_hosts);
-    if (run->h.n <= run->g.n && run->is_uneven)
-        lbm_cli_remark(client, "imbalance %.2f %% exceeds %.2f %%", 100.0 * run->report.quality.imbalance,
-                       100.0 * client->value[PLAN_IMBALANCE].number);
+    if (run->h.n <= run->g.n)
+        lbm_report_remark(client, &run->report, client->value[PLAN_IMBALANCE].number);
     if (run->h.name == NULL &&
         lbm_map_format_needs_names((enum lbm_map_format)client->value[PLAN_FORMAT].integer))
         lbm_cli_remark(client, "these hosts have no names; their ids are written instead");
@@ -345,19 +344,15 @@ static enum lbm_err
 judge(struct plan_run *run, struct lbm_diag *diag)
 {
     enum lbm_err err = lbm_report_fill(&run->g, &run->h, run->plan.part, &run->report, diag);
-    uint64_t *limit = lbm_alloc(run->h.n, sizeof *limit), *load = lbm_alloc(run->h.n, sizeof *load);
-    if (err == LBM_OK && (limit == NULL || load == NULL))
+    uint64_t *limit = lbm_alloc(run->h.n, sizeof *limit);
+    if (err == LBM_OK && limit == NULL)
         err = LBM_E_NOMEM;
-    if (err == LBM_OK) {
-        lbm_map_limits(&run->g, &run->h, run->client->value[PLAN_IMBALANCE].number, limit);
-        lbm_map_loads(&run->g, run->h.n, run->plan.part, load);
-        run->is_uneven = lbm_map_excess(run->h.n, load, limit) != 0;
-    }
+    if (err == LBM_OK)
+        err = lbm_map_limits(&run->g, &run->h, run->client->value[PLAN_IMBALANCE].number, limit);
     if (err == LBM_OK && run->remap.current != NULL)
         err = lbm_map_migration(&run->g, run->h.n, limit, run->remap.current, run->plan.part,
                                 &run->report.migration);
     free(limit);
-    free(load);
     if (err == LBM_OK)
         err = lbm_remap_finish(&run->remap, &run->plan);
     return err == LBM_E_NOMEM ? lbm_diag_set(diag, err, "", 0, "no memory for the report") : err;

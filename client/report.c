@@ -8,6 +8,8 @@ const struct lbm_field lbm_report_fields[LBM_REPORT_REMAP_FIELDS] = {
     {"edges", "edges", LBM_FIELD_COUNT, AT(edges)},
     {"hosts", "hosts", LBM_FIELD_COUNT32, AT(hosts)},
     {"imbalance", "imbalance", LBM_FIELD_PERCENT, AT(quality.imbalance)},
+    {"imbalance_least", "at least, for any mapping", LBM_FIELD_PERCENT, AT(balance.least)},
+    {"imbalance_longest_first", "of longest first", LBM_FIELD_PERCENT, AT(balance.longest_first)},
     {"hop_bytes", "hop-bytes J", LBM_FIELD_COUNT, AT(quality.hop_bytes)},
     {"cut", "cut", LBM_FIELD_COUNT, AT(quality.cut)},
     {"dilation_mean", "dilation, mean", LBM_FIELD_RATIO, AT(quality.dilation_mean)},
@@ -17,6 +19,7 @@ const struct lbm_field lbm_report_fields[LBM_REPORT_REMAP_FIELDS] = {
     {"empty_hosts", "empty hosts", LBM_FIELD_COUNT32, AT(quality.empty_hosts)},
     {"time_s", "time", LBM_FIELD_SECONDS, AT(time_s)},
     {"seed", "seed", LBM_FIELD_COUNT, AT(seed)},
+    {"imbalance_asked", "imbalance asked", LBM_FIELD_PERCENT, AT(imbalance_asked)},
     {"migration_cost", "migration cost", LBM_FIELD_RATIO, AT(migration_cost)},
     {"moved_vertices", "moved vertices", LBM_FIELD_COUNT32, AT(migration.vertices)},
     {"moved_weight", "moved weight", LBM_FIELD_COUNT, AT(migration.work)},
@@ -30,5 +33,25 @@ lbm_report_fill(const struct lbm_graph *g, const struct lbm_hosts *h, const uint
     out->vertices = g->n;
     out->edges = lbm_graph_directions(g) / 2;
     out->hosts = h->n;
-    return lbm_map_evaluate(g, h, part, &out->quality, diag);
+    enum lbm_err err = lbm_map_evaluate(g, h, part, &out->quality, diag);
+    if (err == LBM_OK && lbm_map_balance(g, h, &out->balance) != LBM_OK)
+        err = lbm_diag_set(diag, LBM_E_NOMEM, "", 0, "no memory for the report");
+    return err;
+}
+
+void
+lbm_report_remark(const struct lbm_cli *client, const struct lbm_report *report, double asked)
+{
+    double imbalance = report->quality.imbalance;
+    if (imbalance <= asked + 1e-9)
+        return;
+    if (report->balance.least > asked + 1e-9)
+        lbm_cli_remark(
+            client,
+            "imbalance %.2f %% exceeds %.2f %%; no mapping is below %.2f %%, longest first reaches "
+            "%.2f %%",
+            100 * imbalance, 100 * asked, 100 * report->balance.least, 100 * report->balance.longest_first);
+    else
+        lbm_cli_remark(client, "imbalance %.2f %% exceeds %.2f %%; longest first reaches %.2f %%",
+                       100 * imbalance, 100 * asked, 100 * report->balance.longest_first);
 }

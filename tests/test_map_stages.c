@@ -75,7 +75,7 @@ bench_open(struct bench *b, unsigned i, uint32_t n, uint32_t hardest, struct lbm
     b->limit = lbm_alloc(b->h.n, sizeof *b->limit);
     b->load = lbm_alloc(b->h.n, sizeof *b->load);
     assert_true(b->before != NULL && b->limit != NULL && b->load != NULL);
-    lbm_map_limits(&b->g, &b->h, 0.03, b->limit);
+    assert_int_equal(lbm_map_limits(&b->g, &b->h, 0.03, b->limit), LBM_OK);
     b->m = (struct mapping){.g = &b->g, .h = &b->h, .limit = b->limit, .part = part};
 }
 
@@ -232,7 +232,7 @@ swaps_undo_a_permutation_of_hosts(void **state)
     struct lbm_graph g = map_guest_by_spec("lattice:16x16");
     uint64_t limit[4];
     static const uint32_t host[4] = {0, 1, 2, 3}; /* row-major quarters: 2 and 3 are the wrong way around */
-    lbm_map_limits(&g, &h, 0.03, limit);
+    assert_int_equal(lbm_map_limits(&g, &h, 0.03, limit), LBM_OK);
     for (uint32_t v = 0; v < 256; v++)
         part[v] = host[v / 128 * 2 + v % 16 / 8];
     struct mapping m = {.g = &g, .h = &h, .limit = limit, .part = part};
@@ -368,7 +368,7 @@ a_stage_cuts_little_where_it_is_dear(void **state)
     struct mapping m = {.g = &g, .h = &h, .limit = limit, .part = part};
     struct lbm_rng rng;
     lbm_rng_seed(&rng, 1);
-    lbm_map_limits(&g, &h, 0.03, limit);
+    assert_int_equal(lbm_map_limits(&g, &h, 0.03, limit), LBM_OK);
     assert_int_equal(map_start_halving(&m, &staging, &rng), LBM_OK);
     for (uint32_t v = 0; v < g.n; v++)
         for (uint64_t e = g.offset[v]; e < g.offset[v + 1]; e++)
@@ -417,7 +417,7 @@ outer_face_does_not_apply_to_what_is_not_planar(void **state)
     lbm_rng_seed(&rng, 10);
     struct lbm_hosts h = map_hosts("mesh:2x2");
     struct lbm_graph g = map_guest_by_spec("lattice:5x5x5");
-    lbm_map_limits(&g, &h, 0.03, limit);
+    assert_int_equal(lbm_map_limits(&g, &h, 0.03, limit), LBM_OK);
     struct mapping m = {.g = &g, .h = &h, .limit = limit, .part = part};
     assert_int_equal(map_start_face(&m, &rng, &applies), LBM_OK);
     assert_false(applies);

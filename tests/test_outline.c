@@ -33,7 +33,7 @@ reached(struct scene *scene)
     uint32_t *part = calloc(scene->g.n, sizeof *part);
     uint64_t *limit = calloc(scene->h.n, sizeof *limit), *load = calloc(scene->h.n, sizeof *load);
     scene_owners(scene, part);
-    lbm_map_limits(&scene->g, &scene->h, 0.03, limit);
+    assert_int_equal(lbm_map_limits(&scene->g, &scene->h, 0.03, limit), LBM_OK);
     lbm_map_loads(&scene->g, scene->h.n, part, load);
     assert_int_equal(lbm_map_excess(scene->h.n, load, limit), 0);
     uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, part);

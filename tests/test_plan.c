@@ -50,7 +50,7 @@ excess(const struct lbm_plan *plan, const struct lbm_graph *g, const struct lbm_
 {
     uint64_t *limit = lbm_alloc(h->n, sizeof *limit);
     assert_non_null(limit);
-    lbm_map_limits(g, h, 0.03, limit);
+    assert_int_equal(lbm_map_limits(g, h, 0.03, limit), LBM_OK);
     uint64_t over = map_excess_of(g, h->n, plan->part, limit);
     free(limit);
     return over;

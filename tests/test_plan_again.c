@@ -82,7 +82,7 @@ plan_again(struct again *a)
     a->there = (double)lbm_map_hop_bytes(&a->g, &a->h, a->part) / fresh;
     lbm_map_host_hop_bytes(&a->g, &a->h, part, a->usual);
     lbm_map_loads(&a->g, a->h.n, a->part, load);
-    lbm_map_limits(&a->g, &a->h, 0, share);
+    assert_int_equal(lbm_map_limits(&a->g, &a->h, 0, share), LBM_OK);
     a->must = (double)lbm_map_excess(a->h.n, load, share) / all;
     a->then = plan(a, a->part, part) / fresh;
     for (uint32_t v = 0; v < a->g.n; v++)

@@ -58,7 +58,7 @@ excess(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *par
 {
     uint64_t *limit = lbm_alloc(h->n, sizeof *limit);
     assert_non_null(limit);
-    lbm_map_limits(g, h, 0.03, limit);
+    assert_int_equal(lbm_map_limits(g, h, 0.03, limit), LBM_OK);
     uint64_t over = map_excess_of(g, h->n, part, limit);
     free(limit);
     return over;
@@ -70,7 +70,7 @@ migration(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *
     struct lbm_migration out;
     uint64_t *limit = lbm_alloc(h->n, sizeof *limit);
     assert_non_null(limit);
-    lbm_map_limits(g, h, 0.03, limit);
+    assert_int_equal(lbm_map_limits(g, h, 0.03, limit), LBM_OK);
     assert_int_equal(lbm_map_migration(g, h->n, limit, before, after, &out), LBM_OK);
     free(limit);
     return out;

@@ -98,10 +98,10 @@ move(struct annealer *a, uint32_t v, uint32_t to)
 static double
 penalty(const struct annealer *a, uint32_t host, uint64_t load)
 {
-    uint64_t limit = a->m->limit[host];
-    if (load <= limit)
+    uint64_t limit = a->m->limit[host], least = a->m->least != NULL ? a->m->least[host] : 0;
+    if (load <= limit && load >= least)
         return 0;
-    double z = (double)(load - limit) * a->work_unit;
+    double z = (double)(load > limit ? load - limit : least - load) * a->work_unit;
     return STRICTNESS * (z * z + z);
 }
 

@@ -146,14 +146,14 @@ static enum lbm_err
 run_spills(struct balancer *b)
 {
     const struct mapping *m = b->m;
-    uint64_t before, excess = lbm_map_excess(m->h->n, b->load, m->limit);
+    uint64_t before, excess = mapping_excess(m, b->load);
     enum lbm_err err = LBM_OK;
     do {
         before = excess;
         for (uint32_t p = 0; p < m->h->n && err == LBM_OK; p++)
             if (b->load[p] > m->limit[p])
                 err = spill(b, p);
-        excess = lbm_map_excess(m->h->n, b->load, m->limit);
+        excess = mapping_excess(m, b->load);
     } while (err == LBM_OK && excess < before);
     return err;
 }
@@ -198,7 +198,7 @@ run_rounds(struct balancer *b, uint64_t excess)
     for (int round = 0, without = 0;
          err == LBM_OK && excess != 0 && round < ROUNDS_MAX && without < ROUNDS_WITHOUT; round++) {
         err = run_flows(b);
-        excess = lbm_map_excess(m->h->n, b->load, m->limit);
+        excess = mapping_excess(m, b->load);
         without = excess < least ? 0 : without + 1;
         if (excess < least) {
             least = excess;
@@ -234,8 +234,10 @@ map_flow(const struct mapping *m, struct lbm_rng *rng)
     if (b.load == NULL)
         return LBM_E_NOMEM;
     lbm_map_loads(m->g, m->h->n, m->part, b.load);
-    uint64_t excess = lbm_map_excess(m->h->n, b.load, m->limit);
+    uint64_t excess = mapping_excess(m, b.load);
     enum lbm_err err = excess != 0 && m->h->n > 1 ? balance(&b, excess) : LBM_OK;
+    if (err == LBM_OK && excess != 0 && mapping_excess(m, b.load) != 0)
+        err = map_repair(m);
     free(b.load);
     return err;
 }

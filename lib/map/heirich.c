@@ -2,8 +2,8 @@
 /* The method heirich: HEI97 as printed, for comparison. Pins, diffusion to rest, regions of areas in
  * proportion to capacities, then fig. 9's balancing with its second branch corrected: Remap(v2, r2, r1).
  *
- * No bound on the imbalance is kept: fig. 9 never settles if the loads cannot be equal, and gives a region
- * that got no vertex none. What was reached is for lbm_map_evaluate to tell. */
+ * Fig. 9 keeps no bound on the imbalance: it never settles if the loads cannot be equal, and gives a region
+ * that got no vertex none. What it leaves over the limits goes the way of the method lbmap's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,9 +186,11 @@ balance(struct run *run)
 }
 
 enum lbm_err
-map_plan_heirich(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan_options *options,
-                 struct lbm_plan *plan)
+map_plan_heirich(const struct problem *problem, struct lbm_plan *plan)
 {
+    const struct lbm_graph *g = &problem->g;
+    const struct lbm_hosts *h = problem->h;
+    const struct lbm_plan_options *options = &problem->options;
     struct run run = {.g = g, .h = h, .options = options, .plan = plan, .pinned = lbm_alloc(g->n, 1)};
     plan->x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x);
     enum lbm_err err = run.pinned == NULL || plan->x == NULL ? LBM_E_NOMEM : pin(&run);
@@ -205,6 +207,11 @@ map_plan_heirich(const struct lbm_graph *g, const struct lbm_hosts *h, const str
         assign(&run);
         err = balance(&run);
     }
+    struct mapping m = {.g = g, .h = h, .limit = problem->limit, .least = problem->least, .part = plan->part};
+    if (err == LBM_OK)
+        err = map_flow(&m, &run.rng);
+    if (err == LBM_OK)
+        err = map_finish(problem, &m);
     for (size_t i = 0; i < (size_t)g->n * h->m && err == LBM_OK; i++)
         plan->x[i] = fmin(fmax(plan->x[i], 0), 1); /* renormalized tails may reach beyond */
     free(run.pinned);

@@ -5,12 +5,14 @@
 
 #include "embed/embed.h"
 #include "map/map.h"
+#include "map/problem.h"
 
 /* A mapping that stages work on. Borrows everything. */
 struct mapping {
     const struct lbm_graph *g;
     const struct lbm_hosts *h;
-    const uint64_t *limit;                  /* [hosts] work units */
+    const uint64_t *limit;                  /* [hosts] largest load, work units */
+    const uint64_t *least;                  /* [hosts] smallest; NULL: 0 */
     uint32_t *part;                         /* [n] changed in place; pinned vertices keep theirs */
     const struct lbm_plan_options *options; /* whom to ask whether to stop; NULL: nobody */
     int quick;                              /* try less: one good start is enough */
@@ -21,14 +23,14 @@ struct mapping {
 
 enum { MAPPING_EASE = 10 };
 
-/* The methods of a plan. In: g not empty; plan's arrays allocated but x.  Out: plan.  Errors: LBM_E_NOMEM. */
-enum lbm_err map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
-                                 const struct lbm_plan_options *options,
-                                 struct lbm_plan *plan) LBM_MUST_CHECK;
-enum lbm_err map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h,
-                            const struct lbm_plan_options *options, struct lbm_plan *plan) LBM_MUST_CHECK;
-enum lbm_err map_plan_heirich(const struct lbm_graph *g, const struct lbm_hosts *h,
-                              const struct lbm_plan_options *options, struct lbm_plan *plan) LBM_MUST_CHECK;
+/* The methods of a plan. In: a guest that is not empty; plan's arrays allocated but x.  Out: plan.
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err map_plan_multilevel(const struct problem *problem, struct lbm_plan *plan) LBM_MUST_CHECK;
+enum lbm_err map_plan_remap(const struct problem *problem, struct lbm_plan *plan) LBM_MUST_CHECK;
+enum lbm_err map_plan_heirich(const struct problem *problem, struct lbm_plan *plan) LBM_MUST_CHECK;
+
+/* Work over the limits, and missing below what is least, summed over the hosts. */
+uint64_t mapping_excess(const struct mapping *m, const uint64_t *load);
 
 /* What decides between two mappings: balance within the limits, then J. */
 struct merit {
@@ -156,6 +158,18 @@ enum lbm_err map_potential(const struct lbm_hosts *h, const double *surplus, dou
  * Out: never more excess than before; none with unit work. What is left of it with others is for sessions,
  * which see both hosts.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_flow(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
+
+/* Bring loads into their bounds by moves and exchanges of single vertices, at the least cost; as far as such
+ * steps help, and not many are needed. Out: never more excess than before.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_repair(const struct mapping *m) LBM_MUST_CHECK;
+
+/* What every method does last: repair, or fall back to the packing, if loads are out of bounds.
+ * In:      m with the problem's guest, hosts, limits.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_finish(const struct problem *problem, const struct mapping *m) LBM_MUST_CHECK;
+
+/* Moves and exchanges of single vertices, wherever they are, while J falls and the excess does not rise.
+ * Guests of more than some thousand vertices stay as they are.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_descend(const struct mapping *m) LBM_MUST_CHECK;
 
 /* Pair sessions over linked hosts and hosts that share edges of G, in random order; after the first round
  * only pairs of which a host changed.  Never worse in (excess, J).  Errors: LBM_E_NOMEM. */

@@ -45,9 +45,26 @@ enum lbm_err lbm_map_check_sums(const struct lbm_graph *g, const struct lbm_host
 /* Out: load [h->n], work units. */
 void lbm_map_loads(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part, uint64_t *load);
 
-/* Largest load each host may carry: (1 + eps) T_p rounded down, at least T_p rounded up; if vertices have
- * weights, at least T_p and one vertex of mean weight (a single move must fit). Out: limit [h->n]. */
-void lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps, uint64_t *limit);
+/* Largest load each host may carry: (1 + eps) T_p rounded down, or, where a packing of the vertices does not
+ * keep that, what it reaches: the same part more on every host. A vertex heavier than any host may carry has a
+ * host to itself, and the others share the rest. All in units of the weights' common divisor: weights times c
+ * have limits times c.
+ * In:     pins in range.  Out: limit [h->n].  Errors: LBM_E_NOMEM.
+ * Cost:   O(n), that of lbm_map_balance where vertices are heavy. */
+enum lbm_err lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps,
+                            uint64_t *limit) LBM_MUST_CHECK;
+
+/* What imbalance may be had at all, edges aside. */
+struct lbm_balance {
+    double least;         /* no mapping is below it */
+    double longest_first; /* of the heaviest vertex first, each to the host that it fills least */
+};
+
+/* Source: Graham 1969 for longest first; the lower bound counts, for each weight, how many vertices of it
+ *         and more the hosts hold.
+ * In:     pins in range.  Errors: LBM_E_NOMEM.  Cost: O(n log n), and hosts times vertices up to 2^24. */
+enum lbm_err lbm_map_balance(const struct lbm_graph *g, const struct lbm_hosts *h,
+                             struct lbm_balance *out) LBM_MUST_CHECK;
 
 /* Work over the limits, summed over the hosts: 0 if the mapping is balanced within the bound. */
 uint64_t lbm_map_excess(uint32_t n_hosts, const uint64_t *load, const uint64_t *limit);
@@ -79,6 +96,7 @@ struct lbm_pair {
                     * so many, and members are those at the boundary */
     uint64_t load[2];                     /* present loads of a and b, work units */
     uint64_t limit[2];                    /* bounds; an overloaded side is forced to give */
+    const uint64_t *least;                /* [2] smallest loads, which no session leaves; NULL: 0 */
     uint64_t shift;                       /* work that should leave a for b first (GDE's share); 0: none */
     uint32_t patience;                    /* moves without gain before giving up (100); 0: shift only */
     const uint32_t *most;                 /* [2] rows that may leave a and b; NULL: any number */
@@ -144,6 +162,9 @@ struct lbm_plan_options {
     enum lbm_method method;
     enum lbm_effort effort; /* of the method lbmap: time for quality */
     double imbalance;       /* bound, 0.03 = 3 % */
+    uint64_t load_least;    /* of every host, work units; 0: none */
+    uint64_t load_most;     /* the same; 0: any */
+    int connected;          /* what a host has of a component of the guest is connected, if loads allow it */
     uint64_t seed;
     /* Remap: where the vertices are now, host ids or LBM_NONE where that host is gone; NULL: a fresh plan.
      * Of the method lbmap; [n], borrowed. */

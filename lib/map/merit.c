@@ -11,11 +11,20 @@ mapping_away(const struct mapping *m)
     return away;
 }
 
+uint64_t
+mapping_excess(const struct mapping *m, const uint64_t *load)
+{
+    uint64_t excess = lbm_map_excess(m->h->n, load, m->limit);
+    for (uint32_t p = 0; m->least != NULL && p < m->h->n; p++)
+        excess += load[p] < m->least[p] ? m->least[p] - load[p] : 0;
+    return excess;
+}
+
 struct merit
 mapping_merit(const struct mapping *m, uint64_t *load)
 {
     lbm_map_loads(m->g, m->h->n, m->part, load);
-    struct merit merit = {lbm_map_excess(m->h->n, load, m->limit), lbm_map_hop_bytes(m->g, m->h, m->part)};
+    struct merit merit = {mapping_excess(m, load), lbm_map_hop_bytes(m->g, m->h, m->part)};
     if (m->home == NULL)
         return merit;
     merit.hop_bytes *= LBM_PAIR_PRICE_PARTS;

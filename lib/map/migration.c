@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a remapping moves, how much of that it had to, and what moving is worth. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -34,16 +33,4 @@ lbm_map_migration(const struct lbm_graph *g, uint32_t n_hosts, const uint64_t *l
     free(load);
     *out = sum;
     return LBM_OK;
-}
-
-double
-lbm_map_migration_cost(const struct lbm_graph *g, uint32_t n_hosts)
-{
-    double weight = 0, work = 0;
-    for (uint64_t e = 0; e < lbm_graph_directions(g); e++)
-        weight += lbm_graph_weight(g, e);
-    for (uint32_t v = 0; v < g->n; v++)
-        work += lbm_graph_work(g, v);
-    double border = n_hosts < g->n ? sqrt((double)n_hosts / g->n) : 1;
-    return work > 0 ? 6 * weight / 2 / work * border : 0;
 }

@@ -64,6 +64,7 @@ run_mapping(const struct run *run, uint32_t level)
     return (struct mapping){.g = &run->levels.graph[level],
                             .h = run->h,
                             .limit = run->limit,
+                            .least = run->least,
                             .part = run->plan->part,
                             .options = run->options,
                             .quick = run->effort->quick};
@@ -313,33 +314,33 @@ make(struct run *run, const struct lbm_graph *g)
         err = leave_ground(run);
     if (err == LBM_OK && run->effort->drawing)
         err = follow(run, top, 0);
+    struct mapping m = run_mapping(run, 0);
+    if (err == LBM_OK)
+        err = map_finish(run->problem, &m);
     run_tell(run, "geometry", 0.95);
-    if (err == LBM_OK) {
-        struct mapping m = run_mapping(run, 0);
+    if (err == LBM_OK)
         err = map_geometry(&m, &run->rng, run->plan->x, run->plan->weight);
-    }
     return err;
 }
 
 enum lbm_err
-map_plan_multilevel(const struct lbm_graph *g, const struct lbm_hosts *h,
-                    const struct lbm_plan_options *options, struct lbm_plan *plan)
+map_plan_multilevel(const struct problem *problem, struct lbm_plan *plan)
 {
-    uint64_t *limit = lbm_alloc(h->n, sizeof *limit);
-    struct run run = {.h = h,
-                      .options = options,
-                      .effort = &efforts[options->effort],
-                      .limit = limit,
+    const struct lbm_graph *g = &problem->g;
+    const struct lbm_hosts *h = problem->h;
+    struct run run = {.problem = problem,
+                      .h = h,
+                      .options = &problem->options,
+                      .effort = &efforts[problem->options.effort],
+                      .limit = problem->limit,
+                      .least = problem->least,
                       .load = lbm_alloc(h->n, sizeof *run.load),
                       .work = lbm_alloc(g->n, sizeof *run.work),
                       .plan = plan};
     enum lbm_err err = LBM_E_NOMEM;
-    if (limit != NULL && run.load != NULL && run.work != NULL) {
-        lbm_map_limits(g, h, options->imbalance, limit);
+    if (run.load != NULL && run.work != NULL)
         err = make(&run, g);
-    }
     lbm_levels_free(&run.levels);
-    free(limit);
     free(run.load);
     free(run.work);
     free(run.plane_site);

@@ -107,7 +107,10 @@ stand(const struct session *s)
     int64_t price = s->parts != 1
                         ? (int64_t)parts
                         : (int64_t)(parts / LBM_PAIR_PRICE_PARTS + (parts % LBM_PAIR_PRICE_PARTS != 0));
-    return (struct standing){lbm_map_excess(2, s->pair->load, s->limit), s->gain - price, a > b ? a : b};
+    uint64_t excess = lbm_map_excess(2, s->pair->load, s->limit);
+    for (int i = 0; s->pair->least != NULL && i < 2; i++)
+        excess += s->pair->load[i] < s->pair->least[i] ? s->pair->least[i] - s->pair->load[i] : 0;
+    return (struct standing){excess, s->gain - price, a > b ? a : b};
 }
 
 /* a is better than b in balance or, at equal balance, in what it is worth. */

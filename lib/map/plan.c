@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "map/internal.h"
 
-typedef enum lbm_err plan_method(const struct lbm_graph *g, const struct lbm_hosts *h,
-                                 const struct lbm_plan_options *options, struct lbm_plan *plan);
+typedef enum lbm_err plan_method(const struct problem *problem, struct lbm_plan *plan);
 
 static plan_method *const methods[LBM_METHOD_COUNT] = {
     [LBM_METHOD_LBMAP] = map_plan_multilevel,
@@ -57,6 +56,19 @@ check_current(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32
     return LBM_OK;
 }
 
+/* Plan in the problem's own units. */
+static enum lbm_err
+plan_problem(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan_options *options,
+             struct lbm_plan *plan)
+{
+    struct problem problem;
+    enum lbm_err err = problem_open(&problem, g, h, options);
+    if (err == LBM_OK)
+        err = (options->current != NULL ? map_plan_remap : methods[options->method])(&problem, plan);
+    problem_close(&problem);
+    return err;
+}
+
 enum lbm_err
 lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan_options *options,
               struct lbm_plan *out, struct lbm_diag *diag)
@@ -80,7 +92,7 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
     else if (g->n == 0)
         err = (plan.x = lbm_alloc(0, sizeof *plan.x)) == NULL ? LBM_E_NOMEM : LBM_OK;
     else
-        err = (options->current != NULL ? map_plan_remap : methods[options->method])(g, h, options, &plan);
+        err = plan_problem(g, h, options, &plan);
     if (err != LBM_OK) {
         lbm_plan_free(&plan);
         if (err == LBM_E_LIMIT && options->current != NULL)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a mapping costs: hop-bytes, cut, dilation, communication volume, loads and their limits. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -170,21 +169,6 @@ lbm_map_loads(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part,
         load[p] = 0;
     for (uint32_t v = 0; v < g->n; v++)
         load[part[v]] += lbm_graph_work(g, v);
-}
-
-void
-lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps, uint64_t *limit)
-{
-    double work = (double)lbm_graph_total_work(g), capacity = capacity_sum(h);
-    /* With unit weights T_p rounded up can always be reached; else a vertex of mean weight must fit. */
-    double vertex = work > g->n ? ceil(work / g->n) : 0;
-    for (uint32_t p = 0; p < h->n; p++) {
-        double target = work * h->capacity[p] / capacity;
-        double slack = eps * target > vertex ? eps * target : vertex;
-        /* A hair for the rounding of the product: 1.03 * 100 is 103. */
-        double bound = floor((target + slack) * (1 + 1e-12)), least = ceil(target * (1 - 1e-12));
-        limit[p] = (uint64_t)(bound > least ? bound : least);
-    }
 }
 
 uint64_t

@@ -82,6 +82,8 @@ settle(struct refiner *r, struct host_pair hosts)
         memcpy(r->member, a->at, a->n * sizeof *a->at);
     if (b->n != 0)
         memcpy(r->member + a->n, b->at, b->n * sizeof *b->at);
+    const uint64_t least[2] = {m->least != NULL ? m->least[hosts.a] : 0,
+                               m->least != NULL ? m->least[hosts.b] : 0};
     struct lbm_pair pair = {.g = m->g,
                             .h = m->h,
                             .part = m->part,
@@ -93,6 +95,7 @@ settle(struct refiner *r, struct host_pair hosts)
                             .room = r->count[hosts.a] + r->count[hosts.b],
                             .load = {r->load[hosts.a], r->load[hosts.b]},
                             .limit = {m->limit[hosts.a], m->limit[hosts.b]},
+                            .least = m->least != NULL ? least : NULL,
                             .patience = r->patience,
                             .home = m->home,
                             .stay = r->eased != NULL ? r->eased : m->stay,

@@ -96,6 +96,8 @@ run(struct remap *r, struct lbm_plan *plan)
             err = remap_anneal(r, m, r->effort->cycles_final, REMAP_WARM, &r->rng);
     }
     pool_free(&pool);
+    if (err == LBM_OK)
+        err = map_finish(r->problem, m);
     tell(r, "geometry", 0.95);
     return err == LBM_OK ? draw_geometry(r, plan) : err;
 }
@@ -121,7 +123,7 @@ budget_work(const struct remap *r, const uint32_t *current)
         if (is_pinned && current[v] != LBM_NONE && current[v] != g->pin[v])
             forced += work;
     }
-    if (homeless + forced == 0 && lbm_map_excess(h->n, r->load, r->limit) == 0)
+    if (homeless + forced == 0 && mapping_excess(&r->m, r->load) == 0)
         return 0;
     for (uint32_t p = 0; p < h->n; p++)
         over += fmax(0, (double)r->load[p] - total * h->capacity[p] / capacity);
@@ -130,42 +132,51 @@ budget_work(const struct remap *r, const uint32_t *current)
 
 /* What leaving home costs, and whether J and all of that fit together.  Out: stay. */
 static enum lbm_err
-set_prices(struct remap *r, const uint32_t *current, const double *host_cost, double cost)
+set_prices(struct remap *r, const struct problem *problem)
 {
     const struct lbm_graph *g = r->m.g;
+    const uint32_t *current = problem->options.current, *work = problem->price_work;
+    const double *host_cost = problem->options.host_cost;
     const struct lbm_hosts *h = r->m.h;
-    double weight = 0, farthest = 1, price = cost * LBM_PAIR_PRICE_PARTS;
+    double weight = 0, farthest = 1, all = 0;
+    double price = problem->options.migration_cost * LBM_PAIR_PRICE_PARTS;
     for (uint64_t e = 0; e < lbm_graph_directions(g); e++)
         weight += lbm_graph_weight(g, e);
     for (size_t i = 0; i < (size_t)h->n * h->n; i++)
         farthest = h->dist[i] > farthest ? h->dist[i] : farthest;
-    if (2 * weight * farthest * LBM_PAIR_PRICE_PARTS + 2 * price * (double)lbm_graph_total_work(g) > 0x1p62)
+    for (uint32_t v = 0; v < g->n; v++)
+        all += work != NULL ? work[v] : 1;
+    if (2 * weight * farthest * LBM_PAIR_PRICE_PARTS + 2 * price * all > 0x1p62)
         return LBM_E_LIMIT;
     for (uint32_t v = 0; v < g->n; v++) {
         double part = host_cost != NULL && current[v] != LBM_NONE ? host_cost[current[v]] : 1;
-        r->stay[v] = (int64_t)llround(part * price * lbm_graph_work(g, v));
+        r->stay[v] = (int64_t)llround(part * price * (work != NULL ? work[v] : 1));
     }
-    r->budget = r->m.budget = (int64_t)(price * budget_work(r, current));
+    r->budget = r->m.budget = (int64_t)(price * budget_work(r, current) / problem->fineness);
     return LBM_OK;
 }
 
 enum lbm_err
-map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h, const struct lbm_plan_options *options,
-               struct lbm_plan *plan)
+map_plan_remap(const struct problem *problem, struct lbm_plan *plan)
 {
-    struct remap r = {.m = {.g = g, .h = h, .part = plan->part, .options = options},
+    const struct lbm_graph *g = &problem->g;
+    const struct lbm_hosts *h = problem->h;
+    const struct lbm_plan_options *options = &problem->options;
+    struct remap r = {.problem = problem,
+                      .m = {.g = g,
+                            .h = h,
+                            .limit = problem->limit,
+                            .least = problem->least,
+                            .part = plan->part,
+                            .options = options},
                       .effort = &efforts[options->effort],
                       .load = lbm_alloc(h->n, sizeof *r.load),
-                      .limit = lbm_alloc(h->n, sizeof *r.limit),
                       .stay = lbm_alloc(g->n, sizeof *r.stay)};
-    enum lbm_err err = r.load != NULL && r.limit != NULL && r.stay != NULL ? LBM_OK : LBM_E_NOMEM;
+    enum lbm_err err = r.load != NULL && r.stay != NULL ? LBM_OK : LBM_E_NOMEM;
     lbm_rng_stream(&r.rng, options->seed, 0);
-    if (err == LBM_OK)
-        lbm_map_limits(g, h, options->imbalance, r.limit);
     if (err == LBM_OK && options->migration_cost > 0)
-        err = set_prices(&r, options->current, options->host_cost, options->migration_cost);
+        err = set_prices(&r, problem);
     if (err == LBM_OK) {
-        r.m.limit = r.limit;
         r.m.home = options->migration_cost > 0 ? options->current : NULL;
         r.m.stay = r.stay;
         r.hot =
@@ -175,7 +186,6 @@ map_plan_remap(const struct lbm_graph *g, const struct lbm_hosts *h, const struc
         err = run(&r, plan);
     }
     free(r.load);
-    free(r.limit);
     free(r.stay);
     return err;
 }

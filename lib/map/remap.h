@@ -20,13 +20,13 @@ struct remap_effort {
 };
 
 struct remap {
+    const struct problem *problem;
     struct mapping m; /* its part is the plan's */
     const struct remap_effort *effort;
     struct lbm_rng rng;
-    double hot;      /* temperature that hot ways begin at */
-    uint64_t *load;  /* [hosts] scratch */
-    uint64_t *limit; /* [hosts] */
-    int64_t *stay;   /* [n] */
+    double hot;     /* temperature that hot ways begin at */
+    uint64_t *load; /* [hosts] scratch */
+    int64_t *stay;  /* [n] */
     int64_t budget;
 };
 

@@ -84,12 +84,12 @@ balance(struct attempt *a, unsigned jump)
 {
     const struct mapping *m = &a->m;
     lbm_map_loads(m->g, m->h->n, m->part, a->load);
-    uint64_t excess = lbm_map_excess(m->h->n, a->load, m->limit), before = UINT64_MAX;
+    uint64_t excess = mapping_excess(m, a->load), before = UINT64_MAX;
     enum lbm_err err = residents_init(&a->residents, m);
     for (int i = 0; err == LBM_OK && i < SHIP_ROUNDS && excess != 0 && excess < before; i++) {
         err = ship(a, jump);
         before = excess;
-        excess = lbm_map_excess(m->h->n, a->load, m->limit);
+        excess = mapping_excess(m, a->load);
     }
     residents_free(&a->residents);
     if (err == LBM_OK)
@@ -153,7 +153,7 @@ remap_compete(const struct remap *r, struct pool *pool)
     struct attempt attempt[WAYS];
     void *context[WAYS];
     lbm_map_loads(m->g, m->h->n, m->part, r->load);
-    int is_even = lbm_map_excess(m->h->n, r->load, m->limit) == 0;
+    int is_even = mapping_excess(m, r->load) == 0;
     unsigned most = m->options->ways_max, n = most != 0 && most < WAYS ? most : WAYS;
     if (is_even && n > 2)
         n = 2;

@@ -50,12 +50,13 @@ struct effort {
 };
 
 struct run {
+    const struct problem *problem;
     const struct lbm_hosts *h;
     struct lbm_hosts plane; /* borrows h with sites in the plane; n is 0 if there are none */
     double *plane_site;     /* [2 * hosts] */
     const struct lbm_plan_options *options;
     const struct effort *effort;
-    const uint64_t *limit;
+    const uint64_t *limit, *least;
     uint64_t *load; /* [hosts] scratch */
     uint32_t *work; /* [n] scratch */
     struct lbm_levels levels;

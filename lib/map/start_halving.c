@@ -111,6 +111,7 @@ divide(struct halving *s)
         level.g = &s->levels.graph[l];
         level.h = &s->to->hosts;
         level.limit = s->limit;
+        level.least = NULL;
         if (l == top) {
             err = divide_groups(s, &level);
         } else {
@@ -220,6 +221,7 @@ yard_open(const struct stage *s, struct yard *yard)
         yard->limit[groups->group_of[p]] += s->m->limit[p];
     yard->m.h = &groups->hosts;
     yard->m.limit = yard->limit;
+    yard->m.least = NULL;
     return pool_init(&yard->best, s->m->g->n, 1);
 }
 

@@ -39,7 +39,7 @@ judge(const struct trial *t, struct lbm_plan *plan, struct merit *merit)
     enum lbm_err err = limit != NULL && load != NULL ? LBM_OK : LBM_E_NOMEM;
     if (err == LBM_OK) {
         struct mapping m = {.g = t->g, .h = t->h, .limit = limit, .part = plan->part};
-        lbm_map_limits(t->g, t->h, t->options.imbalance, limit);
+        err = lbm_map_limits(t->g, t->h, t->options.imbalance, limit);
         *merit = mapping_merit(&m, load);
         merit->hop_bytes += lbm_map_unlinked_hop_bytes(t->g, t->h, plan->part);
     }

@@ -399,11 +399,10 @@ is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *p
     const struct lbm_hosts *h = &job->plan_hosts;
     const uint32_t *part = job->plan_current;
     uint64_t *load = lbm_alloc(h->n, sizeof *load), *limit = lbm_alloc(h->n, sizeof *limit);
-    int well = load != NULL && limit != NULL;
+    int well = load != NULL && limit != NULL && lbm_map_limits(g, h, imbalance, limit) == LBM_OK;
     if (well) {
         double hop_bytes = (double)lbm_map_hop_bytes(g, h, part);
         double planned = (double)lbm_map_hop_bytes(g, h, plan->part);
-        lbm_map_limits(g, h, imbalance, limit);
         lbm_map_loads(g, h->n, part, load);
         uint64_t over = lbm_map_excess(h->n, load, limit);
         well = over == 0 && hop_bytes <= planned;

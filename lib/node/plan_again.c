@@ -129,8 +129,9 @@ price_upheaval(const struct lbm_plan_task *task, double *part)
     const struct lbm_hosts *h = task->hosts;
     uint64_t *load = lbm_alloc(h->n, sizeof *load), *share = lbm_alloc(h->n, sizeof *share);
     enum lbm_err err = load != NULL && share != NULL ? LBM_OK : LBM_E_NOMEM;
+    if (err == LBM_OK)
+        err = lbm_map_limits(g, h, 0, share);
     if (err == LBM_OK) {
-        lbm_map_limits(g, h, 0, share);
         lbm_map_loads(g, h->n, task->current, load);
         double must = (double)lbm_map_excess(h->n, load, share) / (double)lbm_graph_total_work(g);
         *part = must > UPHEAVAL ? UPHEAVAL / must * UPHEAVAL / must : 1;
