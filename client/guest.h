@@ -42,7 +42,8 @@ enum {
             .value = "N",                                                                                    \
             .min = 1,                                                                                        \
             .max = LBM_COMMON_MAX,                                                                           \
-            .text = "of a mesh: elements that share N nodes are neighbours [a side of theirs]"}
+            .text =                                                                                          \
+                "of a mesh: elements that share N nodes are neighbours [mesh: 1; gmsh: their dimension]"}
 
 enum { LBM_COMMON_MAX = 64 }; /* no element has more nodes */
 

@@ -25,6 +25,12 @@ static lbm_reader *const readers[LBM_FORMAT_COUNT] = {
     [LBM_FORMAT_MATRIX_MARKET] = lbm_read_matrix_market,
     [LBM_FORMAT_GRAPHML] = lbm_read_graphml,
     [LBM_FORMAT_EDGES] = lbm_read_edges,
+    [LBM_FORMAT_MESH] = lbm_read_mesh,
+    [LBM_FORMAT_GMSH] = lbm_read_gmsh,
+    [LBM_FORMAT_GML] = lbm_read_gml,
+    [LBM_FORMAT_PAJEK] = lbm_read_pajek,
+    [LBM_FORMAT_DIMACS] = lbm_read_dimacs,
+    [LBM_FORMAT_CSV] = lbm_read_csv,
 };
 
 const char *

@@ -12,7 +12,13 @@
     X(SCOTCH, "scotch", ".grf .src", "Scotch source graph")                                                  \
     X(MATRIX_MARKET, "mtx", ".mtx", "Matrix Market coordinate matrix, symmetric or symmetrized")             \
     X(GRAPHML, "graphml", ".graphml .xml", "GraphML with weight, x, y, host, pinned")                        \
-    X(EDGES, "edges", ".tsv .edges .edgelist .el .txt", "edge list: u v [weight] a line, numbers or names")
+    X(EDGES, "edges", ".tsv .edges .edgelist .el .txt", "edge list: u v [weight] a line, numbers or names")  \
+    X(MESH, "mesh", ".mesh", "METIS mesh: its dual graph")                                                   \
+    X(GMSH, "gmsh", ".msh", "Gmsh mesh, ASCII 2 and 4.1: its dual graph")                                    \
+    X(GML, "gml", ".gml", "GML with id, label, weight, graphics")                                            \
+    X(PAJEK, "pajek", ".net .paj", "Pajek network: arcs, edges, lists, matrix")                              \
+    X(DIMACS, "dimacs", ".col .gr .max .dimacs", "DIMACS graph: p edge, col, sp, max")                       \
+    X(CSV, "csv", ".csv", "dense matrix of weights, with or without names")
 
 enum lbm_graph_format {
 #define LBM_GRAPH_FORMAT_ENUM(id, name, suffixes, text) LBM_FORMAT_##id,

@@ -18,6 +18,12 @@ lbm_reader lbm_read_scotch;
 lbm_reader lbm_read_matrix_market;
 lbm_reader lbm_read_graphml;
 lbm_reader lbm_read_edges;
+lbm_reader lbm_read_mesh;
+lbm_reader lbm_read_gmsh;
+lbm_reader lbm_read_gml;
+lbm_reader lbm_read_pajek;
+lbm_reader lbm_read_dimacs;
+lbm_reader lbm_read_csv;
 
 enum lbm_err lbm_read_metis_part(struct lbm_scan *s, struct lbm_graph_part *part,
                                  struct lbm_graph *out) LBM_MUST_CHECK;

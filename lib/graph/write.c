@@ -117,7 +117,11 @@ static const struct {
     [LBM_FORMAT_MATRIX_MARKET] = {write_matrix_market, BIT(WEIGHT), NULL},
     [LBM_FORMAT_GRAPHML] = {lbm_write_graphml, BIT(WORK) | BIT(WEIGHT) | BIT(POSITION) | BIT(PIN) | BIT(NAME),
                             NULL},
-    [LBM_FORMAT_EDGES] = {lbm_write_edges, BIT(WEIGHT) | BIT(NAME), lbm_write_edges_names},
+    [LBM_FORMAT_EDGES] = {lbm_write_edges, BIT(WEIGHT) | BIT(NAME), lbm_write_quoted_names},
+    [LBM_FORMAT_GML] = {lbm_write_gml, BIT(WORK) | BIT(WEIGHT) | BIT(POSITION) | BIT(NAME), NULL},
+    [LBM_FORMAT_PAJEK] = {lbm_write_pajek, BIT(WEIGHT) | BIT(POSITION) | BIT(NAME), lbm_write_quoted_names},
+    [LBM_FORMAT_DIMACS] = {lbm_write_dimacs, BIT(WORK) | BIT(WEIGHT), NULL},
+    [LBM_FORMAT_CSV] = {lbm_write_csv, BIT(WEIGHT) | BIT(NAME), lbm_write_quoted_names},
 };
 
 const char *
@@ -156,6 +160,8 @@ enum lbm_err
 lbm_graph_write(enum lbm_graph_format format, const struct lbm_graph *g, struct lbm_buf *out)
 {
     LBM_ASSERT(lbm_graph_is_written(format));
+    if (format == LBM_FORMAT_CSV && !lbm_write_csv_fits(g))
+        return LBM_E_LIMIT;
     writers[format].write(g, out);
     return out->failed ? LBM_E_NOMEM : LBM_OK;
 }

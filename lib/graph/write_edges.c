@@ -33,15 +33,6 @@ are_ascending(const struct lbm_graph *g)
     return 1;
 }
 
-int
-lbm_write_edges_names(const struct lbm_graph *g)
-{
-    for (uint32_t v = 0; v < g->n; v++)
-        if (strchr(lbm_graph_name(g, v), '"') != NULL)
-            return 0;
-    return 1;
-}
-
 /* Names are put in quotes unless they are plain words. */
 static void
 put_vertex(struct lbm_buf *out, const struct lbm_graph *g, uint32_t v, int quote)
@@ -60,7 +51,7 @@ put_vertex(struct lbm_buf *out, const struct lbm_graph *g, uint32_t v, int quote
 void
 lbm_write_edges(const struct lbm_graph *g, struct lbm_buf *out)
 {
-    int named = g->name != NULL && lbm_write_edges_names(g);
+    int named = g->name != NULL && lbm_write_quoted_names(g);
     struct lbm_graph plain = *g;
     if (!named)
         plain.name = NULL;

@@ -8,8 +8,14 @@
 void lbm_write_graphml(const struct lbm_graph *g, struct lbm_buf *out);
 void lbm_write_edges(const struct lbm_graph *g, struct lbm_buf *out);
 
-/* Nonzero if an edge list can hold the names of g: none has quotes in it. */
-int lbm_write_edges_names(const struct lbm_graph *g);
+void lbm_write_gml(const struct lbm_graph *g, struct lbm_buf *out);
+void lbm_write_pajek(const struct lbm_graph *g, struct lbm_buf *out);
+void lbm_write_dimacs(const struct lbm_graph *g, struct lbm_buf *out);
+void lbm_write_csv(const struct lbm_graph *g, struct lbm_buf *out);
+int lbm_write_csv_fits(const struct lbm_graph *g); /* as a dense matrix */
+
+/* Nonzero if the names of g can stand in quotes: none has quotes in it. */
+int lbm_write_quoted_names(const struct lbm_graph *g);
 
 /* Append text with what XML reserves replaced. */
 void lbm_write_escaped(struct lbm_buf *out, const char *text);

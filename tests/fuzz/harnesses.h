@@ -16,11 +16,17 @@
     X(hosts_capacities)                                                                                      \
     X(hosts_spec)                                                                                            \
     X(import_vt)                                                                                             \
+    X(read_csv)                                                                                              \
+    X(read_dimacs)                                                                                           \
     X(read_edges)                                                                                            \
+    X(read_gml)                                                                                              \
+    X(read_gmsh)                                                                                             \
     X(read_graphml)                                                                                          \
     X(read_hosts)                                                                                            \
     X(read_matrix_market)                                                                                    \
+    X(read_mesh)                                                                                             \
     X(read_metis)                                                                                            \
+    X(read_pajek)                                                                                            \
     X(read_scotch)                                                                                           \
     X(read_trace)                                                                                            \
     X(wire_control)                                                                                          \

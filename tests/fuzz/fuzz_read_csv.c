@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "read.h"
+
+int
+fuzz_read_csv(const uint8_t *data, size_t size)
+{
+    return fuzz_read(LBM_FORMAT_CSV, data, size);
+}
