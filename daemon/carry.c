@@ -21,6 +21,8 @@ wait_for(struct loop *loop, const struct lbm_effect *effect, uint64_t connection
         free(effect->kind == LBM_EFFECT_SEND ? effect->as.send.frame : effect->as.reply.frame);
         lbm_log(LBM_NOTE_ERROR, "out of memory");
         loop_fail(loop);
+    } else if (effect->kind == LBM_EFFECT_SEND) {
+        lbm_outgoing_wait(loop->outgoing, effect->as.send.host, connection, (int64_t)effect->as.send.len);
     }
 }
 
@@ -135,8 +137,12 @@ carry_log_compact(struct loop *loop, struct lbm_effect *effect)
 }
 
 static void (*const carriers[LBM_EFFECT_COUNT])(struct loop *, struct lbm_effect *) = {
-    [LBM_EFFECT_PERSIST] = carry_persist, [LBM_EFFECT_SEND] = carry_send, [LBM_EFFECT_REPLY] = carry_reply,
-    [LBM_EFFECT_DIAL] = carry_dial,       [LBM_EFFECT_PLAN] = carry_plan, [LBM_EFFECT_NOTE] = carry_note,
+    [LBM_EFFECT_PERSIST] = carry_persist,
+    [LBM_EFFECT_SEND] = carry_send,
+    [LBM_EFFECT_REPLY] = carry_reply,
+    [LBM_EFFECT_DIAL] = carry_dial,
+    [LBM_EFFECT_PLAN] = carry_plan,
+    [LBM_EFFECT_NOTE] = carry_note,
     [LBM_EFFECT_LEASE] = carry_lease,
     [LBM_EFFECT_LOG_APPEND] = carry_log_append,
     [LBM_EFFECT_LOG_FOLLOW] = carry_log_follow,
@@ -169,10 +175,14 @@ carry_released(struct loop *loop, uint64_t durable)
     loop->durable = durable;
     for (size_t i = 0; i < loop->waiting.n; i++) {
         struct waiting *waiting = &loop->waiting.at[i];
-        if (waiting->effect.after <= durable)
-            deliver(loop, &waiting->effect, waiting->connection);
-        else
+        if (waiting->effect.after > durable) {
             loop->waiting.at[kept++] = *waiting;
+            continue;
+        }
+        if (waiting->effect.kind == LBM_EFFECT_SEND)
+            lbm_outgoing_wait(loop->outgoing, waiting->effect.as.send.host, waiting->connection,
+                              -(int64_t)waiting->effect.as.send.len);
+        deliver(loop, &waiting->effect, waiting->connection);
     }
     loop->waiting.n = kept;
     if (loop->asked - durable < STORE_CAUGHT_UP &&

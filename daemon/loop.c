@@ -70,6 +70,22 @@ arm_timer(struct loop *loop)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
+/* Returns 0 if the daemon ends. */
+static int
+step_once(struct loop *loop, struct lbm_event *event)
+{
+    event->now_us = loop->now_us;
+    enum lbm_err err = lbm_node_step(loop->node, event, &loop->effects);
+    if (err != LBM_OK) {
+        carry_notes_only(loop);
+        lbm_log(LBM_NOTE_ERROR, "cannot go on: %s", lbm_err_text(err));
+        loop_fail(loop);
+        return 0;
+    }
+    carry_out(loop);
+    return !loop->stopping;
+}
+
 static void
 step(struct loop *loop, struct lbm_event *event)
 {
@@ -78,16 +94,13 @@ step(struct loop *loop, struct lbm_event *event)
     int64_t now_us = loop_boottime_us();
     if (now_us > loop->now_us)
         loop->now_us = now_us;
-    event->now_us = loop->now_us;
-    enum lbm_err err = lbm_node_step(loop->node, event, &loop->effects);
-    if (err != LBM_OK) {
-        carry_notes_only(loop);
-        lbm_log(LBM_NOTE_ERROR, "cannot go on: %s", lbm_err_text(err));
-        loop_fail(loop);
-        return;
+    int goes_on = step_once(loop, event);
+    for (uint32_t host; goes_on && (host = lbm_outgoing_fell_behind(loop->outgoing)) != LBM_NONE;) {
+        struct lbm_event behind = {.kind = LBM_EVENT_PEER_BEHIND, .as.behind = {host, 1}};
+        goes_on = step_once(loop, &behind);
     }
-    carry_out(loop);
-    arm_timer(loop);
+    if (goes_on)
+        arm_timer(loop);
 }
 
 static void
@@ -128,6 +141,12 @@ static void
 on_down(void *context, uint32_t host)
 {
     step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_DOWN, .as.peer = host});
+}
+
+static void
+on_caught_up(void *context, uint32_t host)
+{
+    step(context, &(struct lbm_event){.kind = LBM_EVENT_PEER_BEHIND, .as.behind = {host, 0}});
 }
 
 static void
@@ -383,7 +402,8 @@ lbm_loop_run(const struct lbm_loop_config *config)
 {
     struct loop loop = {.config = *config, .timer_fd = -1};
     const struct lbm_inbound_handler inbound = {.context = &loop, .accepts = accepts, .message = on_message};
-    const struct lbm_outgoing_handler outgoing = {.context = &loop, .up = on_up, .down = on_down};
+    const struct lbm_outgoing_handler outgoing = {
+        .context = &loop, .up = on_up, .down = on_down, .caught_up = on_caught_up};
     const struct lbm_control_handler control = {
         .context = &loop, .request = on_request, .read = on_client_read, .gone = on_gone};
     const struct lbm_etcd_handler etcd = {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -42,6 +43,8 @@ struct peer {
     struct event *timer;
     uint64_t connection; /* number of the connection that stands, or stood last */
     int opened;          /* a frame that is not lossy was sent over it */
+    int64_t waiting;     /* bytes of frames for it that wait for the disk */
+    int is_behind;       /* more than LBM_PEER_BEHIND bytes were unsent, and something still is */
     struct timeval up_since;
     uint32_t pause_us; /* the next one */
 };
@@ -51,6 +54,7 @@ struct lbm_outgoing {
     struct lbm_outgoing_handler handler;
     struct lbm_rng rng;
     uint64_t connections;
+    LBM_VEC(uint32_t) behind; /* hosts that fell behind and were not named yet */
     struct peer *peers[LBM_HOSTS_MAX];
 };
 
@@ -116,11 +120,56 @@ on_event(struct bufferevent *bev, short what, void *context)
     peer->state = UP;
     peer->connection = ++outgoing->connections;
     peer->opened = 0;
+    peer->waiting = 0;
+    peer->is_behind = 0;
     peer->announced = 1;
     peer->told = 0;
     event_base_gettimeofday_cached(outgoing->base, &peer->up_since);
     lbm_log(LBM_NOTE_DEBUG, "connected to host %" PRIu32 " (%s)", peer->host, peer->name);
     outgoing->handler.up(outgoing->handler.context, peer->host);
+}
+
+/* Called when nothing waits to be written. What waits for the disk is sent, and written, later. */
+static void
+on_written(struct bufferevent *bev, void *context)
+{
+    struct peer *peer = context;
+    if (peer->state != UP || !peer->is_behind || peer->waiting > 0 || lbm_frames_queued(bev) != 0)
+        return;
+    peer->is_behind = 0;
+    peer->outgoing->handler.caught_up(peer->outgoing->handler.context, peer->host);
+}
+
+static void
+look_behind(struct peer *peer)
+{
+    struct lbm_outgoing *outgoing = peer->outgoing;
+    if (peer->is_behind || lbm_frames_queued(peer->bev) + (size_t)peer->waiting <= LBM_PEER_BEHIND)
+        return;
+    if (lbm_vec_push(&outgoing->behind, peer->host) == LBM_OK) /* else it is looked at with the next frame */
+        peer->is_behind = 1;
+}
+
+void
+lbm_outgoing_wait(struct lbm_outgoing *outgoing, uint32_t host, uint64_t connection, int64_t bytes)
+{
+    if (connection == 0 || lbm_outgoing_connection(outgoing, host) != connection)
+        return;
+    struct peer *peer = outgoing->peers[host];
+    peer->waiting += bytes;
+    LBM_ASSERT(peer->waiting >= 0);
+    look_behind(peer);
+}
+
+uint32_t
+lbm_outgoing_fell_behind(struct lbm_outgoing *outgoing)
+{
+    while (outgoing->behind.n != 0) {
+        const struct peer *peer = outgoing->peers[outgoing->behind.at[--outgoing->behind.n]];
+        if (peer->state == UP && peer->is_behind)
+            return peer->host;
+    }
+    return LBM_NONE;
 }
 
 /* The other end only receives. */
@@ -165,7 +214,7 @@ start_connecting(struct peer *peer)
     }
     lbm_frames_tune(peer->bev);
     bufferevent_setwatermark(peer->bev, EV_READ, 0, 0); /* a single byte is too many */
-    bufferevent_setcb(peer->bev, on_read, NULL, on_event, peer);
+    bufferevent_setcb(peer->bev, on_read, on_written, on_event, peer);
     bufferevent_enable(peer->bev, EV_READ | EV_WRITE);
     peer->state = CONNECTING;
     set_timer(peer, CONNECT_WAIT_US);
@@ -281,8 +330,10 @@ lbm_outgoing_send(struct lbm_outgoing *outgoing, uint32_t host, uint64_t connect
     }
     peer->opened = 1;
     enum lbm_err err = lbm_frames_put(peer->bev, frame, len, LBM_OUTGOING_QUEUE_MAX);
-    if (err == LBM_OK)
+    if (err == LBM_OK) {
+        look_behind(peer);
         return;
+    }
     lbm_log(LBM_NOTE_WARNING, "giving up the connection to host %" PRIu32 " with %zu bytes unsent: %s", host,
             lbm_frames_queued(peer->bev), lbm_err_text(err));
     give_up(peer);
@@ -302,5 +353,6 @@ lbm_outgoing_free(struct lbm_outgoing *outgoing)
         event_free(peer->timer);
         free(peer);
     }
+    lbm_vec_free(&outgoing->behind);
     free(outgoing);
 }

@@ -11,7 +11,7 @@
 #include "base/err.h"
 
 enum {
-    LBM_OUTGOING_LOSSY_MAX = 1 << 20, /* bytes queued beyond which what may be lost is dropped */
+    LBM_OUTGOING_LOSSY_MAX = 1 << 20,   /* bytes queued beyond which what may be lost is dropped */
     LBM_OUTGOING_QUEUE_MAX = 256 << 20, /* bytes queued beyond which the connection is given up */
 };
 
@@ -21,6 +21,8 @@ struct lbm_outgoing_handler {
     void *context;
     void (*up)(void *context, uint32_t host);
     void (*down)(void *context, uint32_t host);
+    /* All that was sent has left, after lbm_outgoing_fell_behind had named that host. */
+    void (*caught_up)(void *context, uint32_t host);
 };
 
 /* In: seed of the pauses' jitter, which keeps hosts from connecting in step after a failure. */
@@ -41,6 +43,14 @@ uint64_t lbm_outgoing_connection(const struct lbm_outgoing *outgoing, uint32_t h
  * reason lossy frames are dropped until a first frame that is not lossy has been sent. */
 void lbm_outgoing_send(struct lbm_outgoing *outgoing, uint32_t host, uint64_t connection, uint8_t *frame,
                        size_t len, int lossy);
+
+/* Frames that will be sent over that connection, but wait for the disk, count as unsent: bytes more, or less.
+ */
+void lbm_outgoing_wait(struct lbm_outgoing *outgoing, uint32_t host, uint64_t connection, int64_t bytes);
+
+/* A host to which more than LBM_PEER_BEHIND bytes are unsent, each once until it has caught up; LBM_NONE: no
+ * other. Ask after a round of sending. */
+uint32_t lbm_outgoing_fell_behind(struct lbm_outgoing *outgoing);
 
 void lbm_outgoing_free(struct lbm_outgoing *outgoing);
 

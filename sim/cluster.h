@@ -163,6 +163,8 @@ void cluster_lose_disk(struct cluster *cluster, uint32_t host);
 /* Break the connection from one host to the other: a part of what is on its way is lost; it is made again
  * soon. Cut: break both and carry nothing between the two until cut again with on = 0. */
 void cluster_disconnect(struct cluster *cluster, uint32_t from, uint32_t to);
+/* The shell of a host says that much, or nothing any more, of what it sent to another one has not left. */
+void cluster_behind(struct cluster *cluster, uint32_t host, uint32_t to, int is_behind);
 void cluster_cut(struct cluster *cluster, uint32_t p, uint32_t q, int on);
 /* Carry nothing from one to the other, without anybody being told: the connection breaks in a while. */
 void cluster_cut_silently(struct cluster *cluster, uint32_t from, uint32_t to, int on);

@@ -12,8 +12,7 @@ delay(struct cluster *c, uint32_t from, uint32_t to)
     const struct cluster_options *o = &c->options;
     int64_t way_us = (from < o->sites_from) != (to < o->sites_from) ? o->sites_us : 0;
     int64_t spread = o->delay_most_us - o->delay_least_us;
-    return (way_us + o->delay_least_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)spread)) *
-           c->network_slow;
+    return (way_us + o->delay_least_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)spread)) * c->network_slow;
 }
 
 void
@@ -197,6 +196,17 @@ cluster_disconnect(struct cluster *c, uint32_t from, uint32_t to)
 {
     trace(c, from, "the connection to %" PRIu32 " breaks", to);
     disconnect(c, from, to);
+}
+
+void
+cluster_behind(struct cluster *c, uint32_t host, uint32_t to, int is_behind)
+{
+    struct lbm_event event = {.kind = LBM_EVENT_PEER_BEHIND, .as.behind = {to, is_behind}};
+    trace(c, host,
+          is_behind ? "much waits to leave for %" PRIu32 : "nothing waits any more to leave for %" PRIu32,
+          to);
+    if (c->machine[host].node != NULL)
+        step(c, host, &event);
 }
 
 void

@@ -10,7 +10,7 @@ command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-
 start chain:2
 expect "gen" "$lbctl" -q gen lattice:6x6 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
-expect "it settles" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
 trace=$scratch/trace
 ask 0 trace job -o "$trace" --every 0.2 --seconds 300 >/dev/null 2>&1 &
 recorder=$!

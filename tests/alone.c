@@ -103,6 +103,12 @@ alone_expect(struct alone *b, const char *expected)
 /* ---- time ---------------------------------------------------------------------------------------------- */
 
 void
+alone_behind(struct alone *b, int is_behind)
+{
+    alone_step(b, &(struct lbm_event){.kind = LBM_EVENT_PEER_BEHIND, .as.behind = {OTHER, is_behind}});
+}
+
+void
 alone_pass(struct alone *b, int64_t us)
 {
     int64_t end = b->now_us + us;

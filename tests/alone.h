@@ -30,6 +30,8 @@ void alone_start(struct alone *b, uint32_t vertices_max);
 void alone_stop(struct alone *b);
 
 void alone_pass(struct alone *b, int64_t us);
+void alone_behind(struct alone *b,
+                  int is_behind); /* much of what was sent to host 1 has not left, or it has */
 void alone_expect(struct alone *b, const char *expected); /* since the last time */
 
 /* What host 1 says, without a body yet. */

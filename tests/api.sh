@@ -9,7 +9,7 @@ steps=$top_builddir/docs/examples/steps
 start mesh:2x2
 expect "a mesh" "$lbctl" -q gen airfoil:3000 -o "$scratch/mesh.graph"
 expect "submit" ask 0 submit "$scratch/mesh.graph" --name mesh
-expect "it settles" ask 0 wait mesh --timeout 60
+expect "it settles" settles 0 mesh
 expect "map is written" ask 0 map mesh -o "$scratch/mesh.part"
 vertices=$(wc -l <"$scratch/mesh.part")
 
@@ -37,7 +37,7 @@ refused 2 "usage" "$owned"
 "$steps" mesh "$dir/h1/lbmapd.sock" >"$scratch/steps" 2>&1 </dev/null &
 working=$!
 all="steps: $(grep -cx 1 "$scratch/mesh.part") vertices are here"
-for _ in $(seq 150); do
+for _ in $(seq 600); do
     grep -qx "$all" "$scratch/steps" && break
     sleep 0.1
 done

@@ -37,7 +37,7 @@ for host in 0 1 2 3 4 5; do
     "$worker" job "$dir/h$host/lbmapd.sock" "$scratch/history$host" 2>>"$scratch/worker" &
     workers="$workers $!"
 done
-expect "it settles" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
 
 accidents=
 end=$((SECONDS + seconds))
@@ -53,7 +53,7 @@ while [ "$SECONDS" -lt "$end" ]; do
 done
 echo "accidents:$accidents"
 sleep 15
-expect "it settles after all" ask 0 wait job --timeout 60
+expect "it settles after all" settles 0 job
 expect_map "every vertex is on a host" 0 job "$scratch/job.part"
 end_workers
 [ ! -s "$scratch/worker" ] || bad "a worker ended: $(head -n 3 "$scratch/worker")"

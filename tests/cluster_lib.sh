@@ -35,7 +35,7 @@ expect() {
 refused() {
     local status=$1 text=$2
     shift 2
-    timeout 30 "$@" >"$scratch/output" 2>&1 </dev/null
+    timeout 120 "$@" >"$scratch/output" 2>&1 </dev/null
     local got=$?
     if [ "$got" -ne "$status" ]; then
         bad "$text: exit status $got, not $status: $(cat "$scratch/output")"
@@ -60,11 +60,41 @@ ASK
 chmod +x "$scratch/ask"
 export LBCTL=$lbctl CLUSTER=$dir PATH=$scratch:$PATH
 
+# A machine that has other work makes everything later: tests wait as long as something happens, not so many seconds.
+# What changes when the cluster gets on: what its daemons and applications wrote, and where its vertices are.
+progress() {
+    cat "$dir"/h*/lbmapd.log "$scratch"/history* 2>/dev/null | wc -c
+    ask "${1:-0}" jobs --json 2>/dev/null | grep -oE '"(phase|sweep|moved|load_max|vertices|imbalance|in_flight|counter)": *[^,}]*'
+    ask "${1:-0}" hosts 2>/dev/null | awk '{ print $1, $3, $8, $10 }'
+}
+# patiently SECONDS COMMAND...: the command succeeds, now or again and again. Given up once nothing has changed for that
+# long, or after ten times as long.
+patiently() {
+    local limit=$1 began=$SECONDS since=$SECONDS before='' now
+    shift
+    until "$@"; do
+        if [ $((SECONDS - since)) -ge "$limit" ]; then
+            now=$(progress)
+            [ "$now" != "$before" ] || return 1
+            before=$now
+            since=$SECONDS
+        fi
+        [ $((SECONDS - began)) -lt $((10 * limit)) ] || return 1
+        sleep 0.1
+    done
+}
+# settles HOST JOB [OPTION]...: lbctl wait, at that host.
+settles() {
+    local host=$1
+    shift
+    patiently 60 ask "$host" wait "$@" --timeout 15
+}
+
 # expect_map TEXT HOST JOB FILE: the mapping is written. Hosts of a busy machine may answer too late for one, so it is
 # asked for again.
 expect_map() {
     local try
-    for try in 1 2 3 4 5 6; do
+    for try in $(seq 30); do
         [ "$try" -eq 1 ] || sleep 1
         if ask "$2" map "$3" -o "$4" >"$scratch/output" 2>&1 </dev/null; then
             ok "$1"
@@ -84,7 +114,7 @@ at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a <= b) }'; }
 one_owner() {
     local id try
     id=$(ask 0 jobs "$1" --json | grep -o '"id": *"[^"]*"' | sed 's/.*"\(0x[^"]*\)"/\1/')
-    for try in 1 2 3 4 5 6; do
+    for try in $(seq 30); do
         [ "$try" -eq 1 ] || sleep 2
         if bash "$tests/owners.sh" -n "$2" "$id" "$dir"/h*/lbmap.db >"$scratch/owners" 2>&1; then
             ok "$1: every vertex has exactly one owner over all databases"

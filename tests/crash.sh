@@ -26,7 +26,7 @@ for run in $(seq 1 "$runs"); do
     sleep "0.$((RANDOM % 10))"
     "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon" >"$scratch/output" 2>&1 ||
         bad "restart in $job: $(cat "$scratch/output")"
-    expect "run $run, $guest from $start, killed$killed: settles" ask 0 wait "$job" --timeout 90 --json
+    expect "run $run, $guest from $start, killed$killed: settles" settles 0 "$job" --json
     one_owner "$job" "$(figure vertices "$scratch/output")"
     ask 0 -q cancel "$job"
 done

@@ -51,7 +51,7 @@ configuration() {
 refused() {
     local status=$1 text=$2
     shift 2
-    timeout 20 "$@" >output 2>&1 </dev/null
+    timeout 120 "$@" >output 2>&1 </dev/null
     local got=$?
     if [ "$got" -ne "$status" ]; then
         bad "$text: exit status $got, not $status: $(cat output)"
@@ -64,7 +64,7 @@ refused() {
 
 # await NAME TEXT: until the log of NAME says that, or its process is gone.
 await() {
-    for _ in $(seq 200); do
+    for _ in $(seq 1200); do
         grep -q -- "$2" "$1.log" && return 0
         kill -0 "$pid" 2>/dev/null || break
         sleep 0.05
@@ -83,10 +83,10 @@ start() {
     return 1
 }
 
-# stop NAME SIGNAL: end the daemon started last, within 5 seconds, with status 0.
+# stop NAME SIGNAL: end the daemon started last, with status 0.
 stop() {
     kill "-$2" "$pid"
-    for _ in $(seq 100); do
+    for _ in $(seq 1200); do
         kill -0 "$pid" 2>/dev/null || break
         sleep 0.05
     done

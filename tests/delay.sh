@@ -37,7 +37,7 @@ done
 expect "it is up again, and nobody is evicted" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 expect "gen" "$lbctl" -q gen lattice:30x30 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
-expect "it settles" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
 [ "$failed" -eq 0 ] || { tail -n 3 "$dir"/h*/lbmapd.log; exit 1; }
 
 # Capacity 3 of 8: 337 of 900 vertices, less while a host stands still: it and whose buddy it is keep 150 each.

@@ -93,7 +93,7 @@ for n in 0 1 2; do host "$n"; done
 within 20 "three hosts found a cluster in etcd" active 2 3
 [ "$failed" -eq 0 ] || { tail -n 5 "$dir"/h*/lbmapd.log; exit 1; }
 expect "a job" ask 0 submit "$scratch/g" --name one
-expect "it settles" ask 1 wait one --timeout 60
+expect "it settles" settles 1 one
 kill_member 2
 expect "a member of three is dead: a job is taken" ask 1 submit "$scratch/g" --name two
 member 2
@@ -101,7 +101,7 @@ sleep 3
 kill_member 0
 expect "so is the one that was asked: a job is taken" ask 2 submit "$scratch/g" --name three
 within 20 "a host that asks another member by now hears of it" ask 0 jobs three
-expect "and settles" ask 0 wait three --timeout 60
+expect "and settles" settles 0 three
 one_owner three 1024
 
 # ---- no majority ------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ expect "a job from the centre, which takes a while" ask 0 submit "$scratch/g" --
 kill_member 2
 ask 1 submit "$scratch/g" --name frozen >"$scratch/frozen" 2>&1 &
 frozen=$!
-expect "no majority: what is there settles" ask 0 wait moving --timeout 60
+expect "no majority: what is there settles" settles 0 moving
 one_owner moving 1024
 ask 2 jobs | grep -q frozen && bad "a job is taken without a majority" || ok "no job is taken without a majority"
 member 0

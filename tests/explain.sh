@@ -16,7 +16,7 @@ on_host() { awk -v h="$1" '$1 == h { print NR - 1; exit }' "$scratch/part"; }
 start mesh:2x2
 expect "gen" "$lbctl" -q gen lattice:20x20 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
-expect "it settles" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
 expect_map "the mapping" 0 job "$scratch/part"
 
 v=$(on_host 3)
@@ -41,7 +41,7 @@ expect "host 0 starts again" "$lbctl" -q cluster kill 0 --dir "$dir"
 expect "host 0 is back" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 has "$v" 1 "the taker knows the reason that the giver has forgotten" "^ *[0-9]+ +0 +3 .*arrived.* plan"
 
-expect "host 3 leaves" ask 0 leave 3 --timeout 60
+expect "host 3 leaves" ask 0 leave 3 --timeout 600
 has "$v" 1 "the vertex says that its host was drained" "^ *[0-9]+ +3 +[012] .*arrived.* drain"
 has "$v" 1 "and is elsewhere" "is on host [012], at epoch"
 exit "$failed"

@@ -38,17 +38,14 @@ trap 'kill -CONT "${worker_pid[@]}" 2>/dev/null; kill -KILL "${worker_pid[@]}" 2
 field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 state() { field "$1" 3; }
 
-# until_true SECONDS TEXT COMMAND...: the command succeeds within that time.
+# until_true SECONDS TEXT COMMAND...: the command succeeds, patiently.
 until_true() {
-    local end=$(($(now_us) + $1 * 1000000)) text=$2
+    local limit=$1 text=$2
     shift 2
-    until "$@"; do
-        if [ "$(now_us)" -ge "$end" ]; then
-            bad "not in time: $text: $(ask 0 hosts)"
-            return 1
-        fi
-        sleep 0.1
-    done
+    patiently "$limit" "$@" || {
+        bad "not in time: $text: $(ask 0 hosts)"
+        return 1
+    }
 }
 is_state() { [ "$(state "$1")" = "$2" ]; }
 # Every host that takes part has its copy with its buddy.
@@ -79,7 +76,7 @@ field_start() {
     for host in "$dir"/h*; do echo 'evict = { per_minute = 1000; percent = 1000; };' >>"$host/lbmapd.conf"; done
     expect "and is up, evicting without limit" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
     expect "submit" ask 0 -q submit "$graph" --name job
-    expect "it settles" ask 0 wait job --timeout 60 --json
+    expect "it settles" settles 0 job --json
     vertices=$(figure vertices "$scratch/output")
     hosts=$(find "$dir" -maxdepth 1 -name 'h*' | wc -l)
     for ((host = 0; host < hosts; host++)); do work "$host"; done

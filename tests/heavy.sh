@@ -17,14 +17,14 @@ has_fewer() { [ "$(held "${history_of[$1]}" | wc -l)" -lt "$2" ]; }
 start chain:3
 expect "gen" "$lbctl" -q gen lattice:32x20 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
-expect "it settles" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
 for host in 0 1 2; do work "$host"; done
 until_true 30 "every vertex is worked on" all_worked_on
 until_true 60 "every payload is kept" all_kept
 expect "a host becomes faster" ask 0 set 2 --capacity 2
 until_true 60 "it gets what the others have too much" has_fewer 0 180
-expect "it settles again" ask 0 wait job --timeout 60
-for host in 1 2; do expect "host $host leaves" ask 0 leave "$host" --timeout 120; done
+expect "it settles again" settles 0 job
+for host in 1 2; do expect "host $host leaves" ask 0 leave "$host" --timeout 600; done
 until_true 60 "host 0 has all of it" has 0 "$vertices"
 until_true 60 "and has kept it" all_kept
 end_work KILL 0

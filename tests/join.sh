@@ -48,7 +48,7 @@ moves() {
 settled() {
     local seconds
     sleep 0.5 # so that sessions have begun
-    ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "$1: $(tail -n 3 "$scratch/output")"
+    settles 0 job >"$scratch/output" 2>&1 || bad "$1: $(tail -n 3 "$scratch/output")"
     seconds=$(seconds_since "$2")
     mapped "$scratch/after.part"
     moves "$1" "$seconds" $(($(handoffs) - $3))
@@ -76,7 +76,7 @@ for ((i = 1; i <= runs; i++)); do
     settled "join $i" "$begin" "$count"
     count=$(handoffs)
     begin=$(now_us)
-    expect "leave $i" ask 0 leave "$new" --timeout 60
+    expect "leave $i" ask 0 leave "$new" --timeout 600
     until_true 60 "leave $i" is_state "$new" LEFT
     echo "leave $i: left after $(seconds_since "$begin") s"
     settled "leave $i" "$begin" "$count"

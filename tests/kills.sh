@@ -6,13 +6,14 @@
 #   KILLS_HOW    kill (default), or stop: the daemon is frozen for a minute instead, every other time its
 #                application too; the returned daemon finds itself evicted and begins anew
 #   KILLS_SEED   which hosts
-# Bound: 13 s, for 99 runs of 100.
+#   KILLS_BOUND  seconds that 99 runs of 100 may take; otherwise they are only printed. 13 where the machine has
+#                nothing else to do
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster_lib.sh"
 . "$tests/field_lib.sh"
 runs=${KILLS_RUNS:-2}
 how=${KILLS_HOW:-kill}
-bound=13
+bound=${KILLS_BOUND:-none}
 RANDOM=${KILLS_SEED:-$$}
 echo "seed of this run: KILLS_SEED=${KILLS_SEED:-$$}"
 
@@ -42,7 +43,7 @@ moved() {
 # run NUMBER
 run() {
     local host=$((1 + RANDOM % (hosts - 1))) # host 0 orders the control log: without it nobody is evicted
-    local other begin n last wanted end seconds incarnation
+    local other begin n last wanted seconds incarnation
     declare -A size
     incarnation=$(field "$host" 14)
     held "${history_of[$host]}" >"$scratch/lost"
@@ -51,10 +52,9 @@ run() {
     for other in "${!worker_pid[@]}"; do size[$other]=$(stat -c %s "${history_of[$other]}"); done
     begin=$(now_us)
     take_away "$host" "$1"
-    end=$((begin + 60000000))
-    while read -r n last < <(moved "$host") && [ "$n" -lt "$wanted" ] && [ "$(now_us)" -lt "$end" ]; do sleep 0.3; done
-    if [ "$n" -lt "$wanted" ]; then
-        bad "run $1: host $host: $n of $wanted vertices run elsewhere after a minute"
+    run_elsewhere() { read -r n last < <(moved "$host"); [ "$n" -ge "$wanted" ]; }
+    if ! patiently 60 run_elsewhere; then
+        bad "run $1: host $host: $n of $wanted vertices run elsewhere"
         return 1
     fi
     seconds=$(awk -v a="$begin" -v b="$last" 'BEGIN { printf "%.2f", (b - a) / 1e6 }')
@@ -71,7 +71,7 @@ run() {
     until_true 60 "run $1: host $host is back" is_state "$host" ACTIVE
     [ "$(field "$host" 14)" -gt "$incarnation" ] || bad "run $1: host $host comes back with what it had"
     sleep 1 # so that sessions have begun
-    ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "run $1: does not settle: $(tail -n 3 "$scratch/output")"
+    settles 0 job >"$scratch/output" 2>&1 || bad "run $1: does not settle: $(tail -n 3 "$scratch/output")"
     until_true 30 "run $1: in sync" in_sync
     until_true 30 "run $1: every vertex is worked on" all_worked_on
     printf 'run %s: host %s, %s vertices: all run elsewhere after %s s; settled again after %s s; load %s\n' "$1" "$host" \
@@ -83,6 +83,7 @@ field_start mesh:4x3
 for ((i = 1; i <= runs && failed == 0; i++)); do run "$i"; done
 one_owner job "$vertices"
 field_end
+[ "$bound" != none ] || bound=$((1 << 30))
 distribution "runs, seconds until all runs elsewhere" "$bound" <"$scratch/seconds"
 late=$(awk -v bound="$bound" '$1 > bound' "$scratch/seconds" | wc -l)
 if [ $((late * 100)) -le "$runs" ]; then ok "$late of $runs runs took longer than $bound s"; else bad "$late of $runs runs took longer than $bound s"; fi

@@ -82,7 +82,7 @@ not_lower() {
 
 # ended PID: within ten seconds.
 has_ended() {
-    local left=200
+    local left=1200
     while kill -0 "$1" 2>/dev/null; do
         left=$((left - 1))
         [ "$left" -gt 0 ] || return 1
@@ -136,7 +136,7 @@ run_daemon() {
 rest() {
     "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon" >"$scratch/output" 2>&1 ||
         bad "after $1: does not start: $(cat "$scratch/output")"
-    ask 0 wait first --timeout 60 >"$scratch/output" 2>&1 || bad "after $1: no rest: $(tail -n 3 "$scratch/output")"
+    settles 0 first >"$scratch/output" 2>&1 || bad "after $1: no rest: $(tail -n 3 "$scratch/output")"
     not_lower || bad "after $1: a token fell"
     one_owner first 64
     "$lbctl" cluster kill 1 --signal TERM --dir "$dir"
@@ -172,7 +172,7 @@ for subject in "${subjects[@]}"; do
     if [ "$subject" = daemon ]; then
         start chain:2
         expect "submit" ask 0 submit "$scratch/tiny.graph" --name first
-        expect "it settles" ask 0 wait first --timeout 60
+        expect "it settles" settles 0 first
         job=$(($(ask 0 jobs first --json | grep -o '"id": *"[^"]*"' | sed 's/.*"\(0x[^"]*\)"/\1/')))
         tokens >"$scratch/tokens"
         "$lbctl" cluster kill 1 --signal TERM --dir "$dir"

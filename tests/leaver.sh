@@ -12,9 +12,9 @@ is_at() {
 start chain:4
 expect "gen" "$lbctl" -q gen lattice:20x20 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
-expect "it settles" ask 0 wait job --timeout 60
-expect "the host between leaves" ask 0 leave 1 --timeout 60
-expect "the others settle, and a client sees it" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
+expect "the host between leaves" ask 0 leave 1 --timeout 600
+expect "the others settle, and a client sees it" settles 0 job
 expect_map "the mapping" 0 job "$scratch/part"
 expect "a picture" ask 0 plot job -o "$scratch/job.svg"
 expect "a trace" ask 0 trace job -o "$scratch/trace" --seconds 1
@@ -22,7 +22,7 @@ expect "it can be replayed" "$top_builddir/sim/lbsim" replay "$scratch/trace" -q
 
 printf '%s\n' "7 h3" "8 2" "9 3" >"$scratch/pins"
 expect "submit with pins" ask 0 -q submit "$scratch/guest.graph" --name pinned --pin "$scratch/pins"
-expect "that settles" ask 0 wait pinned --timeout 60
+expect "that settles" settles 0 pinned
 is_at 7 3
 is_at 8 2
 is_at 9 3

@@ -41,7 +41,7 @@ changes() {
     until_true 60 "$1: loads are even" is_even
     seconds=$(awk -v a="$begin" -v b="$(now_us)" 'BEGIN { printf "%.1f", (b - a) / 1e6 }')
     sleep 3
-    ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "$1: $(tail -n 2 "$scratch/output")"
+    settles 0 job >"$scratch/output" 2>&1 || bad "$1: $(tail -n 2 "$scratch/output")"
     echo "$1: within 5 % after $seconds s; at rest $(uneven), $(paste -d' ' "$scratch/before" "$scratch/part" |
         awk '$1 != $2 { n++ } END { print n + 0 }') vertices elsewhere"
     # small differences between what is reported and what is known are followed later
@@ -52,7 +52,7 @@ changes() {
 start "${LOAD_HOSTS:-mesh:2x2}"
 expect "gen" "$lbctl" -q gen "$guest" -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
-expect "it settles" ask 0 wait job --timeout 60 --json
+expect "it settles" settles 0 job --json
 vertices=$(figure vertices "$scratch/output")
 hosts=$(find "$dir" -maxdepth 1 -name 'h*' | wc -l)
 cost 0
@@ -60,7 +60,7 @@ for ((host = 0; host < hosts; host++)); do work "$host"; done
 until_true 30 "every vertex is worked on" all_worked_on
 [ "$failed" -eq 0 ] || exit 1
 sleep 8 # until what is reported is what is known
-ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "$(tail -n 2 "$scratch/output")"
+settles 0 job >"$scratch/output" 2>&1 || bad "$(tail -n 2 "$scratch/output")"
 echo "at first: $(uneven)"
 changes "a corner" "x < $side / 2 && y < $side / 2"
 changes "the other corner" "x >= $side / 2 && y >= $side / 2"

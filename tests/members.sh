@@ -36,27 +36,18 @@ done
 field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 state() { field "$1" 3; }
 empty() { if [ "$(field "$1" 8)" -eq 0 ]; then ok "$2"; else bad "host $1 still has $(field "$1" 8) vertices"; fi; }
+is_state() { [ "$(state "$1")" = "$2" ]; }
 until_state() {
-    local left=300
-    while [ "$(state "$1")" != "$2" ] && [ "$left" -gt 0 ]; do
-        sleep 0.1
-        left=$((left - 1))
-    done
-    if [ "$left" -gt 0 ]; then ok "host $1 is $2"; else bad "host $1 is $(state "$1"), not $2"; fi
+    if patiently 30 is_state "$1" "$2"; then ok "host $1 is $2"; else bad "host $1 is $(state "$1"), not $2"; fi
 }
 # until_sync: every host that takes part has its copy with its buddy.
+in_sync() { ask 0 hosts | awk '$3 ~ /ACTIVE|DRAINING|JOINING/ && $10 != "yes" { bad = 1 } END { exit bad }'; }
 until_sync() {
-    local left=300
-    while ask 0 hosts | awk '$3 ~ /ACTIVE|DRAINING|JOINING/ && $10 != "yes" { bad = 1 } END { exit !bad }' &&
-        [ "$left" -gt 0 ]; do
-        sleep 0.1
-        left=$((left - 1))
-    done
-    [ "$left" -gt 0 ] || bad "not in sync: $(ask 0 hosts)"
+    patiently 30 in_sync || bad "not in sync: $(ask 0 hosts)"
 }
 # whole TEXT: the job settles and every vertex is somewhere.
 whole() {
-    expect "$1: settles" ask 0 wait job --timeout 60
+    expect "$1: settles" settles 0 job
     expect_map "$1: every vertex is on a host" 0 job "$scratch/job.part"
 }
 work() {
@@ -84,7 +75,7 @@ sleep 1
 whole "a larger host"
 awk '$1 == 2 { n++ } END { exit !(n > 0.35 * NR) }' "$scratch/job.part" && ok "and takes more" || bad "it does not take more"
 
-expect "host 3 leaves" ask 0 leave 3 --timeout 60
+expect "host 3 leaves" ask 0 leave 3 --timeout 600
 until_state 3 LEFT
 whole "three hosts"
 empty 3 "host 3 is empty"
@@ -111,7 +102,8 @@ expect "daemon 2 crashes" "$lbctl" -q cluster kill 2 --dir "$dir"
 sleep 1
 expect "host 2 is evicted" ask 0 evict 2
 refused 1 "is EVICTED" ask 0 evict 2
-sleep 9
+has_nothing() { [ "$(field "$1" 8)" = 0 ]; }
+patiently 30 has_nothing 2
 whole "after an eviction"
 empty 2 "its heir has what it had"
 ask 0 events | grep -q "host 2 is evicted" && ok "events tell of it" || bad "events: $(ask 0 events)"

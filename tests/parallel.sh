@@ -28,7 +28,7 @@ together() {
 
 refused 2 "starts by its outline" "$lbctl" -s "$dir/h0/lbmapd.sock" submit --parallel "$scratch/part.0" --start centre
 expect "four hosts read a part each" together job "$scratch/part"
-expect "the job settles" ask 0 -q wait job --timeout 120
+expect "the job settles" settles 0 job
 ask 0 -q map job -o "$scratch/map"
 [ "$(wc -l <"$scratch/map")" -eq "$vertices" ] && ok "every vertex is somewhere" || bad "$(wc -l <"$scratch/map") of $vertices vertices"
 "$lbctl" -q plan "$scratch/g.graph" --hosts mesh:2x2 -o "$scratch/plan"
@@ -41,7 +41,7 @@ read -r best _ < <(j "$scratch/plan")
 "$lbctl" -q gen lattice:400x400 -o "$scratch/large.graph"
 expect "a large guest is submitted" ask 0 -q submit "$scratch/large.graph" --name large
 hop_bytes() { python3 -c 'import json, sys; print(json.load(sys.stdin)["hop_bytes"])'; }
-told=$(ask 0 wait large --timeout 300 --json | hop_bytes)
+told=$(settles 0 large --json | hop_bytes)
 ask 1 -q map large -o "$scratch/map"
 [ "$(wc -l <"$scratch/map")" -eq 160000 ] && ok "its map has every vertex" || bad "$(wc -l <"$scratch/map") of 160000 vertices"
 is=$("$lbctl" eval "$scratch/large.graph" "$scratch/map" --hosts mesh:2x2 --json | hop_bytes)
@@ -71,7 +71,7 @@ else
 fi
 ask 0 -q jobs | grep -q torn && bad "the job that was refused is there" || ok "and there is no such job"
 expect "the same name may be used again" together torn "$scratch/part"
-expect "which settles" ask 3 -q wait torn --timeout 120
+expect "which settles" settles 3 torn
 
 # Two hosts with the same part.
 ask 0 -q submit --parallel "$scratch/part.0" --name twice >/dev/null 2>&1 &

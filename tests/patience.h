@@ -5,7 +5,7 @@
 
 #include <event2/event.h>
 
-enum { PATIENCE_S = 10 };
+enum { PATIENCE_S = 60 }; /* for what takes milliseconds: other work may keep the machine busy */
 
 static inline void
 patience_is_over(evutil_socket_t fd, short what, void *context)

@@ -19,7 +19,7 @@ level() {
     local name=$1
     shift
     expect "$name: submitted" ask 0 -q submit --name "$name" --start home "$@" "$scratch/guest.graph"
-    expect "$name: settles" ask 0 -q wait "$name" --timeout 90
+    expect "$name: settles" settles 0 "$name"
     ask 3 jobs "$name" --json >"$scratch/job"
     if at_most "$(figure imbalance "$scratch/job")" 0.0301; then ok "$name: within 3 %"; else bad "$name: $(cat "$scratch/job")"; fi
 }
@@ -45,7 +45,7 @@ level again --policy none
 expect "again: another policy" ask 5 -q set again --policy chebyshev --schedule plain
 ask 5 jobs again --json >"$scratch/job"
 if grep -q '"policy": *"chebyshev"' "$scratch/job"; then ok "again: has it"; else bad "again: $(cat "$scratch/job")"; fi
-expect "again: settles" ask 0 -q wait again --timeout 90
+expect "again: settles" settles 0 again
 expect "again: cancelled" ask 0 -q cancel again
 
 for ((run = 1; run <= kills; run++)); do
@@ -57,7 +57,7 @@ for ((run = 1; run <= kills; run++)); do
     for host in $victims; do "$lbctl" cluster kill "$host" --dir "$dir" >/dev/null 2>&1; done
     sleep 1
     expect "$name: hosts $victims are back" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
-    expect "$name: settles" ask 0 -q wait "$name" --timeout 90
+    expect "$name: settles" settles 0 "$name"
     one_owner "$name" "$vertices"
     expect "$name: cancelled" ask 0 -q cancel "$name"
 done

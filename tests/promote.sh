@@ -6,7 +6,7 @@ command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-
 start mesh:2x2
 "$lbctl" -q gen lattice:16x16 -o "$scratch/g"
 expect "a job" ask 1 submit "$scratch/g" --name before
-expect "it settles" ask 1 wait before --timeout 60
+expect "it settles" settles 1 before
 expect "the log is shown" ask 2 log show --count 3 --json
 [ "$(grep -c '"index"' "$scratch/output")" = 3 ] && ok "three entries" || bad "$(cat "$scratch/output")"
 refused 2 "must be" ask 2 log other
@@ -24,6 +24,6 @@ same && ok "and follows" || bad "host 0: $(ask 0 log show --count 5)"
 expect "and gives the role back to nobody" ask 3 submit "$scratch/g" --name last
 expect "promote the founder again" ask 0 log promote
 expect "it orders" ask 3 cancel last
-expect "all settles" ask 0 wait after --timeout 60
+expect "all settles" settles 0 after
 one_owner after 256
 exit $failed

@@ -53,7 +53,7 @@ sed -i 's/^\( *\)id = .*/&\n\1measure = true;/' "$dir/h$slow/lbmapd.conf"
 expect "it starts again, measures, and has a processor for itself" "$lbctl" -q cluster up --dir "$dir" --daemon "$scratch/lbmapd"
 expect "gen" "$lbctl" -q gen lattice:40x40 -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
-expect "it settles" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
 [ "$failed" -eq 0 ] || { tail -n 3 "$dir"/h*/lbmapd.log; exit 1; }
 vertices=1600
 

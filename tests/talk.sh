@@ -40,7 +40,7 @@ start mesh:2x2
 truth >"$scratch/truth.graph"
 expect "gen" "$lbctl" -q gen "lattice:${width}x$width" -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job --imbalance 0.15
-expect "it settles" ask 0 wait job --timeout 60
+expect "it settles" settles 0 job
 before=$(cost)
 for host in 0 1 2 3; do
     "$top_builddir/tests/talker" job "$dir/h$host/lbmapd.sock" "$width" "$block" "$rate" 2>>"$scratch/talker$host" &

@@ -118,6 +118,25 @@ what_was_out_is_offered_again_after_a_restart_until_answered(void **state)
     alone_stop(&b);
 }
 
+/* The taker reads slowly: what waits to leave must not grow with each repetition. */
+static void
+what_has_not_left_yet_is_not_offered_again(void **state)
+{
+    (void)state;
+    struct alone b;
+    alone_prepare(&b);
+    alone_keep_row(&b, 5, 3, LBM_STAGE_OUT, OTHER);
+    alone_start(&b, 0);
+    alone_behind(&b, 1);
+    alone_pass(&b, 30 * SECOND);
+    alone_expect(&b, "1000 ms  copy 5 e3 to 1 >0\n"
+                     "1000 ms  offer 5 e4 to 1 >0\n");
+    alone_behind(&b, 0);
+    alone_pass(&b, SECOND);
+    alone_expect(&b, "32000 ms  offer 5 e4 to 1 >1\n");
+    alone_stop(&b);
+}
+
 static void
 a_refused_vertex_is_owned_again_two_epochs_later(void **state)
 {
@@ -198,6 +217,7 @@ main(void)
         cmocka_unit_test(a_full_host_stores_its_refusal_first),
         cmocka_unit_test(a_vertex_is_out_on_disk_before_it_is_offered),
         cmocka_unit_test(what_was_out_is_offered_again_after_a_restart_until_answered),
+        cmocka_unit_test(what_has_not_left_yet_is_not_offered_again),
         cmocka_unit_test(a_refused_vertex_is_owned_again_two_epochs_later),
         cmocka_unit_test(an_answer_to_another_offer_changes_nothing),
         cmocka_unit_test(what_is_meant_for_others_is_dropped),

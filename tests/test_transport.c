@@ -31,7 +31,7 @@ struct fixture {
     char name[32];
     struct lbm_inbound *inbound;
     struct lbm_outgoing *outgoing;
-    int ups, downs;
+    int ups, downs, caught_up;
     int messages;
     uint32_t last_src;
     Lbm__Peer__BodyCase last_body;
@@ -72,6 +72,14 @@ on_down(void *context, uint32_t host)
     f->downs++;
 }
 
+static void
+on_caught_up(void *context, uint32_t host)
+{
+    struct fixture *f = context;
+    assert_int_equal(host, OTHER);
+    f->caught_up++;
+}
+
 /* Turn the loop for a while: long enough for all that is under way to arrive over loopback. */
 static void
 settle(struct fixture *f)
@@ -106,7 +114,8 @@ static int
 set_up(void **state)
 {
     struct fixture *f = lbm_alloc(1, sizeof *f);
-    const struct lbm_outgoing_handler handler = {.context = f, .up = on_up, .down = on_down};
+    const struct lbm_outgoing_handler handler = {
+        .context = f, .up = on_up, .down = on_down, .caught_up = on_caught_up};
     if (f == NULL)
         return -1;
     f->base = event_base_new();
@@ -272,6 +281,59 @@ lossy_frames_wait_for_the_hello(void **state)
     settle(f);
     assert_int_equal(f->messages, 0);
     assert_int_equal(f->downs, 0);
+}
+
+static void
+a_slow_reader_is_named_once_until_it_has_caught_up(void **state)
+{
+    struct fixture *f = *state;
+    size_t len;
+    connect_and_greet(f);
+    assert_int_equal(lbm_outgoing_fell_behind(f->outgoing), LBM_NONE);
+    for (int round = 1; round <= 2; round++) {
+        lbm_inbound_pause(f->inbound, 1);
+        int messages = f->messages;
+        for (int i = 0; i < 10; i++) { /* more than kernel buffers take */
+            uint8_t *frame = entries_from(US, 3u << 20, &len);
+            send_frame(f, frame, len, 0);
+        }
+        assert_int_equal(lbm_outgoing_fell_behind(f->outgoing), OTHER);
+        assert_int_equal(lbm_outgoing_fell_behind(f->outgoing), LBM_NONE);
+        settle(f);
+        assert_int_equal(f->caught_up, round - 1);
+        lbm_inbound_pause(f->inbound, 0);
+        UNTIL(f, f->messages == messages + 10);
+        UNTIL(f, f->caught_up == round);
+    }
+    uint8_t *frame = entries_from(US, 10, &len); /* little: nobody is told */
+    send_frame(f, frame, len, 0);
+    assert_int_equal(lbm_outgoing_fell_behind(f->outgoing), LBM_NONE);
+    settle(f);
+    assert_int_equal(f->caught_up, 2);
+}
+
+static void
+what_waits_for_the_disk_counts_as_unsent(void **state)
+{
+    struct fixture *f = *state;
+    size_t len;
+    connect_and_greet(f);
+    uint64_t connection = lbm_outgoing_connection(f->outgoing, OTHER);
+    lbm_outgoing_wait(f->outgoing, OTHER, connection, LBM_PEER_BEHIND);
+    assert_int_equal(lbm_outgoing_fell_behind(f->outgoing), LBM_NONE);
+    lbm_outgoing_wait(f->outgoing, OTHER, connection, 1000);
+    assert_int_equal(lbm_outgoing_fell_behind(f->outgoing), OTHER);
+    uint8_t *frame = entries_from(US, 10, &len); /* is written, but all the other still waits */
+    send_frame(f, frame, len, 0);
+    settle(f);
+    assert_int_equal(f->caught_up, 0);
+    lbm_outgoing_wait(f->outgoing, OTHER, connection, -(int64_t)LBM_PEER_BEHIND - 1000);
+    frame = entries_from(US, 10, &len);
+    send_frame(f, frame, len, 0);
+    UNTIL(f, f->caught_up == 1);
+    lbm_outgoing_wait(f->outgoing, OTHER, connection + 1,
+                      10 * (int64_t)LBM_PEER_BEHIND); /* of no connection */
+    assert_int_equal(lbm_outgoing_fell_behind(f->outgoing), LBM_NONE);
 }
 
 static void
@@ -544,6 +606,8 @@ main(void)
         TEST(nothing_is_sent_where_no_connection_stands),
         TEST(what_was_meant_for_an_old_connection_is_dropped),
         TEST(lossy_frames_wait_for_the_hello),
+        TEST(a_slow_reader_is_named_once_until_it_has_caught_up),
+        TEST(what_waits_for_the_disk_counts_as_unsent),
         TEST(lossy_frames_are_dropped_when_much_is_queued),
         TEST(a_connection_that_takes_nothing_is_given_up_and_made_anew),
         TEST(a_host_that_comes_up_later_is_reached),

@@ -51,7 +51,7 @@ start "${TRACE_HOSTS:-mesh:2x2}"
 hosts=$(find "$dir" -maxdepth 1 -name 'h*' | wc -l)
 expect "gen" "$lbctl" -q gen "$guest" -o "$scratch/guest.graph"
 expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job --imbalance 0.02 --seed 7
-expect "it settles" ask 0 wait job --timeout 60 --json
+expect "it settles" settles 0 job --json
 vertices=$(figure vertices "$scratch/output")
 
 refused 1 "there is no job named nonsense" ask 0 trace nonsense -o "$trace"
@@ -88,10 +88,10 @@ until_true 20 "loads are traced" has_line '^load .*:(19[0-9]|200)'
 expect "a capacity" ask 0 set 2 --capacity 0.5
 until_true 10 "the capacity is traced" has_line '^host 2 h2 0.5'
 until_true 30 "moves are traced" has_line '^own 0'
-expect "host 3 leaves" ask 0 -q leave 3 --timeout 60
+expect "host 3 leaves" ask 0 -q leave 3 --timeout 600
 until_true 10 "the leave is traced" has_line '^left 3'
 end_work TERM "${!worker_pid[@]}" # nothing changes any more
-ask 0 wait job --timeout 60 >"$scratch/output" 2>&1 || bad "$(tail -n 2 "$scratch/output")"
+settles 0 job >"$scratch/output" 2>&1 || bad "$(tail -n 2 "$scratch/output")"
 until_true 40 "loads are even" is_even
 until_true 20 "all moves are traced" is_traced
 kill -INT "$recorder" 2>/dev/null # a shell's background job ignores it

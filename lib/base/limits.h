@@ -53,7 +53,9 @@
 #define LBM_SAMPLE_MAX 4096              /* positions that a host tells its job's home at a time */
 #define LBM_GATE_SECONDS_MAX 1e6         /* of a cool-down, of a payback: 12 days */
 #define LBM_GATE_BYTES_MAX 1000000000000 /* a second: more than any network has */
-#define LBM_CLIENTS_MAX 64               /* control connections of one daemon */
+#define LBM_PEER_BEHIND                                                                                      \
+    (1u << 20)             /* bytes to a host that have not left: nothing large is repeated meanwhile */
+#define LBM_CLIENTS_MAX 64 /* control connections of one daemon */
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */
@@ -86,6 +88,7 @@ _Static_assert(LBM_MOVES_TOLD_MAX <= LBM_MOVES_ALL_MAX && LBM_MOVES_LEAST <= LBM
                "what one host tells, or keeps at least, is part of the whole");
 _Static_assert(LBM_SAMPLE_MAX * 32u <= LBM_FRAME_BYTES_MAX,
                "a sample of positions fits a frame, 32 bytes each");
+_Static_assert(LBM_PEER_BEHIND >= LBM_BATCH_BYTES_MAX, "one batch on its way is nothing unusual");
 _Static_assert(LBM_NAME_MAX <= LBM_ADDRESS_MAX, "a name and a port are an address");
 
 #endif

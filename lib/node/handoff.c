@@ -248,6 +248,8 @@ offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     }
     if (!is_acked(node, vertex) && !LBM_BUG(OFFER_UNACKED))
         return;
+    if (vertex->offered_us != 0 && is_behind(node, to))
+        return; /* the last offer has not left yet */
     vertex->offered_us = node->now_us;
     struct due due = {.kind = DUE_OFFER,
                       .job = job->id,

@@ -95,6 +95,9 @@ int is_routable(struct lbm_node *node);
 void membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *peer_of(struct lbm_node *node, uint32_t host);          /* creates; NULL if memory is short */
 struct peer *peer_known(const struct lbm_node *node, uint32_t host); /* or NULL */
+/* Nonzero while much of what was sent to that host has not left this one: repeating it would only lengthen
+ * the queue. */
+int is_behind(const struct lbm_node *node, uint32_t host);
 int is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
 /* Nothing is heard of a member for so long that lost pings are not the reason: where they are, one of many
  * hosts that are well always seems silent. In a large cluster most are heard in turn. */

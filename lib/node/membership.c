@@ -48,6 +48,13 @@ unheard_us(const struct lbm_node *node)
 }
 
 int
+is_behind(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = peer_known(node, host);
+    return peer != NULL && peer->is_behind;
+}
+
+int
 is_unheard(const struct lbm_node *node, const struct lbm_member *member)
 {
     return is_silent(node, member->host, is_watched(node, member) ? SUSPECT_US : unheard_us(node));
@@ -439,8 +446,10 @@ void
 membership_connected(struct lbm_node *node, uint32_t host)
 {
     struct peer *peer = peer_of(node, host);
-    if (peer != NULL)
+    if (peer != NULL) {
         peer->connected = 1;
+        peer->is_behind = 0;
+    }
     send_hello(node, host);
     if ((host == node->founder_host || host == node->join_host) && !node->founder) {
         node->fetch_us = 0;

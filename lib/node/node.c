@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The step function: checks where a message comes from, hands each event to the file that owns it, and
  * closes the step's transaction. */
-#include "node/guest.h"
 #include "node/node.h"
+#include "node/guest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -276,7 +276,15 @@ on_peer_down(struct lbm_node *node, uint32_t host)
 {
     struct peer *peer = peer_of(node, host);
     if (peer != NULL)
-        peer->connected = 0;
+        peer->connected = peer->is_behind = 0;
+}
+
+static void
+on_peer_behind(struct lbm_node *node, uint32_t host, int is_behind)
+{
+    struct peer *peer = peer_of(node, host);
+    if (peer != NULL)
+        peer->is_behind = is_behind;
 }
 
 /* Timers are cheap to look at, and an event may have made one due. */
@@ -312,6 +320,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         break;
     case LBM_EVENT_PEER_DOWN:
         on_peer_down(node, event->as.peer);
+        break;
+    case LBM_EVENT_PEER_BEHIND:
+        on_peer_behind(node, event->as.behind.host, event->as.behind.is_behind);
         break;
     case LBM_EVENT_MESSAGE:
         on_message(node, event->as.received.message, event->as.received.bytes);

@@ -128,6 +128,7 @@ struct lbm_node_config {
     X(TIMER, "timer")     /* the deadline has come */                                                        \
     X(PEER_UP, "peer up") /* a connection to a dialled host stands */                                        \
     X(PEER_DOWN, "peer down")                                                                                \
+    X(PEER_BEHIND, "peer behind") /* much of what was sent has not left this host, or it has now */          \
     X(MESSAGE, "message")                                                                                    \
     X(PERSISTED, "persisted") /* all transactions up to this id are durable */                               \
     X(PLANNED, "planned")     /* a computation asked for by LBM_EFFECT_PLAN has ended */                     \
@@ -164,6 +165,10 @@ struct lbm_event {
     union {
         struct lbm_recovered *recovered; /* START; the node takes what it keeps, the shell frees the rest */
         uint32_t peer;                   /* PEER_UP, PEER_DOWN: host id */
+        struct {
+            uint32_t host;
+            int is_behind;
+        } behind; /* PEER_BEHIND; a connection that begins is not */
         struct {
             const Lbm__Peer *message; /* borrowed, validated */
             size_t bytes;

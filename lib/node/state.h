@@ -22,11 +22,12 @@ struct peer {
     int64_t since_us; /* when this host began to expect something of this incarnation */
     uint64_t incarnation;
     int connected; /* our outgoing connection stands */
+    int is_behind; /* much of what was sent has not left this host: nothing large is sent again meanwhile */
     int dialled;
-    uint64_t address; /* last dialled: its hash, since there may be thousands of peers */
-    uint64_t vertices;                 /* as its pulses say, all jobs */
+    uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
+    uint64_t vertices; /* as its pulses say, all jobs */
     uint64_t lag, view;
-    int stuck; /* it says that its buddy is silent */
+    int stuck;                            /* it says that its buddy is silent */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
@@ -114,12 +115,12 @@ struct application {
     uint64_t client;
     uint64_t request;
     uint64_t job;
-    int scan;    /* vertices may be waiting to be given to it */
+    int scan;         /* vertices may be waiting to be given to it */
     uint64_t given;   /* bytes since it has last read all that it was given, about */
     int64_t again_us; /* it gets no more before that, or before it has read all */
-    int has_had; /* it was given vertices, or came back with some */
-    int is_back; /* with vertices from the life before */
-    int wants_edges; /* it wants to hear of edges of its vertices */
+    int has_had;      /* it was given vertices, or came back with some */
+    int is_back;      /* with vertices from the life before */
+    int wants_edges;  /* it wants to hear of edges of its vertices */
 };
 
 /* What others leave of the processors. */
@@ -134,7 +135,7 @@ struct append {
     uint64_t token;
     uint8_t *command;
     size_t len;
-    int founds; /* nonzero: it founds the cluster, and is void if somebody else did */
+    int founds;       /* nonzero: it founds the cluster, and is void if somebody else did */
     int64_t until_us; /* it is void from then on */
     uint32_t
         suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
@@ -261,10 +262,10 @@ struct collection {
     uint64_t request;
     uint64_t job;
     int64_t heard_us, deadline_us; /* the last part; when to look who is awaited */
-    LBM_VEC(uint32_t) awaited; /* hosts */
-    uint32_t from, next;       /* hosts from `from` on are asked, and none from `next` on; 0: all of them */
-    int locate;                /* nonzero: answer places of these vertices */
-    int explain;               /* nonzero: and the moves of the only one */
+    LBM_VEC(uint32_t) awaited;     /* hosts */
+    uint32_t from, next; /* hosts from `from` on are asked, and none from `next` on; 0: all of them */
+    int locate;          /* nonzero: answer places of these vertices */
+    int explain;         /* nonzero: and the moves of the only one */
     LBM_VEC(Lbm__Move) moves;
     LBM_VEC(uint32_t) vertex;
     struct lbm_idmap first; /* vertex: where it is first in the list above */
@@ -313,7 +314,7 @@ struct lbm_node {
     LBM_VEC(struct checkpoint) checkpoints;
     LBM_VEC(struct id_wait) id_waits;
     LBM_VEC(struct edge_answer) edge_answers;
-    uint64_t life; /* drawn when it started */
+    uint64_t life;              /* drawn when it started */
     LBM_VEC(int64_t) evictions; /* when this host learned of the last ones */
     uint64_t evictions_seen;    /* up to this view */
     int64_t cut_off_us;         /* when this host last heard of hardly anybody; 0: never */
@@ -346,9 +347,9 @@ struct lbm_node {
     uint64_t term;            /* engine local: founder and founder_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
-    size_t held;               /* so many entries at the end of the copy have yet to be stored, */
-    int64_t held_us;           /* at the latest then */
-    uint32_t large_members;    /* with more a cluster is large; 0: as is usual */
+    size_t held;            /* so many entries at the end of the copy have yet to be stored, */
+    int64_t held_us;        /* at the latest then */
+    uint32_t large_members; /* with more a cluster is large; 0: as is usual */
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;
@@ -371,7 +372,7 @@ struct lbm_node {
     struct network network;
 
     LBM_VEC(struct job *) jobs;
-    LBM_VEC(struct job *) removed; /* of which a plan's thread, or the store's, still reads the guest */
+    LBM_VEC(struct job *) removed;  /* of which a plan's thread, or the store's, still reads the guest */
     uint64_t deleted[LBM_JOBS_MAX]; /* the last jobs that were, of whose records some may still arrive */
     uint32_t n_deleted;             /* so many so far */
     LBM_VEC(struct upload *) uploads;

@@ -549,7 +549,9 @@ stream_timer(struct lbm_node *node)
             advance(node, s->seq);
         return;
     }
-    if (node->now_us >= s->retry_us) {
+    if (node->now_us >= s->retry_us && is_behind(node, s->buddy)) {
+        s->retry_us = node->now_us + REPL_RETRY_US; /* the changes themselves have not left yet */
+    } else if (node->now_us >= s->retry_us) {
         s->retry_us = INT64_MAX;
         send_again(s);
         s->sent = s->acked;
