@@ -42,6 +42,11 @@ enum lbm_draw_space {
 /* For options: both end with a row that has no name. */
 extern const struct lbm_choice lbm_map_formats[], lbm_draw_spaces[];
 
+/* What launchers may use of every host; 0: as the hosts say, or not known. */
+struct lbm_launch {
+    uint32_t slots, cores;
+};
+
 /* All that any format needs; borrowed. */
 struct lbm_mapping {
     const char *title; /* of a drawing */
@@ -49,16 +54,22 @@ struct lbm_mapping {
     const struct lbm_hosts *h;
     const struct lbm_plan *plan;
     const struct lbm_report *report;
-    size_t n_figures;          /* of the report that are known: LBM_REPORT_..._FIELDS */
-    const uint32_t *id;        /* [vertices] their ids; NULL: 0, 1, ... */
+    size_t n_figures;   /* of the report that are known: LBM_REPORT_..._FIELDS */
+    const uint32_t *id; /* [vertices] their ids; NULL: 0, 1, ... */
+    struct lbm_launch launch;
     int names_column;          /* part: the name of the vertex stands behind the host */
     enum lbm_draw_space space; /* INPUT needs g->position */
 };
 
-/* Append the text of the mapping to out. Errors: LBM_E_NOMEM; drawings also LBM_E_UNSUPPORTED, LBM_E_LIMIT.
- */
+/* Append the text of the mapping to out. Errors: LBM_E_NOMEM; launchers' formats LBM_E_RANGE, more ranks than
+ * slots or cores; drawings LBM_E_UNSUPPORTED, LBM_E_LIMIT. */
 enum lbm_err lbm_mapping_write(enum lbm_map_format format, const struct lbm_mapping *mapping,
                                struct lbm_buf *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* Refuse hosts whose names a launcher's format cannot hold: it would read another name, or none.
+ * Errors: LBM_E_SYNTAX naming the host. */
+enum lbm_err lbm_launch_check_names(enum lbm_map_format format, const struct lbm_hosts *h,
+                                    struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Nonzero if the format names hosts as other programs know them, so that ids are seldom good enough. */
 int lbm_map_format_needs_names(enum lbm_map_format format);

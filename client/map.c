@@ -10,16 +10,18 @@
 #include <unistd.h>
 
 #include "client/daemon.h"
-#include "client/formats.h"
+#include "client/launch.h"
 #include "client/progress.h"
 #include "client/table.h"
 #include "file/file.h"
 
 static const struct lbm_operand job_operand[] = {LBM_JOB_OPERAND};
 
+static const size_t no_launch = SIZE_MAX;
+
 static enum lbm_status
 write_picture(const struct lbm_cli *client, struct lbm_picture *picture, const char *job,
-              enum lbm_map_format format, const char *path)
+              enum lbm_map_format format, const struct lbm_launch *launch, const char *path)
 {
     struct lbm_buf out = {0};
     struct lbm_diag diag;
@@ -29,6 +31,7 @@ write_picture(const struct lbm_cli *client, struct lbm_picture *picture, const c
                                   .plan = &picture->map.plan,
                                   .report = &picture->report,
                                   .n_figures = LBM_REPORT_EVAL_FIELDS,
+                                  .launch = *launch,
                                   .id = picture->map.id,
                                   .space = LBM_DRAW_OMEGA};
     enum lbm_err err = lbm_mapping_write(format, &mapping, &out, &diag);
@@ -38,22 +41,30 @@ write_picture(const struct lbm_cli *client, struct lbm_picture *picture, const c
     return err == LBM_OK ? LBM_STATUS_DONE : lbm_cli_fail(client, &diag);
 }
 
-/* Gather the mapping of the job and write it in a format. */
+/* Gather the mapping of the job and write it in a format. launch: where the options for launchers begin among
+ * the command's, or no_launch. */
 static enum lbm_status
 write_map(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *job,
-          enum lbm_map_format format, const char *path)
+          enum lbm_map_format format, size_t launch, const char *path)
 {
     struct lbm_picture picture;
+    struct lbm_launch told = {0};
+    struct lbm_diag diag;
     enum lbm_status status = lbm_daemon_picture(daemon, job, &picture);
+    if (status == LBM_STATUS_DONE && launch != no_launch &&
+        lbm_launch_read(client, launch, format, &picture.h, &told, &diag) != LBM_OK)
+        status = lbm_cli_refuse(client, &diag);
+    else if (status == LBM_STATUS_DONE && launch != no_launch)
+        lbm_launch_remark(client, format, &picture.h, &told);
     if (status == LBM_STATUS_DONE)
-        status = write_picture(client, &picture, job, format, path);
+        status = write_picture(client, &picture, job, format, &told, path);
     lbm_picture_free(&picture);
     return status;
 }
 
 /* ---- map ----------------------------------------------------------------------------------------------- */
 
-enum { MAP_OUTPUT, MAP_FORMAT, MAP_OPTIONS };
+enum { MAP_OUTPUT, MAP_FORMAT, MAP_LAUNCH, MAP_OPTIONS = MAP_LAUNCH + LBM_LAUNCH_OPTIONS };
 
 static const struct lbm_option map_options[MAP_OPTIONS] = {
     [MAP_OUTPUT] = {.name = "output",
@@ -69,6 +80,7 @@ static const struct lbm_option map_options[MAP_OPTIONS] = {
                     .fallback = "part",
                     .choices = lbm_map_formats,
                     .text = "how to write it:"},
+    LBM_LAUNCH_OPTION_ROWS(MAP_LAUNCH),
 };
 
 static enum lbm_status
@@ -81,7 +93,8 @@ run_map(const struct lbm_cli *client)
     enum lbm_map_format format = client->global[LBM_GLOBAL_JSON].given
                                      ? LBM_MAP_FORMAT_JSON
                                      : (enum lbm_map_format)client->value[MAP_FORMAT].integer;
-    status = write_map(client, &daemon, client->operand[0], format, client->value[MAP_OUTPUT].text);
+    status =
+        write_map(client, &daemon, client->operand[0], format, MAP_LAUNCH, client->value[MAP_OUTPUT].text);
     lbm_daemon_close(&daemon);
     return status;
 }
@@ -250,7 +263,7 @@ plot_frames(const struct lbm_cli *client, struct lbm_daemon *daemon)
         int is_complete = lbm_daemon_picture(daemon, job, &picture) == LBM_STATUS_DONE;
         snprintf(path, sizeof path, "%s/frame-%04u.svg", dir, frame);
         if (is_complete)
-            status = write_picture(client, &picture, job, LBM_MAP_FORMAT_SVG, path);
+            status = write_picture(client, &picture, job, LBM_MAP_FORMAT_SVG, &(struct lbm_launch){0}, path);
         lbm_picture_free(&picture);
         if (status != LBM_STATUS_DONE || (settled && !is_complete))
             return LBM_STATUS_FAILED;
@@ -289,7 +302,7 @@ run_plot(const struct lbm_cli *client)
     if (status != LBM_STATUS_DONE)
         return status;
     status = path != NULL ? write_map(client, &daemon, client->operand[0],
-                                      png ? LBM_MAP_FORMAT_PNG : LBM_MAP_FORMAT_SVG, path)
+                                      png ? LBM_MAP_FORMAT_PNG : LBM_MAP_FORMAT_SVG, no_launch, path)
                           : plot_frames(client, &daemon);
     lbm_daemon_close(&daemon);
     return status;

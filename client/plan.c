@@ -9,6 +9,7 @@
 #include "client/formats.h"
 #include "client/guest.h"
 #include "client/interrupt.h"
+#include "client/launch.h"
 #include "client/pins.h"
 #include "client/progress.h"
 #include "client/remap.h"
@@ -31,7 +32,8 @@ enum {
     PLAN_DRAW,
     PLAN_VERTEX_NAMES,
     PLAN_GUEST,
-    PLAN_OPTIONS = PLAN_GUEST + LBM_GUEST_OPTIONS
+    PLAN_LAUNCH = PLAN_GUEST + LBM_GUEST_OPTIONS,
+    PLAN_OPTIONS = PLAN_LAUNCH + LBM_LAUNCH_OPTIONS
 };
 
 static const struct lbm_choice methods[] = {
@@ -129,6 +131,7 @@ static const struct lbm_option options[] = {
                            .type = LBM_OPTION_FLAG,
                            .text = "with --format part: a second column with the name of each vertex"},
     LBM_GUEST_OPTION_ROWS(PLAN_GUEST),
+    LBM_LAUNCH_OPTION_ROWS(PLAN_LAUNCH),
 };
 
 static const struct lbm_operand operands[] = {
@@ -150,6 +153,7 @@ struct plan_run {
     struct lbm_graph g;
     struct lbm_buf remarks; /* of the reader of g */
     struct lbm_hosts h;     /* those that are left */
+    struct lbm_launch launch;
     struct lbm_remap remap;
     struct lbm_plan plan;
     struct lbm_report report;
@@ -206,6 +210,9 @@ read_inputs(struct plan_run *run, struct lbm_diag *diag)
 {
     const struct lbm_option_value *value = run->client->value;
     enum lbm_err err = lbm_file_hosts(value[PLAN_HOSTS].text, &run->h, diag);
+    if (err == LBM_OK)
+        err = lbm_launch_read(run->client, PLAN_LAUNCH, (enum lbm_map_format)value[PLAN_FORMAT].integer,
+                              &run->h, &run->launch, diag);
     if (err == LBM_OK)
         err = lbm_guest_read(run->client, PLAN_GUEST, run->client->operand[0], &run->remarks, &run->g, diag);
     if (err == LBM_OK && value[PLAN_PIN].given)
@@ -266,9 +273,7 @@ make_remarks(const struct plan_run *run)
                        run->report.quality.empty_hosts);
     if (run->h.n <= run->g.n)
         lbm_report_remark(client, &run->report, client->value[PLAN_IMBALANCE].number);
-    if (run->h.name == NULL &&
-        lbm_map_format_needs_names((enum lbm_map_format)client->value[PLAN_FORMAT].integer))
-        lbm_cli_remark(client, "these hosts have no names; their ids are written instead");
+    lbm_launch_remark(client, (enum lbm_map_format)client->value[PLAN_FORMAT].integer, &run->h, &run->launch);
 }
 
 /* ---- results ------------------------------------------------------------------------------------- */
@@ -308,6 +313,7 @@ write_mapping(const struct plan_run *run, struct lbm_diag *diag)
                                   .report = &run->report,
                                   .n_figures = figures_of(run),
                                   .space = run->g.position != NULL ? LBM_DRAW_INPUT : LBM_DRAW_OMEGA};
+    mapping.launch = run->launch;
     mapping.names_column = value[PLAN_VERTEX_NAMES].given;
     if (value[PLAN_DRAW].given)
         mapping.space = (enum lbm_draw_space)value[PLAN_DRAW].integer;

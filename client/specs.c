@@ -12,6 +12,7 @@ const struct lbm_choice lbm_host_forms[] = {
     {"...@names=FILE", "any of these, with the hosts' names from a file"},
     {"...@nodes=LIST", "those hosts of a file with these names, as in n[01-16],login"},
     {"...@topology=NAME", "that topology of a topology.yaml, instead of the cluster's"},
+    {"...@leaf=PART", "what a host is in hwloc's XML: pu, core, l3, die or package"},
     {"...@island=COST", "what a way costs between fabrics of a Slurm file that nothing joins"},
     {NULL, NULL},
 };

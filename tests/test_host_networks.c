@@ -580,6 +580,169 @@ wrong_slurm_files_are_refused(void **state)
     refused_with("2 1\n2\n1\n", &(struct lbm_hosts_reading){.nodes = "x"}, LBM_E_UNSUPPORTED, 0, "METIS");
 }
 
+/* ---- hostfiles ----------------------------------------------------------------------------------------- */
+
+static void
+slots_are(const struct lbm_hosts *h, const uint32_t *slots)
+{
+    for (uint32_t p = 0; p < h->n; p++) {
+        assert_non_null(h->slots);
+        assert_int_equal(h->slots[p], slots[p]);
+        assert_true(h->capacity[p] == slots[p]);
+    }
+}
+
+static void
+hostfiles_tell_names_and_slots(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"Open MPI: slots, limits, a user, comments",
+         "# two racks\nnode1 slots=4 max_slots=8\n\nroot@node2.site slots=2 # old\nnode3 max-slots=3 "
+         "slots=1\n",
+         3,
+         "node1 node2.site node3",
+         {1, 1, 1},
+         {0}},
+        {"MPICH", "a-1:2\nb_2:16 binding=user:0,1\n", 2, "a-1 b_2", {1}, {0}},
+        {"names alone",
+         "login\n10.0.0.7\nnode[01-02]\n",
+         4,
+         "login 10.0.0.7 node01 node02",
+         {1, 1, 1, 1, 1, 1},
+         {0}},
+        {"those of a job", "n1 slots=2\nn2 slots=2\nn3 slots=4", 2, "n1 n3", {1}, {.nodes = "n[1,3]"}},
+    };
+    EXAMPLES_HOLD(examples);
+    struct lbm_hosts h = hosts_of(examples[0].text);
+    slots_are(&h, (const uint32_t[]){4, 2, 1});
+    lbm_hosts_free(&h);
+    h = hosts_of(examples[1].text);
+    slots_are(&h, (const uint32_t[]){2, 16});
+    lbm_hosts_free(&h);
+    h = hosts_of(examples[2].text);
+    assert_null(h.slots);
+    lbm_hosts_free(&h);
+    h = hosts_of(
+        "x\ny slots=3\nx\nx slots=2\n"); /* lines of one name add up, one slot each if none is said */
+    assert_int_equal(h.n, 2);
+    slots_are(&h, (const uint32_t[]){4, 3});
+    uint8_t gone[] = {1, 0};
+    uint32_t number[2];
+    struct lbm_hosts left;
+    assert_int_equal(lbm_hosts_without(&h, gone, number, &left, NULL), LBM_OK);
+    slots_are(&left, (const uint32_t[]){3});
+    lbm_hosts_free(&left);
+    lbm_hosts_free(&h);
+}
+
+static void
+wrong_hostfiles_are_refused(void **state)
+{
+    (void)state;
+    refused("node1 slots=0\n", LBM_E_SYNTAX, 1, "from 1 on");
+    refused("node1\nnode2 slots=x\n", LBM_E_SYNTAX, 2, "not \"x\"");
+    refused("node1 slots=99999999999\n", LBM_E_SYNTAX, 1, "slots");
+    refused("node1:\n", LBM_E_SYNTAX, 1, "slots");
+    refused("node1 speed=4\n", LBM_E_SYNTAX, 1, "\"speed=4\" is not understood");
+    refused("dear sir or madam\n", LBM_E_SYNTAX, 1, "METIS, GraphML");
+    refused("node1\n+n0\n", LBM_E_SYNTAX, 2, "no name of a host");
+    refused("node1\n^node2\n", LBM_E_SYNTAX, 2, "no name of a host");
+    refused("node[1-\n", LBM_E_SYNTAX, 1, "not closed");
+    refused("node1 slots=2\nnode2\n", LBM_E_SYNTAX, 0, "node2 has no slots");
+    refused("node[1-9000]\n", LBM_E_LIMIT, 0, "9000 hosts");
+    refused_with("node1\n", &(struct lbm_hosts_reading){.nodes = "node2"}, LBM_E_RANGE, 0, "node2");
+    refused_with("node1\n", &(struct lbm_hosts_reading){.leaf = "core"}, LBM_E_UNSUPPORTED, 0, "@leaf");
+}
+
+/* ---- hwloc --------------------------------------------------------------------------------------------- */
+
+#define PU "<object type=\"PU\" os_index=\"0\"/>"
+#define CORE "<object type=\"Core\">" PU PU "</object>"
+
+static const char two_packages[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology "
+    "version=\"2.0\">\n"
+    "<object type=\"Machine\" os_index=\"0\"><info name=\"HostName\" value=\"big\"/>\n"
+    "<object type=\"Package\"><info name=\"CPUModel\" value=\"a &amp; b\"/><object "
+    "type=\"NUMANode\"><page_type size=\"1\"/></object>"
+    "<object type=\"L3Cache\"><object type=\"L2Cache\">" CORE CORE "</object><object type=\"L2Cache\">" CORE
+    "</object></object>"
+    "</object>\n<object type=\"Package\"><object type=\"NUMANode\"/><object type=\"Die\">" CORE
+    "</object>" CORE "</object>"
+    "<object type=\"Bridge\"><object type=\"PCIDev\"><object type=\"OSDev\"/></object></object></object>\n"
+    "<support name=\"x\"/></topology>\n";
+
+static const char old_version[] =
+    "<topology>\n<object type=\"Machine\"><object type=\"NUMANode\"><object type=\"Socket\"><object "
+    "type=\"Cache\" depth=\"3\">" PU PU
+    "</object></object></object><object type=\"NUMANode\"><object type=\"Socket\">" PU
+    "</object></object></object></topology>";
+
+static const char two_machines[] =
+    "<topology><object type=\"System\"><object type=\"Machine\"><info name=\"HostName\" value=\"m1\"/>" CORE
+        CORE "</object>"
+    "<object type=\"Machine\"><info name=\"HostName\" value=\"m2\"/>" CORE "</object></object></topology>";
+
+static void
+parts_of_machines_are_hosts(void **state)
+{
+    (void)state;
+    static const struct example examples[] = {
+        {"cores: 2 in a cache, 3 in the next, 8 in a package, 20 in the machine",
+         two_packages,
+         5,
+         "core0 core1 core2 core3 core4",
+         {2, 3, 3, 20, 20, 20, 20, 20, 20, 8},
+         {0}},
+        {"packages", two_packages, 2, "package0 package1", {20}, {.leaf = "package"}},
+        {"one cache in a machine", two_packages, 1, "l30", {0}, {.leaf = "l3"}},
+        {"version 1, without cores; a socket costs no more than the memory around it",
+         old_version,
+         3,
+         "pu0 pu1 pu2",
+         {3, 20, 20},
+         {0}},
+        {"its sockets", old_version, 2, "package0 package1", {20}, {.leaf = "package"}},
+        {"two machines", two_machines, 3, "m1.core0 m1.core1 m2.core0", {20, 100, 100}, {0}},
+        {"processing units of a core",
+         two_machines,
+         6,
+         "m1.pu0 m1.pu1 m1.pu2 m1.pu3 m2.pu0 m2.pu1",
+         {1, 20, 20, 20, 20, 1, 100, 100, 100, 100, 100, 100, 100, 100, 1},
+         {.leaf = "pu"}},
+    };
+    EXAMPLES_HOLD(examples);
+    struct lbm_hosts h = hosts_read(two_packages, &(struct lbm_hosts_reading){.leaf = "package"});
+    slots_are(&h, (const uint32_t[]){3, 2});
+    assert_true(h.core[0] == 0 && h.core[1] == 3);
+    assert_string_equal(h.machine[1], "big");
+    lbm_hosts_free(&h);
+    h = hosts_of(two_machines);
+    slots_are(&h, (const uint32_t[]){1, 1, 1});
+    assert_true(h.core[0] == 0 && h.core[1] == 1 && h.core[2] == 0);
+    assert_string_equal(h.machine[2], "m2");
+    lbm_hosts_free(&h);
+}
+
+static void
+wrong_machines_are_refused(void **state)
+{
+    (void)state;
+    static const struct lbm_hosts_reading die = {.leaf = "die"}, socket = {.leaf = "socket"};
+    refused("<topology/>", LBM_E_RANGE, 0, "no object of the type \"pu\"");
+    refused_with(two_machines, &die, LBM_E_RANGE, 0, "no object of the type \"die\"");
+    refused_with(two_machines, &socket, LBM_E_SYNTAX, 0, "\"socket\" is none of pu, core");
+    refused_with(two_machines, &(struct lbm_hosts_reading){.nodes = "m1.core0"}, LBM_E_UNSUPPORTED, 0,
+                 "@nodes");
+    refused("<topology>\n<object type=\"Machine\">\n", LBM_E_SYNTAX, 3, "not well-formed");
+    refused("<?xml version=\"1.0\"?>\n<machine><topology/></machine>\n", LBM_E_SYNTAX, 2, "must be topology");
+    refused("<!DOCTYPE x [<!ENTITY a \"b\">]>\n<topology/>\n", LBM_E_UNSUPPORTED, 1, "entity");
+    refused("<topology>" PU PU "</topology>", LBM_E_SYNTAX, 1, "two outermost");
+    refused("<topology><object type=\"Machine\"><info name=\"HostName\" value=\"a b\"/></object></topology>",
+            LBM_E_SYNTAX, 1, "HostName");
+}
+
 /* ---- links --------------------------------------------------------------------------------------------- */
 
 /* A two-level tree of switches: `leaves` leaf switches of `each` hosts below one root. */
@@ -653,6 +816,10 @@ main(void)
         cmocka_unit_test(wrong_slurm_files_are_refused),
         cmocka_unit_test(slurm_yaml_has_several_topologies),
         cmocka_unit_test(wrong_slurm_yaml_is_refused),
+        cmocka_unit_test(hostfiles_tell_names_and_slots),
+        cmocka_unit_test(wrong_hostfiles_are_refused),
+        cmocka_unit_test(parts_of_machines_are_hosts),
+        cmocka_unit_test(wrong_machines_are_refused),
         cmocka_unit_test(degrees_stay_small_in_large_fabrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

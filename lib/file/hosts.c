@@ -39,10 +39,10 @@ read_for_hosts(const char *path, host_parser *parse, struct lbm_hosts *h, struct
 
 /* ---- specs of hosts: BASE@cap=FILE@nodes=LIST ... ------------------------------------------------------ */
 
-enum modifier { MOD_CAP, MOD_NAMES, MOD_NODES, MOD_TOPOLOGY, MOD_ISLAND, MODIFIERS };
+enum modifier { MOD_CAP, MOD_NAMES, MOD_NODES, MOD_TOPOLOGY, MOD_ISLAND, MOD_LEAF, MODIFIERS };
 
 static const char *const modifier_marks[MODIFIERS] = {
-    "@cap=", "@names=", "@nodes=", "@topology=", "@island="};
+    "@cap=", "@names=", "@nodes=", "@topology=", "@island=", "@leaf="};
 
 /* A spec in pieces: its base and the values of modifiers, NULL if not given. */
 struct host_spec {
@@ -107,7 +107,8 @@ make_base(const char *spec, const struct host_spec *pieces, struct lbm_hosts *ho
 {
     static const char file_mark[] = "file:";
     struct lbm_hosts_reading how = {.nodes = pieces->value[MOD_NODES],
-                                    .topology = pieces->value[MOD_TOPOLOGY]};
+                                    .topology = pieces->value[MOD_TOPOLOGY],
+                                    .leaf = pieces->value[MOD_LEAF]};
     enum lbm_err err = LBM_OK;
     if (pieces->value[MOD_ISLAND] != NULL)
         err = read_island(pieces->value[MOD_ISLAND], &how.island_cost, diag);
@@ -118,9 +119,9 @@ make_base(const char *spec, const struct host_spec *pieces, struct lbm_hosts *ho
                             "the hosts of a running cluster are not in a file");
     if (strncmp(pieces->base, file_mark, sizeof file_mark - 1) == 0)
         return read_hosts(pieces->base + sizeof file_mark - 1, &how, hosts, diag);
-    if (how.nodes != NULL || how.topology != NULL || how.island_cost != 0)
+    if (how.nodes != NULL || how.topology != NULL || how.island_cost != 0 || how.leaf != NULL)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, spec, 0,
-                            "@nodes, @topology and @island are for file:PATH");
+                            "@nodes, @topology, @island and @leaf are for file:PATH");
     return lbm_hosts_generate(pieces->base, hosts, diag);
 }
 

@@ -25,7 +25,8 @@
     X(FATTREE, "fattree", "fattree:K", "K^3/4 hosts at three layers of K-port switches")                     \
     X(DRAGONFLY, "dragonfly", "dragonfly:A,H,P",                                                             \
       "A H + 1 groups of A routers, each with H global links and P hosts")                                   \
-    X(FILE, "file", "file:PATH", "METIS with costs and capacities, Scotch .tgt, Slurm topology, GraphML")
+    X(FILE, "file", "file:PATH",                                                                             \
+      "METIS with costs and capacities, GraphML, Scotch .tgt, Slurm topology, hostfile, hwloc XML")
 
 enum lbm_topology {
 #define LBM_TOPOLOGY_ENUM(id, name, form, text) LBM_TOPOLOGY_##id,
@@ -52,6 +53,10 @@ struct lbm_hosts {
     unsigned m;       /* dimensions of Omega: 2 or 3 */
     double *site;     /* [n * m] site of each host in the unit box [0,1]^m */
     char **name;      /* [n] names from the input, or NULL: the ids */
+    /* For launchers, of a hostfile or of hwloc; each NULL if the input does not say. */
+    uint32_t *slots; /* [n] ranks that a host takes, >= 1 */
+    char **machine;  /* [n] hosts are parts of machines: the name of its machine, or "" */
+    uint32_t *core;  /* [n] with machine: the number of its first core there; it has as many as slots */
 };
 
 /* Distances from p [n]. Without a matrix the row must have been asked for. */
@@ -78,6 +83,7 @@ struct lbm_hosts_reading {
     const char *nodes;    /* the hosts wanted, as in n[1-4],login; others are routed through and no hosts */
     const char *topology; /* which topology of several in a file */
     uint32_t island_cost; /* between fabrics of a Slurm file that no switch joins */
+    const char *leaf;     /* hwloc: what a host is: pu, core, l3, die, package */
 };
 
 /* Parse a host graph from the text of a file; its format is recognised by its content; name is for messages.

@@ -22,10 +22,16 @@ lbm_hosts_free(struct lbm_hosts *h)
             free(h->row[p]);
     free(h->row);
     free(h->site);
-    if (h->name != NULL)
-        for (uint32_t p = 0; p < h->n; p++)
+    for (uint32_t p = 0; p < h->n; p++) {
+        if (h->name != NULL)
             free(h->name[p]);
+        if (h->machine != NULL)
+            free(h->machine[p]);
+    }
     free(h->name);
+    free(h->machine);
+    free(h->slots);
+    free(h->core);
     *h = (struct lbm_hosts){0};
 }
 

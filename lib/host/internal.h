@@ -152,6 +152,7 @@ typedef enum lbm_err lbm_hosts_reader(const char *name, const char *text, size_t
                                       const struct lbm_hosts_reading *how, struct lbm_hosts *out,
                                       struct lbm_diag *diag);
 
-lbm_hosts_reader lbm_hosts_read_scotch, lbm_hosts_read_slurm, lbm_hosts_read_slurm_yaml;
+lbm_hosts_reader lbm_hosts_read_scotch, lbm_hosts_read_slurm, lbm_hosts_read_slurm_yaml, lbm_hosts_read_hwloc,
+    lbm_hosts_read_hostfile;
 
 #endif

@@ -192,10 +192,31 @@ starts_with(const struct lbm_scan *scan, const char *word)
     return (size_t)(scan->end - scan->at) >= strlen(word) && strncasecmp(scan->at, word, strlen(word)) == 0;
 }
 
+/* The first word is a number. */
 static int
 looks_metis(const struct lbm_scan *first)
 {
-    return first->at < first->end && *first->at >= '0' && *first->at <= '9';
+    const char *at = first->at;
+    while (at < first->end && *at >= '0' && *at <= '9')
+        at++;
+    return at > first->at && (at == first->end || *at == '\n' || lbm_scan_is_blank(*at));
+}
+
+/* XML whose outermost element is called topology; that of GraphML comes sooner than this. */
+static int
+looks_hwloc(const struct lbm_scan *first)
+{
+    static const char element[] = "<topology";
+    enum { PROBE = 4096, LEN = sizeof element - 1 };
+    const char *end = first->end - first->at > PROBE ? first->at + PROBE : first->end;
+    if (!starts_with(first, "<"))
+        return 0;
+    for (const char *at = first->at; end - at >= LEN; at++)
+        if (memcmp(at, element, LEN) == 0)
+            return 1;
+        else if (end - at >= 8 && memcmp(at, "<graphml", 8) == 0)
+            return 0;
+    return 0;
 }
 
 static int
@@ -218,12 +239,28 @@ looks_yaml(const struct lbm_scan *first)
     return starts_with(first, "---") || starts_with(first, "- ");
 }
 
-/* Scotch targets begin with the name of a kind of architecture. */
+/* Scotch targets begin with the name of a kind of architecture, of which some are not read. */
 static int
 looks_scotch(const struct lbm_scan *first)
 {
+    static const char *const kinds[] = {"hcub",    "mesh2D",  "mesh3D", "meshXD", "torus2D",
+                                        "torus3D", "torusXD", "cmplt",  "cmpltw", "tleaf",
+                                        "deco",    "vcmplt",  "vhcub",  "ltleaf", "sub"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct lbm_scan probe = *first;
+        if (lbm_scan_word(&probe, kinds[i]))
+            return 1;
+    }
+    return 0;
+}
+
+/* Lines that begin with a name. */
+static int
+looks_hostfile(const struct lbm_scan *first)
+{
     return first->at < first->end &&
-           ((*first->at >= 'a' && *first->at <= 'z') || (*first->at >= 'A' && *first->at <= 'Z'));
+           ((*first->at >= 'a' && *first->at <= 'z') || (*first->at >= 'A' && *first->at <= 'Z') ||
+            (*first->at >= '0' && *first->at <= '9'));
 }
 
 /* In order: the first that recognises the text reads it. */
@@ -231,13 +268,15 @@ static const struct format {
     const char *title;
     int (*looks)(const struct lbm_scan *first);
     lbm_hosts_reader *read;
-    int has_names, has_islands, has_topologies;
+    int has_names, has_islands, has_topologies, has_leaves;
 } formats[] = {
-    {"a METIS graph", looks_metis, read_metis, 0, 0, 0},
-    {"a GraphML graph", looks_graphml, read_graphml, 1, 0, 0},
-    {"a topology.conf of Slurm", looks_slurm, lbm_hosts_read_slurm, 1, 1, 0},
-    {"a topology.yaml of Slurm", looks_yaml, lbm_hosts_read_slurm_yaml, 1, 1, 1},
-    {"a Scotch target", looks_scotch, lbm_hosts_read_scotch, 0, 0, 0},
+    {"a METIS graph", looks_metis, read_metis, 0, 0, 0, 0},
+    {"a machine of hwloc", looks_hwloc, lbm_hosts_read_hwloc, 0, 0, 0, 1},
+    {"a GraphML graph", looks_graphml, read_graphml, 1, 0, 0, 0},
+    {"a topology.conf of Slurm", looks_slurm, lbm_hosts_read_slurm, 1, 1, 0, 0},
+    {"a topology.yaml of Slurm", looks_yaml, lbm_hosts_read_slurm_yaml, 1, 1, 1, 0},
+    {"a Scotch target", looks_scotch, lbm_hosts_read_scotch, 0, 0, 0, 0},
+    {"a hostfile", looks_hostfile, lbm_hosts_read_hostfile, 1, 0, 0, 0},
 };
 
 /* Refuse what is asked of a format that does not have it. */
@@ -245,10 +284,19 @@ static enum lbm_err
 check_reading(const char *name, const struct format *format, const struct lbm_hosts_reading *how,
               struct lbm_diag *diag)
 {
-    const char *option = how->nodes != NULL && !format->has_names           ? "@nodes"
-                         : how->island_cost != 0 && !format->has_islands    ? "@island"
-                         : how->topology != NULL && !format->has_topologies ? "@topology"
-                                                                            : NULL;
+    const struct {
+        const char *option;
+        int asked, has;
+    } options[] = {
+        {"@nodes", how->nodes != NULL, format->has_names},
+        {"@island", how->island_cost != 0, format->has_islands},
+        {"@topology", how->topology != NULL, format->has_topologies},
+        {"@leaf", how->leaf != NULL, format->has_leaves},
+    };
+    const char *option = NULL;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].asked && !options[i].has)
+            option = options[i].option;
     if (option == NULL)
         return LBM_OK;
     return lbm_diag_set(diag, LBM_E_UNSUPPORTED, name, 0, "this is %s, for which %s means nothing",
@@ -269,5 +317,6 @@ lbm_hosts_parse(const char *name, const char *text, size_t len, const struct lbm
         return err == LBM_OK ? formats[i].read(name, text, len, how, out, diag) : err;
     }
     return lbm_diag_set(diag, LBM_E_SYNTAX, name, first.line,
-                        "no host graph; METIS, GraphML, Scotch targets and Slurm's topologies are read");
+                        "no host graph; METIS, GraphML, Scotch targets, Slurm's topologies, hwloc's XML and "
+                        "hostfiles are read");
 }

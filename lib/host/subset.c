@@ -143,20 +143,47 @@ keep_distances(const struct lbm_hosts *h, const uint32_t *id, struct lbm_hosts *
     return lbm_hosts_join(out);
 }
 
-/* Capacities, sites and names. */
+/* The texts of the hosts that are left. Errors: LBM_E_NOMEM, then *out has what there is. */
+static enum lbm_err
+keep_texts(char *const *text, const uint32_t *id, uint32_t n, char ***out)
+{
+    if (text == NULL)
+        return LBM_OK;
+    *out = lbm_alloc(n, sizeof **out);
+    for (uint32_t i = 0; *out != NULL && i < n; i++)
+        if (((*out)[i] = lbm_copy(text[id[i]], strlen(text[id[i]]) + 1, 1)) == NULL)
+            return LBM_E_NOMEM;
+    return *out != NULL ? LBM_OK : LBM_E_NOMEM;
+}
+
+static enum lbm_err
+keep_numbers(const uint32_t *number, const uint32_t *id, uint32_t n, uint32_t **out)
+{
+    if (number == NULL)
+        return LBM_OK;
+    *out = lbm_alloc(n, sizeof **out);
+    for (uint32_t i = 0; *out != NULL && i < n; i++)
+        (*out)[i] = number[id[i]];
+    return *out != NULL ? LBM_OK : LBM_E_NOMEM;
+}
+
+/* Capacities, sites, names, and what launchers are told. */
 static enum lbm_err
 keep_attributes(const struct lbm_hosts *h, const uint32_t *id, struct lbm_hosts *out)
 {
     enum lbm_err err = lbm_hosts_set_dimensions(out, h->m);
-    if (err == LBM_OK && h->name != NULL && (out->name = lbm_alloc(out->n, sizeof *out->name)) == NULL)
-        err = LBM_E_NOMEM;
     for (uint32_t i = 0; i < out->n && err == LBM_OK; i++) {
         out->capacity[i] = h->capacity[id[i]];
         memcpy(&out->site[(size_t)i * h->m], &h->site[(size_t)id[i] * h->m], h->m * sizeof *h->site);
-        if (h->name != NULL &&
-            (out->name[i] = lbm_copy(h->name[id[i]], strlen(h->name[id[i]]) + 1, 1)) == NULL)
-            err = LBM_E_NOMEM;
     }
+    if (err == LBM_OK)
+        err = keep_texts(h->name, id, out->n, &out->name);
+    if (err == LBM_OK)
+        err = keep_texts(h->machine, id, out->n, &out->machine);
+    if (err == LBM_OK)
+        err = keep_numbers(h->slots, id, out->n, &out->slots);
+    if (err == LBM_OK)
+        err = keep_numbers(h->core, id, out->n, &out->core);
     return err;
 }
 
