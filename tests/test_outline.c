@@ -166,12 +166,32 @@ crashes_do_not_hold_it_up(void **state)
     }
 }
 
+/* One vertex a host, whatever each weighs. */
+static void
+equal_vertices_settle_one_a_host(void **state)
+{
+    static const enum lbm_start starts[] = {LBM_START_PLAN, LBM_START_RANDOM};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct scene scene;
+        scene_new(&scene, "mesh:4x4", "lattice:4x4", &scene_calm);
+        scene.g.work = calloc(scene.g.n, sizeof *scene.g.work);
+        for (uint32_t v = 0; v < scene.g.n; v++)
+            scene.g.work[v] = 40;
+        assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, starts[i]), LBM_OK);
+        scene_expect_settled(&scene, 200);
+        assert_int_equal(scene_largest_load(&scene), 40);
+        scene_free(&scene);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(diffusion_comes_near_a_plan),
         cmocka_unit_test(pinned_vertices_go_where_they_must),
+        cmocka_unit_test(equal_vertices_settle_one_a_host),
         cmocka_unit_test(a_host_that_did_not_run_waits_for_the_plan),
         cmocka_unit_test(a_job_is_cancelled_while_it_is_planned),
         cmocka_unit_test(crashes_do_not_hold_it_up),

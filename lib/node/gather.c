@@ -192,6 +192,7 @@ is_no_guest(const struct gathering *g, struct part_sums *all, char why[LBM_DIAG_
         all->directions += part->sums.directions;
         all->inner += part->sums.inner;
         all->work += part->sums.work;
+        all->each_work = i == 0 || part->sums.each_work == all->each_work ? part->sums.each_work : 0;
         all->weight += part->sums.weight;
         all->balance += part->sums.balance;
     }
@@ -234,6 +235,7 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
     create.vertices = g->entry.vertices;
     create.edges = g->entry.edges;
     create.work = all->work;
+    create.each_work = all->each_work;
     create.weight = all->weight / 2;
     /* Clusters of hosts whose vertices are strangers to one another would be as many as vertices. */
     create.start = all->inner * LOCAL_PARTS < all->directions ? LBM_START_RANDOM : g->entry.start;
@@ -302,6 +304,7 @@ gather_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready)
             part->sums = (struct part_sums){.directions = ready->directions,
                                             .inner = ready->inner,
                                             .work = ready->work,
+                                            .each_work = ready->each_work,
                                             .weight = ready->weight,
                                             .balance = ready->balance};
             g->heard_us = node->now_us;

@@ -175,17 +175,21 @@ job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint3
                : 0;
 }
 
-/* As lbm_map_limits has it for a plan, so that what is planned within the bound stays. */
+/* Of equal vertices the bound in whole ones, the target rounded up at least; else the bound, at least the target and
+ * a vertex of mean weight: a host cannot know how whole vertices fit on others, and a single move must fit. In
+ * other units of weight the same vertices are within it. */
 uint64_t
 job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
     double target = job_target(node, entry, host);
     uint64_t whole = load_whole(node, entry);
     uint32_t count = load_count(node, entry);
-    double vertex = whole > count ? ceil((double)whole / count) : 0;
+    int is_equal = whole == (uint64_t)entry->each_work * count || whole <= count;
+    double unit = is_equal && whole > count ? entry->each_work : 1,
+           vertex = is_equal ? 0 : (double)whole / count;
     double slack = entry->imbalance * target > vertex ? entry->imbalance * target : vertex;
-    double bound = floor((target + slack) * (1 + 1e-12)), least = ceil(target * (1 - 1e-12));
-    return (uint64_t)(bound > least ? bound : least);
+    double bound = floor((target + slack) / unit * (1 + 1e-12)), least = ceil(target / unit * (1 - 1e-12));
+    return (uint64_t)(unit * (bound > least ? bound : least));
 }
 
 /* ---- recovery and the log's word ------------------------------------------------------------------ */

@@ -179,6 +179,7 @@ sum_up(struct job *job)
     for (size_t i = 0; i < job->shard.vertices.n; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         sums->work += vertex->work;
+        sums->each_work = i == 0 || vertex->work == sums->each_work ? vertex->work : 0;
         for (uint32_t k = 0; k < vertex->degree; k++) {
             const struct lbm_half *half = &vertex->half[k];
             uint64_t hash = edge_hash(job->id, vertex->id, half->to, half->weight);
@@ -200,6 +201,7 @@ tell(struct lbm_node *node, struct job *job)
     ready.directions = sums->directions;
     ready.inner = sums->inner;
     ready.work = sums->work;
+    ready.each_work = sums->each_work;
     ready.weight = sums->weight;
     ready.balance = sums->balance;
     if (job->part.home == node->host) {

@@ -12,6 +12,7 @@ struct part_sums {
     uint64_t directions; /* neighbours of its rows */
     uint64_t inner;      /* of these, those of the part itself */
     uint64_t work;
+    uint32_t each_work; /* of every vertex, if all have the same; else 0 */
     uint64_t weight;  /* over directions */
     uint64_t balance; /* hashes of edges that go up, less those that go down: 0 over all parts */
 };

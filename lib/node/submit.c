@@ -242,6 +242,8 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     create.vertices = g->n;
     create.edges = lbm_graph_directions(g) / 2;
     create.work = lbm_graph_total_work(g);
+    if (g->n > 0 && create.work == (uint64_t)lbm_graph_max_work(g) * g->n)
+        create.each_work = lbm_graph_max_work(g);
     for (uint64_t e = 0; e < lbm_graph_directions(g); e++)
         create.weight += lbm_graph_weight(g, e);
     create.weight /= 2;

@@ -307,6 +307,7 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
                                   .edges = create->edges,
                                   .work = create->work,
                                   .weight = create->weight,
+                                  .each_work = create->each_work,
                                   .start = create->start,
                                   .seed = create->seed,
                                   .imbalance = create->imbalance,

@@ -116,9 +116,10 @@ struct lbm_job_entry {
     uint32_t vertices; /* as submitted */
     uint32_t ids;      /* all that there are or have been are below */
     uint64_t edges;
-    uint64_t work;   /* W, work units */
-    uint64_t weight; /* sum of edge weights, each once */
-    uint32_t start;  /* enum lbm_start, or the number of a later version: see lbm_job_start */
+    uint64_t work;      /* W, work units */
+    uint64_t weight;    /* sum of edge weights, each once */
+    uint32_t each_work; /* of every vertex as submitted, if all have the same; else 0 */
+    uint32_t start;     /* enum lbm_start, or the number of a later version: see lbm_job_start */
     uint64_t seed;
     double imbalance;
     uint32_t owner; /* uid */

@@ -128,6 +128,7 @@ draft_job(const struct lbm_job_entry *job)
     to.edges = job->edges;
     to.work = job->work;
     to.weight = job->weight;
+    to.each_work = job->each_work;
     to.start = job->start;
     to.seed = job->seed;
     to.imbalance = job->imbalance;
@@ -297,6 +298,7 @@ take_job(struct lbm_view *view, const Lbm__JobCreate *from)
                                 .edges = from->edges,
                                 .work = from->work,
                                 .weight = from->weight,
+                                .each_work = from->each_work,
                                 .start = from->start,
                                 .seed = from->seed,
                                 .imbalance = from->imbalance,
