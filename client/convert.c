@@ -40,8 +40,9 @@ enum { CONVERT_IN, CONVERT_OUT };
 
 static const struct lbm_operand operands[] = {
     [CONVERT_IN] = {.name = "IN", .text = "guest graph, also compressed; \"-\" is standard input"},
-    [CONVERT_OUT] = {.name = "OUT",
-                     .text = "where it goes, \"-\" for standard output; compressed if it ends in .gz"},
+    [CONVERT_OUT] =
+        {.name = "OUT",
+         .text = "where it goes, \"-\" for standard output; compressed if it ends in .gz, .bz2, .xz, .zst"},
 };
 
 /* As many vertices to each as to the others, in their order. */

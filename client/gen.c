@@ -12,7 +12,8 @@ static const struct lbm_option options[] = {
                     .type = LBM_OPTION_TEXT,
                     .value = "FILE",
                     .required = 1,
-                    .text = "where the graph goes, \"-\" for standard output; compressed if it ends in .gz"},
+                    .text = "where the graph goes, \"-\" for standard output; compressed if it ends in .gz, "
+                            ".bz2, .xz, .zst"},
     [GEN_SEED] = {.name = "seed",
                   .type = LBM_OPTION_INTEGER,
                   .value = "N",

@@ -113,8 +113,8 @@ static const struct lbm_option options[] = {
                      .letter = 'o',
                      .type = LBM_OPTION_TEXT,
                      .value = "FILE",
-                     .text =
-                         "write the mapping there, \"-\" for standard output; compressed if it ends in .gz"},
+                     .text = "write the mapping there, \"-\" for standard output; compressed if it ends in "
+                             ".gz, .bz2, .xz, .zst"},
     [PLAN_FORMAT] = {.name = "format",
                      .type = LBM_OPTION_CHOICE,
                      .value = "FORMAT",

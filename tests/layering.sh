@@ -48,6 +48,7 @@ expat                               lib/graph lib/host
 yaml[.]h                            lib/host
 cairo                               client
 zlib                                lib/file lib/store
+archive                             lib/file
 jansson                             client daemon sim
 protobuf-c/                         lib/wire
 time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client sim

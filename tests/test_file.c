@@ -32,7 +32,8 @@ leave_directory(void **state)
 {
     (void)state;
     static const char *const left[] = {"a",    "b",       "a.gz",       "b.gz", "link",
-                                       "fifo", "g.graph", "g.graph.gz", "map",  "caps"};
+                                       "fifo", "g.graph", "g.graph.gz", "map",  "caps",
+                                       "p.gz", "p.bz2",   "p.xz",       "p.zst", "u"};
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
         (void)!unlink(left[i]);
     return chdir("/") != 0 || rmdir(directory) != 0; /* also fails if a temporary file was left */
@@ -45,6 +46,19 @@ put(const char *path, const void *bytes, size_t len)
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, len, file), len);
     assert_int_equal(fclose(file), 0);
+}
+
+/* The bytes of a file as they are, owned by the caller. */
+static char *
+take(const char *path, size_t *len)
+{
+    enum { BYTES_MAX = 1 << 20 };
+    char *bytes = malloc(BYTES_MAX);
+    FILE *file = fopen(path, "rb");
+    assert_true(bytes != NULL && file != NULL);
+    *len = fread(bytes, 1, BYTES_MAX, file);
+    assert_int_equal(fclose(file), 0);
+    return bytes;
 }
 
 static void
@@ -160,6 +174,70 @@ what_is_no_text_is_refused(void **state)
     if (geteuid() != 0)
         assert_int_equal(lbm_file_read("a", &text, &len, &diag), LBM_E_DENIED);
     assert_int_equal(chmod("a", 0600), 0);
+}
+
+static void
+every_compression_comes_back(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"p.gz", "p.bz2", "p.xz", "p.zst"};
+    static char text[300000];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(' ' + i * i % 90);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        static const size_t sizes[] = {0, 1, sizeof text};
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            char *back, *packed;
+            size_t len, packed_len;
+            assert_int_equal(lbm_file_write(paths[i], text, sizes[k], &diag), LBM_OK);
+            if (lbm_file_read(paths[i], &back, &len, &diag) != LBM_OK)
+                fail_msg("%s: %s", paths[i], diag.text);
+            assert_int_equal(len, sizes[k]);
+            assert_memory_equal(back, text, len);
+            free(back);
+            packed = take(paths[i], &packed_len);
+            assert_true(sizes[k] < 1000 || packed_len < len / 2);
+            /* One that was cut, or has a byte changed, is refused. */
+            put(paths[i], packed, packed_len / 2 + 4);
+            assert_int_equal(lbm_file_read(paths[i], &back, &len, &diag), LBM_E_IO);
+            if (sizes[k] > 1000 && i + 1 < sizeof paths / sizeof paths[0]) { /* zstd has no checksum here */
+                packed[packed_len / 2] ^= 0x55;
+                put(paths[i], packed, packed_len);
+                assert_int_equal(lbm_file_read(paths[i], &back, &len, &diag), LBM_E_IO);
+            }
+            free(packed);
+        }
+    }
+}
+
+static void
+utf16_becomes_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t len;
+        const char *text; /* NULL: refused */
+    } cases[] = {{"\xff\xfe" "a\0\xe4\0\n\0", 8, "a\xc3\xa4\n"},
+                 {"\xfe\xff\0a\x20\xac", 6, "a\xe2\x82\xac"},
+                 {"\xff\xfe\x3d\xd8\x00\xde", 6, "\xf0\x9f\x98\x80"},
+                 {"\xff\xfe", 2, ""},
+                 {"\xff\xfe" "a", 3, NULL},
+                 {"\xff\xfe\x3d\xd8", 4, NULL},
+                 {"\xff\xfe\x3d\xd8" "a\0", 6, NULL},
+                 {"\xff\xfe\x00\xde", 4, NULL},
+                 {"\xff\xfe" "a\0\0\0", 6, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text;
+        size_t len;
+        put("u", cases[i].bytes, cases[i].len);
+        enum lbm_err err = lbm_file_read("u", &text, &len, &diag);
+        assert_int_equal(err, cases[i].text != NULL ? LBM_OK : LBM_E_SYNTAX);
+        if (err != LBM_OK)
+            continue;
+        assert_string_equal(text, cases[i].text);
+        free(text);
+    }
 }
 
 static void
@@ -391,6 +469,8 @@ main(void)
         cmocka_unit_test(gzip_is_known_by_content_and_may_have_members),
         cmocka_unit_test(damaged_gzip_is_refused),
         cmocka_unit_test(what_is_no_text_is_refused),
+        cmocka_unit_test(every_compression_comes_back),
+        cmocka_unit_test(utf16_becomes_utf8),
         cmocka_unit_test(pipes_are_read_to_their_end),
         cmocka_unit_test(a_failed_write_leaves_the_old_file),
         cmocka_unit_test(mode_and_symbolic_link_survive),

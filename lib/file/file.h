@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files as bytes: whole reads with size limits, .gz, standard input, atomic writes. The one place below
- * the programs that touches the file system for graphs and hosts. */
+/* Files as bytes: whole reads with size limits, compression, standard input, atomic writes. The one place
+ * below the programs that touches the file system for graphs and hosts. */
 #ifndef LBM_FILE_FILE_H
 #define LBM_FILE_FILE_H
 
@@ -11,16 +11,16 @@
 #include "graph/read.h"
 #include "host/host.h"
 
-/* Read a whole text; "-" is standard input; gzip is recognised by content and inflated,
+/* Read a whole text; "-" is standard input; gzip, bzip2, xz and zstd are recognised by content and unpacked,
  * UTF-16 by its byte order mark and turned into UTF-8.
  * Out: *text owned by the caller (free), terminated, *len without the terminator.
- * Errors: LBM_E_NOTFOUND, LBM_E_DENIED, LBM_E_IO (a directory, unreadable, truncated or damaged gzip),
+ * Errors: LBM_E_NOTFOUND, LBM_E_DENIED, LBM_E_IO (a directory, unreadable, truncated or damaged compression),
  *         LBM_E_SYNTAX (a byte 0: not a text), LBM_E_LIMIT (more than LBM_FILE_BYTES_MAX), LBM_E_NOMEM. */
 enum lbm_err lbm_file_read(const char *path, char **text, size_t *len, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Write atomically: a temporary file beside it, fsync, rename; "-" is standard output; a path that ends
- * in .gz is compressed. On error the old file is unchanged. Its mode is kept, a symbolic link stays one;
- * pipes and devices are written through.  Errors: LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. */
+ * in .gz, .bz2, .xz or .zst is compressed. On error the old file is unchanged. Its mode is kept, a symbolic
+ * link stays one; pipes and devices are written through.  Errors: LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. */
 enum lbm_err lbm_file_write(const char *path, const char *text, size_t len,
                             struct lbm_diag *diag) LBM_MUST_CHECK;
 

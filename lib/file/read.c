@@ -151,6 +151,13 @@ lbm_file_read(const char *path, char **text, size_t *len, struct lbm_diag *diag)
         lbm_buf_free(&raw);
         raw = plain;
     }
+    if (err == LBM_OK && lbm_file_is_archive(raw.at, raw.len)) {
+        plain = (struct lbm_buf){0};
+        lbm_buf_put(&plain, "", 0);
+        err = lbm_file_unpack(path, raw.at, raw.len, &plain, diag);
+        lbm_buf_free(&raw);
+        raw = plain;
+    }
     if (err == LBM_OK && lbm_file_is_utf16(raw.at, raw.len)) {
         plain = (struct lbm_buf){0};
         lbm_buf_put(&plain, "", 0);

@@ -184,10 +184,13 @@ enum lbm_err
 lbm_file_write(const char *path, const char *text, size_t len, struct lbm_diag *diag)
 {
     size_t path_len = strlen(path);
-    if (path_len < 3 || strcasecmp(path + path_len - 3, ".gz") != 0)
+    int is_gzip = path_len >= 3 && strcasecmp(path + path_len - 3, ".gz") == 0;
+    const char *filter = lbm_file_filter_of(path);
+    if (!is_gzip && filter == NULL)
         return write_bytes(path, text, len, diag);
     struct lbm_buf packed = {0};
-    enum lbm_err err = pack(path, text, len, &packed, diag);
+    enum lbm_err err = is_gzip ? pack(path, text, len, &packed, diag)
+                               : lbm_file_pack(path, filter, text, len, &packed, diag);
     if (err == LBM_OK)
         err = write_bytes(path, packed.at, packed.len, diag);
     lbm_buf_free(&packed);

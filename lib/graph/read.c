@@ -57,8 +57,14 @@ enum lbm_graph_format
 lbm_graph_format_by_path(const char *path)
 {
     size_t len = strlen(path);
-    if (len >= 3 && strcasecmp(path + len - 3, ".gz") == 0)
-        len -= 3;
+    static const char *const packed[] = {".gz", ".bz2", ".xz", ".zst"};
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        size_t packed_len = strlen(packed[i]);
+        if (len >= packed_len && strcasecmp(path + len - packed_len, packed[i]) == 0) {
+            len -= packed_len;
+            break;
+        }
+    }
     size_t suffix = len;
     while (suffix > 0 && path[suffix - 1] != '.' && path[suffix - 1] != '/')
         suffix--;

@@ -29,7 +29,7 @@ enum lbm_graph_format {
 
 const char *lbm_graph_format_name(enum lbm_graph_format format);
 
-/* Find a format by a file's suffix (a final ".gz" is ignored). Returns LBM_FORMAT_COUNT if there is none. */
+/* Find a format by a file's suffix (a final .gz, .bz2, .xz or .zst is ignored). Returns LBM_FORMAT_COUNT if there is none. */
 enum lbm_graph_format lbm_graph_format_by_path(const char *path);
 
 /* Parse and validate. CR LF line ends are accepted.

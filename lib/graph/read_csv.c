@@ -151,6 +151,19 @@ has_empty_corner(const struct table *t)
     return t->line.n == t->columns && t->columns > 1;
 }
 
+/* Nonzero if the first row is that of a list of edges. */
+static int
+heads_edges(const struct table *t)
+{
+    static const char *const words[][2] = {{"source", "target"}, {"from", "to"}, {"src", "dst"}, {"u", "v"}};
+    const struct cell *cell = t->cells.at;
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && (t->columns == 2 || t->columns == 3); i++)
+        if (cell[0].len == strlen(words[i][0]) && strncasecmp(cell[0].at, words[i][0], cell[0].len) == 0 &&
+            cell[1].len == strlen(words[i][1]) && strncasecmp(cell[1].at, words[i][1], cell[1].len) == 0)
+            return 1;
+    return 0;
+}
+
 /* Find the names around the matrix, and its size. */
 static enum lbm_err
 find_frame(struct table *t, const struct lbm_scan *s)
@@ -160,12 +173,11 @@ find_frame(struct table *t, const struct lbm_scan *s)
                (holds_name(t, 0, 0, 0) || holds_name(t, 0, 0, 1) || has_empty_corner(t));
     t->head = both || (rows == t->columns + 1 && holds_name(t, 0, 0, 0));
     t->side = both || (rows > 0 && rows + 1 == t->columns && holds_name(t, 0, 0, 1));
-    if (rows - t->head != t->columns - t->side)
-        return lbm_diag_set(
-            s->diag, LBM_E_UNSUPPORTED, s->name, 0,
-            "%zu rows and %zu columns of values: only a square matrix is a graph (an edge list is "
-            "\"u v weight\" with blanks: --from edges)",
-            rows - t->head, t->columns - t->side);
+    if (rows - t->head != t->columns - t->side || heads_edges(t))
+        return lbm_diag_set(s->diag, LBM_E_UNSUPPORTED, s->name, 0,
+                            "%zu rows and %zu columns: only a square matrix is a graph (an edge list is "
+                            "\"u v weight\" with blanks: --from edges)",
+                            rows - t->head, t->columns - t->side);
     t->n = rows - t->head;
     if (t->n > ROWS_MAX)
         return lbm_diag_set(s->diag, LBM_E_LIMIT, s->name, 0, "%zu rows are too many", t->n);

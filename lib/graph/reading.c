@@ -14,7 +14,9 @@ static const double near = 1e-12;
 
 enum { DECIMALS_MAX = 9, HALVINGS_MAX = 31 }; /* units tried: 10^-9 .. 1; 2^-31 .. 1: below no weight fits */
 
-static const double SUM_MAX = 9007199254740992.0; /* 2^53: sums are exact in doubles and in readers of JSON */
+static const double whole_max = 9223372036854775808.0; /* 2^63 */
+static const double factor_max = 1e300;           /* a finite number, for weights that are next to nothing */
+static const double sum_max = 9007199254740992.0; /* 2^53: sums are exact in doubles and in readers of JSON */
 
 void
 lbm_reading_remark(struct lbm_reading *r, const char *fmt, ...)
@@ -38,7 +40,7 @@ lbm_reading_collects(const struct lbm_reading *r)
 
 /* What a scan over the weights tells. */
 struct survey {
-    double max, sum;
+    double max, share; /* share: the sum of all, each divided by max */
     size_t zeros;
     int whole; /* all are integers */
 };
@@ -49,10 +51,11 @@ survey(const double *value, size_t n)
     struct survey s = {.whole = 1};
     for (size_t i = 0; i < n; i++) {
         s.max = value[i] > s.max ? value[i] : s.max;
-        s.sum += value[i];
         s.zeros += value[i] == 0;
         s.whole &= value[i] == floor(value[i]);
     }
+    for (size_t i = 0; i < n && s.max > 0; i++)
+        s.share += value[i] / s.max;
     return s;
 }
 
@@ -68,7 +71,7 @@ all_multiples(const double *value, size_t n, double factor)
     return 1;
 }
 
-/* Greatest common divisor of integers below 2^63. */
+/* Greatest common divisor of integers up to 2^63. */
 static double
 common_divisor(const double *value, size_t n)
 {
@@ -86,8 +89,9 @@ common_divisor(const double *value, size_t n)
 static double
 largest_factor(const struct survey *s)
 {
-    double each = LBM_WEIGHT_MAX / s->max, all = SUM_MAX / s->sum;
-    return each < all ? each : all;
+    double most = sum_max / s->share;
+    double factor = (most < LBM_WEIGHT_MAX ? most : LBM_WEIGHT_MAX) / s->max;
+    return factor < factor_max ? factor : factor_max;
 }
 
 /* The factor that makes every value an integer without loss, or 0 if none is found in range. */
@@ -95,7 +99,7 @@ static double
 exact_factor(const struct survey *s, const double *value, size_t n)
 {
     double largest = largest_factor(s), factor = 0;
-    if (s->whole && s->max < 9.2e18) {
+    if (s->whole && s->max <= whole_max) {
         factor = 1 / common_divisor(value, n);
         return factor <= largest ? factor : 0;
     }
