@@ -14,7 +14,7 @@ expect "it settles" settles 0 job
 trace=$scratch/trace
 ask 0 trace job -o "$trace" --every 0.2 --seconds 300 >/dev/null 2>&1 &
 recorder=$!
-for ((i = 0; i < 100; i++)); do grep -qs '^begin' "$trace" && break || sleep 0.1; done
+for ((i = 0; i < 600; i++)); do grep -qs '^begin' "$trace" && break || sleep 0.1; done
 "$top_builddir/tests/linker" job "$dir/h0/lbmapd.sock" "$dir/h1/lbmapd.sock" 6 || failed=1
 "$top_builddir/tests/refiner" refused job "$dir/h1/lbmapd.sock" || failed=1
 one_owner job 0
@@ -37,7 +37,7 @@ by_trace() {
 }
 expect "the map has edges too" ask 0 map job --format graphml -o "$scratch/map.graphml"
 there="$(grep -c '<node ' "$scratch/map.graphml") $(grep -c '<edge ' "$scratch/map.graphml")"
-for ((i = 0; i < 50; i++)); do [ "$(by_trace)" = "$there" ] && break || sleep 0.2; done
+for ((i = 0; i < 300; i++)); do [ "$(by_trace)" = "$there" ] && break || sleep 0.2; done
 kill -TERM "$recorder"
 wait "$recorder" 2>/dev/null
 for word in add edge remove; do grep -q "^$word " "$trace" || bad "the trace has no $word"; done

@@ -83,11 +83,18 @@ patiently() {
         sleep 0.1
     done
 }
-# settles HOST JOB [OPTION]...: lbctl wait, at that host.
+# settles HOST JOB [OPTION]...: lbctl wait, at that host. What is refused is not tried again; status 4: not yet.
 settles() {
+    wait_status=4
+    patiently 60 has_answered "$@"
+    return "$wait_status"
+}
+has_answered() {
     local host=$1
     shift
-    patiently 60 ask "$host" wait "$@" --timeout 15
+    ask "$host" wait "$@" --timeout 15
+    wait_status=$?
+    [ "$wait_status" -ne 4 ]
 }
 
 # expect_map TEXT HOST JOB FILE: the mapping is written. Hosts of a busy machine may answer too late for one, so it is
