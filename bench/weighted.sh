@@ -7,7 +7,9 @@
 #
 # EFFORT is normal, SEED 1, of the weights and of the plans. An INSTANCE is GRAPH@HOSTS; all 66 otherwise. -j writes the
 # numbers as JSON. Every plan is made once more with one vertex in a hundred pinned to a random host.
-# Exit: 1 if a host is over its limit (3 %, or the heaviest vertex where that is more), or a pinned vertex is elsewhere.
+# The limit is 3 %, or what longest first reaches where that is more. Scotch is asked for 3 %, then for 2, 1 and half a
+# percent, until it keeps the limit; where it never does the row counts in no ratio.
+# Exit: 1 if a host of ours is over the limit, or a pinned vertex is elsewhere.
 set -eu
 
 effort=normal seed=1 instances= json=
@@ -28,10 +30,10 @@ needs_file "$shared/peers.csv"
 needs python3 scotch_gmap amk_grf
 cd "$shared"
 exec python3 - "$build/client/lbctl" "$effort" "$seed" "$instances" "$json" <<'END'
-import csv, gzip, itertools, json, math, os, random, subprocess, sys, tempfile
+import csv, gzip, heapq, itertools, json, math, os, random, subprocess, sys, tempfile
 
 lbctl, effort, seed, wanted, report = sys.argv[1:]
-EPSILON, CAPACITIES = 0.03, (1, 2, 4)
+EPSILON, BOUNDS, CAPACITIES = 0.03, (0.03, 0.02, 0.01, 0.005), (1, 2, 4)
 instances = [tuple(i.split("@")) for i in wanted.split(",")] if wanted else list(dict.fromkeys(
     (row["graph"], row["hosts"]) for row in csv.DictReader(open("peers.csv"))))
 
@@ -87,7 +89,23 @@ def run(*command):
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+def longest_first(weight, capacity, pins):
+    """Imbalance of the heaviest vertex first, each to the host that it fills least."""
+    load, total = [0] * len(capacity), sum(weight) / sum(capacity)
+    for v, host in pins.items():
+        load[host] += weight[v]
+    heaps = {c: [(load[p], p) for p in range(len(capacity)) if capacity[p] == c] for c in set(capacity)}
+    for heap in heaps.values():
+        heapq.heapify(heap)
+    for v in sorted((v for v in range(len(weight)) if v not in pins), key=lambda v: -weight[v]):
+        c = min(heaps, key=lambda c: (heaps[c][0][0] + weight[v]) / c)
+        heapq.heapreplace(heaps[c], (heaps[c][0][0] + weight[v], heaps[c][0][1]))
+    return max(work / (c * total) for c, heap in heaps.items() for work, _ in heap) - 1
+
+def limit(*problem):
+    return max(EPSILON, longest_first(*problem)) + 1e-9
 
 rows, failed = [], 0
 print("%-15s %-22s %11s %9s %8s %9s %7s %9s" % ("graph", "hosts", "J", "imbalance", "/Scotch", "imbalance", "seconds",
@@ -108,8 +126,12 @@ with tempfile.TemporaryDirectory() as scratch:
         write(at("hosts.graph"), links, capacity, {(min(u, v), max(u, v)): 1 for v, near in enumerate(links, 1) for u in near})
         run(lbctl, "convert", at("hosts.graph"), at("hosts.grf"), "-q")
         run("amk_grf", at("hosts.grf"), target)
-        run("scotch_gmap", "-b%g" % EPSILON, at(graph + ".grf"), target, at("scotch.map"))
-        scotch = judge(guest, at("scotch.map"), hosts, capacities, "--format", "scotch")
+        for bound in BOUNDS:
+            run("scotch_gmap", "-b%g" % bound, at(graph + ".grf"), target, at("scotch.map"))
+            scotch = judge(guest, at("scotch.map"), hosts, capacities, "--format", "scotch")
+            keeps = scotch["imbalance"] <= limit(weight, capacity, {})
+            if keeps:
+                break
         plan = [lbctl, "plan", guest, "--hosts", hosts + "@cap=" + capacities, "--effort", effort, "--seed", seed, "-q",
                 "-o", at("map")]
         seconds = run(*plan)
@@ -122,22 +144,22 @@ with tempfile.TemporaryDirectory() as scratch:
             place = list(map(int, file.read().split()))
         strays = sum(place[v] != host for v, host in pins.items())
         pinned = judge(guest, at("map"), hosts, capacities)
-        limit = max(EPSILON, max(weight) * sum(capacity) / (sum(weight) * min(capacity))) + 1e-9
-        late = ours["imbalance"] > limit or pinned["imbalance"] > limit
+        late = ours["imbalance"] > limit(weight, capacity, {}) or pinned["imbalance"] > limit(weight, capacity, pins)
         failed += late or strays != 0
         rows.append({"graph": graph, "hosts": hosts, "hop_bytes": ours["hop_bytes"], "imbalance": ours["imbalance"],
-                     "scotch": scotch["hop_bytes"], "scotch_imbalance": scotch["imbalance"], "cpu_s": round(seconds, 3),
+                     "scotch": scotch["hop_bytes"], "scotch_keeps": keeps, "scotch_imbalance": scotch["imbalance"], "cpu_s": round(seconds, 3),
                      "pinned_hop_bytes": pinned["hop_bytes"], "pinned_imbalance": pinned["imbalance"], "strays": strays})
         print("%-15s %-22s %11d %9.4f %8.3f %9.4f %7.2f %9.3f%s" % (graph, hosts, ours["hop_bytes"], ours["imbalance"],
               ours["hop_bytes"] / scotch["hop_bytes"], scotch["imbalance"], seconds,
               pinned["hop_bytes"] / ours["hop_bytes"], "  over the limit" if late else "" +
+              ("" if keeps else "  Scotch over the limit") +
               ("  %d strayed" % strays if strays else "")), flush=True)
-ratio = {(row["graph"], row["hosts"]): row["hop_bytes"] / row["scotch"] for row in rows}
+ratio = {(row["graph"], row["hosts"]): row["hop_bytes"] / row["scotch"] for row in rows if row["scotch_keeps"]}
 for name, part in (("hosts", 1), ("graph", 0)):
     for group in dict.fromkeys(key[part] for key in ratio):
         print("%-5s %-22s /Scotch %.3f" % (name, group, mean([r for key, r in ratio.items() if key[part] == group])))
-print("all %d: /Scotch %.3f, failed %d, over 3 %%: Scotch %d, %.1f s" % (
-    len(rows), mean(ratio.values()), failed, sum(row["scotch_imbalance"] > EPSILON for row in rows),
+print("%d of %d: /Scotch %.3f; failed %d, Scotch over the limit %d, %.1f s" % (
+    len(ratio), len(rows), mean(ratio.values()), failed, len(rows) - len(ratio),
     sum(row["cpu_s"] for row in rows)))
 if report:
     with open(report, "w") as file:

@@ -19,6 +19,9 @@
 enum {
     PLAN_HOSTS,
     PLAN_IMBALANCE,
+    PLAN_LEAST,
+    PLAN_MOST,
+    PLAN_CONNECTED,
     PLAN_SEED,
     PLAN_TIME_LIMIT,
     PLAN_METHOD,
@@ -64,6 +67,21 @@ static const struct lbm_option options[] = {
                         .max = 1,
                         .fallback = "0.03",
                         .text = "how far a host's load may exceed its share: 0.03 or 3%"},
+    [PLAN_LEAST] = {.name = "least",
+                    .type = LBM_OPTION_INTEGER,
+                    .value = "W",
+                    .min = 1.0,
+                    .max = LBM_OPTION_INTEGER_MAX,
+                    .text = "smallest load of every host, in weight"},
+    [PLAN_MOST] = {.name = "most",
+                   .type = LBM_OPTION_INTEGER,
+                   .value = "W",
+                   .min = 1.0,
+                   .max = LBM_OPTION_INTEGER_MAX,
+                   .text = "largest load of every host; the imbalance holds too"},
+    [PLAN_CONNECTED] = {.name = "connected",
+                        .type = LBM_OPTION_FLAG,
+                        .text = "each host's vertices are connected, where the guest is"},
     [PLAN_SEED] = {.name = "seed",
                    .type = LBM_OPTION_INTEGER,
                    .value = "N",
@@ -237,6 +255,9 @@ make_plan(struct plan_run *run, struct lbm_diag *diag)
     how.method = (enum lbm_method)value[PLAN_METHOD].integer;
     how.effort = (enum lbm_effort)value[PLAN_EFFORT].integer;
     how.imbalance = value[PLAN_IMBALANCE].number;
+    how.load_least = value[PLAN_LEAST].given ? value[PLAN_LEAST].integer : 0;
+    how.load_most = value[PLAN_MOST].given ? value[PLAN_MOST].integer : 0;
+    how.connected = value[PLAN_CONNECTED].given;
     how.seed = value[PLAN_SEED].integer;
     how.current = run->remap.current;
     how.migration_cost = value[PLAN_MIGRATION_COST].given ? value[PLAN_MIGRATION_COST].number
@@ -273,6 +294,10 @@ make_remarks(const struct plan_run *run)
                        run->report.quality.empty_hosts);
     if (run->h.n <= run->g.n)
         lbm_report_remark(client, &run->report, client->value[PLAN_IMBALANCE].number);
+    if (client->value[PLAN_CONNECTED].given && run->report.extra_pieces != 0)
+        lbm_cli_remark(client,
+                       "%u pieces of the guest are apart from the rest on their host: pins hold them there",
+                       run->report.extra_pieces);
     lbm_launch_remark(client, (enum lbm_map_format)client->value[PLAN_FORMAT].integer, &run->h, &run->launch);
 }
 

@@ -17,6 +17,7 @@ const struct lbm_field lbm_report_fields[LBM_REPORT_REMAP_FIELDS] = {
     {"comm_volume_total", "volume, total", LBM_FIELD_COUNT, AT(quality.comm_volume_total)},
     {"comm_volume_max", "volume, largest of a host", LBM_FIELD_COUNT, AT(quality.comm_volume_max)},
     {"empty_hosts", "empty hosts", LBM_FIELD_COUNT32, AT(quality.empty_hosts)},
+    {"extra_pieces", "pieces beyond one a host", LBM_FIELD_COUNT32, AT(extra_pieces)},
     {"time_s", "time", LBM_FIELD_SECONDS, AT(time_s)},
     {"seed", "seed", LBM_FIELD_COUNT, AT(seed)},
     {"imbalance_asked", "imbalance asked", LBM_FIELD_PERCENT, AT(imbalance_asked)},
@@ -34,7 +35,8 @@ lbm_report_fill(const struct lbm_graph *g, const struct lbm_hosts *h, const uint
     out->edges = lbm_graph_directions(g) / 2;
     out->hosts = h->n;
     enum lbm_err err = lbm_map_evaluate(g, h, part, &out->quality, diag);
-    if (err == LBM_OK && lbm_map_balance(g, h, &out->balance) != LBM_OK)
+    if (err == LBM_OK && (lbm_map_balance(g, h, &out->balance) != LBM_OK ||
+                          lbm_map_pieces(g, h, part, &out->extra_pieces) != LBM_OK))
         err = lbm_diag_set(diag, LBM_E_NOMEM, "", 0, "no memory for the report");
     return err;
 }

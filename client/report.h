@@ -12,6 +12,7 @@ struct lbm_report {
     uint64_t edges;
     uint32_t hosts;
     struct lbm_quality quality;
+    uint32_t extra_pieces;      /* of the guest on hosts, beyond one of each component on each */
     struct lbm_balance balance; /* what imbalance could be */
     double time_s;
     uint64_t seed;
@@ -23,7 +24,7 @@ struct lbm_report {
 /* The fields in order; only a plan has a seed and a bound, and only one from a present mapping what comes
  * after. */
 extern const struct lbm_field lbm_report_fields[];
-enum { LBM_REPORT_EVAL_FIELDS = 14, LBM_REPORT_PLAN_FIELDS = 16, LBM_REPORT_REMAP_FIELDS = 20 };
+enum { LBM_REPORT_EVAL_FIELDS = 15, LBM_REPORT_PLAN_FIELDS = 17, LBM_REPORT_REMAP_FIELDS = 21 };
 
 /* Fill in all but the time, the seed, the bound and the migration. Errors: those of lbm_map_evaluate. */
 enum lbm_err lbm_report_fill(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,

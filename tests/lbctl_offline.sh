@@ -232,7 +232,7 @@ holds [ "$(wc -l <a.part)" -eq 64 ]
 holds [ "$(sort -n a.part | uniq -c | awk '{ print $1 }' | sort -u)" = 16 ]
 expect 0 '' eval a.graph a.part --hosts mesh:2x2 --json
 for key in vertices edges hosts imbalance hop_bytes cut dilation_mean dilation_max comm_volume_total \
-    comm_volume_max empty_hosts imbalance_least imbalance_longest_first; do
+    comm_volume_max empty_hosts extra_pieces imbalance_least imbalance_longest_first; do
     same_figure out $key "$(figure plan.json $key)"
 done
 expect 0 '' eval a.graph a.part --hosts mesh:2x2
@@ -283,6 +283,17 @@ expect 0 '' plan c.graph --hosts mesh:4x4 --json -o c.part
 holds grep -q 'imbalance 12.00 % exceeds 3.00 %; no mapping is below 12.00 %, longest first reaches 12.00 %' err
 expect 0 '' plan c.graph --hosts mesh:2x2 --pin <(for v in $(seq 0 59); do echo "$v 1"; done) --json -o c.part
 holds grep -q 'exceeds 3.00 %; no mapping is below 140.00 %' err
+# Absolute loads, and parts in one piece.
+printf '6 5 010\n7 2\n1 1 3\n4 2 4\n9 3 5\n2 4 6\n5 5\n' >loads.graph
+expect 0 '' plan loads.graph --hosts chain:3 --least 8 --most 10 --imbalance 1 --json -o loads.part
+expect 2 '--most: the vertices, of weight 28 in all, do not fit on 3 hosts with 9 each' \
+    plan loads.graph --hosts chain:3 --most 9 --imbalance 1
+expect 2 '--most: a vertex weighs 9, more than 8' plan loads.graph --hosts chain:4 --most 8
+expect 2 '--least: 6 vertices of weight 28 in all cannot give each of 3 hosts 10' plan loads.graph --hosts chain:3 --least 10
+expect 2 '--least: 9 is more than --most, 8' plan loads.graph --hosts chain:4 --least 9 --most 8
+expect 0 '' plan -q c.graph --hosts mesh:4x4 --connected -o c.part
+expect 0 '' eval c.graph c.part --hosts mesh:4x4 --json
+same_figure out extra_pieces 0
 expect 2 'no way leads from host 0 to host 3' plan a.graph --hosts mesh:2x2 --without 1,2
 expect 2 "'4' is not a host; ids are 0 to 3" plan a.graph --hosts mesh:2x2 --without 4
 expect 2 "'' is not a host" plan a.graph --hosts mesh:2x2 --without 1,

@@ -2,7 +2,7 @@
 /* Plans of weighted guests with few vertices a host: the unit of weight does not matter, the bound asked is kept
  * where longest first keeps it, nothing is worse than longest first.
  *
- * LBMAP_GUESTS=N: so many random guests, 10,000 else; LBMAP_SEED=N: other ones; LBMAP_NORMAL=1: each with the effort
+ * LBMAP_GUESTS=N: N random guests, 10,000 by default; LBMAP_SEED=N: other ones; LBMAP_NORMAL=1: each with the effort
  * normal, else one in sixteen. */
 #include <math.h>
 #include <setjmp.h>
@@ -283,6 +283,129 @@ the_lower_bound_is_below_all_mappings(void **state)
     assert_true(tight > 300); /* a bound of 0 would be below, too */
 }
 
+/* ---- loads and pieces that are asked for -------------------------------------------------------------- */
+
+static struct lbm_graph
+weighted_guest(const char *spec, uint32_t hardest, struct lbm_rng *rng)
+{
+    struct lbm_graph g = map_guest_by_spec(spec);
+    g.work = lbm_alloc(g.n, sizeof *g.work);
+    assert_non_null(g.work);
+    for (uint32_t v = 0; v < g.n; v++)
+        g.work[v] = 1 + lbm_rng_below(rng, hardest);
+    return g;
+}
+
+/* Pieces of a host's part beyond one for each component of the guest, counted vertex by vertex. */
+static uint32_t
+count_extra(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part)
+{
+    uint32_t *component = lbm_alloc(g->n, sizeof *component), *queue = lbm_alloc(g->n, sizeof *queue),
+             extra = 0;
+    uint8_t *seen = lbm_alloc(g->n, 1), *has = lbm_alloc((size_t)n_hosts * g->n, 1);
+    assert_true(component != NULL && queue != NULL && seen != NULL && has != NULL);
+    (void)lbm_graph_components(g, component);
+    for (uint32_t v = 0; v < g->n; v++) {
+        if (seen[v])
+            continue;
+        uint8_t *first = &has[(size_t)part[v] * g->n + component[v]];
+        extra += *first;
+        *first = seen[v] = 1;
+        queue[0] = v;
+        for (uint32_t i = 0, n = 1; i < n; i++)
+            for (uint64_t e = g->offset[queue[i]]; e < g->offset[queue[i] + 1]; e++) {
+                uint32_t u = g->target[e];
+                if (!seen[u] && part[u] == part[v]) {
+                    seen[u] = 1;
+                    queue[n++] = u;
+                }
+            }
+    }
+    free(component);
+    free(queue);
+    free(seen);
+    free(has);
+    return extra;
+}
+
+static void
+parts_are_connected_where_that_is_asked_for(void **state)
+{
+    static const char *const guests[] = {"lattice:24x25", "tri:700",       "rgg:600",
+                                         "airfoil:800",   "lattice:8x8x8", "lattice:1x200"};
+    static const char *const hosts[] = {"mesh:4x4", "tree:3,2", "ring:7"};
+    uint32_t cut = 0, late = 0;
+    (void)state;
+    for (unsigned i = 0; i < 36; i++) {
+        struct lbm_rng rng;
+        struct lbm_plan_options options;
+        struct lbm_quality quality;
+        uint32_t extra;
+        lbm_rng_seed(&rng, i);
+        struct lbm_graph g = weighted_guest(guests[i % 6], 1 + i / 18 * 9, &rng);
+        struct lbm_hosts h = map_hosts(hosts[i / 6 % 3]);
+        lbm_plan_defaults(&options);
+        options.effort = LBM_EFFORT_FAST;
+        for (options.connected = 0; options.connected < 2; options.connected++) {
+            struct lbm_plan plan;
+            assert_int_equal(lbm_plan_make(&g, &h, &options, &plan, NULL), LBM_OK);
+            assert_int_equal(lbm_map_pieces(&g, &h, plan.part, &extra), LBM_OK);
+            assert_int_equal(extra, count_extra(&g, h.n, plan.part));
+            assert_int_equal(lbm_map_evaluate(&g, &h, plan.part, &quality, NULL), LBM_OK);
+            if (options.connected)
+                assert_int_equal(extra, 0);
+            cut += extra;
+            late += options.connected && quality.imbalance > 0.03 + 1e-9;
+            if (options.connected)
+                assert_true(quality.imbalance < 0.2);
+            lbm_plan_free(&plan);
+        }
+        lbm_graph_free(&g);
+        lbm_hosts_free(&h);
+    }
+    assert_true(cut > 0); /* there was something to do */
+    assert_true(late <= 12);
+}
+
+static void
+loads_are_as_asked_for_or_refused(void **state)
+{
+    struct lbm_rng rng;
+    unsigned made = 0, refused = 0;
+    (void)state;
+    lbm_rng_seed(&rng, 5);
+    for (unsigned i = 0; i < 300; i++) {
+        struct lbm_graph g = weighted_guest(i % 2 == 0 ? "lattice:6x5" : "tri:40", 1 + i % 9, &rng);
+        struct lbm_hosts h = map_hosts(i % 3 == 0 ? "mesh:2x2" : "ring:5");
+        uint64_t share = lbm_graph_total_work(&g) / h.n, *load = lbm_alloc(h.n, sizeof *load);
+        struct lbm_plan_options options;
+        struct lbm_plan plan;
+        struct lbm_diag diag;
+        assert_non_null(load);
+        lbm_plan_defaults(&options);
+        options.effort = LBM_EFFORT_FAST;
+        options.imbalance = 1;
+        options.load_least = share - lbm_rng_below(&rng, (uint32_t)share / 4 + 1);
+        options.load_most = share + lbm_rng_below(&rng, (uint32_t)share / 4 + 1);
+        enum lbm_err err = lbm_plan_make(&g, &h, &options, &plan, &diag);
+        if (err == LBM_OK) {
+            lbm_map_loads(&g, h.n, plan.part, load);
+            for (uint32_t p = 0; p < h.n; p++)
+                assert_true(load[p] >= options.load_least && load[p] <= options.load_most);
+            lbm_plan_free(&plan);
+            made++;
+        } else {
+            assert_int_equal(err, LBM_E_UNSUPPORTED);
+            assert_true(options.load_most < share + 3); /* only what is tight may fail */
+            refused++;
+        }
+        free(load);
+        lbm_graph_free(&g);
+        lbm_hosts_free(&h);
+    }
+    assert_true(made > 200 && refused > 5);
+}
+
 /* ---- cases that went wrong ----------------------------------------------------------------------------- */
 
 static void
@@ -325,7 +448,7 @@ one_vertex_a_host_whatever_it_weighs(void **state)
     assert_loads("lattice:4x1", "mesh:3x3", four_of_nine, 9 / (24 / 9.0) - 1, 5);
 }
 
-/* Beside a heavy vertex the others are as even as without it. */
+/* Next to a heavy vertex the others are as even as without it. */
 static void
 others_share_what_a_heavy_vertex_leaves(void **state)
 {
@@ -360,6 +483,8 @@ main(void)
         cmocka_unit_test(one_vertex_a_host_whatever_it_weighs),
         cmocka_unit_test(others_share_what_a_heavy_vertex_leaves),
         cmocka_unit_test(the_lower_bound_is_below_all_mappings),
+        cmocka_unit_test(parts_are_connected_where_that_is_asked_for),
+        cmocka_unit_test(loads_are_as_asked_for_or_refused),
         cmocka_unit_test(random_guests_are_as_even_as_longest_first_in_any_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

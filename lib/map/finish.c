@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "map/internal.h"
 
+enum { DESCENT_MAX = 1024 /* vertices */ };
+
 /* The packing itself, whole hosts exchanged and single vertices after them: within the limits. */
 static enum lbm_err
 fall_back(const struct problem *problem, const struct mapping *m, uint64_t *load)
@@ -28,6 +30,13 @@ fall_back(const struct problem *problem, const struct mapping *m, uint64_t *load
     return err;
 }
 
+/* Sessions of two hosts exchange vertices one by one, which tight limits forbid; of small guests all pairs are tried. */
+static int
+is_worth_a_descent(const struct mapping *m)
+{
+    return m->home == NULL && m->g->n <= DESCENT_MAX && lbm_graph_max_work(m->g) > 1 && !mapping_stopped(m);
+}
+
 enum lbm_err
 map_finish(const struct problem *problem, const struct mapping *m)
 {
@@ -37,6 +46,10 @@ map_finish(const struct problem *problem, const struct mapping *m)
         err = map_repair(m);
     if (err == LBM_OK && mapping_merit(m, load).excess != 0)
         err = fall_back(problem, m, load);
+    if (err == LBM_OK && is_worth_a_descent(m))
+        err = map_descend(m);
+    if (err == LBM_OK && problem->options.connected)
+        err = map_connect(m);
     free(load);
     return err;
 }

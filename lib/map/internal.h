@@ -167,6 +167,10 @@ enum lbm_err map_repair(const struct mapping *m) LBM_MUST_CHECK;
  * In:      m with the problem's guest, hosts, limits.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_finish(const struct problem *problem, const struct mapping *m) LBM_MUST_CHECK;
 
+/* Bring what each host has of a component of the guest into one piece, but for pinned vertices, then loads into their
+ * bounds as far as steps allow that part nothing.  Errors: LBM_E_NOMEM. */
+enum lbm_err map_connect(const struct mapping *m) LBM_MUST_CHECK;
+
 /* Moves and exchanges of single vertices, wherever they are, while J falls and the excess does not rise.
  * Guests of more than some thousand vertices stay as they are.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_descend(const struct mapping *m) LBM_MUST_CHECK;

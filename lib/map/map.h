@@ -37,6 +37,11 @@ uint64_t lbm_map_unlinked_hop_bytes(const struct lbm_graph *g, const struct lbm_
 void lbm_map_host_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
                             double *hop_bytes);
 
+/* Pieces in which hosts have components of the guest, beyond one of each for each host.
+ * In: part [n], each < h->n.  Out: *extra.  Errors: LBM_E_NOMEM.  Cost: O(n + m). */
+enum lbm_err lbm_map_pieces(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
+                            uint32_t *extra) LBM_MUST_CHECK;
+
 /* Whether J and every gain of g on h fit 63 bits, whatever the mapping: bandwidths times largest distance.
  * Errors: LBM_E_LIMIT. */
 enum lbm_err lbm_map_check_sums(const struct lbm_graph *g, const struct lbm_hosts *h,
@@ -164,7 +169,7 @@ struct lbm_plan_options {
     double imbalance;       /* bound, 0.03 = 3 % */
     uint64_t load_least;    /* of every host, work units; 0: none */
     uint64_t load_most;     /* the same; 0: any */
-    int connected;          /* what a host has of a component of the guest is connected, if loads allow it */
+    int connected; /* what a host has of a component of the guest is connected, whatever loads and J */
     uint64_t seed;
     /* Remap: where the vertices are now, host ids or LBM_NONE where that host is gone; NULL: a fresh plan.
      * Of the method lbmap; [n], borrowed. */
@@ -204,7 +209,8 @@ struct lbm_plan {
 /* Map g onto h. Works for 1 and 2 hosts, more hosts than vertices, no edges, disconnected guests; pinned
  * vertices (g->pin) stay. Deterministic: same input and seed, same bytes.
  * Errors: LBM_E_RANGE (a pin or the present mapping names no host), LBM_E_LIMIT (lbm_map_check_sums; a
- * migration cost that with J may exceed 62 bits), LBM_E_NOMEM; *out untouched.
+ * migration cost that with J may exceed 62 bits), LBM_E_NOMEM; LBM_E_UNSUPPORTED no mapping has the loads asked
+ * for, or none was found; *out untouched.
  */
 enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            const struct lbm_plan_options *options, struct lbm_plan *out,

@@ -31,7 +31,7 @@ enum fate {
 
 struct sharing {
     struct problem *p;
-    double slack;          /* 1 and the imbalance */
+    double allowed;        /* 1 and the imbalance */
     double work, capacity; /* of what is left */
     double over;           /* largest load over share that a packing has, at least 1 */
     double full;           /* work for a unit of capacity that fills a host */
@@ -68,7 +68,7 @@ set_apart(struct sharing *s, uint32_t host, enum fate fate)
     }
     s->fate[host] = (uint8_t)fate;
     if (s->n_left > 0)
-        s->full = s->slack * fmax(s->work, 0) / s->capacity;
+        s->full = s->allowed * fmax(s->work, 0) / s->capacity;
 }
 
 /* ---- what is set apart --------------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ count_pinned(struct sharing *s)
             s->work -= (double)s->load[p];
         }
     }
-    s->full = s->slack * s->work / s->capacity;
+    s->full = s->allowed * s->work / s->capacity;
 }
 
 /* The vertices that are not pinned, if one of them may be heavy. */
@@ -219,7 +219,7 @@ join(struct sharing *s)
     s->n_heavy = 0;
     for (uint32_t p = 0; p < s->p->h->n; p++)
         s->fate[p] = s->p->h->capacity[p] > 0 ? SHARES : FULL;
-    s->full = s->slack * (double)lbm_graph_total_work(&s->p->g) / s->capacity;
+    s->full = s->allowed * (double)lbm_graph_total_work(&s->p->g) / s->capacity;
     set_shares(s);
 }
 
@@ -293,7 +293,7 @@ is_fine_grained(const struct sharing *s)
 {
     const struct problem *p = s->p;
     return s->n_heavy == 0 && p->options.load_most == 0 &&
-           (double)lbm_graph_max_work(&p->g) * (p->h->n - 1) <= (s->slack - 1) * s->work;
+           (double)lbm_graph_max_work(&p->g) * (p->h->n - 1) <= (s->allowed - 1) * s->work;
 }
 
 /* ---- heavy vertices ----------------------------------------------------------------------------------- */
@@ -435,7 +435,7 @@ problem_share(struct problem *p)
 {
     uint32_t n = p->h->n;
     struct sharing s = {.p = p,
-                        .slack = 1 + p->options.imbalance,
+                        .allowed = 1 + p->options.imbalance,
                         .over = 1,
                         .share = lbm_alloc(n, sizeof *s.share),
                         .load = lbm_alloc(n, sizeof *s.load),
