@@ -205,6 +205,41 @@ capacities_and_positions_of_hosts_stay_with_them(void **state)
     lbm_hosts_free(&h);
 }
 
+static struct lbm_hosts
+with_capacities(const char *spec, const char *capacities)
+{
+    struct lbm_hosts h;
+    struct lbm_diag diag = {0};
+    assert_int_equal(lbm_hosts_generate(spec, &h, NULL), LBM_OK);
+    if (lbm_hosts_parse_capacities(&h, "caps", capacities, strlen(capacities), &diag) != LBM_OK)
+        fail_msg("%s", diag.text);
+    return h;
+}
+
+static void
+hosts_of_capacity_0_become_switches(void **state)
+{
+    (void)state;
+    static const uint32_t star[] = {2, 2, 2}, groups[] = {10, 100, 100};
+    struct lbm_hosts mesh, h = with_capacities("mesh:3x3", "5 0 6  0 0 0  7 0 8");
+    assert_int_equal(h.n, 4);
+    /* 0 2 6 8: from corner to corner, through switches alone */
+    distances_are(&h, "corners", (const uint32_t[]){2, 2, 4, 4, 2, 2});
+    assert_true(h.capacity[0] == 5.0 && h.capacity[3] == 8.0);
+    assert_int_equal(lbm_hosts_generate("mesh:3x3", &mesh, NULL), LBM_OK);
+    assert_memory_equal(&h.site[6], &mesh.site[16], 2 * sizeof *h.site); /* where it was */
+    lbm_hosts_free(&mesh);
+    lbm_hosts_free(&h);
+    h = with_capacities("star:4", "0 1 1 1");
+    distances_are(&h, "star", star);
+    lbm_hosts_free(&h);
+    h = with_capacities("hier:2:2:2/1:10:100",
+                        "1 0 1 0 0 1 0 0"); /* nothing to go through: it stays as far */
+    assert_int_equal(h.n, 3);
+    distances_are(&h, "groups", groups);
+    lbm_hosts_free(&h);
+}
+
 static void
 networks_without_hosts_or_in_parts_are_refused(void **state)
 {
@@ -807,6 +842,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vertices_of_capacity_0_are_switches),
         cmocka_unit_test(capacities_and_positions_of_hosts_stay_with_them),
+        cmocka_unit_test(hosts_of_capacity_0_become_switches),
         cmocka_unit_test(networks_without_hosts_or_in_parts_are_refused),
         cmocka_unit_test(a_fat_tree_has_three_distances),
         cmocka_unit_test(a_dragonfly_has_its_global_links_in_the_absolute_arrangement),

@@ -384,7 +384,7 @@ capacities_replace_those_of_the_hosts(void **state)
         {"1 2\nnan", LBM_E_SYNTAX, 2, "capacity"},
         {"1 inf 3", LBM_E_SYNTAX, 1, "capacity"},
         {"1 1e999 3", LBM_E_RANGE, 1, "capacity"},
-        {"1\n0\n3", LBM_E_RANGE, 2, "from 1e-09 to 1e+12"},
+        {"0\n0\n0", LBM_E_RANGE, 0, "no hosts among 3 switches"},
         {"1\n-2\n3", LBM_E_RANGE, 2, "from 1e-09 to 1e+12"},
         {"1\n1e13\n3", LBM_E_RANGE, 2, "from 1e-09 to 1e+12"},
     };

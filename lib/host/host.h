@@ -95,8 +95,9 @@ enum lbm_err lbm_hosts_parse(const char *name, const char *text, size_t len,
                              const struct lbm_hosts_reading *how, struct lbm_hosts *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Replace capacities by the numbers in text (one a host, white space between).
- * Errors: LBM_E_SYNTAX, LBM_E_RANGE naming the line, LBM_E_NOMEM; capacities unchanged. */
+/* Replace capacities by the numbers in text (one a host, white space between). Hosts of capacity 0 become
+ * switches: then *h has the others alone, in their order, with the distances that they had.
+ * Errors: LBM_E_SYNTAX, LBM_E_RANGE naming the line, LBM_E_LIMIT, LBM_E_NOMEM; *h unchanged. */
 enum lbm_err lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, const char *text, size_t len,
                                         struct lbm_diag *diag) LBM_MUST_CHECK;
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "graph/scan.h"
 #include "host/internal.h"
 
 void
@@ -148,9 +147,8 @@ check_links(uint32_t n, const struct lbm_link *links, size_t n_links, struct lbm
     return LBM_OK;
 }
 
-/* Zero, numbers that are none, and those whose sums or ratios would not be finite are refused. */
-static int
-is_capacity(double number)
+int
+lbm_is_capacity(double number)
 {
     return number >= LBM_CAPACITY_MIN && number <= LBM_CAPACITY_MAX;
 }
@@ -159,7 +157,7 @@ static enum lbm_err
 check_numbers(uint32_t n, const double *capacity, unsigned m, const double *site, struct lbm_diag *diag)
 {
     for (uint32_t p = 0; capacity != NULL && p < n; p++)
-        if (!is_capacity(capacity[p]))
+        if (!lbm_is_capacity(capacity[p]))
             return lbm_diag_set(diag, LBM_E_RANGE, "hosts", 0,
                                 "capacity of host %" PRIu32 " is %g; it must be a number from %g to %g", p,
                                 capacity[p], LBM_CAPACITY_MIN, LBM_CAPACITY_MAX);
@@ -254,33 +252,5 @@ lbm_hosts_build_unrouted(uint32_t n, const struct lbm_link *links, size_t n_link
     enum lbm_err err = build_rows(n, links, n_links, 0, capacity, m, site, out, diag);
     if (err == LBM_OK)
         memcpy(out->site, site, (size_t)n * m * sizeof *site);
-    return err;
-}
-
-enum lbm_err
-lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, const char *text, size_t len,
-                           struct lbm_diag *diag)
-{
-    struct lbm_scan scan;
-    lbm_scan_begin(&scan, name, text, len, diag);
-    double *capacity = lbm_alloc(h->n, sizeof *capacity);
-    if (capacity == NULL)
-        return lbm_diag_set(diag, LBM_E_NOMEM, name, 0, "no memory for %" PRIu32 " capacities", h->n);
-    enum lbm_err err = LBM_OK;
-    uint32_t p = 0;
-    for (; err == LBM_OK && p < h->n && !lbm_scan_text_done(&scan); p++) {
-        err = lbm_scan_real(&scan, "capacity", &capacity[p]);
-        if (err == LBM_OK && !is_capacity(capacity[p]))
-            err = lbm_scan_refuse(&scan, LBM_E_RANGE, "capacity %g: it must be from %g to %g", capacity[p],
-                                  LBM_CAPACITY_MIN, LBM_CAPACITY_MAX);
-    }
-    if (err == LBM_OK && p < h->n)
-        err = lbm_scan_refuse(&scan, LBM_E_SYNTAX,
-                              "%" PRIu32 " capacities for %" PRIu32 " hosts; give one a host", p, h->n);
-    if (err == LBM_OK && !lbm_scan_text_done(&scan))
-        err = lbm_scan_refuse(&scan, LBM_E_SYNTAX, "more than %" PRIu32 " capacities; give one a host", h->n);
-    if (err == LBM_OK)
-        memcpy(h->capacity, capacity, h->n * sizeof *capacity);
-    free(capacity);
     return err;
 }

@@ -23,6 +23,10 @@ enum lbm_err lbm_hosts_link(uint32_t n, const struct lbm_link *links, size_t n_l
 enum lbm_err lbm_hosts_link_rows(uint32_t n, const struct lbm_link *links, size_t n_links,
                                  struct lbm_hosts *out) LBM_MUST_CHECK;
 
+/* Nonzero for the capacity of a host: zero, numbers that are none, and those whose sums or ratios would not be
+ * finite are no such thing. */
+int lbm_is_capacity(double number);
+
 /* Change the number of dimensions before sites are set. Errors: LBM_E_NOMEM, unchanged. */
 enum lbm_err lbm_hosts_set_dimensions(struct lbm_hosts *h, unsigned m) LBM_MUST_CHECK;
 
@@ -54,6 +58,11 @@ enum lbm_err lbm_links_of_distances(uint32_t n, const uint32_t *dist,
 /* Add the shortest links that connect all hosts. In/out: h with its distances, which stay.
  * Errors: LBM_E_NOMEM, h unchanged.  Cost: O(n^2) where something is to be added, else that of a search. */
 enum lbm_err lbm_hosts_join(struct lbm_hosts *h) LBM_MUST_CHECK;
+
+/* Make switches of the hosts of capacity 0. Distances stay: through the links if they follow these.
+ * In: capacity [h->n].  Errors: LBM_E_RANGE, none is left; LBM_E_SYNTAX, LBM_E_LIMIT; LBM_E_NOMEM. */
+enum lbm_err lbm_hosts_switched_off(const char *where, const struct lbm_hosts *h, const double *capacity,
+                                    struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* ---- names.c ------------------------------------------------------------------------------------- */
 

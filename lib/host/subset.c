@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Hosts without some of them: those that left, and their links. */
+/* Hosts without some of them: those that left, with their links, or those that become switches. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/internal.h"
+#include "host/network.h"
 
 /* Nonzero if distances follow the links; those of hierarchies and matrices are given. Errors: LBM_E_NOMEM. */
 static enum lbm_err
@@ -231,6 +231,65 @@ lbm_hosts_without(const struct lbm_hosts *h, const uint8_t *gone, uint32_t *numb
     }
     enum lbm_err err = n != 0 ? build(h, number, id, n, &kept, diag)
                               : lbm_diag_set(diag, LBM_E_RANGE, "hosts", 0, "no host is left");
+    free(id);
+    if (err == LBM_OK)
+        *out = kept;
+    else
+        lbm_hosts_free(&kept);
+    return err;
+}
+
+/* ---- switches ------------------------------------------------------------------------------------------ */
+
+/* The hosts that are left, by their links and the switches between. In: id of each [n]. */
+static enum lbm_err
+route_through(const char *where, const struct lbm_hosts *h, const double *capacity, const uint32_t *id,
+              struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    struct lbm_link_vec links = {0};
+    enum lbm_err err = kept_links(h, NULL, &links);
+    struct lbm_network net = {h->n, links.at, links.n, capacity, h->m, h->site, (const char *const *)h->name};
+    if (err == LBM_OK)
+        err = lbm_hosts_from_network(where, &net, out, diag);
+    lbm_vec_free(&links);
+    return err == LBM_OK ? keep_attributes(h, id, out) : err;
+}
+
+/* The hosts that are left, with the distances that were given. */
+static enum lbm_err
+leave_out(const struct lbm_hosts *h, const double *capacity, struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    uint8_t *gone = lbm_alloc(h->n, sizeof *gone);
+    uint32_t *number = lbm_alloc(h->n, sizeof *number);
+    enum lbm_err err = gone != NULL && number != NULL ? LBM_OK : LBM_E_NOMEM;
+    for (uint32_t p = 0; err == LBM_OK && p < h->n; p++)
+        gone[p] = capacity[p] == 0.0;
+    if (err == LBM_OK)
+        err = lbm_hosts_without(h, gone, number, out, diag);
+    free(gone);
+    free(number);
+    return err;
+}
+
+enum lbm_err
+lbm_hosts_switched_off(const char *where, const struct lbm_hosts *h, const double *capacity,
+                       struct lbm_hosts *out, struct lbm_diag *diag)
+{
+    struct lbm_hosts kept = {0};
+    uint32_t n = 0, *id = lbm_alloc(h->n, sizeof *id);
+    int follows = 0;
+    enum lbm_err err = id != NULL ? follows_links(h, &follows) : LBM_E_NOMEM;
+    for (uint32_t p = 0; err == LBM_OK && p < h->n; p++)
+        if (capacity[p] > 0.0)
+            id[n++] = p;
+    if (err == LBM_OK && n == 0)
+        err = lbm_diag_set(diag, LBM_E_RANGE, where, 0,
+                           "no hosts among %" PRIu32 " switches (capacity 0 makes a switch)", h->n);
+    if (err == LBM_OK)
+        err = follows ? route_through(where, h, capacity, id, &kept, diag)
+                      : leave_out(h, capacity, &kept, diag);
+    for (uint32_t i = 0; err == LBM_OK && i < n; i++)
+        kept.capacity[i] = capacity[id[i]];
     free(id);
     if (err == LBM_OK)
         *out = kept;
