@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "sim/internal.h"
 #include "tests/scene.h"
 
 static struct cluster_options
@@ -176,11 +177,82 @@ crashes_in_the_middle_lose_nothing(void **state)
     }
 }
 
+/* A host of another version proposes a load policy for the job, as host 1 would. */
+static void
+propose_policy(struct scene *scene, uint32_t policy, uint32_t schedule)
+{
+    char why[] = "of a later version";
+    uint8_t bytes[256];
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    Lbm__JobPolicy rule = LBM__JOB_POLICY__INIT;
+    Lbm__JobSet set = LBM__JOB_SET__INIT;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
+    Lbm__Peer message = LBM__PEER__INIT;
+    rule.policy = rule.asked = policy;
+    rule.schedule = schedule;
+    rule.alpha = 0.2;
+    rule.why = why;
+    set.job = scene_job(scene, 0)->job;
+    set.policy = &rule;
+    command.what_case = LBM__COMMAND__WHAT_JOB_SET;
+    command.job_set = &set;
+    append.command = (ProtobufCBinaryData){lbm__command__pack(&command, bytes), bytes};
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    const Lbm__StatusReply *status = scene_ask(scene, 0, &request)->status;
+    append.index = status->view + 1;
+    message.cluster = status->cluster;
+    const Lbm__HostsReply *hosts = scene_hosts(scene, 0);
+    message.src = 1;
+    message.src_incarnation = hosts->hosts[1]->incarnation;
+    message.dst_incarnation = hosts->hosts[0]->incarnation;
+    message.view = append.index - 1;
+    message.body_case = LBM__PEER__BODY_LOG_APPEND;
+    message.log_append = &append;
+    for (append.term = 0; append.term < 2; append.term++) { /* the leader takes one of them, once */
+        struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
+        event.as.received.message = &message;
+        step(scene->cluster, 0, &event);
+        cluster_run(scene->cluster, 3000000, NULL, NULL);
+        if (scene_ask(scene, 0, &request)->status->view >= append.index)
+            return;
+    }
+    fail_msg("the log takes no policy %u", policy);
+}
+
+static void
+a_policy_of_a_later_version_is_kept_and_sessions_balance(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t policy, schedule;
+        const char *shown;
+    } cases[] = {{200, LBM_SCHEDULE_PLAIN, "unknown"},
+                 {LBM_JOB_POLICY_FIRST + LBM_POLICY_DIFFUSION, 99, "diffusion"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene scene;
+        scene_new(&scene, "ring:6", "lattice:18x18", &scene_calm);
+        assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+        scene_expect_settled(&scene, 60);
+        propose_policy(&scene, cases[i].policy, cases[i].schedule);
+        assert_int_equal(scene_set_capacity(scene.cluster, 2, 2, 3), LBM_OK);
+        cluster_run(scene.cluster, 3000000, NULL, NULL);
+        scene_expect_settled(&scene, 120);
+        for (uint32_t host = 0; host < 6; host++)
+            assert_string_equal(scene_job(&scene, host)->policy, cases[i].shown);
+        assert_true(scene_job(&scene, 3)->imbalance <= 0.06);
+        scene_free(&scene);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_policy_levels_a_pile),
+        cmocka_unit_test(a_policy_of_a_later_version_is_kept_and_sessions_balance),
         cmocka_unit_test(auto_says_what_it_chose_and_why),
         cmocka_unit_test(a_plan_within_the_bound_is_left_alone),
         cmocka_unit_test(a_settled_job_takes_another_policy),
