@@ -56,6 +56,18 @@ done
 "$sim" balance --hosts hypercube:3 --policy dem --integer --loads list:15,1,1,1,1,1,1,1 --schedule --json >"$scratch/out"
 [ "$(field plain <"$scratch/out") $(field overlapped <"$scratch/out") $(field pipelined <"$scratch/out")" = "12 10 7" ] ||
     fail "schedules: $(cat "$scratch/out")"
+# Section 5: CWA collects all loads first, OEM takes some of the dimensions; max - min is told.
+for low in 0 2 4; do
+    "$sim" balance --hosts hypercube:4 --policy cwa --low "$low" --integer --json >"$scratch/out" || fail "--low $low"
+    [ "$(field collection <"$scratch/out")" = $((2 * (4 - low))) ] || fail "collection: $(cat "$scratch/out")"
+    [ "$(field rounds <"$scratch/out")" = $((12 - 2 * low)) ] || fail "rounds: $(cat "$scratch/out")"
+    [ "$(field spread <"$scratch/out")" -le $(((low + 1) / 2 + (low < 4))) ] || fail "spread: $(cat "$scratch/out")"
+done
+"$sim" balance --hosts hypercube:4 --policy cwa --integer | grep -q '^max - min   [01]$' || fail "max - min"
+"$sim" balance --hosts hypercube:3 --policy cwa --low 4 --integer 2>"$scratch/err"
+[ $? -eq 2 ] && grep -q '4 dimensions of 3' "$scratch/err" || fail "--low 4: $(cat "$scratch/err")"
+"$sim" balance --hosts hypercube:3 --policy oem --low 1 --integer 2>"$scratch/err"
+[ $? -eq 2 ] && grep -q 'only cwa leaves dimensions to OEM' "$scratch/err" || fail "--low of oem: $(cat "$scratch/err")"
 printf '3\n0 1\n' >"$scratch/loads"
 for loads in uniform:4 uniform:0 point:9 point:9,2 "list:1,2,3" "file:$scratch/loads"; do
     "$sim" balance --hosts chain:3 --loads "$loads" --integer -q || fail "$loads"

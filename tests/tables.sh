@@ -29,8 +29,9 @@ xl95-table-6 20
 xl95-table-7 16
 TABLES
 [ -n "${FULL-}" ] || [ "$(cells rjk03-table-1)" -eq 24 ] || fail "rjk03-table-1"
+grep -c '"not_reproduced": true' "$scratch/all" | grep -qx 19 || fail "numbers that are not reproduced"
 "$sim" list | sed -n 's/^table  *\([^ ]*\).*/\1/p' >"$scratch/names"
-[ "$(wc -l <"$scratch/names")" -ge 36 ] || fail "lbsim list: too few tables"
+[ "$(wc -l <"$scratch/names")" -ge 57 ] || fail "lbsim list: too few tables"
 while read -r table; do
     [ "$(cells "$table")" -gt 0 ] || fail "$table: no number"
 done <"$scratch/names"
@@ -42,6 +43,20 @@ cmp "$scratch/first" "$scratch/second" || fail "the same seed gives other number
 "$sim" table hei97-fig-7 --json --seed 2 >"$scratch/third"
 cmp -s "$scratch/first" "$scratch/third" && fail "--seed changes nothing"
 "$sim" table hei97-spectrum | grep -q 'worst case .* 478 .* ok' || fail "text"
+
+"$sim" table rjk03-queue --runs 1 | grep -q 'not reproduced' || fail "not reproduced"
+
+# Guests that not everybody has: said to be skipped, or judged.
+graphs=${top_srcdir:-$(dirname "$0")/..}/../shared/graphs
+"$sim" table hei97-planar | grep -q '^hei97-planar: skipped: whitaker3, 3elt and uk' || fail "what is skipped"
+"$sim" table hei97-planar --graphs "$scratch" >"$scratch/out" && fail "a folder without graphs"
+grep -q 'not computed: .*whitaker3.graph.gz' "$scratch/out" || fail "which graph is missing: $(cat "$scratch/out")"
+if [ -r "$graphs/uk.graph.gz" ]; then
+    "$sim" table hei97-planar --graphs "$graphs" >"$scratch/out" || fail "planar guests: $(cat "$scratch/out")"
+    [ "$(grep -c ' ok' "$scratch/out")" -eq 10 ] || fail "planar guests: $(cat "$scratch/out")"
+else
+    echo "skipped: planar guests of ../shared/graphs, which is absent"
+fi
 
 "$sim" plot hei97-fig-5-right rjk03-fig-12 --dir "$scratch/plots" >"$scratch/out" || fail "plot"
 for file in "$scratch"/plots/hei97-fig-5-right.svg "$scratch"/plots/rjk03-fig-12.svg; do

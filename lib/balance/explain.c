@@ -63,7 +63,8 @@ explain_success(const struct ending *e, char *out, size_t size)
     if (r->rule.policy == LBM_POLICY_OEM)
         snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 Theorem 1)", (d + 1) / 2);
     else if (r->rule.policy == LBM_POLICY_CWA)
-        snprintf(out, size, "one sweep; loads differ by at most 1 (RJK03 section 5)");
+        snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 section 5); all loads were collected first",
+                 lbm_cwa_difference(e->net, &r->rule));
     else if (lbm_policies[r->rule.policy].hypercube)
         snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 section 2)", d);
     else if (r->rule.policy == LBM_POLICY_EDGE_REMAP && e->options->stop == LBM_STOP_QUIET)

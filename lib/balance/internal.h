@@ -84,6 +84,14 @@ enum lbm_err lbm_rule_fits(const struct lbm_network *net, enum lbm_policy policy
 void lbm_balance_explain(const struct lbm_network *net, const struct lbm_balance_options *options,
                          const struct lbm_balance_result *result, char *out, size_t size);
 
+/* What comes before the first step of CWA: the loads of each subcube are collected and told, 2 log of its size
+ * (RJK03 section 5.3). 0 of other policies. */
+uint32_t lbm_collection_rounds(const struct lbm_network *net, const struct lbm_rule *rule);
+
+/* By how much loads may differ after CWA, or after the hybrid: ceil(low/2) within a subcube by OEM, so that
+ * the totals that CWA shares out differ by no more, and 1 by CWA. */
+uint32_t lbm_cwa_difference(const struct lbm_network *net, const struct lbm_rule *rule);
+
 /* Rounds that a step takes in a model of communication. */
 double lbm_rounds_of_step(const struct lbm_network *net, enum lbm_policy policy, enum lbm_ports ports);
 

@@ -91,6 +91,7 @@ struct lbm_balance_options {
     enum lbm_alpha alpha_rule;
     double alpha;                                  /* LBM_ALPHA_GIVEN */
     uint32_t lambda_numerator, lambda_denominator; /* of gde; 0: lambda_opt */
+    uint32_t low;                                  /* of cwa: so many dimensions by OEM before; 0: none */
     double constant;                               /* c of random-load; 0: the best for the bound */
     enum lbm_stop stop;
     double bound;       /* see enum lbm_stop; > 0 for real loads */
@@ -105,6 +106,7 @@ struct lbm_rule {
     double alpha;                                  /* of diffusion and its accelerations */
     double lambda;                                 /* of exchange */
     uint32_t lambda_numerator, lambda_denominator; /* the same for integers */
+    uint32_t low; /* of cwa: dimensions, from the lowest on, that OEM takes before (RJK03 section 5.5) */
     double gamma; /* what a step of diffusion, a sweep of exchange leaves of the slowest deviation; or NAN */
 };
 
@@ -177,6 +179,8 @@ struct lbm_balance_result {
     uint64_t moves;          /* links that carried anything, over all steps */
     double deviation;        /* SAN's: largest |w_p / share_p - mean| over the mean; 0 if there is no load */
     double difference;       /* largest of two linked hosts, work units at equal shares */
+    double spread;           /* largest load less the least, at equal shares */
+    double collection;       /* rounds to collect all loads before the first step, counted in rounds: cwa */
     double largest_negative; /* the most a load fell below 0 on the way, work units */
     uint64_t detected; /* exchange until quiet: the sweep after which every host knows (XL95); 0: not asked */
     int settled;

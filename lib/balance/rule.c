@@ -190,6 +190,14 @@ lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *o
         err = make_exchange(net, options, &rule, diag);
     else if (err == LBM_OK && !row->hypercube && options->policy != LBM_POLICY_EDGE_REMAP)
         err = make_diffusion(net, options, &rule, diag);
+    if (err == LBM_OK && options->policy == LBM_POLICY_CWA) {
+        rule.low = options->low;
+        if (rule.low > net->colouring.n_colours)
+            err = lbm_diag_set(diag, LBM_E_RANGE, "low", 0, "%u dimensions of %u", rule.low,
+                               net->colouring.n_colours);
+    } else if (err == LBM_OK && options->low > 0) {
+        err = lbm_diag_set(diag, LBM_E_UNSUPPORTED, "low", 0, "only cwa leaves dimensions to OEM");
+    }
     if (err == LBM_OK)
         err = add_gamma(net, &rule, diag);
     if (err == LBM_OK)

@@ -196,6 +196,17 @@ is_settled(struct run *run)
     }
 }
 
+static double
+spread(const struct lbm_network *net, const double *load)
+{
+    double least = HUGE_VAL, largest = -HUGE_VAL;
+    for (uint32_t p = 0; p < net->h->n; p++) {
+        least = fmin(least, load[p] / net->share[p]);
+        largest = fmax(largest, load[p] / net->share[p]);
+    }
+    return net->h->n > 0 ? largest - least : 0.0;
+}
+
 /* ---- the end ------------------------------------------------------------------------------------- */
 
 static void
@@ -212,6 +223,12 @@ finish(struct run *run)
     r->sweeps = (double)r->steps / sweep;
     r->deviation = lbm_balance_deviation(run->net, run->load);
     r->difference = largest_difference(run->net, run->load);
+    r->spread = spread(run->net, run->load);
+    r->collection = lbm_collection_rounds(run->net, &r->rule);
+    if (r->collection > 0.0) { /* along a tree of each subcube, to its root and back */
+        r->rounds += r->collection;
+        r->messages += 2 * (uint64_t)(run->net->h->n - (UINT32_C(1) << r->rule.low));
+    }
     lbm_balance_explain(run->net, run->options, r, r->why + used, sizeof r->why - used);
 }
 

@@ -111,7 +111,7 @@ overlapped(struct desk *d, uint32_t n_hosts, const struct lbm_transfer *transfer
     uint64_t largest = 0;
     for (uint32_t p = 0; p < n_hosts; p++)
         while (d->served[p] < d->first[p + 1] &&
-               d->left[d->at[d->served[p]]] + LBM_MUTANT(OVERLAP, 0, p == 1) <= d->has[p]) {
+               d->left[d->at[d->served[p]]] + LBM_MUTANT(OVERLAP, 0, 1) <= d->has[p]) {
             size_t i = d->at[d->served[p]++];
             largest = d->left[i] > largest ? d->left[i] : largest;
             send(d, transfer, i, d->left[i]);
@@ -128,12 +128,12 @@ pipelined(struct desk *d, uint32_t n_hosts, const struct lbm_transfer *transfer,
     uint64_t moved = 0;
     for (uint32_t p = 0; p < n_hosts; p++) {
         size_t links = d->first[p + 1] - d->first[p], start = d->served[p] - d->first[p];
-        for (size_t k = 0; k < links && d->has[p] > 0; k++) {
+        for (size_t k = 0; k < links && d->has[p] > 0 && LBM_MUTANT(PIPELINE, 1, k == 0); k++) {
             size_t slot = d->first[p] + (start + k) % links;
             if (d->left[d->at[slot]] == 0)
                 continue;
             send(d, transfer, d->at[slot], 1);
-            d->served[p] = LBM_MUTANT(PIPELINE, slot + 1 < d->first[p + 1], 0) ? slot + 1 : d->first[p];
+            d->served[p] = slot + 1 < d->first[p + 1] ? slot + 1 : d->first[p];
             moved++;
         }
     }

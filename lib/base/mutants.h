@@ -45,7 +45,7 @@
     X(VARIANCE_BOUND, "CYB89 Theorem 2: gamma for gamma^2")                                                  \
     X(VARIANCE_EXCHANGE, "CYB89 Theorem 5: n/2^k for n/2^k - 1")                                             \
     X(OVERLAP, "overlapping: a host keeps one unit")                                                         \
-    X(PIPELINE, "pipelining: every step begins with the first link")                                         \
+    X(PIPELINE, "pipelining: one link a step")                                         \
     X(STOP_LEVEL, "a run ends at twice the bound")                                                           \
     X(STOP_NEIGHBOURS, "a run ends when neighbours differ by twice the bound")                               \
     X(FIELD_BORDER, "field: the last host of an axis is linked to the first")                                \

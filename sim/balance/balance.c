@@ -99,8 +99,11 @@ print_text(const struct session *s)
         printf("detected    after sweep %" PRIu64 ", by counters\n", r->detected);
     printf("messages    %" PRIu64 "\nmoved       %.9g units times links, %" PRIu64 " transfers\n",
            r->messages, r->moved, r->moves);
+    if (r->collection > 0.0)
+        printf("collection  %g of the rounds, before the first step\n", r->collection);
     printf("deviation   %.6g of the mean; linked hosts differ by at most %.6g\n", r->deviation,
            r->difference);
+    printf("max - min   %.6g\n", r->spread);
     printf("total       %.17g before, %.17g after\n", s->total_before, s->total_after);
     if (r->largest_negative > 1e-12)
         printf("below zero  a load fell to %.4g on the way\n", -r->largest_negative);
@@ -136,8 +139,9 @@ print_json(const struct session *s)
     printf("\"detected\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"moved\": %.17g, \"transfers\": %" PRIu64
            ", ",
            r->detected, r->messages, r->moved, r->moves);
-    printf("\"deviation\": %.17g, \"difference\": %.17g, \"below_zero\": %.17g, ", r->deviation,
-           r->difference, r->largest_negative);
+    printf("\"deviation\": %.17g, \"difference\": %.17g, \"spread\": %.17g, \"collection\": %.17g, "
+           "\"below_zero\": %.17g, ",
+           r->deviation, r->difference, r->spread, r->collection, r->largest_negative);
     if (s->o.schedule)
         printf("\"plain\": %" PRIu64 ", \"overlapped\": %" PRIu64 ", \"pipelined\": %" PRIu64 ", ",
                s->schedule[LBM_SCHEDULE_PLAIN].time, s->schedule[LBM_SCHEDULE_OVERLAPPED].time,

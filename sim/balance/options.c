@@ -78,6 +78,12 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                           .min = 0.01,
                           .max = 100,
                           .text = "of random-load; the best for the bound unless told"},
+    [BALANCE_LOW] = {.name = "low",
+                     .type = LBM_OPTION_INTEGER,
+                     .value = "D",
+                     .min = 0,
+                     .max = 32,
+                     .text = "of cwa: so many dimensions by OEM before it (RJK03 section 5.5)"},
     [BALANCE_STOP] = {.name = "stop",
                       .type = LBM_OPTION_CHOICE,
                       .value = "WHEN",
@@ -151,6 +157,7 @@ read_run(const struct lbm_option_value *value, struct lbm_balance_options *run)
                                         .integer = value[BALANCE_INTEGER].given,
                                         .nonnegative = value[BALANCE_NONNEGATIVE].given,
                                         .constant = value[BALANCE_CONSTANT].number,
+                                        .low = (uint32_t)value[BALANCE_LOW].integer,
                                         .steps_max = value[BALANCE_STEPS].integer,
                                         .seed = value[BALANCE_SEED].integer};
     if (value[BALANCE_POLICY].given)

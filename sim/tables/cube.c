@@ -50,7 +50,8 @@ keep_transfers(struct cube *c, uint32_t round)
 enum lbm_err
 cube_balance(struct cube *c, enum lbm_policy policy)
 {
-    struct lbm_rule rule = {.policy = policy, .lambda = 0.5, .lambda_numerator = 1, .lambda_denominator = 2};
+    struct lbm_rule rule = {
+        .policy = policy, .lambda = 0.5, .lambda_numerator = 1, .lambda_denominator = 2, .low = c->low};
     struct lbm_balancer *balancer;
     enum lbm_err err = lbm_balancer_make(&c->net.network, &rule, 1, 1, &balancer);
     if (err != LBM_OK)

@@ -14,6 +14,7 @@ struct cube {
     double *load;                  /* [n] */
     struct lbm_transfer *transfer; /* [links] of the last run */
     size_t n_transfers;
+    uint32_t low; /* of CWA: dimensions by OEM before it; 0 at first */
 };
 
 /* Value: 0 if that failed, and so has the table. */

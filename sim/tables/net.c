@@ -58,6 +58,13 @@ net_open_guest(struct table_run *t, struct net *out, const char *guest)
     return err == LBM_OK ? finish(t, out) : table_fail(t, err);
 }
 
+int
+net_open_links(struct table_run *t, struct net *out, uint32_t n, const struct lbm_link *links, size_t n_links)
+{
+    enum lbm_err err = lbm_hosts_build(n, links, n_links, NULL, 2, NULL, &out->hosts, &t->diag);
+    return err == LBM_OK ? finish(t, out) : table_fail(t, err);
+}
+
 void
 net_close(struct net *net)
 {

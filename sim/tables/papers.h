@@ -27,8 +27,12 @@
     X(xl95_thinning, "xl95-thinning", "XL95 section 5.4", "thinning of an image on a chain of 8, remapped")  \
     X(rjk03_table_1, "rjk03-table-1", "RJK03 Table 1", "largest differences of all multisets of loads")      \
     X(rjk03_bounds, "rjk03-bounds", "RJK03 Theorem 1, Fig. 3", "largest differences that are possible")      \
+    X(rjk03_pairs, "rjk03-pairs", "RJK03 sections 2, 3, 5", "single exchanges that the text describes")       \
     X(rjk03_schedules, "rjk03-schedules", "RJK03 Figs 10-21", "transfers: plain, overlapped, pipelined")     \
     X(rjk03_random, "rjk03-random", "RJK03 section 4", "mean largest difference of random loads")            \
+    X(rjk03_attained, "rjk03-attained", "RJK03 Theorem 1", "the bound of OEM, attained for every size")        \
+    X(rjk03_table_2, "rjk03-table-2", "RJK03 Table 2", "OEM and CWA: collection and uniformity")               \
+    X(rjk03_hybrid, "rjk03-hybrid", "RJK03 section 5.5", "OEM in the first dimensions, CWA in the others")     \
     X(rjk03_queue, "rjk03-queue", "RJK03 Figs 7-9", "event simulation: queues and speed-up")                 \
     X(cyb89_theorem_1, "cyb89-theorem-1", "CYB89 Theorem 1", "when diffusion converges")                     \
     X(cyb89_lemma_2, "cyb89-lemma-2", "CYB89 Lemma 2, Theorem 3", "the best diffusion on hypercubes")        \
@@ -46,6 +50,7 @@
     X(san_constant, "san-constant", "SAN Conjecture 21", "the constant of random-load by the bound")         \
     X(san_even_tori, "san-even-tori", "SAN section 7", "alpha = 1/(2d) never converges on even tori")        \
     X(policies_steps, "policies-steps", "the policies compared", "steps to 1 % of the mean")                 \
+    X(policies_modes, "policies-modes", "the policies compared", "one mode, in closed form")                 \
     X(policies_planar, "policies-planar", "the policies compared", "a planar graph of 200 hosts")            \
     X(hei97_spectrum, "hei97-spectrum", "HEI97 eq. (6)-(9)", "eigenvalues of the model problem")             \
     X(hei97_fig_5, "hei97-fig-5", "HEI97 Fig. 5", "one displaced vertex settles alike at every scale")       \
@@ -58,6 +63,8 @@
     X(hei97_normalization, "hei97-normalization", "HEI97 eqs (7), (12), (13)",                               \
       "modes and a displaced vertex")                                                                        \
     X(hei97_proof, "hei97-proof", "HEI97 section 5", "radius and rank of M")                                 \
+    X(hei97_renormalize, "hei97-renormalize", "HEI97 Fig. 4", "coordinates within the bounds of Omega")      \
+    X(hei97_regions, "hei97-regions", "HEI97 section 10", "regions of nonuniform area")                      \
     X(hei97_planar, "hei97-planar", "HEI97 section 9", "planar guests at the fixed point, and after Fig. 9") \
     X(hei97_corners, "hei97-corners", "HEI97 section 5", "pins of the corners alone")
 

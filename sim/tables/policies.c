@@ -76,6 +76,56 @@ policies_steps(struct table_run *t)
     }
 }
 
+/* What is left of the slowest mode of a ring after some steps, in closed form. mu is its eigenvalue in the
+ * matrix of diffusion, gamma the largest; alpha is optimal, so that mu = gamma. */
+static double
+mode_left(enum lbm_policy policy, double gamma, uint32_t steps)
+{
+    double k = steps, root = sqrt(1.0 - gamma * gamma), r = gamma / (1.0 + root);
+    switch (policy) {
+    case LBM_POLICY_DIFFUSION:
+        return pow(gamma, k);
+    case LBM_POLICY_SECOND_ORDER: /* a double eigenvalue r; the first step is of first order */
+        return pow(r, k) * (1.0 + k * (gamma / r - 1.0));
+    default: /* T_k(1) / T_k(1/gamma) */
+        return 1.0 / cosh(k * acosh(1.0 / gamma));
+    }
+}
+
+static void
+judge_mode(struct table_run *t, const struct net *net, enum lbm_policy policy, uint32_t steps)
+{
+    struct lbm_balance_options options = {
+        .policy = policy, .stop = LBM_STOP_LEVEL, .bound = 1e-12, .steps_max = steps};
+    struct lbm_balance_result result;
+    double load[16];
+    for (uint32_t p = 0; p < 16; p++)
+        load[p] = 1.0 + 0.5 * cos(acos(-1.0) * p / 8.0);
+    enum lbm_err err = lbm_balance_run(&net->network, &options, load, NULL, &result, &t->diag);
+    if (err != LBM_OK) {
+        table_fail(t, err);
+        return;
+    }
+    double gamma = lbm_gamma_uniform(&net->network.laplacian, lbm_alpha_optimal(&net->network.laplacian));
+    cell_paper(table_cell(t, result.deviation / 0.5, "ring:16, %s: left of the slowest mode after %u steps",
+                          lbm_policy_name(policy), steps),
+               mode_left(policy, gamma, steps), 1e-9);
+}
+
+void
+policies_modes(struct table_run *t)
+{
+    static const enum lbm_policy policies[] = {LBM_POLICY_DIFFUSION, LBM_POLICY_SECOND_ORDER,
+                                               LBM_POLICY_CHEBYSHEV};
+    struct net net;
+    if (!net_open(t, &net, "ring:16"))
+        return;
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
+        for (uint32_t steps = 1; steps <= 16; steps *= 2)
+            judge_mode(t, &net, policies[i], steps);
+    net_close(&net);
+}
+
 /* A planar graph of 200 hosts; the measured one is not known, so that ratios alone can be compared. Its
  * colours are nine where that one had seven. */
 void

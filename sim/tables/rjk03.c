@@ -80,6 +80,38 @@ rjk03_bounds(struct table_run *t)
     cube_close(&c);
 }
 
+/* The pairs that sections 2 and 3 balance in words, and CWA's loads of Fig. 10. */
+void
+rjk03_pairs(struct table_run *t)
+{
+    static const struct {
+        int rule;
+        double load[8];
+        uint32_t d, host;
+        double after;
+    } rows[] = {
+        {DEM, {7, 14}, 1, 0, 10},
+        {DEM, {14, 21}, 1, 1, 18},
+        {DEM, {21, 14}, 1, 0, 18},
+        {OEM, {4, 7}, 1, 0, 5},
+        {OEM, {7, 4}, 1, 1, 6},
+        {OEM, {4, 5}, 1, 0, 5},
+        {CWA, {4, 7, 10, 8, 24, 22, 6, 5}, 3, 0, 10},
+        {CWA, {4, 7, 10, 8, 24, 22, 6, 5}, 3, 7, 11},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cube c;
+        if (!cube_open(t, rows[i].d, &c))
+            return;
+        difference_of(t, &c, rows[i].load, rules[rows[i].rule].policy);
+        struct cell *cell = table_cell(t, c.load[rows[i].host], "%s, loads %g, %g%s: what P%u has then",
+                                       rules[rows[i].rule].name, rows[i].load[0], rows[i].load[1],
+                                       rows[i].d > 1 ? " .. of Fig. 10" : "", rows[i].host);
+        cell_paper(cell, rows[i].after, 0.0);
+        cube_close(&c);
+    }
+}
+
 /* ---- worked examples ----------------------------------------------------------------------------------- */
 
 static const struct example {

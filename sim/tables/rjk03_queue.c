@@ -62,11 +62,11 @@ rjk03_queue(struct table_run *t)
             table_cell(t, both.oem.difference / both.dem.difference,
                        "largest difference, OEM over DEM, %u processors, %u", n, rows[i].processes);
         cell_computed(cell_paper(cell, 0.7, 0.0), rows[i].difference, 0.05);
-        cell_paper_errs(cell, why);
+        cell_not_reproduced(cell, why);
         cell = table_cell(t, both.dem.response / both.oem.response,
                           "speed-up, OEM over DEM, %u processors, %u", n, rows[i].processes);
         cell_computed(cell_paper(cell, 1.3, 0.0), rows[i].response, 0.06);
-        cell_paper_errs(cell, why);
+        cell_not_reproduced(cell, why);
         cell_computed(table_cell(t, both.oem.busy, "utilization, %u processors, %u", n, rows[i].processes),
                       0.55, 0.03);
     }
