@@ -66,7 +66,8 @@ report_table(const struct table *table, const struct table_run *run, int quiet)
         print_cell(&run->cells.at[i]);
     }
     if (run->diag.code != LBM_OK)
-        printf("%s: not computed: %s\n", table->name, run->diag.text);
+        printf("%s: not computed: %s%s%s\n", table->name, run->diag.where,
+               run->diag.where[0] != '\0' ? ": " : "", run->diag.text);
     else if (run->diag.text[0] != '\0' && !quiet)
         printf("%s: skipped: %s\n", table->name, run->diag.text);
 }
