@@ -16,7 +16,7 @@ enum lbm_mutant lbm_mutant; /* the libraries that were built for this test read 
 
 enum { CPU_SECONDS = 10, SEED = 1 };
 
-/* The tables that must notice a mutant, with so many runs; 0: as many as the table thinks fit. */
+/* The table that must notice a mutant, and its runs; 0: as many as the table thinks fit. */
 static const struct row {
     enum lbm_mutant mutant;
     const char *table;

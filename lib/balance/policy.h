@@ -91,7 +91,7 @@ struct lbm_balance_options {
     enum lbm_alpha alpha_rule;
     double alpha;                                  /* LBM_ALPHA_GIVEN */
     uint32_t lambda_numerator, lambda_denominator; /* of gde; 0: lambda_opt */
-    uint32_t low;                                  /* of cwa: so many dimensions by OEM before; 0: none */
+    uint32_t low;                                  /* of cwa: dimensions by OEM before it; 0: none */
     double constant;                               /* c of random-load; 0: the best for the bound */
     enum lbm_stop stop;
     double bound;       /* see enum lbm_stop; > 0 for real loads */

@@ -235,7 +235,7 @@ struct lbm_edge_remap {
     uint32_t out;              /* hosts farther than that from their target; 0: the end */
 };
 
-/* Count who is out. */
+/* Count the hosts that are out. */
 void lbm_edge_remap_start(struct lbm_edge_remap *r, uint32_t n_hosts);
 /* One iterate: a random edge across regions gives a vertex from the fuller to the other. */
 void lbm_edge_remap_draw(struct lbm_edge_remap *r, struct lbm_rng *rng);

@@ -83,7 +83,7 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                      .value = "D",
                      .min = 0,
                      .max = 32,
-                     .text = "of cwa: so many dimensions by OEM before it (RJK03 section 5.5)"},
+                     .text = "of cwa: dimensions that OEM levels first (RJK03 section 5.5)"},
     [BALANCE_STOP] = {.name = "stop",
                       .type = LBM_OPTION_CHOICE,
                       .value = "WHEN",

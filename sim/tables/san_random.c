@@ -8,7 +8,7 @@
 #include "sim/tables/field_times.h"
 #include "sim/tables/papers.h"
 
-/* mean and deviation (of a single run): of another program, with so many runs. quick 0: in full alone. */
+/* mean and deviation (of a single run): of another program, and its runs. quick 0: in full alone. */
 struct row {
     unsigned d;
     uint32_t side;
@@ -18,7 +18,7 @@ struct row {
 };
 
 static double
-slack(const struct row *row, const struct field_times *times)
+allowed(const struct row *row, const struct field_times *times)
 {
     return 4.0 * row->deviation * sqrt(1.0 / row->runs + 1.0 / times->runs);
 }
@@ -64,9 +64,9 @@ san_theorem_18(struct table_run *t)
         struct cell *cell =
             table_cell(t, times.mean, "%u-D, n = %u, epsilon %g: steps of diffusion, alpha 1/%u", row->d,
                        row->side, row->bound, 2 * row->d);
-        field_times_note(cell_computed(cell, row->mean, slack(row, &times)), &times, 1.0);
+        field_times_note(cell_computed(cell, row->mean, allowed(row, &times)), &times, 1.0);
         cell = table_cell(t, ratio, "%u-D, n = %u: T/(ln n)^(2/%u)", row->d, row->side, row->d);
-        field_times_note(cell_computed(cell, row->mean / unit, slack(row, &times) / unit), &times, unit);
+        field_times_note(cell_computed(cell, row->mean / unit, allowed(row, &times) / unit), &times, unit);
         if (i == 0 || diffusion[i - 1].d != row->d)
             first = ratio;
         last = ratio;
@@ -124,7 +124,7 @@ judge_form(struct table_run *t, const struct form *form, const struct row *row)
     double unit = pow(log(row->side), 1.0 / row->d);
     struct cell *cell = table_cell(t, times.mean / unit, "%u-D, n = %u, lambda = %s: T/(ln n)^(1/%u)", row->d,
                                    row->side, form->name, row->d);
-    field_times_note(cell_computed(cell, row->mean / unit, slack(row, &times) / unit), &times, unit);
+    field_times_note(cell_computed(cell, row->mean / unit, allowed(row, &times) / unit), &times, unit);
 }
 
 /* Networks of 10^8 processors, a block at a time; the time of the bound that the smaller ones have. Growth
