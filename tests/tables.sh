@@ -82,7 +82,7 @@ plot all --dir|--dir: a value is missing
 embed|GRAPH is missing
 embed lattice:4x4 --hosts mesh:2x2|--frames DIR is missing
 embed lattice:4x4 --hosts nonsense --frames $scratch/x|nonsense: no such topology
-embed $scratch/no --hosts mesh:2x2 --frames $scratch/x|$scratch/no: cannot be opened
+embed $scratch/no.graph --hosts mesh:2x2 --frames $scratch/x|$scratch/no.graph: cannot be opened
 embed lattice:4x4 --hosts hypercube:6 --frames $scratch/x|sites in space, not in the plane
 embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --start nowhere|--start: 'nowhere' is none of centre, random
 END
