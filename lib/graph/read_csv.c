@@ -189,12 +189,12 @@ read_names(struct table *t, const struct lbm_scan *s)
 {
     for (size_t v = 0; v < t->n && (t->head || t->side); v++) {
         const struct cell *above = t->head ? cell_at(t, 0, v + t->side) : NULL;
-        const struct cell *beside = t->side ? cell_at(t, v + t->head, 0) : NULL;
-        if (above != NULL && beside != NULL &&
-            (above->len != beside->len || memcmp(above->at, beside->at, above->len) != 0))
+        const struct cell *left = t->side ? cell_at(t, v + t->head, 0) : NULL;
+        if (above != NULL && left != NULL &&
+            (above->len != left->len || memcmp(above->at, left->at, above->len) != 0))
             return lbm_diag_set(s->diag, LBM_E_SYNTAX, s->name, t->line.at[v + t->head],
                                 "row %zu and column %zu have different names", v + 1, v + 1);
-        const struct cell *cell = above != NULL ? above : beside;
+        const struct cell *cell = above != NULL ? above : left;
         if (lbm_names_add(&t->names, cell->at, cell->len) != LBM_OK)
             return no_memory(s);
     }

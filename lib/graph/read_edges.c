@@ -10,9 +10,10 @@
 #include "graph/edge_lines.h"
 #include "graph/readers.h"
 
-enum { SPARSE = 4, SPARSE_MORE = 65536 }; /* ids up to so many times those in use are looked up in an array */
-
-static const struct lbm_field field_vertex = {"vertex", 0, UINT32_MAX - 1, ""};
+enum {
+    SPARSE = 4,
+    SPARSE_MORE = 65536
+}; /* an array looks ids up that are at most SPARSE times those in use */
 
 /* An edge list whose vertices are numbers below 2^32 - 1. */
 struct numbers {
@@ -20,6 +21,7 @@ struct numbers {
     LBM_VEC(uint32_t) lone;    /* on lines of their own */
     uint32_t *id;              /* [n] the numbers in use, ascending */
     size_t n;
+    uint32_t most; /* the greatest number */
 };
 
 enum lbm_err
@@ -32,13 +34,19 @@ lbm_edge_line_tail(struct lbm_scan *s, double *weight)
 
 /* Read a number if that is what is next. Nonzero if it was not. */
 static int
-number_missing(struct lbm_scan *s, uint32_t *id)
+number_missing(struct lbm_scan *s, struct numbers *numbers, uint32_t *id)
 {
-    struct lbm_scan probe = *s;
-    probe.diag = NULL;
-    if (lbm_scan_u32(&probe, &field_vertex, id) != LBM_OK)
+    while (s->at < s->end && lbm_scan_is_blank(*s->at))
+        s->at++;
+    const char *p = s->at;
+    uint64_t number = 0;
+    for (; p < s->end && (unsigned char)(*p - '0') <= 9 && number < UINT32_MAX; p++)
+        number = number * 10 + (unsigned char)(*p - '0');
+    if (p == s->at || number >= UINT32_MAX || (p < s->end && *p != '\n' && !lbm_scan_is_blank(*p)))
         return 1;
-    s->at = probe.at;
+    s->at = p;
+    *id = (uint32_t)number;
+    numbers->most = *id > numbers->most ? *id : numbers->most;
     return 0;
 }
 
@@ -48,14 +56,14 @@ read_line(struct lbm_scan *s, struct numbers *numbers, int *words)
 {
     uint32_t u, v;
     double weight;
-    *words = number_missing(s, &u);
+    *words = number_missing(s, numbers, &u);
     if (*words)
         return LBM_OK;
     if (lbm_scan_line_done(s))
         return lbm_vec_push(&numbers->lone, u) == LBM_OK
                    ? LBM_OK
                    : lbm_scan_refuse(s, LBM_E_NOMEM, "no memory for the vertices");
-    *words = number_missing(s, &v);
+    *words = number_missing(s, numbers, &v);
     if (*words)
         return LBM_OK;
     enum lbm_err err = lbm_edge_line_tail(s, &weight);
@@ -69,51 +77,50 @@ compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static uint32_t
-greatest(const struct numbers *numbers)
+/* Which ids are in use. Out: numbers->n, how many. NULL if memory is short. */
+static uint8_t *
+mark_used(struct numbers *numbers)
 {
-    uint32_t most = 0;
+    uint8_t *used = lbm_alloc((size_t)numbers->most + 1, sizeof *used);
+    if (used == NULL)
+        return NULL;
     for (size_t i = 0; i < numbers->lone.n; i++)
-        most = numbers->lone.at[i] > most ? numbers->lone.at[i] : most;
-    for (size_t e = 0; e < numbers->list.edges.n; e++) {
-        const struct lbm_edge *edge = &numbers->list.edges.at[e];
-        uint32_t more = edge->u > edge->v ? edge->u : edge->v;
-        most = more > most ? more : most;
-    }
-    return most;
+        used[numbers->lone.at[i]] = 1;
+    for (size_t e = 0; e < numbers->list.edges.n; e++)
+        used[numbers->list.edges.at[e].u] = used[numbers->list.edges.at[e].v] = 1;
+    for (size_t id = 0; id <= numbers->most; id++)
+        numbers->n += used[id];
+    return used;
 }
 
-/* Number the vertices densely by an array over all ids up to the greatest. Out: numbers->id. */
+/* Number the vertices densely by an array over all ids up to the greatest. Out: numbers->id, unless all are
+ * in use. */
 static enum lbm_err
-number_by_array(struct numbers *numbers, uint32_t most)
+number_by_array(struct numbers *numbers)
 {
-    uint32_t *place = lbm_alloc((size_t)most + 1, sizeof *place); /* nonzero: in use; later number + 1 */
-    if (place == NULL)
+    uint8_t *used = mark_used(numbers);
+    if (used == NULL)
         return LBM_E_NOMEM;
-    for (size_t i = 0; i < numbers->lone.n; i++)
-        place[numbers->lone.at[i]] = 1;
-    for (size_t e = 0; e < numbers->list.edges.n; e++)
-        place[numbers->list.edges.at[e].u] = place[numbers->list.edges.at[e].v] = 1;
-    size_t n = 0;
-    for (uint32_t id = 0; id <= most; id++)
-        if (place[id] != 0)
-            place[id] = (uint32_t)++n;
-    numbers->id = lbm_alloc(n, sizeof *numbers->id);
-    if (numbers->id == NULL) {
-        free(place);
-        return LBM_E_NOMEM;
+    if (numbers->n > numbers->most) {
+        free(used);
+        return LBM_OK;
     }
-    for (uint32_t id = 0; id <= most; id++)
-        if (place[id] != 0)
-            numbers->id[place[id] - 1] = id;
-    numbers->n = n;
-    for (size_t e = 0; e < numbers->list.edges.n && n <= most; e++) {
+    uint32_t *place = lbm_alloc((size_t)numbers->most + 1, sizeof *place), n = 0;
+    numbers->id = lbm_alloc(numbers->n, sizeof *numbers->id);
+    enum lbm_err err = place != NULL && numbers->id != NULL ? LBM_OK : LBM_E_NOMEM;
+    for (uint32_t id = 0; id <= numbers->most && err == LBM_OK; id++)
+        if (used[id]) {
+            place[id] = n;
+            numbers->id[n++] = id;
+        }
+    for (size_t e = 0; e < numbers->list.edges.n && err == LBM_OK; e++) {
         struct lbm_edge *edge = &numbers->list.edges.at[e];
-        edge->u = place[edge->u] - 1;
-        edge->v = place[edge->v] - 1;
+        edge->u = place[edge->u];
+        edge->v = place[edge->v];
     }
+    free(used);
     free(place);
-    return LBM_OK;
+    return err;
 }
 
 static uint32_t
@@ -173,15 +180,15 @@ build(struct numbers *numbers, const struct lbm_scan *s, struct lbm_graph *out)
     struct lbm_names names = {0};
     struct lbm_graph g = {0};
     size_t used = 2 * numbers->list.edges.n + numbers->lone.n;
-    uint32_t most = greatest(numbers);
     enum lbm_err err = LBM_OK;
     if (used > 0)
-        err = most / SPARSE <= used + SPARSE_MORE ? number_by_array(numbers, most) : number_by_sort(numbers);
+        err =
+            numbers->most / SPARSE <= used + SPARSE_MORE ? number_by_array(numbers) : number_by_sort(numbers);
     if (err != LBM_OK)
         return lbm_scan_refuse(s, err, "no memory for %zu edges", numbers->list.edges.n);
     if (numbers->n > LBM_VERTICES_MAX)
         return lbm_scan_refuse(s, LBM_E_LIMIT, "more than %" PRIu32 " vertices", LBM_VERTICES_MAX);
-    int gaps = numbers->n > 0 && numbers->n <= most;
+    int gaps = numbers->n > 0 && numbers->n <= numbers->most;
     if (gaps)
         err = name_ids(numbers, s, &names);
     if (gaps)
