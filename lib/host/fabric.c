@@ -5,7 +5,7 @@
 
 #include "host/network.h"
 
-enum { PARTNERS_ALL = 16 /* so many are all taken; of more a logarithm */ };
+enum { PARTNERS_ALL = 16 /* up to this number all are taken; of more a logarithm */ };
 
 struct fabric {
     const struct lbm_hosts *rows;
