@@ -26,6 +26,8 @@ check_policies(struct field *f, int integer)
         struct lbm_balance_options o = field_usual((enum lbm_policy)policy, integer);
         struct lbm_balance_result r;
         double before[FIELD_LOADS_MAX];
+        if (policy == LBM_POLICY_OPTIMIZED && f->h.n > 64) /* takes seconds, and is refused above a limit */
+            continue;
         field_draw(f, policy, integer);
         memcpy(before, f->load, sizeof before);
         double sum = field_total(f);
@@ -57,8 +59,8 @@ every_policy_conserves_and_levels_on_named_hosts(void **state)
     for (size_t i = 0; i < FIELD_HOSTS; i++) {
         struct field f;
         field_open(&f, field_hosts(i));
-        assert_true(check_policies(&f, 0) >= 6);
-        assert_true(check_policies(&f, 1) >= (strncmp(field_name(i), "hyper", 5) == 0 ? 8 : 4));
+        assert_true(check_policies(&f, 0) >= 10);
+        assert_true(check_policies(&f, 1) >= (strncmp(field_name(i), "hyper", 5) == 0 ? 10 : 6));
         field_close(&f);
     }
 }
@@ -73,8 +75,8 @@ every_policy_conserves_and_levels_on_random_hosts(void **state)
         struct field f;
         uint32_t n = 2 + lbm_rng_below(&rng, 30);
         field_open(&f, make_random_hosts(&rng, n, n / 2, i % 2));
-        assert_int_equal(check_policies(&f, 0), 6);
-        assert_int_equal(check_policies(&f, 1), 4);
+        assert_int_equal(check_policies(&f, 0), 11);
+        assert_int_equal(check_policies(&f, 1), 6);
         field_close(&f);
     }
 }

@@ -17,7 +17,7 @@ lbm_flow_diffusion(const struct lbm_rule *rule, int integer, const struct lbm_pa
 {
     (void)rule;
     (void)integer;
-    double flow = lbm_diffusion_flow(pace->factor, e->load_p / e->share_p, e->load_q / e->share_q);
+    double flow = lbm_diffusion_flow(pace->factor * e->alpha, e->load_p / e->share_p, e->load_q / e->share_q);
     return pace->keep != 0.0 ? flow + pace->keep * e->last : flow;
 }
 
@@ -39,15 +39,17 @@ void
 lbm_pace_of(const struct lbm_rule *rule, uint64_t t, double *omega, struct lbm_pace *out)
 {
     double gamma_2 = rule->gamma * rule->gamma;
-    *out = (struct lbm_pace){.factor = rule->alpha};
+    *out = (struct lbm_pace){.factor = 1.0};
     if (rule->policy == LBM_POLICY_SECOND_ORDER)
         *omega = t == 0 ? 1.0 : 2.0 / (1.0 + sqrt(1.0 - LBM_MUTANT(SECOND_ORDER_BETA, gamma_2, rule->gamma)));
     else if (rule->policy == LBM_POLICY_CHEBYSHEV)
         *omega = t == 0                                            ? 1.0
                  : t == LBM_MUTANT(CHEBYSHEV_FIRST, 1, UINT64_MAX) ? 1.0 / (1.0 - gamma_2 / 2.0)
                                                                    : 1.0 / (1.0 - gamma_2 * *omega / 4.0);
-    else
+    else if (rule->policy == LBM_POLICY_OPS && rule->n_poles > 0)
+        out->factor = 1.0 / rule->pole[t % rule->n_poles];
+    if (rule->policy != LBM_POLICY_SECOND_ORDER && rule->policy != LBM_POLICY_CHEBYSHEV)
         return;
     out->keep = *omega - 1.0;
-    out->factor = *omega * rule->alpha;
+    out->factor = *omega;
 }

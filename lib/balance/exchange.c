@@ -21,6 +21,7 @@ lbm_step_exchange(struct lbm_balancer *b, double *load, double *flow)
 {
     const struct lbm_colouring *c = &b->net->colouring;
     uint32_t colour = (uint32_t)(b->t % c->n_colours);
+    b->talks = c->first[colour + 1] - c->first[colour];
     for (uint32_t i = c->first[colour]; i < c->first[colour + 1]; i++) {
         flow[i] = lbm_balancer_flow(b, NULL, i, load, 0.0);
         lbm_carry(load, &c->link[i], flow[i]);

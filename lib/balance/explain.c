@@ -20,6 +20,8 @@ explain_diffusion(const struct ending *e, char *out, size_t size)
     double *alpha = lbm_alloc(h->offset[h->n], sizeof *alpha);
     for (uint32_t i = 0; alpha != NULL && i < h->offset[h->n]; i++)
         alpha[i] = e->result->rule.alpha;
+    if (alpha != NULL && e->result->rule.link_alpha != NULL)
+        lbm_directions_of_links(e->net, e->result->rule.link_alpha, alpha);
     if (alpha == NULL || lbm_convergence_check(h, alpha, &c) != LBM_OK)
         snprintf(out, size, "the bound was not reached in %" PRIu64 " steps", e->result->steps);
     else if (c.converges)
@@ -35,7 +37,18 @@ static void
 explain_failure(const struct ending *e, char *out, size_t size)
 {
     const struct lbm_balance_result *r = e->result;
-    if (r->rule.alpha > 0.0)
+    if (r->rule.n_poles > 0)
+        snprintf(out, size,
+                 "of %" PRIu32
+                 " eigenvalues one is taken out a step (Diekmann et al. 1999); the bound was not "
+                 "reached in %" PRIu64 " steps, rounding keeps it off",
+                 r->rule.n_poles, r->steps);
+    else if (r->rule.alpha > 0.0 && e->options->integer)
+        snprintf(out, size,
+                 "whole units: links carry nothing below a difference of 1 / alpha = %.4g, the bound was not "
+                 "reached in %" PRIu64 " steps",
+                 1.0 / r->rule.alpha, r->steps);
+    else if (r->rule.alpha > 0.0)
         explain_diffusion(e, out, size);
     else if (e->options->integer && r->rule.lambda > 0.0 && e->options->stop != LBM_STOP_QUIET)
         snprintf(out, size,
@@ -69,6 +82,11 @@ explain_success(const struct ending *e, char *out, size_t size)
         snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 section 2)", d);
     else if (r->rule.policy == LBM_POLICY_EDGE_REMAP && e->options->stop == LBM_STOP_QUIET)
         snprintf(out, size, "every host is within one unit of its share (HEI97 section 9)");
+    else if (r->rule.policy == LBM_POLICY_RANDOM_MATCHING && e->options->stop == LBM_STOP_QUIET)
+        snprintf(out, size, "no pair of linked hosts would give anything (%s)", name);
+    else if (r->rule.policy == LBM_POLICY_WHOLE_DIFFUSION && e->options->stop == LBM_STOP_QUIET)
+        snprintf(out, size, "nothing moves (%s); linked hosts may differ by less than 1 / alpha = %.4g units",
+                 name, 1.0 / r->rule.alpha);
     else if (e->options->stop == LBM_STOP_QUIET)
         snprintf(out, size, "a sweep in which nothing moves (XL95)%s",
                  r->rule.lambda < 0.5 ? "; for lambda < 1/2 linked hosts may still differ by more than 1"

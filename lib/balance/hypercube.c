@@ -114,6 +114,7 @@ lbm_step_cwa(struct lbm_balancer *b, double *load, double *flow)
 {
     const struct lbm_colouring *c = &b->net->colouring;
     uint32_t d = c->n_colours, t = (uint32_t)(b->t % d), low = b->rule.low;
+    b->talks = b->net->h->n / 2;
     if (low > 0 && t < low - LBM_MUTANT(HYBRID_ORDER, 0, 1)) {
         step_oem(b, t, load, flow);
         return;

@@ -50,9 +50,33 @@ steps_of_sweep(const struct lbm_level *level)
         return level->config.n_colours;
     case LBM_TURNS_DRAWN:
         return (uint64_t)level->config.n_all_links + 1;
+    case LBM_TURNS_MATCHED: /* about as many matchings as give each link a turn */
+        return 2 * (uint64_t)level->config.n_colours + 1;
     default:
         return 1;
     }
+}
+
+/* Nonzero in a step in which nothing is given. */
+static int
+only_counts(const struct lbm_level *level)
+{
+    return (level->turns == LBM_TURNS_DRAWN || level->turns == LBM_TURNS_MATCHED) &&
+           level->step + 1 == steps_of_sweep(level);
+}
+
+/* Random matchings: nonzero if no link at either end has drawn less. */
+static int
+is_matched(const struct lbm_level *level, const struct lbm_level_link *link)
+{
+    uint64_t own = lbm_matching_draw(level->config.seed, level->t, link->number);
+    for (uint32_t i = 0; i < link->n_rivals; i++) {
+        uint32_t rival = level->rivals.at[link->rivals_at + i];
+        uint64_t draw = lbm_matching_draw(level->config.seed, level->t, rival);
+        if (draw < own || (draw == own && rival < link->number))
+            return 0;
+    }
+    return 1;
 }
 
 static int
@@ -60,8 +84,10 @@ has_turn(const struct lbm_level *level, const struct lbm_level_link *link)
 {
     if (level->turns == LBM_TURNS_COLOURS)
         return link->colour == level->step;
-    if (level->turns == LBM_TURNS_DRAWN && level->step < level->config.n_all_links)
+    if (level->turns == LBM_TURNS_DRAWN && !only_counts(level))
         return link->number == level->drawn;
+    if (level->turns == LBM_TURNS_MATCHED && !only_counts(level))
+        return link->is_matched;
     return 1;
 }
 
@@ -69,7 +95,9 @@ static enum lbm_err
 begin_step(struct lbm_level *level)
 {
     enum lbm_err err = LBM_OK;
-    if (level->turns == LBM_TURNS_DRAWN && level->step < level->config.n_all_links)
+    for (uint32_t i = 0; level->turns == LBM_TURNS_MATCHED && i < level->links.n; i++)
+        level->links.at[i].is_matched = is_matched(level, &level->links.at[i]);
+    if (level->turns == LBM_TURNS_DRAWN && !only_counts(level))
         level->drawn = lbm_rng_below(&level->rng, level->config.n_all_links);
     if (level->turns == LBM_TURNS_ALL)
         lbm_pace_of(&level->rule, level->t, &level->omega, &level->pace);
@@ -100,7 +128,7 @@ lbm_level_waits(const struct lbm_level *level, uint32_t i)
 static double
 flow_of(const struct lbm_level *level, const struct lbm_level_link *link)
 {
-    if (level->turns == LBM_TURNS_DRAWN && level->step == level->config.n_all_links)
+    if (only_counts(level))
         return 0.0;
     double own = link->said[link->met & 1].load, other = link->word[link->met & 1].load;
     if (level->integer) { /* what was undone may have been passed on already */
@@ -111,7 +139,8 @@ flow_of(const struct lbm_level *level, const struct lbm_level_link *link)
                             .load_q = link->is_lower ? other : own,
                             .share_p = link->is_lower ? level->config.share : link->share,
                             .share_q = link->is_lower ? link->share : level->config.share,
-                            .last = link->is_lower ? link->last : -link->last};
+                            .last = link->is_lower ? link->last : -link->last,
+                            .alpha = link->alpha};
     double flow = lbm_rule_flow(&level->rule, level->integer, &level->pace, &ends);
     if (level->turns == LBM_TURNS_DRAWN)
         flow *= level->config.unit;
@@ -144,7 +173,7 @@ is_disturbed(const struct lbm_level *level)
 {
     if (!level->stirred)
         return 0;
-    if (level->turns == LBM_TURNS_COLOURS)
+    if (level->turns == LBM_TURNS_COLOURS || (level->turns == LBM_TURNS_ALL && level->integer))
         return level->moved;
     double slack = fmax(0.5 * (level->config.limit - level->config.target), 0.5);
     return level->load >
@@ -219,9 +248,15 @@ lbm_level_start(struct lbm_level *level, const struct lbm_level_config *config, 
                                       .colour = links[i].colour,
                                       .is_lower = links[i].is_lower,
                                       .share = links[i].share,
+                                      .alpha = links[i].alpha != 0.0 ? links[i].alpha : level->rule.alpha,
+                                      .n_rivals = links[i].n_rivals,
+                                      .rivals_at = level->rivals.n,
                                       .final_at = UINT64_MAX};
         if (lbm_vec_push(&level->links, link) != LBM_OK)
             return LBM_E_NOMEM;
+        for (uint32_t k = 0; k < links[i].n_rivals; k++)
+            if (lbm_vec_push(&level->rivals, links[i].rival[k]) != LBM_OK)
+                return LBM_E_NOMEM;
     }
     level->is_running = n != 0;
     return advance(level);
@@ -232,6 +267,7 @@ lbm_level_free(struct lbm_level *level)
 {
     lbm_vec_free(&level->links);
     lbm_vec_free(&level->rounds);
+    lbm_vec_free(&level->rivals);
     lbm_vec_free(&level->outbox);
     *level = (struct lbm_level){0};
 }

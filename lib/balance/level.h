@@ -30,8 +30,11 @@ struct lbm_level_link {
     /* the caller's */
     uint32_t number; /* among all links of the network, as the other end has it */
     uint32_t colour;
-    int is_lower; /* this host is the end with the lower number */
-    double share; /* of the other end */
+    int is_lower;          /* this host is the end with the lower number */
+    double share;          /* of the other end */
+    double alpha;          /* of diffusion, lbm_rule_alpha; 0: the rule's */
+    const uint32_t *rival; /* [n_rivals] random-matching: the other links at either end; copied */
+    uint32_t n_rivals;
     /* results */
     double out; /* net flow from this host, < 0: it receives */
     /* internal */
@@ -41,8 +44,10 @@ struct lbm_level_link {
     int heard[2];
     struct lbm_level_word word[2]; /* by parity of the meeting */
     struct lbm_level_word said[2];
-    double before; /* out, before the last meeting */
-    double last;   /* flow of the last meeting, outwards */
+    double before;    /* out, before the last meeting */
+    double last;      /* flow of the last meeting, outwards */
+    int is_matched;   /* random-matching, in the present step */
+    size_t rivals_at; /* in lbm_level.rivals */
 };
 
 /* What one meeting gave, in order: for schedules that keep it. */
@@ -74,7 +79,8 @@ struct lbm_level {
     double load; /* virtual */
     LBM_VEC(struct lbm_level_link) links;
     LBM_VEC(struct lbm_level_round) rounds; /* exchange by colours only */
-    LBM_VEC(struct lbm_level_said) outbox;  /* for the caller to send and to empty */
+    LBM_VEC(uint32_t) rivals;
+    LBM_VEC(struct lbm_level_said) outbox; /* for the caller to send and to empty */
     struct lbm_termination termination;
     struct lbm_rng rng;
     struct lbm_pace pace;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The parameters of a policy on given hosts. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,34 +39,174 @@ lbm_rule_fits(const struct lbm_network *net, enum lbm_policy policy, int integer
 
 /* ---- diffusion ----------------------------------------------------------------------------------- */
 
-static double
-choose_alpha(const struct lbm_network *net, const struct lbm_balance_options *o)
+/* Which alpha: some policies leave no choice; whole units must not be taken where there are none. */
+static enum lbm_alpha
+alpha_rule(const struct lbm_balance_options *o)
 {
-    switch (o->alpha_rule) {
+    switch (o->policy) {
+    case LBM_POLICY_METROPOLIS:
+        return LBM_ALPHA_METROPOLIS;
+    case LBM_POLICY_OPTIMIZED:
+        return LBM_ALPHA_OPTIMIZED;
+    case LBM_POLICY_WHOLE_DIFFUSION:
+        return o->alpha_rule == LBM_ALPHA_OPTIMAL ? LBM_ALPHA_FEASIBLE : o->alpha_rule;
+    default:
+        return o->alpha_rule;
+    }
+}
+
+/* The same alpha for all links. */
+static double
+uniform_alpha(const struct lbm_network *net, const struct lbm_balance_options *o)
+{
+    switch (alpha_rule(o)) {
     case LBM_ALPHA_SAFE:
         return lbm_alpha_safe(net->h);
     case LBM_ALPHA_GIVEN:
         return o->alpha;
+    case LBM_ALPHA_FEASIBLE:
+        return lbm_alpha_feasible(net);
     default:
         return lbm_alpha_optimal(&net->laplacian);
     }
+}
+
+/* Out: *alpha [n_links], NULL if all links have the same. */
+static enum lbm_err
+link_alpha(const struct lbm_network *net, const struct lbm_balance_options *o, const double **alpha,
+           struct lbm_diag *diag)
+{
+    enum lbm_err err = LBM_OK;
+    *alpha = NULL;
+    switch (alpha_rule(o)) {
+    case LBM_ALPHA_METROPOLIS:
+        err = lbm_known_metropolis(net);
+        *alpha = net->known->metropolis;
+        break;
+    case LBM_ALPHA_OPTIMIZED:
+        err = lbm_known_optimized(net);
+        *alpha = net->known->optimized;
+        break;
+    case LBM_ALPHA_LINKS:
+        *alpha = o->link_alpha;
+        break;
+    default:
+        return LBM_OK;
+    }
+    if (err == LBM_E_LIMIT)
+        return lbm_diag_set(diag, err, "optimized", 0,
+                            "weights are optimized for at most %d hosts; metropolis has no limit",
+                            LBM_OPTIMIZED_HOSTS_MAX);
+    return err == LBM_OK ? err : lbm_diag_set(diag, err, "alpha", 0, "the weights could not be computed");
+}
+
+static enum lbm_err
+check_alpha(const struct lbm_network *net, const struct lbm_balance_options *o, const struct lbm_rule *rule,
+            struct lbm_diag *diag)
+{
+    double least = rule->alpha;
+    for (uint32_t i = 0; rule->link_alpha != NULL && i < net->colouring.n_links; i++)
+        least = fmin(least, isfinite(rule->link_alpha[i]) ? rule->link_alpha[i] : -HUGE_VAL);
+    if (!isfinite(rule->alpha) || (least < 0.0 && alpha_rule(o) != LBM_ALPHA_OPTIMIZED))
+        return lbm_diag_set(diag, LBM_E_RANGE, "alpha", 0, "%g is not a share of a difference, >= 0",
+                            isfinite(rule->alpha) ? least : rule->alpha);
+    if (lbm_policies[rule->policy].overdraws && rule->policy != LBM_POLICY_OPTIMIZED &&
+        rule->gamma >= 1.0 - 1e-12)
+        return lbm_diag_set(diag, LBM_E_RANGE, "alpha", 0,
+                            "at %g the matrix of diffusion has gamma = %.6g: there is nothing to "
+                            "accelerate (CYB89 Theorem 1)",
+                            rule->alpha, rule->gamma);
+    if (rule->policy != LBM_POLICY_WHOLE_DIFFUSION)
+        return LBM_OK;
+    for (uint32_t p = 0; p < net->h->n; p++) {
+        double given = rule->alpha * (net->h->offset[p + 1] - net->h->offset[p]) / net->share[p];
+        if (given > 1.0 + 1e-9)
+            return lbm_diag_set(diag, LBM_E_RANGE, "alpha", 0,
+                                "at %g host %" PRIu32
+                                " might give more than it has (CYB89 constraint (b)): whole units need "
+                                "at most %.7g here",
+                                rule->alpha, p, rule->alpha / given);
+    }
+    return LBM_OK;
+}
+
+/* Those of Metropolis once a network. */
+static enum lbm_err
+gamma_of_links(const struct lbm_network *net, struct lbm_rule *rule)
+{
+    int is_known = rule->link_alpha == net->known->metropolis;
+    if (is_known && !isnan(net->known->gamma_metropolis)) {
+        rule->gamma = net->known->gamma_metropolis;
+        return LBM_OK;
+    }
+    enum lbm_err err = lbm_gamma_links(net, rule->link_alpha, &rule->gamma);
+    if (err == LBM_OK && is_known)
+        net->known->gamma_metropolis = rule->gamma;
+    return err;
 }
 
 static enum lbm_err
 make_diffusion(const struct lbm_network *net, const struct lbm_balance_options *o, struct lbm_rule *rule,
                struct lbm_diag *diag)
 {
-    rule->alpha = choose_alpha(net, o);
+    enum lbm_err err = link_alpha(net, o, &rule->link_alpha, diag);
+    if (err != LBM_OK)
+        return err;
+    rule->alpha = uniform_alpha(net, o);
     rule->gamma = lbm_gamma_uniform(&net->laplacian, rule->alpha);
-    if (!isfinite(rule->alpha) || rule->alpha < 0.0)
-        return lbm_diag_set(diag, LBM_E_RANGE, "alpha", 0, "%g is not a share of a difference, >= 0",
-                            rule->alpha);
-    if (rule->policy != LBM_POLICY_DIFFUSION && rule->gamma >= 1.0 - 1e-12)
-        return lbm_diag_set(diag, LBM_E_RANGE, "alpha", 0,
-                            "at %g the matrix of diffusion has gamma = %.6g: there is nothing to "
-                            "accelerate (CYB89 Theorem 1)",
-                            rule->alpha, rule->gamma);
+    if (rule->link_alpha != NULL) {
+        rule->alpha = 0.0;
+        for (uint32_t i = 0; i < net->colouring.n_links; i++)
+            rule->alpha = fmax(rule->alpha, rule->link_alpha[i]);
+        err = gamma_of_links(net, rule);
+    }
+    if (err != LBM_OK)
+        return lbm_diag_set(diag, err, "alpha", 0, "the spectrum of these weights could not be computed");
+    return check_alpha(net, o, rule, diag);
+}
+
+/* After a step for each eigenvalue nothing is left: gamma is 0, of all of them together. */
+static enum lbm_err
+make_ops(const struct lbm_network *net, struct lbm_rule *rule, struct lbm_diag *diag)
+{
+    enum lbm_err err = lbm_known_poles(net);
+    if (err == LBM_E_LIMIT)
+        return lbm_diag_set(diag, err, lbm_policy_name(rule->policy), 0,
+                            "needs all eigenvalues, that are computed for at most %d hosts",
+                            LBM_SPECTRUM_HOSTS_MAX);
+    if (err == LBM_E_STATE)
+        return lbm_diag_set(
+            diag, LBM_E_UNSUPPORTED, lbm_policy_name(rule->policy), 0,
+            "the eigenvalues of these hosts are not to be had, or rounding would outgrow its steps "
+            "(Diekmann et al. 1999)");
+    if (err != LBM_OK)
+        return lbm_diag_set(diag, err, lbm_policy_name(rule->policy), 0, "no memory for the spectrum");
+    rule->pole = net->known->pole;
+    rule->n_poles = net->known->n_poles;
+    rule->alpha = 1.0;
+    rule->gamma = 0.0;
     return LBM_OK;
+}
+
+/* Conjugate gradients are at least as fast as the Chebyshev method at the best alpha. */
+static void
+make_potentials(const struct lbm_network *net, struct lbm_rule *rule)
+{
+    rule->gamma = lbm_gamma_uniform(&net->laplacian, lbm_alpha_optimal(&net->laplacian));
+}
+
+static enum lbm_err
+make_matching(const struct lbm_network *net, struct lbm_rule *rule, struct lbm_diag *diag)
+{
+    rule->lambda = 0.5;
+    rule->lambda_numerator = 1;
+    rule->lambda_denominator = 2;
+    enum lbm_err err =
+        isnan(net->known->gamma_matching) ? lbm_gamma_matching(net, &net->known->gamma_matching) : LBM_OK;
+    rule->gamma = net->known->gamma_matching;
+    return err == LBM_OK ? err
+                         : lbm_diag_set(diag, err, lbm_policy_name(rule->policy), 0,
+                                        "the spectrum of these hosts could not be computed");
 }
 
 /* ---- exchange ------------------------------------------------------------------------------------ */
@@ -113,8 +254,13 @@ best_lambda(const struct lbm_network *net, double *lambda)
     double gamma;
     if (net->equal && lbm_lambda_closed(net->h, lambda, &exact) && exact)
         return LBM_OK;
-    *lambda = 0.5;
-    return net->h->n < 2 ? LBM_OK : lbm_lambda_numeric(net->h, &net->colouring, lambda, &gamma);
+    *lambda = net->known->lambda > 0.0 ? net->known->lambda : 0.5;
+    if (net->h->n < 2 || net->known->lambda > 0.0)
+        return LBM_OK;
+    enum lbm_err err = lbm_lambda_numeric(net->h, &net->colouring, lambda, &gamma);
+    if (err == LBM_OK)
+        net->known->lambda = *lambda;
+    return err;
 }
 
 static enum lbm_err
@@ -150,9 +296,20 @@ make_exchange(const struct lbm_network *net, const struct lbm_balance_options *o
 static enum lbm_err
 add_gamma(const struct lbm_network *net, struct lbm_rule *rule, struct lbm_diag *diag)
 {
-    if (rule->lambda == 0.0)
+    if (rule->lambda == 0.0 || rule->policy == LBM_POLICY_RANDOM_MATCHING)
         return LBM_OK;
+    struct lbm_known *known = net->known;
+    unsigned kept = sizeof known->sweep / sizeof *known->sweep;
+    for (unsigned i = 0; i < kept; i++)
+        if (known->sweep[i].lambda == rule->lambda) {
+            rule->gamma = known->sweep[i].gamma;
+            return LBM_OK;
+        }
     enum lbm_err err = lbm_gamma_sweep(net->h, &net->colouring, rule->lambda, &rule->gamma);
+    if (err == LBM_OK) {
+        known->sweep[known->n_sweeps % kept].lambda = rule->lambda;
+        known->sweep[known->n_sweeps++ % kept].gamma = rule->gamma;
+    }
     if (err == LBM_E_STATE)
         return lbm_diag_set(diag, err, "lambda", 0, "the spectrum of a sweep is not to be had");
     return err == LBM_OK ? err
@@ -163,11 +320,32 @@ double
 lbm_rule_rate(const struct lbm_network *net, const struct lbm_rule *rule)
 {
     double gamma = rule->gamma;
+    if (rule->policy == LBM_POLICY_RANDOM_MATCHING)
+        return gamma;
     if (rule->lambda > 0.0)
         return net->colouring.n_colours == 0 ? 0.0 : pow(gamma, 1.0 / net->colouring.n_colours);
-    if (rule->policy == LBM_POLICY_SECOND_ORDER || rule->policy == LBM_POLICY_CHEBYSHEV)
+    if (rule->policy == LBM_POLICY_SECOND_ORDER || rule->policy == LBM_POLICY_CHEBYSHEV ||
+        rule->policy == LBM_POLICY_POTENTIALS)
         return gamma / (1.0 + sqrt(1.0 - gamma * gamma)); /* sqrt(beta - 1) */
     return gamma;
+}
+
+static enum lbm_err
+make_by_kind(const struct lbm_network *net, const struct lbm_balance_options *options, struct lbm_rule *rule,
+             struct lbm_diag *diag)
+{
+    const struct lbm_policy_row *row = &lbm_policies[rule->policy];
+    if (rule->policy == LBM_POLICY_OPS)
+        return make_ops(net, rule, diag);
+    if (rule->policy == LBM_POLICY_RANDOM_MATCHING)
+        return make_matching(net, rule, diag);
+    if (row->flow == lbm_flow_exchange)
+        return make_exchange(net, options, rule, diag);
+    if (row->step == lbm_step_diffusion)
+        return make_diffusion(net, options, rule, diag);
+    if (rule->policy == LBM_POLICY_POTENTIALS)
+        make_potentials(net, rule);
+    return LBM_OK;
 }
 
 enum lbm_err
@@ -185,11 +363,8 @@ lbm_rule_make(const struct lbm_network *net, const struct lbm_balance_options *o
         return err;
     }
     enum lbm_err err = lbm_rule_fits(net, options->policy, options->integer, diag);
-    const struct lbm_policy_row *row = &lbm_policies[options->policy];
-    if (err == LBM_OK && row->flow == lbm_flow_exchange)
-        err = make_exchange(net, options, &rule, diag);
-    else if (err == LBM_OK && !row->hypercube && options->policy != LBM_POLICY_EDGE_REMAP)
-        err = make_diffusion(net, options, &rule, diag);
+    if (err == LBM_OK)
+        err = make_by_kind(net, options, &rule, diag);
     if (err == LBM_OK && options->policy == LBM_POLICY_CWA) {
         rule.low = options->low;
         if (rule.low > net->colouring.n_colours)

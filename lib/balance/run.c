@@ -63,7 +63,7 @@ struct run {
     struct lbm_balancer *balancer;
     double *load;
     double *step_flow;  /* [n_links] */
-    double *total_flow; /* [n_links] or NULL */
+    double *total_flow; /* [n_links] */
     double mean;
     double moved_in_sweep;
     struct lbm_termination *counter; /* [n] while quiet is waited for, else NULL */
@@ -114,18 +114,12 @@ account(struct run *run, double moved)
     struct lbm_balance_result *r = run->result;
     const struct lbm_colouring *c = &run->net->colouring;
     enum lbm_policy policy = r->rule.policy;
-    uint32_t links = c->n_links;
-    if (lbm_policies[policy].exchange && links > 0) {
-        uint32_t colour = (uint32_t)((r->steps - 1) % c->n_colours);
-        links = c->first[colour + 1] - c->first[colour];
-    }
     r->moved += moved;
-    r->messages += 2 * (uint64_t)links;
+    r->messages += 2 * (uint64_t)run->balancer->talks;
     r->rounds += lbm_rounds_of_step(run->net, policy, run->options->ports);
     for (uint32_t i = 0; i < c->n_links; i++) {
         r->moves += run->step_flow[i] != 0.0;
-        if (run->total_flow != NULL)
-            run->total_flow[i] += run->step_flow[i];
+        run->total_flow[i] += run->step_flow[i];
     }
     for (uint32_t p = 0; p < run->net->h->n; p++)
         r->largest_negative = fmax(r->largest_negative, -run->load[p]);
@@ -175,6 +169,16 @@ within_one_unit(const struct run *run)
     return 1;
 }
 
+/* Random matchings: a step in which nothing moves says little about links that were not drawn. */
+static int
+no_link_would_carry(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->net->colouring.n_links; i++)
+        if (lbm_balancer_flow(run->balancer, NULL, i, run->load, 0.0) != 0.0)
+            return 0;
+    return 1;
+}
+
 static int
 is_settled(struct run *run)
 {
@@ -185,6 +189,8 @@ is_settled(struct run *run)
         return steps >= sweep;
     if (run->result->rule.policy == LBM_POLICY_EDGE_REMAP && o->stop == LBM_STOP_QUIET)
         return within_one_unit(run);
+    if (run->result->rule.policy == LBM_POLICY_RANDOM_MATCHING && o->stop == LBM_STOP_QUIET)
+        return no_link_would_carry(run);
     switch (o->stop) {
     case LBM_STOP_LEVEL:
         return largest_error(run->net, run->load, run->mean) <=
@@ -221,6 +227,10 @@ finish(struct run *run)
         r->steps = run->quiet;
     }
     r->sweeps = (double)r->steps / sweep;
+    if (r->steps > 0)
+        r->rounds += lbm_rounds_before(run->net, r->rule.policy, run->options->ports);
+    lbm_flow_measure(run->total_flow, run->net->colouring.n_links, &r->net);
+    r->cost = lbm_balance_cost(r->rounds, lbm_transfer_of(run->options), r->net.busiest, run->mean);
     r->deviation = lbm_balance_deviation(run->net, run->load);
     r->difference = largest_difference(run->net, run->load);
     r->spread = spread(run->net, run->load);
@@ -244,7 +254,7 @@ steps_allowed(const struct run *run)
     double n = run->net->h->n;
     if (o->steps_max > 0)
         return o->steps_max;
-    double expected = 1000.0 * lbm_balancer_sweep(run->balancer);
+    double expected = 1000.0 * lbm_balancer_sweep(run->balancer) + 4.0 * rule->n_poles;
     if (rule->policy == LBM_POLICY_EDGE_REMAP)
         expected += 1000.0 * n + run->mean * n;
     else if (rule->gamma < 1.0 - 1e-12)
@@ -281,7 +291,9 @@ static enum lbm_err
 make_counters(struct run *run)
 {
     const struct lbm_hosts *h = run->net->h;
-    if (run->options->stop != LBM_STOP_QUIET || run->result->rule.lambda == 0.0 || h->n < 2)
+    const struct lbm_rule *rule = &run->result->rule;
+    if (run->options->stop != LBM_STOP_QUIET || rule->lambda == 0.0 ||
+        rule->policy == LBM_POLICY_RANDOM_MATCHING || h->n < 2)
         return LBM_OK;
     run->counter = lbm_alloc(h->n, sizeof *run->counter);
     run->heard = lbm_alloc(h->n, sizeof *run->heard);
@@ -334,6 +346,12 @@ prepare(struct run *run, struct lbm_diag *diag)
     return err == LBM_OK ? err : lbm_diag_set(diag, err, "balance", 0, "no memory for a run");
 }
 
+double
+lbm_transfer_of(const struct lbm_balance_options *options)
+{
+    return options->transfer == 0.0 ? LBM_TRANSFER_USUAL : fmax(options->transfer, 0.0);
+}
+
 enum lbm_err
 lbm_balance_run(const struct lbm_network *net, const struct lbm_balance_options *options, double *load,
                 double *flow, struct lbm_balance_result *result, struct lbm_diag *diag)
@@ -343,12 +361,13 @@ lbm_balance_run(const struct lbm_network *net, const struct lbm_balance_options 
                       .options = options,
                       .result = &r,
                       .load = load,
-                      .total_flow = flow,
+                      .total_flow = flow != NULL ? flow : lbm_alloc(net->colouring.n_links, sizeof *flow),
                       .mean = mean_load(net, load)};
-    enum lbm_err err = prepare(&run, diag);
+    enum lbm_err err = run.total_flow != NULL
+                           ? prepare(&run, diag)
+                           : lbm_diag_set(diag, LBM_E_NOMEM, "balance", 0, "no memory for a run");
     if (err == LBM_OK) {
-        if (flow != NULL)
-            memset(flow, 0, net->colouring.n_links * sizeof *flow);
+        memset(run.total_flow, 0, net->colouring.n_links * sizeof *flow);
         uint64_t most = steps_allowed(&run);
         while (!(r.settled = is_settled(&run)) && r.steps < most)
             step(&run);
@@ -356,6 +375,8 @@ lbm_balance_run(const struct lbm_network *net, const struct lbm_balance_options 
         *result = r;
     }
     lbm_balancer_free(run.balancer);
+    if (run.total_flow != flow)
+        free(run.total_flow);
     free(run.step_flow);
     free(run.counter);
     free(run.heard);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What igraph computes for us: classical scaling, extreme eigenvalues, greedy colours. The only file that
+/* What igraph computes for us: classical scaling, eigenvalues, greedy colours. The only file that
  * knows igraph.
  *
  * igraph's error handler aborts by default and its state is global, so the handlers are set before each call
@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "host/internal.h"
+#include "host/spectrum.h"
 
 /* igraph's own random generator picks ARPACK's start vector: seeded, so that the same hosts give the same
  * result. Any constant will do. */
@@ -132,6 +133,45 @@ lbm_eigen_ends(lbm_operator *apply, void *arg, uint32_t n, double *least, double
         *largest = fmax(VECTOR(values)[0], VECTOR(values)[1]);
     }
     igraph_vector_destroy(&values);
+    return err;
+}
+
+static enum lbm_err
+copy_eigen(uint32_t n, const igraph_vector_t *values, const igraph_matrix_t *vectors, double *value,
+           double *vector)
+{
+    if ((uint32_t)igraph_vector_size(values) != n)
+        return LBM_E_STATE;
+    for (uint32_t k = 0; k < n; k++) {
+        value[k] = VECTOR(*values)[k];
+        for (uint32_t p = 0; vector != NULL && p < n; p++)
+            vector[(size_t)k * n + p] = MATRIX(*vectors, p, k);
+    }
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_eigen_all(const double *a, uint32_t n, double *value, double *vector)
+{
+    igraph_matrix_t matrix, vectors;
+    igraph_vector_t values;
+    if (prepare() != LBM_OK || igraph_matrix_init(&matrix, n, n) != IGRAPH_SUCCESS)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < n; p++)
+        for (uint32_t q = 0; q < n; q++)
+            MATRIX(matrix, p, q) = a[(size_t)p * n + q];
+    enum lbm_err err = LBM_E_NOMEM;
+    if (igraph_vector_init(&values, 0) == IGRAPH_SUCCESS) {
+        if (igraph_matrix_init(&vectors, 0, 0) == IGRAPH_SUCCESS) {
+            err = outcome(igraph_lapack_dsyevr(&matrix, IGRAPH_LAPACK_DSYEV_ALL, 0, 0, 0, 0, 0, 0.0, &values,
+                                               vector != NULL ? &vectors : NULL, NULL));
+            if (err == LBM_OK)
+                err = copy_eigen(n, &values, &vectors, value, vector);
+            igraph_matrix_destroy(&vectors);
+        }
+        igraph_vector_destroy(&values);
+    }
+    igraph_matrix_destroy(&matrix);
     return err;
 }
 

@@ -135,6 +135,33 @@ middle(const struct weighted *w)
     return trace / (w->h->n - 1);
 }
 
+/* Where ARPACK does not converge, as among eigenvalues that lie close together: all of them by LAPACK. */
+static enum lbm_err
+ends_by_lapack(struct weighted *w, double *least, double *largest)
+{
+    uint32_t n = w->h->n;
+    if (n > LBM_SPECTRUM_HOSTS_MAX)
+        return LBM_E_STATE;
+    double *a = lbm_alloc((size_t)n * n, sizeof *a), *value = lbm_alloc(n, sizeof *value);
+    double *unit = lbm_alloc(n, sizeof *unit);
+    enum lbm_err err = a && value && unit ? LBM_OK : LBM_E_NOMEM;
+    for (uint32_t p = 0; err == LBM_OK && p < n; p++) {
+        unit[p] = 1.0;
+        apply_weighted(w, unit, &a[(size_t)p * n], n);
+        unit[p] = 0.0;
+    }
+    if (err == LBM_OK)
+        err = lbm_eigen_all(a, n, value, NULL);
+    if (err == LBM_OK) {
+        *least = value[0];
+        *largest = value[n - 1];
+    }
+    free(a);
+    free(value);
+    free(unit);
+    return err;
+}
+
 static enum lbm_err
 weighted_ends(const struct lbm_hosts *h, const double *alpha, double *lambda_2, double *lambda_max)
 {
@@ -152,6 +179,8 @@ weighted_ends(const struct lbm_hosts *h, const double *alpha, double *lambda_2, 
         *lambda_2 = *lambda_max = w.shift;
     else
         err = lbm_eigen_ends(apply_weighted, &w, h->n, lambda_2, lambda_max);
+    if (err == LBM_E_STATE)
+        err = ends_by_lapack(&w, lambda_2, lambda_max);
     free(w.root);
     return err;
 }

@@ -28,6 +28,20 @@ enum lbm_err lbm_laplacian_numeric(const struct lbm_hosts *h, struct lbm_laplaci
 /* The closed form if there is one, else ARPACK.  Errors: as above. */
 enum lbm_err lbm_laplacian_of(const struct lbm_hosts *h, struct lbm_laplacian *out) LBM_MUST_CHECK;
 
+/* The distinct eigenvalues of S^-1/2 L S^-1/2 but 0, as many as steps that OPS needs (Diekmann, Frommer and
+ * Monien 1999). Closed forms where lbm_laplacian_closed has them, else all of the matrix by LAPACK. Two that
+ * differ by less than 1e-9 of the largest count as one.
+ * Out:     *value [*n] rising; owned by the caller, free().
+ * Errors:  LBM_E_NOMEM; LBM_E_STATE; LBM_E_LIMIT no closed form and more than LBM_SPECTRUM_HOSTS_MAX hosts.
+ * Cost:    O(n^3) without a closed form. */
+enum { LBM_SPECTRUM_HOSTS_MAX = 1024 }; /* a second of work, 16 MiB */
+enum lbm_err lbm_laplacian_distinct(const struct lbm_hosts *h, double **value, uint32_t *n) LBM_MUST_CHECK;
+
+/* All eigenvalues of a symmetric matrix, n >= 1, and the eigenvectors if asked for.
+ * In: a [n * n].  Out: value [n] rising; vector [n * n], row k of value k, or NULL.
+ * Errors: LBM_E_NOMEM; LBM_E_STATE if LAPACK fails. */
+enum lbm_err lbm_eigen_all(const double *a, uint32_t n, double *value, double *vector) LBM_MUST_CHECK;
+
 /* ---- diffusion (CYB89 section 2) ----------------------------------------------------------------- */
 
 /* The best uniform alpha, 2 / (lambda_2 + lambda_max), and the safe one, 1 / (largest degree + 1). The best

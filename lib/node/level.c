@@ -23,29 +23,88 @@ is_same(struct level_run a, struct level_run b)
 
 /* ---- beginning ----------------------------------------------------------------------------------------- */
 
+/* Numbers of all links, in the order of their lower ends and then of their upper ones. Rows are sorted, so
+ * that the lower ends of a row come first and in the same order.  Out: number [offset[n]] by direction. */
+static enum lbm_err
+number_links(const struct lbm_hosts *h, uint32_t *number)
+{
+    uint32_t *next = lbm_copy(h->offset, h->n, sizeof *next), n = 0;
+    if (next == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < h->n; p++)
+        for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++)
+            if (h->target[e] > p)
+                number[e] = number[next[h->target[e]]++] = n++;
+    free(next);
+    return LBM_OK;
+}
+
+/* The other links at either end of a link. Out: rival.  Returns how many. */
+static uint32_t
+list_rivals(const struct lbm_hosts *h, const uint32_t *number, uint32_t p, uint32_t q, uint32_t own,
+            uint32_t *rival)
+{
+    const uint32_t ends[2] = {p, q};
+    uint32_t n = 0;
+    for (int k = 0; k < 2; k++)
+        for (uint32_t e = h->offset[ends[k]]; e < h->offset[ends[k] + 1]; e++)
+            if (number[e] != own)
+                rival[n++] = number[e];
+    return n;
+}
+
+/* What a host computes of its links before it levels. */
+struct link_list {
+    const struct lbm_hosts *h;
+    const struct lbm_rule *rule;
+    const uint32_t *colour;
+    uint32_t *number, *rival; /* [offset[n]]; of all links of this host, one after the other */
+    double *share;
+    struct lbm_level_link *link;
+};
+
+static uint32_t
+degree_of(const struct lbm_hosts *h, uint32_t p)
+{
+    return h->offset[p + 1] - h->offset[p];
+}
+
 /* What the links of this host are in the whole: host ids into level->links. */
 static enum lbm_err
-list_links(struct lbm_node *node, struct levelling *level, const struct lbm_hosts *h, const uint32_t *colour,
-           const double *share, struct lbm_level_link *links)
+list_links(struct lbm_node *node, struct levelling *level, struct link_list *list)
 {
-    uint32_t self = lbm_view_number(&node->view, node->host), number = 0, n = 0;
+    const struct lbm_hosts *h = list->h;
+    uint32_t self = lbm_view_number(&node->view, node->host), n = 0, n_rivals = 0;
     level->links.n = 0;
-    for (uint32_t p = 0; p < h->n; p++)
-        for (uint32_t e = h->offset[p]; e < h->offset[p + 1]; e++) {
-            uint32_t q = h->target[e];
-            if (q < p)
-                continue;
-            if (p == self || q == self) {
-                uint32_t other = p == self ? q : p;
-                struct transfer_link link = {.host = lbm_view_host(&node->view, other)};
-                links[n++] = (struct lbm_level_link){
-                    .number = number, .colour = colour[e], .is_lower = p == self, .share = share[other]};
-                if (lbm_vec_push(&level->links, link) != LBM_OK)
-                    return LBM_E_NOMEM;
-            }
-            number++;
+    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++) {
+        uint32_t other = h->target[e], p = self < other ? self : other, q = self < other ? other : self;
+        struct transfer_link link = {.host = lbm_view_host(&node->view, other)};
+        struct lbm_level_link *l = &list->link[n++];
+        *l = (struct lbm_level_link){.number = list->number[e],
+                                     .colour = list->colour[e],
+                                     .is_lower = p == self,
+                                     .share = list->share[other],
+                                     .alpha = lbm_rule_alpha(list->rule, 0, degree_of(h, p), degree_of(h, q),
+                                                             list->share[p], list->share[q])};
+        if (lbm_policy_turns(list->rule->policy) == LBM_TURNS_MATCHED) {
+            l->rival = &list->rival[n_rivals];
+            l->n_rivals = list_rivals(h, list->number, p, q, l->number, &list->rival[n_rivals]);
+            n_rivals += l->n_rivals;
         }
+        if (lbm_vec_push(&level->links, link) != LBM_OK)
+            return LBM_E_NOMEM;
+    }
     return LBM_OK;
+}
+
+/* Ids of rivals that the links of a host have together, at most. */
+static size_t
+rivals_most(const struct lbm_hosts *h, uint32_t self)
+{
+    size_t sum = 0;
+    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
+        sum += degree_of(h, self) + degree_of(h, h->target[e]);
+    return sum;
 }
 
 static void
@@ -79,40 +138,54 @@ present_rule(const struct lbm_node *node, const struct lbm_job_entry *entry, con
 }
 
 static enum lbm_err
+make_list(const struct lbm_hosts *h, uint32_t self, uint32_t *colour, struct link_list *list)
+{
+    uint32_t directions = h->offset[h->n];
+    list->colour = colour;
+    list->number = lbm_alloc(directions, sizeof *list->number);
+    list->rival = lbm_alloc(rivals_most(h, self), sizeof *list->rival);
+    list->share = lbm_alloc(h->n, sizeof *list->share);
+    list->link = lbm_alloc(degree_of(h, self), sizeof *list->link);
+    if (colour == NULL || !list->number || !list->rival || !list->share || !list->link)
+        return LBM_E_NOMEM;
+    scale_shares(h, list->share);
+    return number_links(h, list->number);
+}
+
+static enum lbm_err
 start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct levelling *level = &job->level;
     struct lbm_hosts h = policy_hosts(node);
+    struct lbm_rule rule = present_rule(node, entry, &h);
     uint32_t self = lbm_view_number(&node->view, node->host), directions = h.offset[h.n];
     uint32_t *colour = lbm_alloc(directions, sizeof *colour);
-    double *share = lbm_alloc(h.n, sizeof *share);
-    struct lbm_level_link *links = lbm_alloc(h.offset[self + 1] - h.offset[self], sizeof *links);
-    enum lbm_err err = colour != NULL && share != NULL && links != NULL ? LBM_OK : LBM_E_NOMEM;
+    struct link_list list = {.h = &h, .rule = &rule};
+    enum lbm_err err = make_list(&h, self, colour, &list);
     uint32_t n_colours = err == LBM_OK ? lbm_hosts_colour(&h, colour) : 0;
     if (n_colours == 0 && directions != 0)
         err = LBM_E_NOMEM;
+    if (err == LBM_OK)
+        err = list_links(node, level, &list);
     if (err == LBM_OK) {
-        scale_shares(&h, share);
-        err = list_links(node, level, &h, colour, share, links);
-    }
-    if (err == LBM_OK) {
-        struct lbm_rule rule = present_rule(node, entry, &h);
         double vertex = floor((double)entry->work / entry->vertices),
                part = floor((double)entry->work / h.n / 64);
         struct lbm_level_config config = {.rule = &rule,
                                           .n_colours = n_colours,
                                           .n_all_links = directions / 2,
                                           .diameter = node->view.diameter,
-                                          .share = share[self],
+                                          .share = list.share[self],
                                           .target = job_target(node, entry, node->host),
                                           .limit = (double)job_limit(node, entry, node->host),
                                           .unit = fmax(fmax(vertex, part), 1),
                                           .seed = entry->seed};
-        err = lbm_level_start(&level->numbers, &config, (double)session_load(job), links, level->links.n);
+        err = lbm_level_start(&level->numbers, &config, (double)session_load(job), list.link, level->links.n);
     }
     free(colour);
-    free(share);
-    free(links);
+    free(list.number);
+    free(list.rival);
+    free(list.share);
+    free(list.link);
     return err;
 }
 

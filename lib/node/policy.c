@@ -46,9 +46,10 @@ choose(const struct lbm_hosts *h, enum lbm_policy policy, struct lbm_job_policy 
         return err;
     struct lbm_balance_options options = {
         .policy = policy,
-        .ports = LBM_PORTS_ONE,
+        .ports = LBM_PORTS_ALL, /* words are small and go to all neighbours at once */
         .integer = policy == LBM_POLICY_AUTO || lbm_policy_is_integer(policy),
         .stop = LBM_STOP_QUIET,
+        .daemons = 1,
     };
     if (policy != LBM_POLICY_AUTO) {
         err = lbm_rule_make(&net, &options, &out->rule, diag);
@@ -86,11 +87,13 @@ policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule, struct l
     struct lbm_hosts h = policy_hosts(node);
     enum lbm_policy policy = (enum lbm_policy)(asked - LBM_JOB_POLICY_FIRST);
     enum lbm_err err = LBM_OK;
-    if (policy != LBM_POLICY_AUTO && lbm_policy_turns(policy) == LBM_TURNS_GLOBAL)
-        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, lbm_policy_name(policy), 0,
-                            "needs the loads of all hosts at once (%s): hosts know their neighbours alone; "
-                            "try it with lbsim balance",
-                            lbm_policy_source(policy));
+    if (policy != LBM_POLICY_AUTO && !lbm_policy_is_local(policy))
+        return lbm_diag_set(
+            diag, LBM_E_UNSUPPORTED, lbm_policy_name(policy), 0,
+            "needs what no host knows, all loads or a number for each link (%s): hosts know their "
+            "neighbours alone; "
+            "try it with lbsim balance",
+            lbm_policy_source(policy));
     if (h.n < 2)
         return LBM_OK; /* nobody to balance with */
     uint32_t most = h.topology <= LBM_TOPOLOGY_HYPERCUBE ? CLOSED_HOSTS_MAX : SPECTRUM_HOSTS_MAX;
@@ -136,7 +139,9 @@ is_sound(const struct lbm_rule *rule)
         return 0;
     switch (lbm_policy_turns(rule->policy)) {
     case LBM_TURNS_ALL:
-        return rule->alpha > 0 && (rule->policy == LBM_POLICY_DIFFUSION || rule->gamma < 1);
+        return lbm_policy_is_local(rule->policy) && rule->alpha > 0 &&
+               (rule->policy == LBM_POLICY_DIFFUSION || rule->gamma < 1);
+    case LBM_TURNS_MATCHED:
     case LBM_TURNS_COLOURS:
         return lbm_policy_ends_in_a_sweep(rule->policy) ||
                (rule->lambda_denominator > 0 && rule->lambda_numerator <= rule->lambda_denominator);

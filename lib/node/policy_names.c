@@ -41,5 +41,8 @@ lbm_job_policy_by_name(const char *name)
 int
 lbm_job_policy_is_local(uint32_t policy)
 {
-    return policy != LBM_JOB_POLICY_FIRST + LBM_POLICY_CWA;
+    return policy != LBM_JOB_POLICY_FIRST + LBM_POLICY_CWA &&
+           policy != LBM_JOB_POLICY_FIRST + LBM_POLICY_OPS &&
+           policy != LBM_JOB_POLICY_FIRST + LBM_POLICY_POTENTIALS &&
+           policy != LBM_JOB_POLICY_FIRST + LBM_POLICY_OPTIMIZED;
 }

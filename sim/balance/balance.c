@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "balance/schedule.h"
+#include "balance/whole.h"
 #include "base/mem.h"
 #include "file/file.h"
 #include "sim/balance/loads.h"
@@ -19,15 +21,18 @@ struct session {
     struct balance_command o;
     struct lbm_hosts h;
     struct lbm_network net;
-    struct lbm_rule rule; /* of many runs */
-    double *load;
-    uint64_t *start; /* [n] the loads before, for --schedule */
+    struct lbm_rule rule;         /* of many runs */
+    double *load, *flow, *before; /* flow [n_links]; before [n] the loads at first */
+    double *link_alpha;           /* [n_links] --alpha file: */
+    struct lbm_flow_size least; /* of the last run: that any flow has to the same loads; sum < 0: not known */
+    double bound, departure;    /* whole-diffusion: RSW98's, and what it was; bound < 0: not known */
+    uint64_t *start;            /* [n] the loads before, for --schedule */
     LBM_VEC(struct lbm_transfer) transfers;
     int failed;                       /* memory was short */
     struct lbm_balance_result result; /* of the last run */
     struct lbm_schedule_result schedule[LBM_SCHEDULE_COUNT];
     double total_before, total_after;
-    double steps, rounds, steps_2; /* sums over the runs */
+    double steps, rounds, cost, steps_2; /* sums over the runs */
     uint64_t settled;
     struct lbm_service_result service;
 };
@@ -80,27 +85,59 @@ ports_text(const struct session *s)
     return s->o.run.ports == LBM_PORTS_ONE ? "one" : "all";
 }
 
+static double
+over(double part, double whole)
+{
+    return whole > 0.0 ? part / whole : 1.0;
+}
+
+static void
+print_flow(const struct session *s)
+{
+    const struct lbm_balance_result *r = &s->result;
+    if (s->least.sum >= 0.0)
+        printf("net flow    %.9g units times links, %.4g times the least; root of squares %.6g, %.4g times\n"
+               "busiest     %.9g units over one link, %.4g times the least\n",
+               r->net.sum, over(r->net.sum, s->least.sum), r->net.root, over(r->net.root, s->least.root),
+               r->net.busiest, over(r->net.busiest, s->least.busiest));
+    else
+        printf("net flow    %.9g units times links, root of squares %.6g; the least of so many hosts is not "
+               "computed\nbusiest     %.9g units over one link\n",
+               r->net.sum, r->net.root, r->net.busiest);
+    printf("cost        %.6g rounds, transfers of the busiest link included (--transfer)\n", r->cost);
+    if (s->bound >= 0.0)
+        printf("rounding    whole units were at most %.4g off loads of any fraction; at most %.4g on these "
+               "hosts (Rabani et al. 1998)\n",
+               s->departure, s->bound);
+}
+
 static void
 print_text(const struct session *s)
 {
     const struct lbm_balance_result *r = &s->result;
     printf("policy      %s (%s)\n", lbm_policy_name(r->rule.policy), lbm_policy_source(r->rule.policy));
-    if (r->rule.alpha > 0.0)
-        printf("alpha       %.7g, gamma %.9g a step\n", r->rule.alpha, r->rule.gamma);
+    if (r->rule.n_poles > 0)
+        printf("alpha       1 / lambda, one eigenvalue a step, %" PRIu32 " steps\n", r->rule.n_poles);
+    else if (r->rule.alpha > 0.0)
+        printf("alpha       %s%.7g, gamma %.9g a step\n",
+               r->rule.link_alpha != NULL ? "of each link, up to " : "", r->rule.alpha, r->rule.gamma);
     if (r->rule.lambda > 0.0)
-        printf("lambda      %.7g, gamma %.9g a sweep\n", r->rule.lambda, r->rule.gamma);
+        printf("lambda      %.7g, gamma %.9g a %s\n", r->rule.lambda, r->rule.gamma,
+               r->rule.policy == LBM_POLICY_RANDOM_MATCHING ? "step" : "sweep");
     printf("%s\nsteps       %" PRIu64 ", %.4g sweeps, %.6g rounds (%s port)\n",
            r->settled ? "settled     yes" : "settled     no", r->steps, r->sweeps, r->rounds, ports_text(s));
     if (s->o.runs > 1)
-        printf("of %-8" PRIu64 " %.6g steps, %.6g rounds on average, deviation %.4g; %" PRIu64 " settled\n",
-               s->o.runs, s->steps / (double)s->o.runs, s->rounds / (double)s->o.runs, sqrt(s->steps_2),
-               s->settled);
+        printf("of %-8" PRIu64 " %.6g steps, %.6g rounds, cost %.6g on average, deviation %.4g; %" PRIu64
+               " settled\n",
+               s->o.runs, s->steps / (double)s->o.runs, s->rounds / (double)s->o.runs,
+               s->cost / (double)s->o.runs, sqrt(s->steps_2), s->settled);
     if (r->detected > 0)
         printf("detected    after sweep %" PRIu64 ", by counters\n", r->detected);
     printf("messages    %" PRIu64 "\nmoved       %.9g units times links, %" PRIu64 " transfers\n",
            r->messages, r->moved, r->moves);
     if (r->collection > 0.0)
         printf("collection  %g of the rounds, before the first step\n", r->collection);
+    print_flow(s);
     printf("deviation   %.6g of the mean; linked hosts differ by at most %.6g\n", r->deviation,
            r->difference);
     printf("max - min   %.6g\n", r->spread);
@@ -120,6 +157,19 @@ print_text(const struct session *s)
 }
 
 static void
+print_json_flow(const struct session *s)
+{
+    const struct lbm_balance_result *r = &s->result;
+    printf("\"net_flow\": %.17g, \"net_flow_root\": %.17g, \"busiest\": %.17g, \"cost\": %.17g, ", r->net.sum,
+           r->net.root, r->net.busiest, r->cost);
+    if (s->least.sum >= 0.0)
+        printf("\"net_flow_least\": %.17g, \"net_flow_root_least\": %.17g, \"busiest_least\": %.17g, ",
+               s->least.sum, s->least.root, s->least.busiest);
+    if (s->bound >= 0.0)
+        printf("\"rounding\": %.17g, \"rounding_bound\": %.17g, ", s->departure, s->bound);
+}
+
+static void
 print_json(const struct session *s)
 {
     const struct lbm_balance_result *r = &s->result;
@@ -132,13 +182,15 @@ print_json(const struct session *s)
     printf("\"ports\": \"%s\", \"settled\": %s, \"steps\": %" PRIu64
            ", \"sweeps\": %.17g, \"rounds\": %.17g, ",
            ports_text(s), r->settled ? "true" : "false", r->steps, r->sweeps, r->rounds);
-    printf(
-        "\"runs\": %" PRIu64 ", \"steps_mean\": %.17g, \"steps_deviation\": %.17g, \"rounds_mean\": %.17g, "
-        "\"runs_settled\": %" PRIu64 ", ",
-        s->o.runs, s->steps / (double)s->o.runs, sqrt(s->steps_2), s->rounds / (double)s->o.runs, s->settled);
+    printf("\"runs\": %" PRIu64
+           ", \"steps_mean\": %.17g, \"steps_deviation\": %.17g, \"rounds_mean\": %.17g, "
+           "\"cost_mean\": %.17g, \"runs_settled\": %" PRIu64 ", ",
+           s->o.runs, s->steps / (double)s->o.runs, sqrt(s->steps_2), s->rounds / (double)s->o.runs,
+           s->cost / (double)s->o.runs, s->settled);
     printf("\"detected\": %" PRIu64 ", \"messages\": %" PRIu64 ", \"moved\": %.17g, \"transfers\": %" PRIu64
            ", ",
            r->detected, r->messages, r->moved, r->moves);
+    print_json_flow(s);
     printf("\"deviation\": %.17g, \"difference\": %.17g, \"spread\": %.17g, \"collection\": %.17g, "
            "\"below_zero\": %.17g, ",
            r->deviation, r->difference, r->spread, r->collection, r->largest_negative);
@@ -193,9 +245,34 @@ run_once(struct session *s, uint64_t index, struct lbm_diag *diag)
         s->start[p] = (uint64_t)s->load[p];
     s->total_before = sum(s->load, s->h.n);
     s->transfers.n = 0;
-    err = lbm_balance_run(&s->net, &options, s->load, NULL, &s->result, diag);
+    memcpy(s->before, s->load, s->h.n * sizeof *s->load);
+    err = lbm_balance_run(&s->net, &options, s->load, s->flow, &s->result, diag);
     s->total_after = sum(s->load, s->h.n);
+    if (err == LBM_OK)
+        s->cost += s->result.cost;
     return err == LBM_OK && s->o.schedule ? predict_schedules(s, diag) : err;
+}
+
+/* Of the last run: the least flow to the same loads, and how far rounding led whole units away. */
+static enum lbm_err
+compare(struct session *s, struct lbm_diag *diag)
+{
+    const struct lbm_rule *rule = &s->result.rule;
+    s->least.sum = s->bound = -1.0;
+    double *excess = lbm_copy(s->before, s->h.n, sizeof *excess);
+    enum lbm_err err = excess == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (uint32_t p = 0; err == LBM_OK && p < s->h.n; p++)
+        excess[p] -= s->load[p];
+    if (err == LBM_OK)
+        err = lbm_flow_least(&s->net.colouring, excess, &s->least);
+    free(excess);
+    if ((err == LBM_OK || err == LBM_E_LIMIT) && rule->policy == LBM_POLICY_WHOLE_DIFFUSION) {
+        err = lbm_whole_bound(&s->net, rule, &s->bound);
+        if (err == LBM_OK)
+            err = lbm_whole_departure(&s->net, rule, s->before, s->result.steps, &s->departure);
+    }
+    return err == LBM_E_NOMEM ? lbm_diag_set(diag, err, "balance", 0, "no memory for the least flow")
+                              : LBM_OK;
 }
 
 static enum lbm_err
@@ -217,7 +294,7 @@ run_all(struct session *s, struct lbm_diag *diag)
         s->settled += (uint64_t)s->result.settled;
     }
     s->steps_2 = s->o.runs > 1 ? square / (double)(s->o.runs - 1) : 0.0;
-    return err;
+    return err == LBM_OK ? compare(s, diag) : err;
 }
 
 static enum lbm_err
@@ -254,7 +331,16 @@ open_session(struct session *s, struct lbm_diag *diag)
     s->start = lbm_alloc(s->h.n, sizeof *s->start);
     if (s->load == NULL || s->start == NULL)
         return lbm_diag_set(diag, LBM_E_NOMEM, s->o.hosts, 0, "no memory for the loads");
-    return lbm_network_make(&s->h, &s->net, diag);
+    err = lbm_network_make(&s->h, &s->net, diag);
+    if (err != LBM_OK)
+        return err;
+    s->before = lbm_alloc(s->h.n, sizeof *s->before);
+    s->flow = lbm_alloc(s->net.colouring.n_links, sizeof *s->flow);
+    s->link_alpha = lbm_alloc(s->net.colouring.n_links, sizeof *s->link_alpha);
+    if (s->before == NULL || s->flow == NULL || s->link_alpha == NULL)
+        return lbm_diag_set(diag, LBM_E_NOMEM, s->o.hosts, 0, "no memory for the flows");
+    s->o.run.link_alpha = s->link_alpha;
+    return s->o.links == NULL ? LBM_OK : links_read(s->o.links, &s->net.colouring, s->link_alpha, diag);
 }
 
 static void
@@ -264,6 +350,9 @@ close_session(struct session *s)
     lbm_hosts_free(&s->h);
     lbm_vec_free(&s->transfers);
     free(s->load);
+    free(s->before);
+    free(s->flow);
+    free(s->link_alpha);
     free(s->start);
 }
 

@@ -16,4 +16,12 @@
 enum lbm_err loads_make(const char *spec, uint32_t n, int integer, uint64_t seed, double *load,
                         struct lbm_diag *diag) LBM_MUST_CHECK;
 
+struct lbm_colouring;
+
+/* An alpha for each link (CYB89's alpha_ij) from a file: lines of two hosts, counted from 0, and a number >=
+ * 0; # begins a remark. Every link once, in either direction. Out:     alpha [c->n_links]. Errors:
+ * LBM_E_SYNTAX, LBM_E_RANGE, LBM_E_EXISTS with the line; those of reading a file; LBM_E_NOMEM. */
+enum lbm_err links_read(const char *path, const struct lbm_colouring *c, double *alpha,
+                        struct lbm_diag *diag) LBM_MUST_CHECK;
+
 #endif

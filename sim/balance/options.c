@@ -48,7 +48,17 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                        .max = 1e15,
                        .text = "of level: over the mean load, 0.01 unless told; of neighbours: in units, 1"},
     [BALANCE_SEED] = SIM_SEED_OPTION,
+    [BALANCE_TRANSFER] = {.name = "transfer",
+                          .type = LBM_OPTION_NUMBER,
+                          .value = "ROUNDS",
+                          .max = 1e9,
+                          .text =
+                              "the mean load takes as long over a link as so many rounds; 128 unless told, "
+                              "0: rounds alone count"},
     [BALANCE_JSON] = LBM_JSON_OPTION,
+    [BALANCE_DAEMONS] = {.name = "daemons",
+                         .text =
+                             "auto takes what daemons can run, and loads of any fraction for whole units"},
     [BALANCE_POLICY] = {.name = "policy",
                         .type = LBM_OPTION_CHOICE,
                         .value = "POLICY",
@@ -65,7 +75,9 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                        .type = LBM_OPTION_TEXT,
                        .value = "A",
                        .fallback = "optimal",
-                       .text = "of diffusion: optimal, safe, or a number from 0 to 1"},
+                       .text =
+                           "of diffusion: optimal, safe, feasible, metropolis, optimized, a number from 0 to "
+                           "1, or file:PATH, lines of two hosts and the alpha of their link"},
     [BALANCE_LAMBDA] = {.name = "lambda",
                         .type = LBM_OPTION_NUMBER,
                         .value = "L",
@@ -115,16 +127,28 @@ read_alpha(const char *text, struct lbm_balance_options *run, struct lbm_diag *d
 {
     static const struct lbm_option number = {.type = LBM_OPTION_NUMBER, .value = "A", .max = 1};
     struct lbm_option_value value = {0};
-    run->alpha_rule = strcmp(text, "optimal") == 0 ? LBM_ALPHA_OPTIMAL
-                      : strcmp(text, "safe") == 0  ? LBM_ALPHA_SAFE
-                                                   : LBM_ALPHA_GIVEN;
-    if (run->alpha_rule != LBM_ALPHA_GIVEN)
-        return LBM_OK;
+    static const struct {
+        const char *name;
+        enum lbm_alpha rule;
+    } words[] = {{"optimal", LBM_ALPHA_OPTIMAL},
+                 {"safe", LBM_ALPHA_SAFE},
+                 {"feasible", LBM_ALPHA_FEASIBLE},
+                 {"metropolis", LBM_ALPHA_METROPOLIS},
+                 {"optimized", LBM_ALPHA_OPTIMIZED}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i].name) == 0) {
+            run->alpha_rule = words[i].rule;
+            return LBM_OK;
+        }
+    run->alpha_rule = LBM_ALPHA_GIVEN;
     enum lbm_err err = lbm_option_convert(&number, text, "--alpha", &value, diag);
     run->alpha = value.number;
-    return err == LBM_E_SYNTAX ? lbm_diag_set(diag, err, "--alpha", 0,
-                                              "'%.60s' is not optimal, safe, or a number from 0 to 1", text)
-                               : err;
+    return err == LBM_E_SYNTAX
+               ? lbm_diag_set(diag, err, "--alpha", 0,
+                              "'%.60s' is not optimal, safe, feasible, metropolis, optimized, a "
+                              "number from 0 to 1, or file:PATH",
+                              text)
+               : err;
 }
 
 static enum lbm_err
@@ -159,7 +183,10 @@ read_run(const struct lbm_option_value *value, struct lbm_balance_options *run)
                                         .constant = value[BALANCE_CONSTANT].number,
                                         .low = (uint32_t)value[BALANCE_LOW].integer,
                                         .steps_max = value[BALANCE_STEPS].integer,
-                                        .seed = value[BALANCE_SEED].integer};
+                                        .seed = value[BALANCE_SEED].integer,
+                                        .daemons = value[BALANCE_DAEMONS].given};
+    if (value[BALANCE_TRANSFER].given)
+        run->transfer = value[BALANCE_TRANSFER].number > 0.0 ? value[BALANCE_TRANSFER].number : -1.0;
     if (value[BALANCE_POLICY].given)
         run->policy = (enum lbm_policy)value[BALANCE_POLICY].integer;
     run->stop = run->integer ? LBM_STOP_QUIET : LBM_STOP_LEVEL;
@@ -191,7 +218,10 @@ balance_options_read(const struct lbm_cli *cli, struct balance_command *out, str
     read_run(value, &o.run);
     if (o.loads == NULL)
         o.loads = o.run.integer ? "uniform:128" : "uniform:1";
-    if (value[BALANCE_ALPHA].given)
+    if (value[BALANCE_ALPHA].given && strncmp(value[BALANCE_ALPHA].text, "file:", 5) == 0) {
+        o.links = value[BALANCE_ALPHA].text + 5;
+        o.run.alpha_rule = LBM_ALPHA_LINKS;
+    } else if (value[BALANCE_ALPHA].given)
         err = read_alpha(value[BALANCE_ALPHA].text, &o.run, diag);
     if (err == LBM_OK && o.has_arrivals)
         err = read_arrivals(value[BALANCE_ARRIVALS].text, &o.arrivals, diag);

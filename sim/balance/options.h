@@ -8,6 +8,7 @@
 
 struct balance_command {
     const char *hosts, *loads;
+    const char *links; /* file of alphas, one a link, or NULL */
     struct lbm_balance_options run;
     int has_arrivals;
     struct lbm_arrivals arrivals;
@@ -23,7 +24,9 @@ enum {
     BALANCE_PORTS,
     BALANCE_BOUND,
     BALANCE_SEED,
+    BALANCE_TRANSFER,
     BALANCE_JSON,
+    BALANCE_DAEMONS,
     ADVISE_OPTIONS,
     BALANCE_POLICY = ADVISE_OPTIONS,
     BALANCE_LOADS,
