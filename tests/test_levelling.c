@@ -29,7 +29,7 @@ every_policy_levels_a_pile(void **state)
     (void)state;
     for (uint32_t policy = 0; policy < LBM_POLICY_COUNT; policy++) {
         struct scene scene;
-        if (policy == LBM_POLICY_AUTO || lbm_policy_turns((enum lbm_policy)policy) == LBM_TURNS_GLOBAL)
+        if (policy == LBM_POLICY_AUTO || !lbm_policy_is_local((enum lbm_policy)policy))
             continue;
         struct cluster_options options =
             with(LBM_JOB_POLICY_FIRST + policy, (enum lbm_schedule)(policy % LBM_SCHEDULE_COUNT));

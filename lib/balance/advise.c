@@ -293,6 +293,14 @@ add_candidate(const struct trials *t, enum lbm_policy policy, struct lbm_advice 
     return LBM_OK;
 }
 
+/* Nonzero if a goes before b. What was not tried cannot cost less than the cheapest that was: its flow is
+ * taken for the least, and so it goes behind. */
+static int
+is_cheaper(const struct lbm_candidate *a, const struct lbm_candidate *b)
+{
+    return a->tried != b->tried ? a->tried : a->cost < b->cost * (1.0 - MARGIN);
+}
+
 /* By insertion: stable, and the order above decides between those that trials hardly tell apart. */
 static void
 sort_candidates(struct lbm_advice *advice)
@@ -300,7 +308,7 @@ sort_candidates(struct lbm_advice *advice)
     for (unsigned i = 1; i < advice->n; i++) {
         struct lbm_candidate c = advice->candidate[i];
         unsigned k = i;
-        for (; k > 0 && c.cost < advice->candidate[k - 1].cost * (1.0 - MARGIN); k--)
+        for (; k > 0 && is_cheaper(&c, &advice->candidate[k - 1]); k--)
             advice->candidate[k] = advice->candidate[k - 1];
         advice->candidate[k] = c;
     }

@@ -31,15 +31,16 @@
       "whole units: the larger gives it, as counted in the table")                                           \
     X(CWA, 9, "cwa", "RJK03 section 5", "whole units, by halves of the cube, all loads known to all")        \
     X(EDGE_REMAP, 10, "edge-remap", "HEI97 fig. 9", "random links, one unit from the larger to the smaller") \
-    X(AUTO, 11, "auto", "the advice", "the one whose rounds and net flow are predicted to cost least")           \
-    X(OPS, 12, "ops", "Diekmann et al. 1999",                                                                    \
+    X(AUTO, 11, "auto", "the advice", "the one whose rounds and net flow are predicted to cost least")       \
+    X(OPS, 12, "ops", "Diekmann et al. 1999",                                                                \
       "diffusion that takes out one eigenvalue a step: exact at the end")                                    \
-    X(POTENTIALS, 13, "potentials", "Hu and Blake 1999", "least squares of the flow, by conjugate gradients")    \
-    X(METROPOLIS, 14, "metropolis", "Xiao and Boyd 2004",                                                        \
+    X(POTENTIALS, 13, "potentials", "Hu and Blake 1999",                                                     \
+      "least squares of the flow, by conjugate gradients")                                                   \
+    X(METROPOLIS, 14, "metropolis", "Xiao and Boyd 2004",                                                    \
       "diffusion, each link with an alpha of its two degrees")                                               \
-    X(OPTIMIZED, 15, "optimized", "Xiao and Boyd 2004",                                                          \
+    X(OPTIMIZED, 15, "optimized", "Xiao and Boyd 2004",                                                      \
       "diffusion, each link with the alpha that is best for all")                                            \
-    X(RANDOM_MATCHING, 16, "random-matching", "Ghosh and Muthukrishnan 1996",                                    \
+    X(RANDOM_MATCHING, 16, "random-matching", "Ghosh and Muthukrishnan 1996",                                \
       "pairs drawn at random, each levels")                                                                  \
     X(WHOLE_DIFFUSION, 17, "whole-diffusion", "Rabani et al. 1998", "diffusion of whole units, rounded down")
 
@@ -120,7 +121,7 @@ struct lbm_balance_options {
     uint32_t low;                                  /* of cwa: dimensions by OEM before it; 0: none */
     double constant;                               /* c of random-load; 0: the best for the bound */
     double transfer; /* rounds that the mean load takes over a link; 0: usual, < 0: none */
-    int daemons;     /* auto: of what daemons can run, loads of any fraction too; what they carry is rounded */
+    int daemons; /* auto: of what daemons can run, loads of any fraction too; what they carry is rounded */
     enum lbm_stop stop;
     double bound;       /* see enum lbm_stop; > 0 for real loads */
     uint64_t steps_max; /* 0: as many as the spectrum lets expect, and some more */
@@ -135,7 +136,7 @@ struct lbm_rule {
     const double *link_alpha; /* [n_links] of each link, or NULL; of the network or the options */
     const double *pole;       /* [n_poles] ops: eigenvalues as they are taken out; of the network */
     uint32_t n_poles;         /* as many as there are, or more: some are repeated against rounding */
-    double lambda;                                 /* of exchange */
+    double lambda;            /* of exchange */
     uint32_t lambda_numerator, lambda_denominator; /* the same for integers */
     uint32_t low; /* of cwa: dimensions, from the lowest on, that OEM takes before (RJK03 section 5.5) */
     double gamma; /* what a step of diffusion, a sweep of exchange leaves of the slowest deviation; or NAN */
@@ -265,9 +266,9 @@ enum lbm_err lbm_balance_serve(const struct lbm_network *net, const struct lbm_b
                                const struct lbm_arrivals *arrivals, uint64_t warm_up, uint64_t steps,
                                struct lbm_service_result *result, struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* The same in closed form, over sigma^2. bound: CYB89 Theorem 2 after `steps` steps from level loads, INFINITY
- * in the end. On a hypercube of 2^d hosts what is exact: of diffusion with alpha after `steps`; of dimension
- * exchange in the end, `every` dimensions an arrival (Theorem 5). */
+/* The same in closed form, over sigma^2. bound: CYB89 Theorem 2 after `steps` steps from level loads,
+ * INFINITY in the end. On a hypercube of 2^d hosts what is exact: of diffusion with alpha after `steps`; of
+ * dimension exchange in the end, `every` dimensions an arrival (Theorem 5). */
 double lbm_variance_bound(double n, double gamma, double steps);
 double lbm_variance_diffusion(unsigned d, double alpha, double steps);
 double lbm_variance_exchange(unsigned d, unsigned every);
