@@ -217,17 +217,17 @@ struct lbm_balance_result {
     struct lbm_rule rule;
     uint64_t steps;
     double sweeps;
-    double rounds;           /* in the model of communication of the options */
-    uint64_t messages;       /* each link in use tells both ends, once a step */
-    double moved;            /* work units times links, of all steps */
+    double rounds;            /* in the model of communication of the options */
+    uint64_t messages;        /* each link in use tells both ends, once a step */
+    double moved;             /* work units times links, of all steps */
     struct lbm_flow_size net; /* what is left when opposite flows of different steps cancel */
-    double cost;             /* rounds, and those that the busiest link takes for its net flow */
-    uint64_t moves;          /* links that carried anything, over all steps */
-    double deviation;        /* SAN's: largest |w_p / share_p - mean| over the mean; 0 if there is no load */
-    double difference;       /* largest of two linked hosts, work units at equal shares */
-    double spread;           /* largest load less the least, at equal shares */
-    double collection;       /* rounds to collect all loads before the first step, counted in rounds: cwa */
-    double largest_negative; /* the most a load fell below 0 on the way, work units */
+    double cost;              /* rounds, and those that the busiest link takes for its net flow */
+    uint64_t moves;           /* links that carried anything, over all steps */
+    double deviation;         /* SAN's: largest |w_p / share_p - mean| over the mean; 0 if there is no load */
+    double difference;        /* largest of two linked hosts, work units at equal shares */
+    double spread;            /* largest load less the least, at equal shares */
+    double collection;        /* rounds to collect all loads before the first step, counted in rounds: cwa */
+    double largest_negative;  /* the most a load fell below 0 on the way, work units */
     uint64_t detected; /* exchange until quiet: the sweep after which every host knows (XL95); 0: not asked */
     int settled;
     char why[1024]; /* how it ended, or why it does not settle, naming the theorem; why auto chose */
