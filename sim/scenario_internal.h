@@ -49,7 +49,9 @@ struct scenario {
     struct lbm_buf lines; /* of the trace so far */
     const char *awaited;  /* pattern; NULL: nothing */
     int has_come;
-    uint32_t line; /* at work */
+    uint32_t line;        /* at work */
+    uint32_t load_vertex; /* of which applications report the load below, after `load` */
+    double load;
 };
 
 /* ---- scenario_read.c ----------------------------------------------------------------------------------- */

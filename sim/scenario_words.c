@@ -392,6 +392,32 @@ manner(struct scenario *s, const struct arguments *a)
     cluster_set_manner(s->story.cluster, (enum manner)a->number[0]);
 }
 
+static double
+load_of_each(void *arg, uint32_t vertex, int64_t now_us)
+{
+    const struct scenario *s = arg;
+    (void)now_us;
+    return vertex == s->load_vertex ? s->load : 1;
+}
+
+static void
+load(struct scenario *s, const struct arguments *a)
+{
+    s->load_vertex = (uint32_t)a->number[0];
+    s->load = (double)a->number[1];
+    cluster_set_loads(s->story.cluster, load_of_each, s);
+}
+
+static void
+expect_sum(struct scenario *s, const struct arguments *a)
+{
+    const Lbm__JobEntry *job = cluster_job(s->story.cluster, host_in(a, 0), "job0");
+    if (job == NULL)
+        scenario_fails(s, "--", "the host does not know job0");
+    else if (job->work != a->number[1])
+        scenario_fails(s, "--", "it is %" PRIu64, job->work);
+}
+
 static void
 change_host(struct scenario *s, Lbm__HostAction action, uint32_t host, uint32_t at, double capacity)
 {
@@ -496,6 +522,8 @@ const struct scenario_row scenario_rows[] = {
     {"expect TEXT happened", "there was such a line", expect_happened, NULL, NEEDS_NOTHING},
     {"expect TEXT never", "there was none so far", expect_never, NULL, NEEDS_NOTHING},
     {"expect vertices HOST NUMBER to NUMBER", "so many are the host's", expect_vertices, NULL, NEEDS_NOTHING},
+    {"expect sum HOST NUMBER", "the host takes the loads of job0 to add up to that", expect_sum, NULL,
+     NEEDS_UP},
     {"expect buddy HOST HOST", "the buddy of the first is the second", expect_buddy, NULL, NEEDS_UP},
 
     {"hold KIND HOST HOST", "from such a message on, what the first sends to the second waits", hold, NULL,
@@ -530,6 +558,8 @@ const struct scenario_row scenario_rows[] = {
     {"application HOST obedient|slow|disobedient", "one for job0 begins", application, NULL, NEEDS_NOTHING},
     {"applications obedient|slow|disobedient", "one for job0 begins on each host that is up", applications,
      NULL, NEEDS_NOTHING},
+    {"load NUMBER NUMBER", "from now on applications say that a vertex costs so much, and each other one 1",
+     load, NULL, NEEDS_NOTHING},
     {"manner obedient|slow|disobedient", "of all applications from now on", manner, NULL, NEEDS_NOTHING},
     {"kill-applications HOST", "all of them", kill_applications, NULL, NEEDS_NOTHING},
 

@@ -205,7 +205,8 @@ load_timer(struct lbm_node *node, struct job *job)
     if (sum == 0 || (!is_sure && mean == 0))
         return;
     uint64_t whole = is_sure ? sum : mean;
-    if ((whole > known ? whole - known : known - whole) > known / WHOLE_PARTS)
+    /* A sum that equals the submitted one is stored too: the others keep an older figure until they hear one. */
+    if (job->whole == 0 || (whole > known ? whole - known : known - whole) > known / WHOLE_PARTS)
         job->whole = whole;
     if (is_sure && count != 0)
         job->count = (uint32_t)count;
