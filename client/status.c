@@ -20,6 +20,7 @@ static const struct lbm_column status_columns[] = {
     {"members", "members", LBM_COLUMN_COUNT, 0},
     {"heard", "members heard", LBM_COLUMN_COUNT, 0},
     {"silent_text", "silent", LBM_COLUMN_TEXT, 0},
+    {"log_awaits_text", "control log waits for", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
     {"buddy", "copies go to host", LBM_COLUMN_COUNT, 0},
@@ -47,6 +48,23 @@ add_lease(json_t *object, const Lbm__StatusReply *s)
     json_object_set_new(object, "buddy", s->buddy != LBM_NONE ? json_integer(s->buddy) : json_null());
 }
 
+/* A list of hosts: for programs, and for people if there are any. */
+static void
+add_list(json_t *object, const char *key, const char *text_key, size_t n, const uint32_t *host)
+{
+    json_t *list = json_array();
+    char text[256] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(list, json_integer(host[i]));
+        if (len < sizeof text - 16)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%shost %u", i != 0 ? ", " : "", host[i]);
+    }
+    json_object_set_new(object, key, list);
+    if (text[0] != '\0')
+        json_object_set_new(object, text_key, json_string(text));
+}
+
 static enum lbm_err
 take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
 {
@@ -55,28 +73,20 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
     (void)handle;
     if (s == NULL)
         return LBM_OK;
-    json_t *silent = json_array();
-    char text[256] = "";
-    size_t len = 0;
-    for (size_t i = 0; i < s->n_silent; i++) {
-        json_array_append_new(silent, json_integer(s->silent[i]));
-        if (len < sizeof text - 16)
-            len += (size_t)snprintf(text + len, sizeof text - len, "%shost %u", i != 0 ? ", " : "",
-                                    s->silent[i]);
-    }
     *object = json_pack(
-        "{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
+        "{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
         (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
         "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "founder", (int)s->founder, "uptime_s",
-        s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "silent", silent, "vertices",
+        s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "vertices",
         (json_int_t)s->vertices, "handoffs", (json_int_t)s->handoffs, "messages_sent",
         (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received, "bytes_sent",
         (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
-    if (*object != NULL)
-        add_lease(*object, s);
-    if (*object != NULL && text[0] != '\0')
-        json_object_set_new(*object, "silent_text", json_string(text));
-    return *object != NULL ? LBM_OK : LBM_E_NOMEM;
+    if (*object == NULL)
+        return LBM_E_NOMEM;
+    add_lease(*object, s);
+    add_list(*object, "silent", "silent_text", s->n_silent, s->silent);
+    add_list(*object, "log_awaits", "log_awaits_text", s->n_awaited, s->awaited);
+    return LBM_OK;
 }
 
 static enum lbm_status
@@ -96,6 +106,7 @@ run_status(const struct lbm_cli *client)
         int json = client->global[LBM_GLOBAL_JSON].given;
         if (json) {
             json_object_del(object, "silent_text");
+            json_object_del(object, "log_awaits_text");
             json_object_del(object, "lease_text");
         }
         if (lbm_table_print_object(stdout, status_columns, sizeof status_columns / sizeof *status_columns,
@@ -111,7 +122,8 @@ const struct lbm_command lbm_command_status = {
     .name = "status",
     .text = "show how a daemon and its cluster stand",
     .help = "Asks the daemon at --socket and answers at once from what it knows: members it has not heard "
-            "from for 1.6 seconds are named as silent.",
+            "from for 1.6 seconds are named as silent. A daemon that orders the control log asks all "
+            "members before it does so; while it waits, those that have not answered are named.",
     .run = run_status,
 };
 

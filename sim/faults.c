@@ -40,6 +40,8 @@ static const struct {
     [FAULT_RETURN] = {fault_return_all, NULL},
     [FAULT_DOUBLE] = {fault_crash_two, fault_restart_two},
     [FAULT_ROLL_BACK] = {fault_image, fault_roll_back},
+    [FAULT_ROLL_BACK_TWO] = {fault_image_two, fault_roll_back_two},
+    [FAULT_EMPTY] = {fault_empty, fault_restart},
     [FAULT_CLOCK_RATE] = {fault_clock_rate, NULL},
     [FAULT_SUSPEND] = {fault_pause_host, fault_go_on},
     [FAULT_STOP] = {fault_pause_host, fault_go_on},

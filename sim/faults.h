@@ -33,7 +33,9 @@
     X(EVICT_UNHEARD, "evict-unheard", 1, 6000, 20000, "a host is evicted, and some do not hear of it")       \
     X(RETURN, "return", 1, 0, 0, "hosts that are down come back")                                            \
     X(DOUBLE, "double-crash", 2, 300, 12000, "a host crashes, and a second one while that is repaired")      \
-    X(ROLL_BACK, "roll-back", 2, 1000, 6000, "a host's disk is an older one after a crash")                  \
+    X(ROLL_BACK, "roll-back", 3, 1000, 6000, "a host's disk is an older one after a crash")                  \
+    X(ROLL_BACK_TWO, "roll-back-two", 1, 1000, 6000, "the same for two hosts at once")                       \
+    X(EMPTY, "empty", 2, 300, 9000, "a host crashes, and its disk is a new one afterwards")                  \
     X(CLOCK_RATE, "clock-rate", 2, 0, 0, "a clock is wrong by up to 1 %")                                    \
     X(SUSPEND, "suspend", 3, 500, 20000, "a machine sleeps, its clock goes on")                              \
     X(STOP, "stop", 3, 300, 15000, "a daemon is stopped, its applications go on")                            \

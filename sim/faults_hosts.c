@@ -14,13 +14,28 @@ takes_down(struct story *s, uint32_t host)
     return 1;
 }
 
+/* Nonzero if an operator would start a host whose disk is a new one: the first host would begin a new cluster
+ * if it heard of nobody. */
+static int
+may_start_empty(struct story *s, uint32_t host)
+{
+    for (uint32_t p = 0; p < s->h.n; p++)
+        if (p != host && !s->dead[p] && cluster_is_up(s->cluster, p) && !cluster_is_stopped(s->cluster, p))
+            return cluster_is_whole(s->cluster);
+    return 0;
+}
+
 static void
 comes_back(struct story *s, uint32_t host)
 {
+    if (s->emptied[host] && !may_start_empty(s, host))
+        return; /* at the end of the faults */
     if (s->down[host] != 0)
         s->down[host]--;
-    if (s->down[host] == 0 && !s->dead[host] && !cluster_is_up(s->cluster, host))
+    if (s->down[host] == 0 && !s->dead[host] && !cluster_is_up(s->cluster, host)) {
+        s->emptied[host] = 0;
         cluster_restart(s->cluster, host);
+    }
 }
 
 int
@@ -120,17 +135,66 @@ fault_image(struct story *s, const struct fault *f)
     return 1;
 }
 
+/* Nonzero if a disk may go back in time, or be emptied. What only the leader has of the control log is lost
+ * with its disk, as with the host. */
+static int
+may_lose_disk(struct story *s, uint32_t host)
+{
+    return cluster_is_up(s->cluster, host) && cluster_is_whole(s->cluster) && story_may_lose(s) &&
+           (!orders_log(s, host) || (cluster_log_is_everywhere(s->cluster) && !story_may_be_promoting(s)));
+}
+
+static void
+go_back(struct story *s, uint32_t host)
+{
+    cluster_crash(s->cluster, host);
+    if (cluster_roll_back_disk(s->cluster, host))
+        story_disk_lost(s);
+}
+
 void
 fault_roll_back(struct story *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
-    if (!cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) || !story_may_lose(s) ||
-        orders_log(s, host))
+    if (!may_lose_disk(s, host))
         return;
-    cluster_crash(s->cluster, host);
-    if (cluster_roll_back_disk(s->cluster, host))
-        story_disk_lost(s);
+    go_back(s, host);
     cluster_restart(s->cluster, host);
+}
+
+int
+fault_image_two(struct story *s, const struct fault *f)
+{
+    struct fault other = *f;
+    other.a = f->b;
+    return host_of(s, f->a) != host_of(s, f->b) && fault_image(s, f) && fault_image(s, &other);
+}
+
+/* Neither has the other's copy: that would be more than one copy can save. */
+void
+fault_roll_back_two(struct story *s, const struct fault *f)
+{
+    uint32_t host[2] = {host_of(s, f->a), host_of(s, f->b)};
+    if (!may_lose_disk(s, host[0]) || !may_lose_disk(s, host[1]) || story_buddy(s, host[0]) == host[1] ||
+        story_buddy(s, host[1]) == host[0] || story_buddy(s, host[0]) == story_buddy(s, host[1]))
+        return;
+    go_back(s, host[0]);
+    go_back(s, host[1]);
+    cluster_restart(s->cluster, host[0]);
+    cluster_restart(s->cluster, host[1]);
+}
+
+int
+fault_empty(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    if (!may_lose_disk(s, host) || !takes_down(s, host))
+        return 0;
+    cluster_crash(s->cluster, host);
+    cluster_lose_disk(s->cluster, host);
+    s->emptied[host] = 1;
+    story_disk_lost(s);
+    return 1;
 }
 
 /* ---- pauses, clocks, memory, disks --------------------------------------------------------------------- */

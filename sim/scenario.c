@@ -178,6 +178,7 @@ play(struct scenario *s)
 {
     s->story.dead = lbm_alloc(s->story.h.n, 1);
     s->story.down = lbm_alloc(s->story.h.n, 1);
+    s->story.emptied = lbm_alloc(s->story.h.n, 1);
     s->story.cluster = cluster_new(&s->story.h, &s->story.cluster_options);
     cluster_trace(s->story.cluster, 1);
     for (size_t i = 0; i < s->commands.n && scenario_is_well(s); i++)
@@ -202,6 +203,7 @@ end(struct scenario *s)
     lbm_buf_free(&s->lines);
     free(s->story.dead);
     free(s->story.down);
+    free(s->story.emptied);
 }
 
 static enum lbm_status

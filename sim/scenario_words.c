@@ -8,7 +8,7 @@
 #include "graph/generate.h"
 #include "sim/scenario_internal.h"
 
-enum { CLOCK_PPM = CLUSTER_CLOCK_PPM, FOUND_US = 1000000, JOIN_US = 30000000 };
+enum { CLOCK_PPM = CLUSTER_CLOCK_PPM, FOUND_US = 3000000, JOIN_US = 30000000 };
 
 static uint32_t
 host_in(const struct arguments *a, uint32_t i)
@@ -275,6 +275,7 @@ set_clock(struct scenario *s, const struct arguments *a)
 OF_HOST(stop, cluster_stop)
 OF_HOST(suspend, cluster_suspend)
 OF_HOST(image, cluster_image_disk)
+OF_HOST(empty, cluster_lose_disk)
 OF_HOST(kill_applications, cluster_kill_applications)
 
 static void
@@ -547,6 +548,7 @@ const struct scenario_row scenario_rows[] = {
     {"destroy HOST", "the machine and its disk are lost for good", destroy, NULL, NEEDS_UP},
     {"image HOST", "remember what the disk holds", image, NULL, NEEDS_NOTHING},
     {"roll-back HOST", "the disk holds what it held at `image`", roll_back, NULL, NEEDS_DOWN},
+    {"empty HOST", "the disk is a new one, with nothing on it", empty, NULL, NEEDS_DOWN},
     {"stall-disk HOST TIME", "no sync ends meanwhile", stall_disk, NULL, NEEDS_UP},
     {"stop HOST", "the daemon alone stands still", stop, NULL, NEEDS_UP},
     {"suspend HOST", "the machine sleeps, its clock goes on", suspend, NULL, NEEDS_UP},

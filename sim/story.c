@@ -58,6 +58,7 @@ begin(struct story *s)
     story_draw(s);
     s->dead = lbm_alloc(s->h.n, 1);
     s->down = lbm_alloc(s->h.n, 1);
+    s->emptied = lbm_alloc(s->h.n, 1);
     s->cluster = cluster_new(&s->h, &s->cluster_options);
     cluster_trace(s->cluster, s->options.line != NULL);
 }
@@ -367,4 +368,5 @@ story_run(const struct story_options *options, struct story_result *result)
         lbm_graph_free(&s.g[i]);
     free(s.dead);
     free(s.down);
+    free(s.emptied);
 }

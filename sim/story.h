@@ -39,6 +39,7 @@ struct story {
     uint32_t jobs;          /* submitted so far: names job0, job1 ... */
     uint8_t *dead;          /* [h.n] lost for good */
     uint8_t *down;          /* [h.n] how many faults keep it down */
+    uint8_t *emptied;       /* [h.n] its disk is a new one, and it has not started since */
     int64_t loss_us;        /* of the last loss of a disk; 0: none */
     int disk_lost;          /* one was, or went back in time */
     int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */

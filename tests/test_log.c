@@ -21,7 +21,7 @@ static struct cluster *
 cluster_that_holds(const char *spec, enum lbm_log_engine engine, uint32_t late, uint32_t hold_members,
                    struct lbm_hosts *h)
 {
-    const struct cluster_options options = {.seed = 3,
+    const struct cluster_options options = {.seed = 4,
                                             .large_members = hold_members,
                                             .delay_least_us = 100,
                                             .delay_most_us = 300,
@@ -32,7 +32,7 @@ cluster_that_holds(const char *spec, enum lbm_log_engine engine, uint32_t late, 
     struct lbm_diag diag;
     assert_int_equal(lbm_hosts_generate(spec, h, &diag), LBM_OK);
     struct cluster *cluster = cluster_new(h, &options);
-    cluster_run(cluster, 15 * SECOND, NULL, NULL);
+    cluster_run(cluster, 20 * SECOND, NULL, NULL);
     return cluster;
 }
 
@@ -212,6 +212,105 @@ an_external_log_that_is_away_freezes_members_and_loses_nothing(void **state)
     lbm_hosts_free(&h);
 }
 
+/* ---- leaders whose disks are older copies -------------------------------------------------------------- */
+
+static uint64_t
+entries_of(struct cluster *cluster, uint32_t n)
+{
+    expect_same_views(cluster, n);
+    return status_of(cluster, 0)->view;
+}
+
+/* A leader that starts with one other host down goes on without it; with two it waits for them, or for its
+ * operator. */
+static void
+a_leader_that_starts_asks_the_others(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:5", LBM_LOG_ENGINE_LOCAL, 0, &h);
+    cluster_crash_with(cluster, 3, CRASH_ALL);
+    cluster_crash_with(cluster, 0, CRASH_ALL);
+    cluster_restart(cluster, 0);
+    cluster_run(cluster, 5 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(cluster, 0)->n_awaited, 1);
+    assert_int_equal(status_of(cluster, 0)->awaited[0], 3);
+    cluster_run(cluster, 10 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(cluster, 0)->n_awaited, 0);
+    assert_int_equal(scene_set_capacity(cluster, 1, 1, 3), LBM_OK);
+
+    cluster_restart(cluster, 3);
+    cluster_run(cluster, 10 * SECOND, NULL, NULL);
+    uint64_t before = status_of(cluster, 0)->view;
+    cluster_crash_with(cluster, 3, CRASH_ALL);
+    cluster_crash_with(cluster, 2, CRASH_ALL);
+    cluster_crash_with(cluster, 0, CRASH_ALL);
+    cluster_restart(cluster, 0);
+    cluster_run(cluster, 60 * SECOND, NULL, NULL);
+    assert_int_equal(status_of(cluster, 0)->n_awaited, 2);
+    assert_int_equal(status_of(cluster, 0)->view, before);
+    assert_int_equal(promote(cluster, 0, 0, 0), LBM_E_BUSY);
+    assert_int_equal(promote(cluster, 0, 0, 1), LBM_OK);
+    assert_int_equal(status_of(cluster, 0)->n_awaited, 0);
+    assert_int_equal(scene_set_capacity(cluster, 1, 1, 4), LBM_OK);
+    cluster_restart(cluster, 2);
+    cluster_restart(cluster, 3);
+    assert_true(entries_of(cluster, 5) > before);
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
+}
+
+/* An older copy, from when the leader was alone, and none at all: it takes what the others have. */
+static void
+a_leader_with_an_older_disk_takes_what_it_lacks(void **state)
+{
+    (void)state;
+    for (int is_empty = 0; is_empty < 2; is_empty++) {
+        struct lbm_hosts h;
+        struct cluster *cluster = cluster_of("ring:4", LBM_LOG_ENGINE_LOCAL, 3, &h);
+        cluster_image_disk(cluster, 0);
+        for (uint32_t p = 1; p < 4; p++)
+            cluster_restart(cluster, p);
+        cluster_run(cluster, 10 * SECOND, NULL, NULL);
+        uint64_t before = entries_of(cluster, 4), id = status_of(cluster, 1)->cluster;
+        cluster_crash_with(cluster, 0, CRASH_ALL);
+        if (is_empty)
+            cluster_lose_disk(cluster, 0);
+        else
+            assert_true(cluster_roll_back_disk(cluster, 0));
+        cluster_restart(cluster, 0);
+        cluster_run(cluster, 5 * SECOND, NULL, NULL);
+        assert_true(entries_of(cluster, 4) >= before);
+        assert_true(status_of(cluster, 0)->cluster == id);
+        assert_int_equal(scene_set_capacity(cluster, 0, 0, 7), LBM_OK);
+        assert_null(cluster_violation(cluster, &(const char *){NULL}));
+        cluster_free(cluster);
+        lbm_hosts_free(&h);
+    }
+}
+
+/* Promoted, then back to before that, while the former leader is away: nobody leads meanwhile, nothing forks.
+ */
+static void
+a_promoted_leader_that_forgot_it_leads_again(void **state)
+{
+    (void)state;
+    struct lbm_hosts h;
+    struct cluster *cluster = cluster_of("ring:4", LBM_LOG_ENGINE_LOCAL, 0, &h);
+    cluster_image_disk(cluster, 2);
+    assert_int_equal(promote(cluster, 2, 0, 0), LBM_OK);
+    assert_int_equal(scene_set_capacity(cluster, 1, 1, 4), LBM_OK);
+    expect_same_views(cluster, 4);
+    cluster_crash_with(cluster, 2, CRASH_ALL);
+    assert_true(cluster_roll_back_disk(cluster, 2));
+    cluster_restart(cluster, 2);
+    cluster_run(cluster, 20 * SECOND, NULL, NULL);
+    assert_int_equal(scene_set_capacity(cluster, 3, 3, 5), LBM_OK);
+    expect_same_views(cluster, 4);
+    cluster_free(cluster);
+    lbm_hosts_free(&h);
+}
+
 /* ---- one node by hand: a copy that has parted from the log --------------------------------------------- */
 
 struct bench {
@@ -351,6 +450,35 @@ receive(struct bench *b, uint32_t from, Lbm__Peer *message)
     step(b, &event);
 }
 
+/* Host 0 says that it has no more of the log than host 1, which leads; then the first entry of this life. */
+static void
+bench_leads(struct bench *b)
+{
+    Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
+    position.term = 1;
+    position.last = 3;
+    position.leader = 1;
+    position.in_step = 1;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_POSITION;
+    message.log_position = &position;
+    receive(b, 0, &message);
+    Lbm__Drain drain = LBM__DRAIN__INIT;
+    drain.incarnation = 1;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_DRAIN;
+    command.drain = &drain;
+    uint8_t bytes[64];
+    Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
+    append.index = 4;
+    append.term = 1;
+    append.command = (ProtobufCBinaryData){lbm__command__pack(&command, bytes), bytes};
+    message = (Lbm__Peer)LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_APPEND;
+    message.log_append = &append;
+    receive(b, 0, &message);
+}
+
 static void
 a_leader_sees_a_copy_that_has_other_entries(void **state)
 {
@@ -363,6 +491,7 @@ a_leader_sees_a_copy_that_has_other_entries(void **state)
     for (size_t i = 0; i < sizeof fetches / sizeof *fetches; i++) {
         struct bench b;
         bench_start(&b, 1);
+        bench_leads(&b);
         Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
         fetch.from = fetches[i].from;
         fetch.chain = fetches[i].chain;
@@ -635,6 +764,9 @@ main(void)
         cmocka_unit_test(a_late_host_begins_with_the_founders_view),
         cmocka_unit_test(a_late_host_begins_with_the_snapshot_of_an_external_log),
         cmocka_unit_test(an_external_log_that_is_away_freezes_members_and_loses_nothing),
+        cmocka_unit_test(a_leader_that_starts_asks_the_others),
+        cmocka_unit_test(a_leader_with_an_older_disk_takes_what_it_lacks),
+        cmocka_unit_test(a_promoted_leader_that_forgot_it_leads_again),
         cmocka_unit_test(a_leader_sees_a_copy_that_has_other_entries),
         cmocka_unit_test(a_host_that_is_told_so_stops_taking_part),
         cmocka_unit_test(entries_of_a_lower_term_are_not_taken),

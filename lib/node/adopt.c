@@ -292,6 +292,8 @@ give_up(struct lbm_node *node)
     if (!may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
+    if (log_hand_over(node))
+        return; /* who orders the log cannot be evicted */
     note(node, LBM_NOTE_ERROR,
          "the database is older than what host %" PRIu32 " holds of it: this host gives up what it has and "
          "joins again, empty",

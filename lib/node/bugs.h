@@ -68,7 +68,8 @@
     X(EDGES_OF_OLDER_CHANGE, 0, "the answer to an older change of an edge counts for the last one")          \
     X(EDGES_BOTH_RIGHT, 0, "of two ends that change an edge each stays with what it says")                   \
     X(EDGES_GIVEN_UP, 0, "an edge is given up before everybody was asked for its other end")                 \
-    X(IDS_OF_EARLIER_LIFE, 0, "a restarted host gives ids of its life before")
+    X(IDS_OF_EARLIER_LIFE, 0, "a restarted host gives ids of its life before")                               \
+    X(LEAD_UNASKED, 0, "a leader that starts orders the log without asking the others")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

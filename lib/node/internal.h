@@ -132,6 +132,11 @@ void log_append(struct lbm_node *node, const Lbm__Command *command);
 void log_append_soon(struct lbm_node *node, const Lbm__Command *command); /* or not at all */
 void log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 void log_fetch(struct lbm_node *node);
+/* Engine local: another host is asked to order the log if this one does, as must be before this one may be
+ * evicted. Nonzero while this one is the leader. */
+int log_hand_over(struct lbm_node *node);
+/* A host that takes this one for a member belongs to another cluster. */
+void log_stranger(struct lbm_node *node, const Lbm__Peer *message);
 /* Ask for the entries to be stored that wait for it. */
 void log_held_store(struct lbm_node *node);
 /* The sender of a message knows a newer view. */

@@ -158,7 +158,9 @@ log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
     if (message->body_case == LBM__PEER__BODY_LOG_ENTRIES ||
         message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT)
         return;
-    if (message->view > log_last(node))
+    if (message->view > log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->founder)
+        log_confirm_behind(node, message->src, message->view);
+    else if (message->view > log_last(node))
         log_fetch(node);
     else if (node->held != 0 && !is_usual(node, message))
         log_held_store(node);

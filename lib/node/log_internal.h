@@ -6,6 +6,7 @@
  *   log_snapshot.c  views in place of entries
  *   log_local.c     engine local: one daemon orders, all others follow it
  *   log_promote.c   engine local: terms, and who leads them
+ *   log_confirm.c   engine local: a leader that starts asks the others before it orders anything
  *   log_external.c  engine external: the shell reaches a log that no daemon orders */
 #ifndef LBM_NODE_LOG_INTERNAL_H
 #define LBM_NODE_LOG_INTERNAL_H
@@ -70,12 +71,33 @@ int64_t log_held_deadline(const struct lbm_node *node);
 void log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
 /* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
 int log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader);
-/* A leader that was away, or hears of entries it does not have, asks before it orders anything. */
-void log_confirm(struct lbm_node *node);
+/* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
+void log_store_term(struct lbm_node *node, uint32_t leader);
+/* Ask all others that take part, or ask again those that have not answered. */
+void promote_begin_round(struct lbm_node *node, enum promotion_round round);
+void promote_send_poll(struct lbm_node *node, uint32_t host);
+/* Ask the longest copy for what this host lacks. */
+void promote_fetch_rest(struct lbm_node *node);
 /* After a restart: a promotion that had asked for promises goes on. */
 void promote_resume(struct lbm_node *node);
 void promote_timer(struct lbm_node *node);
 int64_t promote_deadline(const struct lbm_node *node);
+
+/* ---- log_confirm.c ---------------------------------------------------------------------------------- */
+
+/* A leader that was away asks before it orders anything more. */
+void log_confirm(struct lbm_node *node);
+/* A leader has started: its disk may be an older copy, or empty. */
+void log_confirm_disk(struct lbm_node *node);
+/* Another host has entries up to `last`, more than this leader: it takes them if it has ordered none yet. */
+void log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last);
+/* Nonzero if entries are taken from that host, though this one is the leader. */
+int log_confirm_takes_from(const struct lbm_node *node, uint32_t host);
+/* An answer to a poll of this round. */
+void log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from);
+/* The operator takes the risk: those that have not answered are passed over. Nonzero if it waited. */
+int log_confirm_force(struct lbm_node *node);
+void log_confirm_timer(struct lbm_node *node);
 
 /* ---- log_snapshot.c --------------------------------------------------------------------------------- */
 

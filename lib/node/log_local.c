@@ -43,15 +43,13 @@ local_start(struct lbm_node *node)
     promote_resume(node);
     if (!node->founder)
         return;
-    log_confirm(node);
-    if (log_last(node) == 0)
-        log_found(node);
+    log_confirm_disk(node);
 }
 
 static void
 local_applied(struct lbm_node *node, uint64_t from)
 {
-    for (size_t i = 0; node->founder && i < node->peers.n; i++)
+    for (size_t i = 0; node->founder && node->caught_up && i < node->peers.n; i++)
         if (node->peers.at[i].connected)
             push_entries(node, node->peers.at[i].host, from);
 }
@@ -74,6 +72,7 @@ local_append(struct lbm_node *node)
     const struct append *first = &node->appends.at[0];
     if (node->founder) {
         node->append_us = node->now_us;
+        node->has_ordered = 1;
         log_store(node, first->command, first->len);
         return;
     }
@@ -154,7 +153,9 @@ local_fetch(struct lbm_node *node)
         return;
     node->fetch_us = node->now_us;
     if (node->founder) {
-        if (!node->caught_up || is_cut_off(node))
+        if (node->promotion.round == PROMOTION_CATCH_UP)
+            promote_fetch_rest(node);
+        else if (!node->caught_up || is_cut_off(node))
             log_confirm(node);
         return;
     }
@@ -208,8 +209,6 @@ static int
 has_diverged(const struct lbm_node *node, const Lbm__LogFetch *fetch)
 {
     uint64_t last = fetch->from - 1;
-    if (node->term == 0)
-        return 0;
     return last > log_last(node) || (last >= node->log_base && log_chain(node, last) != fetch->chain);
 }
 
@@ -233,9 +232,9 @@ diverge(struct lbm_node *node)
 {
     if (!node->diverged)
         note(node, LBM_NOTE_ERROR,
-             "this host's control log has entries that the cluster's does not have: run lbctl evict %" PRIu32
+             "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
              " --lost at another host, stop this daemon, move its database away and start it again",
-             node->host);
+             node->founder ? "run lbctl log promote --force, then " : "", node->host);
     node->diverged = 1;
     application_lapsed(node);
 }
@@ -244,14 +243,19 @@ void
 on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogFetch *fetch = message->log_fetch;
-    /* The host that is being promoted takes what it lacks from the longest copy. */
-    int takes_over = fetch->term == node->term && node->term != 0 && message->src == node->founder_host;
+    /* The host that is being promoted takes what it lacks from the longest copy; so does a leader whose disk is
+     * an older one, which may not even know of the term. */
+    int takes_over = fetch->term <= node->term && message->src == node->founder_host;
     int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= log_last(node);
     if (fetch->from < 1)
         return;
+    if (node->founder)
+        log_confirm_behind(node, message->src, fetch->from - 1);
+    if (node->founder && !node->caught_up)
+        return; /* what it has may not be all there is */
     if (!node->founder && !takes_over && !follows)
         tell_leader(node, message->src);
-    else if (!takes_over && has_diverged(node, fetch))
+    else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= log_last(node)))
         tell_diverged(node, message->src);
     else if (fetch->from <= node->log_base)
         log_snapshot_send(node, message->src);
@@ -271,7 +275,9 @@ on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
         tell_leader(node, message->src);
         return;
     }
-    if (node->founder || node->engine != LBM_LOG_ENGINE_LOCAL ||
+    if (node->founder && !is_source)
+        log_confirm_behind(node, message->src, entries->last);
+    if ((node->founder && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
         (!is_source && message->src != node->fetch_host))
         return;
     if (entries->diverged) {
@@ -288,6 +294,8 @@ on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
         log_fetch(node);
         return;
     }
+    if (node->founder)
+        return; /* it asks again */
     node->caught_up |= is_source; /* of the end, the leader's word counts */
     if (!node->append_accepted && entries->n_command != 0)
         node->append_us = 0; /* the index it was sent for is taken: try the next one */
@@ -313,6 +321,7 @@ on_log_append(struct lbm_node *node, const Lbm__Peer *message)
             return;
         }
         lbm__command__free_unpacked(command, NULL);
+        node->has_ordered = 1;
         log_store(node, append->command.data, append->command.len);
     }
     result.last = log_last(node);

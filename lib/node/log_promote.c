@@ -15,10 +15,8 @@
 
 #include "node/log_internal.h"
 
-enum { PROMOTE_US = 3000000 }; /* for the answers of one round */
-
-static void
-store_term(struct lbm_node *node, uint32_t leader)
+void
+log_store_term(struct lbm_node *node, uint32_t leader)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_TERM};
     op.as.term.term = node->term;
@@ -60,7 +58,7 @@ enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
     node->caught_up = 0; /* until the leader of this term says so: what came before may have other entries */
     node->append_us = node->append_accepted = 0;
     node->fetch_us = 0;
-    store_term(node, leader);
+    log_store_term(node, leader);
 }
 
 void
@@ -73,12 +71,34 @@ log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     node->founder_host = recovered->leader;
 }
 
+/* Others know that this host leads a term of which its disk knows nothing any more. */
+static void
+lead_again(struct lbm_node *node, uint64_t term)
+{
+    if (node->promotion.round != PROMOTION_NONE && node->promotion.round != PROMOTION_CONFIRM &&
+        node->promotion.round != PROMOTION_CATCH_UP)
+        return;
+    note(node, LBM_NOTE_WARNING,
+         "the database is from before this host ordered the control log, term %" PRIu64 ": it asks the others for "
+         "what is missing",
+         term);
+    node->term = term;
+    node->founder = 1;
+    node->founder_host = node->host;
+    node->append_us = node->append_accepted = 0;
+    log_store_term(node, node->host);
+    node->promotion.round = PROMOTION_NONE;
+    log_confirm_disk(node);
+}
+
 int
 log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader)
 {
     if (node->engine != LBM_LOG_ENGINE_LOCAL)
         return 0;
-    if (term > node->term && leader < LBM_HOSTS_MAX && leader != node->host)
+    if (term > node->term && leader == node->host)
+        lead_again(node, term);
+    else if (term > node->term && leader < LBM_HOSTS_MAX)
         enter_term(node, term, leader);
     return term == node->term;
 }
@@ -88,22 +108,14 @@ log_is_source(const struct lbm_node *node, uint32_t host)
 {
     return host == node->founder_host ||
            (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL) ||
-           (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest);
+           (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest) ||
+           log_confirm_takes_from(node, host);
 }
 
 /* ---- the host that is promoted -------------------------------------------------------------- */
 
-/* Nobody who answered knows of a later term. */
-static void
-confirmed(struct lbm_node *node)
-{
-    lbm_vec_free(&node->promotion.awaited);
-    node->promotion.round = PROMOTION_NONE;
-    node->caught_up = 1;
-}
-
-static void
-send_poll(struct lbm_node *node, uint32_t host)
+void
+promote_send_poll(struct lbm_node *node, uint32_t host)
 {
     Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
     poll.term = node->promotion.term;
@@ -114,8 +126,8 @@ send_poll(struct lbm_node *node, uint32_t host)
     send_peer(node, host, &message);
 }
 
-static void
-begin_round(struct lbm_node *node, enum promotion_round round)
+void
+promote_begin_round(struct lbm_node *node, enum promotion_round round)
 {
     struct promotion *p = &node->promotion;
     p->round = round;
@@ -129,24 +141,8 @@ begin_round(struct lbm_node *node, enum promotion_round round)
             fail(node, LBM_E_NOMEM);
             return;
         }
-        send_poll(node, member->host);
+        promote_send_poll(node, member->host);
     }
-}
-
-void
-log_confirm(struct lbm_node *node)
-{
-    struct promotion *p = &node->promotion;
-    if (p->round == PROMOTION_CONFIRM) {
-        for (size_t i = 0; i < p->awaited.n; i++)
-            send_poll(node, p->awaited.at[i]);
-        return;
-    }
-    node->caught_up = 0;
-    p->term = node->term;
-    begin_round(node, PROMOTION_CONFIRM);
-    if (p->awaited.n == 0)
-        confirmed(node);
 }
 
 /* Take over: nobody has more than this host, and all who answered follow it. */
@@ -163,19 +159,20 @@ lead(struct lbm_node *node)
     node->founder = 1;
     node->founder_host = node->host;
     node->caught_up = 1;
-    store_term(node, node->host);
+    log_store_term(node, node->host);
     log_append(node, &command);
     note(node, LBM_NOTE_INFO, "this host orders the control log from now on, term %" PRIu64, node->term);
     promotion_ends(node, LBM_OK, "");
 }
 
 /* Entries that only another copy has. */
-static void
-fetch_rest(struct lbm_node *node)
+void
+promote_fetch_rest(struct lbm_node *node)
 {
     Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
     fetch.from = log_last(node) + 1;
     fetch.term = node->term;
+    fetch.chain = log_chain(node, log_last(node));
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_FETCH;
     message.log_fetch = &fetch;
@@ -193,7 +190,44 @@ take_over(struct lbm_node *node)
     }
     p->round = PROMOTION_FETCH;
     p->deadline_us = node->now_us + PROMOTE_US;
-    fetch_rest(node);
+    promote_fetch_rest(node);
+}
+
+/* The backup, if it can, else any host that is heard; LBM_NONE: there is none. */
+static uint32_t
+next_leader(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    uint32_t next = LBM_NONE;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE &&
+            !is_silent(node, member->host, SILENT_US) &&
+            (next == LBM_NONE || (self != NULL && member->host == self->buddy)))
+            next = member->host;
+    }
+    return next;
+}
+
+int
+log_hand_over(struct lbm_node *node)
+{
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->view.founder != node->host)
+        return 0;
+    uint32_t to = node->founder && node->caught_up ? next_leader(node) : LBM_NONE;
+    if (to == LBM_NONE)
+        return 1;
+    note(node, LBM_NOTE_WARNING,
+         "the database is older than what others hold of it: host %" PRIu32 " is asked to order the control log",
+         to);
+    Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
+    poll.term = node->term;
+    poll.take = 1;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_POLL;
+    message.log_poll = &poll;
+    send_peer(node, to, &message);
+    return 1;
 }
 
 /* Every host that takes part must promise. */
@@ -203,7 +237,7 @@ ask_promises(struct lbm_node *node)
     struct promotion *p = &node->promotion;
     p->last = log_last(node);
     p->longest = LBM_NONE;
-    begin_round(node, PROMOTION_PROMISE);
+    promote_begin_round(node, PROMOTION_PROMISE);
     if (p->awaited.n == 0)
         take_over(node);
 }
@@ -220,10 +254,32 @@ end_round(struct lbm_node *node)
     ask_promises(node);
 }
 
+/* client 0: the leader itself asks for it. */
+static void
+promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force)
+{
+    node->promotion = (struct promotion){.client = client,
+                                         .request = request,
+                                         .waits = client != 0,
+                                         .force = force,
+                                         .term = node->term + 1,
+                                         .longest = LBM_NONE};
+    promote_begin_round(node, PROMOTION_ASK);
+    if (node->promotion.awaited.n == 0)
+        end_round(node);
+}
+
+/* Nonzero if this host may be promoted. */
+static int
+may_lead(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return self != NULL && lbm_view_takes_part(self) && self->state != LBM_MEMBER_DRAINING && is_alive(node);
+}
+
 void
 answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     struct promotion *p = &node->promotion;
     if (!client->admin) {
         reply_error(node, client->id, client->request, LBM_E_DENIED,
@@ -231,8 +287,14 @@ answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Re
     } else if (node->engine != LBM_LOG_ENGINE_LOCAL) {
         reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
                     "no daemon orders this control log");
-    } else if (p->waits || p->round == PROMOTION_CONFIRM) {
-        reply_error(node, client->id, client->request, LBM_E_BUSY, "a promotion is under way");
+    } else if (request->promote->force && log_confirm_force(node)) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply(node, client->id, client->request, 1, &response);
+    } else if (p->waits || p->round == PROMOTION_CONFIRM || p->round == PROMOTION_CATCH_UP) {
+        reply_error(node, client->id, client->request, LBM_E_BUSY, "%s",
+                    p->waits ? "a promotion is under way"
+                             : "this host orders the control log, and waits for hosts that may have more of it; "
+                               "lbctl status names them, --force passes them over");
     } else if (p->round != PROMOTION_NONE) {
         p->client = client->id; /* the one that was asked for before, and is not through */
         p->request = client->request;
@@ -242,20 +304,11 @@ answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Re
     } else if (node->founder) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         reply(node, client->id, client->request, 1, &response);
-    } else if (self == NULL || !lbm_view_takes_part(self) || self->state == LBM_MEMBER_DRAINING ||
-               !is_alive(node)) {
+    } else if (!may_lead(node)) {
         reply_error(node, client->id, client->request, LBM_E_STATE,
                     "this host is no member that could do it");
     } else {
-        *p = (struct promotion){.client = client->id,
-                                .request = client->request,
-                                .waits = 1,
-                                .force = request->promote->force != 0,
-                                .term = node->term + 1,
-                                .longest = LBM_NONE};
-        begin_round(node, PROMOTION_ASK);
-        if (p->awaited.n == 0)
-            end_round(node);
+        promote_begin(node, client->id, client->request, request->promote->force != 0);
     }
 }
 
@@ -280,9 +333,11 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPosition *position = message->log_position;
     struct promotion *p = &node->promotion;
-    if (p->round == PROMOTION_CONFIRM)
-        (void)log_term_heard(node, position->term, position->leader);
-    if (p->round == PROMOTION_NONE || p->round == PROMOTION_FETCH)
+    if (p->round == PROMOTION_CONFIRM) {
+        log_confirm_heard(node, position, message->src);
+        return;
+    }
+    if (p->round == PROMOTION_NONE || p->round == PROMOTION_FETCH || p->round == PROMOTION_CATCH_UP)
         return;
     if (p->round == PROMOTION_ASK && position->term >= p->term)
         p->term = position->term + 1; /* somebody knows of a later one than this host did */
@@ -299,9 +354,7 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
     for (size_t i = 0; i < p->awaited.n; i++)
         if (p->awaited.at[i] == message->src) {
             p->awaited.at[i] = p->awaited.at[--p->awaited.n];
-            if (p->awaited.n == 0 && p->round == PROMOTION_CONFIRM)
-                confirmed(node);
-            else if (p->awaited.n == 0)
+            if (p->awaited.n == 0)
                 end_round(node);
             return;
         }
@@ -330,6 +383,10 @@ promote_timer(struct lbm_node *node)
     struct promotion *p = &node->promotion;
     if (p->round == PROMOTION_NONE)
         return;
+    if (p->round == PROMOTION_CONFIRM || p->round == PROMOTION_CATCH_UP) {
+        log_confirm_timer(node);
+        return;
+    }
     if (p->round == PROMOTION_FETCH && log_last(node) >= p->last && node->log_waits.n == 0 &&
         !log_snapshot_pending(node)) {
         lead(node);
@@ -337,10 +394,6 @@ promote_timer(struct lbm_node *node)
     }
     if (node->now_us < p->deadline_us)
         return;
-    if (p->round == PROMOTION_CONFIRM) {
-        confirmed(node);
-        return;
-    }
     int goes_on = p->force && p->round != PROMOTION_FETCH;
     for (size_t i = 0; i < p->awaited.n; i++)
         goes_on &= is_silent(node, p->awaited.at[i], SILENT_US);
@@ -374,12 +427,17 @@ on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
     if (node->engine != LBM_LOG_ENGINE_LOCAL)
         return;
     log_held_store(node); /* what this host says it has */
-    if (poll->promise && poll->term > node->term)
+    int is_member = lbm_view_member(&node->view, message->src) != NULL;
+    if (poll->promise && poll->term > node->term && is_member)
         enter_term(node, poll->term, message->src);
+    if (poll->take && poll->term == node->term && message->src == node->founder_host && may_lead(node) &&
+        node->promotion.round == PROMOTION_NONE)
+        promote_begin(node, 0, 0, 0);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
     position.last = log_last(node);
     position.leader = node->founder_host;
+    position.in_step = node->caught_up != 0;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_POSITION;
     answer.log_position = &position;

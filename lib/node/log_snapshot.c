@@ -180,7 +180,8 @@ void
 on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogSnapshot *part = message->log_snapshot;
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->founder ||
+    if (node->engine != LBM_LOG_ENGINE_LOCAL ||
+        (node->founder && !log_confirm_takes_from(node, message->src)) ||
         (!log_is_source(node, message->src) && message->src != node->fetch_host) ||
         part->index <= log_last(node))
         return;

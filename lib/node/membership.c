@@ -110,7 +110,7 @@ send_hello(struct lbm_node *node, uint32_t host)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_HELLO;
     message.hello = &hello;
-    send_peer(node, host, &message);
+    send_now(node, host, &message); /* also while the disk is busy: a leader that lost its own waits for it */
 }
 
 /* The address to answer a host at that is not a member yet comes with its Hello. */

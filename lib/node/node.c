@@ -182,8 +182,8 @@ static const struct {
     {LBM__PEER__BODY_LOG_ENTRIES, ANYONE, on_log_entries},
     {LBM__PEER__BODY_LOG_APPEND, ANYONE, on_log_append},
     {LBM__PEER__BODY_LOG_SNAPSHOT, ANYONE, on_log_snapshot},
-    {LBM__PEER__BODY_LOG_POLL, 0, on_log_poll},
-    {LBM__PEER__BODY_LOG_POSITION, 0, on_log_position},
+    {LBM__PEER__BODY_LOG_POLL, ANYONE, on_log_poll},
+    {LBM__PEER__BODY_LOG_POSITION, ANYONE, on_log_position},
     {LBM__PEER__BODY_LOG_RESULT, ANYONE, on_log_result},
     {LBM__PEER__BODY_LEASE_REQ, LIVING, on_lease_req},
     {LBM__PEER__BODY_LEASE, LIVING, on_lease},
@@ -237,8 +237,10 @@ lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message)
 static void
 on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
 {
-    if (!lbm_node_accepts(node, message))
+    if (!lbm_node_accepts(node, message)) {
+        log_stranger(node, message);
         return;
+    }
     node->n_received++;
     node->bytes_received += bytes;
     int is_member = lbm_view_member(&node->view, message->src) != NULL;

@@ -60,6 +60,10 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.applications = (uint32_t)node->applications.n;
     status.buddy = node->stream.buddy;
     status.lag = stream_lag(node);
+    if (node->promotion.round == PROMOTION_CONFIRM) {
+        status.n_awaited = node->promotion.awaited.n;
+        status.awaited = node->promotion.awaited.at;
+    }
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_STATUS;
     response.status = &status;

@@ -151,7 +151,8 @@ struct log_wait {
 struct promotion {
     enum promotion_round {
         PROMOTION_NONE,
-        PROMOTION_CONFIRM, /* a leader that was away asks whether it still is the leader */
+        PROMOTION_CONFIRM,  /* a leader that was away asks whether it still is the leader, and has all entries */
+        PROMOTION_CATCH_UP, /* it takes entries that its disk has lost from another host */
         PROMOTION_ASK,
         PROMOTION_PROMISE,
         PROMOTION_FETCH
@@ -163,6 +164,11 @@ struct promotion {
     uint64_t last; /* of the longest copy */
     uint32_t longest;
     int64_t deadline_us;
+    int doubts_disk;    /* confirming: the disk may be an older copy, or empty: so all must answer */
+    int64_t since_us;   /* confirming: since then */
+    int64_t told_us;    /* confirming: that it waits was last told; 0: not yet */
+    uint32_t n_answers; /* confirming: so far */
+    uint32_t n_behind;  /* of these, from hosts that may lack entries themselves */
     LBM_VEC(uint32_t) awaited; /* hosts */
 };
 
@@ -347,6 +353,9 @@ struct lbm_node {
     uint64_t term;            /* engine local: founder and founder_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
+    int has_ordered;     /* engine local: this life has put entries into the log */
+    uint64_t log_known;  /* engine local, the leader: so many entries there are somewhere */
+    int64_t stranger_us; /* a host of another cluster was last told of; 0: never */
     size_t held;            /* so many entries at the end of the copy have yet to be stored, */
     int64_t held_us;        /* at the latest then */
     uint32_t large_members; /* with more a cluster is large; 0: as is usual */

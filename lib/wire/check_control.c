@@ -186,6 +186,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"founder", HOST_OR_NONE},
     {"silent", UP_TO(LBM_HOSTS_MAX), HOST},
     {"buddy", HOST_OR_NONE},
+    {"awaited", UP_TO(LBM_HOSTS_MAX), HOST},
 };
 static const struct lbm_wire_table status_reply_table =
     TABLE(status_reply_rules, lbm__status_reply__descriptor);

@@ -410,9 +410,9 @@ static const struct lbm_wire_rule log_snapshot_rules[] = {
 static const struct lbm_wire_table log_snapshot_table =
     TABLE(log_snapshot_rules, lbm__log_snapshot__descriptor);
 
-static const struct lbm_wire_rule log_poll_rules[] = {{"promise", FLAG}};
+static const struct lbm_wire_rule log_poll_rules[] = {{"promise", FLAG}, {"take", FLAG}};
 static const struct lbm_wire_table log_poll_table = TABLE(log_poll_rules, lbm__log_poll__descriptor);
-static const struct lbm_wire_rule log_position_rules[] = {{"leader", HOST_OR_NONE}};
+static const struct lbm_wire_rule log_position_rules[] = {{"leader", HOST_OR_NONE}, {"in_step", FLAG}};
 static const struct lbm_wire_table log_position_table =
     TABLE(log_position_rules, lbm__log_position__descriptor);
 
