@@ -247,7 +247,7 @@ an_eviction_that_the_log_gets_too_late_is_void(void **state)
 {
     struct cluster *cluster = ((struct scene *)*state)->cluster;
     evict_behind_the_founders_back(cluster, 6500000);
-    assert_int_equal(cluster_reply(cluster, 1, 0)->code, LBM_E_STATE);
+    assert_int_equal(cluster_reply(cluster, 1, 0)->code, LBM_E_TIMEOUT);
     assert_string_equal(entry_of(cluster, 2)->state, "ACTIVE");
     uint64_t before = entry_of(cluster, 2)->incarnation;
     evict_behind_the_founders_back(cluster, 2000000);

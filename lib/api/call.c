@@ -253,10 +253,14 @@ send_request(struct lbmap *map, Lbm__Request *request, int64_t deadline_ms)
     return err;
 }
 
+enum { ANSWER_MS = 1000 };
+
 enum lbm_err
 lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take, void *arg)
 {
     int64_t deadline_ms = lbm_api_now_ms() + map->timeout_ms;
+    /* What is not ordered by then is void; its answer has the rest of the time to arrive. */
+    request->within_ms = map->timeout_ms - (map->timeout_ms / 10 < ANSWER_MS ? map->timeout_ms / 10 : ANSWER_MS);
     enum lbm_err err = send_request(map, request, deadline_ms);
     return err == LBM_OK ? receive_answer(map, deadline_ms, take, arg) : err;
 }

@@ -69,7 +69,9 @@
     X(EDGES_BOTH_RIGHT, 0, "of two ends that change an edge each stays with what it says")                   \
     X(EDGES_GIVEN_UP, 0, "an edge is given up before everybody was asked for its other end")                 \
     X(IDS_OF_EARLIER_LIFE, 0, "a restarted host gives ids of its life before")                               \
-    X(LEAD_UNASKED, 0, "a leader that starts orders the log without asking the others")
+    X(LEAD_UNASKED, 0, "a leader that starts orders the log without asking the others")                    \
+    X(DRAINED_IS_ACTIVE, 0, "a host that was drained, and evicted meanwhile, is active when it returns")           \
+    X(LATE_IS_TAKEN, 0, "the leader takes what arrives after its end")
 
 enum lbm_bug {
 #define LBM_BUG_ENUM(id, model, text) LBM_BUG_##id,

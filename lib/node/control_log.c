@@ -117,6 +117,19 @@ log_append_done(struct lbm_node *node)
     node->append_us = node->append_accepted = 0;
 }
 
+static void
+append_drop(struct lbm_node *node, size_t at)
+{
+    struct append *append = &node->appends.at[at];
+    if (at == 0) {
+        log_append_done(node);
+        return;
+    }
+    free(append->command);
+    memmove(append, append + 1, (node->appends.n - at - 1) * sizeof *append);
+    node->appends.n--;
+}
+
 /* An entry that equals a waiting proposal is that proposal, whatever became of the answer. */
 static void
 settle_appends(struct lbm_node *node, const struct lbm_recovered_entry *entry)
@@ -125,13 +138,7 @@ settle_appends(struct lbm_node *node, const struct lbm_recovered_entry *entry)
         struct append *append = &node->appends.at[i];
         if (append->len != entry->len || memcmp(append->command, entry->command, entry->len) != 0)
             continue;
-        if (i == 0) {
-            log_append_done(node);
-            return;
-        }
-        free(append->command);
-        memmove(append, append + 1, (node->appends.n - i - 1) * sizeof *append);
-        node->appends.n--;
+        append_drop(node, i);
         return;
     }
 }
@@ -262,29 +269,60 @@ log_persisted(struct lbm_node *node)
 
 /* ---- proposals ----------------------------------------------------------------------------------------- */
 
-/* Nobody wants it any more: somebody else has founded the cluster, who was silent when the log could not be
- * reached is there again, or it is too late for what an operator asked for. */
+/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not be
+ * reached is there again. */
 static int
 is_void(const struct lbm_node *node, const struct append *append)
 {
     const struct peer *suspect = append->suspect != LBM_NONE ? peer_known(node, append->suspect) : NULL;
-    return (append->founds && log_last(node) != 0) || (suspect != NULL && suspect->suspect_us == 0) ||
-           node->now_us > append->until_us;
+    return append->is_given_up || (append->founds && log_last(node) != 0) ||
+           (suspect != NULL && suspect->suspect_us == 0);
 }
 
-/* Who waits for it hears that it is given up. */
+/* Whoever waits for it hears that it is given up, and whether it may have happened. An attempt that the external
+ * log has not answered stays, so that none of the next commands is tried for the same index. */
 static void
-give_up(struct lbm_node *node)
+give_up(struct lbm_node *node, size_t at)
 {
-    const struct append *first = &node->appends.at[0];
+    struct append *append = &node->appends.at[at];
+    uint64_t at_index = append->at > node->view.index ? append->at : 0;
+    uint64_t token = append->token;
     Lbm__Command *command = NULL;
     struct lbm_diag diag;
-    if (lbm_wire_unpack_command(first->command, first->len, &command, &diag) == LBM_OK) {
-        operate_applied(node, command,
-                        "the control log could not be reached in time: see lbctl hosts, and ask again");
-        lbm__command__free_unpacked(command, NULL);
+    enum lbm_err err = lbm_wire_unpack_command(append->command, append->len, &command, &diag);
+    if (at == 0 && at_index != 0 && node->engine == LBM_LOG_ENGINE_EXTERNAL) {
+        append->is_given_up = 1;
+        append->until_us = INT64_MAX;
+    } else {
+        append_drop(node, at);
     }
-    log_append_done(node);
+    if (err != LBM_OK) {
+        fail(node, err);
+        return;
+    }
+    operate_given_up(node, token, at_index != 0);
+    if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE)
+        jobs_given_up(node, command->job_create->job, at_index);
+    lbm__command__free_unpacked(command, NULL);
+}
+
+/* What has ended is never carried out. */
+static void
+end_appends(struct lbm_node *node)
+{
+    for (size_t i = node->appends.n; i-- > 0;)
+        if (i < node->appends.n && node->now_us > node->appends.at[i].until_us)
+            give_up(node, i);
+}
+
+void
+log_withdraw(struct lbm_node *node, uint64_t token)
+{
+    for (size_t i = 0; i < node->appends.n; i++)
+        if (node->appends.at[i].token == token && node->appends.at[i].at <= node->view.index) {
+            append_drop(node, i);
+            return;
+        }
 }
 
 /* Send the first proposal. One at a time keeps a host's own commands in order. */
@@ -293,9 +331,10 @@ try_append(struct lbm_node *node)
 {
     if (node->appends.n != 0 && node->held != 0)
         log_held_store(node);
+    end_appends(node);
     while (node->appends.n != 0 && !log_engine_of(node)->append_waits(node) &&
            is_void(node, &node->appends.at[0]))
-        give_up(node);
+        log_append_done(node);
     if (node->appends.n != 0 && node->caught_up && !node->diverged &&
         !log_engine_of(node)->append_waits(node))
         log_engine_of(node)->append(node);
@@ -325,10 +364,11 @@ log_append(struct lbm_node *node, const Lbm__Command *command)
     propose(node, command, 0, LBM_NONE, INT64_MAX);
 }
 
-void
-log_append_soon(struct lbm_node *node, const Lbm__Command *command)
+uint64_t
+log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us)
 {
-    propose(node, command, 0, LBM_NONE, node->now_us + COMMAND_LATE_US);
+    propose(node, command, 0, LBM_NONE, until_us);
+    return node->append_token;
 }
 
 void
@@ -382,5 +422,8 @@ log_deadline(const struct lbm_node *node)
         own = engine->fetch_deadline(node);
     else if (node->appends.n != 0 && !engine->append_waits(node))
         own = engine->append_deadline(node);
+    for (size_t i = 0; i < node->appends.n; i++)
+        if (node->appends.at[i].until_us < own)
+            own = node->appends.at[i].until_us + 1;
     return own < when ? own : when;
 }

@@ -262,6 +262,7 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
         fail(node, err);
         return;
     }
+    job->until_us = node->now_us + REQUEST_US;
     job->part.is_part = 0; /* if this host has one, it is the home's of the whole now */
     persist_flush(node);   /* stored before it is proposed: a restart finds out whether the log has it */
     job_propose(node, job);

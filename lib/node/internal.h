@@ -129,7 +129,10 @@ void log_persisted(struct lbm_node *node);
 void log_timer(struct lbm_node *node);
 int64_t log_deadline(const struct lbm_node *node);
 void log_append(struct lbm_node *node, const Lbm__Command *command);
-void log_append_soon(struct lbm_node *node, const Lbm__Command *command); /* or not at all */
+/* Until then, or not at all: then operate_given_up, or jobs_given_up, is called. Returns the proposal's token. */
+uint64_t log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us);
+/* Its client is gone: it is void unless it may be in the log. */
+void log_withdraw(struct lbm_node *node, uint64_t token);
 void log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 void log_fetch(struct lbm_node *node);
 /* Engine local: another host is asked to order the log if this one does, as must be before this one may be
@@ -167,6 +170,8 @@ void jobs_free(struct lbm_node *node);
 void jobs_start(struct lbm_node *node, struct lbm_recovered *recovered);
 void jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry); /* by the log */
 void jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
+/* The proposal was given up. at: index where it may be all the same; 0: nowhere. */
+void jobs_given_up(struct lbm_node *node, uint64_t id, uint64_t at);
 void jobs_deleted(struct lbm_node *node, uint64_t id);
 void jobs_lost(struct lbm_node *node); /* all of them, by eviction */
 void jobs_view_changed(struct lbm_node *node, int topology_changed, int all);
@@ -594,7 +599,7 @@ void on_part_ready(struct lbm_node *node, const Lbm__Peer *message);
 void submit_begin(struct lbm_node *node, const struct client *client, const Lbm__SubmitBegin *begin);
 void submit_drop(struct lbm_node *node, uint64_t client);
 void submit_rows(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitRows *rows);
-void submit_end(struct lbm_node *node, uint64_t client, uint64_t request, uint32_t uid);
+void submit_end(struct lbm_node *node, const struct client *asks);
 void submit_gone(struct lbm_node *node, uint64_t client);
 void on_request(struct lbm_node *node, const struct lbm_event *event);
 void collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map);
@@ -617,7 +622,10 @@ void answer_events(struct lbm_node *node, const struct client *client, const Lbm
 /* After every entry of the control log: answers who waits for it. refusal: "" if it took effect. */
 void operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal);
 /* The client hears what the log makes of its command. */
-void operate_await(struct lbm_node *node, const struct client *client, const Lbm__Command *command);
+/* Propose a client's command; it is answered by what becomes of it. */
+void operate_propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command);
+/* The proposal was given up; is_unknown: it may be in the log all the same. */
+void operate_given_up(struct lbm_node *node, uint64_t token, int is_unknown);
 void operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text);
 void operate_gone(struct lbm_node *node, uint64_t client);
 void operate_free(struct lbm_node *node);

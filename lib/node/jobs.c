@@ -228,7 +228,7 @@ job_propose(struct lbm_node *node, struct job *job)
         fail(node, LBM_E_CORRUPT);
         return;
     }
-    log_append(node, command);
+    (void)log_append_until(node, command, job->until_us != 0 ? job->until_us : INT64_MAX);
     lbm__command__free_unpacked(command, NULL);
 }
 
@@ -327,6 +327,27 @@ jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *wh
     if (job != NULL)
         answer_submit(node, job, LBM_E_EXISTS, why);
     jobs_deleted(node, create->job);
+}
+
+/* It is dropped at once if the log cannot have it, else as soon as that is known (jobs_overdue). */
+void
+jobs_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
+{
+    struct job *job = job_of(node, id);
+    if (job == NULL || lbm_view_job(&node->view, id) != NULL)
+        return;
+    if (at != 0) {
+        job->dropped_at = at;
+        job->until_us = 0;
+        answer_submit(node, job, LBM_E_TIMEOUT,
+                      "the control log has not said in time whether it has the job: lbctl jobs tells, once it can "
+                      "be written again");
+        return;
+    }
+    answer_submit(node, job, LBM_E_TIMEOUT,
+                  "the control log could not be written in time: there is no job, and there will be none; see lbctl "
+                  "status");
+    jobs_deleted(node, id);
 }
 
 void
@@ -599,10 +620,26 @@ job_timer(struct lbm_node *node, struct job *job)
     }
 }
 
+/* Jobs that were to be in the log by now, and were not even proposed; and those that it cannot have any more. */
+static void
+jobs_overdue(struct lbm_node *node)
+{
+    for (size_t i = node->jobs.n; i-- > 0;) {
+        const struct job *job = node->jobs.at[i];
+        if (job->pending == NULL || job->part.is_part)
+            continue;
+        if (job->until_us != 0 && !job->proposed && node->now_us > job->until_us)
+            jobs_given_up(node, job->id, 0);
+        else if (job->dropped_at != 0 && node->view.index >= job->dropped_at)
+            jobs_deleted(node, job->id);
+    }
+}
+
 void
 jobs_timer(struct lbm_node *node)
 {
     gather_timer(node);
+    jobs_overdue(node);
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK;) {
         struct job *job = node->jobs.at[i];
         job_timer(node, job);
@@ -642,6 +679,11 @@ int64_t
 jobs_deadline(const struct lbm_node *node)
 {
     int64_t when = gather_deadline(node);
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        const struct job *job = node->jobs.at[i];
+        int may_be_overdue = job->pending != NULL && job->until_us != 0 && !job->proposed && !job->part.is_part;
+        when = may_be_overdue && job->until_us < when ? job->until_us + 1 : when;
+    }
     for (size_t i = 0; i < node->jobs.n && is_alive(node); i++) {
         /* only the log can wake what is not in it, unless it is a part */
         int is_logged = lbm_view_job(&node->view, node->jobs.at[i]->id) != NULL;

@@ -42,11 +42,11 @@ external_append_waits(const struct lbm_node *node)
 static void
 external_append(struct lbm_node *node)
 {
-    const struct append *first = &node->appends.at[0];
+    struct append *first = &node->appends.at[0];
     if (node->now_us < node->append_retry_us)
         return;
     node->append_us = node->now_us;
-    node->append_index = log_last(node) + 1;
+    node->append_index = first->at = log_last(node) + 1;
     emit_log(node, LBM_EFFECT_LOG_APPEND, node->append_index, first->command, first->len);
 }
 

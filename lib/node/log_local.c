@@ -29,6 +29,7 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.last = last;
         entries.term = node->term;
         entries.leader = node->founder_host;
+        entries.now_us = node->founder ? (uint64_t)node->now_us : 0;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
         message.log_entries = &entries;
@@ -66,22 +67,55 @@ local_append_waits(const struct lbm_node *node)
     return node->append_accepted || node->log_waits.n != 0;
 }
 
+/* The end of a proposal by the leader's clock, which was leader_clock_us or later when that was heard; 1 %: clocks
+ * differ. What the leader takes until then it takes before the proposal ends here. 1: that clock is not known; the
+ * leader refuses, and says it. */
+static uint64_t
+end_at_leader(const struct lbm_node *node, int64_t until_us)
+{
+    int64_t left_us = until_us - node->leader_heard_us;
+    if (until_us == INT64_MAX)
+        return 0;
+    return node->leader_clock_us != 0 && left_us > 0 ? node->leader_clock_us + (uint64_t)(left_us - left_us / 100)
+                                                     : 1;
+}
+
+static void
+hear_clock(struct lbm_node *node, uint32_t from, uint64_t clock_us)
+{
+    if (from != node->founder_host || clock_us == 0 || clock_us > INT64_MAX / 2)
+        return;
+    node->leader_clock_us = clock_us;
+    node->leader_heard_us = node->now_us;
+}
+
+static int
+is_connected(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = peer_known(node, host);
+    return peer != NULL && peer->connected;
+}
+
 static void
 local_append(struct lbm_node *node)
 {
-    const struct append *first = &node->appends.at[0];
+    struct append *first = &node->appends.at[0];
     if (node->founder) {
         node->append_us = node->now_us;
         node->has_ordered = 1;
+        first->at = log_last(node) + 1;
         log_store(node, first->command, first->len);
         return;
     }
     if (node->append_us != 0 && node->now_us - node->append_us < APPEND_RETRY_US)
         return;
     node->append_us = node->now_us;
+    if (!is_connected(node, node->founder_host))
+        return;
     Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
     append.token = first->token;
-    append.index = log_last(node) + 1;
+    append.index = first->at = log_last(node) + 1;
+    append.until_us = end_at_leader(node, first->until_us);
     append.term = node->term;
     append.command = (ProtobufCBinaryData){first->len, first->command};
     Lbm__Peer message = LBM__PEER__INIT;
@@ -109,13 +143,6 @@ next_connected(const struct lbm_node *node)
         next = host > node->fetch_host && host < next ? host : next;
     }
     return next != LBM_NONE ? next : first;
-}
-
-static int
-is_connected(const struct lbm_node *node, uint32_t host)
-{
-    const struct peer *peer = peer_known(node, host);
-    return peer != NULL && peer->connected;
 }
 
 /* The leader. But a host that has yet to join may only know the address of the one it was told to ask, and
@@ -284,6 +311,7 @@ on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
         diverge(node);
         return;
     }
+    hear_clock(node, message->src, entries->now_us);
     for (size_t i = 0; i < entries->n_command; i++) {
         uint64_t index = entries->from + i;
         if (index == log_last(node) + 1)
@@ -311,7 +339,8 @@ on_log_append(struct lbm_node *node, const Lbm__Peer *message)
     }
     Lbm__LogResult result = LBM__LOG_RESULT__INIT;
     result.token = append->token;
-    result.accepted = append->index == log_last(node) + 1;
+    int is_late = append->until_us != 0 && (uint64_t)node->now_us > append->until_us && !LBM_BUG(LATE_IS_TAKEN);
+    result.accepted = append->index == log_last(node) + 1 && !is_late;
     if (result.accepted) {
         Lbm__Command *command = NULL;
         struct lbm_diag diag;
@@ -327,6 +356,7 @@ on_log_append(struct lbm_node *node, const Lbm__Peer *message)
     result.last = log_last(node);
     result.term = node->term;
     result.leader = node->host;
+    result.now_us = (uint64_t)node->now_us;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_RESULT;
     answer.log_result = &result;
@@ -340,6 +370,7 @@ on_log_result(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__LogResult *result = message->log_result;
     if (!log_term_heard(node, result->term, result->leader))
         return;
+    hear_clock(node, message->src, result->now_us);
     if (node->appends.n == 0 || node->appends.at[0].token != result->token)
         return;
     if (result->accepted) {

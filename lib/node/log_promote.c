@@ -57,6 +57,7 @@ enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
     node->founder_host = leader;
     node->caught_up = 0; /* until the leader of this term says so: what came before may have other entries */
     node->append_us = node->append_accepted = 0;
+    node->leader_clock_us = 0;
     node->fetch_us = 0;
     log_store_term(node, leader);
 }

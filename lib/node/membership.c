@@ -141,6 +141,15 @@ is_announced(const struct lbm_node *node, const struct lbm_member *self)
     return 1;
 }
 
+/* A host that was drained stays so until an operator asks it to join, however often it crashes meanwhile. */
+static int
+was_drained(const struct lbm_node *node, const struct lbm_member *self)
+{
+    const struct lbm_departed *gone =
+        self != NULL ? lbm_view_departed(&node->view, self->host, self->incarnation) : NULL;
+    return gone != NULL && gone->evicted && gone->was == LBM_MEMBER_DRAINING && !LBM_BUG(DRAINED_IS_ACTIVE);
+}
+
 static void
 append_join(struct lbm_node *node)
 {
@@ -160,6 +169,7 @@ append_join(struct lbm_node *node)
         join.link_host = host;
         join.link_cost = cost;
         join.failure_domain = node->failure_domain;
+        join.drains = was_drained(node, lbm_view_member(&node->view, node->host)) != 0;
         Lbm__Command command = LBM__COMMAND__INIT;
         command.what_case = LBM__COMMAND__WHAT_JOIN;
         command.join = &join;

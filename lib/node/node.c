@@ -279,6 +279,8 @@ on_peer_down(struct lbm_node *node, uint32_t host)
     struct peer *peer = peer_of(node, host);
     if (peer != NULL)
         peer->connected = peer->is_behind = 0;
+    if (host == node->founder_host)
+        node->leader_clock_us = 0; /* it may begin anew, with another clock */
 }
 
 static void

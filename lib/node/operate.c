@@ -40,9 +40,13 @@ operator_forget(struct lbm_node *node, uint64_t client, uint64_t request)
             operator_drop(node, i);
 }
 
+/* What nobody waits for any more need not happen, if it has not yet. */
 void
 operate_gone(struct lbm_node *node, uint64_t client)
 {
+    for (size_t i = 0; i < node->operators.n; i++)
+        if (node->operators.at[i].client == client && node->operators.at[i].token != 0)
+            log_withdraw(node, node->operators.at[i].token);
     operator_forget(node, client, 0);
 }
 
@@ -58,12 +62,13 @@ operate_free(struct lbm_node *node)
 }
 
 static void
-await(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
-      enum operator_wish wish)
+await(struct lbm_node *node, const struct client *client, const Lbm__Command *command, enum operator_wish wish,
+      uint64_t token)
 {
     struct operator_wait wait = {.client = client->id,
                                  .request = client->request,
                                  .tell = (int)wish,
+                                 .token = token,
                                  .len = lbm__command__get_packed_size(command)};
     wait.command = lbm_alloc(wait.len, 1);
     if (wait.command == NULL || lbm_vec_push(&node->operators, wait) != LBM_OK) {
@@ -74,10 +79,40 @@ await(struct lbm_node *node, const struct client *client, const Lbm__Command *co
     lbm__command__pack(command, wait.command);
 }
 
-void
-operate_await(struct lbm_node *node, const struct client *client, const Lbm__Command *command)
+/* Waits first: a proposal may be refused at once. */
+static void
+propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command, enum operator_wish wish,
+        int64_t until_us)
 {
-    await(node, client, command, TELL_FATE);
+    await(node, client, command, wish, node->append_token + 1);
+    uint64_t token = log_append_until(node, command, until_us);
+    LBM_ASSERT(node->failed != LBM_OK || token == node->append_token);
+}
+
+void
+operate_propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command)
+{
+    propose(node, client, command, TELL_FATE, client->until_us);
+}
+
+void
+operate_given_up(struct lbm_node *node, uint64_t token, int is_unknown)
+{
+    for (size_t i = 0; i < node->operators.n; i++) {
+        const struct operator_wait wait = node->operators.at[i];
+        if (wait.token != token)
+            continue;
+        operator_forget(node, wait.client, wait.request);
+        if (is_unknown)
+            reply_error(node, wait.client, wait.request, LBM_E_TIMEOUT,
+                        "the control log has not said in time whether it has the change: lbctl log tells, once it "
+                        "can be written again");
+        else
+            reply_error(node, wait.client, wait.request, LBM_E_TIMEOUT,
+                        "the control log could not be written in time: nothing is changed, and nothing will be; see "
+                        "lbctl status");
+        return;
+    }
 }
 
 static int
@@ -199,8 +234,7 @@ change_join(struct lbm_node *node, const struct client *client, const struct lbm
         activate.site = site;
         command->what_case = LBM__COMMAND__WHAT_ACTIVATE;
         command->activate = &activate;
-        await(node, client, command, TELL_FATE);
-        log_append(node, command);
+        operate_propose(node, client, command);
     } else if (lbm_view_takes_part(member)) {
         reply_error(node, client->id, client->request, LBM_E_STATE, "host %" PRIu32 " takes part: it is %s",
                     member->host, lbm_member_state_name(member->state));
@@ -213,7 +247,8 @@ change_join(struct lbm_node *node, const struct client *client, const struct lbm
                     "host %" PRIu32 " has left: only its own lbmapd can begin anew; ask that one with -s",
                     member->host);
     } else if (adopt_rejoin(node)) {
-        tell_operator(node, client->id, client->request, "");
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply_stored(node, client->id, client->request, 1, &response);
     } else {
         reply_error(node, client->id, client->request, LBM_E_BUSY,
                     "this host is about to join; see lbctl hosts");
@@ -237,8 +272,7 @@ change_drain(struct lbm_node *node, const struct client *client, const struct lb
     (void)change;
     Lbm__Drain drain;
     fill_drain(member, &drain, command);
-    await(node, client, command, TELL_FATE);
-    log_append(node, command);
+    operate_propose(node, client, command);
 }
 
 /* Only the host itself knows when it is empty, and then says so in the log: that is the answer. */
@@ -256,13 +290,12 @@ change_leave(struct lbm_node *node, const struct client *client, const struct lb
         tell_operator(node, client->id, client->request, "");
         return;
     }
-    await(node, client, command, TELL_SUCCESS);
+    await(node, client, command, TELL_SUCCESS, 0);
     if (member->state == LBM_MEMBER_DRAINING)
         return;
     Lbm__Drain drain;
     fill_drain(member, &drain, command);
-    await(node, client, command, TELL_REFUSAL);
-    log_append(node, command);
+    propose(node, client, command, TELL_REFUSAL, client->until_us);
 }
 
 static void
@@ -275,8 +308,9 @@ change_evict(struct lbm_node *node, const struct client *client, const struct lb
     evict.lost = change->lost;
     command->what_case = LBM__COMMAND__WHAT_EVICT;
     command->evict = &evict;
-    await(node, client, command, TELL_FATE);
-    log_append_soon(node, command); /* later another host may have the only copy of the one lost meanwhile */
+    /* Later another host may have the only copy of the one lost meanwhile. */
+    int64_t until_us = node->now_us + COMMAND_LATE_US;
+    propose(node, client, command, TELL_FATE, until_us < client->until_us ? until_us : client->until_us);
 }
 
 static void
@@ -303,8 +337,7 @@ change_set(struct lbm_node *node, const struct client *client, const struct lbm_
     set.address = change->address;
     command->what_case = LBM__COMMAND__WHAT_SET;
     command->set = &set;
-    await(node, client, command, TELL_FATE);
-    log_append(node, command);
+    operate_propose(node, client, command);
 }
 
 static const struct {

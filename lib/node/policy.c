@@ -238,6 +238,5 @@ policy_change(struct lbm_node *node, const struct client *client, const struct l
     }
     command.what_case = LBM__COMMAND__WHAT_JOB_SET;
     command.job_set = &set;
-    operate_await(node, client, &command);
-    log_append(node, &command);
+    operate_propose(node, client, &command);
 }

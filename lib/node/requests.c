@@ -327,9 +327,7 @@ answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Req
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_JOB_DELETE;
     command.job_delete = &delete;
-    log_append(node, &command);
-    Lbm__Response response = LBM__RESPONSE__INIT;
-    reply(node, client->id, client->request, 1, &response);
+    operate_propose(node, client, &command);
 }
 
 static void
@@ -361,7 +359,7 @@ static void
 answer_submit_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     (void)request;
-    submit_end(node, client->id, client->request, client->uid);
+    submit_end(node, client);
 }
 
 static void
@@ -453,7 +451,9 @@ on_request(struct lbm_node *node, const struct lbm_event *event)
 {
     const Lbm__Request *request = event->as.request.request;
     struct client client = {event->as.request.client, request->id, event->as.request.uid,
-                            event->as.request.admin};
+                            event->as.request.admin,
+                            node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000
+                                                                    : (int64_t)REQUEST_US)};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         if (requests[i].what == request->what_case) {
             requests[i].answer(node, &client, request);

@@ -137,6 +137,8 @@ struct append {
     size_t len;
     int founds;       /* nonzero: it founds the cluster, and is void if somebody else did */
     int64_t until_us; /* it is void from then on */
+    uint64_t at;      /* index that it was last proposed for: while that is not applied it may be there; 0: none */
+    int is_given_up;  /* engine external: nobody wants it any more, but an attempt may be under way */
     uint32_t
         suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
 };
@@ -199,6 +201,7 @@ struct client {
     uint64_t request;
     uint32_t uid;
     int admin;
+    int64_t until_us; /* what the control log has not taken by then is void */
 };
 
 /* A client that waits for the control log's word on its change. */
@@ -206,6 +209,7 @@ struct operator_wait {
     uint64_t client;
     uint64_t request;
     int tell; /* operate.c says what */
+    uint64_t token; /* of the proposal that is waited for; 0: it is somebody else's */
     uint8_t *command;
     size_t len;
 };
@@ -366,6 +370,8 @@ struct lbm_node {
     int append_accepted;     /* the first append has its place: wait for the entry */
     uint64_t append_index;   /* engine external: the index it was sent for */
     int64_t append_retry_us; /* engine external: not before */
+    uint64_t leader_clock_us; /* engine local: clock of the leader when it sent what came last, 0: not known, */
+    int64_t leader_heard_us;  /* and when that came */
     int join_refused;        /* the log did not take us; the operator must change the configuration */
     uint32_t ping_turn;      /* where the rotation of pings goes on in a large cluster */
     int64_t fetch_us;        /* when the log was last asked for */

@@ -87,6 +87,8 @@ struct job {
     struct part part; /* this host has read one, and the job is not in the log yet */
     uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */
     size_t pending_len;
+    uint64_t dropped_at; /* given up, but it may be the entry of this index; 0: not */
+    int64_t until_us; /* it is given up if the log has not got it by then; 0: it is not */
     uint64_t guest_id;    /* transaction that stores the guest: it borrows the graph until it is durable */
     uint64_t pending_seq; /* of the guest's last vertex */
     int proposed;

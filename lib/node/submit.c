@@ -259,8 +259,9 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
 }
 
 void
-submit_end(struct lbm_node *node, uint64_t client, uint64_t request, uint32_t uid)
+submit_end(struct lbm_node *node, const struct client *asks)
 {
+    const uint64_t client = asks->id, request = asks->request;
     struct upload *upload = upload_of(node, client);
     if (upload == NULL || (upload->parts != 0 && upload->job == 0)) {
         reply_error(node, client, request, LBM_E_STATE, "the end of a submission that was not begun");
@@ -284,7 +285,8 @@ submit_end(struct lbm_node *node, uint64_t client, uint64_t request, uint32_t ui
             g = NULL;
             job->client = client;
             job->client_request = request;
-            propose(node, job, upload, uid);
+            job->until_us = asks->until_us;
+            propose(node, job, upload, asks->uid);
         }
     }
     if (g != NULL) {

@@ -248,7 +248,9 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
     if (!begins)
         return derive_if_active(view, member);
     member->incarnation = join->incarnation;
-    if (set_state(view, member, LBM_MEMBER_JOINING) != LBM_OK)
+    if (join->drains)
+        member->drained = view->index + 1;
+    if (set_state(view, member, join->drains ? LBM_MEMBER_DRAINING : LBM_MEMBER_JOINING) != LBM_OK)
         return LBM_E_NOMEM;
     enum lbm_err err = give_buddy(view, member);
     return err == LBM_OK ? give_buddies(view, LBM_NONE) : err; /* who was alone has somebody now */

@@ -255,6 +255,7 @@ static const struct lbm_wire_rule join_rules[] = {
     {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"link_cost", SAME("link_host"), COST},
     {"failure_domain", NAME_OR_EMPTY},
+    {"drains", FLAG},
 };
 static const struct lbm_wire_table join_table = TABLE(join_rules, lbm__join__descriptor);
 
