@@ -228,7 +228,9 @@ job_propose(struct lbm_node *node, struct job *job)
         fail(node, LBM_E_CORRUPT);
         return;
     }
-    (void)log_append_until(node, command, job->until_us != 0 ? job->until_us : INT64_MAX);
+    int64_t until_us = node->now_us + REQUEST_US; /* its client waits for more than the log */
+    until_us = until_us < job->until_us ? until_us : job->until_us;
+    (void)log_append_until(node, command, job->until_us != 0 ? until_us : INT64_MAX);
     lbm__command__free_unpacked(command, NULL);
 }
 
