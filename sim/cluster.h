@@ -184,6 +184,9 @@ void cluster_hold(struct cluster *cluster, const char *kind, uint32_t from, uint
 int cluster_pass(struct cluster *cluster, uint32_t from, uint32_t to);
 void cluster_pass_all(struct cluster *cluster);
 
+/* The next ping from one host to another is replaced by a number out of reach, drawn by `what` (forge.c). */
+void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t what);
+
 /* ---- the external log (log.c) -------------------------------------------------------------------------- */
 
 /* Nonzero if the cluster was founded on it. */

@@ -41,6 +41,7 @@ int fault_lag(struct story *s, const struct fault *f);
 void fault_no_lag(struct story *s, const struct fault *f);
 int fault_hold(struct story *s, const struct fault *f);
 void fault_let_pass(struct story *s, const struct fault *f);
+int fault_forge(struct story *s, const struct fault *f);
 int fault_pass(struct story *s, const struct fault *f);
 int fault_disconnect(struct story *s, const struct fault *f);
 int fault_cut(struct story *s, const struct fault *f);

@@ -25,6 +25,7 @@ static const struct {
     [FAULT_BRIDGE] = {fault_cut, fault_mend},
     [FAULT_LAG] = {fault_lag, fault_no_lag},
     [FAULT_HOLD] = {fault_hold, fault_let_pass},
+    [FAULT_FORGE] = {fault_forge, NULL},
     [FAULT_PASS] = {fault_pass, NULL},
     [FAULT_FLAP] = {fault_flap, NULL},
     [FAULT_CRASH_BEFORE] = {fault_crash, fault_restart},

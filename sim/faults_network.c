@@ -200,3 +200,12 @@ fault_undeafen(struct story *s, const struct fault *f)
         if (p != host)
             cluster_cut_silently(s->cluster, p, host, 0);
 }
+
+int
+fault_forge(struct story *s, const struct fault *f)
+{
+    if (host_of(s, f->a) == host_of(s, f->b))
+        return 0;
+    cluster_forge(s->cluster, host_of(s, f->a), host_of(s, f->b), f->c);
+    return 1;
+}

@@ -133,6 +133,13 @@ struct model_log {
     double loses;
 };
 
+/* The next ping from one host to another says something else (forge.c). */
+struct forgery {
+    int is_due;
+    uint32_t from, to, what;
+    uint64_t generation; /* of the copy that `to` keeps with `from`, if it does */
+};
+
 struct cluster {
     uint32_t n;
     const struct lbm_hosts *h;
@@ -158,6 +165,7 @@ struct cluster {
     LBM_VEC(int64_t) broken_us; /* by connection, less one: what would arrive later is lost */
     uint8_t *cut;               /* [n * n] the network does not carry from row to column */
     LBM_VEC(struct hold) holds;
+    struct forgery forgery;
     uint32_t network_slow;
     uint64_t steps, hash;
     enum moment awaited; /* ends the present run */
@@ -219,6 +227,10 @@ void disconnect(struct cluster *c, uint32_t from, uint32_t to);
 void happen_message(struct cluster *c, struct happen *happen);
 void happen_connect(struct cluster *c, const struct happen *happen);
 void happen_disconnected(struct cluster *c, const struct happen *happen);
+
+/* ---- forge.c ------------------------------------------------------------------------------------------- */
+
+int forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message);
 
 /* ---- holds.c ------------------------------------------------------------------------------------------- */
 

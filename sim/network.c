@@ -88,6 +88,10 @@ happen_message(struct cluster *c, struct happen *happen)
     trace_message(c, happen->host, happen->from, message);
     if (!c->options.unwatched)
         check_message(&c->check, happen->from, message);
+    if (forgery_arrives(c, happen->host, happen->from, message)) {
+        lbm__peer__free_unpacked(message, NULL);
+        return;
+    }
     struct lbm_event event = {.kind = LBM_EVENT_MESSAGE};
     event.as.received.message = message;
     event.as.received.bytes = happen->len;

@@ -293,6 +293,12 @@ hold(struct scenario *s, const struct arguments *a)
 }
 
 static void
+forge(struct scenario *s, const struct arguments *a)
+{
+    cluster_forge(s->story.cluster, host_in(a, 1), host_in(a, 2), (uint32_t)a->number[0]);
+}
+
+static void
 pass(struct scenario *s, const struct arguments *a)
 {
     if (!cluster_pass(s->story.cluster, host_in(a, 0), host_in(a, 1)))
@@ -529,6 +535,8 @@ const struct scenario_row scenario_rows[] = {
 
     {"hold KIND HOST HOST", "from such a message on, what the first sends to the second waits", hold, NULL,
      NEEDS_NOTHING},
+    {"forge epoch|moved|view|term HOST HOST",
+     "the next ping of the first to the second says a number out of reach", forge, NULL, NEEDS_NOTHING},
     {"pass HOST HOST", "it comes through", pass, NULL, NEEDS_NOTHING},
     {"break HOST HOST", "the connection breaks, what is on its way or waits is lost", break_connection, NULL,
      NEEDS_NOTHING},

@@ -261,6 +261,7 @@ all_settled(struct cluster *cluster, void *arg)
     struct story *s = arg;
     const char *why;
     char name[LBM_NAME_MAX + 1];
+    story_find_head(s); /* applications may work on for a while after the last fault */
     story_run_applications(s, 1);
     if (cluster_idle_vertices(cluster) != 0 || !cluster_quiet(cluster, &why))
         return 0;

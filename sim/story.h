@@ -45,6 +45,7 @@ struct story {
     int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
     int headless;           /* who ordered the control log is dead, or a promise is waited for of who is */
     int64_t asked_us;       /* when a host was told to order it for no such reason; 0: never */
+    int64_t passed_over_us; /* when an operator last looked whether a leader waits for the dead */
     int64_t promoted_us;    /* when an operator last tried to */
     uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_buddy; /* of a drill */

@@ -179,6 +179,24 @@ story_founder(struct story *s, uint32_t host)
     return response != NULL && response->code == LBM_OK ? response->status->founder : LBM_NONE;
 }
 
+/* Nonzero if that host orders the control log but for hosts that will never answer: all that it waits for. */
+static int
+waits_for_the_dead(struct story *s, uint32_t host)
+{
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_STATUS;
+    request.status = &empty;
+    cluster_request(s->cluster, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(s->cluster, host, 0);
+    if (response == NULL || response->code != LBM_OK || response->status->n_awaited == 0)
+        return 0;
+    for (size_t i = 0; i < response->status->n_awaited; i++)
+        if (!s->dead[response->status->awaited[i]])
+            return 0;
+    return 1;
+}
+
 static const Lbm__Response *
 ask_promote(struct story *s, uint32_t host, uint32_t uid, int force)
 {
@@ -218,6 +236,22 @@ can_be_asked(const struct story *s, uint32_t host)
     return !s->dead[host] && cluster_is_up(s->cluster, host) && !cluster_is_stopped(s->cluster, host);
 }
 
+/* A leader that has started waits for a host that is lost: an operator knows that it is. */
+static void
+pass_over_the_dead(struct story *s)
+{
+    int is_any_dead = 0;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        is_any_dead |= s->dead[p];
+    if (!is_any_dead || cluster_log_is_external(s->cluster) ||
+        cluster_now(s->cluster) < s->passed_over_us + PROMOTE_AGAIN_US)
+        return;
+    s->passed_over_us = cluster_now(s->cluster);
+    for (uint32_t p = 0; p < s->h.n; p++)
+        if (can_be_asked(s, p) && waits_for_the_dead(s, p))
+            (void)ask_promote(s, p, 0, 1);
+}
+
 /* What an operator does when who ordered the control log is lost, or somebody whose promise is waited for:
  * promote another host, until one says itself that it orders the log. Others name it as soon as they have
  * promised to follow it. While the one that was told last cannot be asked, it may be the one. */
@@ -225,6 +259,7 @@ void
 story_find_head(struct story *s)
 {
     uint32_t at = LBM_NONE;
+    pass_over_the_dead(s);
     if (!s->headless || story_may_be_promoting(s) ||
         cluster_now(s->cluster) < s->promoted_us + PROMOTE_AGAIN_US ||
         (s->promoted != LBM_NONE && !s->dead[s->promoted] && !can_be_asked(s, s->promoted)))

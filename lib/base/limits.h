@@ -60,6 +60,15 @@
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */
 
+/* How far above what a host knows a number of another may be: more than can happen while the two do not hear each
+ * other, and so little that nobody gets to the end of 64 bits by such steps. */
+#define LBM_TERM_STEP UINT64_C(0x100000)          /* promotions, by operators */
+#define LBM_INDEX_STEP UINT64_C(0x100000000)      /* entries of the control log */
+#define LBM_EPOCH_STEP UINT64_C(0x1000000)        /* handoffs of one vertex, between two pings */
+#define LBM_INCARNATION_STEP UINT64_C(0x100000)   /* evictions of one host */
+#define LBM_POSITION_STEP UINT64_C(0x10000000000) /* changes of one host's records */
+#define LBM_SWEEP_STEP UINT64_C(0x100000000)      /* sweeps, frames */
+
 _Static_assert(LBM_VERTICES_MAX < LBM_NONE, "the top value means none");
 _Static_assert(LBM_HOSTS_MAX < LBM_NONE, "the top value means none");
 _Static_assert(LBM_WEIGHT_MAX <= INT32_MAX, "weights fit the 32-bit integers of METIS and Scotch");

@@ -269,8 +269,8 @@ log_persisted(struct lbm_node *node)
 
 /* ---- proposals ----------------------------------------------------------------------------------------- */
 
-/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not be
- * reached is there again. */
+/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not
+ * be reached is there again. */
 static int
 is_void(const struct lbm_node *node, const struct append *append)
 {
@@ -279,8 +279,8 @@ is_void(const struct lbm_node *node, const struct append *append)
            (suspect != NULL && suspect->suspect_us == 0);
 }
 
-/* Whoever waits for it hears that it is given up, and whether it may have happened. An attempt that the external
- * log has not answered stays, so that none of the next commands is tried for the same index. */
+/* Whoever waits for it hears that it is given up, and whether it may have happened. An attempt that the
+ * external log has not answered stays, so that none of the next commands is tried for the same index. */
 static void
 give_up(struct lbm_node *node, size_t at)
 {

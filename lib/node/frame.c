@@ -377,7 +377,8 @@ void
 frame_is_new(struct job *job)
 {
     for (size_t i = 0; i < job->pulses.n; i++)
-        if (job->pulses.at[i].frame > job->frame_seq)
+        if (job->pulses.at[i].frame > job->frame_seq &&
+            job->pulses.at[i].frame - job->frame_seq <= LBM_SWEEP_STEP)
             job->frame_seq = job->pulses.at[i].frame;
     job->frame_seq++;
 }
@@ -390,6 +391,8 @@ on_frame(struct lbm_node *node, const Lbm__Peer *message)
     unsigned m = job != NULL ? job->shard.m : 0;
     if (job == NULL || frame->seq <= job->frame_seq || frame->n_affine != m * m + 2 * m ||
         (frame->outlined && outline_awaits_plan(node, job)))
+        return;
+    if (!within_reach(node, message->src, "frame", frame->seq, job->frame_seq, LBM_SWEEP_STEP))
         return;
     job->frame_seq = frame->seq;
     job->frame_fixed = frame->fixed != 0;

@@ -309,7 +309,8 @@ on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
         const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
         if (toward != NULL && lbm_shard_expect(&job->shard, ghosts->vertex[i], toward) != LBM_OK)
             fail(node, LBM_E_NOMEM);
-        if (lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
+        if (is_epoch_within_reach(node, message->src, job, ghosts->epoch[i]) &&
+            lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
             ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
         const struct asker asker = {.vertex = ghosts->toward[i], .host = message->src};
@@ -357,7 +358,8 @@ on_moved(struct lbm_node *node, const Lbm__Peer *message)
         if (moved->host[i] == LBM_NONE) {
             if (ghost != NULL && ghost->host == message->src && lbm_vec_push(&lost, ghost->id) != LBM_OK)
                 fail(node, LBM_E_NOMEM);
-        } else if (lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0,
+        } else if (is_epoch_within_reach(node, message->src, job, moved->epoch[i]) &&
+                   lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0,
                                    NULL)) {
             ghosts_are_due(job, GHOSTS_CHANGES);
         }

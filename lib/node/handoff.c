@@ -498,7 +498,9 @@ on_offer(struct lbm_node *node, const Lbm__Peer *message)
     for (size_t i = 0; i < r->n_vertex && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = record_of(job, r->vertex[i]);
         int is_new = own == NULL || own->epoch < r->epoch[i];
-        if (is_new && !must_wait(own))
+        /* What could not be handed on is not taken; the others of its batch are. */
+        int is_taken = is_new && !must_wait(own) && is_epoch_within_reach(node, message->src, job, r->epoch[i]);
+        if (is_taken)
             accept_one(node, job, message, i, place);
         else if (!is_new && (is_acked(node, own) || LBM_BUG(ACK_UNACKED)))
             due(node, own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK, job,

@@ -138,6 +138,16 @@ void log_fetch(struct lbm_node *node);
 /* Engine local: another host is asked to order the log if this one does, as must be before this one may be
  * evicted. Nonzero while this one is the leader. */
 int log_hand_over(struct lbm_node *node);
+/* reach.c: nonzero unless what another host says is more than `step` above what is known here; then an operator
+ * is told, and it must not be taken. */
+int within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value, uint64_t known,
+                 uint64_t step);
+/* The same of an epoch of that job. */
+static inline int
+is_epoch_within_reach(struct lbm_node *node, uint32_t from, const struct job *job, uint64_t epoch)
+{
+    return within_reach(node, from, "epoch", epoch, job->shard.epoch_top, LBM_EPOCH_STEP);
+}
 /* A host that takes this one for a member belongs to another cluster. */
 void log_stranger(struct lbm_node *node, const Lbm__Peer *message);
 /* Ask for the entries to be stored that wait for it. */

@@ -158,7 +158,7 @@ log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint3
 {
     struct promotion *p = &node->promotion;
     uint64_t term = node->term;
-    (void)log_term_heard(node, position->term, position->leader);
+    (void)log_term_heard(node, position->term, position->leader, from);
     if (p->round != PROMOTION_CONFIRM || node->term != term)
         return; /* another one leads, or this host a later term: all are asked again */
     size_t at = 0;
@@ -240,7 +240,7 @@ log_stranger(struct lbm_node *node, const Lbm__Peer *message)
     note(node, LBM_NOTE_ERROR,
          "host %" PRIu32 " (%.60s) takes this host for a member of another cluster (%016" PRIx64
          ", not %016" PRIx64 "): if this host's database was lost, stop this daemon, move its new database "
-                             "away and start it while "
+         "away and start it while "
          "that host runs%s",
          message->src, message->hello->name, message->cluster, node->view.cluster,
          stops ? "; until then this host takes part in nothing" : "");

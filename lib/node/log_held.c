@@ -156,7 +156,8 @@ void
 log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
 {
     if (message->body_case == LBM__PEER__BODY_LOG_ENTRIES ||
-        message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT)
+        message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT ||
+        !within_reach(node, message->src, "view", message->view, log_last(node), LBM_INDEX_STEP))
         return;
     if (message->view > log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->founder)
         log_confirm_behind(node, message->src, message->view);

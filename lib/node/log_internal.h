@@ -70,7 +70,7 @@ int64_t log_held_deadline(const struct lbm_node *node);
 /* As it was stored. */
 void log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
 /* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
-int log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader);
+int log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
 /* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
 void log_store_term(struct lbm_node *node, uint32_t leader);
 /* Ask all others that take part, or ask again those that have not answered. */

@@ -274,7 +274,8 @@ on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
      * an older one, which may not even know of the term. */
     int takes_over = fetch->term <= node->term && message->src == node->founder_host;
     int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= log_last(node);
-    if (fetch->from < 1)
+    if (fetch->from < 1 ||
+        !within_reach(node, message->src, "log index", fetch->from - 1, log_last(node), LBM_INDEX_STEP))
         return;
     if (node->founder)
         log_confirm_behind(node, message->src, fetch->from - 1);
@@ -296,7 +297,10 @@ void
 on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogEntries *entries = message->log_entries;
-    (void)log_term_heard(node, entries->term, entries->leader);
+    if (!within_reach(node, message->src, "log index", entries->last, log_last(node), LBM_INDEX_STEP) ||
+        !within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
+        return;
+    (void)log_term_heard(node, entries->term, entries->leader, message->src);
     int is_source = log_is_source(node, message->src);
     if (entries->term < node->term && !is_source) {
         tell_leader(node, message->src);
@@ -333,7 +337,7 @@ void
 on_log_append(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogAppend *append = message->log_append;
-    if (!log_term_heard(node, append->term, LBM_NONE) || !node->founder || !node->caught_up) {
+    if (!log_term_heard(node, append->term, LBM_NONE, message->src) || !node->founder || !node->caught_up) {
         tell_leader(node, message->src);
         return;
     }
@@ -368,9 +372,11 @@ void
 on_log_result(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogResult *result = message->log_result;
-    if (!log_term_heard(node, result->term, result->leader))
+    if (!log_term_heard(node, result->term, result->leader, message->src))
         return;
     hear_clock(node, message->src, result->now_us);
+    if (!within_reach(node, message->src, "log index", result->last, log_last(node), LBM_INDEX_STEP))
+        return;
     if (node->appends.n == 0 || node->appends.at[0].token != result->token)
         return;
     if (result->accepted) {

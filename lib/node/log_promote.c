@@ -93,9 +93,9 @@ lead_again(struct lbm_node *node, uint64_t term)
 }
 
 int
-log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader)
+log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from)
 {
-    if (node->engine != LBM_LOG_ENGINE_LOCAL)
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || !within_reach(node, from, "term", term, node->term, LBM_TERM_STEP))
         return 0;
     if (term > node->term && leader == node->host)
         lead_again(node, term);
@@ -334,6 +334,9 @@ on_log_position(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPosition *position = message->log_position;
     struct promotion *p = &node->promotion;
+    if (!within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
+        !within_reach(node, message->src, "log index", position->last, log_last(node), LBM_INDEX_STEP))
+        return;
     if (p->round == PROMOTION_CONFIRM) {
         log_confirm_heard(node, position, message->src);
         return;
@@ -425,7 +428,8 @@ void
 on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPoll *poll = message->log_poll;
-    if (node->engine != LBM_LOG_ENGINE_LOCAL)
+    if (node->engine != LBM_LOG_ENGINE_LOCAL ||
+        !within_reach(node, message->src, "term", poll->term, node->term, LBM_TERM_STEP))
         return;
     log_held_store(node); /* what this host says it has */
     int is_member = lbm_view_member(&node->view, message->src) != NULL;

@@ -183,7 +183,8 @@ on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
         (node->founder && !log_confirm_takes_from(node, message->src)) ||
         (!log_is_source(node, message->src) && message->src != node->fetch_host) ||
-        part->index <= log_last(node))
+        part->index <= log_last(node) ||
+        !within_reach(node, message->src, "log index", part->index, log_last(node), LBM_INDEX_STEP))
         return;
     if (part->offset == 0) {
         node->parts.n = 0;

@@ -312,6 +312,7 @@ fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pu
     pulse->flow = job->level.flow;
     pulse->transfer_us = job->level.transfer_us;
     pulse->whole = job->shard.load + job->shard.load_out;
+    pulse->epoch_top = job->shard.epoch_top;
     load_tell(node, job, pulse);
 }
 
@@ -398,6 +399,14 @@ send_pings(struct lbm_node *node)
     lbm_vec_free(&to);
 }
 
+/* What others know of epochs is taken by steps: those that are real come within a few pings, however many there
+ * are. */
+static uint64_t
+epoch_step(uint64_t known, uint64_t heard)
+{
+    return heard - known <= LBM_EPOCH_STEP ? heard : known + LBM_EPOCH_STEP;
+}
+
 void
 on_ping(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -415,6 +424,8 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
         struct job *job = job_of(node, heard->job);
         struct pulse *pulse = job != NULL ? pulse_of(job, message->src) : NULL;
         peer->vertices += heard->vertices;
+        if (job != NULL && heard->epoch_top > job->shard.epoch_top)
+            job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
         if (pulse == NULL || heard->phase >= LBM_PHASE_COUNT)
             continue;
         *pulse = (struct pulse){.host = message->src,

@@ -62,8 +62,8 @@ operate_free(struct lbm_node *node)
 }
 
 static void
-await(struct lbm_node *node, const struct client *client, const Lbm__Command *command, enum operator_wish wish,
-      uint64_t token)
+await(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
+      enum operator_wish wish, uint64_t token)
 {
     struct operator_wait wait = {.client = client->id,
                                  .request = client->request,
@@ -81,8 +81,8 @@ await(struct lbm_node *node, const struct client *client, const Lbm__Command *co
 
 /* Waits first: a proposal may be refused at once. */
 static void
-propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command, enum operator_wish wish,
-        int64_t until_us)
+propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
+        enum operator_wish wish, int64_t until_us)
 {
     await(node, client, command, wish, node->append_token + 1);
     uint64_t token = log_append_until(node, command, until_us);
@@ -104,13 +104,15 @@ operate_given_up(struct lbm_node *node, uint64_t token, int is_unknown)
             continue;
         operator_forget(node, wait.client, wait.request);
         if (is_unknown)
-            reply_error(node, wait.client, wait.request, LBM_E_TIMEOUT,
-                        "the control log has not said in time whether it has the change: lbctl log tells, once it "
-                        "can be written again");
+            reply_error(
+                node, wait.client, wait.request, LBM_E_TIMEOUT,
+                "the control log has not said in time whether it has the change: lbctl log tells, once it "
+                "can be written again");
         else
-            reply_error(node, wait.client, wait.request, LBM_E_TIMEOUT,
-                        "the control log could not be written in time: nothing is changed, and nothing will be; see "
-                        "lbctl status");
+            reply_error(
+                node, wait.client, wait.request, LBM_E_TIMEOUT,
+                "the control log could not be written in time: nothing is changed, and nothing will be; see "
+                "lbctl status");
         return;
     }
 }

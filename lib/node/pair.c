@@ -206,7 +206,9 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__PairOpen *open = message->pair_open;
     struct job *job = job_of(node, open->job);
     const uint32_t colour = session_colour(node, message->src);
-    if (job == NULL || colour == LBM_NONE || colour != open->colour)
+    if (job == NULL || colour == LBM_NONE || colour != open->colour ||
+        !within_reach(node, message->src, "sweep", open->sweep, job->session.sweep, LBM_SWEEP_STEP) ||
+        !within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
         return;
     struct session *s = &job->session;
     if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
@@ -560,7 +562,8 @@ static void
 on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
 {
     struct session *s = &job->session;
-    if (session_compare(s, notice->sweep, notice->colour) <= 0)
+    if (session_compare(s, notice->sweep, notice->colour) <= 0 ||
+        !within_reach(node, from, "sweep", notice->sweep, s->sweep, LBM_SWEEP_STEP))
         return;
     int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
     if (is_over && s->partner == from) {

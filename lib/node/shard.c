@@ -102,6 +102,7 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
         free(vertex->payload);
         free(vertex->news);
     }
+    shard->epoch_top = row->epoch > shard->epoch_top ? row->epoch : shard->epoch_top;
     *vertex = (struct lbm_vertex){.id = row->vertex,
                                   .stage = row->stage,
                                   .epoch = row->epoch,
@@ -207,6 +208,7 @@ lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm
     lbm_shard_touch(shard);
     vertex->stage = stage;
     vertex->epoch = epoch;
+    shard->epoch_top = epoch > shard->epoch_top ? epoch : shard->epoch_top;
     vertex->peer = peer;
     vertex->peer_incarnation = peer_incarnation;
     vertex->wish = LBM_NONE;
@@ -353,6 +355,7 @@ lbm_shard_learn(struct lbm_shard *shard, uint32_t id, uint32_t host, uint64_t ep
     ghost->unaware |= moved != 0;
     if (epoch > ghost->epoch) {
         ghost->epoch = epoch;
+        shard->epoch_top = epoch > shard->epoch_top ? epoch : shard->epoch_top;
         ghost->host = host;
         ghost->stamp = 0; /* stamps of another owner come from another clock */
     } else if (stamp <= ghost->stamp) {

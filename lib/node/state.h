@@ -359,6 +359,8 @@ struct lbm_node {
     struct promotion promotion;
     int has_ordered;     /* engine local: this life has put entries into the log */
     uint64_t log_known;  /* engine local, the leader: so many entries there are somewhere */
+    uint64_t n_refused;  /* numbers that were out of reach */
+    int64_t refused_us;  /* the last one was told; 0: none was */
     int64_t stranger_us; /* a host of another cluster was last told of; 0: never */
     size_t held;            /* so many entries at the end of the copy have yet to be stored, */
     int64_t held_us;        /* at the latest then */

@@ -282,6 +282,8 @@ static void
 heard_position(struct lbm_node *node, uint64_t seq)
 {
     struct stream *s = &node->stream;
+    if (!within_reach(node, s->buddy, "position", seq, s->seq, LBM_POSITION_STEP))
+        return;
     if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
         s->rolled_back = 1;
         return;

@@ -184,6 +184,12 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has the name %s already", host, join->name);
         return;
     }
+    uint64_t incarnation = known != NULL ? known->incarnation : 0;
+    if (join->incarnation > incarnation && join->incarnation - incarnation > LBM_INCARNATION_STEP) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "incarnation %" PRIu64 " of host %" PRIu32 " is out of reach",
+                 join->incarnation, join->host);
+        return;
+    }
     if (known == NULL) {
         if (view->members.n == LBM_HOSTS_MAX)
             snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster has its %d hosts", LBM_HOSTS_MAX);
