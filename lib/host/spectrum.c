@@ -177,6 +177,8 @@ weighted_ends(const struct lbm_hosts *h, const double *alpha, double *lambda_2, 
     enum lbm_err err = LBM_OK;
     if (h->n == 2)
         *lambda_2 = *lambda_max = w.shift;
+    else if (alpha != NULL && h->n <= 256) /* ARPACK may try for seconds before it gives up */
+        err = ends_by_lapack(&w, lambda_2, lambda_max);
     else
         err = lbm_eigen_ends(apply_weighted, &w, h->n, lambda_2, lambda_max);
     if (err == LBM_E_STATE)
