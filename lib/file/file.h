@@ -43,7 +43,7 @@ enum lbm_err lbm_file_graph_format(const char *path, const char *option, enum lb
 enum lbm_err lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_graph *out,
                                  struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Host graph of any spec of DESIGN section 7 but "live". Behind it may stand @cap=FILE and @names=FILE, and
+/* Host graph of any spec of docs/formats.md ("Host graphs"). Behind it may stand @cap=FILE and @names=FILE, and
  * behind file:PATH also @nodes=LIST, @topology=NAME and @island=COST (struct lbm_hosts_reading). */
 enum lbm_err lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Engine local: a leader asks before it orders anything (PROTOCOL section 1).
+/* Engine local: a leader asks before it orders anything (docs/protocol.md, "The control log").
  *
  * Its disk may be an older copy, or empty: a leader that starts is silent until every member that takes part
  * has said how much of the log it has. It takes what it lacks from the longest copy and asks again, since

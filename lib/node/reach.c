@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bounds on what others say (PROTOCOL section 9). Terms, indices, epochs, incarnations and positions advance
- * by bounded steps: a number that is further above what this host knows than any others can have come
- * meanwhile is a fault of its sender. It is refused before anything follows from it, since nothing could be
- * above it; the rest of its message, and of its sender, goes on. Once in REACH_TELL_US an operator hears of
- * it. */
+/* Bounds on what others say (docs/protocol.md, "Connections and frames"). Terms, indices, epochs,
+ * incarnations and positions advance by bounded steps: a number that is further above what this host knows
+ * than any others can have come meanwhile is a fault of its sender. It is refused before anything follows
+ * from it, since nothing could be above it; the rest of its message, and of its sender, goes on. Once in
+ * REACH_TELL_US an operator hears of it. */
 #include <inttypes.h>
 
 #include "node/internal.h"
