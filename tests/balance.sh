@@ -52,6 +52,28 @@ done
 "$sim" balance --hosts ring:8 --policy diffusion --alpha 0.5 >"$scratch/out"
 [ $? -eq 1 ] && grep -q 'CYB89 Theorem 1' "$scratch/out" || fail "theorem 1"
 
+# A file with an alpha for each link says what one alpha says; what is wrong with it is told with its line.
+printf '# of a ring\n0 1 0.3\n2 1 0.3\r\n\n2 3 .3\n3 0 3e-1 # the last\n' >"$scratch/alpha"
+"$sim" balance --hosts ring:4 --policy diffusion --alpha 0.3 --json >"$scratch/one"
+"$sim" balance --hosts ring:4 --policy diffusion --alpha "file:$scratch/alpha" --json >"$scratch/file"
+for figure in steps moved net_flow; do
+    [ "$(field $figure <"$scratch/one")" = "$(field $figure <"$scratch/file")" ] || fail "alpha of links: $figure"
+done
+while IFS='|' read -r lines message; do
+    printf '%b' "$lines" >"$scratch/alpha"
+    "$sim" balance --hosts ring:4 --policy diffusion --alpha "file:$scratch/alpha" >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 2 ] && [ ! -s "$scratch/out" ] && grep -qF -- "$message" "$scratch/err" || fail "$lines: $(cat "$scratch/err")"
+done <<'END'
+0 1 0.3\n1 2 0.3\n2 3 0.3\n|has no alpha for the link of hosts 0 and 3
+0 2 0.3\n|alpha:1: hosts 0 and 2 are not linked
+0 1 0.3\n1 0 0.2\n|alpha:2: the link of hosts 1 and 0 has its alpha already
+\n0 1 much\n|alpha:2: 'much' is not an alpha
+0 1 -0.1\n|alpha:1: '-0.1' is not an alpha
+0 1 nan\n|alpha:1: 'nan' is not an alpha
+0 1\n|alpha:1: '1' does not begin with a host
+-1 0 0.3\n|alpha:1: '-1 0 0.3' does not begin with a host
+END
+
 # RJK03's figs 18 and 19, and loads of every kind.
 "$sim" balance --hosts hypercube:3 --policy dem --integer --loads list:15,1,1,1,1,1,1,1 --schedule --json >"$scratch/out"
 [ "$(field plain <"$scratch/out") $(field overlapped <"$scratch/out") $(field pipelined <"$scratch/out")" = "12 10 7" ] ||

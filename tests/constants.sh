@@ -6,8 +6,8 @@ set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
-cc=${CC:-gcc}
-command -v "$cc" >/dev/null || { echo "skipped: no compiler $cc"; exit 77; }
+cc=${CC:-gcc} # may be two words: ccache gcc
+command -v ${cc%% *} >/dev/null || { echo "skipped: no compiler $cc"; exit 77; }
 status=0
 fail() { echo "FAILED: $1"; status=1; }
 
@@ -29,7 +29,7 @@ compiles() {
     cp "$top/lib/base/limits.h" "$scratch/lib/base" && cp "$top/lib/node/patience.h" "$scratch/lib/node" || exit 99
     sed -i -E "$1" "$scratch/lib/base/limits.h" "$scratch/lib/node/patience.h"
     printf '#include "node/patience.h"\n%s\nint main(void) { return 0; }\n' "${2-}" >"$scratch/try.c"
-    "$cc" -std=c11 -fsyntax-only -I"$scratch/lib" "$scratch/try.c" 2>"$scratch/errors"
+    $cc -std=c11 -fsyntax-only -I"$scratch/lib" "$scratch/try.c" 2>"$scratch/errors"
 }
 compiles '' || fail "the constants do not fit: $(head -n 3 "$scratch/errors")"
 compiles 's/LBM_LEASE_US 8000000/LBM_LEASE_US 12000000/' '_Static_assert(GRANT_US == 12120000, "follows the lease");' ||

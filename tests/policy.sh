@@ -35,7 +35,7 @@ for policy in diffusion second-order chebyshev dimension-exchange gde oem dem de
 done
 
 # What these hosts cannot run.
-refused 1 'needs the loads of all hosts' ask 0 submit --name cwa --policy cwa "$scratch/guest.graph"
+refused 1 'needs what no host knows' ask 0 submit --name cwa --policy cwa "$scratch/guest.graph"
 refused 2 'policy' ask 0 submit --name none --policy steepest "$scratch/guest.graph"
 refused 1 'there is no job named' ask 0 set nobody --policy gde
 refused 2 'goes with --policy' ask 0 set nobody --schedule plain

@@ -114,7 +114,7 @@ what_was_out_is_offered_again_after_a_restart_until_answered(void **state)
     alone_pass(&b, 5 * SECOND);
     alone_expect(&b, "");
     alone_hear_answer(&b, 5, 4, 0); /* it missed our FIN */
-    alone_expect(&b, "8500 ms  fin 5 e4 to 1 >2\n");
+    alone_expect(&b, "8500 ms  fin 5 e4 to 1 >1\n");
     alone_stop(&b);
 }
 
@@ -133,7 +133,7 @@ what_has_not_left_yet_is_not_offered_again(void **state)
                      "1000 ms  offer 5 e4 to 1 >0\n");
     alone_behind(&b, 0);
     alone_pass(&b, SECOND);
-    alone_expect(&b, "32000 ms  offer 5 e4 to 1 >1\n");
+    alone_expect(&b, "32000 ms  offer 5 e4 to 1 >0\n");
     alone_stop(&b);
 }
 

@@ -230,7 +230,6 @@ finish(struct run *run)
     if (r->steps > 0)
         r->rounds += lbm_rounds_before(run->net, r->rule.policy, run->options->ports);
     lbm_flow_measure(run->total_flow, run->net->colouring.n_links, &r->net);
-    r->cost = lbm_balance_cost(r->rounds, lbm_transfer_of(run->options), r->net.busiest, run->mean);
     r->deviation = lbm_balance_deviation(run->net, run->load);
     r->difference = largest_difference(run->net, run->load);
     r->spread = spread(run->net, run->load);
@@ -239,6 +238,7 @@ finish(struct run *run)
         r->rounds += r->collection;
         r->messages += 2 * (uint64_t)(run->net->h->n - (UINT32_C(1) << r->rule.low));
     }
+    r->cost = lbm_balance_cost(r->rounds, lbm_transfer_of(run->options), r->net.busiest, run->mean);
     lbm_balance_explain(run->net, run->options, r, r->why + used, sizeof r->why - used);
 }
 

@@ -140,8 +140,8 @@ run_advise(const struct lbm_cli *cli)
 
 const struct lbm_command command_advise = {
     .name = "advise",
-    .text = "which load policy is the fastest on these hosts, and why",
-    .help = "Says which load policy is the fastest on these hosts, with which parameter, what it costs, "
+    .text = "which load policy costs least on these hosts, and why",
+    .help = "Says which load policy costs least on these hosts, with which parameter, what it costs, "
             "and why. With --quiet the table alone.",
     .options = balance_options,
     .n_options = ADVISE_OPTIONS,
