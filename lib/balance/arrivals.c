@@ -80,7 +80,7 @@ lbm_balance_serve(const struct lbm_network *net, const struct lbm_balance_option
         double sigma_2 = arrivals->deviation * arrivals->deviation, gamma = rule.gamma;
         int holds = rule.policy == LBM_POLICY_DIFFUSION && net->equal && gamma < 1.0;
         result->variance = steps > 0 ? sum / (double)steps : (double)NAN;
-        result->bound = holds ? sigma_2 * lbm_variance_bound(net->h->n, gamma, INFINITY) : (double)NAN;
+        result->bound = holds ? sigma_2 * lbm_variance_bound(net->h->n, gamma, HUGE_VAL) : (double)NAN;
     }
     lbm_balancer_free(s.balancer);
     free(s.load);

@@ -37,7 +37,7 @@ problem_open(struct problem *p, const struct lbm_graph *g, const struct lbm_host
     if (err == LBM_OK && p->weight != NULL)
         p->g.weight = p->weight;
     /* Rounded, so that a factor of the guest's weights, which the usual cost follows, leaves no trace. */
-    p->options.migration_cost = (float)(options->migration_cost * p->work_unit / p->weight_unit);
+    p->options.migration_cost = (double)(float)(options->migration_cost * p->work_unit / p->weight_unit);
     return err;
 }
 

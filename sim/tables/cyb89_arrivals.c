@@ -43,7 +43,7 @@ judge_limit(struct table_run *t, int d, double limit)
     net_close(&net);
     if (!simulated)
         return 0;
-    double exact = lbm_variance_diffusion((unsigned)d, alpha, INFINITY), gamma = 1.0 - 2.0 / (d + 1);
+    double exact = lbm_variance_diffusion((unsigned)d, alpha, HUGE_VAL), gamma = 1.0 - 2.0 / (d + 1);
     cell_computed(table_cell(t, exact, "d = %d: exact limit of the variance / sigma^2", d), limit, 0.005);
     cell_computed(table_cell(t, result.variance, "d = %d: variance / sigma^2, simulated", d), limit,
                   0.02 * limit);
@@ -150,7 +150,7 @@ cyb89_theorem_5(struct table_run *t)
 void
 cyb89_table_2(struct table_run *t)
 {
-    double n = pow(2.0, D_MOST), diffusion = lbm_variance_diffusion(D_MOST, 1.0 / (D_MOST + 1), INFINITY);
+    double n = pow(2.0, D_MOST), diffusion = lbm_variance_diffusion(D_MOST, 1.0 / (D_MOST + 1), HUGE_VAL);
     double exchange = lbm_variance_exchange(D_MOST, 1), sweep = lbm_variance_exchange(D_MOST, D_MOST);
     cell_paper_errs(
         cell_computed(cell_paper(table_cell(t, diffusion / n, "d = 10: diffusion, variance / (n sigma^2)"),
