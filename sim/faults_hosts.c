@@ -8,7 +8,7 @@
 static int
 takes_down(struct story *s, uint32_t host)
 {
-    if (!cluster_is_up(s->cluster, host))
+    if (!cluster_is_up(s->cluster, host) || story_lacks_copies(s)) /* it may be evicted: a second loss */
         return 0;
     s->down[host]++;
     return 1;
@@ -190,6 +190,7 @@ fault_empty(struct story *s, const struct fault *f)
     uint32_t host = host_of(s, f->a);
     if (!may_lose_disk(s, host) || !takes_down(s, host))
         return 0;
+    s->lost[host] = story_incarnation(s, host);
     cluster_crash(s->cluster, host);
     cluster_lose_disk(s->cluster, host);
     s->emptied[host] = 1;

@@ -179,6 +179,7 @@ play(struct scenario *s)
     s->story.dead = lbm_alloc(s->story.h.n, 1);
     s->story.down = lbm_alloc(s->story.h.n, 1);
     s->story.emptied = lbm_alloc(s->story.h.n, 1);
+    s->story.lost = lbm_alloc(s->story.h.n, sizeof *s->story.lost);
     s->story.cluster = cluster_new(&s->story.h, &s->story.cluster_options);
     cluster_trace(s->story.cluster, 1);
     for (size_t i = 0; i < s->commands.n && scenario_is_well(s); i++)
@@ -204,6 +205,7 @@ end(struct scenario *s)
     free(s->story.dead);
     free(s->story.down);
     free(s->story.emptied);
+    free(s->story.lost);
 }
 
 static enum lbm_status

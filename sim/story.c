@@ -59,6 +59,7 @@ begin(struct story *s)
     s->dead = lbm_alloc(s->h.n, 1);
     s->down = lbm_alloc(s->h.n, 1);
     s->emptied = lbm_alloc(s->h.n, 1);
+    s->lost = lbm_alloc(s->h.n, sizeof *s->lost);
     s->cluster = cluster_new(&s->h, &s->cluster_options);
     cluster_trace(s->cluster, s->options.line != NULL);
 }
@@ -370,4 +371,5 @@ story_run(const struct story_options *options, struct story_result *result)
     free(s.dead);
     free(s.down);
     free(s.emptied);
+    free(s.lost);
 }

@@ -40,6 +40,7 @@ struct story {
     uint8_t *dead;          /* [h.n] lost for good */
     uint8_t *down;          /* [h.n] how many faults keep it down */
     uint8_t *emptied;       /* [h.n] its disk is a new one, and it has not started since */
+    uint64_t *lost;         /* [h.n] last incarnation that lost its disk; 0: none */
     int64_t loss_us;        /* of the last loss of a disk; 0: none */
     int disk_lost;          /* one was, or went back in time */
     int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
@@ -102,6 +103,10 @@ int story_has_undead(struct story *s);
 /* Nonzero if another disk may be lost: all members are up to date with their buddies, nobody's replica waits
  * to be merged, and the last loss is some time ago. */
 int story_may_lose(struct story *s);
+/* Nonzero while a host with a new disk has not taken part again: the copies that it had are lost. */
+int story_lacks_copies(struct story *s);
+/* Incarnation of a running host as it has it; 0: it is no member yet. */
+uint64_t story_incarnation(struct story *s, uint32_t host);
 /* Nonzero if an operator may evict a host that is in sync: no disk was lost or went back in time so far. */
 int story_may_evict(const struct story *s);
 /* Who orders the control log, or founded the cluster, as a host sees it; LBM_NONE: it does not say. */

@@ -122,6 +122,23 @@ story_has_undead(struct story *s)
     return 0;
 }
 
+uint64_t
+story_incarnation(struct story *s, uint32_t host)
+{
+    const Lbm__HostEntry *entry =
+        cluster_is_up(s->cluster, host) ? entry_of(hosts_as_seen_by(s, host), host) : NULL;
+    return entry != NULL ? entry->incarnation : 0;
+}
+
+int
+story_lacks_copies(struct story *s)
+{
+    for (uint32_t p = 0; p < s->h.n; p++)
+        if (!s->dead[p] && s->lost[p] != 0 && story_incarnation(s, p) <= s->lost[p])
+            return 1;
+    return 0;
+}
+
 /* Nobody is being promoted: that waits for the promises of all, and a host that is lost gives none. */
 static int
 has_leader(struct story *s)
@@ -138,12 +155,15 @@ has_leader(struct story *s)
     return 1;
 }
 
-/* Two must be left to suspect the one that is lost; and an eviction that was just appended to the external
- * log, of which no host knows yet, is a loss already. */
+/* Two must be left to suspect the one that is lost; a host with a new disk has taken part again since, or the
+ * copies that others had on the old one would be lost with them; and an eviction that was just appended to
+ * the external log, of which no host knows yet, is a loss already. */
 int
 story_may_lose(struct story *s)
 {
     if (s->loss_us != 0 && cluster_now(s->cluster) < s->loss_us + AFTER_LOSS_US)
+        return 0;
+    if (story_lacks_copies(s))
         return 0;
     if (cluster_log_is_external(s->cluster) ? !cluster_log_is_everywhere(s->cluster) : !has_leader(s))
         return 0;
