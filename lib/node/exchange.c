@@ -197,6 +197,15 @@ may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm
     return least == LBM_NONE || fits_somewhere(node, entry, least);
 }
 
+/* Nonzero while what only brings a surplus nearer to room is carried out. Room is not where it was said to be for
+ * long, so passing on is given up earlier than levelling. */
+static int
+is_patient_to_pass(const struct lbm_node *node, const struct job *job)
+{
+    uint64_t sweeps = job->session.sweep - job->session.woken;
+    return sweeps <= 2 * (PATIENT_SWEEPS + (uint64_t)node->view.diameter);
+}
+
 /* What must leave the side that is over its limit: GDE's half of the difference; see above once the job had
  * settled, and it is known where room is. */
 static int64_t
@@ -215,7 +224,7 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
                                   job_target(node, entry, partner), 1, 2);
     uint64_t half = (uint64_t)(share > 0 ? share : -share);
     int room_is_known = job->session.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
-    if (job->was_settled && room_is_known) {
+    if (job->was_settled && room_is_known && is_patient_to_pass(node, job)) {
         if (own_over != 0 && (their_over == 0 || passes))
             return (int64_t)give_on(node, job, own_over, half, excess(their_limit, theirs), passes,
                                     accept->slack_room);
@@ -278,7 +287,7 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
      * room is not where it was said to be for long, they are given up earlier. */
     int goes_on = over_after <= over_before && is_passed_on(node, job, partner, accept, share);
     uint64_t sweeps = job->session.sweep - job->session.woken;
-    int may_pass = goes_on && sweeps <= 2 * (PATIENT_SWEEPS + (uint64_t)node->view.diameter);
+    int may_pass = goes_on && is_patient_to_pass(node, job);
     int may_even = squares(left, target) < squares(load, target) && sweeps <= PATIENT_SHARES;
     return (share != 0 && (may_even || may_pass)) || over_after < over_before ||
            (gain > 0 && gain >= least_gain(node, job, entry, partner));
