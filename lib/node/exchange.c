@@ -197,8 +197,8 @@ may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm
     return least == LBM_NONE || fits_somewhere(node, entry, least);
 }
 
-/* Nonzero while what only brings a surplus nearer to room is carried out. Room is not where it was said to be for
- * long, so passing on is given up earlier than levelling. */
+/* Nonzero while what only brings a surplus nearer to room is carried out. Room is not where it was said to be
+ * for long, so passing on is given up earlier than levelling. */
 static int
 is_patient_to_pass(const struct lbm_node *node, const struct job *job)
 {
