@@ -7,7 +7,7 @@
 #include "client/daemon.h"
 #include "client/output.h"
 #include "client/table.h"
-#include "node/moves.h"
+#include "node/migration/history.h"
 
 static const struct lbm_column move_columns[] = {
     {"epoch", "epoch", LBM_COLUMN_COUNT, 0},

@@ -8,7 +8,7 @@
 #ifndef LBM_SIM_CHECK_H
 #define LBM_SIM_CHECK_H
 
-#include "node/view.h"
+#include "node/view/view.h"
 #include "sim/disk.h"
 #include "wire/wire.h"
 

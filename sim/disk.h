@@ -7,7 +7,7 @@
 #define LBM_SIM_DISK_H
 
 #include "base/idmap.h"
-#include "node/persist.h"
+#include "node/core/persist.h"
 
 /* Rows of one job, in no order. */
 struct job_rows {

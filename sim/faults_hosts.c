@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hosts that crash, die, pause, and run out of things. */
-#include "node/patience.h"
+#include "node/core/timeouts.h"
 #include "sim/fault_actions.h"
 
 /* ---- hosts that are down ------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "node/patience.h"
+#include "node/core/timeouts.h"
 #include "sim/figures.h"
 #include "sim/story.h"
 

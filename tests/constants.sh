@@ -25,10 +25,10 @@ bash "$top/scripts/constants" NO_SUCH_NAME >/dev/null 2>&1
 # compiles SED [ASSERTION]: the headers of constants after that edit, and the assertion.
 compiles() {
     rm -rf "$scratch/lib"
-    mkdir -p "$scratch/lib/base" "$scratch/lib/node" || exit 99
-    cp "$top/lib/base/limits.h" "$scratch/lib/base" && cp "$top/lib/node/patience.h" "$scratch/lib/node" || exit 99
-    sed -i -E "$1" "$scratch/lib/base/limits.h" "$scratch/lib/node/patience.h"
-    printf '#include "node/patience.h"\n%s\nint main(void) { return 0; }\n' "${2-}" >"$scratch/try.c"
+    mkdir -p "$scratch/lib/base" "$scratch/lib/node/core" || exit 99
+    cp "$top/lib/base/limits.h" "$scratch/lib/base" && cp "$top/lib/node/core/timeouts.h" "$scratch/lib/node/core" || exit 99
+    sed -i -E "$1" "$scratch/lib/base/limits.h" "$scratch/lib/node/core/timeouts.h"
+    printf '#include "node/core/timeouts.h"\n%s\nint main(void) { return 0; }\n' "${2-}" >"$scratch/try.c"
     $cc -std=c11 -fsyntax-only -I"$scratch/lib" "$scratch/try.c" 2>"$scratch/errors"
 }
 compiles '' || fail "the constants do not fit: $(head -n 3 "$scratch/errors")"

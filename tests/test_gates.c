@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "map/map.h"
-#include "node/moves.h"
+#include "node/migration/history.h"
 #include "node/node.h"
 #include "tests/scene.h"
 

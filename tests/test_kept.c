@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "base/rng.h"
-#include "node/kept.h"
+#include "node/records/record_packed.h"
 
 enum { JOB = 7 };
 

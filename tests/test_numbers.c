@@ -16,10 +16,10 @@
 #include "cli/command.h"
 #include "daemon/loop.h"
 #include "lbmap.h"
-#include "node/moves.h"
+#include "node/migration/history.h"
 #include "node/node.h"
-#include "node/state_exchange.h"
-#include "node/view.h"
+#include "node/exchange/state.h"
+#include "node/view/view.h"
 
 struct number {
     const char *kind, *name;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "alone.h"
-#include "node/state_exchange.h"
+#include "node/exchange/state.h"
 
 static void
 hear_ahead(struct alone *b, uint64_t sweep)

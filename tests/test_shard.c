@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "graph/generate.h"
-#include "node/shard.h"
+#include "node/records/shard.h"
 
 enum { SELF = 3, JOB = 9, W = 6, H = 5, N = W * H };
 

@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "node/node.h"
-#include "node/view.h"
+#include "node/view/view.h"
 #include "view_make.h"
 
 /* ---- founding ------------------------------------------------------------------------------------------ */

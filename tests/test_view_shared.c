@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "graph/generate.h"
-#include "node/view.h"
+#include "node/view/view.h"
 #include "sim/cluster.h"
 
 enum { SECOND = 1000000 };

@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "node/node.h"
-#include "node/view.h"
+#include "node/view/view.h"
 
 enum { HOSTS = 7, JOBS = 5, STORIES = 60, STEPS = 160 };
 

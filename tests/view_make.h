@@ -3,7 +3,7 @@
 #ifndef TESTS_VIEW_MAKE_H
 #define TESTS_VIEW_MAKE_H
 
-#include "node/view.h"
+#include "node/view/view.h"
 
 enum { VIEW_CLUSTER = 77 };
 

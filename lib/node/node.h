@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/numbers.h"
 #include "map/map.h"
-#include "node/persist.h"
+#include "node/core/persist.h"
 #include "wire/wire.h"
 
 /* How the vertices of a job start (HEI97 figs 6 and 7). */

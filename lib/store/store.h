@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The database of one host: what a node asks to be stored (node/persist.h), durably, in SQLite.
+/* The database of one host: what a node asks to be stored (node/core/persist.h), durably, in SQLite.
  *
  * Owns: the schema and its migrations, transactions, checksums, the lock that keeps a second daemon out.
  * The byte layout is in docs/formats.md, section "Database".
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "node/persist.h"
+#include "node/core/persist.h"
 
 struct lbm_store;
 

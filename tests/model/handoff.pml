@@ -3,7 +3,7 @@
  *
  * What is modelled
  *   - the control log: entries in one order; every host learns them late, one by one. Commands are
- *     proposed first and land later, whatever has landed before them, as in lib/node/control_log.c.
+ *     proposed first and land later, whatever has landed before them, as in lib/node/log/control_log.c.
  *   - records: one step is one transaction; what is stored survives crashes, acknowledgements do not.
  *   - messages between hosts: once sent, delivered any number of times, in any order, at any moment or
  *     never. Receivers drop what names an incarnation that is not theirs, and offers of a sender that they
@@ -13,7 +13,7 @@
  * What is not: several vertices in one message, positions, payloads, sequence numbers of the stream (the
  * buddy either has the present record or an older one), a disk that is rolled back.
  *
- * Records change by T_ macros only; lib/node/transitions.h has the same list, and tests/model.sh compares.
+ * Records change by T_ macros only; lib/node/records/transitions.h has the same list, and tests/model.sh compares.
  *
  * Defines: NV vertices (1 or 2); REJOIN: who is gone may come back, empty, as incarnation 1; IDLE: hosts that
  * own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for

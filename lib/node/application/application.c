@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an application may work on (PROTOCOL sections 4 and 5). A vertex is given to it once its record is OWN
+ * and acked and the lease holds; the token is the record's epoch. Before the record leaves OWN the
+ * application has let go of it, or its lease is over: then it stops by itself, whatever it hears. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/records/record_batch.h"
+#include "node/application/guest.h"
+#include "node/core/internal.h"
+
+enum {
+    GIVE_BYTES_MAX = 16 << 20, /* about; what goes beyond waits until all has been read */
+    GIVE_AGAIN_US = 60000000,  /* should nobody say that: one that reads nothing is cut off before */
+};
+
+static struct application *
+application_of(const struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].job == job)
+            return &node->applications.at[i];
+    return NULL;
+}
+
+static struct application *
+application_at(const struct lbm_node *node, uint64_t client)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].client == client)
+            return &node->applications.at[i];
+    return NULL;
+}
+
+struct job *
+application_job(const struct lbm_node *node, uint64_t client)
+{
+    const struct application *application = application_at(node, client);
+    return application != NULL ? job_of(node, application->job) : NULL;
+}
+
+/* ---- giving --------------------------------------------------------------------------------- */
+
+struct grant {
+    LBM_VEC(uint32_t) vertex;
+    LBM_VEC(uint64_t) token;
+    LBM_VEC(uint32_t) payload_len;
+    struct lbm_buf payload;
+    struct neighbours neighbours;
+};
+
+static void
+send_grant(struct lbm_node *node, const struct application *application, struct grant *grant)
+{
+    Lbm__Acquire acquire = LBM__ACQUIRE__INIT;
+    acquire.n_vertex = acquire.n_token = acquire.n_payload_len = grant->vertex.n;
+    acquire.vertex = grant->vertex.at;
+    acquire.token = grant->token.at;
+    acquire.payload_len = grant->payload_len.at;
+    acquire.payload = (ProtobufCBinaryData){grant->payload.len, (uint8_t *)grant->payload.at};
+    acquire.term = node->lease.term;
+    Lbm__Neighbours neighbours = neighbours_message(&grant->neighbours);
+    acquire.neighbours = application->wants_edges ? &neighbours : NULL;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
+    response.acquire = &acquire;
+    if (grant->vertex.n != 0 && node->failed == LBM_OK)
+        reply_stored(node, application->client, application->request, 0, &response);
+    lbm_vec_free(&grant->vertex);
+    lbm_vec_free(&grant->token);
+    lbm_vec_free(&grant->payload_len);
+    lbm_buf_free(&grant->payload);
+    neighbours_free(&grant->neighbours);
+}
+
+static int
+may_run(const struct lbm_node *node, const struct lbm_vertex *vertex)
+{
+    return vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE &&
+           (is_acked(node, vertex) || LBM_BUG(WORK_UNACKED));
+}
+
+/* It has been given as much as should wait to be read at a time. */
+static int
+is_full(struct lbm_node *node, struct application *application, size_t bytes)
+{
+    application->given += bytes;
+    if (application->given <= GIVE_BYTES_MAX)
+        return 0;
+    application->given = 0;
+    application->again_us = node->now_us + GIVE_AGAIN_US;
+    application->scan = 1;
+    return 1;
+}
+
+void
+application_has_read(struct lbm_node *node, uint64_t client)
+{
+    struct application *application = application_at(node, client);
+    if (application == NULL)
+        return;
+    application->given = 0;
+    application->again_us = node->now_us;
+}
+
+static void
+give(struct lbm_node *node, struct application *application)
+{
+    struct job *job = job_of(node, application->job);
+    struct grant grant = {0};
+    application->scan = 0;
+    application->has_had = 1;
+    lease_tell(node); /* the page counts it before it works */
+    for (size_t i = 0; job != NULL && i < job->shard.vertices.n && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        if (vertex->running != 0 || !may_run(node, vertex))
+            continue;
+        enum lbm_err err = lbm_vec_push(&grant.vertex, vertex->id);
+        err |= lbm_vec_push(&grant.token, vertex->epoch);
+        err |= lbm_vec_push(&grant.payload_len, vertex->payload_len);
+        lbm_buf_put(&grant.payload, vertex->payload, vertex->payload_len);
+        if (err != LBM_OK || grant.payload.failed)
+            fail(node, LBM_E_NOMEM);
+        vertex->running = vertex->epoch;
+        vertex->edges_due = 0; /* all of them are told here */
+        if (application->wants_edges)
+            neighbours_add(node, &grant.neighbours, vertex);
+        size_t bytes = 32 * grant.vertex.n + grant.payload.len + neighbours_bytes(&grant.neighbours);
+        if (bytes <= LBM_BATCH_BYTES_MAX)
+            continue;
+        send_grant(node, application, &grant);
+        if (is_full(node, application, bytes))
+            return;
+    }
+    send_grant(node, application, &grant);
+}
+
+void
+application_ready(struct lbm_node *node, struct job *job)
+{
+    struct application *application = application_of(node, job->id);
+    if (application != NULL)
+        application->scan = 1;
+}
+
+/* ---- asking back ---------------------------------------------------------------------------- */
+
+/* Not before the application has heard that it was given: that waits for the disk. */
+static void
+ask_release(struct lbm_node *node, const struct application *application, size_t n, uint32_t *vertex,
+            uint64_t *token)
+{
+    Lbm__Release release = LBM__RELEASE__INIT;
+    release.n_vertex = release.n_token = n;
+    release.vertex = vertex;
+    release.token = token;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_RELEASE;
+    response.release = &release;
+    reply_stored(node, application->client, application->request, 0, &response);
+}
+
+int
+application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+{
+    if (node->lease.fence_us != 0 && !LBM_BUG(MOVE_WITHOUT_RELEASE))
+        return 0; /* an application of the life before may still work on it */
+    const struct application *application = application_of(node, job->id);
+    if (vertex->running == 0 || LBM_BUG(MOVE_WITHOUT_RELEASE))
+        return 1;
+    LBM_ASSERT(application != NULL);
+    vertex->move_to = to;
+    vertex->since_us = node->now_us;
+    if (lbm_vec_push(&job->releasing, (uint32_t)(vertex - job->shard.vertices.at)) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    ask_release(node, application, 1, &vertex->id, &vertex->running);
+    return 0;
+}
+
+/* Nobody works on the vertex any more: what was waiting for that goes on. */
+static void
+stopped(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    uint32_t to = vertex->move_to;
+    int in_session = vertex->in_session;
+    vertex->running = 0;
+    vertex->move_to = LBM_NONE;
+    if (to == LBM_NONE)
+        return;
+    vertex->in_session = 0;
+    if (is_alive(node) && handoff_resume(node, job, vertex, to)) {
+        vertex->in_session = in_session != 0;
+        return;
+    }
+    wishes_changed(job);
+    if (in_session)
+        session_left(node, job);
+}
+
+static void
+stop_job(struct lbm_node *node, struct job *job)
+{
+    for (size_t i = 0; i < job->shard.vertices.n; i++)
+        if (job->shard.vertices.at[i].running != 0)
+            stopped(node, job, &job->shard.vertices.at[i]);
+    job->releasing.n = 0;
+}
+
+void
+application_lapsed(struct lbm_node *node)
+{
+    if (!LBM_BUG(LAPSED_GO_ON))
+        node->lease.term++; /* what was acquired is lost, even if the page says "work" again */
+    lease_tell(node);
+    for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
+        struct job *job = job_of(node, node->applications.at[i].job);
+        if (job != NULL)
+            stop_job(node, job);
+        node->applications.at[i].scan = 1;
+    }
+}
+
+int
+application_runs(const struct lbm_node *node)
+{
+    for (size_t j = 0; j < node->jobs.n; j++)
+        for (size_t i = 0; i < node->jobs.at[j]->shard.vertices.n; i++)
+            if (node->jobs.at[j]->shard.vertices.at[i].running != 0)
+                return 1;
+    return 0;
+}
+
+void
+application_fence(struct lbm_node *node, int64_t until_us)
+{
+    node->lease.fence_us = until_us;
+    node->lease.old_used = UINT32_MAX; /* whoever attaches meanwhile does not speak for those that work */
+}
+
+/* An application that does not let go keeps its vertex. */
+static void
+give_up_waiting(struct lbm_node *node, struct job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->releasing.n; i++) {
+        uint32_t slot = job->releasing.at[i];
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+        if (vertex->move_to == LBM_NONE)
+            continue;
+        if (node->now_us - vertex->since_us < RELEASE_US) {
+            job->releasing.at[kept++] = slot;
+            continue;
+        }
+        if (LBM_BUG(RELEASE_FORCED)) {
+            stopped(node, job, vertex);
+            continue;
+        }
+        int in_session = vertex->in_session;
+        vertex->move_to = LBM_NONE;
+        vertex->in_session = 0;
+        vertex->wish = LBM_NONE;
+        wishes_changed(job);
+        vertex->offered_us = node->now_us;
+        note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",
+             vertex->id);
+        if (in_session)
+            session_left(node, job);
+    }
+    job->releasing.n = kept;
+}
+
+void
+application_timer(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->releasing.n != 0)
+            give_up_waiting(node, node->jobs.at[i]);
+    for (size_t i = 0; i < node->applications.n && lease_holds(node) && node->failed == LBM_OK; i++)
+        if (node->applications.at[i].scan && node->now_us >= node->applications.at[i].again_us)
+            give(node, &node->applications.at[i]);
+    for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
+        struct job *job = job_of(node, node->applications.at[i].job);
+        if (job != NULL && job->edges_due.n != 0)
+            neighbours_timer(node, &node->applications.at[i], job);
+    }
+}
+
+int64_t
+application_deadline(const struct lbm_node *node)
+{
+    int64_t when = INT64_MAX;
+    for (size_t i = 0; i < node->applications.n; i++) {
+        const struct application *application = &node->applications.at[i];
+        if (application->scan && lease_holds(node) && application->again_us > node->now_us)
+            when = application->again_us < when ? application->again_us : when;
+        const struct job *job = job_of(node, node->applications.at[i].job);
+        if (job != NULL && job->edges_due.n != 0)
+            return node->now_us;
+    }
+    for (size_t i = 0; i < node->jobs.n; i++)
+        for (size_t k = 0; k < node->jobs.at[i]->releasing.n; k++) {
+            const struct job *job = node->jobs.at[i];
+            int64_t end_us = job->shard.vertices.at[job->releasing.at[k]].since_us + RELEASE_US;
+            when = end_us < when ? end_us : when;
+        }
+    return when;
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+/* What an application holds since before this daemon's start: it goes on with it if it still is ours. */
+static void
+take_held(struct lbm_node *node, struct application *application, struct job *job,
+          const Lbm__AttachRequest *attach)
+{
+    LBM_VEC(uint32_t) vertex = {0};
+    LBM_VEC(uint64_t) token = {0};
+    int is_in_force = node->lease.fence_us > node->now_us && node->lease.term == node->lease.old_term;
+    for (size_t i = 0; i < attach->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *own = record_of(job, attach->vertex[i]);
+        enum lbm_err err;
+        if (own != NULL && own->stage == LBM_STAGE_OWN && own->epoch == attach->token[i] && is_in_force) {
+            own->running = own->epoch;
+            err = neighbours_changed(job, own); /* perhaps, and it was not told */
+        } else {
+            err = lbm_vec_push(&vertex, attach->vertex[i]);
+            err |= lbm_vec_push(&token, attach->token[i]);
+        }
+        if (err != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (vertex.n != 0 && node->failed == LBM_OK)
+        ask_release(node, application, vertex.n, vertex.at, token.at);
+    lbm_vec_free(&vertex);
+    lbm_vec_free(&token);
+}
+
+/* All that had vertices in the life before have come back with them. Others are new, or had nothing by then.
+ */
+static int
+all_are_back(const struct lbm_node *node)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < node->applications.n; i++)
+        n += node->applications.at[i].is_back != 0;
+    return n >= node->lease.old_used;
+}
+
+void
+application_attach(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__AttachRequest *attach)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, attach->job);
+    struct job *job = entry != NULL ? job_of(node, entry->job) : NULL;
+    if (job == NULL) {
+        reply_error(node, client, request, LBM_E_NOTFOUND, "there is no job named %s; lbctl jobs lists them",
+                    attach->job);
+        return;
+    }
+    if (application_of(node, job->id) != NULL || application_at(node, client) != NULL) {
+        reply_error(node, client, request, LBM_E_BUSY,
+                    "an application serves %s on this host already: end that one first", attach->job);
+        return;
+    }
+    int is_back = attach->n_vertex != 0;
+    struct application application = {.client = client,
+                                      .request = request,
+                                      .job = job->id,
+                                      .scan = 1,
+                                      .has_had = is_back,
+                                      .is_back = is_back,
+                                      .wants_edges = attach->edges};
+    if (lbm_vec_push(&node->applications, application) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    take_held(node, &node->applications.at[node->applications.n - 1], job, attach);
+    if (node->lease.fence_us > node->now_us && all_are_back(node)) {
+        node->lease.old_us = node->lease.fence_us;
+        node->lease.fence_us = 0;
+    }
+    lease_tell(node);
+}
+
+static int
+holds(const struct application *application, const struct job *job, uint32_t id, uint64_t token,
+      struct lbm_vertex **vertex)
+{
+    *vertex = application != NULL && job != NULL ? record_of(job, id) : NULL;
+    return *vertex != NULL && (*vertex)->running == token && token != 0;
+}
+
+static void
+keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const uint8_t *payload,
+             uint32_t len)
+{
+    if (is_undecided(node, vertex) || /* what the change says stands */
+        (len == vertex->payload_len && (len == 0 || memcmp(payload, vertex->payload, len) == 0)))
+        return;
+    uint8_t *copy = len != 0 ? lbm_copy(payload, len, 1) : NULL;
+    if (len != 0 && copy == NULL)
+        fail(node, LBM_E_NOMEM);
+    else
+        record_payload(node, job, vertex, copy, len);
+}
+
+/* What was given in an earlier term is lost already, and may have been given again with the same token: that
+ * it is not worked on any more says nothing of now. */
+static int
+is_of_this_term(const struct lbm_node *node, uint64_t term)
+{
+    const struct lease *l = &node->lease;
+    int is_withdrawn = l->fence_us != 0 && l->old_used == UINT32_MAX; /* nothing was given since */
+    return term == 0 || term == l->term - (is_withdrawn ? 1 : 0);
+}
+
+void
+application_released(struct lbm_node *node, uint64_t client, uint64_t request,
+                     const Lbm__ReleasedRequest *released)
+{
+    struct application *application = application_at(node, client);
+    struct job *job = application != NULL ? job_of(node, application->job) : NULL;
+    size_t at = 0;
+    if (!payload_fits(released->n_payload_len, released->payload_len, &released->payload)) {
+        reply_error(node, client, request, LBM_E_RANGE, "the payloads do not have the lengths that are told");
+        return;
+    }
+    if (!is_of_this_term(node, released->term))
+        job = NULL;
+    for (size_t i = 0; i < released->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex;
+        uint32_t len = released->n_payload_len != 0 ? released->payload_len[i] : 0;
+        const uint8_t *payload = released->payload.data + at;
+        at += len;
+        if (!holds(application, job, released->vertex[i], released->token[i], &vertex))
+            continue;
+        if (released->n_payload_len != 0)
+            keep_payload(node, job, vertex, payload, len);
+        stopped(node, job, vertex);
+        application->scan = 1;
+    }
+    /* Withdrawn, and everybody has seen it: what comes next need not wait (stream_timer). */
+    if (node->lease.fence_us > node->now_us && node->lease.old_used == UINT32_MAX && !application_runs(node))
+        node->lease.fence_us = node->now_us;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    reply(node, client, request, 1, &response);
+}
+
+void
+application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
+                       const Lbm__CheckpointRequest *checkpoint)
+{
+    struct application *application = application_at(node, client);
+    struct job *job = application != NULL ? job_of(node, application->job) : NULL;
+    size_t n_kept = 0, at = 0;
+    if (!payload_fits(checkpoint->n_payload_len, checkpoint->payload_len, &checkpoint->payload)) {
+        reply_error(node, client, request, LBM_E_RANGE, "the payloads do not have the lengths that are told");
+        return;
+    }
+    for (size_t i = 0; i < checkpoint->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex;
+        const uint8_t *payload = checkpoint->payload.data + at;
+        at += checkpoint->payload_len[i];
+        if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) ||
+            !lease_holds(node) || is_undecided(node, vertex))
+            continue;
+        keep_payload(node, job, vertex, payload, checkpoint->payload_len[i]);
+        n_kept++;
+    }
+    if (n_kept != checkpoint->n_vertex) {
+        reply_error(node, client, request, LBM_E_STATE,
+                    "%zu of %zu vertices are not this application's any more", checkpoint->n_vertex - n_kept,
+                    checkpoint->n_vertex);
+        return;
+    }
+    struct checkpoint waiting = {client, request, node->stream.seq};
+    if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+/* The buddy gets the changes after `after` up to `seq` without what later changes, up to `last`, have
+ * overtaken: only with those does it have the payloads whose confirmation is waited for. */
+void
+application_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last)
+{
+    for (size_t i = 0; i < node->checkpoints.n; i++)
+        if (node->checkpoints.at[i].seq > after && node->checkpoints.at[i].seq <= seq && last > seq &&
+            !LBM_BUG(CHECKPOINT_OVERTAKEN))
+            node->checkpoints.at[i].seq = last;
+}
+
+/* Payloads that the buddy has: tell who waits for it. */
+void
+application_acked(struct lbm_node *node)
+{
+    size_t waiting = 0;
+    for (size_t i = 0; i < node->checkpoints.n; i++) {
+        const struct checkpoint *checkpoint = &node->checkpoints.at[i];
+        if (checkpoint->seq <= node->stream.acked || LBM_BUG(CHECKPOINT_UNACKED)) {
+            Lbm__Response response = LBM__RESPONSE__INIT;
+            reply_stored(node, checkpoint->client, checkpoint->request, 1, &response);
+        } else {
+            node->checkpoints.at[waiting++] = *checkpoint;
+        }
+    }
+    node->checkpoints.n = waiting;
+}
+
+void
+application_reset(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->checkpoints.n; i++)
+        reply_error(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request, LBM_E_STATE,
+                    "this host was evicted: its vertices are another host's");
+    node->checkpoints.n = 0;
+}
+
+void
+application_gone(struct lbm_node *node, uint64_t client)
+{
+    struct application *application = application_at(node, client);
+    size_t kept = 0;
+    for (size_t i = 0; i < node->checkpoints.n; i++)
+        if (node->checkpoints.at[i].client != client)
+            node->checkpoints.at[kept++] = node->checkpoints.at[i];
+    node->checkpoints.n = kept;
+    if (application == NULL)
+        return;
+    struct job *job = job_of(node, application->job);
+    *application = node->applications.at[--node->applications.n];
+    if (job != NULL)
+        lbm_idmap_clear(&job->new_ids);
+    if (job != NULL)
+        stop_job(node, job);
+    lease_tell(node);
+}
+
+void
+application_job_deleted(struct lbm_node *node, uint64_t job)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].job == job) {
+            reply_error(node, node->applications.at[i].client, node->applications.at[i].request,
+                        LBM_E_NOTFOUND, "the job is cancelled");
+            node->applications.at[i] = node->applications.at[--node->applications.n];
+            return;
+        }
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an application hears of the edges of its vertices, if it asked for that: all edges of a vertex when it
+ * is given, and again whenever they have changed, whoever changed them. The last that was said is how it is:
+ * nothing is to be merged. */
+#include <stdlib.h>
+
+#include "node/application/guest.h"
+#include "node/core/internal.h"
+
+enum lbm_err
+neighbours_changed(struct job *job, struct lbm_vertex *vertex)
+{
+    if (vertex->running == 0 || vertex->edges_due)
+        return LBM_OK;
+    vertex->edges_due = 1;
+    return lbm_vec_push(&job->edges_due, (uint32_t)(vertex - job->shard.vertices.at));
+}
+
+void
+neighbours_add(struct lbm_node *node, struct neighbours *list, const struct lbm_vertex *vertex)
+{
+    enum lbm_err err = lbm_vec_push(&list->vertex, vertex->id);
+    err |= lbm_vec_push(&list->token, vertex->epoch);
+    err |= lbm_vec_push(&list->degree, vertex->degree);
+    for (uint32_t k = 0; k < vertex->degree; k++) {
+        err |= lbm_vec_push(&list->neighbour, vertex->half[k].to);
+        err |= lbm_vec_push(&list->weight, vertex->half[k].weight);
+    }
+    if (err != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+size_t
+neighbours_bytes(const struct neighbours *list)
+{
+    return 24 * list->vertex.n + 10 * list->neighbour.n;
+}
+
+Lbm__Neighbours
+neighbours_message(const struct neighbours *list)
+{
+    Lbm__Neighbours message = LBM__NEIGHBOURS__INIT;
+    message.n_vertex = message.n_token = message.n_degree = list->vertex.n;
+    message.n_neighbour = message.n_weight = list->neighbour.n;
+    message.vertex = list->vertex.at;
+    message.token = list->token.at;
+    message.degree = list->degree.at;
+    message.neighbour = list->neighbour.at;
+    message.weight = list->weight.at;
+    return message;
+}
+
+void
+neighbours_free(struct neighbours *list)
+{
+    lbm_vec_free(&list->vertex);
+    lbm_vec_free(&list->token);
+    lbm_vec_free(&list->degree);
+    lbm_vec_free(&list->neighbour);
+    lbm_vec_free(&list->weight);
+}
+
+/* Not before it is stored: what an application hears stands, or is said again by whoever has the vertex next.
+ */
+static void
+send(struct lbm_node *node, const struct application *application, struct neighbours *list)
+{
+    Lbm__Neighbours neighbours = neighbours_message(list);
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_NEIGHBOURS;
+    response.neighbours = &neighbours;
+    if (list->vertex.n != 0 && node->failed == LBM_OK)
+        reply_stored(node, application->client, application->request, 0, &response);
+    neighbours_free(list);
+}
+
+void
+neighbours_timer(struct lbm_node *node, const struct application *application, struct job *job)
+{
+    struct neighbours list = {0};
+    for (size_t i = 0; i < job->edges_due.n && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[job->edges_due.at[i]];
+        int is_due = vertex->edges_due && vertex->running != 0 && application->wants_edges;
+        vertex->edges_due = 0;
+        if (is_due)
+            neighbours_add(node, &list, vertex);
+        if (neighbours_bytes(&list) > LBM_BATCH_BYTES_MAX)
+            send(node, application, &list);
+    }
+    job->edges_due.n = 0;
+    send(node, application, &list);
+}

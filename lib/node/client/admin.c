@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What operators do to hosts, and what they may read of this one's past.
+ *
+ * Owns: the clients that wait for the control log's word on a change, the ring of events.
+ * Never: changes a member by itself; a change is a command, and what the log makes of it is the answer. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/internal.h"
+
+enum { EVENT_BYTES_MAX = 255 }; /* of an event's text */
+
+/* ---- clients that wait for the log ------------------------------------------------------------------- */
+
+/* What of a command's fate its client is told. */
+enum operator_wish {
+    TELL_FATE,    /* whatever it is */
+    TELL_REFUSAL, /* only a refusal: what is wanted comes later */
+    TELL_SUCCESS  /* only success: until then it is proposed again */
+};
+
+static void
+operator_drop(struct lbm_node *node, size_t at)
+{
+    free(node->operators.at[at].command);
+    memmove(&node->operators.at[at], &node->operators.at[at + 1],
+            (node->operators.n - at - 1) * sizeof *node->operators.at);
+    node->operators.n--;
+}
+
+/* Forget one client's question (request 0: all of its questions). */
+static void
+operator_forget(struct lbm_node *node, uint64_t client, uint64_t request)
+{
+    for (size_t i = node->operators.n; i-- > 0;)
+        if (node->operators.at[i].client == client &&
+            (request == 0 || node->operators.at[i].request == request))
+            operator_drop(node, i);
+}
+
+/* What nobody waits for any more need not happen, if it has not yet. */
+void
+operate_gone(struct lbm_node *node, uint64_t client)
+{
+    for (size_t i = 0; i < node->operators.n; i++)
+        if (node->operators.at[i].client == client && node->operators.at[i].token != 0)
+            log_withdraw(node, node->operators.at[i].token);
+    operator_forget(node, client, 0);
+}
+
+void
+operate_free(struct lbm_node *node)
+{
+    while (node->operators.n != 0)
+        operator_drop(node, 0);
+    lbm_vec_free(&node->operators);
+    for (size_t i = 0; i < node->events.n; i++)
+        free(node->events.at[i].text);
+    lbm_vec_free(&node->events);
+}
+
+static void
+await(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
+      enum operator_wish wish, uint64_t token)
+{
+    struct operator_wait wait = {.client = client->id,
+                                 .request = client->request,
+                                 .tell = (int)wish,
+                                 .token = token,
+                                 .len = lbm__command__get_packed_size(command)};
+    wait.command = lbm_alloc(wait.len, 1);
+    if (wait.command == NULL || lbm_vec_push(&node->operators, wait) != LBM_OK) {
+        free(wait.command);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    lbm__command__pack(command, wait.command);
+}
+
+/* Waits first: a proposal may be refused at once. */
+static void
+propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
+        enum operator_wish wish, int64_t until_us)
+{
+    await(node, client, command, wish, node->append_token + 1);
+    uint64_t token = log_append_until(node, command, until_us);
+    LBM_ASSERT(node->failed != LBM_OK || token == node->append_token);
+}
+
+void
+operate_propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command)
+{
+    propose(node, client, command, TELL_FATE, client->until_us);
+}
+
+void
+operate_given_up(struct lbm_node *node, uint64_t token, int is_unknown)
+{
+    for (size_t i = 0; i < node->operators.n; i++) {
+        const struct operator_wait wait = node->operators.at[i];
+        if (wait.token != token)
+            continue;
+        operator_forget(node, wait.client, wait.request);
+        if (is_unknown)
+            reply_error(
+                node, wait.client, wait.request, LBM_E_TIMEOUT,
+                "the control log has not said in time whether it has the change: lbctl log tells, once it "
+                "can be written again");
+        else
+            reply_error(
+                node, wait.client, wait.request, LBM_E_TIMEOUT,
+                "the control log could not be written in time: nothing is changed, and nothing will be; see "
+                "lbctl status");
+        return;
+    }
+}
+
+static int
+is_told(enum operator_wish wish, int refused)
+{
+    return wish == TELL_FATE || (wish == TELL_REFUSAL) == (refused != 0);
+}
+
+static void
+tell_operator(struct lbm_node *node, uint64_t client, uint64_t request, const char *refusal)
+{
+    if (refusal[0] != '\0') {
+        reply_error(node, client, request, LBM_E_STATE, "%s", refusal);
+        return;
+    }
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    reply(node, client, request, 1, &response);
+}
+
+/* The host that a command is about, and what happens to it; LBM_NONE: it is about none. */
+static uint32_t
+concerned(const Lbm__Command *command, const char **what)
+{
+    switch (command->what_case) {
+    case LBM__COMMAND__WHAT_JOIN:
+        *what = "joins, or announces itself anew";
+        return command->join->host;
+    case LBM__COMMAND__WHAT_ACTIVATE:
+        *what = "is active";
+        return command->activate->host;
+    case LBM__COMMAND__WHAT_SET:
+        *what = "is changed";
+        return command->set->host;
+    case LBM__COMMAND__WHAT_DRAIN:
+        *what = "drains";
+        return command->drain->host;
+    case LBM__COMMAND__WHAT_LEAVE:
+        *what = "has left";
+        return command->leave->host;
+    case LBM__COMMAND__WHAT_EVICT:
+        *what = "is evicted";
+        return command->evict->host;
+    case LBM__COMMAND__WHAT_ADOPT:
+        *what = "is taken over by its heir";
+        return command->adopt->host;
+    case LBM__COMMAND__WHAT_RECLAIM:
+        *what = "is back with what it had";
+        return command->reclaim->host;
+    default:
+        return LBM_NONE;
+    }
+}
+
+/* What happens to members is an event, though no daemon's own log needs it. */
+static void
+tell_members(struct lbm_node *node, const Lbm__Command *command)
+{
+    const char *what = NULL;
+    char text[128];
+    uint32_t host = concerned(command, &what);
+    if (host == LBM_NONE || node->starting)
+        return;
+    snprintf(text, sizeof text, "host %" PRIu32 " %s (view %" PRIu64 ")", host, what, node->view.index);
+    operate_event(node, LBM_NOTE_INFO, text);
+}
+
+void
+operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal)
+{
+    if (refusal[0] == '\0')
+        tell_members(node, command);
+    if (node->operators.n == 0)
+        return;
+    Lbm__Command plain = *command;
+    Lbm__Leave leave;
+    if (plain.what_case == LBM__COMMAND__WHAT_LEAVE) { /* whatever its host knew when it said so */
+        leave = *command->leave;
+        leave.known = 0;
+        plain.leave = &leave;
+    }
+    size_t len = lbm__command__get_packed_size(&plain);
+    uint8_t *bytes = lbm_alloc(len, 1);
+    if (bytes == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    lbm__command__pack(&plain, bytes);
+    for (size_t i = 0; i < node->operators.n;) {
+        const struct operator_wait wait = node->operators.at[i];
+        if (wait.len != len || memcmp(wait.command, bytes, len) != 0) {
+            i++;
+        } else if (is_told((enum operator_wish)wait.tell, refusal[0] != '\0')) {
+            operator_forget(node, wait.client, wait.request);
+            tell_operator(node, wait.client, wait.request, refusal);
+            i = 0; /* more than one may have gone */
+        } else if (wait.tell == TELL_REFUSAL) {
+            operator_drop(node, i);
+        } else {
+            i++;
+        }
+    }
+    free(bytes);
+}
+
+/* ---- changes of hosts ---------------------------------------------------------------------------------- */
+
+static void
+change_join(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+            const Lbm__HostChange *change, Lbm__Command *command)
+{
+    (void)change;
+    Lbm__Activate activate = LBM__ACTIVATE__INIT;
+    if (member->state == LBM_MEMBER_DRAINING) {
+        double site[LBM_DIMENSIONS_MAX];
+        memcpy(site, member->site, sizeof site);
+        activate.host = member->host;
+        activate.incarnation = member->incarnation;
+        activate.n_site = node->view.m;
+        activate.site = site;
+        command->what_case = LBM__COMMAND__WHAT_ACTIVATE;
+        command->activate = &activate;
+        operate_propose(node, client, command);
+    } else if (lbm_view_takes_part(member)) {
+        reply_error(node, client->id, client->request, LBM_E_STATE, "host %" PRIu32 " takes part: it is %s",
+                    member->host, lbm_member_state_name(member->state));
+    } else if (member->state == LBM_MEMBER_EVICTED) {
+        reply_error(node, client->id, client->request, LBM_E_STATE,
+                    "host %" PRIu32 " is evicted: it joins again by itself once its lbmapd runs",
+                    member->host);
+    } else if (member->host != node->host) {
+        reply_error(node, client->id, client->request, LBM_E_STATE,
+                    "host %" PRIu32 " has left: only its own lbmapd can begin anew; ask that one with -s",
+                    member->host);
+    } else if (adopt_rejoin(node)) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply_stored(node, client->id, client->request, 1, &response);
+    } else {
+        reply_error(node, client->id, client->request, LBM_E_BUSY,
+                    "this host is about to join; see lbctl hosts");
+    }
+}
+
+static void
+fill_drain(const struct lbm_member *member, Lbm__Drain *drain, Lbm__Command *command)
+{
+    lbm__drain__init(drain);
+    drain->host = member->host;
+    drain->incarnation = member->incarnation;
+    command->what_case = LBM__COMMAND__WHAT_DRAIN;
+    command->drain = drain;
+}
+
+static void
+change_drain(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+             const Lbm__HostChange *change, Lbm__Command *command)
+{
+    (void)change;
+    Lbm__Drain drain;
+    fill_drain(member, &drain, command);
+    operate_propose(node, client, command);
+}
+
+/* Only the host itself knows when it is empty, and then says so in the log: that is the answer. */
+static void
+change_leave(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+             const Lbm__HostChange *change, Lbm__Command *command)
+{
+    (void)change;
+    Lbm__Leave leave = LBM__LEAVE__INIT;
+    leave.host = member->host;
+    leave.incarnation = member->incarnation;
+    command->what_case = LBM__COMMAND__WHAT_LEAVE;
+    command->leave = &leave;
+    if (member->state == LBM_MEMBER_LEFT) {
+        tell_operator(node, client->id, client->request, "");
+        return;
+    }
+    await(node, client, command, TELL_SUCCESS, 0);
+    if (member->state == LBM_MEMBER_DRAINING)
+        return;
+    Lbm__Drain drain;
+    fill_drain(member, &drain, command);
+    propose(node, client, command, TELL_REFUSAL, client->until_us);
+}
+
+static void
+change_evict(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+             const Lbm__HostChange *change, Lbm__Command *command)
+{
+    Lbm__Evict evict = LBM__EVICT__INIT;
+    evict.host = member->host;
+    evict.incarnation = member->incarnation;
+    evict.lost = change->lost;
+    command->what_case = LBM__COMMAND__WHAT_EVICT;
+    command->evict = &evict;
+    /* Later another host may have the only copy of the one lost meanwhile. */
+    int64_t until_us = node->now_us + COMMAND_LATE_US;
+    propose(node, client, command, TELL_FATE, until_us < client->until_us ? until_us : client->until_us);
+}
+
+static void
+change_set(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+           const Lbm__HostChange *change, Lbm__Command *command)
+{
+    for (size_t i = 0; i < change->n_link_host; i++)
+        if (change->link_host[i] == member->host) {
+            reply_error(node, client->id, client->request, LBM_E_RANGE,
+                        "host %" PRIu32 " has no link to itself", member->host);
+            return;
+        }
+    Lbm__Set set = LBM__SET__INIT;
+    set.host = member->host;
+    set.incarnation = member->incarnation;
+    set.capacity = change->capacity;
+    set.n_site = change->n_site;
+    set.site = change->site;
+    set.change_links = change->change_links;
+    set.n_link_host = change->n_link_host;
+    set.link_host = change->link_host;
+    set.n_link_cost = change->n_link_cost;
+    set.link_cost = change->link_cost;
+    set.address = change->address;
+    command->what_case = LBM__COMMAND__WHAT_SET;
+    command->set = &set;
+    operate_propose(node, client, command);
+}
+
+static const struct {
+    Lbm__HostAction action;
+    void (*change)(struct lbm_node *node, const struct client *client, const struct lbm_member *member,
+                   const Lbm__HostChange *change, Lbm__Command *command);
+} actions[] = {
+    {LBM__HOST_ACTION__HOST_JOIN, change_join},   {LBM__HOST_ACTION__HOST_DRAIN, change_drain},
+    {LBM__HOST_ACTION__HOST_LEAVE, change_leave}, {LBM__HOST_ACTION__HOST_EVICT, change_evict},
+    {LBM__HOST_ACTION__HOST_SET, change_set},
+};
+
+void
+answer_host_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const Lbm__HostChange *change = request->host_change;
+    const struct lbm_member *member = lbm_view_member(&node->view, change->host);
+    if (!client->admin) {
+        reply_error(node, client->id, client->request, LBM_E_DENIED, "only administrators may change hosts");
+        return;
+    }
+    if (member == NULL) {
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no host %" PRIu32 "; lbctl hosts lists them", change->host);
+        return;
+    }
+    Lbm__Command command = LBM__COMMAND__INIT;
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if ((uint32_t)actions[i].action == change->action) {
+            actions[i].change(node, client, member, change, &command);
+            return;
+        }
+    reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED, "a change this daemon does not know");
+}
+
+/* ---- events -------------------------------------------------------------------------------------------- */
+
+void
+operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text)
+{
+    size_t len = strlen(text) < EVENT_BYTES_MAX ? strlen(text) : EVENT_BYTES_MAX;
+    struct event_line line = {.at_us = node->now_us, .level = level, .text = lbm_alloc(len + 1, 1)};
+    int is_full = node->events.n == LBM_EVENTS_MAX;
+    if (line.text == NULL || (!is_full && lbm_vec_reserve(&node->events, 1) != LBM_OK)) {
+        free(line.text);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    memcpy(line.text, text, len);
+    line.number = ++node->n_events;
+    if (is_full) {
+        struct event_line *oldest = &node->events.at[(line.number - 1) % LBM_EVENTS_MAX];
+        free(oldest->text);
+        *oldest = line;
+    } else {
+        node->events.at[node->events.n++] = line;
+    }
+}
+
+void
+answer_events(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    uint64_t oldest = node->n_events - node->events.n + 1;
+    uint64_t from = request->events->from > oldest ? request->events->from : oldest;
+    size_t n = from <= node->n_events ? (size_t)(node->n_events - from + 1) : 0;
+    Lbm__Event *events = lbm_alloc(n, sizeof *events), **list = lbm_alloc(n, sizeof *list);
+    if (events == NULL || list == NULL)
+        fail(node, LBM_E_NOMEM);
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        struct event_line *line = &node->events.at[(from + i - 1) % LBM_EVENTS_MAX];
+        LBM_ASSERT(line->number == from + i);
+        lbm__event__init(&events[i]);
+        events[i].number = line->number;
+        events[i].age_s = (double)(node->now_us - line->at_us) / 1e6;
+        events[i].level = (uint32_t)line->level;
+        events[i].text = line->text;
+        list[i] = &events[i];
+    }
+    Lbm__EventsReply answer = LBM__EVENTS_REPLY__INIT;
+    answer.n_events = n;
+    answer.events = list;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_EVENTS;
+    response.events = &answer;
+    reply(node, client->id, client->request, 1, &response);
+    free(events);
+    free(list);
+}

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Answers that need every host: a mapping, or the places of some vertices; and what this host alone owns,
+ * which has the same form. Parts go to the client as they come; hosts that stay silent are named at the end
+ * instead of being waited for, those that are alive are given more time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/records/record_batch.h"
+#include "node/core/internal.h"
+
+/* One part: far below a frame whatever the degrees. */
+enum {
+    PART_ROWS_MAX = 8192,
+    PART_HALVES_MAX = 131072,
+    AT_ONCE_MAX = 8, /* of one client: every one may ask all hosts for all that they have */
+};
+_Static_assert(PART_ROWS_MAX <= LBM_ROWS_MAX, "the wire takes as many rows");
+_Static_assert(PART_HALVES_MAX * 16u + PART_ROWS_MAX * 64u <= LBM_FRAME_BYTES_MAX,
+               "a part of a mapping fits a frame");
+_Static_assert(PART_HALVES_MAX >= LBM_DEGREE_MAX, "the vertex of most neighbours fits a part");
+
+/* What a host says at once: vertices, and such as the guest has not any more. */
+struct rows {
+    Lbm__Records *records;
+    LBM_VEC(uint32_t) removed;
+};
+
+typedef void (*part_sink)(struct lbm_node *node, void *arg, const struct rows *rows, int last);
+
+/* Which of the vertices held here are wanted, and what of them. */
+struct wanted {
+    int edges;            /* with adjacency */
+    int owned;            /* OWN alone; else OUT too: on its way, and here until the target has it */
+    uint64_t since;       /* changed after that; 0: all */
+    const uint32_t *only; /* [n_only]; all if n_only is 0 */
+    size_t n_only;
+};
+
+static int
+is_new(const struct wanted *wanted, const struct lbm_vertex *vertex)
+{
+    return vertex != NULL && (wanted->since == 0 || vertex->seq > wanted->since);
+}
+
+static int
+is_wanted(const struct wanted *wanted, const struct lbm_vertex *vertex)
+{
+    return vertex->stage == LBM_STAGE_OWN || (vertex->stage == LBM_STAGE_OUT && !wanted->owned);
+}
+
+/* Nobody who asks for some vertices, or for those owned, asks for these. */
+static int
+was_removed(const struct wanted *wanted, const struct lbm_vertex *vertex)
+{
+    return wanted->n_only == 0 && !wanted->owned && vertex->stage == LBM_STAGE_MOV &&
+           vertex->peer == LBM_NONE;
+}
+
+static void
+give_part(struct lbm_node *node, struct columns *columns, struct rows *rows, part_sink sink, void *arg,
+          int last)
+{
+    columns_message(columns);
+    rows->records = &columns->message;
+    if (node->failed == LBM_OK)
+        sink(node, arg, rows, last);
+    columns_free(columns);
+    columns_init(columns);
+    rows->removed.n = 0;
+}
+
+/* Give the wanted vertices to the sink part by part. */
+static void
+for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wanted, part_sink sink, void *arg)
+{
+    struct columns columns;
+    struct rows rows = {0};
+    columns_init(&columns);
+    lbm_shard_write_back(&job->shard);
+    size_t n = wanted->n_only != 0 ? wanted->n_only : job->shard.vertices.n;
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        const struct lbm_vertex *vertex =
+            wanted->n_only != 0 ? lbm_shard_vertex(&job->shard, wanted->only[i]) : &job->shard.vertices.at[i];
+        if (!is_new(wanted, vertex))
+            continue;
+        if (was_removed(wanted, vertex) && lbm_vec_push(&rows.removed, vertex->id) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+        if (rows.removed.n == PART_ROWS_MAX)
+            give_part(node, &columns, &rows, sink, arg, 0);
+        if (!is_wanted(wanted, vertex))
+            continue;
+        columns_add(node, &columns, job, vertex, vertex->epoch,
+                    wanted->edges ? COLUMNS_ADJACENCY : COLUMNS_BARE);
+        unsigned m = job->shard.m;
+        if (node->failed == LBM_OK)
+            frame_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
+        if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX)
+            give_part(node, &columns, &rows, sink, arg, 0);
+    }
+    give_part(node, &columns, &rows, sink, arg, 1);
+    columns_free(&columns);
+    lbm_vec_free(&rows.removed);
+}
+
+/* ---- the asked host ----------------------------------------------------------------------------------- */
+
+struct query_reply {
+    uint32_t to;
+    uint64_t job, query;
+    int moves;
+    uint32_t vertex; /* with moves: whose */
+};
+
+static void
+send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
+{
+    const struct query_reply *to = arg;
+    Lbm__MapPart part = LBM__MAP_PART__INIT;
+    part.job = to->job;
+    part.query = to->query;
+    part.last = last != 0;
+    part.records = rows->records;
+    part.n_removed = rows->removed.n;
+    part.removed = rows->removed.at;
+    part.stamp = node->stream.seq;
+    Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
+    const struct job *job = job_of(node, to->job);
+    part.n_moves = last && to->moves && job != NULL ? moves_find(node, job, to->vertex, moves) : 0;
+    for (size_t i = 0; i < part.n_moves; i++)
+        list[i] = &moves[i];
+    part.moves = list;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_MAP_PART;
+    message.map_part = &part;
+    send_peer(node, to->to, &message);
+}
+
+/* A stamp of the future is none of this incarnation: everything counts as changed. */
+static uint64_t
+since_here(const struct lbm_node *node, uint64_t since)
+{
+    return since <= node->stream.seq ? since : 0;
+}
+
+void
+on_map_query(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__MapQuery *query = message->map_query;
+    struct query_reply to = {message->src, query->job, query->query,
+                             query->moves != 0 && query->n_vertex != 0,
+                             query->n_vertex != 0 ? query->vertex[0] : 0};
+    struct job *job = job_of(node, query->job);
+    struct wanted wanted = {.edges = query->edges != 0,
+                            .only = query->vertex,
+                            .n_only = query->n_vertex,
+                            .since = since_here(node, query->since)};
+    Lbm__Records none = LBM__RECORDS__INIT;
+    const struct rows nothing = {.records = &none};
+    if (job == NULL)
+        send_part(node, &to, &nothing, 1);
+    else
+        for_each_part(node, job, &wanted, send_part, &to);
+}
+
+/* ---- the asking host ---------------------------------------------------------------------------------- */
+
+static void
+collection_free(struct lbm_node *node, size_t at)
+{
+    struct collection *collection = node->collections.at[at];
+    lbm_vec_free(&collection->awaited);
+    lbm_vec_free(&collection->vertex);
+    lbm_idmap_free(&collection->first);
+    lbm_vec_free(&collection->place);
+    lbm_vec_free(&collection->epoch);
+    lbm_vec_free(&collection->moves);
+    free(collection);
+    node->collections.at[at] = node->collections.at[--node->collections.n];
+}
+
+void
+collect_gone(struct lbm_node *node, uint64_t client)
+{
+    for (size_t i = node->collections.n; i-- > 0;)
+        if (node->collections.at[i]->client == client)
+            collection_free(node, i);
+}
+
+/* Rows of one host: on to the client, or into the places asked for (the highest epoch wins). */
+static void
+take_part(struct lbm_node *node, struct collection *collection, uint32_t host, Lbm__Records *records,
+          size_t n_removed, uint32_t *removed, uint64_t stamp)
+{
+    if (!collection->locate) {
+        const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+        Lbm__MapReply map = LBM__MAP_REPLY__INIT;
+        map.host = host;
+        map.vertices = entry != NULL ? entry->ids : 0;
+        map.dimensions = node->view.m;
+        map.records = records;
+        map.n_removed = n_removed;
+        map.removed = removed;
+        map.stamp = stamp;
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        response.what_case = LBM__RESPONSE__WHAT_MAP;
+        response.map = &map;
+        if (records->n_vertex != 0 || n_removed != 0)
+            reply(node, collection->client, collection->request, 0, &response);
+        return;
+    }
+    for (size_t i = 0; i < records->n_vertex; i++) {
+        uint32_t k = lbm_idmap_get(&collection->first, records->vertex[i]);
+        if (k != LBM_NONE && records->epoch[i] >= collection->epoch.at[k]) {
+            collection->place.at[k] = host;
+            collection->epoch.at[k] = records->epoch[i];
+        }
+    }
+}
+
+/* A vertex that was asked for again has the place of its first mention. */
+static void
+repeat_places(struct collection *collection)
+{
+    for (size_t k = 0; k < collection->vertex.n; k++) {
+        uint32_t first = lbm_idmap_get(&collection->first, collection->vertex.at[k]);
+        collection->place.at[k] = collection->place.at[first];
+        collection->epoch.at[k] = collection->epoch.at[first];
+    }
+}
+
+/* ---- why a vertex is where it is ---------------------------------------------------------------------- */
+
+static void
+take_moves(struct lbm_node *node, struct collection *collection, size_t n, Lbm__Move *const *moves)
+{
+    for (size_t i = 0; i < n && collection->moves.n < LBM_MOVES_ALL_MAX; i++)
+        if (lbm_vec_push(&collection->moves, *moves[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+}
+
+static void
+take_own_moves(struct lbm_node *node, struct collection *collection)
+{
+    Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
+    const struct job *job = job_of(node, collection->job);
+    size_t n = job != NULL ? moves_find(node, job, collection->vertex.at[0], moves) : 0;
+    for (size_t i = 0; i < n; i++)
+        list[i] = &moves[i];
+    take_moves(node, collection, n, list);
+}
+
+static int
+is_arrival(const Lbm__Move *move)
+{
+    return move->state == LBM_MOVE_ARRIVED;
+}
+
+/* By epoch; of one epoch, what the giver says of a move before what the taker does, and the one decided first
+ * before others. */
+static int
+compare_moves(const void *a, const void *b)
+{
+    const Lbm__Move *x = *(Lbm__Move *const *)a, *y = *(Lbm__Move *const *)b;
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? -1 : 1;
+    if (is_arrival(x) && is_arrival(y))
+        return x->reason == LBM_MOVE_UNKNOWN || y->reason == LBM_MOVE_UNKNOWN
+                   ? (x->reason == LBM_MOVE_UNKNOWN) - (y->reason == LBM_MOVE_UNKNOWN)
+                   : (x->took_s < y->took_s) - (x->took_s > y->took_s);
+    return (x->age_s < y->age_s) - (x->age_s > y->age_s);
+}
+
+static void
+finish_explain(struct lbm_node *node, struct collection *collection)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+    Lbm__Move **moves = lbm_alloc(collection->moves.n, sizeof(Lbm__Move *));
+    if (moves == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (size_t i = 0; i < collection->moves.n; i++)
+        moves[i] = &collection->moves.at[i];
+    if (collection->moves.n != 0)
+        qsort(moves, collection->moves.n, sizeof(Lbm__Move *), compare_moves);
+    size_t n = 0;
+    for (size_t i = 0; i < collection->moves.n; i++) { /* of an arrival there is only one */
+        int is_same = n != 0 && is_arrival(moves[i]) && is_arrival(moves[n - 1]) &&
+                      moves[i]->epoch == moves[n - 1]->epoch;
+        if (!is_same)
+            moves[n++] = moves[i];
+    }
+    Lbm__ExplainReply explain = LBM__EXPLAIN_REPLY__INIT;
+    explain.vertex = collection->vertex.at[0];
+    explain.host = collection->place.at[0];
+    explain.epoch = collection->epoch.at[0];
+    explain.home = entry != NULL ? entry->home : 0;
+    explain.n_moves = n;
+    explain.moves = moves;
+    explain.n_missing = collection->awaited.n;
+    explain.missing = collection->awaited.at;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_EXPLAIN;
+    response.explain = &explain;
+    reply(node, collection->client, collection->request, 1, &response);
+    free(moves);
+}
+
+static void
+finish(struct lbm_node *node, size_t at)
+{
+    struct collection *collection = node->collections.at[at];
+    const struct job *job = job_of(node, collection->job);
+    if (collection->explain) {
+        finish_explain(node, collection);
+        collection_free(node, at);
+        return;
+    }
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    Lbm__MapReply map = LBM__MAP_REPLY__INIT;
+    Lbm__LocateReply locate = LBM__LOCATE_REPLY__INIT;
+    if (collection->locate) {
+        repeat_places(collection);
+        locate.n_vertex = locate.n_host = locate.n_epoch = collection->vertex.n;
+        locate.vertex = collection->vertex.at;
+        locate.host = collection->place.at;
+        locate.epoch = collection->epoch.at;
+        response.what_case = LBM__RESPONSE__WHAT_LOCATE;
+        response.locate = &locate;
+    } else {
+        const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+        map.host = node->host;
+        map.vertices = entry != NULL ? entry->ids : 0;
+        map.dimensions = node->view.m;
+        map.n_missing = collection->awaited.n;
+        map.missing = collection->awaited.at;
+        map.next = collection->next;
+        if (job != NULL) {
+            map.present = load_present(node, job);
+            map.n_region_host = map.n_region_weight = job->region_host.n;
+            map.region_host = job->region_host.at;
+            map.region_weight = job->region_weight.at;
+        }
+        response.what_case = LBM__RESPONSE__WHAT_MAP;
+        response.map = &map;
+    }
+    reply(node, collection->client, collection->request, 1, &response);
+    collection_free(node, at);
+}
+
+void
+on_map_part(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__MapPart *part = message->map_part;
+    for (size_t i = 0; i < node->collections.n; i++) {
+        struct collection *collection = node->collections.at[i];
+        if (collection->query != part->query || collection->job != part->job)
+            continue;
+        if (part->records != NULL)
+            take_part(node, collection, message->src, part->records, part->n_removed, part->removed,
+                      part->stamp);
+        if (collection->explain)
+            take_moves(node, collection, part->n_moves, part->moves);
+        for (size_t k = 0; part->last && k < collection->awaited.n; k++)
+            if (collection->awaited.at[k] == message->src)
+                collection->awaited.at[k] = collection->awaited.at[--collection->awaited.n];
+        collection->heard_us = node->now_us;
+        collection->deadline_us = node->now_us + COLLECT_US; /* as long as parts keep coming */
+        if (collection->awaited.n == 0)
+            finish(node, i);
+        return;
+    }
+}
+
+static void
+take_own(struct lbm_node *node, void *arg, const struct rows *rows, int last)
+{
+    (void)last;
+    take_part(node, arg, node->host, rows->records, rows->removed.n, rows->removed.at, node->stream.seq);
+}
+
+static uint64_t
+since_of(const Lbm__MapRequest *map, uint32_t host)
+{
+    for (size_t i = 0; map != NULL && i < map->n_since_host; i++)
+        if (map->since_host[i] == host)
+            return map->since[i];
+    return 0;
+}
+
+static int
+is_asked(const struct collection *collection, uint32_t host)
+{
+    return host >= collection->from && (collection->next == 0 || host < collection->next);
+}
+
+/* The host that the next answer begins with, if the one from `from` on may have so many rows; 0: there is
+ * none. The client asks for it when it has read this one: what it has yet to read is kept here. */
+static uint32_t
+page_end(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t from, uint32_t rows)
+{
+    size_t n = 0, n_max = (size_t)((double)rows * (double)node->view.members.n / entry->vertices);
+    for (size_t i = 0; rows != 0 && i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host >= from && lbm_view_takes_part(member) && n++ > 0 && n > n_max)
+            return member->host;
+    }
+    return 0;
+}
+
+/* Ask everybody. map: the client's request, NULL: it is none for a mapping. Members that are silent are asked
+ * too, since an answer costs nothing, but not waited for longer than the others. */
+static void
+ask_all(struct lbm_node *node, struct collection *collection, int edges, const Lbm__MapRequest *map)
+{
+    Lbm__MapQuery query = LBM__MAP_QUERY__INIT;
+    query.job = collection->job;
+    query.query = collection->query;
+    query.positions = 1;
+    query.edges = edges != 0;
+    query.n_vertex = collection->vertex.n;
+    query.vertex = collection->vertex.at;
+    query.moves = collection->explain != 0;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_MAP_QUERY;
+    message.map_query = &query;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || !lbm_view_takes_part(member) || !is_asked(collection, member->host))
+            continue;
+        query.since = since_of(map, member->host);
+        send_peer(node, member->host, &message);
+        if (lbm_vec_push(&collection->awaited, member->host) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+}
+
+static int
+count_of(const struct lbm_node *node, uint64_t client)
+{
+    int n = 0;
+    for (size_t i = 0; i < node->collections.n; i++)
+        n += node->collections.at[i]->client == client;
+    return n;
+}
+
+static struct collection *
+begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, name);
+    if (entry == NULL) {
+        reply_error(node, client, request, LBM_E_NOTFOUND, "there is no job named %s; lbctl jobs lists them",
+                    name);
+        return NULL;
+    }
+    if (count_of(node, client) >= AT_ONCE_MAX) {
+        reply_error(node, client, request, LBM_E_BUSY, "%d such requests of this client are under way",
+                    AT_ONCE_MAX);
+        return NULL;
+    }
+    struct collection *collection = lbm_alloc(1, sizeof *collection);
+    if (collection == NULL || lbm_vec_push(&node->collections, collection) != LBM_OK) {
+        free(collection);
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    collection->query = ++node->query;
+    collection->client = client;
+    collection->request = request;
+    collection->job = entry->job;
+    collection->heard_us = node->now_us;
+    collection->deadline_us = node->now_us + COLLECT_US;
+    return collection;
+}
+
+static void
+run(struct lbm_node *node, struct collection *collection, const struct wanted *wanted,
+    const Lbm__MapRequest *map)
+{
+    struct job *job = job_of(node, collection->job);
+    if (!wanted->owned)
+        ask_all(node, collection, wanted->edges, map);
+    if (job != NULL && node->failed == LBM_OK && is_asked(collection, node->host))
+        for_each_part(node, job, wanted, take_own, collection);
+    if (collection->awaited.n == 0)
+        finish(node, node->collections.n - 1);
+}
+
+void
+collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map)
+{
+    struct collection *collection = begin(node, client, request, map->job);
+    struct wanted wanted = {.edges = map->edges != 0,
+                            .owned = map->owned != 0,
+                            .since = since_here(node, since_of(map, node->host))};
+    if (collection == NULL)
+        return;
+    if (!wanted.owned) {
+        collection->from = map->from;
+        collection->next = page_end(node, lbm_view_job(&node->view, collection->job), map->from, map->rows);
+    }
+    run(node, collection, &wanted, map);
+}
+
+/* The places of n vertices, each of which the guest has. Takes the collection. */
+static void
+locate(struct lbm_node *node, struct collection *collection, size_t n, const uint32_t *vertex)
+{
+    collection->locate = 1;
+    for (size_t i = 0; i < n; i++)
+        if (lbm_vec_push(&collection->vertex, vertex[i]) != LBM_OK ||
+            lbm_vec_push(&collection->place, LBM_NONE) != LBM_OK ||
+            lbm_vec_push(&collection->epoch, 0) != LBM_OK ||
+            (lbm_idmap_get(&collection->first, vertex[i]) == LBM_NONE &&
+             lbm_idmap_put(&collection->first, vertex[i], (uint32_t)i) != LBM_OK)) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+    struct wanted wanted = {.only = collection->vertex.at, .n_only = collection->vertex.n};
+    if (collection->explain)
+        take_own_moves(node, collection);
+    if (collection->vertex.n == 0)
+        finish(node, node->collections.n - 1);
+    else
+        run(node, collection, &wanted, NULL);
+}
+
+/* Nonzero if the guest has all of them; else the client has been told. */
+static int
+has_vertices(struct lbm_node *node, const struct collection *collection, size_t n, const uint32_t *vertex)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
+    for (size_t i = 0; i < n; i++)
+        if (vertex[i] >= entry->ids) {
+            reply_error(node, collection->client, collection->request, LBM_E_RANGE,
+                        "vertex %u: the guest has vertices 0 to %u", vertex[i], entry->ids - 1);
+            return 0;
+        }
+    return 1;
+}
+
+void
+collect_locate(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LocateRequest *asked)
+{
+    struct collection *collection = begin(node, client, request, asked->job);
+    if (collection == NULL)
+        return;
+    if (has_vertices(node, collection, asked->n_vertex, asked->vertex))
+        locate(node, collection, asked->n_vertex, asked->vertex);
+    else
+        collection_free(node, node->collections.n - 1);
+}
+
+void
+collect_explain(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ExplainRequest *asked)
+{
+    struct collection *collection = begin(node, client, request, asked->job);
+    if (collection == NULL)
+        return;
+    collection->explain = 1;
+    if (has_vertices(node, collection, 1, &asked->vertex))
+        locate(node, collection, 1, &asked->vertex);
+    else
+        collection_free(node, node->collections.n - 1);
+}
+
+static int
+awaits_the_living(const struct lbm_node *node, const struct collection *collection)
+{
+    for (size_t i = 0; i < collection->awaited.n; i++)
+        if (!is_silent(node, collection->awaited.at[i], COLLECT_US))
+            return 1;
+    return 0;
+}
+
+void
+collect_timer(struct lbm_node *node)
+{
+    for (size_t i = node->collections.n; i-- > 0;) {
+        struct collection *collection = node->collections.at[i];
+        if (node->now_us < collection->deadline_us)
+            continue;
+        if (node->now_us < collection->heard_us + COLLECT_BUSY_US && awaits_the_living(node, collection))
+            collection->deadline_us = node->now_us + COLLECT_AGAIN_US;
+        else
+            finish(node, i);
+    }
+}
+
+int64_t
+collect_deadline(const struct lbm_node *node)
+{
+    int64_t when = INT64_MAX;
+    for (size_t i = 0; i < node->collections.n; i++)
+        if (node->collections.at[i]->deadline_us < when)
+            when = node->collections.at[i]->deadline_us;
+    return when;
+}

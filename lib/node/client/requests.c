@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What clients may ask, one row a request; answers come from what this host knows, at once. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/application/guest.h"
+#include "node/core/internal.h"
+
+/* ---- status and hosts --------------------------------------------------------------------------------- */
+
+static uint64_t
+vertices_here(const struct lbm_node *node)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        n += node->jobs.at[i]->shard.n_own + node->jobs.at[i]->shard.n_out;
+    return n;
+}
+
+static void
+answer_status(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    (void)request;
+    Lbm__StatusReply status = LBM__STATUS_REPLY__INIT;
+    status.host = node->host;
+    status.name = node->name;
+    status.version = node->version;
+    status.cluster = node->view.cluster;
+    status.cluster_name = node->view.cluster_name;
+    status.view = node->view.index;
+    status.founder = node->founder_host != LBM_NONE ? node->founder_host : node->view.founder;
+    status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
+    uint32_t *silent = lbm_alloc(node->view.members.n, sizeof *silent);
+    if (silent == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    status.silent = silent;
+    status.members = 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        if (!lbm_view_takes_part(&node->view.members.at[i]))
+            continue;
+        status.members++;
+        if (is_silent(node, node->view.members.at[i].host, SILENT_US))
+            silent[status.n_silent++] = node->view.members.at[i].host;
+    }
+    status.heard = status.members - (uint32_t)status.n_silent;
+    status.vertices = vertices_here(node);
+    status.messages_sent = node->n_sent;
+    status.messages_received = node->n_received;
+    status.bytes_sent = node->bytes_sent;
+    status.bytes_received = node->bytes_received;
+    status.handoffs = node->n_handoffs;
+    int64_t until_us = lease_end(node);
+    status.lease_s = until_us == INT64_MAX     ? -1
+                     : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6
+                                               : 0;
+    status.applications = (uint32_t)node->applications.n;
+    status.buddy = node->stream.buddy;
+    status.lag = stream_lag(node);
+    if (node->promotion.round == PROMOTION_CONFIRM) {
+        status.n_awaited = node->promotion.awaited.n;
+        status.awaited = node->promotion.awaited.at;
+    }
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_STATUS;
+    response.status = &status;
+    reply(node, client->id, client->request, 1, &response);
+    free(silent);
+}
+
+/* What the log says of a member beyond its configuration, and what this host last heard of it. */
+static void
+fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entry)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, member->host, member->incarnation);
+    entry->incarnation = member->incarnation;
+    entry->failure_domain = member->failure_domain;
+    entry->buddy = member->buddy;
+    entry->insync = member->insync != 0;
+    entry->heir = gone != NULL && gone->evicted ? gone->heir : LBM_NONE;
+    entry->adopted = gone != NULL && gone->adopted;
+    entry->suspectors = suspect_count(node, member->host);
+    entry->lag = member->host == node->host ? stream_lag(node) : 0;
+    entry->view = member->host == node->host ? node->view.index : 0;
+    const struct peer *peer = peer_known(node, member->host);
+    if (peer != NULL) {
+        entry->lag = peer->lag;
+        entry->view = peer->view;
+    }
+}
+
+static void
+fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entry)
+{
+    lbm__host_entry__init(entry);
+    entry->host = member->host;
+    entry->name = member->name;
+    entry->address = member->address;
+    static char states[LBM_MEMBER_STATE_COUNT][16];
+    snprintf(states[member->state], sizeof states[member->state], "%s", lbm_member_state_name(member->state));
+    entry->state = states[member->state];
+    fill_standing(node, member, entry);
+    entry->capacity = member->capacity;
+    entry->n_site = member->state != LBM_MEMBER_JOINING ? node->view.m : 0;
+    entry->site = member->site;
+    entry->link_host = lbm_alloc(member->n_links, sizeof *entry->link_host);
+    entry->link_cost = lbm_alloc(member->n_links, sizeof *entry->link_cost);
+    if (entry->link_host == NULL || entry->link_cost == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    entry->n_link_host = entry->n_link_cost = member->n_links;
+    for (size_t k = 0; k < member->n_links; k++) {
+        entry->link_host[k] = member->links[k].q;
+        entry->link_cost[k] = member->links[k].cost;
+    }
+    entry->reachable = !is_silent(node, member->host, SILENT_US);
+    entry->silent_s = member->host == node->host ? 0 : -1;
+    entry->vertices = member->host == node->host ? vertices_here(node) : 0;
+    const struct peer *peer = peer_known(node, member->host);
+    if (peer != NULL && peer->heard_us != 0) {
+        entry->silent_s = (double)(node->now_us - peer->heard_us) / 1e6;
+        int is_gone = entry->adopted || member->state == LBM_MEMBER_LEFT; /* others have what it had */
+        entry->vertices = is_gone ? 0 : peer->vertices;
+    }
+}
+
+static void
+answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    (void)request;
+    log_held_store(node); /* who watches the cluster here sees it in a moment */
+    size_t n = node->view.members.n;
+    Lbm__HostEntry *entries = lbm_alloc(n, sizeof *entries), **list = lbm_alloc(n, sizeof *list);
+    for (size_t i = 0; entries != NULL && list != NULL && i < n; i++) {
+        fill_host(node, &node->view.members.at[i], &entries[i]);
+        list[i] = &entries[i];
+    }
+    if (entries == NULL || list == NULL)
+        fail(node, LBM_E_NOMEM);
+    Lbm__HostsReply hosts = LBM__HOSTS_REPLY__INIT;
+    hosts.n_hosts = n;
+    hosts.hosts = list;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_HOSTS;
+    response.hosts = &hosts;
+    if (node->failed == LBM_OK)
+        reply(node, client->id, client->request, 1, &response);
+    for (size_t i = 0; entries != NULL && i < n; i++) {
+        free(entries[i].link_host);
+        free(entries[i].link_cost);
+    }
+    free(entries);
+    free(list);
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------------- */
+
+/* This host's own pulse, so that sums and minima run over all hosts alike. */
+static struct pulse
+own_pulse(const struct lbm_node *node, const struct job *job)
+{
+    return (struct pulse){.host = node->host,
+                          .heard_us = node->now_us,
+                          .phase = job->phase,
+                          .vertices = job->shard.n_own + job->shard.n_out,
+                          .load = job->shard.load,
+                          .sweep = job->session.sweep,
+                          .counter = job->session.termination.counter,
+                          .largest = job->largest,
+                          .moved = job->moved,
+                          .ready = job_is_ready(node, job),
+                          .level_sweeps = job->level.sweeps,
+                          .level_words = job->level.words,
+                          .flow = job->level.flow,
+                          .transfer_us = job->level.transfer_us};
+}
+
+static void
+fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const struct pulse *pulse,
+           int is_missing, Lbm__JobEntry *out, enum lbm_phase *least)
+{
+    size_t at = out->n_host++;
+    out->host[at] = pulse->host;
+    out->host_load[at] = pulse->load;
+    out->host_vertices[at] = pulse->vertices;
+    out->placed += pulse->vertices;
+    out->moved += pulse->moved;
+    out->sweep = pulse->sweep > out->sweep ? pulse->sweep : out->sweep;
+    out->counter = pulse->counter < out->counter ? pulse->counter : out->counter;
+    out->largest = pulse->largest > out->largest ? pulse->largest : out->largest;
+    out->level_sweeps = pulse->level_sweeps > out->level_sweeps ? pulse->level_sweeps : out->level_sweeps;
+    out->level_words += pulse->level_words;
+    out->flow += pulse->flow;
+    double transfer_s = (double)pulse->transfer_us / 1e6;
+    out->transfer_s = transfer_s > out->transfer_s ? transfer_s : out->transfer_s;
+    double target = job_target(node, entry, pulse->host);
+    double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
+    out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
+    if (is_missing)
+        out->missing[out->n_missing++] = pulse->host;
+    int takes_part = !is_missing && (target > 0 || pulse->vertices != 0); /* who leaves is done when empty */
+    *least = takes_part && pulse->phase < *least ? pulse->phase : *least;
+}
+
+static void
+fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates)
+{
+    const struct job *job = job_of(node, entry->job);
+    size_t n = node->view.members.n;
+    lbm__job_entry__init(out);
+    out->host = lbm_alloc(n, sizeof *out->host);
+    out->host_load = lbm_alloc(n, sizeof *out->host_load);
+    out->host_vertices = lbm_alloc(n, sizeof *out->host_vertices);
+    out->missing = lbm_alloc(n, sizeof *out->missing);
+    if (job == NULL || out->host == NULL || out->host_load == NULL || out->host_vertices == NULL ||
+        out->missing == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    enum lbm_phase least = LBM_PHASE_SETTLED; /* of those that take part */
+    int is_at_rest = 1;                       /* no meetings are to come yet, and no plan */
+    out->counter = UINT32_MAX;
+    out->imbalance = -1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t host = node->view.members.at[i].host;
+        struct pulse pulse = {.host = host};
+        if (!lbm_view_takes_part(&node->view.members.at[i]))
+            continue;
+        if (host == node->host)
+            pulse = own_pulse(node, job);
+        else if (pulse_known(job, host) != NULL)
+            pulse = *pulse_known(job, host);
+        const struct peer *peer = peer_known(node, host);
+        int is_missing = is_unheard(node, &node->view.members.at[i]) ||
+                         (host == node->host ? is_stuck(node) : peer != NULL && peer->stuck);
+        fold_pulse(node, entry, &pulse, is_missing, out, &least);
+        is_at_rest &= pulse.phase != LBM_PHASE_SETTLED || pulse.ready;
+    }
+    out->n_host_load = out->n_host_vertices = out->n_host;
+    out->job = entry->job;
+    out->name = entry->name;
+    static char names[LBM_PHASE_COUNT][16];
+    strncpy(names[least], lbm_phase_name(least), sizeof names[least] - 1);
+    out->phase = names[least];
+    out->home = entry->home;
+    out->vertices = entry->vertices;
+    out->edges = entry->edges;
+    out->work = load_whole(node, entry);
+    out->start = entry->start;
+    out->seed = entry->seed;
+    out->imbalance_bound = entry->imbalance;
+    out->counter_goal = (is_routable(node) ? node->view.diameter : 0) + 1;
+    out->owner = entry->owner;
+    out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && is_at_rest;
+    out->policy = (char *)lbm_job_policy_name(entry->policy.policy);
+    out->policy_asked = (char *)lbm_job_policy_name(entry->policy.asked);
+    out->schedule = (char *)lbm_schedule_name(entry->policy.schedule);
+    out->policy_why = entry->policy.why;
+    out->gates = gates;
+    lbm_gates_put(&entry->gates, gates);
+    out->age_s = (double)(node->now_us - job->created_us) / 1e6;
+}
+
+static void
+answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const char *name = request->jobs->name;
+    size_t n = 0;
+    Lbm__JobEntry entries[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
+    Lbm__JobGates gates[LBM_JOBS_MAX];
+    for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++) {
+        if (name[0] != '\0' && strcmp(node->view.jobs.at[i].name, name) != 0)
+            continue;
+        list[n] = &entries[n];
+        fill_job(node, &node->view.jobs.at[i], &entries[n], &gates[n]);
+        n++;
+    }
+    if (n == 0 && name[0] != '\0') {
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no job named %s; lbctl jobs lists them", name);
+        return;
+    }
+    Lbm__JobsReply jobs = LBM__JOBS_REPLY__INIT;
+    jobs.n_jobs = n;
+    jobs.jobs = list;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.what_case = LBM__RESPONSE__WHAT_JOBS;
+    response.jobs = &jobs;
+    if (node->failed == LBM_OK)
+        reply(node, client->id, client->request, 1, &response);
+    for (size_t i = 0; i < n; i++) {
+        free(entries[i].host);
+        free(entries[i].host_load);
+        free(entries[i].host_vertices);
+        free(entries[i].missing);
+    }
+}
+
+/* Nonzero if the client may not change the job; it has been told. */
+static int
+is_denied(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry)
+{
+    if (client->admin || client->uid == entry->owner)
+        return 0;
+    reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32,
+                entry->name, entry->owner);
+    return 1;
+}
+
+static void
+answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->cancel->job);
+    if (entry == NULL) {
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no job named %s; lbctl jobs lists them", request->cancel->job);
+        return;
+    }
+    if (is_denied(node, client, entry))
+        return;
+    Lbm__JobDelete delete = LBM__JOB_DELETE__INIT;
+    delete.job = entry->job;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_JOB_DELETE;
+    command.job_delete = &delete;
+    operate_propose(node, client, &command);
+}
+
+static void
+answer_job_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->job_change->job);
+    if (entry == NULL)
+        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                    "there is no job named %s; lbctl jobs lists them", request->job_change->job);
+    else if (!is_denied(node, client, entry))
+        policy_change(node, client, entry, request->job_change);
+}
+
+/* ---- requests that other files answer ----------------------------------------------------------------- */
+
+static void
+answer_submit_begin(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    submit_begin(node, client, request->submit_begin);
+}
+
+static void
+answer_submit_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    submit_rows(node, client->id, client->request, request->submit_rows);
+}
+
+static void
+answer_submit_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    (void)request;
+    submit_end(node, client);
+}
+
+static void
+answer_map(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    collect_map(node, client->id, client->request, request->map);
+}
+
+static void
+answer_locate(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    collect_locate(node, client->id, client->request, request->locate);
+}
+
+static void
+answer_explain(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    collect_explain(node, client->id, client->request, request->explain);
+}
+
+static void
+answer_attach(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->attach->job);
+    if (entry == NULL || !is_denied(node, client, entry))
+        application_attach(node, client->id, client->request, request->attach);
+}
+
+static void
+answer_released(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_released(node, client->id, client->request, request->released);
+}
+
+static void
+answer_checkpoint(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_checkpoint(node, client->id, client->request, request->checkpoint);
+}
+
+static void
+answer_load(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_load(node, client->id, client->request, request->load);
+}
+
+static void
+answer_ids(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_ids(node, client->id, client->request, request->ids);
+}
+
+static void
+answer_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    application_change(node, client->id, client->request, request->change);
+}
+
+static const struct {
+    Lbm__Request__WhatCase what;
+    void (*answer)(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+} requests[] = {
+    {LBM__REQUEST__WHAT_STATUS, answer_status},
+    {LBM__REQUEST__WHAT_HOSTS, answer_hosts},
+    {LBM__REQUEST__WHAT_JOBS, answer_jobs},
+    {LBM__REQUEST__WHAT_SUBMIT_BEGIN, answer_submit_begin},
+    {LBM__REQUEST__WHAT_SUBMIT_ROWS, answer_submit_rows},
+    {LBM__REQUEST__WHAT_SUBMIT_END, answer_submit_end},
+    {LBM__REQUEST__WHAT_MAP, answer_map},
+    {LBM__REQUEST__WHAT_LOCATE, answer_locate},
+    {LBM__REQUEST__WHAT_CANCEL, answer_cancel},
+    {LBM__REQUEST__WHAT_JOB_CHANGE, answer_job_change},
+    {LBM__REQUEST__WHAT_HOST_CHANGE, answer_host_change},
+    {LBM__REQUEST__WHAT_LOG, answer_log},
+    {LBM__REQUEST__WHAT_PROMOTE, answer_promote},
+    {LBM__REQUEST__WHAT_EVENTS, answer_events},
+    {LBM__REQUEST__WHAT_ATTACH, answer_attach},
+    {LBM__REQUEST__WHAT_RELEASED, answer_released},
+    {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},
+    {LBM__REQUEST__WHAT_LOAD, answer_load},
+    {LBM__REQUEST__WHAT_EXPLAIN, answer_explain},
+    {LBM__REQUEST__WHAT_IDS, answer_ids},
+    {LBM__REQUEST__WHAT_CHANGE, answer_change},
+    {LBM__REQUEST__WHAT_NETWORK, answer_network},
+};
+
+void
+on_request(struct lbm_node *node, const struct lbm_event *event)
+{
+    const Lbm__Request *request = event->as.request.request;
+    struct client client = {event->as.request.client, request->id, event->as.request.uid,
+                            event->as.request.admin,
+                            node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000
+                                                                    : (int64_t)REQUEST_US)};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        if (requests[i].what == request->what_case) {
+            requests[i].answer(node, &client, request);
+            return;
+        }
+    reply_error(node, client.id, client.request, LBM_E_UNSUPPORTED, "a request this daemon does not know");
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All that a node remembers. Only files of lib/node include this, by internal.h. */
+#ifndef LBM_NODE_CORE_STATE_H
+#define LBM_NODE_CORE_STATE_H
+
+#include "base/rng.h"
+#include "node/migration/history.h"
+#include "node/membership/network.h"
+#include "node/job/state.h"
+#include "node/view/view.h"
+
+/* Somebody else who suspects a host. */
+struct suspector {
+    uint32_t host;
+    int64_t since_us, heard_us;
+};
+
+/* A peer's place in time. */
+struct peer {
+    uint32_t host;
+    int64_t heard_us; /* last message, 0: never */
+    int64_t since_us; /* when this host began to expect something of this incarnation */
+    uint64_t incarnation;
+    int connected; /* our outgoing connection stands */
+    int is_behind; /* much of what was sent has not left this host: nothing large is sent again meanwhile */
+    int dialled;
+    uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
+    uint64_t vertices; /* as its pulses say, all jobs */
+    uint64_t lag, view;
+    int stuck;                            /* it says that its buddy is silent */
+    int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
+    LBM_VEC(struct suspector) suspectors; /* others that do */
+    int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
+};
+
+/* A change of a record that the buddy has not acknowledged; vertex LBM_NONE: the whole job is void. */
+struct change {
+    uint64_t seq;
+    uint64_t job;
+    uint32_t vertex;
+    uint32_t bytes; /* that it took when it was last sent */
+};
+
+/* This host's records on their way to its buddy. */
+struct stream {
+    uint32_t buddy;      /* LBM_NONE: nobody; then every record counts as acked */
+    uint64_t generation; /* view at which it became the buddy */
+    uint64_t seq;        /* of the last change */
+    uint64_t acked;      /* the buddy holds all up to here */
+    uint64_t sent;
+    int known;                      /* the buddy has said where it stands, since the connection stands */
+    LBM_VEC(struct change) changes; /* after `acked`, by seq; changes.at[head ..] */
+    size_t head;
+    size_t next;        /* index of the first change not sent */
+    uint64_t merged;    /* of the last record that was inherited */
+    uint64_t uncovered; /* records from before the generation that the buddy has not got yet */
+    uint64_t in_flight; /* bytes of those that are sent and not acknowledged */
+    int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
+    int64_t insync_us;  /* last proposed */
+    uint64_t start_seq; /* of the last change on the disk when this life began */
+    int compared;       /* with what a buddy holds, in this life; until then nothing is sent to it */
+    int rolled_back;    /* the buddy holds changes that this disk has lost */
+};
+
+struct lease {
+    int64_t until_us;  /* INT64_MAX: no limit; 0: none */
+    int64_t ask_us;    /* when to ask next */
+    int64_t fence_us;  /* somebody may work until then whom this life has not given it; 0: nobody may */
+    uint64_t term;     /* of the page */
+    uint32_t old_used; /* applications that had vertices in the life before; UINT32_MAX: fenced by
+                          application_fence */
+    uint64_t old_term; /* of their page; once `term` is another, what they hold is lost */
+    int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
+    int64_t told_us;   /* what the shell was last told: deadline, */
+    uint64_t told_term;
+    uint32_t told_used; /* applications that have had vertices */
+};
+
+/* What this host keeps of another. */
+struct replica_job {
+    uint64_t job;
+    struct lbm_idmap index;
+    LBM_VEC(uint8_t *) rows; /* packed (kept.c) */
+};
+
+struct stored_position {
+    uint64_t persist;
+    uint64_t seq;
+};
+
+struct replica {
+    uint32_t owner;
+    uint64_t incarnation;
+    uint64_t generation;
+    uint64_t seq;
+    int64_t granted_us;                    /* until when a lease granted here may last */
+    LBM_VEC(struct stored_position) marks; /* of transactions that may not be durable yet, in order */
+    uint64_t stored;                       /* up to here all is durable */
+    LBM_VEC(struct replica_job) jobs;
+};
+
+/* An answer or offer that is due since a record is acked; sent in batches at the end of the step. */
+enum due_kind { DUE_OFFER, DUE_ACK, DUE_REFUSE, DUE_FIN };
+struct due {
+    enum due_kind kind;
+    uint64_t job;
+    uint32_t to;
+    uint32_t vertex;
+    uint64_t epoch;
+    int retargeted;
+};
+
+/* An application on this host. */
+struct application {
+    uint64_t client;
+    uint64_t request;
+    uint64_t job;
+    int scan;         /* vertices may be waiting to be given to it */
+    uint64_t given;   /* bytes since it has last read all that it was given, about */
+    int64_t again_us; /* it gets no more before that, or before it has read all */
+    int has_had;      /* it was given vertices, or came back with some */
+    int is_back;      /* with vertices from the life before */
+    int wants_edges;  /* it wants to hear of edges of its vertices */
+};
+
+/* What others leave of the processors. */
+struct measured {
+    double left;      /* smoothed, in (0, 1]; 0: not measured */
+    int64_t since_us; /* since when the capacity in the log is another; 0: it is not */
+    int64_t next_us;  /* no change is proposed before */
+};
+
+/* An append that is not in the log yet. */
+struct append {
+    uint64_t token;
+    uint8_t *command;
+    size_t len;
+    int founds;       /* nonzero: it founds the cluster, and is void if somebody else did */
+    int64_t until_us; /* it is void from then on */
+    uint64_t at;      /* index that it was last proposed for: while that is not applied it may be there; 0: none */
+    int is_given_up;  /* engine external: nobody wants it any more, but an attempt may be under way */
+    uint32_t
+        suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
+};
+
+/* A log entry that is being stored: it is applied once `persist` is durable. */
+struct log_wait {
+    uint64_t index;
+    uint64_t persist;
+};
+
+/* An operator gives this host the order of the control log. */
+struct promotion {
+    enum promotion_round {
+        PROMOTION_NONE,
+        PROMOTION_CONFIRM,  /* a leader that was away asks whether it still is the leader, and has all entries */
+        PROMOTION_CATCH_UP, /* it takes entries that its disk has lost from another host */
+        PROMOTION_ASK,
+        PROMOTION_PROMISE,
+        PROMOTION_FETCH
+    } round;
+    uint64_t client, request;
+    int waits; /* the client has no answer yet */
+    int force;
+    uint64_t term; /* the one to lead */
+    uint64_t last; /* of the longest copy */
+    uint32_t longest;
+    int64_t deadline_us;
+    int doubts_disk;    /* confirming: the disk may be an older copy, or empty: so all must answer */
+    int64_t since_us;   /* confirming: since then */
+    int64_t told_us;    /* confirming: that it waits was last told; 0: not yet */
+    uint32_t n_answers; /* confirming: so far */
+    uint32_t n_behind;  /* of these, from hosts that may lack entries themselves */
+    LBM_VEC(uint32_t) awaited; /* hosts */
+};
+
+/* A guest on its way in from a client. */
+struct upload {
+    uint64_t client;
+    char name[LBM_NAME_MAX + 1];
+    uint32_t start;
+    uint64_t seed;
+    double imbalance;
+    struct lbm_job_policy policy;
+    uint32_t vertices; /* of the whole guest */
+    uint64_t edges;
+    uint32_t parts, part, first, rows; /* parts > 0: other hosts read the others */
+    uint64_t token, job;               /* with parts: of the question to the home, and its answer, or 0 */
+    uint32_t home;
+    uint64_t request;
+    LBM_VEC(uint64_t) offset;
+    LBM_VEC(uint32_t) target;
+    LBM_VEC(uint32_t) weight;
+    LBM_VEC(uint32_t) work;
+    LBM_VEC(uint32_t) pin;
+};
+
+/* Whoever asks. */
+struct client {
+    uint64_t id;
+    uint64_t request;
+    uint32_t uid;
+    int admin;
+    int64_t until_us; /* what the control log has not taken by then is void */
+};
+
+/* A client that waits for the control log's word on its change. */
+struct operator_wait {
+    uint64_t client;
+    uint64_t request;
+    int tell; /* operate.c says what */
+    uint64_t token; /* of the proposal that is waited for; 0: it is somebody else's */
+    uint8_t *command;
+    size_t len;
+};
+
+/* A note that is kept for `lbctl events`. */
+struct event_line {
+    uint64_t number;
+    int64_t at_us;
+    enum lbm_note_level level;
+    char *text; /* owned, at most EVENT_BYTES_MAX */
+};
+
+/* Why a vertex goes from this host to another, and what it brings. */
+struct why {
+    enum lbm_move_reason reason;
+    int gain_is_known;
+    double gain;       /* decrease of J, bandwidth times links */
+    double share[2];   /* loads of both hosts before, in parts of what is due to them; < 0: not known */
+    uint32_t together; /* vertices of the same decision; 0: not known */
+};
+
+/* A move, kept for `lbctl explain`. */
+struct move {
+    uint64_t job;
+    uint64_t epoch; /* at which the taker owns it, or would */
+    uint32_t vertex, from, to, work;
+    struct why why;
+    enum lbm_move_state state;
+    uint64_t bytes;                 /* of its rows in offers */
+    int64_t at_us, left_us, end_us; /* decided (-1: before this daemon's start), OUT, over (0: not yet, -1: a
+                                       taker does not know how long that took) */
+};
+
+/* An application waits until its payloads are with the buddy. */
+struct checkpoint {
+    uint64_t client;
+    uint64_t request;
+    uint64_t seq;
+};
+
+/* An application waits for ids of vertices. */
+struct id_wait {
+    uint64_t client, request, job;
+    uint32_t count;
+    int64_t ask_us; /* asked for, again from then on */
+};
+
+/* The owner of the other end of an edge hears, once the buddy has it, that it is so here too. */
+struct edge_answer {
+    uint64_t seq; /* of the change here */
+    uint64_t job, stamp;
+    uint32_t to; /* host */
+    uint32_t vertex, toward, weight, gone;
+};
+
+/* A client's question that other hosts answer. */
+struct collection {
+    uint64_t query;
+    uint64_t client;
+    uint64_t request;
+    uint64_t job;
+    int64_t heard_us, deadline_us; /* the last part; when to look who is awaited */
+    LBM_VEC(uint32_t) awaited;     /* hosts */
+    uint32_t from, next; /* hosts from `from` on are asked, and none from `next` on; 0: all of them */
+    int locate;          /* nonzero: answer places of these vertices */
+    int explain;         /* nonzero: and the moves of the only one */
+    LBM_VEC(Lbm__Move) moves;
+    LBM_VEC(uint32_t) vertex;
+    struct lbm_idmap first; /* vertex: where it is first in the list above */
+    LBM_VEC(uint32_t) place;
+    LBM_VEC(uint64_t) epoch;
+};
+
+struct lbm_node {
+    /* configuration */
+    uint32_t host;
+    char *name, *address, *cluster_name, *founder_address, *version;
+    double capacity;
+    struct measured measured;
+    struct lbm_link *links;
+    size_t n_links;
+    uint32_t hop_us; /* of a cluster that this host founds */
+    unsigned m;
+    double site[LBM_DIMENSIONS_MAX];
+    int has_site;
+    int founder;
+    uint32_t founder_host;     /* engine local: who orders the log in the present term, or LBM_NONE */
+    uint32_t join_host;        /* engine local: as configured */
+    uint32_t vertices_max;     /* refuse offers beyond; 0: no limit */
+    uint32_t policy, schedule; /* of jobs that ask for none */
+    int64_t tombstone_us;
+
+    struct lbm_rng rng;
+    int64_t now_us;
+    int64_t started_us;
+    struct lbm_effects *out; /* of the step under way */
+    enum lbm_err failed;     /* first error of the step under way */
+
+    char failure_domain[LBM_NAME_MAX + 1];
+    enum lbm_log_engine engine;
+    int may_found;            /* engine external: this host founds the cluster if nobody has */
+    uint32_t log_compact_min; /* entries between snapshots; 0: as is usual */
+    uint32_t evict_per_minute;
+    double evict_share;
+
+    struct stream stream;
+    struct lease lease;
+    LBM_VEC(struct replica *) replicas;
+    LBM_VEC(struct lbm_recovered_adoption) adoptions; /* merged already */
+    LBM_VEC(struct due) due;
+    LBM_VEC(struct application) applications;
+    LBM_VEC(struct checkpoint) checkpoints;
+    LBM_VEC(struct id_wait) id_waits;
+    LBM_VEC(struct edge_answer) edge_answers;
+    uint64_t life;              /* drawn when it started */
+    LBM_VEC(int64_t) evictions; /* when this host learned of the last ones */
+    uint64_t evictions_seen;    /* up to this view */
+    int64_t cut_off_us;         /* when this host last heard of hardly anybody; 0: never */
+    int64_t withheld_us;        /* an eviction beyond the cap was last told; 0: never */
+    int64_t drain_us;           /* next look at what is still to give away */
+    int64_t propose_us;         /* no proposal of this host's own before */
+    int64_t evicted_us;         /* when this host learned that it is evicted; 0: it is not */
+    int64_t expected_us;        /* deadline the shell was last told */
+    uint32_t health;            /* 0: well; more: was starved lately, and trusts its own suspicions less */
+    int64_t health_us;          /* when health gets better by one */
+    int resetting;              /* a RESET is being stored, with this transaction: */
+    uint64_t reset_id;
+
+    uint64_t incarnation;
+    uint64_t persist_id;      /* last transaction asked for */
+    uint64_t persisted;       /* last one known durable */
+    struct lbm_persist *open; /* the transaction of the step under way */
+
+    struct lbm_view view;
+    struct lbm_views *views; /* of all nodes of this process; NULL: the view is this node's own */
+    LBM_VEC(struct lbm_recovered_entry) log; /* entries after log_base; may be ahead of the view */
+    uint64_t log_base;
+    uint64_t snapshot_index;   /* of the last snapshot */
+    struct lbm_view *incoming; /* a newer view that is being stored, with this transaction: */
+    uint64_t incoming_id;
+    LBM_VEC(uint8_t) parts;   /* of a snapshot that is coming in */
+    uint64_t parts_index;     /* of that snapshot */
+    LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
+    uint64_t base_chain;      /* of the entries up to log_base */
+    uint64_t term;            /* engine local: founder and founder_host are those of this term */
+    int diverged;             /* the copy has entries that the log does not have */
+    struct promotion promotion;
+    int has_ordered;     /* engine local: this life has put entries into the log */
+    uint64_t log_known;  /* engine local, the leader: so many entries there are somewhere */
+    uint64_t n_refused;  /* numbers that were out of reach */
+    int64_t refused_us;  /* the last one was told; 0: none was */
+    int64_t stranger_us; /* a host of another cluster was last told of; 0: never */
+    size_t held;            /* so many entries at the end of the copy have yet to be stored, */
+    int64_t held_us;        /* at the latest then */
+    uint32_t large_members; /* with more a cluster is large; 0: as is usual */
+    LBM_VEC(struct log_wait) log_waits;
+    LBM_VEC(struct append) appends;
+    uint64_t append_token;
+    int64_t append_us;       /* when the first append was sent; 0: not under way */
+    int append_accepted;     /* the first append has its place: wait for the entry */
+    uint64_t append_index;   /* engine external: the index it was sent for */
+    int64_t append_retry_us; /* engine external: not before */
+    uint64_t leader_clock_us; /* engine local: clock of the leader when it sent what came last, 0: not known, */
+    int64_t leader_heard_us;  /* and when that came */
+    int join_refused;        /* the log did not take us; the operator must change the configuration */
+    uint32_t ping_turn;      /* where the rotation of pings goes on in a large cluster */
+    int64_t fetch_us;        /* when the log was last asked for */
+    uint32_t fetch_host;     /* and whom */
+    int caught_up;           /* heard that there is nothing newer */
+
+    LBM_VEC(struct peer) peers;
+    struct lbm_idmap peer_at;  /* host: its place in peers */
+    LBM_VEC(uint32_t) watched; /* hosts this one should hear from (is_watched), ascending */
+    LBM_VEC(uint32_t) doubted; /* hosts with suspectors, and some that had */
+    int64_t ping_us;
+    uint64_t ping_seq;
+    struct network network;
+
+    LBM_VEC(struct job *) jobs;
+    LBM_VEC(struct job *) removed;  /* of which a plan's thread, or the store's, still reads the guest */
+    uint64_t deleted[LBM_JOBS_MAX]; /* the last jobs that were, of whose records some may still arrive */
+    uint32_t n_deleted;             /* so many so far */
+    LBM_VEC(struct upload *) uploads;
+    LBM_VEC(struct gathering *) gatherings;
+    LBM_VEC(struct collection *) collections;
+    uint64_t query;
+    LBM_VEC(struct operator_wait) operators;
+    LBM_VEC(struct event_line) events; /* number i at (i - 1) % LBM_EVENTS_MAX */
+    uint64_t n_events;                 /* ever */
+    LBM_VEC(struct move) moves;        /* a ring: number i at (i - 1) % capacity */
+    uint64_t n_moves;                  /* ever */
+
+    LBM_VEC(struct met_link) met; /* this host's links as sessions last saw them, by host */
+
+    int starting;       /* the stored log is being read: nothing follows from it yet */
+    uint64_t topology;  /* of the view, when jobs last took notice */
+    uint32_t soft_held; /* lossy messages that wait for the disk, the last of them for this transaction: */
+    uint64_t soft_after;
+    uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs;
+};
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The step function: checks where a message comes from, hands each event to the file that owns it, and
+ * closes the step's transaction. */
+#include "node/node.h"
+#include "node/application/guest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/internal.h"
+
+static char *
+copy_text(const char *text)
+{
+    return text != NULL ? lbm_copy(text, strlen(text) + 1, 1) : lbm_alloc(1, 1);
+}
+
+enum lbm_err
+lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct lbm_diag *diag)
+{
+    if (config->host >= LBM_HOSTS_MAX)
+        return lbm_diag_set(diag, LBM_E_RANGE, "host.id", 0, "%" PRIu32 " is above %d", config->host,
+                            LBM_HOSTS_MAX - 1);
+    int is_local = config->engine == LBM_LOG_ENGINE_LOCAL;
+    if (is_local && !config->founder && config->founder_host == config->host)
+        return lbm_diag_set(diag, LBM_E_RANGE, "join.host", 0,
+                            "%" PRIu32 " is this host itself: name the founder, or set founder = true",
+                            config->host);
+    struct lbm_node *node = lbm_alloc(1, sizeof *node);
+    if (node == NULL)
+        return LBM_E_NOMEM;
+    node->host = config->host;
+    node->name = copy_text(config->name);
+    node->address = copy_text(config->address);
+    node->cluster_name = copy_text(config->cluster_name);
+    node->founder_address = copy_text(config->founder_address);
+    node->version = copy_text(config->version);
+    node->capacity = config->capacity;
+    node->links = lbm_alloc(config->n_links, sizeof *node->links);
+    node->n_links = config->n_links;
+    node->hop_us = config->hop_us;
+    node->m = config->m == 3 ? 3 : 2;
+    node->founder = is_local && config->founder;
+    node->may_found = !is_local && config->founder;
+    node->founder_host = is_local && !config->founder ? config->founder_host : config->host;
+    node->fetch_host = LBM_NONE;
+    node->join_host = node->founder_host;
+    node->log_compact_min = config->log_compact_min;
+    node->large_members = config->large_members;
+    node->vertices_max = config->vertices_max;
+    node->policy = config->policy;
+    node->schedule = config->schedule;
+    node->tombstone_us = config->tombstone_us != 0 ? config->tombstone_us : TOMBSTONE_US;
+    node->engine = config->engine;
+    node->views = config->views;
+    node->evict_per_minute = config->evict_per_minute;
+    node->evict_share = config->evict_share;
+    snprintf(node->failure_domain, sizeof node->failure_domain, "%s",
+             config->failure_domain != NULL ? config->failure_domain : "");
+    node->has_site = config->site != NULL;
+    if (config->site != NULL)
+        memcpy(node->site, config->site, node->m * sizeof *node->site);
+    lbm_rng_seed(&node->rng, config->seed);
+    node->incarnation = 1;
+    node->network.here = lbm_coordinate_start();
+    node->append_token = lbm_rng_next(&node->rng); /* no answer to an earlier life's append fits */
+    node->life = node->append_token;
+    if (node->name == NULL || node->address == NULL || node->cluster_name == NULL ||
+        node->founder_address == NULL || node->version == NULL || node->links == NULL) {
+        lbm_node_free(node);
+        return LBM_E_NOMEM;
+    }
+    for (size_t i = 0; i < config->n_links; i++)
+        node->links[i] = (struct lbm_link){config->host, config->links[i].host, config->links[i].cost};
+    *out = node;
+    return LBM_OK;
+}
+
+void
+lbm_node_free(struct lbm_node *node)
+{
+    if (node == NULL)
+        return;
+    jobs_free(node);
+    while (node->uploads.n != 0)
+        submit_gone(node, node->uploads.at[0]->client);
+    lbm_vec_free(&node->uploads);
+    gather_free(node);
+    while (node->collections.n != 0)
+        collect_gone(node, node->collections.at[0]->client);
+    lbm_vec_free(&node->collections);
+    operate_free(node);
+    moves_free(node);
+    for (size_t i = 0; i < node->log.n; i++)
+        free(node->log.at[i].command);
+    lbm_vec_free(&node->log);
+    lbm_vec_free(&node->log_waits);
+    for (size_t i = 0; i < node->appends.n; i++)
+        free(node->appends.at[i].command);
+    lbm_vec_free(&node->appends);
+    for (size_t i = 0; i < node->peers.n; i++)
+        lbm_vec_free(&node->peers.at[i].suspectors);
+    lbm_vec_free(&node->peers);
+    lbm_idmap_free(&node->peer_at);
+    lbm_vec_free(&node->watched);
+    network_free(node);
+    lbm_vec_free(&node->doubted);
+    lbm_vec_free(&node->met);
+    replicas_free(node);
+    lbm_vec_free(&node->stream.changes);
+    lbm_vec_free(&node->adoptions);
+    lbm_vec_free(&node->due);
+    lbm_vec_free(&node->applications);
+    lbm_vec_free(&node->checkpoints);
+    lbm_vec_free(&node->id_waits);
+    lbm_vec_free(&node->edge_answers);
+    lbm_vec_free(&node->evictions);
+    lbm_view_free(&node->view);
+    if (node->incoming != NULL)
+        lbm_view_free(node->incoming);
+    free(node->incoming);
+    lbm_vec_free(&node->parts);
+    lbm_vec_free(&node->chains);
+    lbm_vec_free(&node->promotion.awaited);
+    if (node->open != NULL)
+        lbm_persist_free(node->open);
+    free(node->links);
+    free(node->name);
+    free(node->address);
+    free(node->cluster_name);
+    free(node->founder_address);
+    free(node->version);
+    free(node);
+}
+
+static void
+on_start(struct lbm_node *node, struct lbm_recovered *recovered)
+{
+    node->started_us = node->now_us;
+    if (recovered->known) {
+        if (recovered->host != node->host) {
+            note(node, LBM_NOTE_ERROR,
+                 "the database belongs to host %" PRIu32 ", the configuration says %" PRIu32, recovered->host,
+                 node->host);
+            fail(node, LBM_E_CORRUPT);
+            return;
+        }
+        node->incarnation = recovered->incarnation;
+    } else {
+        struct lbm_persist_op op = {.kind = LBM_PERSIST_SELF};
+        op.as.self.host = node->host;
+        op.as.self.incarnation = node->incarnation;
+        persist(node, op);
+    }
+    for (size_t i = 0; i < recovered->adoptions.n; i++)
+        if (lbm_vec_push(&node->adoptions, recovered->adoptions.at[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    stream_start(node, recovered);
+    replicas_start(node, recovered);
+    jobs_start(node, recovered);
+    node->starting = 1;
+    if (node->failed == LBM_OK)
+        log_start(node, recovered);
+    node->starting = 0;
+    if (node->failed == LBM_OK)
+        membership_start(node);
+}
+
+typedef void (*message_handler)(struct lbm_node *node, const Lbm__Peer *message);
+
+static const struct {
+    Lbm__Peer__BodyCase body;
+    /* ANYONE: also from hosts that are no members; LIVING: only while this host may act. */
+    enum { ANYONE = 1, LIVING = 2 } when;
+    message_handler handler;
+} handlers[] = {
+    {LBM__PEER__BODY_HELLO, ANYONE, on_hello},
+    {LBM__PEER__BODY_PING, 0, on_ping},
+    {LBM__PEER__BODY_LOG_FETCH, ANYONE, on_log_fetch},
+    {LBM__PEER__BODY_LOG_ENTRIES, ANYONE, on_log_entries},
+    {LBM__PEER__BODY_LOG_APPEND, ANYONE, on_log_append},
+    {LBM__PEER__BODY_LOG_SNAPSHOT, ANYONE, on_log_snapshot},
+    {LBM__PEER__BODY_LOG_POLL, ANYONE, on_log_poll},
+    {LBM__PEER__BODY_LOG_POSITION, ANYONE, on_log_position},
+    {LBM__PEER__BODY_LOG_RESULT, ANYONE, on_log_result},
+    {LBM__PEER__BODY_LEASE_REQ, LIVING, on_lease_req},
+    {LBM__PEER__BODY_LEASE, LIVING, on_lease},
+    {LBM__PEER__BODY_REPL, LIVING, on_repl},
+    {LBM__PEER__BODY_REPL_ACK, LIVING, on_repl_ack},
+    {LBM__PEER__BODY_WHERE, LIVING, on_where},
+    {LBM__PEER__BODY_GHOSTS, LIVING, on_ghosts},
+    {LBM__PEER__BODY_EDGES, LIVING, on_edges},
+    {LBM__PEER__BODY_EDGES_DONE, LIVING, on_edges_done},
+    {LBM__PEER__BODY_MOVED, LIVING, on_moved},
+    {LBM__PEER__BODY_OFFER, LIVING, on_offer},
+    {LBM__PEER__BODY_ANSWER, LIVING, on_answer},
+    {LBM__PEER__BODY_FIN, LIVING, on_fin},
+    {LBM__PEER__BODY_PAIR_OPEN, LIVING, on_pair_open},
+    {LBM__PEER__BODY_PAIR_ACCEPT, LIVING, on_pair_accept},
+    {LBM__PEER__BODY_PAIR_PLAN, LIVING, on_pair_plan},
+    {LBM__PEER__BODY_PAIR_NOTICE, LIVING, on_pair_notice},
+    {LBM__PEER__BODY_LEVEL, LIVING, on_level},
+    {LBM__PEER__BODY_TRANSFER, LIVING, on_transfer},
+    {LBM__PEER__BODY_STATS, LIVING, on_stats},
+    {LBM__PEER__BODY_FRAME, LIVING, on_frame},
+    {LBM__PEER__BODY_PART_BEGIN, LIVING, on_part_begin},
+    {LBM__PEER__BODY_PART_ANSWER, LIVING, on_part_answer},
+    {LBM__PEER__BODY_PART_READY, LIVING, on_part_ready},
+    {LBM__PEER__BODY_OUTLINE_ASK, LIVING, on_outline_ask},
+    {LBM__PEER__BODY_OUTLINE_PART, LIVING, on_outline_part},
+    {LBM__PEER__BODY_OUTLINE_PLAN, LIVING, on_outline_plan},
+    {LBM__PEER__BODY_MAP_QUERY, 0, on_map_query},
+    {LBM__PEER__BODY_MAP_PART, 0, on_map_part},
+};
+
+/* PROTOCOL section 3: drop what names the wrong destination, cluster, or an older incarnation. */
+int
+lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message)
+{
+    if (message->dst != node->host || message->src == node->host || message->src >= LBM_HOSTS_MAX)
+        return 0;
+    int is_hello = message->body_case == LBM__PEER__BODY_HELLO; /* it may not know yet who this is */
+    if (message->dst_incarnation != 0 && message->dst_incarnation != node->incarnation && !is_hello &&
+        !LBM_BUG(ANY_DESTINATION_INCARNATION))
+        return 0;
+    if (message->cluster != 0 && node->view.cluster != 0 && message->cluster != node->view.cluster)
+        return 0;
+    /* A host with a disk from before a reset learns from the log what became of it. */
+    if (is_hello || message->body_case == LBM__PEER__BODY_LOG_FETCH)
+        return 1;
+    const struct lbm_member *source = lbm_view_member(&node->view, message->src);
+    return source == NULL || message->src_incarnation >= source->incarnation;
+}
+
+static void
+on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
+{
+    if (!lbm_node_accepts(node, message)) {
+        log_stranger(node, message);
+        return;
+    }
+    node->n_received++;
+    node->bytes_received += bytes;
+    int is_member = lbm_view_member(&node->view, message->src) != NULL;
+    if (is_member) {
+        struct peer *peer = peer_of(node, message->src);
+        if (peer != NULL)
+            peer->heard_us = node->now_us;
+    }
+    /* A host that does not know that it is evicted must not be listened to: its heir speaks for it. */
+    int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&
+                       (message->body_case != LBM__PEER__BODY_REPL || !LBM_BUG(REPLICATE_FOR_EVICTED));
+    if (message->view > node->view.index)
+        log_view_heard(node, message);
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (handlers[i].body == message->body_case && (is_member || handlers[i].when == ANYONE) &&
+            (handlers[i].when != LIVING || (is_alive(node) && !has_departed)))
+            handlers[i].handler(node, message);
+}
+
+static void
+on_persisted(struct lbm_node *node, uint64_t id)
+{
+    LBM_ASSERT(id <= node->persist_id);
+    if (id > node->persisted)
+        node->persisted = id;
+    if (node->persisted >= node->soft_after)
+        node->soft_held = 0;
+    jobs_forget(node);
+    adopt_persisted(node);
+    log_persisted(node);
+}
+
+static void
+on_peer_down(struct lbm_node *node, uint32_t host)
+{
+    struct peer *peer = peer_of(node, host);
+    if (peer != NULL)
+        peer->connected = peer->is_behind = 0;
+    if (host == node->founder_host)
+        node->leader_clock_us = 0; /* it may begin anew, with another clock */
+}
+
+static void
+on_peer_behind(struct lbm_node *node, uint32_t host, int is_behind)
+{
+    struct peer *peer = peer_of(node, host);
+    if (peer != NULL)
+        peer->is_behind = is_behind;
+}
+
+/* Timers are cheap to look at, and an event may have made one due. */
+static void
+look_at_timers(struct lbm_node *node)
+{
+    log_timer(node);
+    suspect_timer(node);
+    membership_timer(node);
+    adopt_timer(node);
+    jobs_timer(node);
+    drain_timer(node);
+    application_timer(node);
+    ids_timer(node);
+    collect_timer(node);
+    stream_timer(node);
+}
+
+enum lbm_err
+lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_effects *effects)
+{
+    LBM_ASSERT(event->now_us >= node->now_us);
+    node->now_us = event->now_us;
+    node->out = effects;
+    node->failed = LBM_OK;
+    suspect_step(node);
+    switch (event->kind) {
+    case LBM_EVENT_START:
+        on_start(node, event->as.recovered);
+        break;
+    case LBM_EVENT_PEER_UP:
+        membership_connected(node, event->as.peer);
+        break;
+    case LBM_EVENT_PEER_DOWN:
+        on_peer_down(node, event->as.peer);
+        break;
+    case LBM_EVENT_PEER_BEHIND:
+        on_peer_behind(node, event->as.behind.host, event->as.behind.is_behind);
+        break;
+    case LBM_EVENT_MESSAGE:
+        on_message(node, event->as.received.message, event->as.received.bytes);
+        break;
+    case LBM_EVENT_PERSISTED:
+        on_persisted(node, event->as.persisted);
+        break;
+    case LBM_EVENT_PLANNED:
+        on_planned(node, event);
+        break;
+    case LBM_EVENT_REQUEST:
+        on_request(node, event);
+        break;
+    case LBM_EVENT_CLIENT_GONE:
+        submit_gone(node, event->as.client);
+        collect_gone(node, event->as.client);
+        operate_gone(node, event->as.client);
+        ids_gone(node, event->as.client);
+        application_gone(node, event->as.client);
+        break;
+    case LBM_EVENT_CLIENT_READ:
+        application_has_read(node, event->as.client);
+        break;
+    case LBM_EVENT_CAPACITY:
+        on_capacity(node, event->as.left);
+        break;
+    case LBM_EVENT_LOG_RESULT:
+        on_log_external_result(node, event->as.log_result.index, event->as.log_result.result);
+        break;
+    case LBM_EVENT_LOG_ENTRIES:
+        on_log_external_entries(node, event->as.log_entries.from, event->as.log_entries.command,
+                                event->as.log_entries.n, event->as.log_entries.caught_up);
+        break;
+    case LBM_EVENT_LOG_SNAPSHOT:
+        on_log_external_snapshot(node, event->as.log_snapshot.index, &event->as.log_snapshot.view);
+        break;
+    case LBM_EVENT_TIMER:
+    case LBM_EVENT_COUNT:
+        break;
+    }
+    if (node->failed == LBM_OK) {
+        look_at_timers(node);
+        handoff_flush(node);
+    }
+    persist_flush(node);
+    node->out = NULL;
+    node->expected_us = lbm_node_deadline(node);
+    return node->failed;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t
+lbm_node_deadline(const struct lbm_node *node)
+{
+    int64_t when = node->ping_us;
+    when = earlier(when, log_deadline(node));
+    when = earlier(when, jobs_deadline(node));
+    when = earlier(when, collect_deadline(node));
+    when = earlier(when, stream_deadline(node));
+    when = earlier(when, adopt_deadline(node));
+    when = earlier(when, application_deadline(node));
+    when = earlier(when, ids_deadline(node));
+    when = earlier(when, drain_deadline(node));
+    return when;
+}

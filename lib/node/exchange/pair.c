@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One meeting of two hosts in an exchange session (DESIGN section 6): the opener says its load, the other
+ * answers with its own and its band of vertices, the opener decides what moves (exchange.c) and tells; both
+ * hand over. Which host meets which, and when, is session.c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "node/records/record_batch.h"
+#include "node/exchange/exchange.h"
+#include "node/exchange/internal.h"
+
+enum { SESSION_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads that go to the partner */ };
+
+static void
+slack_hear(struct session *s, uint32_t from, struct way way)
+{
+    struct slack *heard = &s->slack_heard;
+    if (way.hops < heard->best.hops)
+        *heard = (struct slack){.best = way, .via = from, .other = heard->best};
+    else if (way.hops < heard->other.hops)
+        heard->other = way;
+}
+
+static void
+stir_hear(struct session *s, uint64_t stir)
+{
+    s->stir = stir > s->stir ? stir : s->stir;
+}
+
+/* A number that changes whenever this host might decide otherwise than before: with vertices that come and
+ * go, and with records that become free to move; 0 while it has too much. That they have is what wakes a host
+ * that has settled: to say so to a visitor is not enough. */
+static uint64_t
+stillness(const struct lbm_node *node, struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (job->phase != LBM_PHASE_SETTLED)
+        gates_look(node, job);
+    if (session_load(job) > job_limit(node, entry, node->host))
+        return 0;
+    uint64_t state[] = {job->shard.version,
+                        job->shard.n_out,
+                        job->unfinished.n,
+                        job->releasing.n,
+                        (uint64_t)promise_sum(&job->session),
+                        stream_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
+                        gates_cooled(node, job)};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof state / sizeof *state; i++)
+        hash = (hash ^ state[i]) * 0x9e3779b97f4a7c15; /* two states are alike by chance only */
+    return hash | 1;
+}
+
+struct quiet *
+pair_quiet(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    struct quiet fresh = {.host = host};
+    for (size_t i = 0; i < s->quiet.n; i++)
+        if (s->quiet.at[i].host == host)
+            return &s->quiet.at[i];
+    if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    return &s->quiet.at[s->quiet.n - 1];
+}
+
+/* Nonzero if nothing moved between both as they stand, and would not now. */
+static int
+is_quiet(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    const struct quiet *quiet = pair_quiet(node, s, s->partner);
+    uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
+    return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
+           quiet->theirs == s->still_heard && quiet->times >= times;
+}
+
+/* The session under way has moved nothing. */
+static void
+remember_quiet(struct lbm_node *node, struct session *s)
+{
+    struct quiet *quiet = pair_quiet(node, s, s->partner);
+    if (quiet == NULL)
+        return;
+    int same = quiet->own == s->still && quiet->theirs == s->still_heard;
+    quiet->times = same ? quiet->times + 1 : 1;
+    quiet->own = s->still;
+    quiet->theirs = s->still_heard;
+}
+
+/* The last meeting with that host was left to a plan, or was not. The partner takes it for one that moved
+ * nothing. */
+static void
+remember_open(struct lbm_node *node, struct session *s, uint32_t host, int is_open)
+{
+    struct quiet *quiet = pair_quiet(node, s, host);
+    if (quiet != NULL)
+        quiet->is_open = is_open;
+}
+
+static int
+is_left_open(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    const struct quiet *quiet = pair_quiet(node, s, host);
+    return quiet != NULL && quiet->is_open;
+}
+
+void
+pair_open(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    Lbm__PairOpen open = LBM__PAIR_OPEN__INIT;
+    open.job = job->id;
+    open.sweep = s->sweep;
+    open.colour = s->colour;
+    open.load = session_load(job);
+    open.counter = s->termination.counter;
+    const struct way slack = session_slack(node, job, s->partner);
+    open.slack_hops = slack.hops;
+    open.slack_room = slack.room;
+    open.still = s->still = is_left_open(node, s, s->partner) ? 0 : stillness(node, job);
+    open.stir = s->stir;
+    int64_t owed = promise_owed(s, s->partner);
+    open.numbers = promise_possible(node, job, s->partner) != 0;
+    open.gives = owed > 0 ? (uint64_t)owed : 0;
+    open.takes = owed < 0 ? (uint64_t)-owed : 0;
+    open.ripe = promise_ripe(s, s->partner) != 0;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_OPEN;
+    message.pair_open = &open;
+    send_peer(node, s->partner, &message);
+    s->retry_us = INT64_MAX;
+}
+
+void
+pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open)
+{
+    struct session *s = &job->session;
+    struct columns columns;
+    slot_list band = {0};
+    columns_init(&columns);
+    lbm_termination_hear(&s->termination, open->counter);
+    slack_hear(s, s->partner, open->slack);
+    stir_hear(s, open->stir);
+    s->still = stillness(node, job);
+    s->still_heard = open->still;
+    s->meeting = promise_meeting(node, job, open);
+    if (s->meeting == MEETING_EXCHANGE)
+        promise_set(node, s, s->partner, 0);
+    int64_t owed = promise_owed(s, s->partner);
+    int same = s->meeting == MEETING_EXCHANGE && is_quiet(node, job);
+    if (!same && s->meeting != MEETING_NUMBERS && exchange_band(node, job, s->partner, &band) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
+        columns_add(node, &columns, job, vertex, vertex->epoch, COLUMNS_ADJACENCY);
+    }
+    columns_message(&columns);
+    Lbm__PairAccept accept = LBM__PAIR_ACCEPT__INIT;
+    accept.job = job->id;
+    accept.sweep = s->sweep;
+    accept.colour = s->colour;
+    accept.load = session_load(job);
+    int settled = job->phase == LBM_PHASE_SETTLED;
+    accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
+    const struct way slack = session_slack(node, job, s->partner);
+    accept.slack_hops = slack.hops;
+    accept.slack_room = slack.room;
+    accept.band = &columns.message;
+    accept.still = s->still;
+    accept.stir = s->stir;
+    accept.same = same != 0;
+    accept.meeting = s->meeting;
+    if (s->meeting == MEETING_NUMBERS) {
+        const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+        uint64_t given = (uint64_t)promise_given(s, s->partner), promised = owed > 0 ? (uint64_t)owed : 0;
+        double over = fmax(0, (double)session_load(job) - job_target(node, entry, node->host));
+        uint64_t all =
+            exchange_movable(node, job, given + promised + (uint64_t)over + 1); /* more is not asked for */
+        accept.free = all > given ? all - given : 0;
+        accept.least = job->shard.work_least;
+    }
+    accept.gives = owed > 0 ? (uint64_t)owed : 0;
+    accept.takes = owed < 0 ? (uint64_t)-owed : 0;
+    uint32_t room = gates_room(node, job);
+    accept.room = room < UINT32_MAX ? room + 1 : 0;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_ACCEPT;
+    message.pair_accept = &accept;
+    if (node->failed == LBM_OK)
+        send_peer(node, s->partner, &message);
+    columns_free(&columns);
+    lbm_vec_free(&band);
+    s->n_met++;
+    s->state = SESSION_ANSWERED;
+    s->retry_us = INT64_MAX;
+    s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------- */
+
+void
+on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairOpen *open = message->pair_open;
+    struct job *job = job_of(node, open->job);
+    const uint32_t colour = session_colour(node, message->src);
+    if (job == NULL || colour == LBM_NONE || colour != open->colour ||
+        !within_reach(node, message->src, "sweep", open->sweep, job->session.sweep, LBM_SWEEP_STEP) ||
+        !within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
+        return;
+    struct session *s = &job->session;
+    if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
+        session_notice(node, job, message->src, NOTICE_NOT_READY);
+        return;
+    }
+    int place = session_compare(s, open->sweep, open->colour);
+    struct early_open *early = session_early(node, s, message->src);
+    if (early == NULL)
+        return;
+    *early = (struct early_open){.host = message->src,
+                                 .set = 1,
+                                 .is_open = 1,
+                                 .sweep = open->sweep,
+                                 .colour = open->colour,
+                                 .load = open->load,
+                                 .counter = open->counter,
+                                 .slack = {open->slack_hops, open->slack_room},
+                                 .still = open->still,
+                                 .stir = open->stir,
+                                 .numbers = open->numbers != 0,
+                                 .ripe = open->ripe != 0,
+                                 .owed = promise_heard(open->gives, open->takes),
+                                 .heard_us = node->now_us};
+    int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
+    if (job->phase == LBM_PHASE_SETTLED) {
+        int comes_first = s->state == SESSION_OPENED && node->host < message->src; /* both visit each other */
+        if (s->state != SESSION_NONE && s->partner != message->src && is_aside(node, s->partner))
+            session_stop(job); /* a visit over a slow link gives way */
+        if (s->state == SESSION_NONE || (s->partner == message->src && !comes_first))
+            settled_receive(node, job, early);
+    } else if (is_aside(node, message->src)) {
+        early->set = 0;
+        session_notice(node, job, message->src, NOTICE_NOT_READY);
+    } else if (place < 0) {
+        early->set = 0;
+        session_notice(node, job, message->src, NOTICE_AHEAD);
+    } else if (place == 0 && awaits && s->partner == message->src) {
+        early->set = 0;
+        pair_answer(node, job, early);
+    } else if (s->partner == message->src &&
+               (s->state == SESSION_ANSWERED || (s->state == SESSION_MOVING && s->leaving == 0))) {
+        /* It has given up the session that this host answered, or what it was to give. */
+        session_stop(job);
+        if (place > 0) {
+            session_jump(node, job, open->sweep, open->colour);
+        } else {
+            early->set = 0;
+            pair_answer(node, job, early);
+        }
+    } else if ((awaits && s->partner == message->src) || /* it does not come back to where it is awaited */
+               (open->sweep > s->sweep + 1 &&
+                (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED))) {
+        session_jump(node, job, open->sweep, open->colour);
+    }
+}
+
+/* The partner need not wait for those in the session of that place. */
+static void
+tell_stays(struct lbm_node *node, const struct job *job, uint32_t to, uint64_t sweep, uint32_t colour,
+           size_t n, uint32_t *vertex)
+{
+    Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
+    notice.job = job->id;
+    notice.kind = NOTICE_STAYS;
+    notice.sweep = sweep;
+    notice.colour = colour;
+    notice.n_stays = n;
+    notice.stays = vertex;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
+    message.pair_notice = &notice;
+    if (n != 0 && node->failed == LBM_OK)
+        send_peer(node, to, &message);
+}
+
+/* Vertices that were to come do not. */
+static void
+on_stays(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
+{
+    struct session *s = &job->session;
+    size_t kept = 0;
+    if (s->state != SESSION_MOVING || s->partner != from ||
+        session_compare(s, notice->sweep, notice->colour) != 0)
+        return;
+    for (size_t i = 0; i < s->arriving.n; i++) {
+        size_t k = 0;
+        while (k < notice->n_stays && notice->stays[k] != s->arriving.at[i])
+            k++;
+        if (k == notice->n_stays)
+            s->arriving.at[kept++] = s->arriving.at[i];
+    }
+    s->arriving.n = kept;
+    session_finish_if_over(node, job);
+}
+
+/* Hand over the vertices of a plan's list that are still ours; records them as part of the session. Gains:
+ * NULL if the partner did not tell. */
+static void
+give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const uint32_t *vertex,
+          const uint64_t *epoch, struct why why, const double *gain)
+{
+    LBM_VEC(uint32_t) stays = {0};
+    size_t bytes = 0; /* of payloads; what is too much stays for another session */
+    why.gain_is_known = gain != NULL;
+    for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
+        why.gain = gain != NULL ? gain[i] : 0;
+        if (own == NULL || own->epoch != epoch[i] || bytes > SESSION_BYTES_MAX ||
+            !handoff_begin(node, job, own, to, &why)) {
+            if (lbm_vec_push(&stays, vertex[i]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+            continue;
+        }
+        bytes += own->payload_len;
+        own->in_session = 1;
+        job->session.leaving++;
+    }
+    tell_stays(node, job, to, job->session.sweep, job->session.colour, stays.n, stays.at);
+    lbm_vec_free(&stays);
+}
+
+static void
+start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const uint32_t *arriving)
+{
+    struct session *s = &job->session;
+    s->arriving.n = 0;
+    for (size_t i = 0; i < n_arriving; i++)
+        if (lbm_vec_push(&s->arriving, arriving[i]) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    s->state = SESSION_MOVING;
+    s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+    lbm_termination_disturb(&s->termination);
+}
+
+/* Something moves: from here on a host that had settled sweeps again, with this session as the first. */
+static void
+wake(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    const uint32_t colour = s->colour;
+    const struct slack heard = s->slack_heard;
+    if (job->phase != LBM_PHASE_SETTLED)
+        return;
+    job_enter(node, job, LBM_PHASE_BALANCING);
+    s->colour = colour;
+    s->slack_heard = heard;
+    s->n_met = 1;
+    s->retry_us = INT64_MAX;
+}
+
+/* Nothing moves: the next one, please. */
+static void
+pass_on(struct lbm_node *node, struct job *job)
+{
+    if (job->phase != LBM_PHASE_SETTLED) {
+        session_next(node, job);
+        return;
+    }
+    session_stop(job);
+    settled_receive_next(node, job);
+}
+
+static enum lbm_err
+send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchange, const Lbm__Records *band,
+          uint64_t *give_epoch)
+{
+    uint64_t *take_epoch = lbm_alloc(exchange->take.n, sizeof *take_epoch);
+    if (take_epoch == NULL)
+        return LBM_E_NOMEM;
+    for (size_t i = 0; i < exchange->take.n; i++)
+        for (size_t k = 0; k < band->n_vertex; k++)
+            if (band->vertex[k] == exchange->take.at[i])
+                take_epoch[i] = band->epoch[k];
+    Lbm__PairPlan plan = LBM__PAIR_PLAN__INIT;
+    plan.job = job->id;
+    plan.sweep = job->session.sweep;
+    plan.colour = job->session.colour;
+    plan.n_give = plan.n_give_epoch = exchange->give.n;
+    plan.give = exchange->give.at;
+    plan.give_epoch = give_epoch;
+    plan.n_take = plan.n_take_epoch = exchange->take.n;
+    plan.take = exchange->take.at;
+    plan.take_epoch = take_epoch;
+    plan.n_take_gain = exchange->take_gain.n;
+    plan.take_gain = exchange->take_gain.at;
+    plan.take_reason = exchange->take_reason;
+    plan.load = session_load(job);
+    int64_t owed = promise_owed(&job->session, job->session.partner);
+    plan.gives = owed > 0 ? (uint64_t)owed : 0;
+    plan.takes = owed < 0 ? (uint64_t)-owed : 0;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_PLAN;
+    message.pair_plan = &plan;
+    send_peer(node, job->session.partner, &message);
+    free(take_epoch);
+    return LBM_OK;
+}
+
+/* What was promised has moved, or cannot. */
+static void
+delivered(struct lbm_node *node, struct session *s, size_t n_moved)
+{
+    if (n_moved == 0)
+        promise_undelivered(node, s, s->partner);
+    promise_set(node, s, s->partner, 0);
+}
+
+/* The opener decides, tells, and both sides hand over. */
+static void
+carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchange,
+          const Lbm__PairAccept *accept)
+{
+    uint32_t partner = job->session.partner;
+    const struct why why = {.reason = exchange->give_reason,
+                            .share = {move_share(node, job, node->host, session_load(job)),
+                                      move_share(node, job, partner, accept->load)},
+                            .together = (uint32_t)(exchange->give.n + exchange->take.n)};
+    uint64_t *give_epoch = lbm_alloc(exchange->give.n, sizeof *give_epoch);
+    if (give_epoch == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (size_t i = 0; i < exchange->give.n; i++)
+        give_epoch[i] = lbm_shard_vertex(&job->shard, exchange->give.at[i])->epoch;
+    if (send_plan(node, job, exchange, accept->band, give_epoch) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    if (exchange->give.n + exchange->take.n != 0) {
+        wake(node, job);
+        start_moving(node, job, exchange->take.n, exchange->take.at);
+        give_away(node, job, partner, exchange->give.n, exchange->give.at, give_epoch, why,
+                  exchange->give_gain.at);
+        session_finish_if_over(node, job);
+    } else {
+        pass_on(node, job);
+    }
+    free(give_epoch);
+}
+
+/* The opener decides what both promise from now on, and tells. */
+static void
+agree(struct lbm_node *node, struct job *job, const Lbm__PairAccept *accept)
+{
+    struct session *s = &job->session;
+    const struct exchange nothing = {0};
+    int64_t before = promise_owed(s, s->partner), owed = 0;
+    if (before == -promise_heard(accept->gives, accept->takes))
+        owed = exchange_promise(node, job, s->partner, accept, before);
+    if (owed != before)
+        wake(node, job);
+    promise_set(node, s, s->partner, owed);
+    carry_out(node, job, &nothing, accept);
+}
+
+void
+on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairAccept *accept = message->pair_accept;
+    struct job *job = job_of(node, accept->job);
+    if (job == NULL || accept->band == NULL || job->phase < LBM_PHASE_BALANCING ||
+        job->session.state != SESSION_OPENED || job->session.partner != message->src ||
+        session_compare(&job->session, accept->sweep, accept->colour) != 0)
+        return;
+    /* A visit goes on when the log changes something far away; the host graph is another one then. */
+    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE ||
+        lbm_view_number(&node->view, message->src) == LBM_NONE)
+        return;
+    struct session *s = &job->session;
+    s->n_met++;
+    s->retry_us = INT64_MAX;
+    settled_met(s, message->src);
+    lbm_termination_hear(&s->termination, accept->counter);
+    slack_hear(s, message->src, (struct way){accept->slack_hops, accept->slack_room});
+    stir_hear(s, accept->stir);
+    struct exchange exchange = {0};
+    s->still_heard = accept->still;
+    if (accept->meeting == MEETING_NUMBERS) {
+        agree(node, job, accept);
+        return;
+    }
+    if (accept->meeting != MEETING_DELIVERY)
+        promise_set(node, s, message->src, 0);
+    int64_t owed = promise_owed(s, message->src);
+    int is_withheld = owed == 0 && outline_withholds(node, job);
+    remember_open(node, s, message->src, is_withheld);
+    if (is_withheld) {
+        carry_out(node, job, &exchange, accept);
+    } else if (!accept->same && exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+    } else {
+        size_t n_moved = exchange.give.n + exchange.take.n;
+        if (accept->meeting == MEETING_DELIVERY)
+            delivered(node, s, n_moved);
+        else if (n_moved == 0)
+            remember_quiet(node, s);
+        carry_out(node, job, &exchange, accept);
+    }
+    lbm_vec_free(&exchange.give);
+    lbm_vec_free(&exchange.take);
+    lbm_vec_free(&exchange.give_gain);
+    lbm_vec_free(&exchange.take_gain);
+}
+
+void
+on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairPlan *plan = message->pair_plan;
+    struct job *job = job_of(node, plan->job);
+    if (job == NULL)
+        return;
+    struct session *s = &job->session;
+    if (job->phase < LBM_PHASE_BALANCING || s->state != SESSION_ANSWERED || s->partner != message->src ||
+        session_compare(s, plan->sweep, plan->colour) != 0) {
+        /* This host has begun anew since it answered: the log's last word came here later than there. */
+        tell_stays(node, job, message->src, plan->sweep, plan->colour, plan->n_take, plan->take);
+        return;
+    }
+    settled_met(s, message->src);
+    if (s->meeting == MEETING_NUMBERS) {
+        int64_t owed = -promise_heard(plan->gives, plan->takes);
+        if (owed != promise_owed(s, s->partner))
+            wake(node, job);
+        promise_set(node, s, s->partner, owed);
+        pass_on(node, job);
+        return;
+    }
+    if (s->meeting == MEETING_DELIVERY)
+        delivered(node, s, plan->n_give + plan->n_take);
+    if (plan->n_give + plan->n_take == 0) {
+        if (s->meeting == MEETING_EXCHANGE)
+            remember_quiet(node, s);
+        pass_on(node, job);
+        return;
+    }
+    wake(node, job);
+    const struct why why = {.reason = plan->take_reason < LBM_MOVE_REASON_COUNT
+                                          ? (enum lbm_move_reason)plan->take_reason
+                                          : LBM_MOVE_UNKNOWN,
+                            .share = {move_share(node, job, node->host, session_load(job)),
+                                      move_share(node, job, message->src, plan->load)},
+                            .together = (uint32_t)(plan->n_give + plan->n_take)};
+    start_moving(node, job, plan->n_give, plan->give);
+    give_away(node, job, message->src, plan->n_take, plan->take, plan->take_epoch, why,
+              plan->n_take_gain == plan->n_take ? plan->take_gain : NULL);
+    session_finish_if_over(node, job);
+}
+
+/* A partner is further than this host, or was passed over: follow it if it is the one waited for, else
+ * remember. */
+static void
+on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
+{
+    struct session *s = &job->session;
+    if (session_compare(s, notice->sweep, notice->colour) <= 0 ||
+        !within_reach(node, from, "sweep", notice->sweep, s->sweep, LBM_SWEEP_STEP))
+        return;
+    int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
+    if (is_over && s->partner == from) {
+        session_stop(job);
+        if (job->phase == LBM_PHASE_SETTLED) {
+            s->sweep = notice->sweep;
+            settled_receive_next(node, job);
+        } else {
+            session_jump(node, job, notice->sweep, notice->colour);
+        }
+        return;
+    }
+    struct early_open *early = session_early(node, s, from);
+    if (early != NULL && (!early->set || session_compare(s, early->sweep, early->colour) <= 0))
+        *early =
+            (struct early_open){.host = from, .set = 1, .sweep = notice->sweep, .colour = notice->colour};
+}
+
+void
+on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PairNotice *notice = message->pair_notice;
+    struct job *job = job_of(node, notice->job);
+    if (job == NULL || job->phase < LBM_PHASE_BALANCING)
+        return;
+    struct session *s = &job->session;
+    int is_opened = s->state == SESSION_OPENED && s->partner == message->src;
+    switch ((enum lbm_notice)notice->kind) {
+    case NOTICE_NOT_READY:
+        if (is_opened && job->phase == LBM_PHASE_SETTLED)
+            pass_on(node, job); /* it is visited again later */
+        else if (is_opened)
+            s->retry_us = node->now_us + NOTICE_RETRY_US;
+        break;
+    case NOTICE_AHEAD:
+        on_ahead(node, job, message->src, notice);
+        break;
+    case NOTICE_SETTLED:
+        if (session_early(node, s, message->src) != NULL)
+            session_early(node, s, message->src)->settled = 1;
+        if (job->phase == LBM_PHASE_BALANCING && s->state == SESSION_AWAITED && s->partner == message->src) {
+            s->state = SESSION_OPENED;
+            pair_open(node, job);
+        }
+        break;
+    case NOTICE_ASK:
+        if (job->phase == LBM_PHASE_SETTLED)
+            session_notice(node, job, message->src, NOTICE_SETTLED);
+        else if (s->state == SESSION_MOVING && s->partner == message->src &&
+                 session_compare(s, notice->sweep, notice->colour) >= 0)
+            session_give_up(node, job); /* it has begun anew, and knows no more of what was to move */
+        else if (session_compare(s, notice->sweep, notice->colour) < 0)
+            session_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
+        break;
+    case NOTICE_STAYS:
+        on_stays(node, job, message->src, notice);
+        break;
+    }
+}

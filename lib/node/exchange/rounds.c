@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Exchange sessions (DESIGN section 6): every host meets its linked neighbours one after the other in the
+ * order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
+ * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is missed
+ * by a timeout counts as a disturbance. Who takes no part is passed over, and visited once it does again.
+ * XL95's counters tell when all is stable, in a large cluster all within LBM_VIEW_HORIZON. A host that has
+ * settled opens no sessions but visits, and answers those of its neighbours; only if something moves it
+ * sweeps again. So what a change costs does not grow with the cluster. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/exchange/internal.h"
+
+static void open_colour(struct lbm_node *node, struct job *job);
+static void notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice kind);
+
+/* The partner of this host at a colour, or LBM_NONE. */
+static uint32_t
+partner_at(const struct lbm_node *node, uint32_t colour)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
+        if (node->view.colour[e] == colour)
+            return lbm_view_host(&node->view, h->target[e]);
+    return LBM_NONE;
+}
+
+/* The colour of the link to a host, or LBM_NONE. */
+uint32_t
+session_colour(struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
+    for (uint32_t e = self != LBM_NONE ? h->offset[self] : 0; self != LBM_NONE && e < h->offset[self + 1];
+         e++)
+        if (lbm_view_host(&node->view, h->target[e]) == host)
+            return node->view.colour[e];
+    return LBM_NONE;
+}
+
+/* Note this host's links and their colours. Nonzero if they are others than when this was last done. */
+int
+session_links_changed(struct lbm_node *node)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
+    uint32_t n = self != LBM_NONE ? h->offset[self + 1] - h->offset[self] : 0;
+    int changed = n != node->met.n;
+    if (lbm_vec_reserve(&node->met, n) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return 1;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t e = h->offset[self] + i;
+        struct met_link link = {lbm_view_host(&node->view, h->target[e]), node->view.colour[e]};
+        changed |=
+            i >= node->met.n || node->met.at[i].host != link.host || node->met.at[i].colour != link.colour;
+        node->met.at[i] = link;
+    }
+    node->met.n = n;
+    return changed;
+}
+
+uint64_t
+session_load(const struct job *job)
+{
+    uint64_t leaving = 0;
+    for (size_t i = 0; i < job->releasing.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
+        leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
+    }
+    int64_t owed = promise_sum(&job->session);
+    uint64_t goes = leaving + (owed > 0 ? (uint64_t)owed : 0), comes = owed < 0 ? (uint64_t)-owed : 0;
+    return job->shard.load + comes > goes ? job->shard.load + comes - goes : 0;
+}
+
+int
+session_spares(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    return job->drifts || entry->imbalance * (double)node->view.active.n < 1;
+}
+
+/* What a host may have after a session that has `load`. A job that had settled leaves a part of the slack
+ * free: a host above its limit gives so much more, and none takes it up; so the next vertex that comes, or
+ * the next host that joins and lowers the limits of all, does not wake it again. Between both it keeps what
+ * it has. */
+uint64_t
+session_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    uint64_t limit = job_limit(node, entry, host);
+    double target = job_target(node, entry, host);
+    double margin =
+        ((double)limit - target) * (session_spares(node, job) ? MARGIN_SPARING : MARGIN_QUARTERS) / 4;
+    if (!job->was_settled || margin < load_usual(node, entry))
+        return limit;
+    uint64_t less = limit - (uint64_t)margin;
+    return load > limit || load < less ? less : load;
+}
+
+/* Negative, 0 or positive: where a message stands against this session's place. */
+int
+session_compare(const struct session *s, uint64_t sweep, uint32_t colour)
+{
+    if (sweep != s->sweep)
+        return sweep < s->sweep ? -1 : 1;
+    return colour < s->colour ? -1 : colour > s->colour;
+}
+
+static const struct slack no_slack = {.best.hops = SLACK_HOPS_MAX, .via = LBM_NONE,
+                                      .other.hops = SLACK_HOPS_MAX};
+
+static struct way
+one_hop_more(const struct lbm_node *node, struct way way)
+{
+    return (struct way){way.hops + 1 < node->view.hosts.n ? way.hops + 1 : SLACK_HOPS_MAX, way.room};
+}
+
+void
+session_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind)
+{
+    Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
+    notice.job = job->id;
+    notice.kind = kind;
+    notice.sweep = job->session.sweep;
+    notice.colour = job->session.colour;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
+    message.pair_notice = &notice;
+    send_peer(node, host, &message);
+}
+
+static struct early_open *
+early_known(const struct session *s, uint32_t host)
+{
+    for (size_t i = 0; i < s->early.n; i++)
+        if (s->early.at[i].host == host)
+            return &s->early.at[i];
+    return NULL;
+}
+
+struct early_open *
+session_early(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    struct early_open *known = early_known(s, host);
+    if (known != NULL)
+        return known;
+    struct early_open early = {.host = host};
+    if (lbm_vec_push(&s->early, early) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    return &s->early.at[s->early.n - 1];
+}
+
+/* A session with that host is not possible at present. */
+static int
+is_away(const struct lbm_node *node, uint32_t partner)
+{
+    return is_stuck(node) || is_absent(node, partner);
+}
+
+/* ---- one colour after the other --------------------------------------------------------------------- */
+
+/* What this host could take; 0: not even a vertex as light as the lightest that was ever here. */
+static uint64_t
+room_here(const struct lbm_node *node, const struct job *job)
+{
+    uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
+    uint64_t load = session_load(job), limit = session_limit(node, job, node->host, load);
+    return load + least <= limit ? limit - load : 0;
+}
+
+struct way
+session_slack(const struct lbm_node *node, const struct job *job, uint32_t partner)
+{
+    const struct slack *slack = &job->session.slack;
+    uint64_t room = room_here(node, job);
+    if (job->phase == LBM_PHASE_SETTLED && room != 0)
+        return (struct way){.room = room};
+    struct way way = partner == slack->via ? slack->other : slack->best;
+    return way.hops != 0 ? way : (struct way){.room = room};
+}
+
+/* Patience, and what moves must gain, count from here on. */
+static void
+begin_anew(const struct lbm_node *node, struct session *s)
+{
+    s->woken = s->sweep;
+    s->woken_us = node->now_us;
+}
+
+void
+session_begin_visit(const struct lbm_node *node, struct session *s)
+{
+    begin_anew(node, s);
+    s->slack_heard = no_slack;
+}
+
+/* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
+ * finished, or the buddy has not got them. Sessions have not seen all they can do. */
+static int
+has_just_come(const struct lbm_node *node, const struct job *job)
+{
+    int comes = !job->was_settled && stream_lag(node) != 0;
+    for (size_t i = 0; !job->was_settled && i < job->unfinished.n && !comes; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->unfinished.at[i]];
+        comes = vertex->stage == LBM_STAGE_OWN && !vertex->fin;
+    }
+    return comes;
+}
+
+/* Nonzero if vertices may go in a moment: when whoever gave them has finished, or, of what is too much here, when
+ * their records are safe with the buddy, a lease of before is over, or the budget allows. That nothing moves
+ * now is no rest. */
+static int
+is_held_up(const struct lbm_node *node, struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    int is_patient = node->now_us - job->session.woken_us <= HELD_UP_US;
+    if (is_patient && has_just_come(node, job))
+        return 1;
+    if (session_load(job) <= job_limit(node, entry, node->host))
+        return 0;
+    if (gates_were_shut(node, job)) {
+        begin_anew(node, &job->session); /* it takes its time, and gains count from the start again */
+        return 1;
+    }
+    return is_patient && (stream_lag(node) != 0 || node->lease.fence_us != 0);
+}
+
+/* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
+ * not where it was said to be for so long that patience ended. It is tried again while loads drift, or if
+ * a vertex as light as the lightest there was would be a step in the right direction. */
+static void
+settle(struct lbm_node *node, struct job *job)
+{
+    session_stop(job);
+    job_enter(node, job, LBM_PHASE_SETTLED);
+    settled_weigh(node, job);
+    uint64_t over = job->weighed_load > job->weighed_limit ? job->weighed_load - job->weighed_limit : 0;
+    int again = over != 0 && (job->drifts || over >= job->shard.work_least);
+    job->n_overloads = again ? job->n_overloads + 1 : 0;
+    job->overload_us = again && job->n_overloads <= OVERLOADS_MAX
+                           ? node->now_us + ((int64_t)OVERLOAD_US << (job->n_overloads - 1))
+                           : INT64_MAX;
+    notify_neighbours(node, job, NOTICE_SETTLED);
+    settled_receive_next(node, job);
+}
+
+/* So many links around this host must be stable before it settles. One that was woken and has not too much
+ * need not know of hosts far away: what reaches it later wakes it again. */
+static uint32_t
+reach(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    int is_calm = job->was_settled && session_load(job) <= job_limit(node, entry, node->host);
+    return is_calm && node->view.diameter > REACH_AGAIN ? REACH_AGAIN : node->view.diameter;
+}
+
+/* Nonzero if all partners that take part are further than this host: then it passes over the sweeps in which
+ * it would meet none of them. */
+static int
+catch_up(const struct lbm_node *node, struct session *s)
+{
+    uint64_t nearest = UINT64_MAX;
+    for (size_t i = 0; i < node->met.n; i++) {
+        uint32_t host = node->met.at[i].host;
+        if (is_away(node, host) || is_aside(node, host))
+            continue;
+        const struct early_open *early = early_known(s, host);
+        if (early == NULL || !early->set || session_compare(s, early->sweep, early->colour) <= 0)
+            return 0;
+        nearest = early->sweep < nearest ? early->sweep : nearest;
+    }
+    if (nearest == UINT64_MAX)
+        return 0;
+    s->sweep = nearest;
+    return 1;
+}
+
+/* The sweep is over: count stability, and how far the nearest host with room is. Nonzero: go on now. */
+static int
+end_sweep(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    s->slack = (struct slack){.via = LBM_NONE};
+    if (room_here(node, job) == 0)
+        s->slack = (struct slack){.best = one_hop_more(node, s->slack_heard.best),
+                                  .via = s->slack_heard.via,
+                                  .other = one_hop_more(node, s->slack_heard.other)};
+    s->slack_heard = no_slack;
+    promise_sweep(node, s);
+    int is_alone = node->view.n_colours != 0 && s->n_met == 0;
+    lbm_termination_sweep(&s->termination);
+    if (s->was_silent && s->n_silent == 0)
+        begin_anew(node, s); /* who was missing is back: gains count from the start again */
+    s->was_silent = s->n_silent != 0;
+    s->n_met = s->n_silent = 0;
+    s->sweep++;
+    s->colour = 0;
+    int pause = is_alone && !catch_up(node, s);
+    int is_done = lbm_termination_done(&s->termination, reach(node, job));
+    if (is_done && !is_held_up(node, job)) {
+        settle(node, job);
+        return 0;
+    }
+    if (is_done) {
+        lbm_termination_reset(&s->termination);
+        pause = 1;
+    }
+    if (pause) {
+        s->retry_us = node->now_us + SWEEP_PAUSE_US;
+        return 0;
+    }
+    return 1;
+}
+
+/* Nonzero if the partner of this colour is not met: it or this host takes no part at present, it is too slow
+ * to wait for, or it is known to be further already. */
+static int
+is_passed_over(struct lbm_node *node, struct session *s)
+{
+    int away = is_away(node, s->partner);
+    if (away || is_aside(node, s->partner)) {
+        s->n_silent += away != 0;
+        settled_missed(node, s, s->partner);
+        promise_set(node, s, s->partner, 0);
+        return 1;
+    }
+    const struct early_open *early = session_early(node, s, s->partner);
+    int is_ahead = early != NULL && early->set && session_compare(s, early->sweep, early->colour) > 0;
+    if (is_ahead)
+        lbm_termination_disturb(&s->termination);
+    return is_ahead;
+}
+
+/* The partner waits to be asked. */
+static int
+is_settled(const struct job *job, const struct session *s, uint32_t host)
+{
+    const struct pulse *pulse = pulse_known(job, host);
+    const struct early_open *early = early_known(s, host);
+    return (early != NULL && early->settled) || (pulse != NULL && pulse->phase == LBM_PHASE_SETTLED);
+}
+
+/* Begin the session of the present colour, passing colours without a partner and ends of sweeps. */
+static void
+open_colour(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    s->state = SESSION_NONE;
+    s->retry_us = INT64_MAX;
+    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
+        return; /* the log's next word on that begins anew */
+    for (;; s->colour++) {
+        while (s->colour >= node->view.n_colours)
+            if (!end_sweep(node, job))
+                return;
+        s->partner = partner_at(node, s->colour);
+        if (s->partner == LBM_NONE)
+            continue;
+        if (!is_passed_over(node, s))
+            break;
+    }
+    s->begun_us = node->now_us;
+    s->deadline_us = node->now_us + pace_wait_us(node, s->partner);
+    if (node->host < s->partner || is_settled(job, s, s->partner)) {
+        s->state = SESSION_OPENED;
+        pair_open(node, job);
+        if (node->host < s->partner)
+            return;
+    } else {
+        s->state = SESSION_AWAITED;
+    }
+    struct early_open *early = session_early(node, s, s->partner);
+    if (early != NULL && early->set && early->is_open &&
+        session_compare(s, early->sweep, early->colour) == 0) {
+        early->set = 0;
+        pair_answer(node, job, early);
+    }
+}
+
+void
+session_next(struct lbm_node *node, struct job *job)
+{
+    job->session.colour++;
+    open_colour(node, job);
+}
+
+static void
+notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice kind)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    if (!is_routable(node) || self == LBM_NONE)
+        return;
+    for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
+        session_notice(node, job, lbm_view_host(&node->view, h->target[e]), kind);
+}
+
+/* Leave the present place for one that a partner has reached already. The other partners hear of it, so
+ * that none waits for a meeting that was passed over. */
+void
+session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
+{
+    job->session.sweep = sweep;
+    job->session.colour = colour;
+    lbm_termination_reset(&job->session.termination);
+    lbm_termination_disturb(&job->session.termination);
+    notify_neighbours(node, job, NOTICE_AHEAD);
+    open_colour(node, job);
+}
+
+void
+session_start(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    (void)session_links_changed(node);
+    promise_begin(s);
+    lbm_termination_reset(&s->termination);
+    begin_anew(node, s);
+    s->colour = 0;
+    s->n_met = s->n_silent = 0;
+    s->slack_heard = no_slack;
+    if (!job->was_settled)
+        s->slack = no_slack; /* else what was known of room: nothing is passed on at random meanwhile */
+    s->state = SESSION_NONE;
+    s->retry_us = node->now_us; /* from the timer: the caller may be inside a handler */
+}
+
+/* Forget what is under way; handoffs that have begun run to their end by themselves. */
+void
+session_stop(struct job *job)
+{
+    struct session *s = &job->session;
+    for (size_t i = 0; i < job->out.n; i++)
+        job->shard.vertices.at[job->out.at[i]].in_session = 0;
+    for (size_t i = 0; i < job->releasing.n; i++)
+        job->shard.vertices.at[job->releasing.at[i]].in_session = 0;
+    s->state = SESSION_NONE;
+    s->retry_us = INT64_MAX;
+    s->leaving = 0;
+    s->arriving.n = 0;
+}
+
+void
+session_finish_if_over(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    if (s->state == SESSION_MOVING && s->leaving == 0 && s->arriving.n == 0)
+        session_next(node, job);
+}
+
+void
+session_left(struct lbm_node *node, struct job *job)
+{
+    if (job->session.leaving != 0)
+        job->session.leaving--;
+    session_finish_if_over(node, job);
+}
+
+void
+session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
+{
+    struct session *s = &job->session;
+    for (size_t i = 0; i < s->arriving.n; i++)
+        if (s->arriving.at[i] == vertex) {
+            s->arriving.at[i] = s->arriving.at[--s->arriving.n];
+            break;
+        }
+    session_finish_if_over(node, job);
+}
+
+void
+session_give_up(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    uint32_t partner = s->partner;
+    session_stop(job);
+    if (is_away(node, partner) || is_aside(node, partner))
+        settled_missed(node, s, partner);
+    else
+        lbm_termination_disturb(&s->termination);
+    session_next(node, job);
+    if (!is_silent(node, partner, SILENT_US))
+        session_notice(node, job, partner,
+                       NOTICE_AHEAD); /* else it may answer later, and wait for the plan */
+}
+
+/* The partner is late. One that is alive is asked again and waited for, since it may itself wait for
+ * somebody: only the neighbours of a dead host pass it over, the others keep in step. */
+static void
+late(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    uint32_t partner = s->partner;
+    int away = is_away(node, partner);
+    int waits = (s->state == SESSION_OPENED || s->state == SESSION_AWAITED) && !away &&
+                !is_aside(node, partner) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
+    if (waits) {
+        s->deadline_us = node->now_us + pace_wait_us(node, partner);
+        if (s->state == SESSION_OPENED)
+            pair_open(node, job);
+        else
+            session_notice(node, job, partner, NOTICE_ASK); /* it may have settled without us */
+        return;
+    }
+    if (s->state == SESSION_MOVING && !away &&
+        node->now_us - s->begun_us < PAIR_MOVING_US) { /* an application takes its time to let go */
+        s->deadline_us = node->now_us + PAIR_HANDOFF_US;
+        return;
+    }
+    session_give_up(node, job);
+}
+
+/* ---- other topologies, time ---------------------------------------------------------------------------- */
+
+/* Nonzero if the entry at hand is about this host, or one that it is linked to. */
+static int
+is_near(const struct lbm_node *node, int all)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    int near = all || self == NULL;
+    for (size_t i = 0; i < node->view.touched.n && !near; i++) {
+        const struct lbm_member *other = lbm_view_member(&node->view, node->view.touched.at[i]);
+        near = other == self;
+        for (size_t k = 0; k < self->n_links; k++)
+            near |= self->links[k].q == other->host;
+        for (size_t k = 0; k < other->n_links; k++)
+            near |= other->links[k].q == self->host;
+    }
+    return near;
+}
+
+/* A host that is far from what changed, and keeps its links and their colours, takes no notice. */
+void
+session_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed)
+{
+    int near = is_near(node, all);
+    const uint64_t woken = job->session.woken;
+    const int64_t woken_us = job->session.woken_us;
+    if (job->phase < LBM_PHASE_BALANCING || (!near && !links_changed && job->level.state == LEVEL_NONE))
+        return;
+    session_stop(job);
+    level_stop(job);
+    for (size_t i = 0; i < job->session.early.n; i++)
+        job->session.early.at[i].set = 0; /* colours are others now */
+    job->session.stirred |= near;
+    if (near)
+        settled_number(&job->session);
+    if (job->phase == LBM_PHASE_BALANCING || near)
+        job_enter(node, job, LBM_PHASE_BALANCING);
+    if (!near) { /* patience and gains count from where they did */
+        job->session.woken = woken;
+        job->session.woken_us = woken_us;
+    }
+}
+
+void
+session_timer(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    if (job->phase == LBM_PHASE_SETTLED) {
+        settled_timer(node, job);
+        return;
+    }
+    if (s->state == SESSION_NONE) {
+        if (node->now_us >= s->retry_us)
+            open_colour(node, job);
+        return;
+    }
+    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
+        return;
+    if (node->now_us >= s->deadline_us || is_away(node, s->partner))
+        late(node, job);
+    else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us)
+        pair_open(node, job);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A host that has settled. It opens no sessions but answers those of its neighbours, and wakes when it comes
+ * to have too much. Who did not take part while the others settled is visited once it does again: the one
+ * session that a settled host opens. If that moves nothing, both stay as they are (ADR 12). */
+#include <math.h>
+#include <string.h>
+
+#include "node/exchange/internal.h"
+
+void
+settled_weigh(const struct lbm_node *node, struct job *job)
+{
+    job->weighed_load = session_load(job);
+    job->weighed_seen = (double)job->weighed_load + job->lag;
+    job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+}
+
+/* Take part in the session that a neighbour opens. */
+void
+settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor)
+{
+    struct session *s = &job->session;
+    s->sweep = visitor->sweep;
+    s->colour = visitor->colour;
+    s->partner = visitor->host;
+    s->begun_us = node->now_us;
+    session_begin_visit(node, s);
+    visitor->set = 0;
+    pair_answer(node, job, visitor);
+    s->deadline_us = node->now_us + pace_wait_us(node, visitor->host);
+}
+
+/* The neighbour that has waited longest, if one still does: who waits asks again. */
+void
+settled_receive_next(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    struct early_open *next = NULL;
+    for (size_t i = 0; i < s->early.n; i++) {
+        struct early_open *early = &s->early.at[i];
+        if (early->set && early->is_open && node->now_us - early->heard_us < PAIR_WAIT_US &&
+            (next == NULL || early->heard_us < next->heard_us))
+            next = early;
+    }
+    if (next != NULL && is_routable(node) && lbm_view_number(&node->view, next->host) != LBM_NONE)
+        settled_receive(node, job, next);
+}
+
+/* How much more than its limit wakes this host: a third of what the limit allows where so little does not
+ * last. Loads that are measured go up and down; a host that stands right below that would give a vertex away
+ * whenever they are up, so their noise comes on top, up to as much again. In a large cluster others come and
+ * go all the time, and the limits of all with them: each of those that stand near theirs would give a few
+ * vertices away, and could have kept them a moment later. There it may stay for a while. */
+static double
+little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    int is_over = job->weighed_load > job->weighed_limit, again = node->now_us >= job->overload_us;
+    double little = ((double)job->weighed_limit - job_target(node, entry, node->host)) / LITTLE_PARTS;
+    if (job->drifts)
+        return little + fmin(little, NOISE_ERRORS * job->noise);
+    if (!is_over)
+        job->overload_us = INT64_MAX;
+    if (again || !is_large(node))
+        return 0;
+    if (is_over && job->overload_us == INT64_MAX)
+        job->overload_us = node->now_us + LITTLE_US;
+    return little;
+}
+
+/* More has come than this host should have, or its share has become smaller. Sessions go by records, which
+ * are noisier than what reports say by then, and behind it: both must say that it is too much. */
+static int
+is_overloaded(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    const uint64_t before[2] = {job->weighed_load, job->weighed_limit};
+    const double seen_before = job->weighed_seen;
+    settled_weigh(node, job);
+    uint64_t load = job->weighed_load, limit = job->weighed_limit;
+    int is_due = load > before[0] || limit < before[1] || job->weighed_seen > seen_before ||
+                 node->now_us >= job->overload_us;
+    double more = little_more(node, job, entry);
+    if (!is_due || load <= limit || job->weighed_seen <= (double)limit + more)
+        return 0;
+    outline_look(node, job);
+    if (!outline_holds(node, job))
+        return 1;
+    job->weighed_load = before[0]; /* it is compared again later */
+    job->weighed_limit = before[1];
+    job->weighed_seen = seen_before;
+    return 0;
+}
+
+/* ---- hosts that were passed over ----------------------------------------------------------------------- */
+
+static size_t
+place_of(const struct session *s, uint32_t host)
+{
+    size_t at = 0;
+    while (at < s->missed.n && s->missed.at[at] != host)
+        at++;
+    return at;
+}
+
+void
+settled_missed(struct lbm_node *node, struct session *s, uint32_t host)
+{
+    if (place_of(s, host) == s->missed.n && lbm_vec_push(&s->missed, host) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+void
+settled_met(struct session *s, uint32_t host)
+{
+    size_t at = place_of(s, host);
+    if (at == s->missed.n)
+        return;
+    memmove(&s->missed.at[at], &s->missed.at[at + 1], (s->missed.n - at - 1) * sizeof *s->missed.at);
+    s->missed.n--;
+}
+
+/* The next that takes part again, or LBM_NONE; it goes to the end of the list. Those that no link leads to
+ * any more are dropped. */
+static uint32_t
+to_visit(struct lbm_node *node, struct session *s)
+{
+    uint32_t next = LBM_NONE;
+    size_t kept = 0;
+    for (size_t i = 0; i < s->missed.n; i++) {
+        uint32_t host = s->missed.at[i];
+        if (session_colour(node, host) == LBM_NONE)
+            continue;
+        if (next == LBM_NONE && !is_absent(node, host))
+            next = host;
+        else
+            s->missed.at[kept++] = host;
+    }
+    s->missed.n = kept;
+    if (next != LBM_NONE)
+        settled_missed(node, s, next);
+    return next;
+}
+
+static void
+visit(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    s->visit_us = node->now_us + VISIT_US;
+    uint32_t host = is_stuck(node) ? LBM_NONE : to_visit(node, s);
+    if (host == LBM_NONE)
+        return;
+    s->partner = host;
+    s->colour = session_colour(node, host);
+    s->state = SESSION_OPENED;
+    s->begun_us = node->now_us;
+    session_begin_visit(node, s);
+    s->deadline_us = node->now_us + pace_wait_us(node, host);
+    pair_open(node, job);
+}
+
+void
+settled_number(struct session *s)
+{
+    if (s->stirred && s->stir < UINT64_MAX)
+        s->stir++;
+    s->stirred = 0;
+}
+
+void
+settled_timer(struct lbm_node *node, struct job *job)
+{
+    struct session *s = &job->session;
+    int meets = s->state != SESSION_NONE, is_late = meets && node->now_us >= s->deadline_us;
+    if (meets && !is_late && !is_aside(node, s->partner))
+        return;
+    if (is_late) {
+        session_stop(job); /* the other one has gone */
+        settled_receive_next(node, job);
+    } else if (is_overloaded(node, job) || node->now_us >= job->cool_us) {
+        if (meets)
+            session_stop(job); /* what goes over a slow link gives way */
+        gates_look(node, job);
+        settled_number(s);
+        job_enter(node, job, LBM_PHASE_BALANCING);
+    } else if (!meets && s->missed.n != 0 && node->now_us >= s->visit_us) {
+        visit(node, job);
+    }
+}

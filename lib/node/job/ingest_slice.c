@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A part of a guest that this host reads, others reading the others (parts.h). The home gives the job its id
+ * and says it to one host for each part, so no vertex is ever stored twice under it. Rows are inert until the
+ * log has the job, as those of any submission; then every part is with a host that has not gone since, and
+ * its buddy. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "node/core/internal.h"
+
+enum {
+    TELL_US = 1000000, /* the home is told again */
+    SOON_US = 50000,   /* before it is looked whether the buddy has the part */
+};
+
+/* ---- before the rows ----------------------------------------------------------------------------------- */
+
+void
+part_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
+{
+    Lbm__PartBegin begin = LBM__PART_BEGIN__INIT;
+    Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
+    Lbm__JobPolicy policy;
+    upload->token = lbm_rng_next(&node->rng) | 1;
+    upload->home = lbm_view_host(&node->view, 0);
+    lbm_job_policy_put(&upload->policy, &policy);
+    create.name = upload->name;
+    create.home = upload->home;
+    create.vertices = upload->vertices;
+    create.edges = upload->edges;
+    create.start = upload->start;
+    create.seed = upload->seed;
+    create.imbalance = upload->imbalance;
+    create.owner = uid;
+    create.policy = &policy;
+    create.parts = upload->parts;
+    begin.token = upload->token;
+    begin.create = &create;
+    begin.part = upload->part;
+    begin.first = upload->first;
+    begin.rows = upload->rows;
+    if (upload->home == node->host) {
+        gather_begin(node, node->host, node->incarnation, &begin);
+        return;
+    }
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PART_BEGIN;
+    message.part_begin = &begin;
+    send_peer(node, upload->home, &message);
+}
+
+static void
+refuse_job(struct lbm_node *node, uint64_t id, const char *why)
+{
+    Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
+    create.job = id;
+    jobs_refused(node, &create, why);
+}
+
+void
+part_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *refusal)
+{
+    if (token == 0) {
+        struct job *refused = job_of(node, job);
+        if (refusal != NULL && refused != NULL && refused->part.is_part)
+            refuse_job(node, job, refusal);
+        return;
+    }
+    for (size_t i = 0; i < node->uploads.n; i++) {
+        struct upload *upload = node->uploads.at[i];
+        if (upload->parts == 0 || upload->token != token || upload->job != 0)
+            continue;
+        if (refusal == NULL && job_of(node, job) != NULL)
+            refusal = "this host has read that part already, and waits for the others";
+        if (refusal != NULL) {
+            reply_error(node, upload->client, upload->request, LBM_E_STATE, "%s", refusal);
+            submit_drop(node, upload->client);
+        } else {
+            Lbm__Response response = LBM__RESPONSE__INIT;
+            upload->job = job;
+            reply(node, upload->client, upload->request, 1, &response);
+        }
+        return;
+    }
+}
+
+void
+on_part_answer(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__PartAnswer *answer = message->part_answer;
+    const char *refusal = answer->refusal[0] != '\0' ? answer->refusal : NULL;
+    struct job *job = job_of(node, answer->job);
+    if (answer->token != 0 || (job != NULL && job->part.home == message->src))
+        part_answered(node, answer->token, answer->job, refusal);
+}
+
+/* ---- the rows ------------------------------------------------------------------------------------------ */
+
+/* PENDING, with what this host needs to go on after a restart: whose part it is, and who gathers. */
+static enum lbm_err
+store_pending(struct lbm_node *node, struct job *job, const struct upload *upload)
+{
+    Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
+    uint32_t host = node->host, first = upload->first;
+    char name[LBM_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%s", upload->name);
+    create.job = job->id;
+    create.name = name;
+    create.home = upload->home;
+    create.vertices = upload->vertices;
+    create.edges = upload->edges;
+    create.parts = upload->parts;
+    create.n_part_host = create.n_part_incarnation = create.n_part_first = 1;
+    create.part_host = &host;
+    create.part_incarnation = &node->incarnation;
+    create.part_first = &first;
+    return begin_pending(node, job, &create);
+}
+
+static enum lbm_err
+store_rows(struct lbm_node *node, struct job *job, const struct upload *upload)
+{
+    struct lbm_rng rng;
+    lbm_rng_stream(&rng, upload->seed, upload->first);
+    return begin_rows(node, job, upload->first, upload->vertices, &rng);
+}
+
+void
+part_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g)
+{
+    struct job *job = job_add(node, upload->job);
+    if (job == NULL)
+        return;
+    job->guest = g;
+    job->client = upload->client;
+    job->client_request = upload->request;
+    job->part = (struct part){.is_part = 1,
+                              .home = upload->home,
+                              .first = upload->first,
+                              .rows = upload->rows,
+                              .tell_us = node->now_us};
+    if (store_pending(node, job, upload) != LBM_OK || store_rows(node, job, upload) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+/* After a restart: of the job only its packed command is known, and what its rows are. */
+void
+part_recover(struct job *job)
+{
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    if (lbm_wire_unpack_command(job->pending, job->pending_len, &command, &diag) != LBM_OK)
+        return; /* job_propose says so */
+    const Lbm__JobCreate *create =
+        command->what_case == LBM__COMMAND__WHAT_JOB_CREATE ? command->job_create : NULL;
+    if (create != NULL && create->n_part_host == 1 && create->home_incarnation == 0)
+        job->part = (struct part){.is_part = 1, .home = create->home, .first = create->part_first[0]};
+    lbm__command__free_unpacked(command, NULL);
+}
+
+/* ---- until the log has it ------------------------------------------------------------------------------ */
+
+/* A number for an edge that both its ends find, and whoever writes a guest does not foresee. */
+static uint64_t
+edge_hash(uint64_t job, uint32_t u, uint32_t v, uint32_t weight)
+{
+    struct lbm_rng rng;
+    uint64_t low = u < v ? u : v, high = u < v ? v : u;
+    lbm_rng_stream(&rng, job ^ weight, low << 32 | high);
+    return lbm_rng_next(&rng);
+}
+
+static void
+sum_up(struct job *job)
+{
+    struct part_sums *sums = &job->part.sums;
+    *sums = (struct part_sums){0};
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        sums->work += vertex->work;
+        sums->each_work = i == 0 || vertex->work == sums->each_work ? vertex->work : 0;
+        for (uint32_t k = 0; k < vertex->degree; k++) {
+            const struct lbm_half *half = &vertex->half[k];
+            uint64_t hash = edge_hash(job->id, vertex->id, half->to, half->weight);
+            sums->directions++;
+            sums->inner += lbm_shard_vertex(&job->shard, half->to) != NULL;
+            sums->weight += half->weight;
+            sums->balance += vertex->id < half->to ? hash : -hash;
+        }
+    }
+    job->part.is_summed = 1;
+}
+
+static void
+tell(struct lbm_node *node, struct job *job)
+{
+    const struct part_sums *sums = &job->part.sums;
+    Lbm__PartReady ready = LBM__PART_READY__INIT;
+    ready.job = job->id;
+    ready.directions = sums->directions;
+    ready.inner = sums->inner;
+    ready.work = sums->work;
+    ready.each_work = sums->each_work;
+    ready.weight = sums->weight;
+    ready.balance = sums->balance;
+    if (job->part.home == node->host) {
+        gather_ready(node, node->host, &ready);
+        return;
+    }
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PART_READY;
+    message.part_ready = &ready;
+    send_peer(node, job->part.home, &message);
+}
+
+/* One that is evicted and not yet adopted may come back, and propose the job. */
+static int
+is_gone_for_good(const struct lbm_node *node, uint32_t home)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, home);
+    if (member == NULL)
+        return 1;
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, home, member->incarnation);
+    return gone != NULL && (!gone->evicted || gone->adopted);
+}
+
+void
+part_timer(struct lbm_node *node, struct job *job)
+{
+    struct part *part = &job->part;
+    if (job->guest != NULL && node->persisted >= job->guest_id && part->is_part)
+        job_free_guest(job); /* the store has read it */
+    if (!part->is_part) {
+        job_propose(node, job);
+        return;
+    }
+    if (node->now_us < part->tell_us)
+        return;
+    part->tell_us = node->now_us + SOON_US;
+    if (!node->caught_up)
+        return;
+    if (is_gone_for_good(node, part->home)) {
+        refuse_job(node, job->id, "the host that gathered the parts is gone; submit all of them again");
+        return;
+    }
+    const struct stream *s = &node->stream;
+    if (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY))
+        return;
+    part->tell_us = node->now_us + TELL_US;
+    if (!part->is_summed)
+        sum_up(job);
+    tell(node, job);
+}
+
+int64_t
+part_deadline(const struct job *job)
+{
+    return job->part.is_part ? job->part.tell_us : INT64_MAX;
+}
+
+/* ---- the log has it ------------------------------------------------------------------------------------ */
+
+void
+part_created(struct lbm_node *node, const Lbm__JobCreate *create)
+{
+    struct job *job = create->n_part_host != 0 ? job_of(node, create->job) : NULL;
+    for (size_t i = 0; job != NULL && i < job->shard.vertices.n; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        for (uint32_t k = 0; k < vertex->degree; k++) {
+            size_t from = 0, to = create->n_part_first; /* the last part that begins at or before it */
+            while (to - from > 1) {
+                size_t middle = from + (to - from) / 2;
+                if (create->part_first[middle] <= vertex->half[k].to)
+                    from = middle;
+                else
+                    to = middle;
+            }
+            if (vertex->half[k].host == LBM_NONE)
+                vertex->half[k].host = create->part_host[from];
+        }
+    }
+}

@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The life of a job on this host (DESIGN section 5): from the log's word to SETTLED. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/application/guest.h"
+#include "node/core/internal.h"
+
+struct job *
+job_of(const struct lbm_node *node, uint64_t id)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->id == id)
+            return node->jobs.at[i];
+    return NULL;
+}
+
+struct job *
+job_add(struct lbm_node *node, uint64_t id)
+{
+    struct job *job = lbm_alloc(1, sizeof *job);
+    if (job == NULL || lbm_vec_push(&node->jobs, job) != LBM_OK) {
+        free(job);
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    job->id = id;
+    job->created_us = node->now_us;
+    job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = job->load_us = job->cool_us =
+        job->news_us = job->pinned_us = INT64_MAX;
+    unsigned m = node->view.m != 0 ? node->view.m : node->m;
+    lbm_shard_init(&job->shard, m, node->host);
+    lbm_affine_identity(&job->frame, m);
+    return job;
+}
+
+void
+job_free_guest(struct job *job)
+{
+    if (job->guest != NULL)
+        lbm_graph_free(job->guest);
+    free(job->guest);
+    job->guest = NULL;
+    lbm_hosts_free(&job->plan_hosts);
+    lbm_vec_free(&job->plan_ids);
+    free(job->plan_current);
+    job->plan_current = NULL;
+}
+
+static void
+job_free(struct job *job)
+{
+    job_free_guest(job);
+    lbm_shard_free(&job->shard);
+    lbm_vec_free(&job->region_host);
+    lbm_vec_free(&job->region_weight);
+    frame_free(job);
+    outline_free(&job->outline);
+    usual_free(&job->usual);
+    lbm_vec_free(&job->askers);
+    lbm_vec_free(&job->out);
+    wishes_free(&job->wishes);
+    lbm_vec_free(&job->unfinished);
+    lbm_vec_free(&job->tombstones);
+    lbm_vec_free(&job->releasing);
+    lbm_vec_free(&job->edges_due);
+    lbm_vec_free(&job->news);
+    lbm_idmap_free(&job->new_ids);
+    free(job->pending);
+    lbm_vec_free(&job->pulses);
+    lbm_idmap_free(&job->pulse_at);
+    lbm_vec_free(&job->session.arriving);
+    lbm_vec_free(&job->session.early);
+    lbm_vec_free(&job->session.quiet);
+    lbm_vec_free(&job->session.missed);
+    lbm_vec_free(&job->session.promises);
+    level_free(&job->level);
+    free(job);
+}
+
+/* Nonzero while another thread reads its guest. */
+static int
+is_read(const struct lbm_node *node, const struct job *job)
+{
+    return job->planning || (job->guest != NULL && job->guest_id > node->persisted);
+}
+
+void
+job_remove(struct lbm_node *node, uint64_t id)
+{
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        struct job *job = node->jobs.at[i];
+        if (job->id != id)
+            continue;
+        stream_job_gone(node, job);
+        if (!is_read(node, job))
+            job_free(job);
+        else if (lbm_vec_push(&node->removed, job) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+        memmove(&node->jobs.at[i], &node->jobs.at[i + 1], (node->jobs.n - i - 1) * sizeof *node->jobs.at);
+        node->jobs.n--;
+        return;
+    }
+}
+
+struct job *
+job_removed(const struct lbm_node *node, uint64_t id)
+{
+    for (size_t i = 0; i < node->removed.n; i++)
+        if (node->removed.at[i]->id == id)
+            return node->removed.at[i];
+    return NULL;
+}
+
+void
+jobs_forget(struct lbm_node *node)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < node->removed.n; i++)
+        if (is_read(node, node->removed.at[i]))
+            node->removed.at[kept++] = node->removed.at[i];
+        else
+            job_free(node->removed.at[i]);
+    node->removed.n = kept;
+}
+
+void
+jobs_free(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        job_free(node->jobs.at[i]);
+    for (size_t i = 0; i < node->removed.n; i++)
+        job_free(node->removed.at[i]);
+    lbm_vec_free(&node->jobs);
+    lbm_vec_free(&node->removed);
+}
+
+const struct pulse *
+pulse_known(const struct job *job, uint32_t host)
+{
+    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
+    return at != LBM_NONE ? &job->pulses.at[at] : NULL;
+}
+
+struct pulse *
+pulse_of(struct job *job, uint32_t host)
+{
+    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
+    if (at != LBM_NONE)
+        return &job->pulses.at[at];
+    struct pulse pulse = {.host = host};
+    if (lbm_vec_reserve(&job->pulses, 1) != LBM_OK ||
+        lbm_idmap_put(&job->pulse_at, host, (uint32_t)job->pulses.n) != LBM_OK)
+        return NULL;
+    job->pulses.at[job->pulses.n++] = pulse;
+    return &job->pulses.at[job->pulses.n - 1];
+}
+
+static int
+is_home(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    return entry != NULL && entry->home == node->host;
+}
+
+double
+job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
+{
+    double all = node->view.active_whole;
+    uint32_t number = lbm_view_number(&node->view, host);
+    return all > 0 && number != LBM_NONE
+               ? (double)load_whole(node, entry) * node->view.active_capacity.at[number] / all
+               : 0;
+}
+
+/* Of equal vertices the bound in whole ones, the target rounded up at least; else the bound, at least the target and
+ * a vertex of mean weight: a host cannot know how whole vertices fit on others, and a single move must fit. In
+ * other units of weight the same vertices are within it. */
+uint64_t
+job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
+{
+    double target = job_target(node, entry, host);
+    uint64_t whole = load_whole(node, entry);
+    uint32_t count = load_count(node, entry);
+    int is_equal = whole == (uint64_t)entry->each_work * count || whole <= count;
+    double unit = is_equal && whole > count ? entry->each_work : 1,
+           vertex = is_equal ? 0 : (double)whole / count;
+    double slack = entry->imbalance * target > vertex ? entry->imbalance * target : vertex;
+    double bound = floor((target + slack) / unit * (1 + 1e-12)), least = ceil(target / unit * (1 - 1e-12));
+    return (uint64_t)(unit * (bound > least ? bound : least));
+}
+
+/* ---- recovery and the log's word ------------------------------------------------------------------ */
+
+static void
+recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
+{
+    struct job *job = job_add(node, recovered->job);
+    if (job == NULL)
+        return;
+    job->stored = recovered->state;
+    if (recovered->state != LBM_JOB_PENDING)
+        return;
+    /* Whether the append got through is not known: it is proposed again; the log takes it once. */
+    job->pending = lbm_copy(recovered->command, recovered->len, 1);
+    job->pending_len = recovered->len;
+    if (job->pending == NULL)
+        fail(node, LBM_E_NOMEM);
+    else
+        part_recover(job);
+}
+
+void
+job_propose(struct lbm_node *node, struct job *job)
+{
+    const struct stream *s = &node->stream;
+    if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up || !is_alive(node) ||
+        (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
+        return;
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    job->proposed = 1;
+    enum lbm_err err = lbm_wire_unpack_command(job->pending, job->pending_len, &command, &diag);
+    if (err != LBM_OK) {
+        note(node, LBM_NOTE_ERROR, "stored job cannot be read: %.200s", diag.text);
+        fail(node, LBM_E_CORRUPT);
+        return;
+    }
+    int64_t until_us = node->now_us + REQUEST_US; /* its client waits for more than the log */
+    until_us = until_us < job->until_us ? until_us : job->until_us;
+    (void)log_append_until(node, command, job->until_us != 0 ? until_us : INT64_MAX);
+    lbm__command__free_unpacked(command, NULL);
+}
+
+void
+jobs_start(struct lbm_node *node, struct lbm_recovered *recovered)
+{
+    for (size_t i = 0; i < recovered->jobs.n && node->failed == LBM_OK; i++)
+        recover_job(node, &recovered->jobs.at[i]);
+    struct job *job = NULL;
+    for (size_t i = 0; i < recovered->rows.n && node->failed == LBM_OK; i++) {
+        struct lbm_row *row = &recovered->rows.at[i];
+        if (job == NULL || job->id != row->job)
+            job = job_of(node, row->job);
+        if (job == NULL) {
+            note(node, LBM_NOTE_ERROR, "stored vertex %" PRIu32 " belongs to no stored job", row->vertex);
+            fail(node, LBM_E_CORRUPT);
+        } else if (lbm_shard_put(&job->shard, row) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+        } else {
+            uint32_t slot = (uint32_t)job->shard.vertices.n - 1;
+            job->shard.vertices.at[slot].since_us = node->now_us;
+            if (job->shard.vertices.at[slot].seq > job->pending_seq)
+                job->pending_seq = job->shard.vertices.at[slot].seq;
+            record_list(node, job, slot);
+        }
+    }
+}
+
+void
+job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB, .job = job->id};
+    op.as.state.state = job->stored = state;
+    persist(node, op);
+}
+
+static void
+answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const char *text)
+{
+    if (job->client == 0)
+        return;
+    if (code != LBM_OK) {
+        reply_error(node, job->client, job->client_request, code, "%s", text);
+    } else {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply(node, job->client, job->client_request, 1, &response);
+    }
+    job->client = 0;
+}
+
+/* The frame of an anchored guest is fixed at its home, which has a record of every vertex. Should all
+ * hosts have restarted, nobody else knows. */
+static void
+recover_frame(struct job *job, const struct lbm_job_entry *entry)
+{
+    if (!follows_regions(job, entry))
+        return; /* ownership does not depend on it, and others may know the regions' weights */
+    for (size_t i = 0; i < job->shard.vertices.n && !job->frame_fixed; i++)
+        job->frame_fixed = job->shard.vertices.at[i].anchored;
+    job->frame_seq = job->frame_fixed ? 1 : 0;
+}
+
+void
+jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
+{
+    struct job *job = job_of(node, entry->job);
+    int known = job != NULL;
+    if (job == NULL)
+        job = job_add(node, entry->job);
+    if (job == NULL)
+        return;
+    if (!known || job->stored == LBM_JOB_PENDING)
+        job_store_state(node, job, LBM_JOB_SUBMITTED);
+    free(job->pending);
+    job->pending = NULL;
+    job->part.is_part = 0;
+    if (job->shard.m != node->view.m) { /* recovered before the log said how many the cluster has */
+        job->shard.m = node->view.m;
+        lbm_affine_identity(&job->frame, node->view.m);
+    }
+    job->phase =
+        entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
+    if (job->phase == LBM_PHASE_PLACED)
+        recover_frame(job, entry);
+    job->tick_us = node->now_us;
+    policy_tell_unknown(node, entry);
+    answer_submit(node, job, LBM_OK, "");
+}
+
+void
+jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why)
+{
+    struct job *job = job_of(node, create->job);
+    if (lbm_view_job(&node->view, create->job) != NULL)
+        return; /* a repeated append of a job that was taken */
+    if (job != NULL)
+        answer_submit(node, job, LBM_E_EXISTS, why);
+    jobs_deleted(node, create->job);
+}
+
+/* It is dropped at once if the log cannot have it, else as soon as that is known (jobs_overdue). */
+void
+jobs_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
+{
+    struct job *job = job_of(node, id);
+    if (job == NULL || lbm_view_job(&node->view, id) != NULL)
+        return;
+    if (at != 0) {
+        job->dropped_at = at;
+        job->until_us = 0;
+        answer_submit(node, job, LBM_E_TIMEOUT,
+                      "the control log has not said in time whether it has the job: lbctl jobs tells, once it can "
+                      "be written again");
+        return;
+    }
+    answer_submit(node, job, LBM_E_TIMEOUT,
+                  "the control log could not be written in time: there is no job, and there will be none; see lbctl "
+                  "status");
+    jobs_deleted(node, id);
+}
+
+void
+jobs_deleted(struct lbm_node *node, uint64_t id)
+{
+    struct job *job = job_of(node, id);
+    int is_held = replicas_job_deleted(node, id);
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
+    if (job != NULL || is_held)
+        persist(node, op);
+    if (job == NULL)
+        return;
+    application_job_deleted(node, id);
+    record_drop_job(node, id);
+    job_remove(node, id);
+}
+
+void
+jobs_lost(struct lbm_node *node)
+{
+    while (node->jobs.n != 0) {
+        struct job *job = node->jobs.at[0];
+        answer_submit(node, job, LBM_E_STATE,
+                      "this host was evicted before the job was taken; submit it again");
+        job_remove(node, job->id);
+    }
+}
+
+/* Nobody waits for a host that takes nothing any more. */
+static void
+drop_wishes(struct lbm_node *node, struct job *job)
+{
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        const struct lbm_member *member =
+            vertex->wish != LBM_NONE ? lbm_view_member(&node->view, vertex->wish) : NULL;
+        if (member == NULL || member->state != LBM_MEMBER_ACTIVE)
+            vertex->wish = LBM_NONE;
+    }
+}
+
+/* Nonzero if a host that the entry touches is believed to own neighbours of our vertices. */
+static int
+is_touched(const struct lbm_node *node, const struct job *job, int all)
+{
+    for (size_t i = 0; i < job->shard.ghosts.n && !all; i++)
+        for (size_t k = 0; k < node->view.touched.n && !all; k++)
+            all = job->shard.ghosts.at[i].host == node->view.touched.at[k];
+    return all;
+}
+
+static int
+is_balancing(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->phase == LBM_PHASE_BALANCING)
+            return 1;
+    return 0;
+}
+
+void
+jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
+{
+    int links_changed = topology_changed && is_balancing(node) && session_links_changed(node);
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        struct job *job = node->jobs.at[i];
+        handoff_view_changed(node, job);
+        if (is_home(node, job) && job->phase == LBM_PHASE_PLACED && job->tick_us == INT64_MAX)
+            job->tick_us = node->now_us; /* a home by inheritance */
+        job->finish_us = job->unfinished.n != 0 && job->finish_us > node->now_us + PING_US
+                             ? node->now_us + PING_US
+                             : job->finish_us;
+        if (!topology_changed)
+            continue;
+        if (is_touched(node, job, all))
+            ghosts_are_due(job, GHOSTS_ALL);
+        if (node->caught_up)
+            drop_wishes(node, job);
+        if (node->caught_up && job->phase >= LBM_PHASE_BALANCING)
+            pinned_look(node, job);
+        session_topology_changed(node, job, all, links_changed);
+    }
+}
+
+/* ---- phases ---------------------------------------------------------------------------------------- */
+
+static void
+store_positions(struct lbm_node *node, struct job *job)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_POSITIONS, .job = job->id};
+    uint32_t n = job->shard.n_own, at = 0;
+    unsigned m = job->shard.m;
+    op.as.plan.n = n;
+    op.as.plan.m = m;
+    op.as.plan.vertex = lbm_alloc(n, sizeof *op.as.plan.vertex);
+    op.as.plan.position = lbm_alloc((size_t)n * m, sizeof(double));
+    if (op.as.plan.vertex == NULL || op.as.plan.position == NULL) {
+        free(op.as.plan.vertex);
+        free(op.as.plan.position);
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    lbm_shard_write_back(&job->shard);
+    for (size_t i = 0; i < job->shard.vertices.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+        if (vertex->stage != LBM_STAGE_OWN)
+            continue;
+        op.as.plan.vertex[at] = vertex->id;
+        memcpy(&op.as.plan.position[(size_t)at++ * m], vertex->x, m * sizeof(double));
+    }
+    LBM_ASSERT(at == n);
+    persist(node, op);
+}
+
+void
+job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (job->phase != phase)
+        note(node, LBM_NOTE_DEBUG, "job %s: %s, %" PRIu32 " vertices here", entry != NULL ? entry->name : "?",
+             lbm_phase_name(phase), job->shard.n_own);
+    int mapped = job->phase == LBM_PHASE_MAPPING;
+    job->phase = phase;
+    if (phase != LBM_PHASE_BALANCING)
+        job->session.promises.n = 0;
+    job->tick_us = phase == LBM_PHASE_PLACED && !is_home(node, job) ? INT64_MAX : node->now_us;
+    node->ping_us = node->now_us; /* the others hear of it at once */
+    switch (phase) {
+    case LBM_PHASE_MAPPING:
+        job->ready = 0;
+        job->calm = 0;
+        job->sweeps = 0;
+        ghosts_are_due(job, GHOSTS_ALL);
+        job->checkpoint_us = node->now_us + CHECKPOINT_US;
+        break;
+    case LBM_PHASE_BALANCING:
+        job->checkpoint_us = INT64_MAX;
+        if (mapped) {
+            lbm_vec_free(&job->outline.vertex);
+            lbm_vec_free(&job->outline.cluster);
+            frame_free(job);
+            store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
+        }
+        pinned_look(node, job);
+        if (!level_begin(node, job))
+            session_start(node, job);
+        break;
+    case LBM_PHASE_SETTLED:
+        job->was_settled = 1;
+        break;
+    case LBM_PHASE_SUBMITTED:
+    case LBM_PHASE_PLACED:
+    case LBM_PHASE_COUNT:
+        break;
+    }
+}
+
+int
+job_is_ready(const struct lbm_node *node, const struct job *job)
+{
+    int is_at_rest = job->session.missed.n == 0 && !outline_holds(node, job);
+    return job->phase == LBM_PHASE_SETTLED ? is_at_rest : job->ready;
+}
+
+static enum lbm_phase
+phase_at(const struct job *job, uint32_t host)
+{
+    const struct pulse *pulse = pulse_known(job, host);
+    return pulse != NULL ? pulse->phase : LBM_PHASE_SUBMITTED;
+}
+
+/* MAPPING ends when every member that is not silent has come to rest, and has followed the outline's plan. */
+static int
+all_ready(const struct lbm_node *node, const struct job *job)
+{
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
+            is_left_out(node, member->host))
+            continue;
+        const struct pulse *pulse = pulse_known(job, member->host);
+        int is_there =
+            pulse != NULL && (pulse->phase >= LBM_PHASE_BALANCING ||
+                              (pulse->ready && (!job->outlined || pulse->frame >= job->frame_seq)));
+        if (!is_there)
+            return 0;
+    }
+    return 1;
+}
+
+static void
+waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    if (entry->home == node->host) {
+        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && is_routable(node) &&
+            all_adopted(node))
+            plan_begin(node, job, entry);
+        else if (job->stored == LBM_JOB_PLACED && job->phase == LBM_PHASE_SUBMITTED)
+            job_enter(node, job, LBM_PHASE_PLACED); /* a home by inheritance, after a restart */
+    } else if (job->heard_phase >= LBM_PHASE_MAPPING) {
+        job_enter(node, job, LBM_PHASE_MAPPING);
+    } else if (phase_at(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
+        job_enter(node, job, LBM_PHASE_PLACED);
+    }
+}
+
+static void
+placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    if (entry->home != node->host) {
+        waiting_timer(node, job, entry);
+        return;
+    }
+    if (node->now_us < job->tick_us)
+        return;
+    job->tick_us = node->now_us + PLACING_TICK_US;
+    uint32_t waiting = wishes_pump(node, job);
+    if (follows_regions(job, entry) || (waiting == 0 && !handoff_waits(node, job)))
+        job_enter(node, job, LBM_PHASE_MAPPING);
+}
+
+static void
+job_timer(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
+    if (!is_alive(node))
+        return;
+    if (entry == NULL) { /* PENDING: not in the log yet */
+        part_timer(node, job);
+        return;
+    }
+    load_timer(node, job);
+    handoff_timer(node, job);
+    finish_timer(node, job);
+    edges_timer(node, job);
+    switch (job->phase) {
+    case LBM_PHASE_SUBMITTED:
+        waiting_timer(node, job, entry);
+        break;
+    case LBM_PHASE_PLACED:
+        placed_timer(node, job, entry);
+        break;
+    case LBM_PHASE_MAPPING:
+        mapping_timer(node, job);
+        if (!job->ready || !all_ready(node, job))
+            job->ready_us = 0;
+        else if (job->ready_us == 0)
+            job->ready_us = node->now_us;
+        if (job->ready && (job->heard_phase >= LBM_PHASE_BALANCING ||
+                           (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US &&
+                            !outline_waits(node, job, entry))))
+            job_enter(node, job, LBM_PHASE_BALANCING);
+        break;
+    case LBM_PHASE_BALANCING:
+    case LBM_PHASE_SETTLED:
+        pinned_timer(node, job);
+        outline_again_timer(node, job, entry);
+        if (job->level.state != LEVEL_NONE)
+            level_timer(node, job);
+        else
+            session_timer(node, job);
+        break;
+    case LBM_PHASE_COUNT:
+        break;
+    }
+    ghosts_timer(node, job);
+    if (node->now_us >= job->checkpoint_us) {
+        job->checkpoint_us = node->now_us + CHECKPOINT_US;
+        store_positions(node, job);
+    }
+}
+
+/* Jobs that were to be in the log by now, and were not even proposed; and those that it cannot have any more. */
+static void
+jobs_overdue(struct lbm_node *node)
+{
+    for (size_t i = node->jobs.n; i-- > 0;) {
+        const struct job *job = node->jobs.at[i];
+        if (job->pending == NULL || job->part.is_part)
+            continue;
+        if (job->until_us != 0 && !job->proposed && node->now_us > job->until_us)
+            jobs_given_up(node, job->id, 0);
+        else if (job->dropped_at != 0 && node->view.index >= job->dropped_at)
+            jobs_deleted(node, job->id);
+    }
+}
+
+void
+jobs_timer(struct lbm_node *node)
+{
+    gather_timer(node);
+    jobs_overdue(node);
+    for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK;) {
+        struct job *job = node->jobs.at[i];
+        job_timer(node, job);
+        i += i < node->jobs.n && node->jobs.at[i] == job; /* a part that is refused goes */
+    }
+}
+
+static int64_t
+job_deadline(const struct job *job)
+{
+    int64_t when = job->offers_us < job->checkpoint_us ? job->offers_us : job->checkpoint_us;
+    when = job->finish_us < when ? job->finish_us : when;
+    when = job->collect_us < when ? job->collect_us : when;
+    when = edges_deadline(job) < when ? edges_deadline(job) : when;
+    when = job->load_us < when ? job->load_us : when;
+    if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
+        when = job->tick_us < when ? job->tick_us : when;
+    if (job->phase >= LBM_PHASE_BALANCING)
+        when = outline_again_deadline(job) < when ? outline_again_deadline(job) : when;
+    if (job->phase >= LBM_PHASE_BALANCING)
+        when = job->pinned_us < when ? job->pinned_us : when;
+    int is_levelling = job->level.state != LEVEL_NONE;
+    if (job->phase >= LBM_PHASE_BALANCING && is_levelling)
+        when = job->level.tick_us < when ? job->level.tick_us : when;
+    if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE)
+        when = job->session.deadline_us < when ? job->session.deadline_us : when;
+    if ((job->phase == LBM_PHASE_BALANCING && !is_levelling) || job->session.state != SESSION_NONE)
+        when = job->session.retry_us < when ? job->session.retry_us : when;
+    if (job->phase == LBM_PHASE_SETTLED && job->session.state == SESSION_NONE)
+        when = job->cool_us < when ? job->cool_us : when;
+    if (job->phase >= LBM_PHASE_MAPPING)
+        when = ghosts_deadline(job) < when ? ghosts_deadline(job) : when;
+    return when;
+}
+
+int64_t
+jobs_deadline(const struct lbm_node *node)
+{
+    int64_t when = gather_deadline(node);
+    for (size_t i = 0; i < node->jobs.n; i++) {
+        const struct job *job = node->jobs.at[i];
+        int may_be_overdue = job->pending != NULL && job->until_us != 0 && !job->proposed && !job->part.is_part;
+        when = may_be_overdue && job->until_us < when ? job->until_us + 1 : when;
+    }
+    for (size_t i = 0; i < node->jobs.n && is_alive(node); i++) {
+        /* only the log can wake what is not in it, unless it is a part */
+        int is_logged = lbm_view_job(&node->view, node->jobs.at[i]->id) != NULL;
+        int64_t own = is_logged ? job_deadline(node->jobs.at[i]) : part_deadline(node->jobs.at[i]);
+        when = own < when ? own : when;
+    }
+    return when;
+}

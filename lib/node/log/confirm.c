@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Engine local: a leader asks before it orders anything (docs/protocol.md, "The control log").
+ *
+ * Its disk may be an older copy, or empty: a leader that starts is silent until every member that takes part
+ * has said how much of the log it has. It takes what it lacks from the longest copy and asks again, since
+ * those entries may name other members. One that has no log at all waits LEAD_ALONE_US for others to connect,
+ * and takes theirs; only then it founds a cluster.
+ *
+ * Waiting for all would let a single lost host keep the log from being written, and so from evicting it. So
+ * the last host that does not answer is passed over after LEAD_WAIT_US if all others are in step: what the
+ * leader told one of them it told all. More than one, or none but that one: an operator decides
+ * (lbctl log promote --force at the leader).
+ *
+ * A leader that was only suspended, or cut off, knows its disk: then whoever does not answer within
+ * PROMOTE_US is passed over. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "node/log/internal.h"
+
+enum { TELL_US = 60000000 }; /* between notes that the leader waits */
+
+static void
+begin(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    node->caught_up = 0;
+    p->term = node->term;
+    p->last = log_last(node);
+    p->longest = LBM_NONE;
+    p->n_answers = p->n_behind = 0;
+    promote_begin_round(node, PROMOTION_CONFIRM);
+    if (p->awaited.n == 0)
+        p->deadline_us = node->now_us + (p->doubts_disk ? LEAD_ALONE_US : 0);
+}
+
+static void
+confirmed(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->told_us != 0)
+        note(node, LBM_NOTE_INFO, "this host orders the control log again");
+    lbm_vec_free(&p->awaited);
+    p->round = PROMOTION_NONE;
+    p->told_us = 0;
+    node->caught_up = 1;
+    if (log_last(node) == 0)
+        log_found(node);
+}
+
+void
+log_confirm(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->round == PROMOTION_CONFIRM)
+        for (size_t i = 0; i < p->awaited.n; i++)
+            promote_send_poll(node, p->awaited.at[i]);
+    if (p->round != PROMOTION_NONE)
+        return;
+    p->doubts_disk = 0;
+    p->since_us = node->now_us;
+    begin(node);
+    log_confirm_timer(node);
+}
+
+void
+log_confirm_disk(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    p->doubts_disk = 1;
+    p->since_us = node->now_us;
+    p->told_us = 0;
+    begin(node);
+    if (LBM_BUG(LEAD_UNASKED))
+        confirmed(node);
+}
+
+static void
+catch_up(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    note(node, LBM_NOTE_WARNING,
+         "host %" PRIu32 " has the control log up to entry %" PRIu64
+         ", this host, which orders it, up to %" PRIu64
+         ": its database is an older copy; it takes what is missing",
+         p->longest, p->last, log_last(node));
+    node->caught_up = 0;
+    p->round = PROMOTION_CATCH_UP;
+    p->deadline_us = node->now_us + PROMOTE_US;
+    node->fetch_us = node->now_us;
+    promote_fetch_rest(node);
+}
+
+static void
+wait_on(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    p->deadline_us = node->now_us + PROMOTE_US;
+    for (size_t i = 0; i < p->awaited.n; i++)
+        promote_send_poll(node, p->awaited.at[i]);
+    if (node->now_us - p->since_us < LEAD_WAIT_US || (p->told_us != 0 && node->now_us - p->told_us < TELL_US))
+        return;
+    p->told_us = node->now_us;
+    if (p->awaited.n != 0)
+        note(node, LBM_NOTE_WARNING,
+             "the control log waits for host %" PRIu32
+             " and %zu others, which may have more of it than this host, "
+             "which orders it: start them, or run lbctl log promote --force here",
+             p->awaited.at[0], (size_t)p->awaited.n - 1);
+    else
+        note(node, LBM_NOTE_WARNING,
+             "the control log waits for a host that has it up to entry %" PRIu64
+             "; this host, which orders it, "
+             "has it up to %" PRIu64 ": start that host, or run lbctl log promote --force here",
+             node->log_known, log_last(node));
+}
+
+/* All that will be asked have answered. Entries that somebody has had are not ordered again. */
+static void
+end_round(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->last > log_last(node))
+        catch_up(node);
+    else if (node->log_known > log_last(node))
+        wait_on(node);
+    else
+        confirmed(node);
+}
+
+int
+log_confirm_takes_from(const struct lbm_node *node, uint32_t host)
+{
+    return node->promotion.round == PROMOTION_CATCH_UP && host == node->promotion.longest;
+}
+
+void
+log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
+{
+    struct promotion *p = &node->promotion;
+    int is_asking = p->round == PROMOTION_NONE || p->round == PROMOTION_CONFIRM;
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || !node->founder || node->has_ordered || node->diverged ||
+        !is_asking || last <= log_last(node) || LBM_BUG(LEAD_UNASKED))
+        return;
+    if (p->round == PROMOTION_NONE) {
+        p->since_us = node->now_us;
+        p->told_us = 0;
+    }
+    p->doubts_disk = 1;
+    p->last = last;
+    p->longest = host;
+    node->log_known = last > node->log_known ? last : node->log_known;
+    catch_up(node);
+}
+
+void
+log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from)
+{
+    struct promotion *p = &node->promotion;
+    uint64_t term = node->term;
+    (void)log_term_heard(node, position->term, position->leader, from);
+    if (p->round != PROMOTION_CONFIRM || node->term != term)
+        return; /* another one leads, or this host a later term: all are asked again */
+    size_t at = 0;
+    while (at < p->awaited.n && p->awaited.at[at] != from)
+        at++;
+    if (at == p->awaited.n)
+        return;
+    p->awaited.at[at] = p->awaited.at[--p->awaited.n];
+    p->n_answers++;
+    p->n_behind += !position->in_step;
+    if (position->last > p->last && !node->has_ordered && !LBM_BUG(LEAD_UNASKED)) {
+        p->last = position->last;
+        p->longest = from;
+        node->log_known = p->last > node->log_known ? p->last : node->log_known;
+    }
+    if (p->awaited.n == 0)
+        end_round(node);
+}
+
+int
+log_confirm_force(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->round != PROMOTION_CONFIRM || log_last(node) == 0)
+        return 0;
+    node->log_known = 0;
+    end_round(node);
+    return 1;
+}
+
+/* Nonzero if those that have not answered are not waited for any more. */
+static int
+goes_on(const struct lbm_node *node)
+{
+    const struct promotion *p = &node->promotion;
+    if (p->awaited.n == 0 || !p->doubts_disk)
+        return 1;
+    return p->awaited.n == 1 && p->n_answers != 0 && p->n_behind == 0 &&
+           node->now_us - p->since_us >= LEAD_WAIT_US;
+}
+
+void
+log_confirm_timer(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->round == PROMOTION_CATCH_UP) {
+        int has_all = log_last(node) >= p->last && node->log_waits.n == 0 && !log_snapshot_pending(node);
+        if (!has_all && node->now_us < p->deadline_us)
+            return;
+        p->round = PROMOTION_NONE;
+        begin(node);
+    } else if (p->round == PROMOTION_CONFIRM && node->now_us >= p->deadline_us) {
+        if (goes_on(node))
+            end_round(node);
+        else
+            wait_on(node);
+    }
+}
+
+/* A cluster of this host alone, without a job. */
+static int
+is_fresh(const struct lbm_node *node)
+{
+    return node->view.members.n <= 1 && node->view.jobs.n == 0;
+}
+
+/* This host founded a cluster while nobody was there to say that it belongs to one: its database was lost. */
+void
+log_stranger(struct lbm_node *node, const Lbm__Peer *message)
+{
+    int knows_us = message->dst == node->host && message->dst_incarnation != 0 && message->src != node->host;
+    if (message->body_case != LBM__PEER__BODY_HELLO || !knows_us || message->cluster == 0 ||
+        node->view.cluster == 0 || message->cluster == node->view.cluster)
+        return;
+    if (node->stranger_us != 0 && node->now_us - node->stranger_us < TELL_US)
+        return;
+    node->stranger_us = node->now_us;
+    int stops = node->founder && is_fresh(node);
+    note(node, LBM_NOTE_ERROR,
+         "host %" PRIu32 " (%.60s) takes this host for a member of another cluster (%016" PRIx64
+         ", not %016" PRIx64 "): if this host's database was lost, stop this daemon, move its new database "
+         "away and start it while "
+         "that host runs%s",
+         message->src, message->hello->name, message->cluster, node->view.cluster,
+         stops ? "; until then this host takes part in nothing" : "");
+    if (!stops)
+        return;
+    node->diverged = 1;
+    application_lapsed(node);
+}

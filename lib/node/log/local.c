@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The local engine of the control log (PROTOCOL section 1): the founder orders commands, all others follow
+ * it. While the founder is away nothing is added. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "node/log/internal.h"
+
+/* Bounds of one LogEntries message: far below a frame, though one entry may have LBM_COMMAND_BYTES_MAX. */
+enum { ENTRIES_BATCH = 256, ENTRIES_BYTES = 1 << 20 };
+
+/* The founder tells all it is connected to; the others ask when they notice. */
+static void
+push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
+{
+    uint64_t last = node->founder ? node->view.index : log_last(node), at = from;
+    do {
+        ProtobufCBinaryData data[ENTRIES_BATCH];
+        size_t n = 0, bytes = 0;
+        while (at + n <= last && n < ENTRIES_BATCH && bytes < ENTRIES_BYTES) {
+            const struct lbm_recovered_entry *entry = log_entry(node, at + n);
+            data[n++] = (ProtobufCBinaryData){entry->len, entry->command};
+            bytes += entry->len;
+        }
+        Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+        entries.from = at;
+        entries.n_command = n;
+        entries.command = data;
+        entries.last = last;
+        entries.term = node->term;
+        entries.leader = node->founder_host;
+        entries.now_us = node->founder ? (uint64_t)node->now_us : 0;
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+        message.log_entries = &entries;
+        send_peer(node, host, &message);
+        at += n;
+    } while (at <= last);
+}
+
+static void
+local_start(struct lbm_node *node)
+{
+    promote_resume(node);
+    if (!node->founder)
+        return;
+    log_confirm_disk(node);
+}
+
+static void
+local_applied(struct lbm_node *node, uint64_t from)
+{
+    for (size_t i = 0; node->founder && node->caught_up && i < node->peers.n; i++)
+        if (node->peers.at[i].connected)
+            push_entries(node, node->peers.at[i].host, from);
+}
+
+/* An entry that is being stored may be the first proposal itself, taken before a restart or without our
+ * hearing of it: proposing it again could bring back what was deleted in between. */
+static int
+local_append_waits(const struct lbm_node *node)
+{
+    if (node->founder_host == LBM_NONE)
+        return 1; /* a promotion has yet to end */
+    if (node->founder)
+        return node->append_us != 0;
+    return node->append_accepted || node->log_waits.n != 0;
+}
+
+/* The end of a proposal by the leader's clock, which was leader_clock_us or later when that was heard; 1 %: clocks
+ * differ. What the leader takes until then it takes before the proposal ends here. 1: that clock is not known; the
+ * leader refuses, and says it. */
+static uint64_t
+end_at_leader(const struct lbm_node *node, int64_t until_us)
+{
+    int64_t left_us = until_us - node->leader_heard_us;
+    if (until_us == INT64_MAX)
+        return 0;
+    return node->leader_clock_us != 0 && left_us > 0 ? node->leader_clock_us + (uint64_t)(left_us - left_us / 100)
+                                                     : 1;
+}
+
+static void
+hear_clock(struct lbm_node *node, uint32_t from, uint64_t clock_us)
+{
+    if (from != node->founder_host || clock_us == 0 || clock_us > INT64_MAX / 2)
+        return;
+    node->leader_clock_us = clock_us;
+    node->leader_heard_us = node->now_us;
+}
+
+static int
+is_connected(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = peer_known(node, host);
+    return peer != NULL && peer->connected;
+}
+
+static void
+local_append(struct lbm_node *node)
+{
+    struct append *first = &node->appends.at[0];
+    if (node->founder) {
+        node->append_us = node->now_us;
+        node->has_ordered = 1;
+        first->at = log_last(node) + 1;
+        log_store(node, first->command, first->len);
+        return;
+    }
+    if (node->append_us != 0 && node->now_us - node->append_us < APPEND_RETRY_US)
+        return;
+    node->append_us = node->now_us;
+    if (!is_connected(node, node->founder_host))
+        return;
+    Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
+    append.token = first->token;
+    append.index = first->at = log_last(node) + 1;
+    append.until_us = end_at_leader(node, first->until_us);
+    append.term = node->term;
+    append.command = (ProtobufCBinaryData){first->len, first->command};
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_APPEND;
+    message.log_append = &append;
+    send_peer(node, node->founder_host, &message);
+}
+
+static int64_t
+local_append_deadline(const struct lbm_node *node)
+{
+    return node->append_us == 0 ? node->now_us : node->append_us + APPEND_RETRY_US;
+}
+
+/* The connected host after the one that was asked last; LBM_NONE: there is none. */
+static uint32_t
+next_connected(const struct lbm_node *node)
+{
+    uint32_t first = LBM_NONE, next = LBM_NONE;
+    for (size_t i = 0; i < node->peers.n; i++) {
+        uint32_t host = node->peers.at[i].host;
+        if (!node->peers.at[i].connected)
+            continue;
+        first = host < first ? host : first;
+        next = host > node->fetch_host && host < next ? host : next;
+    }
+    return next != LBM_NONE ? next : first;
+}
+
+/* The leader. But a host that has yet to join may only know the address of the one it was told to ask, and
+ * one that was away may not know where the leader is: what a follower has, the leader has. */
+static uint32_t
+asked(const struct lbm_node *node)
+{
+    if (lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host)
+        return node->join_host;
+    uint32_t other = is_connected(node, node->founder_host) ? LBM_NONE : next_connected(node);
+    return other != LBM_NONE ? other : node->founder_host;
+}
+
+/* Nonzero if none of the others is heard any more: they may have promoted another one. */
+static int
+is_cut_off(const struct lbm_node *node)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || !lbm_view_takes_part(member))
+            continue;
+        if (!is_silent(node, member->host, SILENT_US))
+            return 0;
+        n++;
+    }
+    return n != 0;
+}
+
+static void
+local_fetch(struct lbm_node *node)
+{
+    if (node->diverged || node->founder_host == LBM_NONE ||
+        (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
+        return;
+    node->fetch_us = node->now_us;
+    if (node->founder) {
+        if (node->promotion.round == PROMOTION_CATCH_UP)
+            promote_fetch_rest(node);
+        else if (!node->caught_up || is_cut_off(node))
+            log_confirm(node);
+        return;
+    }
+    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
+    fetch.from = log_last(node) + 1;
+    fetch.term = node->term;
+    fetch.chain = log_chain(node, log_last(node));
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_FETCH;
+    message.log_fetch = &fetch;
+    node->fetch_host = asked(node);
+    send_peer(node, node->fetch_host, &message);
+}
+
+static int64_t
+local_fetch_deadline(const struct lbm_node *node)
+{
+    return node->founder_host == LBM_NONE ? INT64_MAX : node->fetch_us + FETCH_RETRY_US;
+}
+
+const struct log_engine log_local = {
+    .start = local_start,
+    .applied = local_applied,
+    .append_waits = local_append_waits,
+    .append = local_append,
+    .append_deadline = local_append_deadline,
+    .fetch = local_fetch,
+    .fetch_deadline = local_fetch_deadline,
+};
+
+/* ---- messages ------------------------------------------------------------------------------------------ */
+
+/* Who asks the wrong host learns which one is right. */
+static void
+tell_leader(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogResult result = LBM__LOG_RESULT__INIT;
+    result.last = node->view.index;
+    result.term = node->term;
+    result.leader = node->founder_host;
+    Lbm__Peer answer = LBM__PEER__INIT;
+    answer.body_case = LBM__PEER__BODY_LOG_RESULT;
+    answer.log_result = &result;
+    if (node->term != 0)
+        send_peer(node, host, &answer);
+}
+
+/* The asking host has entries that this log does not have: a former leader took them, and nobody else got
+ * them before another one was promoted. */
+static int
+has_diverged(const struct lbm_node *node, const Lbm__LogFetch *fetch)
+{
+    uint64_t last = fetch->from - 1;
+    return last > log_last(node) || (last >= node->log_base && log_chain(node, last) != fetch->chain);
+}
+
+static void
+tell_diverged(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+    entries.from = node->view.index + 1;
+    entries.last = node->view.index;
+    entries.term = node->term;
+    entries.leader = node->founder_host;
+    entries.diverged = 1;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+    message.log_entries = &entries;
+    send_peer(node, host, &message);
+}
+
+static void
+diverge(struct lbm_node *node)
+{
+    if (!node->diverged)
+        note(node, LBM_NOTE_ERROR,
+             "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
+             " --lost at another host, stop this daemon, move its database away and start it again",
+             node->founder ? "run lbctl log promote --force, then " : "", node->host);
+    node->diverged = 1;
+    application_lapsed(node);
+}
+
+void
+on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogFetch *fetch = message->log_fetch;
+    /* The host that is being promoted takes what it lacks from the longest copy; so does a leader whose disk is
+     * an older one, which may not even know of the term. */
+    int takes_over = fetch->term <= node->term && message->src == node->founder_host;
+    int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= log_last(node);
+    if (fetch->from < 1 ||
+        !within_reach(node, message->src, "log index", fetch->from - 1, log_last(node), LBM_INDEX_STEP))
+        return;
+    if (node->founder)
+        log_confirm_behind(node, message->src, fetch->from - 1);
+    if (node->founder && !node->caught_up)
+        return; /* what it has may not be all there is */
+    if (!node->founder && !takes_over && !follows)
+        tell_leader(node, message->src);
+    else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= log_last(node)))
+        tell_diverged(node, message->src);
+    else if (fetch->from <= node->log_base)
+        log_snapshot_send(node, message->src);
+    else {
+        log_held_store(node);
+        push_entries(node, message->src, fetch->from);
+    }
+}
+
+void
+on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogEntries *entries = message->log_entries;
+    if (!within_reach(node, message->src, "log index", entries->last, log_last(node), LBM_INDEX_STEP) ||
+        !within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
+        return;
+    (void)log_term_heard(node, entries->term, entries->leader, message->src);
+    int is_source = log_is_source(node, message->src);
+    if (entries->term < node->term && !is_source) {
+        tell_leader(node, message->src);
+        return;
+    }
+    if (node->founder && !is_source)
+        log_confirm_behind(node, message->src, entries->last);
+    if ((node->founder && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
+        (!is_source && message->src != node->fetch_host))
+        return;
+    if (entries->diverged) {
+        diverge(node);
+        return;
+    }
+    hear_clock(node, message->src, entries->now_us);
+    for (size_t i = 0; i < entries->n_command; i++) {
+        uint64_t index = entries->from + i;
+        if (index == log_last(node) + 1)
+            log_take(node, entries->command[i].data, entries->command[i].len);
+    }
+    if (log_last(node) < entries->last) {
+        node->fetch_us = 0;
+        log_fetch(node);
+        return;
+    }
+    if (node->founder)
+        return; /* it asks again */
+    node->caught_up |= is_source; /* of the end, the leader's word counts */
+    if (!node->append_accepted && entries->n_command != 0)
+        node->append_us = 0; /* the index it was sent for is taken: try the next one */
+}
+
+void
+on_log_append(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogAppend *append = message->log_append;
+    if (!log_term_heard(node, append->term, LBM_NONE, message->src) || !node->founder || !node->caught_up) {
+        tell_leader(node, message->src);
+        return;
+    }
+    Lbm__LogResult result = LBM__LOG_RESULT__INIT;
+    result.token = append->token;
+    int is_late = append->until_us != 0 && (uint64_t)node->now_us > append->until_us && !LBM_BUG(LATE_IS_TAKEN);
+    result.accepted = append->index == log_last(node) + 1 && !is_late;
+    if (result.accepted) {
+        Lbm__Command *command = NULL;
+        struct lbm_diag diag;
+        if (lbm_wire_unpack_command(append->command.data, append->command.len, &command, &diag) != LBM_OK) {
+            note(node, LBM_NOTE_WARNING, "host %" PRIu32 " sent a command that cannot be read: %.160s",
+                 message->src, diag.text);
+            return;
+        }
+        lbm__command__free_unpacked(command, NULL);
+        node->has_ordered = 1;
+        log_store(node, append->command.data, append->command.len);
+    }
+    result.last = log_last(node);
+    result.term = node->term;
+    result.leader = node->host;
+    result.now_us = (uint64_t)node->now_us;
+    Lbm__Peer answer = LBM__PEER__INIT;
+    answer.body_case = LBM__PEER__BODY_LOG_RESULT;
+    answer.log_result = &result;
+    send_peer(node, message->src, &answer);
+}
+
+/* Accepted: the entry itself will come and settle the append. Refused: catch up, then try again. */
+void
+on_log_result(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogResult *result = message->log_result;
+    if (!log_term_heard(node, result->term, result->leader, message->src))
+        return;
+    hear_clock(node, message->src, result->now_us);
+    if (!within_reach(node, message->src, "log index", result->last, log_last(node), LBM_INDEX_STEP))
+        return;
+    if (node->appends.n == 0 || node->appends.at[0].token != result->token)
+        return;
+    if (result->accepted) {
+        node->append_accepted = 1;
+        return;
+    }
+    if (result->last > log_last(node)) {
+        node->fetch_us = 0;
+        log_fetch(node);
+    } else {
+        node->append_us = 0; /* what was missing has come meanwhile: try again now */
+    }
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who orders the control log, engine local: terms, and the operator's change of the role (PROTOCOL section
+ * 1).
+ *
+ * A term has one leader. Who has heard of a term takes entries of that leader alone and refuses lower terms,
+ * so a former leader is fenced by the first host it meets. A promotion asks twice: first whether all answer,
+ * then for their promise of the new term, with which they stop following the old one. What the longest copy
+ * has is taken over before the new leader orders anything.
+ *
+ * Once a promise was asked for nobody may lead but who asked, or who is promoted later: so asking goes on
+ * after an answer of failure to the operator, and after a restart, until all have promised. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "node/log/internal.h"
+
+void
+log_store_term(struct lbm_node *node, uint32_t leader)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_TERM};
+    op.as.term.term = node->term;
+    op.as.term.leader = leader;
+    persist(node, op);
+}
+
+static void
+answer_client(struct lbm_node *node, enum lbm_err err, const char *why)
+{
+    struct promotion *p = &node->promotion;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    if (p->waits && err != LBM_OK)
+        reply_error(node, p->client, p->request, err, "%s", why);
+    else if (p->waits)
+        reply(node, p->client, p->request, 1, &response);
+    p->waits = 0;
+}
+
+static void
+promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
+{
+    answer_client(node, err, why);
+    lbm_vec_free(&node->promotion.awaited);
+    node->promotion.round = PROMOTION_NONE;
+}
+
+/* A higher term: its leader is followed from here on. LBM_NONE: it has yet to take the role. */
+static void
+enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
+{
+    if (node->founder)
+        note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
+    if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
+        promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
+    node->term = term;
+    node->founder = 0;
+    node->founder_host = leader;
+    node->caught_up = 0; /* until the leader of this term says so: what came before may have other entries */
+    node->append_us = node->append_accepted = 0;
+    node->leader_clock_us = 0;
+    node->fetch_us = 0;
+    log_store_term(node, leader);
+}
+
+void
+log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
+{
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || recovered->term == 0)
+        return;
+    node->term = recovered->term;
+    node->founder = recovered->leader == node->host;
+    node->founder_host = recovered->leader;
+}
+
+/* Others know that this host leads a term of which its disk knows nothing any more. */
+static void
+lead_again(struct lbm_node *node, uint64_t term)
+{
+    if (node->promotion.round != PROMOTION_NONE && node->promotion.round != PROMOTION_CONFIRM &&
+        node->promotion.round != PROMOTION_CATCH_UP)
+        return;
+    note(node, LBM_NOTE_WARNING,
+         "the database is from before this host ordered the control log, term %" PRIu64 ": it asks the others for "
+         "what is missing",
+         term);
+    node->term = term;
+    node->founder = 1;
+    node->founder_host = node->host;
+    node->append_us = node->append_accepted = 0;
+    log_store_term(node, node->host);
+    node->promotion.round = PROMOTION_NONE;
+    log_confirm_disk(node);
+}
+
+int
+log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from)
+{
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || !within_reach(node, from, "term", term, node->term, LBM_TERM_STEP))
+        return 0;
+    if (term > node->term && leader == node->host)
+        lead_again(node, term);
+    else if (term > node->term && leader < LBM_HOSTS_MAX)
+        enter_term(node, term, leader);
+    return term == node->term;
+}
+
+int
+log_is_source(const struct lbm_node *node, uint32_t host)
+{
+    return host == node->founder_host ||
+           (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL) ||
+           (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest) ||
+           log_confirm_takes_from(node, host);
+}
+
+/* ---- the host that is promoted -------------------------------------------------------------- */
+
+void
+promote_send_poll(struct lbm_node *node, uint32_t host)
+{
+    Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
+    poll.term = node->promotion.term;
+    poll.promise = node->promotion.round == PROMOTION_PROMISE;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_POLL;
+    message.log_poll = &poll;
+    send_peer(node, host, &message);
+}
+
+void
+promote_begin_round(struct lbm_node *node, enum promotion_round round)
+{
+    struct promotion *p = &node->promotion;
+    p->round = round;
+    p->deadline_us = node->now_us + PROMOTE_US;
+    p->awaited.n = 0;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host == node->host || !lbm_view_takes_part(member))
+            continue;
+        if (lbm_vec_push(&p->awaited, member->host) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        promote_send_poll(node, member->host);
+    }
+}
+
+/* Take over: nobody has more than this host, and all who answered follow it. */
+static void
+lead(struct lbm_node *node)
+{
+    Lbm__Promote promote = LBM__PROMOTE__INIT;
+    promote.host = node->host;
+    promote.term = node->term;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_PROMOTE;
+    command.promote = &promote;
+    LBM_ASSERT(node->held == 0);
+    node->founder = 1;
+    node->founder_host = node->host;
+    node->caught_up = 1;
+    log_store_term(node, node->host);
+    log_append(node, &command);
+    note(node, LBM_NOTE_INFO, "this host orders the control log from now on, term %" PRIu64, node->term);
+    promotion_ends(node, LBM_OK, "");
+}
+
+/* Entries that only another copy has. */
+void
+promote_fetch_rest(struct lbm_node *node)
+{
+    Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
+    fetch.from = log_last(node) + 1;
+    fetch.term = node->term;
+    fetch.chain = log_chain(node, log_last(node));
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_FETCH;
+    message.log_fetch = &fetch;
+    send_peer(node, node->promotion.longest, &message);
+}
+
+/* Nobody else is asked any more. What only the longest copy has comes first. */
+static void
+take_over(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (log_last(node) >= p->last && node->log_waits.n == 0 && !log_snapshot_pending(node)) {
+        lead(node);
+        return;
+    }
+    p->round = PROMOTION_FETCH;
+    p->deadline_us = node->now_us + PROMOTE_US;
+    promote_fetch_rest(node);
+}
+
+/* The backup, if it can, else any host that is heard; LBM_NONE: there is none. */
+static uint32_t
+next_leader(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    uint32_t next = LBM_NONE;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE &&
+            !is_silent(node, member->host, SILENT_US) &&
+            (next == LBM_NONE || (self != NULL && member->host == self->buddy)))
+            next = member->host;
+    }
+    return next;
+}
+
+int
+log_hand_over(struct lbm_node *node)
+{
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->view.founder != node->host)
+        return 0;
+    uint32_t to = node->founder && node->caught_up ? next_leader(node) : LBM_NONE;
+    if (to == LBM_NONE)
+        return 1;
+    note(node, LBM_NOTE_WARNING,
+         "the database is older than what others hold of it: host %" PRIu32 " is asked to order the control log",
+         to);
+    Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
+    poll.term = node->term;
+    poll.take = 1;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LOG_POLL;
+    message.log_poll = &poll;
+    send_peer(node, to, &message);
+    return 1;
+}
+
+/* Every host that takes part must promise. */
+static void
+ask_promises(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    p->last = log_last(node);
+    p->longest = LBM_NONE;
+    promote_begin_round(node, PROMOTION_PROMISE);
+    if (p->awaited.n == 0)
+        take_over(node);
+}
+
+/* The present round has all the answers that it will get. */
+static void
+end_round(struct lbm_node *node)
+{
+    if (node->promotion.round != PROMOTION_ASK) {
+        take_over(node);
+        return;
+    }
+    enter_term(node, node->promotion.term, LBM_NONE);
+    ask_promises(node);
+}
+
+/* client 0: the leader itself asks for it. */
+static void
+promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force)
+{
+    node->promotion = (struct promotion){.client = client,
+                                         .request = request,
+                                         .waits = client != 0,
+                                         .force = force,
+                                         .term = node->term + 1,
+                                         .longest = LBM_NONE};
+    promote_begin_round(node, PROMOTION_ASK);
+    if (node->promotion.awaited.n == 0)
+        end_round(node);
+}
+
+/* Nonzero if this host may be promoted. */
+static int
+may_lead(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return self != NULL && lbm_view_takes_part(self) && self->state != LBM_MEMBER_DRAINING && is_alive(node);
+}
+
+void
+answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+{
+    struct promotion *p = &node->promotion;
+    if (!client->admin) {
+        reply_error(node, client->id, client->request, LBM_E_DENIED,
+                    "only administrators may promote a host");
+    } else if (node->engine != LBM_LOG_ENGINE_LOCAL) {
+        reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
+                    "no daemon orders this control log");
+    } else if (request->promote->force && log_confirm_force(node)) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply(node, client->id, client->request, 1, &response);
+    } else if (p->waits || p->round == PROMOTION_CONFIRM || p->round == PROMOTION_CATCH_UP) {
+        reply_error(node, client->id, client->request, LBM_E_BUSY, "%s",
+                    p->waits ? "a promotion is under way"
+                             : "this host orders the control log, and waits for hosts that may have more of it; "
+                               "lbctl status names them, --force passes them over");
+    } else if (p->round != PROMOTION_NONE) {
+        p->client = client->id; /* the one that was asked for before, and is not through */
+        p->request = client->request;
+        p->waits = 1;
+        p->force = request->promote->force != 0;
+        p->deadline_us = node->now_us + PROMOTE_US;
+    } else if (node->founder) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        reply(node, client->id, client->request, 1, &response);
+    } else if (!may_lead(node)) {
+        reply_error(node, client->id, client->request, LBM_E_STATE,
+                    "this host is no member that could do it");
+    } else {
+        promote_begin(node, client->id, client->request, request->promote->force != 0);
+    }
+}
+
+/* This host's term was promised to another one, or is over. Of two with the same term the one with the higher
+ * number takes the next term, the other gives up. */
+static void
+rival_met(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t src)
+{
+    struct promotion *p = &node->promotion;
+    uint32_t rival = position->leader != LBM_NONE ? position->leader : src;
+    if (position->term > p->term || rival > node->host) {
+        promotion_ends(node, LBM_E_BUSY, "another host is being promoted; try again");
+        return;
+    }
+    p->term++;
+    enter_term(node, p->term, LBM_NONE);
+    ask_promises(node);
+}
+
+void
+on_log_position(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogPosition *position = message->log_position;
+    struct promotion *p = &node->promotion;
+    if (!within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
+        !within_reach(node, message->src, "log index", position->last, log_last(node), LBM_INDEX_STEP))
+        return;
+    if (p->round == PROMOTION_CONFIRM) {
+        log_confirm_heard(node, position, message->src);
+        return;
+    }
+    if (p->round == PROMOTION_NONE || p->round == PROMOTION_FETCH || p->round == PROMOTION_CATCH_UP)
+        return;
+    if (p->round == PROMOTION_ASK && position->term >= p->term)
+        p->term = position->term + 1; /* somebody knows of a later one than this host did */
+    if (p->round == PROMOTION_PROMISE && position->term < p->term)
+        return; /* of the round before */
+    if (p->round == PROMOTION_PROMISE && (position->term > p->term || position->leader != node->host)) {
+        rival_met(node, position, message->src);
+        return;
+    }
+    if (p->round == PROMOTION_PROMISE && position->last > p->last) {
+        p->last = position->last;
+        p->longest = message->src;
+    }
+    for (size_t i = 0; i < p->awaited.n; i++)
+        if (p->awaited.at[i] == message->src) {
+            p->awaited.at[i] = p->awaited.at[--p->awaited.n];
+            if (p->awaited.n == 0)
+                end_round(node);
+            return;
+        }
+}
+
+/* Somebody does not answer. What was asked for a promise is asked again; what was only asked is left. */
+static void
+round_fails(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    char why[160];
+    snprintf(why, sizeof why, "host %" PRIu32 " does not answer%s",
+             p->awaited.n != 0 ? p->awaited.at[0] : p->longest,
+             p->round == PROMOTION_ASK ? "" : "; this host is promoted as soon as it does, or by --force");
+    if (p->round == PROMOTION_ASK) {
+        promotion_ends(node, LBM_E_TIMEOUT, why);
+        return;
+    }
+    answer_client(node, LBM_E_TIMEOUT, why);
+    ask_promises(node);
+}
+
+void
+promote_timer(struct lbm_node *node)
+{
+    struct promotion *p = &node->promotion;
+    if (p->round == PROMOTION_NONE)
+        return;
+    if (p->round == PROMOTION_CONFIRM || p->round == PROMOTION_CATCH_UP) {
+        log_confirm_timer(node);
+        return;
+    }
+    if (p->round == PROMOTION_FETCH && log_last(node) >= p->last && node->log_waits.n == 0 &&
+        !log_snapshot_pending(node)) {
+        lead(node);
+        return;
+    }
+    if (node->now_us < p->deadline_us)
+        return;
+    int goes_on = p->force && p->round != PROMOTION_FETCH;
+    for (size_t i = 0; i < p->awaited.n; i++)
+        goes_on &= is_silent(node, p->awaited.at[i], SILENT_US);
+    if (goes_on)
+        end_round(node);
+    else
+        round_fails(node);
+}
+
+void
+promote_resume(struct lbm_node *node)
+{
+    if (node->term == 0 || node->founder_host != LBM_NONE)
+        return;
+    node->promotion = (struct promotion){.term = node->term};
+    ask_promises(node);
+}
+
+int64_t
+promote_deadline(const struct lbm_node *node)
+{
+    return node->promotion.round == PROMOTION_NONE ? INT64_MAX : node->promotion.deadline_us;
+}
+
+/* ---- all others ----------------------------------------------------------------------------- */
+
+void
+on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__LogPoll *poll = message->log_poll;
+    if (node->engine != LBM_LOG_ENGINE_LOCAL ||
+        !within_reach(node, message->src, "term", poll->term, node->term, LBM_TERM_STEP))
+        return;
+    log_held_store(node); /* what this host says it has */
+    int is_member = lbm_view_member(&node->view, message->src) != NULL;
+    if (poll->promise && poll->term > node->term && is_member)
+        enter_term(node, poll->term, message->src);
+    if (poll->take && poll->term == node->term && message->src == node->founder_host && may_lead(node) &&
+        node->promotion.round == PROMOTION_NONE)
+        promote_begin(node, 0, 0, 0);
+    Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
+    position.term = node->term;
+    position.last = log_last(node);
+    position.leader = node->founder_host;
+    position.in_step = node->caught_up != 0;
+    Lbm__Peer answer = LBM__PEER__INIT;
+    answer.body_case = LBM__PEER__BODY_LOG_POSITION;
+    answer.log_position = &position;
+    send_peer(node, message->src, &answer);
+}

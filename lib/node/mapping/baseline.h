@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How long boundaries usually are: J of plans from nothing. The home draws some once a plan has been
+ * answered, while nobody waits; the next plan compares the mapping there is with them. Only files of lib/node
+ * include this, by state.h. */
+#ifndef LBM_NODE_MAPPING_BASELINE_H
+#define LBM_NODE_MAPPING_BASELINE_H
+
+#include "base/err.h"
+#include "base/mem.h"
+
+struct job;
+struct lbm_job_entry;
+struct lbm_node;
+struct lbm_plan;
+
+struct usual {
+    LBM_VEC(uint32_t) host;       /* that were planned with, in the order of their numbers */
+    LBM_VEC(double) hop_bytes;    /* each one's part of J, the mean of draws now and before */
+    uint32_t n_vertices;          /* of the guest then */
+    LBM_VEC(double) drawn_so_far; /* the same, summed up, of those that are being drawn, */
+    unsigned drawn;               /* so many of them */
+};
+
+void usual_free(struct usual *usual);
+
+/* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
+void usual_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
+                 const struct lbm_plan *plan);
+/* For the plan that is to be asked for: [plan_hosts.n] each host's part of J, borrowed; NULL: not known of
+ * those hosts, or of such a guest. */
+const double *usual_of(const struct job *job);
+
+#endif

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A plan of the outline (outline.h), for a job that nobody could plan as a whole: once all hosts are ready,
+ * its home asks each for its clusters, plans with what came, and tells each where its clusters go. The
+ * vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has; a home
+ * that is lost is not waited for. Nothing of it is stored: the home, or all of them, would only ask again. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/internal.h"
+
+enum {
+    CLUSTERS_HOST = 60,       /* of each host, at least */
+    CLUSTERS_MAX = 1 << 15,   /* of all, about: what a plan takes a second or two for */
+    CLUSTERS_START = 1 << 14, /* the same when a job begins: of several plans made beside each other */
+    PLANS = 2,            /* the second one has better clusters: parts of what the first has put together */
+    SHARES = 2,           /* so many clusters as so many hosts have vertices */
+    PART_ITEMS = 1 << 16, /* of each column in a message: 3.5 MB at most */
+    OUTLINE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
+};
+_Static_assert(PART_ITEMS <= LBM_ROWS_MAX, "the wire takes as many rows");
+_Static_assert(PART_ITEMS * 56u <= LBM_FRAME_BYTES_MAX,
+               "eleven columns of a part fit a frame, 5 bytes an item each");
+
+static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at most */
+
+/* Not waited for, since it is gone or has been silent for long. At the start of a job that is longer than a
+ * busy machine keeps a host silent: who is left out keeps what chance gave it, and if one host does not wait
+ * for the home all go on without a plan. A job that runs loses little. A host that was starved itself lately
+ * waits longer. */
+static int
+is_away(const struct lbm_node *node, const struct job *job, uint32_t host)
+{
+    int64_t patience_us = job->outline.again ? (int64_t)EXCLUDE_US * (1 + node->health) : OUTLINE_WAIT_US;
+    return lbm_view_number(&node->view, host) == LBM_NONE || is_silent(node, host, patience_us);
+}
+
+/* ---- answers of hosts ---------------------------------------------------------------------------------- */
+
+static uint32_t
+piece_of(size_t n, size_t at)
+{
+    return n <= at ? 0 : n - at < PART_ITEMS ? (uint32_t)(n - at) : PART_ITEMS;
+}
+
+/* Point the columns of a message to the items of a part from `at` on. Nonzero if these are the last ones. */
+static int
+put_piece(struct outline_part *part, size_t at, Lbm__OutlinePart *message)
+{
+    message->n_work = piece_of(part->work.n, at);
+    message->work = part->work.at + (message->n_work != 0 ? at : 0);
+    message->n_pin = piece_of(part->pin.n, at);
+    message->pin = part->pin.at + (message->n_pin != 0 ? at : 0);
+    message->n_from = message->n_to = message->n_weight = piece_of(part->from.n, at);
+    size_t edge = message->n_from != 0 ? at : 0;
+    message->from = part->from.at + edge;
+    message->to = part->to.at + edge;
+    message->weight = part->weight.at + edge;
+    message->n_vertex = message->n_cluster = piece_of(part->vertex.n, at);
+    size_t border = message->n_vertex != 0 ? at : 0;
+    message->vertex = part->vertex.at + border;
+    message->cluster = part->cluster.at + border;
+    message->n_out_from = message->n_out_to = message->n_out_weight = piece_of(part->out_from.n, at);
+    size_t out = message->n_out_from != 0 ? at : 0;
+    message->out_from = part->out_from.at + out;
+    message->out_to = part->out_to.at + out;
+    message->out_weight = part->out_weight.at + out;
+    size_t end = at + PART_ITEMS;
+    return part->work.n <= end && part->from.n <= end && part->vertex.n <= end && part->out_from.n <= end;
+}
+
+static void
+send_part(struct lbm_node *node, const struct job *job, uint32_t home, struct outline_part *part)
+{
+    size_t at = 0;
+    int is_last;
+    do {
+        Lbm__OutlinePart body = LBM__OUTLINE_PART__INIT;
+        body.job = job->id;
+        body.round = job->outline.round;
+        body.clusters = part->clusters;
+        body.last = (uint32_t)(is_last = put_piece(part, at, &body));
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_OUTLINE_PART;
+        message.outline_part = &body;
+        send_peer(node, home, &message);
+        at += PART_ITEMS;
+    } while (!is_last && node->failed == LBM_OK);
+}
+
+/* Put what this host owns into clusters. Errors: LBM_E_NOMEM; part to be freed all the same. */
+static enum lbm_err
+cluster_own(struct lbm_node *node, struct job *job, double share, uint32_t work_max,
+            struct outline_part *part)
+{
+    *part = (struct outline_part){0};
+    enum lbm_err err = lbm_shard_patch(&job->shard);
+    if (err == LBM_OK)
+        err = outline_cluster(&job->shard, share, work_max, &node->rng, part, &job->outline);
+    part->host = node->host;
+    return err;
+}
+
+void
+on_outline_ask(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__OutlineAsk *ask = message->outline_ask;
+    struct job *job = job_of(node, ask->job);
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, ask->job);
+    if (job == NULL || entry == NULL || entry->home != message->src ||
+        (job->phase != LBM_PHASE_MAPPING && !job->was_settled))
+        return;
+    struct outline_part part;
+    job->outline.round = ask->round;
+    job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
+    if (job->phase != LBM_PHASE_MAPPING)
+        outline_answers_again(node, job);
+    if (cluster_own(node, job, ask->share, ask->work_max, &part) == LBM_OK)
+        send_part(node, job, message->src, &part);
+    else
+        fail(node, LBM_E_NOMEM);
+    outline_part_free(&part);
+}
+
+int
+outline_awaits_plan(const struct lbm_node *node, const struct job *job)
+{
+    return job->outline.vertex.n != 0 && node->now_us < job->outline.until_us;
+}
+
+static void
+follow_row(struct job *job, struct lbm_vertex *vertex, uint32_t self, uint32_t to, const double *x)
+{
+    vertex->wish = to != self ? to : LBM_NONE;
+    if (x != NULL)
+        memcpy(vertex->x, x, job->shard.m * sizeof *x);
+}
+
+/* The plan for this host's clusters: their vertices wish to go there. */
+static void
+follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, const double *position,
+            int more)
+{
+    struct outline *o = &job->outline;
+    lbm_shard_touch(&job->shard);
+    for (size_t i = 0; i < o->vertex.n; i++) {
+        struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
+        uint32_t cluster = o->cluster.at[i];
+        if (vertex == NULL || vertex->stage != LBM_STAGE_OWN)
+            continue;
+        if (vertex->pin != LBM_NONE)
+            follow_row(job, vertex, node->host, vertex->pin, NULL);
+        else if (cluster < n)
+            follow_row(job, vertex, node->host, host[cluster],
+                       position != NULL ? &position[(size_t)cluster * job->shard.m] : NULL);
+    }
+    wishes_changed(job);
+    lbm_vec_free(&o->vertex);
+    lbm_vec_free(&o->cluster);
+    job->outlined = 1;
+    o->more = more;
+    job->ready = 0;
+    job->sweeps = 0;
+    job->tick_us = node->ping_us = node->now_us;
+    ghosts_are_due(job, GHOSTS_ALL);
+}
+
+void
+on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__OutlinePlan *plan = message->outline_plan;
+    struct job *job = job_of(node, plan->job);
+    if (job == NULL || job->outline.round != plan->round ||
+        (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
+        return;
+    if (job->phase == LBM_PHASE_MAPPING) {
+        follow_plan(node, job, plan->n_host, plan->host, plan->n_position != 0 ? plan->position : NULL,
+                    plan->more != 0);
+    } else if (job->was_settled) {
+        job->whole = plan->sum != 0 ? plan->sum : job->whole;
+        outline_follow_again(node, job, plan->n_host, plan->host, plan->comes);
+    }
+}
+
+/* ---- the home asks ------------------------------------------------------------------------------------- */
+
+static enum lbm_err
+append(struct outline_part *part, const Lbm__OutlinePart *piece)
+{
+    const struct {
+        struct outline_list *to;
+        const uint32_t *from;
+        size_t n;
+    } column[] = {{&part->work, piece->work, piece->n_work},
+                  {&part->pin, piece->pin, piece->n_pin},
+                  {&part->from, piece->from, piece->n_from},
+                  {&part->to, piece->to, piece->n_to},
+                  {&part->weight, piece->weight, piece->n_weight},
+                  {&part->vertex, piece->vertex, piece->n_vertex},
+                  {&part->cluster, piece->cluster, piece->n_cluster},
+                  {&part->out_from, piece->out_from, piece->n_out_from},
+                  {&part->out_to, piece->out_to, piece->n_out_to},
+                  {&part->out_weight, piece->out_weight, piece->n_out_weight}};
+    for (size_t i = 0; i < sizeof column / sizeof *column; i++) {
+        struct outline_list *to = column[i].to;
+        if (lbm_vec_reserve(to, column[i].n) != LBM_OK)
+            return LBM_E_NOMEM;
+        if (column[i].n != 0)
+            memcpy(&to->at[to->n], column[i].from, column[i].n * sizeof *to->at);
+        to->n += column[i].n;
+    }
+    return LBM_OK;
+}
+
+void
+on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__OutlinePart *piece = message->outline_part;
+    struct job *job = job_of(node, piece->job);
+    if (job == NULL || job->outline.state != OUTLINE_ASKED || job->outline.round != piece->round)
+        return;
+    for (size_t i = 0; i < job->outline.parts.n; i++) {
+        struct outline_part *part = &job->outline.parts.at[i];
+        if (part->host != message->src || part->is_whole)
+            continue;
+        if (append(part, piece) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        part->clusters = piece->clusters;
+        part->is_whole = piece->last != 0;
+        if (part->is_whole)
+            job->tick_us = node->now_us;
+    }
+}
+
+void
+outline_end(struct job *job)
+{
+    if (!job->planning)
+        job_free_guest(job);
+    outline_free(&job->outline);
+    job->outline.state = OUTLINE_OVER;
+}
+
+static void
+ask(struct lbm_node *node, struct job *job, uint32_t host, double share, uint32_t work_max)
+{
+    Lbm__OutlineAsk body = LBM__OUTLINE_ASK__INIT;
+    body.job = job->id;
+    body.round = job->outline.round;
+    body.share = share;
+    body.work_max = work_max;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OUTLINE_ASK;
+    message.outline_ask = &body;
+    send_peer(node, host, &message);
+}
+
+void
+outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    uint32_t n_hosts = node->view.hosts.n;
+    double n = load_count(node, entry), want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
+    want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_START), n / 2);
+    if (n_hosts < 2 || want < 1) {
+        outline_end(job);
+        return;
+    }
+    double heavy = ceil(WORK_RATIO * (double)load_whole(node, entry) / want);
+    uint32_t work_max = heavy < LBM_WEIGHT_MAX ? (uint32_t)heavy : LBM_WEIGHT_MAX;
+    job->outline.state = OUTLINE_ASKED;
+    job->outline.round = lbm_rng_next(&node->rng) | 1;
+    job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
+    for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
+        struct outline_part part = {.host = lbm_view_host(&node->view, p)};
+        int waits_for = !is_away(node, job, part.host) && !(job->outline.again && is_aside(node, part.host));
+        if (part.host != node->host && !waits_for)
+            continue;
+        if (part.host != node->host)
+            ask(node, job, part.host, want / n, work_max);
+        else if (cluster_own(node, job, want / n, work_max, &part) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+        if (lbm_vec_push(&job->outline.parts, part) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+}
+
+/* ---- the home plans ------------------------------------------------------------------------------------ */
+
+static void
+send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__OutlinePlan *body)
+{
+    body->job = job->id;
+    body->round = job->outline.round;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
+    message.outline_plan = body;
+    send_peer(node, to, &message);
+}
+
+/* Leave out what is not whole, or makes no sense; its host takes part in nothing then, and need not wait. */
+static void
+drop_parts(struct lbm_node *node, const struct job *job, struct outline *o)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < o->parts.n; i++) {
+        struct outline_part *part = &o->parts.at[i];
+        int is_here = lbm_view_number(&node->view, part->host) != LBM_NONE;
+        if (part->is_whole && is_here && outline_part_fits(part)) {
+            o->parts.at[kept++] = *part;
+            continue;
+        }
+        Lbm__OutlinePlan nothing = LBM__OUTLINE_PLAN__INIT;
+        if (o->again && is_here && part->host != node->host)
+            send_plan(node, job, part->host, &nothing);
+        outline_part_free(part);
+    }
+    o->parts.n = kept;
+}
+
+/* The hosts whose parts are known, as the plan wants them. Errors: LBM_E_NOMEM, LBM_E_STATE (they do not make
+ * a network by themselves). */
+static enum lbm_err
+build_hosts(struct lbm_node *node, struct job *job)
+{
+    const struct outline *o = &job->outline;
+    struct lbm_hosts all = {0};
+    struct lbm_diag diag;
+    uint32_t n = node->view.hosts.n, *number = lbm_alloc(n, sizeof *number);
+    uint8_t *gone = lbm_alloc(n, 1);
+    enum lbm_err err =
+        number == NULL || gone == NULL ? LBM_E_NOMEM : lbm_view_build_hosts(&node->view, &all, &diag);
+    if (err == LBM_OK && all.n != n)
+        err = LBM_E_STATE; /* the members make no network just now: their numbers are those of before */
+    for (uint32_t p = 0; p < n && err == LBM_OK; p++)
+        gone[p] = 1;
+    for (size_t i = 0; i < o->parts.n && err == LBM_OK; i++) {
+        gone[lbm_view_number(&node->view, o->parts.at[i].host)] = 0;
+        err = lbm_vec_push(&job->plan_ids, o->parts.at[i].host); /* in the order of numbers, as asked */
+    }
+    if (err == LBM_OK && o->parts.n < n)
+        err = lbm_hosts_without(&all, gone, number, &job->plan_hosts, &diag);
+    if (err == LBM_OK && o->parts.n == n) {
+        job->plan_hosts = all;
+        all = (struct lbm_hosts){0};
+    }
+    lbm_hosts_free(&all);
+    free(number);
+    free(gone);
+    return err == LBM_OK || err == LBM_E_NOMEM ? err : LBM_E_STATE;
+}
+
+/* Which part each cluster is of: parts have the numbers that their hosts have in the plan. Owned by the
+ * caller; NULL: memory. */
+static uint32_t *
+current_hosts(const struct outline *o, uint32_t n)
+{
+    uint32_t *current = lbm_alloc(n, sizeof *current), at = 0;
+    for (size_t i = 0; i < o->parts.n && current != NULL; i++)
+        for (uint32_t c = 0; c < o->parts.at[i].clusters; c++)
+            current[at++] = (uint32_t)i;
+    return current;
+}
+
+static void spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                         const struct lbm_plan *plan);
+
+static void
+plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    struct lbm_graph *g = lbm_alloc(1, sizeof *g);
+    drop_parts(node, job, o);
+    enum lbm_err err = g == NULL ? LBM_E_NOMEM : o->parts.n < 2 ? LBM_E_STATE : outline_graph(o, g);
+    job->guest = g;
+    if (err == LBM_OK)
+        err = build_hosts(node, job);
+    if (err == LBM_OK && (job->plan_current = current_hosts(o, g->n)) == NULL)
+        err = LBM_E_NOMEM;
+    if (err == LBM_OK && g->n != 0) {
+        o->state = OUTLINE_PLANNING;
+        plan_ask(node, job, entry, LBM_START_PLAN);
+        return;
+    }
+    if (o->again)
+        spread_again(node, job, entry, NULL);
+    outline_end(job);
+    if (err == LBM_E_NOMEM)
+        fail(node, err);
+}
+
+/* Nonzero if the clusters should stay: loads are right as they are, and J is as low as the plan's; or, in a
+ * job that runs, the plan does not make loads even. */
+static int
+is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *plan)
+{
+    const struct lbm_graph *g = job->guest;
+    const struct lbm_hosts *h = &job->plan_hosts;
+    const uint32_t *part = job->plan_current;
+    uint64_t *load = lbm_alloc(h->n, sizeof *load), *limit = lbm_alloc(h->n, sizeof *limit);
+    int well = load != NULL && limit != NULL && lbm_map_limits(g, h, imbalance, limit) == LBM_OK;
+    if (well) {
+        double hop_bytes = (double)lbm_map_hop_bytes(g, h, part);
+        double planned = (double)lbm_map_hop_bytes(g, h, plan->part);
+        lbm_map_loads(g, h->n, part, load);
+        uint64_t over = lbm_map_excess(h->n, load, limit);
+        well = over == 0 && hop_bytes <= planned;
+        if (job->outline.again) {
+            lbm_map_loads(g, h->n, plan->part, load);
+            well = lbm_map_excess(h->n, load, limit) >= over;
+        }
+    }
+    free(load);
+    free(limit);
+    return well;
+}
+
+/* Regions and frame are those of the plan; an anchored guest keeps its own. */
+static void
+take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
+{
+    if (!job->frame_fixed || job->outline.framed) {
+        job->outline.framed = 1;
+        lbm_affine_identity(&job->frame, job->shard.m);
+        frame_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
+    }
+    frame_is_new(job);
+    job->frame_fixed = 1;
+    job->outlined = 1;
+}
+
+/* Work that the plan takes from elsewhere to a host, of that number in it. */
+static uint64_t
+work_to(const struct job *job, const struct lbm_plan *plan, uint32_t p)
+{
+    uint64_t work = 0;
+    for (uint32_t c = 0; c < plan->n; c++)
+        work += plan->part[c] == p && job->plan_current[c] != p ? lbm_graph_work(job->guest, c) : 0;
+    return work;
+}
+
+/* Where the clusters of a job that runs go; NULL: nowhere, and nobody need wait. Frame, regions and positions
+ * stay as they are. What the plan has taken the whole to be holds for what follows, if no vertex was under
+ * way to another host. */
+static void
+spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+             const struct lbm_plan *plan)
+{
+    const struct outline *o = &job->outline;
+    uint32_t n = plan != NULL ? plan->n : 0, *host = lbm_alloc(n, sizeof *host), first = 0;
+    if (host == NULL) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t c = 0; c < n; c++)
+        host[c] = job->plan_ids.at[plan->part[c]];
+    if (n != 0 && n == load_count(node, entry))
+        job->whole = lbm_graph_total_work(job->guest);
+    for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
+        const struct outline_part *part = &o->parts.at[i];
+        Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
+        body.n_host = plan != NULL ? part->clusters : 0;
+        body.host = &host[first];
+        body.comes = plan != NULL ? work_to(job, plan, (uint32_t)i) : 0;
+        body.sum = job->whole;
+        if (part->host != node->host)
+            send_plan(node, job, part->host, &body);
+        else
+            outline_follow_again(node, job, body.n_host, body.host, body.comes);
+        first += (uint32_t)body.n_host;
+    }
+    free(host);
+}
+
+static void
+spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
+{
+    struct outline *o = &job->outline;
+    int has_positions = !job->frame_fixed || o->framed;
+    uint32_t *host = plan->part, first = 0;
+    for (uint32_t c = 0; c < plan->n; c++)
+        host[c] = job->plan_ids.at[plan->part[c]];
+    take_frame(node, job, plan);
+    o->more = o->planned < PLANS;
+    for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
+        const struct outline_part *part = &o->parts.at[i];
+        double *position = has_positions ? &plan->x[(size_t)first * plan->m] : NULL;
+        Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
+        body.more = o->planned < PLANS;
+        body.n_host = part->clusters;
+        body.host = &host[first];
+        body.n_position = position != NULL ? (size_t)part->clusters * plan->m : 0;
+        body.position = position;
+        if (part->host != node->host)
+            send_plan(node, job, part->host, &body);
+        else
+            follow_plan(node, job, part->clusters, &host[first], position, o->planned < PLANS);
+        first += part->clusters;
+    }
+    frame_send_all(node, job);
+}
+
+void
+outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
+                struct lbm_plan *plan)
+{
+    LBM_ASSERT(job->outline.state == OUTLINE_PLANNING);
+    if (err == LBM_E_NOMEM)
+        fail(node, err);
+    job->outline.planned += !job->outline.again;
+    int is_asked = job->outline.again ? job->was_settled : job->phase == LBM_PHASE_MAPPING;
+    int moves = err == LBM_OK && is_asked && !is_well_placed(job, entry->imbalance, plan);
+    if (job->outline.again)
+        spread_again(node, job, entry, moves ? plan : NULL);
+    else if (moves)
+        spread(node, job, plan);
+    if (err == LBM_OK && job->outline.again) {
+        usual_begin(node, job, entry);
+        return;
+    }
+    outline_end(job);
+    if (moves && !job->outline.again && job->outline.planned < PLANS)
+        job->outline.state = OUTLINE_NONE;
+}
+
+void
+outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    int are_whole = 1;
+    for (size_t i = 0; i < o->parts.n; i++)
+        are_whole &= o->parts.at[i].is_whole || is_away(node, job, o->parts.at[i].host);
+    if (o->state == OUTLINE_ASKED && !job->planning && (are_whole || node->now_us >= o->until_us))
+        plan(node, job, entry);
+}
+
+int
+outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct outline *o = &job->outline;
+    if ((!follows_regions(job, entry) && !o->more) || o->state == OUTLINE_OVER)
+        return 0;
+    if (entry->home != node->host)
+        return !is_away(node, job, entry->home);
+    if (o->state == OUTLINE_NONE)
+        outline_begin(node, job, entry);
+    outline_go_on(node, job, entry);
+    return o->state != OUTLINE_OVER;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The frame of a job, from raw coordinates to Omega, and the weights of its regions; how its home comes by
+ * both while a guest without anchors diffuses is frame.c. Only files of lib/node include this, by internal.h.
+ */
+#ifndef LBM_NODE_MAPPING_NORMALIZATION_H
+#define LBM_NODE_MAPPING_NORMALIZATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/wire.h"
+
+struct lbm_node;
+struct lbm_job_entry;
+struct job;
+
+/* Position of a vertex in Omega. In: raw [m]. Out: x [m] */
+void frame_place(const struct job *job, const double *raw, double *x);
+
+/* Power weights of regions [hosts of the view], squared length units of Omega, by the numbers of hosts; the
+ * caller frees. NULL: memory, and the node has failed. */
+double *frame_weights(struct lbm_node *node, const struct job *job);
+
+/* These are the regions from now on. In: host [n] ids, weight [n]. The node fails if memory is short. */
+void frame_set_regions(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
+                       const double *weight);
+
+/* The job has another frame, newer than all that were heard of. Home only. */
+void frame_is_new(struct job *job);
+void frame_send(struct lbm_node *node, struct job *job, uint32_t host); /* to one that lags */
+void frame_send_all(struct lbm_node *node, struct job *job);
+
+/* Nonzero if the home has made a frame of what it was last told, or if that is not so any more. */
+int frame_wants_stats(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry);
+/* To the home: what renormalization wants to know of this host's vertices (HEI97 section 5). The patch is
+ * valid. */
+void frame_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void frame_free(struct job *job); /* what was told, and heard of others */
+void on_stats(struct lbm_node *node, const Lbm__Peer *message);
+void on_frame(struct lbm_node *node, const Lbm__Peer *message);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A host that drains (PROTOCOL section 4, HEI97 section 10): its region goes to the neighbours, its vertices
+ * follow by ordinary handoffs, and it leaves when nothing of it is needed any more. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/internal.h"
+
+static int
+is_active(const struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    return member != NULL && member->state == LBM_MEMBER_ACTIVE;
+}
+
+/* The ACTIVE host that most of a row's edges lead to, wishes of own neighbours counted as places; LBM_NONE:
+ * no edge leads out yet. */
+static uint32_t
+pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row)
+{
+    const struct lbm_patch *patch = &shard->patch;
+    uint32_t best = LBM_NONE;
+    uint64_t most = 0;
+    for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
+        uint64_t sum = 0;
+        uint32_t host = LBM_NONE;
+        for (uint64_t f = e; f < patch->g.offset[row + 1]; f++) {
+            uint32_t to = patch->g.target[f];
+            uint32_t there = to < patch->g.n ? shard->vertices.at[patch->vertex[to]].wish
+                                             : shard->ghosts.at[patch->ghost[to - patch->g.n]].host;
+            if (there == LBM_NONE || !is_active(node, there))
+                continue;
+            if (f == e)
+                host = there;
+            if (there == host)
+                sum += patch->g.weight[f];
+            if (host == LBM_NONE)
+                break;
+        }
+        if (host != LBM_NONE && (sum > most || (sum == most && host < best))) {
+            most = sum;
+            best = host;
+        }
+    }
+    return best;
+}
+
+/* Somebody for vertices that nothing pulls: a linked ACTIVE host if there is one, else the first. */
+static uint32_t
+nearest_active(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    for (size_t k = 0; self != NULL && k < self->n_links; k++)
+        if (is_active(node, self->links[k].q))
+            return self->links[k].q;
+    return lbm_view_host(&node->view, 0);
+}
+
+static uint32_t *
+wish_of(struct lbm_shard *shard, uint32_t row)
+{
+    return &shard->vertices.at[shard->patch.vertex[row]].wish;
+}
+
+/* The neighbours' parts grow into this one, layer by layer, until all is shared out: a layer takes all rows
+ * that somebody pulls; of the others only those beside it can be pulled after it. In: front [n] all rows; to,
+ * next, is_next [n] for what is under way, is_next 0. */
+static void
+grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint32_t *to, uint32_t *next,
+     uint8_t *is_next)
+{
+    const struct lbm_graph *g = &shard->patch.g;
+    for (uint32_t n_front = g->n, n_next; n_front != 0; n_front = n_next) {
+        n_next = 0;
+        for (uint32_t i = 0; i < n_front; i++) {
+            is_next[front[i]] = 0;
+            to[i] = *wish_of(shard, front[i]) == LBM_NONE ? pull_of(node, shard, front[i]) : LBM_NONE;
+        }
+        for (uint32_t i = 0; i < n_front; i++) {
+            if (to[i] == LBM_NONE)
+                continue;
+            *wish_of(shard, front[i]) = to[i];
+            for (uint64_t e = g->offset[front[i]]; e < g->offset[front[i] + 1]; e++) {
+                uint32_t beside = g->target[e];
+                if (beside < g->n && !is_next[beside] && *wish_of(shard, beside) == LBM_NONE) {
+                    is_next[beside] = 1;
+                    next[n_next++] = beside;
+                }
+            }
+        }
+        uint32_t *swap = front;
+        front = next;
+        next = swap;
+    }
+}
+
+/* Wish every own vertex onto an ACTIVE host near its neighbours. */
+static void
+drain_job(struct lbm_node *node, struct job *job)
+{
+    struct lbm_shard *shard = &job->shard;
+    if (shard->n_own == 0)
+        return;
+    if (lbm_shard_patch(shard) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    uint32_t n = shard->patch.g.n, *rows = lbm_alloc(3 * (size_t)n, sizeof *rows);
+    uint8_t *is_next = lbm_alloc(n, 1);
+    if (rows == NULL || is_next == NULL)
+        fail(node, LBM_E_NOMEM);
+    for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++) {
+        uint32_t pin = shard->vertices.at[shard->patch.vertex[row]].pin;
+        rows[row] = row;
+        if (*wish_of(shard, row) != LBM_NONE && !is_active(node, *wish_of(shard, row)))
+            *wish_of(shard, row) = LBM_NONE;
+        if (pin != LBM_NONE && is_active(node, pin)) /* nobody else may take it */
+            *wish_of(shard, row) = pin;
+    }
+    if (node->failed == LBM_OK)
+        grow(node, shard, rows, rows + n, rows + 2 * (size_t)n, is_next);
+    for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++)
+        if (*wish_of(shard, row) == LBM_NONE)
+            *wish_of(shard, row) = nearest_active(node);
+    wishes_changed(job);
+    free(rows);
+    free(is_next);
+}
+
+/* Nothing here that anybody could still need: no vertex, no answer owed, no source that may offer again. */
+static int
+is_empty(const struct lbm_node *node)
+{
+    for (size_t j = 0; j < node->jobs.n; j++) {
+        const struct job *job = node->jobs.at[j];
+        if (job->shard.n_own != 0 || job->shard.n_out != 0 || job->planning)
+            return 0;
+        for (size_t i = 0; i < job->shard.vertices.n; i++) {
+            const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
+            if (vertex->stage != LBM_STAGE_NONE &&
+                (!vertex->fin || vertex->n_news != 0 || !is_acked(node, vertex)))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+/* A ward that is silent may be lost, and what is kept here all that is left of it: others evict it first. */
+static int
+wards_are_well(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->watched.n; i++) /* wards are among them */
+        if (lbm_view_member(&node->view, node->watched.at[i])->buddy == node->host &&
+            is_silent(node, node->watched.at[i], SILENT_US))
+            return 0;
+    return 1;
+}
+
+/* This host's buddy drains, and another one could take its place. What it holds is forgotten then: so not before
+ * it has said that it does not hold more than this disk. */
+static int
+wants_other_buddy(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self == NULL || !is_alive(node) || !node->caught_up || !node->stream.compared)
+        return 0;
+    const struct lbm_member *buddy = lbm_view_member(&node->view, self->buddy);
+    return buddy != NULL && buddy->state == LBM_MEMBER_DRAINING &&
+           lbm_view_has_other_buddy(&node->view, self);
+}
+
+static void
+change_buddy(struct lbm_node *node)
+{
+    if (!may_propose(node))
+        return;
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__ChangeBuddy change = LBM__CHANGE_BUDDY__INIT;
+    change.host = node->host;
+    change.incarnation = node->incarnation;
+    change.view = self->buddy_view;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_CHANGE_BUDDY;
+    command.change_buddy = &change;
+    log_append(node, &command);
+}
+
+void
+drain_timer(struct lbm_node *node)
+{
+    if (wants_other_buddy(node))
+        change_buddy(node);
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !is_alive(node) || !node->caught_up ||
+        node->now_us < node->drain_us)
+        return;
+    node->drain_us = node->now_us + MAPPING_TICK_US;
+    /* It is needed until another one is promoted, or active. */
+    int is_needed = (node->engine == LBM_LOG_ENGINE_LOCAL && node->view.founder == node->host) ||
+                    lbm_view_host(&node->view, 0) == LBM_NONE;
+    for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
+        struct job *job = node->jobs.at[i];
+        if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
+            /* Everybody's wish is known, unless some are not on the lists: they are looked for now and then.
+             */
+            uint32_t waiting = wishes_pump(node, job);
+            if (waiting < job->shard.n_own && node->now_us >= job->drain_us) {
+                job->drain_us = node->now_us + DRAIN_LOOK_US;
+                drain_job(node, job);
+                (void)wishes_pump(node, job);
+            }
+        }
+    }
+    if (is_needed || !is_empty(node) || !wards_are_well(node) ||
+        (!all_adopted(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) || !may_propose(node))
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__Leave leave = LBM__LEAVE__INIT;
+    leave.host = node->host;
+    leave.incarnation = node->incarnation;
+    leave.known = node->view.index;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_LEAVE;
+    command.leave = &leave;
+    log_append(node, &command);
+}
+
+int64_t
+drain_deadline(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && is_alive(node) && node->caught_up;
+    int64_t when = drains ? node->drain_us : INT64_MAX;
+    return wants_other_buddy(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
+               ? node->propose_us
+               : when;
+}

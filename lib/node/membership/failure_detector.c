@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Silence, suspicion, eviction (PROTOCOL section 1). A host is suspected when nothing is heard of it over the
+ * very connections that carry data. Eviction is proposed when two hosts suspect it for a while, seldom
+ * enough that a dead switch does not dissolve a cluster, and never by a host that has reason to doubt
+ * itself: one that was not running, or that suspects most of the others. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/internal.h"
+#include "node/log/internal.h"
+
+enum { MINUTE_US = 60000000, TEN_MINUTES_US = 600000000, HEALTH_STEP_US = 10000000, SUSPECTS_MAX = 256 };
+
+int
+may_propose(const struct lbm_node *node)
+{
+    return node->now_us >= node->propose_us && node->appends.n < PROPOSALS_MAX;
+}
+
+/* A step that comes much later than asked for: this host did not run, and has not heard what it missed. */
+void
+suspect_step(struct lbm_node *node)
+{
+    int64_t late_us =
+        node->expected_us != 0 && node->expected_us != INT64_MAX ? node->now_us - node->expected_us : 0;
+    if (late_us < STARVED_US)
+        return;
+    for (size_t i = 0; i < node->peers.n; i++) {
+        struct peer *peer = &node->peers.at[i];
+        peer->heard_us += peer->heard_us != 0 ? late_us : 0;
+        peer->suspect_us = 0;
+    }
+    node->health = node->health < HEALTH_MAX ? node->health + 1 : HEALTH_MAX;
+    node->health_us = node->now_us + HEALTH_STEP_US;
+    if (node->founder && late_us >= SILENT_US)
+        log_confirm(node); /* the others may have promoted another one */
+}
+
+static int
+are_linked(const struct lbm_node *node, const struct lbm_member *member)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    for (size_t k = 0; k < member->n_links; k++)
+        if (member->links[k].q == node->host)
+            return 1;
+    for (size_t k = 0; self != NULL && k < self->n_links; k++)
+        if (self->links[k].q == member->host)
+            return 1;
+    return 0;
+}
+
+int
+is_watched(const struct lbm_node *node, const struct lbm_member *member)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (member->host == node->host || !lbm_view_takes_part(member))
+        return 0;
+    return node->view.members.n <= LBM_VIEW_SMALL || member->buddy == node->host ||
+           (self != NULL && self->buddy == member->host) || are_linked(node, member);
+}
+
+/* ---- who suspects whom ---------------------------------------------------------------------- */
+
+static void
+forget_suspectors(struct peer *peer)
+{
+    peer->suspect_us = 0;
+    peer->suspectors.n = 0;
+}
+
+static void
+add_suspector(struct lbm_node *node, struct peer *peer, uint32_t from)
+{
+    for (size_t i = 0; i < peer->suspectors.n; i++)
+        if (peer->suspectors.at[i].host == from) {
+            peer->suspectors.at[i].heard_us = node->now_us;
+            return;
+        }
+    if (!peer->is_doubted && lbm_vec_push(&node->doubted, peer->host) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    peer->is_doubted = 1;
+    struct suspector suspector = {from, node->now_us, node->now_us};
+    if (lbm_vec_push(&peer->suspectors, suspector) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+/* Every ping names all that its sender suspects: who is not named is not suspected any more. */
+void
+suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect)
+{
+    for (size_t i = 0; i < n && i < SUSPECTS_MAX; i++) {
+        struct peer *peer = suspect[i] != node->host ? peer_of(node, suspect[i]) : NULL;
+        if (peer != NULL && lbm_view_member(&node->view, suspect[i]) != NULL)
+            add_suspector(node, peer, from);
+    }
+    size_t doubted = 0;
+    for (size_t i = 0; i < node->doubted.n; i++) {
+        struct peer *peer = peer_known(node, node->doubted.at[i]);
+        size_t kept = 0;
+        for (size_t k = 0; k < peer->suspectors.n; k++) {
+            const struct suspector *other = &peer->suspectors.at[k];
+            if (node->now_us - other->heard_us < 3 * PING_US &&
+                (other->host != from || other->heard_us == node->now_us))
+                peer->suspectors.at[kept++] = *other;
+        }
+        peer->suspectors.n = kept;
+        peer->is_doubted = kept != 0;
+        if (kept != 0)
+            node->doubted.at[doubted++] = peer->host;
+    }
+    node->doubted.n = doubted;
+}
+
+uint32_t
+suspect_count(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = peer_known(node, host);
+    return peer != NULL ? (uint32_t)peer->suspectors.n + (peer->suspect_us != 0) : 0;
+}
+
+/* Others that have suspected it long enough. */
+static uint32_t
+confirmed_by_others(const struct lbm_node *node, const struct peer *peer)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < peer->suspectors.n; i++)
+        n += node->now_us - peer->suspectors.at[i].since_us >= CONFIRM_US / 2 &&
+             node->now_us - peer->suspectors.at[i].heard_us < 3 * PING_US;
+    return n;
+}
+
+/* ---- evicting ------------------------------------------------------------------------------- */
+
+/* A peer may be another incarnation now: what was thought of the one before is void. */
+static void
+look_at(struct lbm_node *node, struct peer *peer)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, peer->host);
+    if (member != NULL && lbm_view_takes_part(member) && member->incarnation == peer->incarnation)
+        return;
+    forget_suspectors(peer);
+    peer->incarnation = member != NULL ? member->incarnation : 0;
+    peer->since_us = node->now_us;
+}
+
+static void
+watch_all(struct lbm_node *node)
+{
+    node->watched.n = 0;
+    for (size_t i = 0; i < node->view.members.n; i++)
+        if (is_watched(node, &node->view.members.at[i]) &&
+            lbm_vec_push(&node->watched, node->view.members.at[i].host) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+}
+
+/* Put one host into the list, or take it out. */
+static void
+watch(struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    int wanted = member != NULL && is_watched(node, member);
+    size_t at = 0, n = node->watched.n;
+    while (at < n && node->watched.at[at] < host)
+        at++;
+    int there = at < n && node->watched.at[at] == host;
+    if (wanted == there)
+        return;
+    if (wanted && lbm_vec_reserve(&node->watched, 1) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    memmove(&node->watched.at[at + (size_t)wanted], &node->watched.at[at + (size_t)there],
+            (n - at - (size_t)there) * sizeof *node->watched.at);
+    node->watched.n = n + (size_t)wanted - (size_t)there;
+    if (wanted)
+        node->watched.at[at] = host;
+}
+
+void
+suspect_view_changed(struct lbm_node *node, int all)
+{
+    size_t n = node->view.touched.n;
+    /* Whom this host watches follows from itself too, and from the size of the cluster. */
+    int all_watched = all || node->view.members.n <= LBM_VIEW_SMALL + 1;
+    for (size_t i = 0; !all && i < n; i++)
+        all_watched |= node->view.touched.at[i] == node->host;
+    if (all_watched)
+        watch_all(node);
+    for (size_t i = 0; !all_watched && i < n; i++)
+        watch(node, node->view.touched.at[i]);
+    for (size_t i = 0; i < (all ? node->peers.n : n); i++) {
+        struct peer *peer = all ? &node->peers.at[i] : peer_known(node, node->view.touched.at[i]);
+        if (peer != NULL)
+            look_at(node, peer);
+    }
+    /* Evictions by anybody count: the cap is the cluster's. Those before this host caught up are past. */
+    if (!node->caught_up)
+        node->evictions_seen = node->view.index;
+    for (size_t i = 0; i < node->view.departed.n; i++)
+        if (node->view.departed.at[i].evicted && node->view.departed.at[i].view > node->evictions_seen) {
+            if (lbm_vec_push(&node->evictions, node->now_us) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+            note(node, LBM_NOTE_INFO, "host %" PRIu32 " is evicted; host %" PRIu32 " takes over",
+                 node->view.departed.at[i].host, node->view.departed.at[i].heir);
+        }
+    node->evictions_seen = node->view.index;
+}
+
+/* Nonzero if the cap on automatic evictions leaves room for one more. */
+static int
+may_evict(struct lbm_node *node)
+{
+    size_t kept = 0, in_minute = 0;
+    for (size_t i = 0; i < node->evictions.n; i++) {
+        if (node->now_us - node->evictions.at[i] >= TEN_MINUTES_US)
+            continue;
+        in_minute += node->now_us - node->evictions.at[i] < MINUTE_US;
+        node->evictions.at[kept++] = node->evictions.at[i];
+    }
+    node->evictions.n = kept;
+    double share = node->evict_share * (double)node->view.members.n;
+    return in_minute < node->evict_per_minute && (double)kept < (share > 1 ? share : 1);
+}
+
+static void
+propose_evict(struct lbm_node *node, const struct lbm_member *member)
+{
+    if (!may_propose(node))
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    note(node, LBM_NOTE_WARNING, "host %" PRIu32 " (%s) is silent, and others say so too: evicting it",
+         member->host, member->name);
+    Lbm__Evict evict = LBM__EVICT__INIT;
+    evict.host = member->host;
+    evict.incarnation = member->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_EVICT;
+    command.evict = &evict;
+    log_append_suspicion(node, &command, member->host);
+}
+
+/* The cap leaves no room: an operator has to decide, and hears of it once a minute. */
+static void
+withhold(struct lbm_node *node, const struct lbm_member *member)
+{
+    if (node->withheld_us != 0 && node->now_us - node->withheld_us < MINUTE_US)
+        return;
+    node->withheld_us = node->now_us;
+    note(node, LBM_NOTE_WARNING,
+         "host %" PRIu32
+         " (%s) is silent, but as many hosts were evicted lately as the configuration allows: it "
+         "stays, and what it has stands still, until lbctl evict %" PRIu32,
+         member->host, member->name, member->host);
+}
+
+static void
+judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
+{
+    int64_t patience_us = (int64_t)SUSPECT_US * (1 + node->health);
+    int64_t heard_us = peer->heard_us > peer->since_us ? peer->heard_us : peer->since_us;
+    if (node->now_us - heard_us < patience_us)
+        peer->suspect_us = 0;
+    else if (peer->suspect_us == 0)
+        peer->suspect_us = node->now_us;
+    if (peer->suspect_us == 0 || node->now_us - peer->suspect_us < CONFIRM_US)
+        return;
+    int orders_log = !node->view.external && node->view.founder == member->host;
+    if (orders_log || (!member->insync && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
+        return; /* it would be refused: another must be promoted first, or nobody could take over */
+    /* After a cut connections come back one by one: what this host and the others think is of before. */
+    if (node->cut_off_us != 0 && node->now_us - node->cut_off_us < SUSPECT_US + CONFIRM_US)
+        return;
+    int is_confirmed = confirmed_by_others(node, peer) >= 1;
+    if (is_confirmed && may_evict(node))
+        propose_evict(node, member);
+    else if (is_confirmed)
+        withhold(node, member);
+}
+
+void
+suspect_timer(struct lbm_node *node)
+{
+    if (node->health != 0 && node->now_us >= node->health_us) {
+        node->health--;
+        node->health_us = node->now_us + HEALTH_STEP_US;
+    }
+    if (!is_alive(node) || !node->caught_up)
+        return;
+    size_t watched = 0, suspected = 0;
+    for (size_t i = 0; i < node->watched.n; i++) {
+        const struct peer *peer = peer_of(node, node->watched.at[i]);
+        watched += peer != NULL;
+        suspected += peer != NULL && peer->suspect_us != 0;
+    }
+    /* Whoever hears of hardly anybody is itself the one cut off. */
+    int is_cut_off = watched > 1 && 2 * suspected > watched;
+    node->cut_off_us = is_cut_off ? node->now_us : node->cut_off_us;
+    for (size_t i = 0; i < node->watched.n && node->failed == LBM_OK; i++) {
+        const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
+        struct peer *peer = peer_of(node, node->watched.at[i]);
+        if (peer != NULL &&
+            !(is_cut_off && peer->suspect_us != 0 && peer->heard_us < node->now_us - SUSPECT_US))
+            judge(node, member, peer);
+    }
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who belongs to the cluster and who was heard when: joining, activation, pings, silence. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/internal.h"
+
+struct peer *
+peer_known(const struct lbm_node *node, uint32_t host)
+{
+    uint32_t at = lbm_idmap_get(&node->peer_at, host);
+    return at != LBM_NONE ? &node->peers.at[at] : NULL;
+}
+
+struct peer *
+peer_of(struct lbm_node *node, uint32_t host)
+{
+    struct peer *known = peer_known(node, host);
+    if (known != NULL)
+        return known;
+    struct peer peer = {.host = host, .since_us = node->now_us};
+    if (lbm_vec_reserve(&node->peers, 1) != LBM_OK ||
+        lbm_idmap_put(&node->peer_at, host, (uint32_t)node->peers.n) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    node->peers.at[node->peers.n++] = peer;
+    return &node->peers.at[node->peers.n - 1];
+}
+
+int
+is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
+{
+    if (host == node->host)
+        return 0;
+    const struct peer *peer = peer_known(node, host);
+    return peer == NULL || peer->heard_us == 0 || node->now_us - peer->heard_us > limit_us;
+}
+
+/* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than UNHEARD_US. */
+static int64_t
+unheard_us(const struct lbm_node *node)
+{
+    int64_t turn_us = (int64_t)node->view.members.n / ROTATING_PINGS * PING_US;
+    return turn_us + turn_us / 2 > UNHEARD_US ? turn_us + turn_us / 2 : UNHEARD_US;
+}
+
+int
+is_behind(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = peer_known(node, host);
+    return peer != NULL && peer->is_behind;
+}
+
+int
+is_unheard(const struct lbm_node *node, const struct lbm_member *member)
+{
+    return is_silent(node, member->host, is_watched(node, member) ? SUSPECT_US : unheard_us(node));
+}
+
+int
+is_large(const struct lbm_node *node)
+{
+    return node->view.members.n > (node->large_members != 0 ? node->large_members : LBM_VIEW_SMALL);
+}
+
+int
+is_stuck(const struct lbm_node *node)
+{
+    return node->stream.buddy != LBM_NONE && is_silent(node, node->stream.buddy, SILENT_US);
+}
+
+int
+is_absent(const struct lbm_node *node, uint32_t host)
+{
+    if (host == node->host)
+        return is_stuck(node);
+    return is_silent(node, host, SILENT_US) || peer_known(node, host)->stuck;
+}
+
+int
+is_left_out(const struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    if (host == node->host)
+        return 0;
+    return is_silent(node, host, EXCLUDE_US) ||
+           (peer_known(node, host)->stuck && member != NULL && member->buddy != LBM_NONE &&
+            is_silent(node, member->buddy, EXCLUDE_US));
+}
+
+int
+is_routable(struct lbm_node *node)
+{
+    int routable = 0;
+    if (lbm_view_graph(&node->view, &routable) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    return routable;
+}
+
+static void
+send_hello(struct lbm_node *node, uint32_t host)
+{
+    Lbm__Hello hello = LBM__HELLO__INIT;
+    hello.protocol = LBM_PROTOCOL_VERSION;
+    hello.name = node->name;
+    hello.address = node->address;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_HELLO;
+    message.hello = &hello;
+    send_now(node, host, &message); /* also while the disk is busy: a leader that lost its own waits for it */
+}
+
+/* The address to answer a host at that is not a member yet comes with its Hello. */
+void
+on_hello(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Hello *hello = message->hello;
+    if (hello->protocol != LBM_PROTOCOL_VERSION)
+        note(node, LBM_NOTE_WARNING, "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d",
+             message->src, hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
+    const struct lbm_member *member = lbm_view_member(&node->view, message->src);
+    if (member == NULL || !lbm_view_takes_part(member))
+        dial(node, message->src, hello->address);
+}
+
+/* What this host announced last is what its configuration says. An operator may have set other values. */
+static int
+is_announced(const struct lbm_node *node, const struct lbm_member *self)
+{
+    if (self->announced_capacity != node->capacity || self->n_announced_links != node->n_links ||
+        strcmp(self->announced_address, node->address) != 0 || strcmp(self->name, node->name) != 0 ||
+        strcmp(self->failure_domain, node->failure_domain) != 0)
+        return 0;
+    for (size_t i = 0; i < node->n_links; i++)
+        if (self->announced_links[i].q != node->links[i].q ||
+            self->announced_links[i].cost != node->links[i].cost)
+            return 0;
+    return 1;
+}
+
+/* A host that was drained stays so until an operator asks it to join, however often it crashes meanwhile. */
+static int
+was_drained(const struct lbm_node *node, const struct lbm_member *self)
+{
+    const struct lbm_departed *gone =
+        self != NULL ? lbm_view_departed(&node->view, self->host, self->incarnation) : NULL;
+    return gone != NULL && gone->evicted && gone->was == LBM_MEMBER_DRAINING && !LBM_BUG(DRAINED_IS_ACTIVE);
+}
+
+static void
+append_join(struct lbm_node *node)
+{
+    Lbm__Join join = LBM__JOIN__INIT;
+    uint32_t *host = lbm_alloc(node->n_links, sizeof *host), *cost = lbm_alloc(node->n_links, sizeof *cost);
+    if (host != NULL && cost != NULL) {
+        for (size_t i = 0; i < node->n_links; i++) {
+            host[i] = node->links[i].q;
+            cost[i] = node->links[i].cost;
+        }
+        join.host = node->host;
+        join.incarnation = node->incarnation;
+        join.name = node->name;
+        join.address = node->address;
+        join.capacity = node->capacity;
+        join.n_link_host = join.n_link_cost = node->n_links;
+        join.link_host = host;
+        join.link_cost = cost;
+        join.failure_domain = node->failure_domain;
+        join.drains = was_drained(node, lbm_view_member(&node->view, node->host)) != 0;
+        Lbm__Command command = LBM__COMMAND__INIT;
+        command.what_case = LBM__COMMAND__WHAT_JOIN;
+        command.join = &join;
+        log_append(node, &command);
+    } else {
+        fail(node, LBM_E_NOMEM);
+    }
+    free(host);
+    free(cost);
+}
+
+static void
+append_activate(struct lbm_node *node)
+{
+    double site[LBM_DIMENSIONS_MAX];
+    if (node->has_site)
+        memcpy(site, node->site, sizeof site);
+    else
+        lbm_view_site_near(&node->view, node->host, site);
+    Lbm__Activate activate = LBM__ACTIVATE__INIT;
+    activate.host = node->host;
+    activate.incarnation = node->incarnation;
+    activate.n_site = node->view.m;
+    activate.site = site;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_ACTIVATE;
+    command.activate = &activate;
+    log_append(node, &command);
+}
+
+/* A database that was lost or emptied: the host is a member, but knows nothing of it. It takes its old name;
+ * its buddy then tells whether anything is missing. */
+static void
+recognize(struct lbm_node *node, const struct lbm_member *self)
+{
+    if (self->incarnation <= node->incarnation || node->stream.seq != 0)
+        return;
+    node->incarnation = self->incarnation;
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_SELF};
+    op.as.self.host = node->host;
+    op.as.self.incarnation = node->incarnation;
+    persist(node, op);
+    stream_view_changed(node);
+}
+
+/* Propose the next step towards membership, once the log is known in full and nothing is proposed yet. */
+static void
+advance(struct lbm_node *node)
+{
+    if (!node->caught_up || node->join_refused || node->resetting || node->view.index == 0 ||
+        node->appends.n != 0 || node->log_waits.n != 0 || node->held != 0)
+        return;
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self != NULL && lbm_view_takes_part(self))
+        recognize(node, self);
+    if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
+        return; /* adopt.c knows what follows */
+    int is_member = self != NULL && self->incarnation == node->incarnation;
+    int may_act = self == NULL || self->buddy == LBM_NONE || self->insync;
+    if (!is_member || !is_announced(node, self))
+        append_join(node);
+    else if (self->state == LBM_MEMBER_JOINING && may_act && network_may_activate(node, self))
+        append_activate(node);
+}
+
+/* FNV-1a. */
+static uint64_t
+address_hash(const char *address)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (; *address != '\0'; address++)
+        hash = (hash ^ (uint8_t)*address) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static void
+dial_member(struct lbm_node *node, const struct lbm_member *member)
+{
+    struct peer *peer = member->host != node->host ? peer_of(node, member->host) : NULL;
+    uint64_t address = peer != NULL && lbm_view_takes_part(member) ? address_hash(member->address) : 0;
+    if (peer == NULL || !lbm_view_takes_part(member) || (peer->dialled && peer->address == address))
+        return;
+    peer->dialled = 1;
+    peer->address = address;
+    dial(node, member->host, member->address);
+}
+
+static void
+dial_members(struct lbm_node *node, int all)
+{
+    size_t n = all ? node->view.members.n : node->view.touched.n;
+    for (size_t i = 0; i < n; i++)
+        dial_member(node,
+                    all ? &node->view.members.at[i] : lbm_view_member(&node->view, node->view.touched.at[i]));
+}
+
+void
+membership_start(struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (self != NULL)
+        recognize(node, self);
+    if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->founder && node->join_host != node->host &&
+        lbm_view_member(&node->view, node->join_host) == NULL)
+        dial(node, node->join_host, node->founder_address);
+    membership_changed(node, 1);
+    node->ping_us = node->now_us;
+}
+
+void
+membership_changed(struct lbm_node *node, int all)
+{
+    if (node->starting)
+        return;
+    int topology_changed = node->topology != node->view.topology;
+    node->topology = node->view.topology;
+    dial_members(node, all);
+    stream_view_changed(node);
+    replicas_view_changed(node);
+    suspect_view_changed(node, all);
+    jobs_view_changed(node, topology_changed, all);
+}
+
+static void
+fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse)
+{
+    lbm__job_pulse__init(pulse);
+    pulse->job = job->id;
+    pulse->phase = job->phase;
+    pulse->vertices = job->shard.n_own + job->shard.n_out;
+    pulse->load = job->shard.load;
+    pulse->sweep = job->session.sweep;
+    pulse->counter = job->session.termination.counter;
+    pulse->largest = job->largest;
+    pulse->frame = job->frame_seq;
+    pulse->moved = job->moved;
+    pulse->ready = job_is_ready(node, job) != 0;
+    pulse->level_sweeps = job->level.sweeps;
+    pulse->level_words = job->level.words;
+    pulse->flow = job->level.flow;
+    pulse->transfer_us = job->level.transfer_us;
+    pulse->whole = job->shard.load + job->shard.load_out;
+    pulse->epoch_top = job->shard.epoch_top;
+    load_tell(node, job, pulse);
+}
+
+enum { SUSPECTS_TOLD = 64 };
+
+/* Who else may have heard of a suspect, or not: its neighbours and its buddy. */
+static enum lbm_err
+add_neighbours_of(const struct lbm_node *node, uint32_t suspect, host_list *to)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, suspect);
+    enum lbm_err err = member != NULL ? lbm_vec_push(to, member->buddy) : LBM_OK;
+    for (size_t k = 0; member != NULL && err == LBM_OK && k < member->n_links; k++)
+        err = lbm_vec_push(to, member->links[k].q);
+    return err;
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Hosts to send this round of pings to, ascending, some more than once: those that are watched, homes of
+ * jobs, those who know suspects, and of all others a few in turn. */
+static enum lbm_err
+choose_pinged(struct lbm_node *node, host_list *to)
+{
+    enum lbm_err err = LBM_OK;
+    for (size_t i = 0; err == LBM_OK && i < node->watched.n; i++) {
+        const struct peer *peer = peer_known(node, node->watched.at[i]);
+        err = lbm_vec_push(to, node->watched.at[i]);
+        if (err == LBM_OK && peer != NULL && peer->suspect_us != 0)
+            err = add_neighbours_of(node, peer->host, to);
+    }
+    for (size_t i = 0; err == LBM_OK && i < node->view.jobs.n; i++)
+        err = lbm_vec_push(to, node->view.jobs.at[i].home);
+    for (size_t i = 0; err == LBM_OK && i < ROTATING_PINGS && i < node->view.members.n; i++)
+        err = lbm_vec_push(to, node->view.members.at[(node->ping_turn + i) % node->view.members.n].host);
+    if (err == LBM_OK)
+        err = network_pay(node, to);
+    if (err == LBM_OK && to->n != 0)
+        qsort(to->at, to->n, sizeof *to->at, ascending);
+    node->ping_turn += ROTATING_PINGS;
+    return err;
+}
+
+static void
+send_pings(struct lbm_node *node)
+{
+    Lbm__JobPulse pulses[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
+    Lbm__Ping ping = LBM__PING__INIT;
+    ping.seq = ++node->ping_seq;
+    ping.jobs = list;
+    for (size_t i = 0; i < node->jobs.n && ping.n_jobs < LBM_JOBS_MAX; i++) {
+        if (lbm_view_job(&node->view, node->jobs.at[i]->id) == NULL)
+            continue;
+        list[ping.n_jobs] = &pulses[ping.n_jobs];
+        fill_pulse(node, node->jobs.at[i], &pulses[ping.n_jobs++]);
+    }
+    uint32_t suspect[SUSPECTS_TOLD];
+    ping.suspect = suspect;
+    for (size_t i = 0; i < node->watched.n && ping.n_suspect < SUSPECTS_TOLD; i++) {
+        const struct peer *peer = peer_known(node, node->watched.at[i]);
+        if (peer != NULL && peer->suspect_us != 0)
+            suspect[ping.n_suspect++] = peer->host;
+    }
+    ping.lag = stream_lag(node);
+    ping.stuck = is_stuck(node) != 0;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_PING;
+    message.ping = &ping;
+    host_list to = {0};
+    if (choose_pinged(node, &to) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    for (size_t i = 0; node->failed == LBM_OK && i < to.n; i++) {
+        const struct lbm_member *member = lbm_view_member(&node->view, to.at[i]);
+        if (member != NULL && member->host != node->host && lbm_view_takes_part(member) &&
+            (i == 0 || to.at[i - 1] != to.at[i])) {
+            network_fill(node, member->host, &ping);
+            send_soft(node, member->host, &message);
+        }
+    }
+    lbm_vec_free(&to);
+}
+
+/* What others know of epochs is taken by steps: those that are real come within a few pings, however many there
+ * are. */
+static uint64_t
+epoch_step(uint64_t known, uint64_t heard)
+{
+    return heard - known <= LBM_EPOCH_STEP ? heard : known + LBM_EPOCH_STEP;
+}
+
+void
+on_ping(struct lbm_node *node, const Lbm__Peer *message)
+{
+    struct peer *peer = peer_of(node, message->src);
+    if (peer == NULL)
+        return;
+    peer->vertices = 0;
+    peer->lag = message->ping->lag;
+    peer->stuck = message->ping->stuck != 0;
+    peer->view = message->view;
+    network_heard(node, message);
+    suspect_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
+    for (size_t i = 0; i < message->ping->n_jobs; i++) {
+        const Lbm__JobPulse *heard = message->ping->jobs[i];
+        struct job *job = job_of(node, heard->job);
+        struct pulse *pulse = job != NULL ? pulse_of(job, message->src) : NULL;
+        peer->vertices += heard->vertices;
+        if (job != NULL && heard->epoch_top > job->shard.epoch_top)
+            job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
+        if (pulse == NULL || heard->phase >= LBM_PHASE_COUNT)
+            continue;
+        *pulse = (struct pulse){.host = message->src,
+                                .heard_us = node->now_us,
+                                .phase = (enum lbm_phase)heard->phase,
+                                .ready = heard->ready != 0,
+                                .vertices = heard->vertices,
+                                .load = heard->load,
+                                .sweep = heard->sweep,
+                                .counter = heard->counter,
+                                .largest = heard->largest,
+                                .frame = heard->frame,
+                                .moved = heard->moved,
+                                .level_sweeps = heard->level_sweeps,
+                                .level_words = heard->level_words,
+                                .flow = heard->flow,
+                                .transfer_us = heard->transfer_us,
+                                .whole = heard->whole};
+        load_heard(node, job, message->src, heard);
+        job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
+        if (heard->frame < job->frame_seq)
+            frame_send(node, job, message->src);
+    }
+}
+
+void
+membership_timer(struct lbm_node *node)
+{
+    advance(node);
+    if (node->now_us < node->ping_us)
+        return;
+    node->ping_us = node->now_us + PING_US;
+    network_timer(node);
+    send_pings(node);
+}
+
+/* A connection that comes up says hello first; what was lost with the last one is told again. */
+void
+membership_connected(struct lbm_node *node, uint32_t host)
+{
+    struct peer *peer = peer_of(node, host);
+    if (peer != NULL) {
+        peer->connected = 1;
+        peer->is_behind = 0;
+    }
+    send_hello(node, host);
+    if ((host == node->founder_host || host == node->join_host) && !node->founder) {
+        node->fetch_us = 0;
+        log_fetch(node);
+    }
+    stream_connected(node, host);
+    for (size_t i = 0; i < node->jobs.n; i++)
+        ghosts_are_due(node->jobs.at[i], GHOSTS_ALL);
+}

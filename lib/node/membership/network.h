@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a node knows of the network: round-trip times to others, and coordinates that foretell the rest. */
+#ifndef LBM_NODE_MEMBERSHIP_NETWORK_H
+#define LBM_NODE_MEMBERSHIP_NETWORK_H
+
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "host/coordinates.h"
+#include "wire/wire.h"
+
+enum { ROUND_TRIPS = 128 }; /* a minute of pings */
+
+/* Between this host and another. */
+struct round_trip {
+    uint32_t host;
+    uint64_t incarnation;
+    uint64_t sent_us;                /* on its clock: when it sent the last ping that has come */
+    int64_t came_us;                 /* when that came */
+    uint32_t recent_us[ROUND_TRIPS]; /* as measured, measurement i at i % ROUND_TRIPS */
+    uint32_t n;                      /* measurements ever */
+    int is_reviewed;                 /* a whole minute was known when links were last found to be right */
+    int calls_slow;                  /* the other says that this host is slow */
+    double usual_us;                 /* of the recent ones; 0: there is none */
+    int has_place;
+    struct lbm_coordinate place; /* as it said itself */
+};
+
+struct network {
+    struct lbm_coordinate here;
+    LBM_VEC(struct round_trip) trips;
+    struct lbm_idmap trip_at; /* host: its place in trips */
+    LBM_VEC(uint32_t) owed; /* hosts that measure with the next ping from here, which would not go to them */
+    int64_t begun_us;       /* when this host first looked for links; 0: it has not */
+    int64_t differ_us;      /* since when others are wanted than the log has; 0: they are not */
+    int64_t next_us;        /* no change is proposed before */
+    uint64_t mark;          /* of the hosts there were then */
+    uint32_t n_changes;     /* since hosts came or went, at most LASTS_DOUBLES */
+};
+
+struct client;
+struct lbm_member;
+struct lbm_node;
+typedef LBM_VEC(uint32_t) host_list;
+
+void network_heard(struct lbm_node *node, const Lbm__Peer *message); /* a ping of a member */
+void network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping);
+const struct round_trip *network_trip(const struct lbm_node *node, uint32_t host); /* or NULL */
+/* Round-trip time to a host, microseconds; 0: not known. */
+double network_measured(const struct lbm_node *node, uint32_t host);
+double network_foretold(const struct lbm_node *node, uint32_t host);
+void network_free(struct lbm_node *node);
+enum lbm_err network_pay(struct lbm_node *node,
+                         host_list *to) LBM_MUST_CHECK; /* hosts that wait for a ping */
+/* Nonzero if this host's links follow from what it measures. */
+int network_gives_links(const struct lbm_node *node);
+/* Nonzero unless a host that joins has yet to find its links. */
+int network_may_activate(const struct lbm_node *node, const struct lbm_member *self);
+void network_timer(struct lbm_node *node);
+void answer_network(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+
+#endif

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Handoff of vertices (PROTOCOL section 4): OWN -> OUT, OFFER, OWN at the target, ACK, MOV, FIN. Nothing is
+ * said of a record before the buddy has it exactly so: whatever host is lost at whatever moment, the vertex
+ * is owned once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/records/record_batch.h"
+#include "node/application/guest.h"
+#include "node/core/internal.h"
+
+enum { OFFER_BYTES_MAX = 16 << 20 /* to one host at a time */ };
+
+/* ---- what is due --------------------------------------------------------------------------------------- */
+
+void
+due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
+    const struct lbm_vertex *vertex, uint64_t epoch)
+{
+    struct due due = {.kind = kind, .job = job->id, .to = to, .vertex = vertex->id, .epoch = epoch};
+    if (to != LBM_NONE && to != node->host && lbm_vec_push(&node->due, due) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+static int
+goes_with(const struct due *a, const struct due *b)
+{
+    return a->kind == b->kind && a->job == b->job && a->to == b->to && a->retargeted == b->retargeted;
+}
+
+/* Bytes a record may take in a message, generously. */
+static size_t
+record_bytes(const struct lbm_vertex *vertex)
+{
+    return 96 + 16 * (size_t)vertex->degree + vertex->payload_len;
+}
+
+/* Why the vertices of a batch go. */
+struct reasons {
+    size_t n, n_known;
+    uint32_t reason[LBM_BATCH_VERTICES_MAX], is_known[LBM_BATCH_VERTICES_MAX];
+    double gain[LBM_BATCH_VERTICES_MAX];
+};
+
+static void
+add_reason(struct lbm_node *node, struct reasons *reasons, const struct job *job,
+           const struct lbm_vertex *vertex)
+{
+    const struct why why = move_sent(node, job, vertex);
+    reasons->reason[reasons->n] = (uint32_t)why.reason;
+    reasons->is_known[reasons->n] = why.gain_is_known != 0;
+    reasons->gain[reasons->n++] = why.gain;
+    reasons->n_known += why.gain_is_known != 0;
+}
+
+static void
+send_offer(struct lbm_node *node, const struct due *first, struct columns *columns, struct reasons *reasons)
+{
+    Lbm__Offer offer = LBM__OFFER__INIT;
+    offer.n_reason = offer.n_gain_is_known = reasons->n;
+    offer.reason = reasons->reason;
+    offer.gain_is_known = reasons->is_known;
+    offer.n_gain = reasons->n_known != 0 ? reasons->n : 0;
+    offer.gain = reasons->gain;
+    offer.job = first->job;
+    offer.retargeted = first->retargeted != 0;
+    columns_message(columns);
+    offer.records = &columns->message;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_OFFER;
+    message.offer = &offer;
+    if (columns->vertex.n != 0 && node->failed == LBM_OK)
+        send_peer(node, first->to, &message);
+    columns_free(columns);
+    columns_init(columns);
+    reasons->n = reasons->n_known = 0;
+}
+
+/* What is too much for one connection at a time is offered again with the next repetition. */
+static void
+send_offers(struct lbm_node *node, struct job *job, const struct due *list, size_t n)
+{
+    struct columns columns;
+    struct reasons reasons = {0};
+    size_t bytes = 0, sent = 0;
+    columns_init(&columns);
+    for (size_t i = 0; i < n && sent <= OFFER_BYTES_MAX && node->failed == LBM_OK; i++) {
+        const struct lbm_vertex *vertex = record_of(job, list[i].vertex);
+        if (vertex == NULL || vertex->stage != LBM_STAGE_OUT || vertex->epoch + 1 != list[i].epoch)
+            continue;
+        bytes += record_bytes(vertex);
+        if (columns.vertex.n == LBM_BATCH_VERTICES_MAX ||
+            (bytes > LBM_BATCH_BYTES_MAX && columns.vertex.n != 0)) {
+            send_offer(node, list, &columns, &reasons);
+            sent += bytes - record_bytes(vertex);
+            bytes = record_bytes(vertex);
+        }
+        columns_add(node, &columns, job, vertex, list[i].epoch, COLUMNS_WHOLE);
+        add_reason(node, &reasons, job, vertex);
+    }
+    send_offer(node, list, &columns, &reasons);
+    columns_free(&columns);
+}
+
+/* Up to one batch of answers or of FIN. */
+static void
+send_words(struct lbm_node *node, const struct due *list, size_t n)
+{
+    uint32_t vertex[LBM_BATCH_VERTICES_MAX], refused[LBM_BATCH_VERTICES_MAX];
+    uint64_t epoch[LBM_BATCH_VERTICES_MAX];
+    LBM_ASSERT(n <= LBM_BATCH_VERTICES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        vertex[i] = list[i].vertex;
+        epoch[i] = list[i].epoch;
+        refused[i] = list[i].kind == DUE_REFUSE;
+    }
+    Lbm__Peer message = LBM__PEER__INIT;
+    Lbm__Answer answer = LBM__ANSWER__INIT;
+    Lbm__Fin fin = LBM__FIN__INIT;
+    if (list->kind == DUE_FIN) {
+        fin.job = list->job;
+        fin.n_vertex = fin.n_epoch = n;
+        fin.vertex = vertex;
+        fin.epoch = epoch;
+        message.body_case = LBM__PEER__BODY_FIN;
+        message.fin = &fin;
+    } else {
+        answer.job = list->job;
+        answer.n_vertex = answer.n_epoch = answer.n_refused = n;
+        answer.vertex = vertex;
+        answer.epoch = epoch;
+        answer.refused = refused;
+        message.body_case = LBM__PEER__BODY_ANSWER;
+        message.answer = &answer;
+    }
+    send_peer(node, list->to, &message);
+}
+
+/* Everything that became due in this step, in batches by what and to whom, each in the order it came. */
+void
+handoff_flush(struct lbm_node *node)
+{
+    LBM_VEC(struct due) batch = {0};
+    while (node->due.n != 0 && node->failed == LBM_OK) {
+        struct due first = node->due.at[0];
+        size_t kept = 0;
+        batch.n = 0;
+        for (size_t i = 0; i < node->due.n && node->failed == LBM_OK; i++) {
+            if (!goes_with(&node->due.at[i], &first))
+                node->due.at[kept++] = node->due.at[i];
+            else if (lbm_vec_push(&batch, node->due.at[i]) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        }
+        node->due.n = kept;
+        if (node->failed != LBM_OK)
+            break;
+        struct job *job = job_of(node, first.job);
+        if (first.kind == DUE_OFFER && job != NULL)
+            send_offers(node, job, batch.at, batch.n);
+        for (size_t at = 0; first.kind != DUE_OFFER && at < batch.n; at += LBM_BATCH_VERTICES_MAX)
+            send_words(node, &batch.at[at],
+                       batch.n - at < LBM_BATCH_VERTICES_MAX ? batch.n - at : LBM_BATCH_VERTICES_MAX);
+    }
+    lbm_vec_free(&batch);
+}
+
+/* ---- the source's side --------------------------------------------------------------------------------- */
+
+/* The member that a vertex may be handed to, or NULL: it is not ACTIVE, or the vertex is pinned elsewhere. */
+static const struct lbm_member *
+target_for(const struct lbm_node *node, const struct lbm_vertex *vertex, uint32_t to)
+{
+    const struct lbm_member *target = lbm_view_member(&node->view, to);
+    const struct lbm_member *pinned =
+        vertex->pin != LBM_NONE && vertex->pin != to ? lbm_view_member(&node->view, vertex->pin) : NULL;
+    int is_pinned = pinned != NULL && pinned->state == LBM_MEMBER_ACTIVE;
+    /* Its source must have finished: a vertex that comes and goes has one unanswered offer at most. */
+    int fits = vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE && to != node->host &&
+               target != NULL && target->state == LBM_MEMBER_ACTIVE && !is_pinned &&
+               (vertex->fin || LBM_BUG(MOVE_UNFINISHED)) && vertex->n_news == 0;
+    return fits ? target : NULL;
+}
+
+int
+handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to,
+              const struct why *why)
+{
+    const struct lbm_member *target = target_for(node, vertex, to);
+    if (target == NULL || !is_acked_but_for_work(node, vertex) ||
+        (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
+        return 0;
+    int goes = application_lets_go(node, job, vertex, to);
+    if (goes || vertex->move_to == to) {
+        move_decided(node, job, vertex, to, why);
+        gates_charge(node, job, vertex);
+    }
+    if (!goes)
+        return vertex->move_to == to; /* it begins when the application has let go */
+    record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
+    return 1;
+}
+
+int
+handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+{
+    const struct lbm_member *target = target_for(node, vertex, to);
+    if (target == NULL)
+        return 0;
+    move_leaves(node, job, vertex);
+    record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
+    return 1;
+}
+
+/* The vertex is ours again: its target is gone and never had it, or is this host's own inheritance. */
+static void
+take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enum lbm_transition transition)
+{
+    int in_session = vertex->in_session;
+    vertex->in_session = 0;
+    wishes_answered(job, vertex);
+    move_ends(node, job, vertex, vertex->peer, LBM_MOVE_TAKEN_BACK);
+    record_stage(node, job, vertex, transition, LBM_NONE, 0);
+    if (in_session)
+        session_left(node, job);
+}
+
+/* Offer an OUT vertex to whoever must answer for its target now. */
+static void
+offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, vertex->peer, vertex->peer_incarnation);
+    uint32_t to = vertex->peer;
+    uint64_t incarnation;
+    if (gone != NULL) {
+        if (!lbm_view_heir(&node->view, vertex->peer, vertex->peer_incarnation, &to, &incarnation))
+            return; /* nobody has taken over yet; the target itself may come back */
+        if (gone->evicted && gone->heir != to && LBM_BUG(HEIR_OF_HEIR_FORGOTTEN))
+            to = gone->heir;
+        if (to == LBM_NONE) {
+            take_back(node, job, vertex, LBM_TRANSITION_TAKE_BACK);
+            return;
+        }
+    }
+    if (to == node->host) {
+        if (all_adopted(node) || LBM_BUG(INHERIT_BEFORE_MERGE))
+            take_back(node, job, vertex, LBM_TRANSITION_INHERIT);
+        return;
+    }
+    if (!is_acked(node, vertex) && !LBM_BUG(OFFER_UNACKED))
+        return;
+    if (vertex->offered_us != 0 && is_behind(node, to))
+        return; /* the last offer has not left yet */
+    vertex->offered_us = node->now_us;
+    struct due due = {.kind = DUE_OFFER,
+                      .job = job->id,
+                      .to = to,
+                      .vertex = vertex->id,
+                      .epoch = vertex->epoch + 1,
+                      .retargeted = gone != NULL};
+    if (lbm_vec_push(&node->due, due) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+void
+handoff_timer(struct lbm_node *node, struct job *job)
+{
+    if (node->now_us < job->offers_us)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < job->out.n && node->failed == LBM_OK; i++) {
+        uint32_t slot = job->out.at[i];
+        struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
+        if (vertex->stage == LBM_STAGE_OUT &&
+            (vertex->offered_us == 0 || node->now_us - vertex->offered_us >= OFFER_RETRY_US))
+            offer(node, job, vertex);
+        if (vertex->stage == LBM_STAGE_OUT)
+            job->out.at[kept++] = slot;
+    }
+    job->out.n = kept;
+    job->offers_us = kept == 0 ? INT64_MAX : node->now_us + OFFER_RETRY_US;
+}
+
+void
+handoff_view_changed(struct lbm_node *node, struct job *job)
+{
+    for (size_t i = 0; i < job->out.n; i++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
+        if (lbm_view_departed(&node->view, vertex->peer, vertex->peer_incarnation) != NULL)
+            vertex->offered_us = 0;
+    }
+    if (job->out.n != 0)
+        job->offers_us = node->now_us;
+}
+
+void
+handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+{
+    if (vertex->n_news != 0)
+        edges_soon(node, job);
+    switch (vertex->stage) {
+    case LBM_STAGE_OWN:
+    case LBM_STAGE_REF:
+        if (vertex->answer_due) {
+            int known;
+            vertex->answer_due = 0;
+            due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job,
+                finish_source(node, vertex, &known), vertex, vertex->epoch);
+            session_arrived(node, job, vertex->id);
+        }
+        if (vertex->fin_due) {
+            vertex->fin_due = 0;
+            due(node, DUE_FIN, job, vertex->refuser, vertex, vertex->epoch - 1);
+        }
+        application_ready(node, job);
+        break;
+    case LBM_STAGE_OUT:
+        offer(node, job, vertex);
+        break;
+    case LBM_STAGE_MOV:
+        due(node, DUE_FIN, job, vertex->peer, vertex, vertex->epoch + 1);
+        break;
+    case LBM_STAGE_NONE:
+    case LBM_STAGE_COUNT:
+        break;
+    }
+}
+
+static void
+settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Peer *from,
+           int refused)
+{
+    int in_session = vertex->in_session;
+    vertex->in_session = 0;
+    wishes_answered(job, vertex);
+    move_ends(node, job, vertex, from->src, refused ? LBM_MOVE_REFUSED : LBM_MOVE_ARRIVED);
+    if (refused) {
+        record_stage(node, job, vertex, LBM_TRANSITION_RETURN, LBM_NONE, 0);
+        vertex->offered_us = node->now_us;
+        vertex->refuser = from->src;
+        vertex->fin_due = 1;
+    } else {
+        record_stage(node, job, vertex, LBM_TRANSITION_MOVE, from->src, from->src_incarnation);
+        job->moved++;
+        node->n_handoffs++;
+    }
+    if (in_session)
+        session_left(node, job);
+}
+
+void
+on_answer(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Answer *answer = message->answer;
+    struct job *job = job_of(node, answer->job);
+    if (job == NULL || node->view.index < message->view)
+        return; /* it comes again */
+    for (size_t i = 0; i < answer->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *vertex = record_of(job, answer->vertex[i]);
+        struct due fin = {DUE_FIN, job->id, message->src, answer->vertex[i], answer->epoch[i], 0};
+        if (vertex != NULL && vertex->stage == LBM_STAGE_OUT && vertex->epoch + 1 == answer->epoch[i])
+            settle_out(node, job, vertex, message, answer->refused[i] != 0);
+        else if (is_finished(node, job, answer->vertex[i], answer->epoch[i]) &&
+                 lbm_vec_push(&node->due, fin) != LBM_OK)
+            fail(node, LBM_E_NOMEM);
+    }
+    if (job->phase == LBM_PHASE_PLACED && job->tick_us != INT64_MAX)
+        job->tick_us = node->now_us; /* there is room for more */
+    if (job->level.state == LEVEL_TRANSFER && job->level.tick_us > node->now_us + TRANSFER_SOON_US)
+        job->level.tick_us = node->now_us + TRANSFER_SOON_US;
+}
+
+int
+handoff_waits(const struct lbm_node *node, const struct job *job)
+{
+    for (size_t i = 0; job->shard.n_out != 0 && i < job->out.n; i++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
+        int is_recent =
+            node->now_us - vertex->since_us < EXCLUDE_US; /* its host need not be known to be there */
+        if (vertex->stage == LBM_STAGE_OUT && (is_recent || !is_left_out(node, vertex->peer)))
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- the target's side --------------------------------------------------------------------------------- */
+
+static int
+must_refuse(const struct lbm_node *node, const struct job *job)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return (node->vertices_max != 0 && job->shard.n_own >= node->vertices_max) ||
+           (self != NULL && self->state == LBM_MEMBER_DRAINING);
+}
+
+/* Those that were exchanged are not exchanged again at once. */
+static void
+arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Offer *offer, size_t i)
+{
+    enum lbm_move_reason reason = move_came(node, job, vertex, offer, i);
+    pinned_came(node, job, vertex);
+    if (reason == LBM_MOVE_BALANCE || reason == LBM_MOVE_PASS || reason == LBM_MOVE_BOUNDARY ||
+        reason == LBM_MOVE_REMAP)
+        gates_came(node, job, vertex);
+    if (reason == LBM_MOVE_REMAP)
+        outline_came(node, job, vertex);
+}
+
+/* Take or refuse one offered vertex. Refusing is a record too: the offer may come again. What was offered for
+ * an evicted host is never refused: its source has nobody else to turn to. */
+static void
+accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, size_t i,
+           struct columns_place place)
+{
+    const Lbm__Offer *offer = message->offer;
+    struct lbm_row row;
+    int refused = !offer->retargeted && must_refuse(node, job);
+    if (columns_row(offer->records, i, &place, job->shard.m, offer->job, &row) != LBM_OK) {
+        fail(node, LBM_E_NOMEM);
+        return;
+    }
+    if (refused) {
+        lbm_row_free(&row);
+        row.half = NULL;
+        row.payload = NULL;
+        row.degree = row.payload_len = 0;
+    }
+    row.source = message->src;
+    row.source_incarnation = message->src_incarnation;
+    struct lbm_vertex *before = record_of(job, row.vertex);
+    int in_session = before != NULL && before->in_session;
+    struct lbm_vertex *vertex =
+        record_put(node, job, &row, refused ? LBM_TRANSITION_REFUSE : LBM_TRANSITION_ACCEPT);
+    if (vertex != NULL)
+        vertex->answer_due = 1;
+    if (vertex != NULL && !refused)
+        arrive(node, job, vertex, offer, i);
+    if (in_session) /* it went round, and we never heard */
+        session_left(node, job);
+}
+
+/* Records must fit this guest: nothing a peer sends may name a vertex that cannot exist. */
+static int
+fits_guest(const struct lbm_job_entry *entry, const Lbm__Records *r, unsigned m)
+{
+    if (r->n_degree != r->n_vertex || r->n_position != r->n_vertex * m ||
+        !payload_fits(r->n_payload_len, r->payload_len, &r->payload))
+        return 0;
+    for (size_t i = 0; i < r->n_vertex; i++)
+        if (r->vertex[i] >= entry->ids || r->epoch[i] < 2)
+            return 0;
+    for (size_t k = 0; k < r->n_neighbour; k++)
+        if (r->neighbour[k] >= entry->ids)
+            return 0;
+    return 1;
+}
+
+/* A host that drains and has nothing any more may be about to leave: it takes nothing. */
+static int
+may_leave(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    uint64_t n = 0;
+    for (size_t i = 0; i < node->jobs.n; i++)
+        n += node->jobs.at[i]->shard.n_own + node->jobs.at[i]->shard.n_out;
+    return self != NULL && self->state == LBM_MEMBER_DRAINING && n == 0;
+}
+
+/* An offer meant for an evicted host is the heir's only after the heir has what that host had. */
+static int
+is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
+{
+    return !message->offer->retargeted ||
+           (node->view.index >= message->view && (all_adopted(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
+            (!may_leave(node) || LBM_BUG(TAKE_WHILE_LEAVING)));
+}
+
+/* While a refusal is unfinished its source may still repeat that offer: another one has to wait, or the
+ * refusal would be forgotten with it. What this host owns nobody else can offer, unless its disk went back in
+ * time: then the buddy will say so. */
+static int
+must_wait(const struct lbm_vertex *own)
+{
+    if (own != NULL && own->stage == LBM_STAGE_OWN)
+        return 1;
+    return own != NULL && own->stage == LBM_STAGE_REF && !own->fin && !LBM_BUG(FORGET_REFUSAL);
+}
+
+void
+on_offer(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Offer *offer = message->offer;
+    const Lbm__Records *r = offer->records;
+    struct job *job = job_of(node, offer->job);
+    const struct lbm_job_entry *entry = lbm_view_job(&node->view, offer->job);
+    if (job == NULL || entry == NULL || !fits_guest(entry, r, job->shard.m) || !is_ready_for(node, message))
+        return; /* not known yet: the offer comes again */
+    struct columns_place place = {0};
+    for (size_t i = 0; i < r->n_vertex && node->failed == LBM_OK; i++) {
+        struct lbm_vertex *own = record_of(job, r->vertex[i]);
+        int is_new = own == NULL || own->epoch < r->epoch[i];
+        /* What could not be handed on is not taken; the others of its batch are. */
+        int is_taken = is_new && !must_wait(own) && is_epoch_within_reach(node, message->src, job, r->epoch[i]);
+        if (is_taken)
+            accept_one(node, job, message, i, place);
+        else if (!is_new && (is_acked(node, own) || LBM_BUG(ACK_UNACKED)))
+            due(node, own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK, job,
+                message->src, own, r->epoch[i]);
+        place.half += r->degree[i];
+        place.payload += r->n_payload_len != 0 ? r->payload_len[i] : 0;
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* kept.c: records of other hosts as a buddy keeps them in memory, in a third of the bytes. Only files of
+ * lib/node include this. */
+#ifndef LBM_NODE_RECORDS_RECORD_PACKED_H
+#define LBM_NODE_RECORDS_RECORD_PACKED_H
+
+#include "base/mem.h"
+#include "node/core/persist.h"
+
+/* What is looked at without unpacking all of it. */
+struct kept_head {
+    uint32_t vertex;
+    enum lbm_stage stage;
+    uint64_t epoch;
+};
+
+/* A copy of the row, to be freed with free(); NULL if memory is short. scratch is used again and again. */
+uint8_t *kept_pack(const struct lbm_row *row, struct lbm_buf *scratch);
+struct kept_head kept_head(const uint8_t *kept);
+/* The row again, of that job. Errors: LBM_E_NOMEM; row owns its content. */
+enum lbm_err kept_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row) LBM_MUST_CHECK;
+
+#endif

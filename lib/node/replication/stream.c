@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The owner's side of replication (PROTOCOL sections 3 to 5): changes of records go to the buddy in order,
+ * and the buddy grants the lease under which applications work. A change is sent only once it is durable
+ * here, as every send is; so the buddy never knows more than this disk, unless the disk went back in time. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/records/record_batch.h"
+#include "node/application/guest.h"
+#include "node/core/internal.h"
+
+static const struct lbm_member *
+self_of(const struct lbm_node *node)
+{
+    return lbm_view_member(&node->view, node->host);
+}
+
+/* ---- the queue of changes ------------------------------------------------------------------------------ */
+
+void
+stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
+{
+    struct change change = {seq, job, vertex, 0};
+    if (lbm_vec_push(&node->stream.changes, change) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+/* A host that has not heard the log's end may have been given a buddy that it does not know of. */
+int
+is_alone(const struct lbm_node *node)
+{
+    const struct lbm_member *self = self_of(node);
+    return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
+           self->buddy == LBM_NONE && node->stream.buddy == LBM_NONE;
+}
+
+uint64_t
+stream_lag(const struct lbm_node *node)
+{
+    return node->stream.buddy == LBM_NONE ? 0 : node->stream.changes.n - node->stream.head;
+}
+
+static int
+by_seq(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* All records above `acked` as changes, in order: a new buddy knows nothing, a restarted host does not know
+ * what its buddy has. */
+static void
+gather(struct lbm_node *node)
+{
+    struct stream *s = &node->stream;
+    s->changes.n = s->head = s->next = 0;
+    s->uncovered = s->in_flight = 0;
+    for (size_t j = 0; j < node->jobs.n; j++) {
+        struct lbm_shard *shard = &node->jobs.at[j]->shard;
+        for (size_t i = 0; i < shard->vertices.n; i++) {
+            struct lbm_vertex *vertex = &shard->vertices.at[i];
+            if (vertex->stage == LBM_STAGE_NONE)
+                lbm_shard_vacate(shard, vertex); /* it has nothing to forget */
+            if (vertex->stage == LBM_STAGE_NONE || vertex->seq <= s->acked)
+                continue;
+            vertex->covered = 0;
+            vertex->awaited = 1;
+            vertex->shares = 0;
+            s->uncovered++;
+            stream_push(node, vertex->seq, node->jobs.at[j]->id, vertex->id);
+        }
+    }
+    if (s->changes.n != 0)
+        qsort(s->changes.at, s->changes.n, sizeof *s->changes.at, by_seq);
+    s->sent = s->acked;
+    s->retry_us = INT64_MAX;
+}
+
+/* ---- sending ------------------------------------------------------------------------------------------- */
+
+static struct lbm_vertex *
+vertex_of(const struct lbm_node *node, const struct change *change, struct job **job)
+{
+    *job = job_of(node, change->job);
+    if (*job == NULL || change->vertex == LBM_NONE)
+        return NULL;
+    return lbm_shard_vertex(&(*job)->shard, change->vertex);
+}
+
+struct repl_batch {
+    Lbm__Repl message;
+    struct columns columns;
+    LBM_VEC(uint32_t) gone;
+    size_t bytes;
+};
+
+static size_t
+content_bytes(const struct lbm_vertex *vertex)
+{
+    return 96 + 16 * ((size_t)vertex->degree + vertex->n_news) + vertex->payload_len;
+}
+
+/* The end of those that have the number of this one: nobody may have a part of them (record_together). */
+static size_t
+together_end(const struct stream *s, size_t from)
+{
+    size_t end = from + 1;
+    while (end < s->changes.n && s->changes.at[end].seq == s->changes.at[from].seq)
+        end++;
+    return end;
+}
+
+/* May changes [from, end) go with the batch? One that has nothing yet takes whatever belongs together. */
+static int
+batch_fits(const struct lbm_node *node, const struct repl_batch *batch, size_t from, size_t end)
+{
+    size_t n = batch->columns.vertex.n + batch->gone.n, bytes = batch->bytes;
+    for (size_t i = from; n != 0 && i < end; i++) {
+        const struct change *change = &node->stream.changes.at[i];
+        struct job *job;
+        const struct lbm_vertex *vertex = vertex_of(node, change, &job);
+        if (change->vertex == LBM_NONE)
+            return 0;
+        if (vertex == NULL || vertex->seq != change->seq)
+            continue;
+        n++;
+        bytes += content_bytes(vertex);
+        if (batch->message.job != change->job || n > LBM_BATCH_VERTICES_MAX || bytes > LBM_BATCH_BYTES_MAX)
+            return 0;
+    }
+    return 1;
+}
+
+static void
+batch_add(struct lbm_node *node, struct repl_batch *batch, struct change *change)
+{
+    struct job *job;
+    const struct lbm_vertex *vertex = vertex_of(node, change, &job);
+    change->bytes = 0;
+    if (change->vertex == LBM_NONE) {
+        batch->message.job = change->job;
+        batch->message.drop_job = 1;
+    } else if (vertex != NULL && vertex->seq == change->seq) {
+        batch->message.job = change->job;
+        change->bytes = (uint32_t)content_bytes(vertex);
+        batch->bytes += change->bytes;
+        node->stream.in_flight += change->bytes;
+        if (vertex->stage == LBM_STAGE_NONE) {
+            if (lbm_vec_push(&batch->gone, change->vertex) != LBM_OK)
+                fail(node, LBM_E_NOMEM);
+        } else {
+            columns_add_replica(node, &batch->columns, job, vertex,
+                                vertex->covered == node->stream.generation);
+        }
+    }
+    /* A change that a later one has overtaken needs no row: the later one brings the record. */
+    batch->message.seq = change->seq;
+}
+
+/* What is not acknowledged goes once more. */
+static void
+send_again(struct stream *s)
+{
+    s->next = s->head;
+    s->in_flight = 0;
+}
+
+/* Send one batch of what has not been sent. Returns 0 if there is nothing. */
+static int
+send_batch(struct lbm_node *node)
+{
+    struct stream *s = &node->stream;
+    struct repl_batch batch = {.message = LBM__REPL__INIT};
+    columns_init(&batch.columns);
+    batch.message.generation = s->generation;
+    batch.message.after = s->sent;
+    size_t from = s->next;
+    while (s->next < s->changes.n && node->failed == LBM_OK && !batch.message.drop_job) {
+        size_t end = together_end(s, s->next);
+        if (!batch_fits(node, &batch, s->next, end))
+            break;
+        for (; s->next < end; s->next++)
+            batch_add(node, &batch, &s->changes.at[s->next]);
+    }
+    if (s->next == s->changes.n)
+        batch.message.seq = s->seq; /* later ones are of records that are gone: a new buddy hears of none */
+    if (s->next != from && node->failed == LBM_OK) {
+        if (batch.columns.vertex.n != 0) {
+            columns_message(&batch.columns);
+            batch.message.records = &batch.columns.message;
+        }
+        batch.message.n_gone = batch.gone.n;
+        batch.message.gone = batch.gone.at;
+        Lbm__Peer message = LBM__PEER__INIT;
+        message.body_case = LBM__PEER__BODY_REPL;
+        message.repl = &batch.message;
+        send_peer(node, s->buddy, &message);
+        application_sent(node, s->sent, batch.message.seq, s->seq);
+        if (s->merged > s->sent && s->merged <= batch.message.seq)
+            s->merged = s->seq; /* what has overtaken inherited records is still to come */
+        s->sent = batch.message.seq;
+    }
+    columns_free(&batch.columns);
+    lbm_vec_free(&batch.gone);
+    return s->next != from;
+}
+
+static void
+pump(struct lbm_node *node)
+{
+    struct stream *s = &node->stream;
+    if (!s->known || s->buddy == LBM_NONE)
+        return;
+    while (s->next - s->head < REPL_BATCHES * LBM_BATCH_VERTICES_MAX &&
+           s->in_flight < (uint64_t)REPL_BATCHES * LBM_BATCH_BYTES_MAX && send_batch(node))
+        if (s->retry_us == INT64_MAX)
+            s->retry_us = node->now_us + REPL_RETRY_US;
+}
+
+/* ---- acknowledgement ----------------------------------------------------------------------------------- */
+
+void
+stream_covered(struct lbm_node *node, struct lbm_vertex *vertex)
+{
+    LBM_ASSERT(!vertex->awaited || node->stream.uncovered != 0);
+    node->stream.uncovered -= vertex->awaited;
+    vertex->awaited = 0;
+}
+
+void
+stream_job_gone(struct lbm_node *node, struct job *job)
+{
+    for (size_t i = 0; i < job->shard.vertices.n; i++)
+        stream_covered(node, &job->shard.vertices.at[i]);
+}
+
+static void
+acknowledged(struct lbm_node *node, const struct change *change)
+{
+    struct job *job;
+    struct lbm_vertex *vertex = vertex_of(node, change, &job);
+    if (vertex == NULL || vertex->seq != change->seq)
+        return;
+    if (vertex->stage == LBM_STAGE_NONE) {
+        lbm_shard_vacate(&job->shard, vertex);
+        return;
+    }
+    struct stream *s = &node->stream;
+    stream_covered(node, vertex);
+    vertex->shares = 0;
+    vertex->covered = vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT ? s->generation : 0;
+    handoff_acked(node, job, vertex);
+}
+
+static void
+advance(struct lbm_node *node, uint64_t seq)
+{
+    struct stream *s = &node->stream;
+    s->acked = seq;
+    while (s->head < s->changes.n && s->changes.at[s->head].seq <= seq && node->failed == LBM_OK) {
+        struct change change = s->changes.at[s->head];
+        s->in_flight -= s->head < s->next ? change.bytes : 0;
+        s->head++;
+        acknowledged(node, &change);
+    }
+    s->next = s->next < s->head ? s->head : s->next;
+    s->sent = s->sent < seq ? seq : s->sent;
+    s->retry_us = s->head < s->next ? node->now_us + REPL_RETRY_US : INT64_MAX;
+    if (s->head > CHANGES_OVER && s->head > s->changes.n / 2) {
+        memmove(s->changes.at, &s->changes.at[s->head], (s->changes.n - s->head) * sizeof *s->changes.at);
+        s->changes.n -= s->head;
+        s->next -= s->head;
+        s->head = 0;
+    }
+    application_acked(node);
+    edges_acked(node);
+}
+
+/* The buddy holds everything up to seq of this generation. */
+static void
+heard_position(struct lbm_node *node, uint64_t seq)
+{
+    struct stream *s = &node->stream;
+    if (!within_reach(node, s->buddy, "position", seq, s->seq, LBM_POSITION_STEP))
+        return;
+    if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
+        s->rolled_back = 1;
+        return;
+    }
+    if (seq < s->acked && LBM_BUG(KEEP_ACKS))
+        return;
+    if (seq < s->acked) { /* its disk has gone back: give it again what it had */
+        note(node, LBM_NOTE_WARNING,
+             "host %" PRIu32 " has lost a part of this host's replica: sending it again", s->buddy);
+        s->acked = seq;
+        gather(node);
+    } else {
+        advance(node, seq);
+    }
+}
+
+void
+on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
+{
+    struct stream *s = &node->stream;
+    const Lbm__ReplAck *ack = message->repl_ack;
+    if (message->src != s->buddy || ack->generation != s->generation)
+        return;
+    int is_stuck = ack->seq == s->acked && s->head < s->next;
+    if (ack->seq >= s->acked)
+        heard_position(node, ack->seq);
+    if (is_stuck && node->now_us + REPL_RETRY_US / 2 >= s->retry_us)
+        s->retry_us = node->now_us; /* it misses something: from there on again */
+}
+
+/* ---- leases -------------------------------------------------------------------------------------------- */
+
+int64_t
+lease_end(const struct lbm_node *node)
+{
+    int64_t until_us = is_alone(node) ? INT64_MAX : node->lease.until_us;
+    until_us = until_us > node->lease.old_us ? until_us : node->lease.old_us;
+    return until_us > node->lease.fence_us ? until_us : node->lease.fence_us;
+}
+
+int
+lease_holds(const struct lbm_node *node)
+{
+    if (!is_alive(node) || node->lease.fence_us != 0)
+        return 0;
+    return is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US || LBM_BUG(WORK_WITHOUT_LEASE);
+}
+
+/* Keep the shell's page in step. While an application of the life before may run, its page stays as it is. */
+void
+lease_tell(struct lbm_node *node)
+{
+    struct lease *l = &node->lease;
+    if (l->fence_us != 0)
+        return;
+    int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
+    int64_t until_us = !is_alive(node) ? 0 : is_alone(node) ? INT64_MAX : held_us;
+    uint32_t used = 0;
+    for (size_t i = 0; i < node->applications.n; i++)
+        used += node->applications.at[i].has_had != 0;
+    if (until_us == l->told_us && l->term == l->told_term && used == l->told_used)
+        return;
+    l->told_us = until_us;
+    l->told_term = l->term;
+    l->told_used = used;
+    struct lbm_effect effect = {.kind = LBM_EFFECT_LEASE};
+    effect.as.lease.deadline_us = until_us;
+    effect.as.lease.term = l->term;
+    effect.as.lease.used = used;
+    if (lbm_vec_push(&node->out->list, effect) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+}
+
+static void
+ask(struct lbm_node *node)
+{
+    struct stream *s = &node->stream;
+    Lbm__LeaseReq request = LBM__LEASE_REQ__INIT;
+    request.sent_us = (uint64_t)node->now_us;
+    request.generation = s->generation;
+    /* Changes of this life must not hide that a disk went back: they would get the numbers of lost ones. */
+    request.seq = s->compared ? s->seq : s->start_seq;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LEASE_REQ;
+    message.lease_req = &request;
+    send_now(node, s->buddy, &message);
+    int is_well = s->known && node->lease.until_us > node->now_us;
+    if (!is_well)
+        log_fetch(node); /* the cluster may have gone on without this host, and nobody tell it */
+    node->lease.ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
+}
+
+void
+on_lease(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Lease *lease = message->lease;
+    struct stream *s = &node->stream;
+    if (message->src != s->buddy || lease->generation != s->generation ||
+        (int64_t)lease->sent_us > node->now_us)
+        return;
+    if (lease->rolled_back && !LBM_BUG(IGNORE_ROLLED_BACK)) {
+        s->rolled_back = 1;
+        return;
+    }
+    if ((!s->known || lease->seq > s->acked))
+        heard_position(node, lease->seq);
+    if (!s->known) { /* whatever was under way on the connection before is lost */
+        s->known = s->compared = 1;
+        s->sent = s->acked;
+        send_again(s);
+    }
+    int64_t from_us = node->now_us > (int64_t)lease->sent_us && LBM_BUG(LEASE_FROM_RECEIPT)
+                          ? node->now_us
+                          : (int64_t)lease->sent_us;
+    /* A backup of another version may grant more: this host's next life would not wait for that. */
+    int64_t until_us = from_us + (lease->lease_us < LEASE_US ? (int64_t)lease->lease_us : LEASE_US);
+    if (lease->lease_us != 0 && until_us > node->lease.until_us) {
+        int began = node->lease.until_us <= node->now_us;
+        node->lease.until_us = until_us;
+        for (size_t i = 0; began && i < node->jobs.n; i++)
+            application_ready(node, node->jobs.at[i]);
+    }
+    lease_tell(node);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+void
+stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
+{
+    struct stream *s = &node->stream;
+    s->buddy = LBM_NONE;
+    s->seq = s->start_seq = recovered->seq;
+    s->retry_us = INT64_MAX;
+    node->lease.term = recovered->lease_term + 1;
+    node->lease.told_us = -1;
+    if (recovered->lease_us > node->now_us) {
+        node->lease.fence_us = LBM_BUG(FORGET_OLD_APPLICATION) ? 0 : recovered->lease_us;
+        node->lease.old_used = recovered->lease_used;
+        node->lease.old_term = recovered->lease_term;
+        node->lease.term = recovered->lease_term;
+    }
+}
+
+/* The lease is over before the time that the page tells. Applications see it before their next step, but
+ * those that are within one may go on for as long as a step takes; until then nothing moves
+ * (stream_timer). */
+static void
+withdraw(struct lbm_node *node)
+{
+    struct lease *l = &node->lease;
+    int64_t page_us = l->told_us, step_us = node->now_us + REVOKE_US;
+    l->old_us = 0;
+    if (l->fence_us != 0 || page_us <= node->now_us || !application_runs(node)) {
+        application_lapsed(node);
+        return;
+    }
+    l->term++;
+    lease_tell(node);
+    application_fence(node, page_us < step_us ? page_us : step_us);
+}
+
+/* A life that begins does not know how far its buddy got with what the life before changed together. */
+static void
+mark_shared(struct lbm_node *node)
+{
+    const struct stream *s = &node->stream;
+    for (size_t i = s->head; i < s->changes.n;) {
+        size_t end = together_end(s, i);
+        for (size_t k = i; end - i > 1 && k < end; k++) {
+            struct job *job;
+            struct lbm_vertex *vertex = vertex_of(node, &s->changes.at[k], &job);
+            if (vertex != NULL)
+                vertex->shares = 1;
+        }
+        i = end;
+    }
+}
+
+/* A new buddy has nothing of ours, and its word alone counts from now on. */
+void
+stream_view_changed(struct lbm_node *node)
+{
+    struct stream *s = &node->stream;
+    const struct lbm_member *self = self_of(node);
+    if (self == NULL || self->incarnation != node->incarnation || !lbm_view_takes_part(self))
+        return;
+    if (self->buddy == s->buddy && self->buddy_view == s->generation)
+        return;
+    int is_first = s->generation == 0; /* nothing was granted yet in this life */
+    s->buddy = self->buddy;
+    s->generation = self->buddy_view;
+    s->known = 0;
+    if (s->acked != 0 && !LBM_BUG(KEEP_ACKS))
+        s->acked = 0;
+    gather(node);
+    node->lease.until_us = 0;
+    if (is_first)
+        mark_shared(node);
+    else
+        withdraw(node);
+    node->lease.ask_us = node->now_us;
+}
+
+void
+stream_connected(struct lbm_node *node, uint32_t host)
+{
+    if (host != node->stream.buddy)
+        return;
+    node->stream.known = 0;
+    node->lease.ask_us = node->now_us;
+}
+
+/* The buddy has it all: let the log know (PROTOCOL section 1, INSYNC). */
+static void
+propose_insync(struct lbm_node *node)
+{
+    struct stream *s = &node->stream;
+    const struct lbm_member *self = self_of(node);
+    int is_full = s->uncovered == 0 && (s->acked >= s->merged || LBM_BUG(INSYNC_BEFORE_MERGED));
+    if (self == NULL || self->insync || !s->known || self->buddy_view != s->generation ||
+        node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
+        (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) || (!all_adopted(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
+        return;
+    /* An application that runs under a page of the life before may have it from another buddy, who is the
+     * only one that could wait for its end. */
+    int old_page = node->lease.fence_us > node->now_us || node->lease.old_us > node->now_us;
+    if (old_page)
+        return;
+    s->insync_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
+    in_sync.host = node->host;
+    in_sync.incarnation = node->incarnation;
+    in_sync.buddy = s->buddy;
+    in_sync.view = s->generation;
+    in_sync.known = node->view.index;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_IN_SYNC;
+    command.in_sync = &in_sync;
+    log_append(node, &command);
+}
+
+void
+stream_timer(struct lbm_node *node)
+{
+    struct stream *s = &node->stream;
+    struct lease *l = &node->lease;
+    if (l->fence_us != 0 && node->now_us >= l->fence_us) { /* nobody came back for what he held */
+        l->fence_us = 0;
+        application_lapsed(node);
+    }
+    int is_over = l->old_us != 0 && l->old_us <= node->now_us;
+    l->old_us = is_over ? 0 : l->old_us;
+    if (l->until_us != 0 && l->until_us <= node->now_us) {
+        l->until_us = 0;
+        is_over = l->old_us == 0;
+    }
+    if (is_over && l->until_us == 0 && l->told_us <= node->now_us)
+        application_lapsed(node); /* the page said so, even if this host is alone by now */
+    lease_tell(node);
+    if (!is_alive(node))
+        return;
+    if (s->buddy == LBM_NONE) {
+        if (is_alone(node))
+            advance(node, s->seq);
+        return;
+    }
+    if (node->now_us >= s->retry_us && is_behind(node, s->buddy)) {
+        s->retry_us = node->now_us + REPL_RETRY_US; /* the changes themselves have not left yet */
+    } else if (node->now_us >= s->retry_us) {
+        s->retry_us = INT64_MAX;
+        send_again(s);
+        s->sent = s->acked;
+        s->known = 0; /* ask where it stands, rather than repeat what may not fit */
+        l->ask_us = node->now_us;
+    }
+    if (node->now_us >= l->ask_us)
+        ask(node);
+    pump(node);
+    propose_insync(node);
+}
+
+int64_t
+stream_deadline(const struct lbm_node *node)
+{
+    const struct stream *s = &node->stream;
+    const struct lease *l = &node->lease;
+    int64_t when = INT64_MAX;
+    if (l->fence_us != 0)
+        when = l->fence_us;
+    if (s->buddy == LBM_NONE || !is_alive(node))
+        return when;
+    when = s->retry_us < when ? s->retry_us : when;
+    when = l->ask_us < when ? l->ask_us : when;
+    when = l->old_us != 0 && l->old_us < when ? l->old_us : when;
+    return l->until_us != 0 && l->until_us < when ? l->until_us : when;
+}

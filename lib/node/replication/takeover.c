@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* After an eviction (PROTOCOL sections 1 and 4): the heir takes the replica over, once no application of the
+ * evicted host can be working any more and the log says so; the evicted host, if it lives, gives up what it
+ * had or, if nobody took it, goes on. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/internal.h"
+#include "node/records/record_packed.h"
+
+/* ---- what is known ------------------------------------------------------------------------------------- */
+
+static int
+is_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation)
+{
+    for (size_t i = 0; i < node->adoptions.n; i++)
+        if (node->adoptions.at[i].host == host && node->adoptions.at[i].incarnation == incarnation)
+            return 1;
+    return 0;
+}
+
+static int
+is_mine(const struct lbm_node *node, const struct lbm_departed *gone)
+{
+    return gone->evicted && gone->heir == node->host && gone->heir_incarnation == node->incarnation &&
+           !is_merged(node, gone->host, gone->incarnation);
+}
+
+int
+all_adopted(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.departed.n; i++)
+        if (is_mine(node, &node->view.departed.at[i]))
+            return 0;
+    return 1;
+}
+
+int
+is_alive(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (node->stream.rolled_back || node->resetting || node->diverged)
+        return 0;
+    return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
+}
+
+/* ---- the heir ------------------------------------------------------------------------------------------ */
+
+static int
+ranks_above(const struct lbm_row *row, const struct lbm_vertex *vertex)
+{
+    return vertex == NULL || row->epoch > vertex->epoch ||
+           (row->epoch == vertex->epoch && row->stage > vertex->stage);
+}
+
+static int
+is_out_to(const struct lbm_row *row, uint32_t host, uint64_t incarnation)
+{
+    return row->stage == LBM_STAGE_OUT && row->peer == host && row->peer_incarnation == incarnation;
+}
+
+enum merge { MERGE_KEEP, MERGE_OWN_REFUSED, MERGE_OWN, MERGE_BACK, MERGE_COPY };
+
+/* PROTOCOL section 4, "merge of replica r into own c". A refusal of epoch e + 1 answers the offer of OUT at
+ * e, whoever refused: the host it was meant for, or an heir who has its records. */
+static enum merge
+merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lbm_vertex *c)
+{
+    if (r->stage == LBM_STAGE_OUT && c != NULL && c->stage == LBM_STAGE_REF && c->epoch == r->epoch + 1 &&
+        !LBM_BUG(HEIR_REFUSED_FORGOTTEN))
+        return MERGE_OWN_REFUSED;
+    if (!ranks_above(r, c))
+        return MERGE_KEEP;
+    if (r->stage == LBM_STAGE_OWN || is_out_to(r, node->host, node->incarnation))
+        return MERGE_OWN;
+    if (r->stage == LBM_STAGE_REF && c != NULL && c->stage == LBM_STAGE_OUT && c->epoch + 1 == r->epoch &&
+        !LBM_BUG(REPLICA_REFUSED_ME))
+        return MERGE_BACK;
+    return MERGE_COPY;
+}
+
+static void
+merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t owner)
+{
+    struct lbm_vertex *c = record_of(job, r->vertex);
+    enum merge rule = merge_rule(node, r, c);
+    if (rule == MERGE_KEEP)
+        return;
+    if (rule == MERGE_BACK) {
+        record_stage(node, job, c, LBM_TRANSITION_ADOPT_REFUSED_THERE, LBM_NONE, 0);
+        return;
+    }
+    enum lbm_transition transition = LBM_TRANSITION_ADOPT_OUT;
+    if (rule == MERGE_OWN_REFUSED)
+        transition = LBM_TRANSITION_ADOPT_REFUSED_HERE;
+    else if (rule == MERGE_OWN)
+        transition = r->stage == LBM_STAGE_OWN ? LBM_TRANSITION_ADOPT_OWN : LBM_TRANSITION_ADOPT_MINE;
+    else if (r->stage == LBM_STAGE_REF)
+        transition = LBM_TRANSITION_ADOPT_REF;
+    else if (r->stage == LBM_STAGE_MOV)
+        transition = LBM_TRANSITION_ADOPT_MOV;
+    if (rule != MERGE_COPY) {
+        if (LBM_BUG(ADOPT_SAME_EPOCH) && transition == LBM_TRANSITION_ADOPT_OWN)
+            r->epoch--;
+        r->peer = r->stage == LBM_STAGE_OWN && r->peer != node->host ? r->peer : LBM_NONE; /* its wish */
+        r->peer_incarnation = 0;
+    }
+    if (r->n_news != 0 && LBM_BUG(EDGES_NOT_INHERITED)) {
+        free(r->news);
+        r->news = NULL;
+        r->n_news = 0;
+    }
+    const struct lbm_vertex *vertex = record_put(node, job, r, transition);
+    if (vertex != NULL)
+        pinned_came(node, job, vertex);
+    if (vertex != NULL && rule != MERGE_COPY)
+        move_adopted(node, job, vertex, owner);
+}
+
+static void
+merge_job(struct lbm_node *node, struct replica_job *held, uint32_t owner)
+{
+    struct job *job = job_of(node, held->job);
+    if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
+        return; /* cancelled, or never in the log */
+    for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++) {
+        struct lbm_row row;
+        if (kept_unpack(held->rows.at[i], held->job, &row) != LBM_OK) {
+            fail(node, LBM_E_NOMEM);
+            return;
+        }
+        merge_row(node, job, &row, owner);
+        lbm_row_free(&row); /* what was not taken */
+    }
+    if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
+        job_enter(node, job, LBM_PHASE_BALANCING);
+}
+
+static void
+merge(struct lbm_node *node, const struct lbm_departed *gone)
+{
+    struct replica *replica = replica_of(node, gone->host, gone->incarnation);
+    uint64_t n = 0;
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_ADOPTED};
+    op.as.drop.owner = gone->host;
+    op.as.drop.incarnation = gone->incarnation;
+    struct lbm_recovered_adoption adoption = {gone->host, gone->incarnation};
+    persist_flush(node); /* the merge is a transaction of its own */
+    if (LBM_BUG(ADOPTION_IN_TWO)) {
+        persist(node, op);
+        persist_flush(node);
+    }
+    if (lbm_vec_push(&node->adoptions, adoption) != LBM_OK)
+        fail(node, LBM_E_NOMEM);
+    for (size_t j = 0; replica != NULL && j < replica->jobs.n && node->failed == LBM_OK; j++) {
+        n += replica->jobs.at[j].rows.n;
+        merge_job(node, &replica->jobs.at[j], gone->host);
+    }
+    if (replica != NULL && node->failed == LBM_OK)
+        replica_drop(node, replica);
+    node->stream.merged = node->stream.seq;
+    if (!LBM_BUG(ADOPTION_IN_TWO))
+        persist(node, op);
+    persist_flush(node);
+    note(node, LBM_NOTE_INFO, "took over from host %" PRIu32 ": %" PRIu64 " records", gone->host, n);
+}
+
+static void
+propose_adopt(struct lbm_node *node, const struct lbm_departed *gone)
+{
+    if (!may_propose(node))
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__Adopt adopt = LBM__ADOPT__INIT;
+    adopt.heir = node->host;
+    adopt.heir_incarnation = node->incarnation;
+    adopt.host = gone->host;
+    adopt.incarnation = gone->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_ADOPT;
+    command.adopt = &adopt;
+    log_append(node, &command);
+}
+
+/* When the last lease that this host may have granted is over for certain. */
+static int64_t
+lease_over_us(const struct lbm_node *node, const struct lbm_departed *gone)
+{
+    const struct replica *replica = replica_of(node, gone->host, gone->incarnation);
+    int64_t after_start = node->started_us + GRANT_PAST_US; /* what the life before granted */
+    int64_t granted = replica != NULL ? replica->granted_us : 0;
+    return granted > after_start || LBM_BUG(FORGET_GRANTS) ? granted : after_start;
+}
+
+static void
+adopt_all(struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.departed.n && node->failed == LBM_OK; i++) {
+        const struct lbm_departed *gone = &node->view.departed.at[i];
+        if (!is_mine(node, gone) ||
+            (node->now_us < lease_over_us(node, gone) && !LBM_BUG(HEIR_DOES_NOT_WAIT)))
+            continue;
+        if (!node->stream.known && !is_alone(node))
+            continue; /* the buddy has yet to say that this disk is not from the past */
+        if (gone->adopted || LBM_BUG(ADOPT_WITHOUT_LOG))
+            merge(node, gone);
+        else
+            propose_adopt(node, gone);
+    }
+}
+
+/* ---- the evicted --------------------------------------------------------------------------------------- */
+
+/* All that this incarnation had is archived and gone; the given one begins empty once that is durable. */
+static void
+reset(struct lbm_node *node, uint64_t incarnation)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->planning || node->jobs.at[i]->guest_id > node->persisted)
+            return; /* a computation, or the store, still reads the guest */
+    note(node, LBM_NOTE_WARNING,
+         "this host is no longer a member as incarnation %" PRIu64 ": its records are archived; it may join "
+         "again, empty",
+         node->incarnation);
+    persist_flush(node);
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_RESET};
+    op.as.reset.incarnation = incarnation;
+    persist(node, op);
+    application_reset(node);
+    jobs_lost(node);
+    replicas_free(node);
+    node->adoptions.n = 0;
+    node->due.n = 0;
+    node->edge_answers.n = 0;
+    node->id_waits.n = 0;
+    application_lapsed(node);
+    uint64_t cleared = node->persist_id;
+    lbm_vec_free(&node->stream.changes);
+    node->stream = (struct stream){.buddy = LBM_NONE, .retry_us = INT64_MAX};
+    node->lease.until_us = 0;
+    node->incarnation = incarnation;
+    node->resetting = 1;
+    node->reset_id = cleared;
+    for (size_t i = 0; i < node->view.jobs.n; i++)
+        jobs_created(node, &node->view.jobs.at[i]);
+    persist_flush(node);
+}
+
+int
+adopt_rejoin(struct lbm_node *node)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
+    if (gone == NULL || gone->evicted || node->resetting)
+        return 0;
+    reset(node, node->incarnation + 1);
+    return node->resetting;
+}
+
+/* The new incarnation acts once its beginning is durable. */
+void
+adopt_persisted(struct lbm_node *node)
+{
+    if (!node->resetting || node->persisted < node->reset_id)
+        return;
+    node->resetting = 0;
+    node->evicted_us = 0;
+    node->join_refused = 0;
+    stream_view_changed(node); /* the log may know this incarnation already */
+}
+
+static void
+propose_reclaim(struct lbm_node *node)
+{
+    if (!may_propose(node))
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    Lbm__Reclaim reclaim = LBM__RECLAIM__INIT;
+    reclaim.host = node->host;
+    reclaim.incarnation = node->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_RECLAIM;
+    command.reclaim = &reclaim;
+    log_append(node, &command);
+}
+
+/* The buddy holds more than this disk: what is here is a past that others have left behind. The buddy's copy
+ * is the truth; it takes over. */
+static void
+give_up(struct lbm_node *node)
+{
+    if (!may_propose(node))
+        return;
+    node->propose_us = node->now_us + APPEND_AGAIN_US;
+    if (log_hand_over(node))
+        return; /* who orders the log cannot be evicted */
+    note(node, LBM_NOTE_ERROR,
+         "the database is older than what host %" PRIu32 " holds of it: this host gives up what it has and "
+         "joins again, empty",
+         node->stream.buddy);
+    Lbm__Evict evict = LBM__EVICT__INIT;
+    evict.host = node->host;
+    evict.incarnation = node->incarnation;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_EVICT;
+    command.evict = &evict;
+    log_append(node, &command);
+}
+
+static int
+holds_something(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->jobs.n; i++)
+        if (node->jobs.at[i]->shard.n_own + node->jobs.at[i]->shard.n_out != 0)
+            return 1;
+    return 0;
+}
+
+/* Time to come back with what is here, since the heir does not take over. Not if it holds more than this
+ * disk, and a life that has not compared the two gives it longer. INT64_MAX: never. */
+static int64_t
+reclaim_us(const struct lbm_node *node)
+{
+    if (node->stream.rolled_back)
+        return INT64_MAX;
+    return node->evicted_us + (node->stream.compared ? 1 : 3) * (int64_t)RECLAIM_US;
+}
+
+static void
+own_departure(struct lbm_node *node, const struct lbm_departed *gone)
+{
+    if (node->evicted_us == 0) {
+        node->evicted_us = node->now_us;
+        application_lapsed(node);
+        for (size_t i = 0; i < node->jobs.n; i++)
+            session_stop(node->jobs.at[i]);
+    }
+    if (!gone->evicted) { /* it left; only an operator brings it back */
+        if (holds_something(node))
+            reset(node, node->incarnation + 1); /* a disk from before it left: it joins again, empty */
+        return;
+    }
+    if (gone->adopted) {
+        reset(node, node->incarnation + 1);
+        return;
+    }
+    log_fetch(node); /* nobody pings who is no member: it would not hear that there is more */
+    if (node->now_us >= reclaim_us(node))
+        propose_reclaim(node);
+}
+
+void
+adopt_timer(struct lbm_node *node)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (!node->caught_up || node->resetting)
+        return;
+    if (self != NULL && self->incarnation > node->incarnation) {
+        reset(node, self->incarnation); /* a disk from before a reset: what it has was adopted long ago */
+        return;
+    }
+    if (gone != NULL) {
+        own_departure(node, gone);
+        return;
+    }
+    node->evicted_us = 0;
+    if (node->stream.rolled_back)
+        give_up(node);
+    else if (is_alive(node))
+        adopt_all(node);
+}
+
+int64_t
+adopt_deadline(const struct lbm_node *node)
+{
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
+    int64_t when = INT64_MAX;
+    if (!node->caught_up || node->resetting || node->appends.n >= PROPOSALS_MAX)
+        return when;
+    if (gone != NULL && gone->evicted && !gone->adopted && node->evicted_us != 0)
+        when = reclaim_us(node);
+    if (gone == NULL && node->stream.rolled_back)
+        when = node->propose_us;
+    for (size_t i = 0; is_alive(node) && i < node->view.departed.n; i++) {
+        const struct lbm_departed *inherited = &node->view.departed.at[i];
+        int waits = is_mine(node, inherited) && (node->stream.known || is_alone(node));
+        int64_t over_us = waits ? lease_over_us(node, inherited) : INT64_MAX;
+        when = over_us < when ? over_us : when;
+    }
+    return when < node->propose_us && when != INT64_MAX ? node->propose_us : when;
+}

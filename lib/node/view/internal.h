@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of the view share. Internal to them.
+ *
+ *   view.c           look up, apply, jobs
+ *   view_members.c   commands about members: states, buddies, heirs
+ *   view_hosts.c     the host graph that follows
+ *   view_shared.c    one view for many nodes
+ *   view_snapshot.c  the view as bytes */
+#ifndef LBM_NODE_VIEW_INTERNAL_H
+#define LBM_NODE_VIEW_INTERNAL_H
+
+#include "base/check.h"
+#include "node/view/view.h"
+
+/* Apply one command to the view. Errors: LBM_E_NOMEM. A command that is not valid here writes why into
+ * refusal (LBM_DIAG_TEXT_MAX bytes) and changes nothing. */
+typedef enum lbm_err lbm_view_apply_fn(struct lbm_view *view, const Lbm__Command *command, char *refusal);
+
+lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_set, lbm_view_apply_drain,
+    lbm_view_apply_change_buddy, lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync,
+    lbm_view_apply_adopt, lbm_view_apply_reclaim;
+
+/* The member of that id, or NULL. */
+struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host);
+
+/* An empty member of an id that is new. Errors: LBM_E_NOMEM. *out stays valid until the next. */
+enum lbm_err lbm_view_add_member(struct lbm_view *view, uint32_t host, const char *name,
+                                 struct lbm_member **out) LBM_MUST_CHECK;
+uint32_t lbm_view_name_hash(const char *name);
+
+static inline int
+lbm_state_takes_part(enum lbm_member_state state)
+{
+    return state == LBM_MEMBER_JOINING || state == LBM_MEMBER_ACTIVE || state == LBM_MEMBER_DRAINING;
+}
+
+/* The member is ACTIVE now, or is not any more, or has another capacity: numbers. */
+enum lbm_err lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member) LBM_MUST_CHECK;
+
+/* The ACTIVE members or their links have changed: the host graph is another one, to be made when somebody
+ * asks. It depends on nothing that a later entry changes: who joined later does not stand between others yet.
+ */
+void lbm_view_derive(struct lbm_view *view);
+
+/* The entry at hand changes that member. */
+enum lbm_err lbm_view_touch(struct lbm_view *view, uint32_t host) LBM_MUST_CHECK;
+
+/* Where members and numbers are found, and how many wards each member has, for a view read from a snapshot.
+ */
+enum lbm_err lbm_view_index(struct lbm_view *view) LBM_MUST_CHECK;
+
+/* Somebody has no view of that one any more. */
+void lbm_view_release(struct lbm_shared_view *shared);
+
+/* The same for a view read from a snapshot: the host graph is as old as view->topology, and its links are
+ * those the members had then. view->routable is 0 afterwards if these links are no host graph. */
+enum lbm_err lbm_view_restore_hosts(struct lbm_view *view, const struct lbm_link *links,
+                                    size_t n_links) LBM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Commands about members (PROTOCOL section 1): who takes part, who keeps whose replica, who inherits.
+ *
+ * Everything here is decided by the view alone, so that all hosts decide alike. What cannot be seen in the
+ * view (that a host is empty, that a copy is complete) is what the proposer vouches for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/mutants.h"
+#include "node/view/internal.h"
+
+/* ---- buddies ------------------------------------------------------------------------------------------ */
+
+static int
+are_linked(const struct lbm_member *a, const struct lbm_member *b)
+{
+    for (size_t k = 0; k < a->n_links; k++)
+        if (a->links[k].q == b->host)
+            return 1;
+    for (size_t k = 0; k < b->n_links; k++)
+        if (b->links[k].q == a->host)
+            return 1;
+    return 0;
+}
+
+/* How unfit a member is as buddy, the most important first; the last makes every choice unique. */
+struct unfitness {
+    uint32_t by[5];
+};
+
+/* What is cheap to know of it, and the rest. */
+enum { CHEAP = 3 };
+
+static struct unfitness
+cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner,
+                const struct lbm_host_place *buddy)
+{
+    int together = owner->failure_domain[0] != '\0' &&
+                   strcmp(owner->failure_domain, view->members.at[buddy->member].failure_domain) == 0;
+    return (struct unfitness){{buddy->state == LBM_MEMBER_DRAINING, (uint32_t)together, buddy->n_wards}};
+}
+
+static int
+compare_fitness(const struct unfitness *a, const struct unfitness *b, int from, int to)
+{
+    int order = 0;
+    for (int k = from; order == 0 && k < to; k++)
+        order = (a->by[k] > b->by[k]) - (a->by[k] < b->by[k]);
+    return order;
+}
+
+static enum lbm_err
+count_ward(struct lbm_view *view, uint32_t buddy, uint32_t more)
+{
+    if (lbm_view_member(view, buddy) == NULL)
+        return LBM_OK;
+    view->place.at[buddy].n_wards += more;
+    return lbm_view_touch(view, buddy);
+}
+
+static enum lbm_err
+set_buddy(struct lbm_view *view, struct lbm_member *owner, uint32_t buddy)
+{
+    if (count_ward(view, owner->buddy, UINT32_MAX) != LBM_OK || count_ward(view, buddy, 1) != LBM_OK)
+        return LBM_E_NOMEM;
+    owner->buddy = view->place.at[owner->host].buddy = buddy;
+    return lbm_view_touch(view, owner->host);
+}
+
+/* Give a member the fittest buddy there is. Its stream begins anew: nothing is known to be there. */
+static enum lbm_err
+give_buddy(struct lbm_view *view, struct lbm_member *owner)
+{
+    uint32_t best = LBM_NONE;
+    struct unfitness least = {{0}};
+    if (set_buddy(view, owner, LBM_NONE) != LBM_OK)
+        return LBM_E_NOMEM;
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (host == owner->host || place->member == LBM_NONE || !lbm_state_takes_part(place->state))
+            continue;
+        struct unfitness fit = cheap_unfitness(view, owner, place);
+        int order = best != LBM_NONE ? compare_fitness(&fit, &least, 0, CHEAP) : -1;
+        if (order > 0)
+            continue;
+        fit.by[CHEAP] = !are_linked(owner, &view->members.at[place->member]);
+        fit.by[CHEAP + 1] = (host - owner->host) % LBM_HOSTS_MAX;
+        if (order < 0 || compare_fitness(&fit, &least, CHEAP, 5) < 0) {
+            best = host;
+            least = fit;
+        }
+    }
+    owner->buddy_view = view->index + 1;
+    owner->insync = 0;
+    return set_buddy(view, owner, best);
+}
+
+/* New buddies for all who have lost theirs, or had none. */
+static enum lbm_err
+give_buddies(struct lbm_view *view, uint32_t lost)
+{
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (place->member != LBM_NONE && place->buddy == lost && lbm_state_takes_part(place->state) &&
+            give_buddy(view, &view->members.at[place->member]) != LBM_OK)
+            return LBM_E_NOMEM;
+    }
+    return LBM_OK;
+}
+
+/* ---- joining ------------------------------------------------------------------------------------------- */
+
+static struct lbm_link *
+copy_links(const struct lbm_link *links, size_t n)
+{
+    return n != 0 ? lbm_copy(links, n, sizeof *links) : lbm_alloc(1, sizeof *links);
+}
+
+static enum lbm_err
+set_links(struct lbm_link **at, size_t *n, uint32_t host, size_t n_new, const uint32_t *to,
+          const uint32_t *cost)
+{
+    struct lbm_link *links = lbm_alloc(n_new + 1, sizeof *links);
+    if (links == NULL)
+        return LBM_E_NOMEM;
+    for (size_t i = 0; i < n_new; i++)
+        links[i] = (struct lbm_link){host, to[i], cost[i]};
+    free(*at);
+    *at = links;
+    *n = n_new;
+    return LBM_OK;
+}
+
+static int
+same_links(const struct lbm_member *member, const Lbm__Join *join)
+{
+    if (member->n_announced_links != join->n_link_host)
+        return 0;
+    for (size_t i = 0; i < join->n_link_host; i++)
+        if (member->announced_links[i].q != join->link_host[i] ||
+            member->announced_links[i].cost != join->link_cost[i])
+            return 0;
+    return 1;
+}
+
+/* Take what a host announces. A value that it announced before stays as an operator may have set it. */
+static enum lbm_err
+take_announcement(struct lbm_member *member, const Lbm__Join *join)
+{
+    if (member->announced_links == NULL || !same_links(member, join)) {
+        if (set_links(&member->announced_links, &member->n_announced_links, join->host, join->n_link_host,
+                      join->link_host, join->link_cost) != LBM_OK)
+            return LBM_E_NOMEM;
+        struct lbm_link *links = copy_links(member->announced_links, member->n_announced_links);
+        if (links == NULL)
+            return LBM_E_NOMEM;
+        free(member->links);
+        member->links = links;
+        member->n_links = member->n_announced_links;
+    }
+    if (member->announced_capacity != join->capacity)
+        member->announced_capacity = member->capacity = join->capacity;
+    if (strcmp(member->announced_address, join->address) != 0) {
+        snprintf(member->announced_address, sizeof member->announced_address, "%s", join->address);
+        snprintf(member->address, sizeof member->address, "%s", join->address);
+    }
+    snprintf(member->failure_domain, sizeof member->failure_domain, "%s", join->failure_domain);
+    return LBM_OK;
+}
+
+/* Why this host may not join, or "". */
+static void
+refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
+{
+    const struct lbm_member *known = lbm_view_member(view, join->host);
+    uint32_t hash = lbm_view_name_hash(join->name);
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (host == join->host || place->member == LBM_NONE || place->name_hash != hash ||
+            strcmp(view->members.at[place->member].name, join->name) != 0)
+            continue;
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has the name %s already", host, join->name);
+        return;
+    }
+    uint64_t incarnation = known != NULL ? known->incarnation : 0;
+    if (join->incarnation > incarnation && join->incarnation - incarnation > LBM_INCARNATION_STEP) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "incarnation %" PRIu64 " of host %" PRIu32 " is out of reach",
+                 join->incarnation, join->host);
+        return;
+    }
+    if (known == NULL) {
+        if (view->members.n == LBM_HOSTS_MAX)
+            snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster has its %d hosts", LBM_HOSTS_MAX);
+        return;
+    }
+    const struct lbm_departed *gone = lbm_view_departed(view, known->host, known->incarnation);
+    if (strcmp(known->name, join->name) != 0)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host id %" PRIu32 " belongs to %s; choose another id",
+                 known->host, known->name);
+    else if (lbm_view_takes_part(known) && known->incarnation != join->incarnation)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " takes part as incarnation %" PRIu64,
+                 known->host, known->incarnation);
+    else if (!lbm_view_takes_part(known) && join->incarnation <= known->incarnation)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "incarnation %" PRIu64 " of host %" PRIu32 " has gone for good",
+                 join->incarnation, known->host);
+    else if (gone != NULL && gone->evicted && !gone->adopted)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is evicted and not adopted yet", known->host);
+}
+
+static enum lbm_err
+set_state(struct lbm_view *view, struct lbm_member *member, enum lbm_member_state state)
+{
+    member->state = state;
+    if (lbm_view_number_active(view, member) != LBM_OK)
+        return LBM_E_NOMEM;
+    return lbm_view_touch(view, member->host);
+}
+
+static enum lbm_err
+derive_if_active(struct lbm_view *view, const struct lbm_member *member)
+{
+    if (member->state == LBM_MEMBER_ACTIVE)
+        lbm_view_derive(view);
+    return LBM_OK;
+}
+
+/* A member that is not ACTIVE is about to change its links, and a host graph that has yet to be made goes
+ * through them as they are. */
+static enum lbm_err
+keep_ways(struct lbm_view *view, const struct lbm_member *member)
+{
+    int routable;
+    return view->is_stale && member->state != LBM_MEMBER_ACTIVE ? lbm_view_graph(view, &routable) : LBM_OK;
+}
+
+enum lbm_err
+lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__Join *join = command->join;
+    refuse_join(view, join, refusal);
+    if (refusal[0] != '\0')
+        return LBM_OK;
+    struct lbm_member *member = lbm_view_member_of(view, join->host);
+    if (member != NULL && keep_ways(view, member) != LBM_OK)
+        return LBM_E_NOMEM;
+    if (member == NULL && lbm_view_add_member(view, join->host, join->name, &member) != LBM_OK)
+        return LBM_E_NOMEM;
+    int begins = member->incarnation != join->incarnation || !lbm_view_takes_part(member);
+    if (take_announcement(member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
+        lbm_view_touch(view, join->host) != LBM_OK)
+        return LBM_E_NOMEM;
+    if (!begins)
+        return derive_if_active(view, member);
+    member->incarnation = join->incarnation;
+    if (join->drains)
+        member->drained = view->index + 1;
+    if (set_state(view, member, join->drains ? LBM_MEMBER_DRAINING : LBM_MEMBER_JOINING) != LBM_OK)
+        return LBM_E_NOMEM;
+    enum lbm_err err = give_buddy(view, member);
+    return err == LBM_OK ? give_buddies(view, LBM_NONE) : err; /* who was alone has somebody now */
+}
+
+/* ---- a member's changes -------------------------------------------------------------------------------- */
+
+/* The member that a command names in its present incarnation, or NULL with a refusal. */
+static struct lbm_member *
+named(const struct lbm_view *view, uint32_t host, uint64_t incarnation, char *refusal)
+{
+    struct lbm_member *member = lbm_view_member_of(view, host);
+    if (member != NULL && member->incarnation == incarnation)
+        return member;
+    snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member with incarnation %" PRIu64, host,
+             incarnation);
+    return NULL;
+}
+
+static void
+refuse_state(const struct lbm_member *member, char *refusal)
+{
+    snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is %s", member->host,
+             lbm_member_state_name(member->state));
+}
+
+enum lbm_err
+lbm_view_apply_activate(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__Activate *activate = command->activate;
+    struct lbm_member *member = named(view, activate->host, activate->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    if (member->state != LBM_MEMBER_JOINING && member->state != LBM_MEMBER_DRAINING)
+        refuse_state(member, refusal);
+    else if (activate->n_site != view->m)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "a site has %u coordinates here, not %zu", view->m,
+                 activate->n_site);
+    if (refusal[0] != '\0')
+        return LBM_OK;
+    memcpy(member->site, activate->site, view->m * sizeof *member->site);
+    enum lbm_err err = set_state(view, member, LBM_MEMBER_ACTIVE);
+    lbm_view_derive(view);
+    return err;
+}
+
+enum lbm_err
+lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__Set *set = command->set;
+    struct lbm_member *member = named(view, set->host, set->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    if (!lbm_view_takes_part(member))
+        refuse_state(member, refusal);
+    else if (set->n_site != 0 && set->n_site != view->m)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "a site has %u coordinates here, not %zu", view->m, set->n_site);
+    if (refusal[0] != '\0')
+        return LBM_OK;
+    if (keep_ways(view, member) != LBM_OK)
+        return LBM_E_NOMEM;
+    if (set->change_links && set_links(&member->links, &member->n_links, set->host, set->n_link_host,
+                                       set->link_host, set->link_cost) != LBM_OK)
+        return LBM_E_NOMEM;
+    if (set->capacity > 0)
+        member->capacity = set->capacity;
+    if (set->n_site != 0)
+        memcpy(member->site, set->site, view->m * sizeof *member->site);
+    if (set->address[0] != '\0')
+        snprintf(member->address, sizeof member->address, "%s", set->address);
+    if (lbm_view_number_active(view, member) != LBM_OK || lbm_view_touch(view, set->host) != LBM_OK)
+        return LBM_E_NOMEM;
+    return derive_if_active(view, member);
+}
+
+enum lbm_err
+lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    struct lbm_member *member = named(view, command->drain->host, command->drain->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    if (member->state != LBM_MEMBER_ACTIVE)
+        refuse_state(member, refusal);
+    else if (view->active.n == 1)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is the only one: nobody could take over",
+                 member->host);
+    else if (!view->external && view->founder == member->host)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                 "host %" PRIu32 " orders the control log; promote another one first", member->host);
+    if (refusal[0] != '\0')
+        return LBM_OK;
+    member->drained = view->index + 1;
+    enum lbm_err err = set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a buddy until it leaves */
+    lbm_view_derive(view);
+    return err;
+}
+
+/* ---- departures ----------------------------------------------------------------------------- */
+
+static int
+by_host_then_incarnation(const void *a, const void *b)
+{
+    const struct lbm_departed *x = a, *y = b;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
+}
+
+static enum lbm_err
+depart(struct lbm_view *view, struct lbm_member *member, int evicted)
+{
+    struct lbm_departed gone = {.host = member->host,
+                                .incarnation = member->incarnation,
+                                .view = view->index + 1,
+                                .evicted = evicted,
+                                .heir = LBM_NONE,
+                                .was = member->state};
+    const struct lbm_member *heir = evicted ? lbm_view_member(view, member->buddy) : NULL;
+    if (heir != NULL) {
+        gone.heir = heir->host;
+        gone.heir_incarnation = heir->incarnation;
+    }
+    if (lbm_vec_push(&view->departed, gone) != LBM_OK)
+        return LBM_E_NOMEM;
+    qsort(view->departed.at, view->departed.n, sizeof *view->departed.at, by_host_then_incarnation);
+    int was_active = member->state == LBM_MEMBER_ACTIVE;
+    if (set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK ||
+        set_buddy(view, member, LBM_NONE) != LBM_OK)
+        return LBM_E_NOMEM;
+    member->insync = 0;
+    enum lbm_err err = give_buddies(view, member->host);
+    if (err == LBM_OK && was_active) /* else it stays what it was to the host graph: between others */
+        lbm_view_derive(view);
+    return err;
+}
+
+/* Jobs keep a home that can act. */
+static void
+move_homes(struct lbm_view *view, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0; i < view->jobs.n; i++)
+        if (view->jobs.at[i].home == from)
+            view->jobs.at[i].home = to;
+}
+
+int
+lbm_view_has_other_buddy(const struct lbm_view *view, const struct lbm_member *member)
+{
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (host != member->host && place->member != LBM_NONE && lbm_state_takes_part(place->state) &&
+            place->state != LBM_MEMBER_DRAINING)
+            return 1;
+    }
+    return 0;
+}
+
+/* A host whose copy only this member keeps, though another one could, or LBM_NONE. */
+static uint32_t
+ward_of_one_that_leaves(const struct lbm_view *view, const struct lbm_member *member)
+{
+    for (uint32_t host = 0; host < view->place.n; host++) {
+        const struct lbm_host_place *place = &view->place.at[host];
+        if (place->member != LBM_NONE && place->buddy == member->host && lbm_state_takes_part(place->state) &&
+            lbm_view_has_other_buddy(view, &view->members.at[place->member]))
+            return host;
+    }
+    return LBM_NONE;
+}
+
+enum lbm_err
+lbm_view_apply_change_buddy(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__ChangeBuddy *change = command->change_buddy;
+    struct lbm_member *member = named(view, change->host, change->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    const struct lbm_member *buddy = lbm_view_member(view, member->buddy);
+    if (!lbm_view_takes_part(member))
+        refuse_state(member, refusal);
+    else if (buddy == NULL || member->buddy_view != change->view || buddy->state != LBM_MEMBER_DRAINING)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a buddy that does not drain",
+                 member->host);
+    else if (!lbm_view_has_other_buddy(view, member))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody else could be the buddy of host %" PRIu32, member->host);
+    return refusal[0] != '\0' ? LBM_OK : give_buddy(view, member);
+}
+
+/* Was this member made an heir after `known`, or has it yet to take over? What it said before is stale. */
+static int
+inherits_since(const struct lbm_view *view, const struct lbm_member *member, uint64_t known)
+{
+    for (size_t i = 0; i < view->departed.n; i++) {
+        const struct lbm_departed *gone = &view->departed.at[i];
+        if (gone->evicted && gone->heir == member->host && gone->heir_incarnation == member->incarnation &&
+            (gone->view > known || !gone->adopted) && !LBM_BUG(STALE_WORD_OF_HEIR))
+            return 1;
+    }
+    return 0;
+}
+
+enum lbm_err
+lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    struct lbm_member *member = named(view, command->leave->host, command->leave->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    if (member->state != LBM_MEMBER_DRAINING)
+        refuse_state(member, refusal);
+    else if (!view->external && view->founder == member->host)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                 "host %" PRIu32 " orders the control log; promote another one first", member->host);
+    else if (lbm_view_host(view, 0) == LBM_NONE)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "no host is active: nobody could take over its jobs");
+    else if (command->leave->known < member->drained &&
+             !LBM_BUG(LEAVE_OF_EARLIER_DRAIN)) /* it was empty, and has taken vertices since */
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " said so before it was drained again",
+                 member->host);
+    if (refusal[0] != '\0')
+        return LBM_OK;
+    uint32_t ward = ward_of_one_that_leaves(view, member);
+    if (ward != LBM_NONE) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has nobody else to keep its copy yet", ward);
+        return LBM_OK;
+    }
+    if (inherits_since(view, member, command->leave->known) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has something to take over", member->host);
+        return LBM_OK;
+    }
+    move_homes(view, member->host, lbm_view_host(view, 0));
+    return depart(view, member, 0);
+}
+
+enum lbm_err
+lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__Evict *evict = command->evict;
+    struct lbm_member *member = named(view, evict->host, evict->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    struct lbm_member *heir = lbm_view_member_of(view, member->buddy);
+    if (!lbm_view_takes_part(member))
+        refuse_state(member, refusal);
+    else if (!view->external && view->founder == member->host)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                 "host %" PRIu32 " orders the control log; promote another one first", member->host);
+    else if (heir == NULL || !lbm_view_takes_part(heir))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody could take over from host %" PRIu32, member->host);
+    else if (!member->insync && !evict->lost && !LBM_BUG(EVICT_WITHOUT_INSYNC))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX,
+                 "its buddy has no full copy of host %" PRIu32 ": wait for it, or declare it lost",
+                 member->host);
+    if (refusal[0] != '\0')
+        return LBM_OK;
+    if (!LBM_BUG(HEIR_STAYS_INSYNC))
+        heir->insync = 0; /* until it has replicated what it inherits */
+    if (lbm_view_touch(view, heir->host) != LBM_OK)
+        return LBM_E_NOMEM;
+    return depart(view, member, 1);
+}
+
+static struct lbm_departed *
+departed_of(struct lbm_view *view, uint32_t host, uint64_t incarnation, char *refusal)
+{
+    for (size_t i = 0; i < view->departed.n; i++) {
+        struct lbm_departed *gone = &view->departed.at[i];
+        if (gone->host == host && gone->incarnation == incarnation && gone->evicted)
+            return gone;
+    }
+    snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " of incarnation %" PRIu64 " is not evicted", host,
+             incarnation);
+    return NULL;
+}
+
+enum lbm_err
+lbm_view_apply_adopt(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__Adopt *adopt = command->adopt;
+    struct lbm_member *heir = named(view, adopt->heir, adopt->heir_incarnation, refusal);
+    struct lbm_departed *gone =
+        heir != NULL ? departed_of(view, adopt->host, adopt->incarnation, refusal) : NULL;
+    if (gone == NULL)
+        return LBM_OK;
+    if (!lbm_view_takes_part(heir))
+        refuse_state(heir, refusal);
+    else if (gone->adopted || gone->heir != adopt->heir || gone->heir_incarnation != adopt->heir_incarnation)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not host %" PRIu32 "'s to adopt",
+                 adopt->host, adopt->heir);
+    if (refusal[0] != '\0')
+        return LBM_OK;
+    gone->adopted = 1;
+    move_homes(view, adopt->host, adopt->heir);
+    return lbm_view_touch(view, adopt->host);
+}
+
+enum lbm_err
+lbm_view_apply_reclaim(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__Reclaim *reclaim = command->reclaim;
+    struct lbm_member *member = named(view, reclaim->host, reclaim->incarnation, refusal);
+    struct lbm_departed *gone =
+        member != NULL ? departed_of(view, reclaim->host, reclaim->incarnation, refusal) : NULL;
+    if (gone == NULL)
+        return LBM_OK;
+    if (gone->adopted && !LBM_BUG(RECLAIM_AFTER_ADOPT)) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is adopted already", reclaim->host);
+        return LBM_OK;
+    }
+    if (set_state(view, member, gone->was) != LBM_OK)
+        return LBM_E_NOMEM;
+    size_t at = (size_t)(gone - view->departed.at);
+    memmove(gone, gone + 1, (view->departed.n - at - 1) * sizeof *gone);
+    view->departed.n--;
+    if (give_buddy(view, member) != LBM_OK || give_buddies(view, LBM_NONE) != LBM_OK)
+        return LBM_E_NOMEM;
+    lbm_view_derive(view);
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_view_apply_in_sync(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+{
+    const Lbm__InSync *in_sync = command->in_sync;
+    struct lbm_member *member = named(view, in_sync->host, in_sync->incarnation, refusal);
+    if (member == NULL)
+        return LBM_OK;
+    if (!lbm_view_takes_part(member))
+        refuse_state(member, refusal);
+    else if ((member->buddy != in_sync->buddy || member->buddy_view != in_sync->view) &&
+             !LBM_BUG(INSYNC_OF_OLD_BUDDY))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has another buddy by now", member->host);
+    else if (inherits_since(view, member, in_sync->known))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has inherited something since", member->host);
+    else
+        member->insync = 1;
+    return lbm_view_touch(view, in_sync->host);
+}

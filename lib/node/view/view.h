@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The view: what the control log says, applied entry by entry by one deterministic function.
+ *
+ * Owns: members, jobs, and what follows from them (host graph, colours, diameter). Every daemon that
+ * applied the same entries has the same view (PROTOCOL section 1).  Never: sends, stores or decides. */
+#ifndef LBM_NODE_VIEW_VIEW_H
+#define LBM_NODE_VIEW_VIEW_H
+
+#include "balance/policy.h"
+#include "balance/schedule.h"
+#include "base/numbers.h"
+#include "host/host.h"
+#include "wire/wire.h"
+
+#define LBM_MEMBER_STATE_LIST(X)                                                                             \
+    X(JOINING, 0, "JOINING")   /* known to the log, not in the host graph yet */                             \
+    X(ACTIVE, 1, "ACTIVE")     /* owns a region */                                                           \
+    X(DRAINING, 2, "DRAINING") /* gives everything away */                                                   \
+    X(LEFT, 3, "LEFT")         /* owned nothing when it left */                                              \
+    X(EVICTED, 4, "EVICTED")   /* its heir takes over */
+
+enum lbm_member_state {
+#define LBM_MEMBER_STATE_ENUM(id, number, name) LBM_MEMBER_##id = number,
+    LBM_MEMBER_STATE_LIST(LBM_MEMBER_STATE_ENUM)
+#undef LBM_MEMBER_STATE_ENUM
+        LBM_MEMBER_STATE_COUNT = 0 LBM_MEMBER_STATE_LIST(LBM_ROW_COUNT)
+};
+LBM_NUMBERS_FIT(LBM_MEMBER_STATE_LIST, LBM_MEMBER_STATE_COUNT);
+
+const char *lbm_member_state_name(enum lbm_member_state state);
+
+struct lbm_member {
+    uint32_t host;
+    enum lbm_member_state state;
+    uint64_t incarnation;
+    uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
+    uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
+    int insync;          /* nonzero: the buddy holds a full copy */
+    uint64_t drained;    /* DRAINING: index of the entry since which it is */
+    uint64_t since;      /* index at which it first joined; 0: before a snapshot */
+    char name[LBM_NAME_MAX + 1];
+    char address[LBM_ADDRESS_MAX + 1];
+    char failure_domain[LBM_NAME_MAX + 1]; /* "": one of its own */
+    double capacity;
+    double site[LBM_DIMENSIONS_MAX]; /* unit box, once ACTIVE */
+    struct lbm_link *links;          /* declared by this member: p is itself */
+    size_t n_links;
+
+    /* As last announced by the host itself; what SET changed lasts until the host announces another value. */
+    char announced_address[LBM_ADDRESS_MAX + 1];
+    double announced_capacity;
+    struct lbm_link *announced_links;
+    size_t n_announced_links;
+};
+
+/* Where a host id is found, and what is asked of all members at once, in little memory. */
+struct lbm_host_place {
+    uint32_t member;  /* in members, or LBM_NONE: then the rest is void */
+    uint32_t number;  /* among the ACTIVE ones, or LBM_NONE */
+    uint32_t buddy;   /* the member's */
+    uint32_t n_wards; /* members whose buddy it is */
+    uint32_t name_hash;
+    enum lbm_member_state state; /* the member's */
+};
+
+/* An incarnation of a host that will not come back: evicted, or left. */
+struct lbm_departed {
+    uint32_t host;
+    uint64_t incarnation;
+    uint64_t view; /* index at which it went */
+    int evicted;   /* 0: it left, and owned nothing */
+    uint32_t heir; /* evicted: who adopts */
+    uint64_t heir_incarnation;
+    int adopted; /* nonzero: the heir has taken over, the host cannot come back with what it had */
+    enum lbm_member_state was; /* before it went */
+};
+
+/* The load policy of a job and its parameters, the same for all hosts. */
+struct lbm_job_policy {
+    uint32_t
+        policy; /* enum lbm_job_policy_code, never the default or auto; or the number of a later version */
+    uint32_t asked;
+    enum lbm_schedule schedule; /* or the number of a later version: see lbm_job_policy_schedule */
+    struct lbm_rule rule;       /* unless there is none */
+    uint64_t topology;          /* of the host graph it was made for */
+    uint64_t view;              /* index of the entry that brought it */
+    char why[LBM_DIAG_TEXT_MAX];
+};
+
+void lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to); /* borrows */
+/* Whatever the numbers are: all hosts keep the same, also those that do not know them. */
+void lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out);
+/* Nonzero if there is a policy and this program can carry it out; else the host runs exchange sessions alone.
+ */
+int lbm_job_policy_runs(const struct lbm_job_policy *policy);
+/* The schedule, or pipelined for a number that this program does not know. */
+enum lbm_schedule lbm_job_policy_schedule(const struct lbm_job_policy *policy);
+
+/* What keeps the vertices of a job from moving too much; 0 everywhere: nothing does. */
+struct lbm_gates {
+    double cooldown_s;    /* a vertex that was exchanged stays so long, unless its host is over the limit */
+    double payback_s;     /* a move that balance does not ask for pays for its bytes in so long */
+    uint64_t bytes_per_s; /* that a host hands over, records as they are offered */
+    uint32_t in_flight;   /* vertices of a host that are on their way, or asked for */
+    uint64_t view;        /* index of the entry that brought them */
+};
+
+void lbm_gates_put(const struct lbm_gates *gates, Lbm__JobGates *to);
+void lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates); /* those that are given */
+
+/* A job as the log created it. */
+struct lbm_job_entry {
+    uint64_t job;
+    char name[LBM_NAME_MAX + 1];
+    uint32_t home;
+    uint32_t vertices; /* as submitted */
+    uint32_t ids;      /* all that there are or have been are below */
+    uint64_t edges;
+    uint64_t work;      /* W, work units */
+    uint64_t weight;    /* sum of edge weights, each once */
+    uint32_t each_work; /* of every vertex as submitted, if all have the same; else 0 */
+    uint32_t start;     /* enum lbm_start, or the number of a later version: see lbm_job_start */
+    uint64_t seed;
+    double imbalance;
+    uint32_t owner; /* uid */
+    struct lbm_job_policy policy;
+    struct lbm_gates gates;
+};
+
+/* enum lbm_start: the start, or plan for a number that this program does not know. */
+uint32_t lbm_job_start(const struct lbm_job_entry *entry);
+
+struct lbm_view {
+    uint64_t index; /* of the last entry applied */
+    uint64_t chain; /* hash of all entries up to it, kept by who applies them */
+    uint64_t cluster;
+    char cluster_name[LBM_NAME_MAX + 1];
+    uint32_t founder; /* engine local: who orders the log; else who began it */
+    int external;     /* nonzero: no daemon orders the log */
+    unsigned m;       /* dimensions of Omega */
+    /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */
+    uint32_t hop_us;
+    LBM_VEC(struct lbm_member) members;    /* by host id */
+    LBM_VEC(struct lbm_job_entry) jobs;    /* in order of creation */
+    LBM_VEC(uint32_t) active;              /* ids of the ACTIVE members, ascending */
+    LBM_VEC(double) active_capacity;       /* of each of them */
+    double active_whole;                   /* their sum */
+    LBM_VEC(struct lbm_departed) departed; /* by host, then incarnation */
+    LBM_VEC(struct lbm_host_place) place;  /* by host id */
+    LBM_VEC(uint32_t) touched; /* ids of the members that the last entry changed; some more than once */
+    uint64_t topology;         /* index of the last entry that changed the host graph below */
+
+    /* The ACTIVE members as a host graph; only if they are connected (routable != 0). Hosts in it are
+     * numbered 0 .. hosts.n - 1 in order of their ids. All below is made when somebody asks for it:
+     * lbm_view_graph. */
+    int is_stale; /* nonzero: it is not that of `topology` yet */
+    int routable;
+    char unroutable[LBM_DIAG_TEXT_MAX]; /* why not */
+    struct lbm_hosts hosts;
+    uint32_t *colour; /* by link direction */
+    uint32_t n_colours;
+    uint32_t diameter; /* hops, at most LBM_VIEW_HORIZON */
+
+    struct lbm_shared_view *shared; /* all arrays are of this one; NULL: they are this view's own */
+};
+
+/* Hosts further apart than this need not hear of one another for either to settle. */
+enum { LBM_VIEW_HORIZON = 8 };
+
+/* Up to so many hosts everybody pings everybody, and may take notice of every change. */
+enum { LBM_VIEW_SMALL = 64 };
+
+/* Bring the host graph and what follows from it up to date: most hosts need it seldom, but the log changes it
+ * often. Errors: LBM_E_NOMEM. *routable as in the view. */
+enum lbm_err lbm_view_graph(struct lbm_view *view, int *routable) LBM_MUST_CHECK;
+
+void lbm_view_free(struct lbm_view *view);
+
+/* Apply the command at index view->index + 1. A command that is invalid where it lands changes nothing
+ * but the index; refusal then says why (else it is empty).
+ * Errors: LBM_E_NOMEM; LBM_E_CORRUPT if the first entry founds no cluster. The view is then unusable. */
+enum lbm_err lbm_view_apply(struct lbm_view *view, const Lbm__Command *command,
+                            char refusal[LBM_DIAG_TEXT_MAX]) LBM_MUST_CHECK;
+
+/* Views for the nodes of one process, which have equal ones if they applied the same entries: a simulation of
+ * thousands has no room for a view each. Not for threads. Free it once nobody has a view of it. */
+struct lbm_views;
+struct lbm_views *lbm_views_new(void); /* NULL: memory is short */
+void lbm_views_free(struct lbm_views *views);
+
+/* lbm_view_apply; or if somebody has done it before, what came of it. chain: of all entries up to this one.
+ * views NULL: the view is and stays the caller's own. Errors: as lbm_view_apply; the view is then usable. */
+enum lbm_err lbm_views_apply(struct lbm_views *views, struct lbm_view *view, const Lbm__Command *command,
+                             uint64_t chain, char refusal[LBM_DIAG_TEXT_MAX]) LBM_MUST_CHECK;
+/* The same for a view from a snapshot. */
+enum lbm_err lbm_views_share(struct lbm_views *views, struct lbm_view *view) LBM_MUST_CHECK;
+
+/* The departure of that incarnation of a host, or NULL if it has not gone. */
+const struct lbm_departed *lbm_view_departed(const struct lbm_view *view, uint32_t host,
+                                             uint64_t incarnation);
+
+/* Nonzero if a host that does not drain could be the member's buddy. */
+int lbm_view_has_other_buddy(const struct lbm_view *view, const struct lbm_member *member);
+
+/* Who speaks for an incarnation that may have departed: itself, else the heir that took over, or that one's
+ * heir. *heir is LBM_NONE if the last of them left, which it did with nothing open.
+ * Returns 0 if nobody has taken over yet: the evicted host may still come back. */
+int lbm_view_heir(const struct lbm_view *view, uint32_t host, uint64_t incarnation, uint32_t *heir,
+                  uint64_t *heir_incarnation);
+
+/* Nonzero if that host, of the incarnation the view knows, is a member that takes part: JOINING, ACTIVE or
+ * DRAINING. */
+int lbm_view_takes_part(const struct lbm_member *member);
+
+/* The view as bytes, and back: a snapshot stands for all entries up to view->index. Views that are equal
+ * give equal bytes.  Errors: LBM_E_NOMEM; LBM_E_CORRUPT, LBM_E_VERSION (unpack). *out owned by the caller. */
+enum lbm_err lbm_view_pack(struct lbm_view *view, uint8_t **out, size_t *len) LBM_MUST_CHECK;
+enum lbm_err lbm_view_unpack(const uint8_t *bytes, size_t len, struct lbm_view *out,
+                             struct lbm_diag *diag) LBM_MUST_CHECK;
+
+const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t host); /* NULL: none */
+const struct lbm_job_entry *lbm_view_job(const struct lbm_view *view, uint64_t job);
+const struct lbm_job_entry *lbm_view_job_named(const struct lbm_view *view, const char *name);
+
+/* Number of an ACTIVE host in view->hosts, or LBM_NONE; and back. */
+uint32_t lbm_view_number(const struct lbm_view *view, uint32_t host);
+uint32_t lbm_view_host(const struct lbm_view *view, uint32_t number);
+
+/* A host graph of the ACTIVE members of its own, for a computation that outlives this view.
+ * Errors: LBM_E_STATE (not routable, diag says why), LBM_E_NOMEM. */
+enum lbm_err lbm_view_build_hosts(struct lbm_view *view, struct lbm_hosts *out,
+                                  struct lbm_diag *diag) LBM_MUST_CHECK;
+
+/* A site for a host that joins without one: the mean of the sites of its ACTIVE neighbours, moved aside
+ * by half the least distance of sites so that no two coincide; the centre if it has none. */
+void lbm_view_site_near(const struct lbm_view *view, uint32_t host, double site[LBM_DIMENSIONS_MAX]);
+
+#endif
