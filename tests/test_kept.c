@@ -47,13 +47,13 @@ expect_back(const struct lbm_row *row)
 {
     struct lbm_buf scratch = {0};
     struct lbm_row back;
-    uint8_t *kept = kept_pack(row, &scratch);
+    uint8_t *kept = lbm_records_pack(row, &scratch);
     assert_non_null(kept);
-    struct kept_head head = kept_head(kept);
+    struct kept_head head = lbm_records_packed_head(kept);
     assert_int_equal(head.vertex, row->vertex);
     assert_int_equal(head.stage, row->stage);
     assert_int_equal(head.epoch, row->epoch);
-    assert_int_equal(kept_unpack(kept, row->job, &back), LBM_OK);
+    assert_int_equal(lbm_records_unpack(kept, row->job, &back), LBM_OK);
     assert_same(row, &back);
     size_t bytes = scratch.len;
     lbm_row_free(&back);
@@ -154,16 +154,16 @@ short_memory_is_told(void **state)
     struct lbm_row back = {.vertex = 99};
     struct lbm_buf scratch = {0};
     (void)state;
-    uint8_t *kept = kept_pack(&row, &scratch);
+    uint8_t *kept = lbm_records_pack(&row, &scratch);
     assert_non_null(kept);
     lbm_alloc_fails = fails_then;
     for (int i = 0; i < 3; i++) {
         allocations_left = i;
-        assert_int_equal(kept_unpack(kept, JOB, &back), LBM_E_NOMEM);
+        assert_int_equal(lbm_records_unpack(kept, JOB, &back), LBM_E_NOMEM);
         assert_int_equal(back.vertex, 99);
     }
     allocations_left = 0;
-    assert_null(kept_pack(&row, &scratch));
+    assert_null(lbm_records_pack(&row, &scratch));
     lbm_alloc_fails = NULL;
     free(kept);
     lbm_buf_free(&scratch);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/record_batch.h"
 #include "node/application/guest.h"
 #include "node/core/internal.h"
+#include "node/records/record_batch.h"
 
 enum {
     GIVE_BYTES_MAX = 16 << 20, /* about; what goes beyond waits until all has been read */
@@ -34,10 +34,10 @@ application_at(const struct lbm_node *node, uint64_t client)
 }
 
 struct job *
-application_job(const struct lbm_node *node, uint64_t client)
+lbm_application_job(const struct lbm_node *node, uint64_t client)
 {
     const struct application *application = application_at(node, client);
-    return application != NULL ? job_of(node, application->job) : NULL;
+    return application != NULL ? lbm_job_of(node, application->job) : NULL;
 }
 
 /* ---- giving --------------------------------------------------------------------------------- */
@@ -60,25 +60,25 @@ send_grant(struct lbm_node *node, const struct application *application, struct 
     acquire.payload_len = grant->payload_len.at;
     acquire.payload = (ProtobufCBinaryData){grant->payload.len, (uint8_t *)grant->payload.at};
     acquire.term = node->lease.term;
-    Lbm__Neighbours neighbours = neighbours_message(&grant->neighbours);
+    Lbm__Neighbours neighbours = lbm_application_neighbours_message(&grant->neighbours);
     acquire.neighbours = application->wants_edges ? &neighbours : NULL;
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
     response.acquire = &acquire;
     if (grant->vertex.n != 0 && node->failed == LBM_OK)
-        reply_stored(node, application->client, application->request, 0, &response);
+        lbm_core_reply_stored(node, application->client, application->request, 0, &response);
     lbm_vec_free(&grant->vertex);
     lbm_vec_free(&grant->token);
     lbm_vec_free(&grant->payload_len);
     lbm_buf_free(&grant->payload);
-    neighbours_free(&grant->neighbours);
+    lbm_application_neighbours_free(&grant->neighbours);
 }
 
 static int
 may_run(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
     return vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE &&
-           (is_acked(node, vertex) || LBM_BUG(WORK_UNACKED));
+           (lbm_records_is_acked(node, vertex) || LBM_BUG(WORK_UNACKED));
 }
 
 /* It has been given as much as should wait to be read at a time. */
@@ -95,7 +95,7 @@ is_full(struct lbm_node *node, struct application *application, size_t bytes)
 }
 
 void
-application_has_read(struct lbm_node *node, uint64_t client)
+lbm_application_has_read(struct lbm_node *node, uint64_t client)
 {
     struct application *application = application_at(node, client);
     if (application == NULL)
@@ -107,11 +107,11 @@ application_has_read(struct lbm_node *node, uint64_t client)
 static void
 give(struct lbm_node *node, struct application *application)
 {
-    struct job *job = job_of(node, application->job);
+    struct job *job = lbm_job_of(node, application->job);
     struct grant grant = {0};
     application->scan = 0;
     application->has_had = 1;
-    lease_tell(node); /* the page counts it before it works */
+    lbm_replication_lease_tell(node); /* the page counts it before it works */
     for (size_t i = 0; job != NULL && i < job->shard.vertices.n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         if (vertex->running != 0 || !may_run(node, vertex))
@@ -121,12 +121,13 @@ give(struct lbm_node *node, struct application *application)
         err |= lbm_vec_push(&grant.payload_len, vertex->payload_len);
         lbm_buf_put(&grant.payload, vertex->payload, vertex->payload_len);
         if (err != LBM_OK || grant.payload.failed)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
         vertex->running = vertex->epoch;
         vertex->edges_due = 0; /* all of them are told here */
         if (application->wants_edges)
-            neighbours_add(node, &grant.neighbours, vertex);
-        size_t bytes = 32 * grant.vertex.n + grant.payload.len + neighbours_bytes(&grant.neighbours);
+            lbm_application_neighbours_add(node, &grant.neighbours, vertex);
+        size_t bytes =
+            32 * grant.vertex.n + grant.payload.len + lbm_application_neighbours_bytes(&grant.neighbours);
         if (bytes <= LBM_BATCH_BYTES_MAX)
             continue;
         send_grant(node, application, &grant);
@@ -137,7 +138,7 @@ give(struct lbm_node *node, struct application *application)
 }
 
 void
-application_ready(struct lbm_node *node, struct job *job)
+lbm_application_ready(struct lbm_node *node, struct job *job)
 {
     struct application *application = application_of(node, job->id);
     if (application != NULL)
@@ -158,11 +159,11 @@ ask_release(struct lbm_node *node, const struct application *application, size_t
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_RELEASE;
     response.release = &release;
-    reply_stored(node, application->client, application->request, 0, &response);
+    lbm_core_reply_stored(node, application->client, application->request, 0, &response);
 }
 
 int
-application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+lbm_application_release(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
 {
     if (node->lease.fence_us != 0 && !LBM_BUG(MOVE_WITHOUT_RELEASE))
         return 0; /* an application of the life before may still work on it */
@@ -173,7 +174,7 @@ application_lets_go(struct lbm_node *node, struct job *job, struct lbm_vertex *v
     vertex->move_to = to;
     vertex->since_us = node->now_us;
     if (lbm_vec_push(&job->releasing, (uint32_t)(vertex - job->shard.vertices.at)) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     ask_release(node, application, 1, &vertex->id, &vertex->running);
     return 0;
 }
@@ -189,13 +190,13 @@ stopped(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     if (to == LBM_NONE)
         return;
     vertex->in_session = 0;
-    if (is_alive(node) && handoff_resume(node, job, vertex, to)) {
+    if (lbm_replication_is_alive(node) && lbm_migration_resume(node, job, vertex, to)) {
         vertex->in_session = in_session != 0;
         return;
     }
-    wishes_changed(job);
+    lbm_migration_queue_changed(job);
     if (in_session)
-        session_left(node, job);
+        lbm_exchange_vertex_left(node, job);
 }
 
 static void
@@ -208,13 +209,13 @@ stop_job(struct lbm_node *node, struct job *job)
 }
 
 void
-application_lapsed(struct lbm_node *node)
+lbm_application_lease_lapsed(struct lbm_node *node)
 {
     if (!LBM_BUG(LAPSED_GO_ON))
         node->lease.term++; /* what was acquired is lost, even if the page says "work" again */
-    lease_tell(node);
+    lbm_replication_lease_tell(node);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
-        struct job *job = job_of(node, node->applications.at[i].job);
+        struct job *job = lbm_job_of(node, node->applications.at[i].job);
         if (job != NULL)
             stop_job(node, job);
         node->applications.at[i].scan = 1;
@@ -222,7 +223,7 @@ application_lapsed(struct lbm_node *node)
 }
 
 int
-application_runs(const struct lbm_node *node)
+lbm_application_is_running(const struct lbm_node *node)
 {
     for (size_t j = 0; j < node->jobs.n; j++)
         for (size_t i = 0; i < node->jobs.at[j]->shard.vertices.n; i++)
@@ -232,7 +233,7 @@ application_runs(const struct lbm_node *node)
 }
 
 void
-application_fence(struct lbm_node *node, int64_t until_us)
+lbm_application_fence(struct lbm_node *node, int64_t until_us)
 {
     node->lease.fence_us = until_us;
     node->lease.old_used = UINT32_MAX; /* whoever attaches meanwhile does not speak for those that work */
@@ -260,41 +261,42 @@ give_up_waiting(struct lbm_node *node, struct job *job)
         vertex->move_to = LBM_NONE;
         vertex->in_session = 0;
         vertex->wish = LBM_NONE;
-        wishes_changed(job);
+        lbm_migration_queue_changed(job);
         vertex->offered_us = node->now_us;
-        note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",
-             vertex->id);
+        lbm_core_note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",
+                      vertex->id);
         if (in_session)
-            session_left(node, job);
+            lbm_exchange_vertex_left(node, job);
     }
     job->releasing.n = kept;
 }
 
 void
-application_timer(struct lbm_node *node)
+lbm_application_timer(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->releasing.n != 0)
             give_up_waiting(node, node->jobs.at[i]);
-    for (size_t i = 0; i < node->applications.n && lease_holds(node) && node->failed == LBM_OK; i++)
+    for (size_t i = 0;
+         i < node->applications.n && lbm_replication_lease_holds(node) && node->failed == LBM_OK; i++)
         if (node->applications.at[i].scan && node->now_us >= node->applications.at[i].again_us)
             give(node, &node->applications.at[i]);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
-        struct job *job = job_of(node, node->applications.at[i].job);
+        struct job *job = lbm_job_of(node, node->applications.at[i].job);
         if (job != NULL && job->edges_due.n != 0)
-            neighbours_timer(node, &node->applications.at[i], job);
+            lbm_application_neighbours_timer(node, &node->applications.at[i], job);
     }
 }
 
 int64_t
-application_deadline(const struct lbm_node *node)
+lbm_application_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
     for (size_t i = 0; i < node->applications.n; i++) {
         const struct application *application = &node->applications.at[i];
-        if (application->scan && lease_holds(node) && application->again_us > node->now_us)
+        if (application->scan && lbm_replication_lease_holds(node) && application->again_us > node->now_us)
             when = application->again_us < when ? application->again_us : when;
-        const struct job *job = job_of(node, node->applications.at[i].job);
+        const struct job *job = lbm_job_of(node, node->applications.at[i].job);
         if (job != NULL && job->edges_due.n != 0)
             return node->now_us;
     }
@@ -318,17 +320,17 @@ take_held(struct lbm_node *node, struct application *application, struct job *jo
     LBM_VEC(uint64_t) token = {0};
     int is_in_force = node->lease.fence_us > node->now_us && node->lease.term == node->lease.old_term;
     for (size_t i = 0; i < attach->n_vertex && node->failed == LBM_OK; i++) {
-        struct lbm_vertex *own = record_of(job, attach->vertex[i]);
+        struct lbm_vertex *own = lbm_records_of(job, attach->vertex[i]);
         enum lbm_err err;
         if (own != NULL && own->stage == LBM_STAGE_OWN && own->epoch == attach->token[i] && is_in_force) {
             own->running = own->epoch;
-            err = neighbours_changed(job, own); /* perhaps, and it was not told */
+            err = lbm_application_neighbours_changed(job, own); /* perhaps, and it was not told */
         } else {
             err = lbm_vec_push(&vertex, attach->vertex[i]);
             err |= lbm_vec_push(&token, attach->token[i]);
         }
         if (err != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
     if (vertex.n != 0 && node->failed == LBM_OK)
         ask_release(node, application, vertex.n, vertex.at, token.at);
@@ -348,18 +350,20 @@ all_are_back(const struct lbm_node *node)
 }
 
 void
-application_attach(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__AttachRequest *attach)
+lbm_application_attach(struct lbm_node *node, uint64_t client, uint64_t request,
+                       const Lbm__AttachRequest *attach)
 {
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, attach->job);
-    struct job *job = entry != NULL ? job_of(node, entry->job) : NULL;
+    struct job *job = entry != NULL ? lbm_job_of(node, entry->job) : NULL;
     if (job == NULL) {
-        reply_error(node, client, request, LBM_E_NOTFOUND, "there is no job named %s; lbctl jobs lists them",
-                    attach->job);
+        lbm_core_reply_error(node, client, request, LBM_E_NOTFOUND,
+                             "there is no job named %s; lbctl jobs lists them", attach->job);
         return;
     }
     if (application_of(node, job->id) != NULL || application_at(node, client) != NULL) {
-        reply_error(node, client, request, LBM_E_BUSY,
-                    "an application serves %s on this host already: end that one first", attach->job);
+        lbm_core_reply_error(node, client, request, LBM_E_BUSY,
+                             "an application serves %s on this host already: end that one first",
+                             attach->job);
         return;
     }
     int is_back = attach->n_vertex != 0;
@@ -371,7 +375,7 @@ application_attach(struct lbm_node *node, uint64_t client, uint64_t request, con
                                       .is_back = is_back,
                                       .wants_edges = attach->edges};
     if (lbm_vec_push(&node->applications, application) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     take_held(node, &node->applications.at[node->applications.n - 1], job, attach);
@@ -379,14 +383,14 @@ application_attach(struct lbm_node *node, uint64_t client, uint64_t request, con
         node->lease.old_us = node->lease.fence_us;
         node->lease.fence_us = 0;
     }
-    lease_tell(node);
+    lbm_replication_lease_tell(node);
 }
 
 static int
 holds(const struct application *application, const struct job *job, uint32_t id, uint64_t token,
       struct lbm_vertex **vertex)
 {
-    *vertex = application != NULL && job != NULL ? record_of(job, id) : NULL;
+    *vertex = application != NULL && job != NULL ? lbm_records_of(job, id) : NULL;
     return *vertex != NULL && (*vertex)->running == token && token != 0;
 }
 
@@ -394,14 +398,14 @@ static void
 keep_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const uint8_t *payload,
              uint32_t len)
 {
-    if (is_undecided(node, vertex) || /* what the change says stands */
+    if (lbm_records_is_undecided(node, vertex) || /* what the change says stands */
         (len == vertex->payload_len && (len == 0 || memcmp(payload, vertex->payload, len) == 0)))
         return;
     uint8_t *copy = len != 0 ? lbm_copy(payload, len, 1) : NULL;
     if (len != 0 && copy == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     else
-        record_payload(node, job, vertex, copy, len);
+        lbm_records_payload(node, job, vertex, copy, len);
 }
 
 /* What was given in an earlier term is lost already, and may have been given again with the same token: that
@@ -415,14 +419,15 @@ is_of_this_term(const struct lbm_node *node, uint64_t term)
 }
 
 void
-application_released(struct lbm_node *node, uint64_t client, uint64_t request,
-                     const Lbm__ReleasedRequest *released)
+lbm_application_released(struct lbm_node *node, uint64_t client, uint64_t request,
+                         const Lbm__ReleasedRequest *released)
 {
     struct application *application = application_at(node, client);
-    struct job *job = application != NULL ? job_of(node, application->job) : NULL;
+    struct job *job = application != NULL ? lbm_job_of(node, application->job) : NULL;
     size_t at = 0;
-    if (!payload_fits(released->n_payload_len, released->payload_len, &released->payload)) {
-        reply_error(node, client, request, LBM_E_RANGE, "the payloads do not have the lengths that are told");
+    if (!lbm_records_payload_fits(released->n_payload_len, released->payload_len, &released->payload)) {
+        lbm_core_reply_error(node, client, request, LBM_E_RANGE,
+                             "the payloads do not have the lengths that are told");
         return;
     }
     if (!is_of_this_term(node, released->term))
@@ -439,22 +444,24 @@ application_released(struct lbm_node *node, uint64_t client, uint64_t request,
         stopped(node, job, vertex);
         application->scan = 1;
     }
-    /* Withdrawn, and everybody has seen it: what comes next need not wait (stream_timer). */
-    if (node->lease.fence_us > node->now_us && node->lease.old_used == UINT32_MAX && !application_runs(node))
+    /* Withdrawn, and everybody has seen it: what comes next need not wait (lbm_replication_timer). */
+    if (node->lease.fence_us > node->now_us && node->lease.old_used == UINT32_MAX &&
+        !lbm_application_is_running(node))
         node->lease.fence_us = node->now_us;
     Lbm__Response response = LBM__RESPONSE__INIT;
-    reply(node, client, request, 1, &response);
+    lbm_core_reply(node, client, request, 1, &response);
 }
 
 void
-application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
-                       const Lbm__CheckpointRequest *checkpoint)
+lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
+                           const Lbm__CheckpointRequest *checkpoint)
 {
     struct application *application = application_at(node, client);
-    struct job *job = application != NULL ? job_of(node, application->job) : NULL;
+    struct job *job = application != NULL ? lbm_job_of(node, application->job) : NULL;
     size_t n_kept = 0, at = 0;
-    if (!payload_fits(checkpoint->n_payload_len, checkpoint->payload_len, &checkpoint->payload)) {
-        reply_error(node, client, request, LBM_E_RANGE, "the payloads do not have the lengths that are told");
+    if (!lbm_records_payload_fits(checkpoint->n_payload_len, checkpoint->payload_len, &checkpoint->payload)) {
+        lbm_core_reply_error(node, client, request, LBM_E_RANGE,
+                             "the payloads do not have the lengths that are told");
         return;
     }
     for (size_t i = 0; i < checkpoint->n_vertex && node->failed == LBM_OK; i++) {
@@ -462,26 +469,26 @@ application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
         const uint8_t *payload = checkpoint->payload.data + at;
         at += checkpoint->payload_len[i];
         if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) ||
-            !lease_holds(node) || is_undecided(node, vertex))
+            !lbm_replication_lease_holds(node) || lbm_records_is_undecided(node, vertex))
             continue;
         keep_payload(node, job, vertex, payload, checkpoint->payload_len[i]);
         n_kept++;
     }
     if (n_kept != checkpoint->n_vertex) {
-        reply_error(node, client, request, LBM_E_STATE,
-                    "%zu of %zu vertices are not this application's any more", checkpoint->n_vertex - n_kept,
-                    checkpoint->n_vertex);
+        lbm_core_reply_error(node, client, request, LBM_E_STATE,
+                             "%zu of %zu vertices are not this application's any more",
+                             checkpoint->n_vertex - n_kept, checkpoint->n_vertex);
         return;
     }
     struct checkpoint waiting = {client, request, node->stream.seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* The buddy gets the changes after `after` up to `seq` without what later changes, up to `last`, have
  * overtaken: only with those does it have the payloads whose confirmation is waited for. */
 void
-application_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last)
+lbm_application_changes_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last)
 {
     for (size_t i = 0; i < node->checkpoints.n; i++)
         if (node->checkpoints.at[i].seq > after && node->checkpoints.at[i].seq <= seq && last > seq &&
@@ -491,14 +498,14 @@ application_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t l
 
 /* Payloads that the buddy has: tell who waits for it. */
 void
-application_acked(struct lbm_node *node)
+lbm_application_changes_acked(struct lbm_node *node)
 {
     size_t waiting = 0;
     for (size_t i = 0; i < node->checkpoints.n; i++) {
         const struct checkpoint *checkpoint = &node->checkpoints.at[i];
         if (checkpoint->seq <= node->stream.acked || LBM_BUG(CHECKPOINT_UNACKED)) {
             Lbm__Response response = LBM__RESPONSE__INIT;
-            reply_stored(node, checkpoint->client, checkpoint->request, 1, &response);
+            lbm_core_reply_stored(node, checkpoint->client, checkpoint->request, 1, &response);
         } else {
             node->checkpoints.at[waiting++] = *checkpoint;
         }
@@ -507,16 +514,16 @@ application_acked(struct lbm_node *node)
 }
 
 void
-application_reset(struct lbm_node *node)
+lbm_application_reset(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->checkpoints.n; i++)
-        reply_error(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request, LBM_E_STATE,
-                    "this host was evicted: its vertices are another host's");
+        lbm_core_reply_error(node, node->checkpoints.at[i].client, node->checkpoints.at[i].request,
+                             LBM_E_STATE, "this host was evicted: its vertices are another host's");
     node->checkpoints.n = 0;
 }
 
 void
-application_gone(struct lbm_node *node, uint64_t client)
+lbm_application_gone(struct lbm_node *node, uint64_t client)
 {
     struct application *application = application_at(node, client);
     size_t kept = 0;
@@ -526,22 +533,22 @@ application_gone(struct lbm_node *node, uint64_t client)
     node->checkpoints.n = kept;
     if (application == NULL)
         return;
-    struct job *job = job_of(node, application->job);
+    struct job *job = lbm_job_of(node, application->job);
     *application = node->applications.at[--node->applications.n];
     if (job != NULL)
         lbm_idmap_clear(&job->new_ids);
     if (job != NULL)
         stop_job(node, job);
-    lease_tell(node);
+    lbm_replication_lease_tell(node);
 }
 
 void
-application_job_deleted(struct lbm_node *node, uint64_t job)
+lbm_application_job_deleted(struct lbm_node *node, uint64_t job)
 {
     for (size_t i = 0; i < node->applications.n; i++)
         if (node->applications.at[i].job == job) {
-            reply_error(node, node->applications.at[i].client, node->applications.at[i].request,
-                        LBM_E_NOTFOUND, "the job is cancelled");
+            lbm_core_reply_error(node, node->applications.at[i].client, node->applications.at[i].request,
+                                 LBM_E_NOTFOUND, "the job is cancelled");
             node->applications.at[i] = node->applications.at[--node->applications.n];
             return;
         }

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/record_batch.h"
 #include "node/application/guest.h"
 #include "node/core/internal.h"
+#include "node/records/record_batch.h"
 
 /* What is stored of a change takes so much of a message, at most. */
 enum { RECORD_BYTES = 96, HALF_BYTES = 16, EDGE_BYTES = 64 /* at both ends, and in their news */ };
@@ -19,9 +19,9 @@ struct plan {
     struct job *job;
     uint64_t client, request;
     const Lbm__ChangeRequest *change;
-    size_t *payload_at;      /* [vertices of the change] */
-    struct lbm_idmap row;    /* vertex: its place in the change */
-    LBM_VEC(uint32_t) slots; /* of the records that it has touched */
+    size_t *payload_at;       /* [vertices of the change] */
+    struct lbm_idmap row;     /* vertex: its place in the change */
+    LBM_VEC(uint32_t) slots;  /* of the records that it has touched */
     struct lbm_idmap touched; /* vertices that it will touch, and has not yet */
     size_t bytes;
 };
@@ -30,20 +30,20 @@ struct plan {
 
 /* What every check returns then: 0. */
 #define REFUSE(plan, code, ...)                                                                              \
-    (reply_error((plan)->node, (plan)->client, (plan)->request, code, __VA_ARGS__), 0)
+    (lbm_core_reply_error((plan)->node, (plan)->client, (plan)->request, code, __VA_ARGS__), 0)
 
 static int
 check_old(struct plan *plan, size_t i)
 {
     const Lbm__ChangeRequest *c = plan->change;
-    const struct lbm_vertex *vertex = record_of(plan->job, c->vertex[i]);
+    const struct lbm_vertex *vertex = lbm_records_of(plan->job, c->vertex[i]);
     if (vertex == NULL || vertex->running != c->token[i])
         return REFUSE(plan, LBM_E_STATE, "vertex %" PRIu32 " is not this application's any more",
                       c->vertex[i]);
     if (vertex->move_to != LBM_NONE)
         return REFUSE(plan, LBM_E_BUSY, "vertex %" PRIu32 " is asked for by another host: release it first",
                       vertex->id);
-    if (is_undecided(plan->node, vertex) || (c->removed[i] && !vertex->fin))
+    if (lbm_records_is_undecided(plan->node, vertex) || (c->removed[i] && !vertex->fin))
         return REFUSE(plan, LBM_E_BUSY, "vertex %" PRIu32 " has just come, or changed: try again",
                       vertex->id);
     return 1;
@@ -53,7 +53,7 @@ static int
 check_new(struct plan *plan, size_t i)
 {
     const Lbm__ChangeRequest *c = plan->change;
-    const struct lbm_vertex *near = record_of(plan->job, c->near[i]);
+    const struct lbm_vertex *near = lbm_records_of(plan->job, c->near[i]);
     if (lbm_idmap_get(&plan->job->new_ids, c->vertex[i]) == LBM_NONE)
         return REFUSE(plan, LBM_E_RANGE,
                       "vertex %" PRIu32 " cannot be added: its id was not given for that, or is used",
@@ -71,7 +71,7 @@ static int
 check_vertices(struct plan *plan)
 {
     const Lbm__ChangeRequest *c = plan->change;
-    if (!payload_fits(c->n_payload_len, c->payload_len, &c->payload))
+    if (!lbm_records_payload_fits(c->n_payload_len, c->payload_len, &c->payload))
         return REFUSE(plan, LBM_E_RANGE, "the payloads do not have the lengths that are told");
     size_t at = 0;
     for (size_t i = 0; i < c->n_vertex; i++) {
@@ -80,7 +80,7 @@ check_vertices(struct plan *plan)
         if (lbm_idmap_get(&plan->row, c->vertex[i]) != LBM_NONE)
             return REFUSE(plan, LBM_E_RANGE, "vertex %" PRIu32 " is named twice", c->vertex[i]);
         if (lbm_idmap_put(&plan->row, c->vertex[i], (uint32_t)i) != LBM_OK) {
-            fail(plan->node, LBM_E_NOMEM);
+            lbm_core_fail(plan->node, LBM_E_NOMEM);
             return 0;
         }
         if (!(c->token[i] != 0 ? check_old(plan, i) : check_new(plan, i)))
@@ -123,9 +123,9 @@ check_edges(struct plan *plan)
 static struct lbm_vertex *
 beside(const struct plan *plan, uint32_t id)
 {
-    struct lbm_vertex *vertex = record_of(plan->job, id);
+    struct lbm_vertex *vertex = lbm_records_of(plan->job, id);
     int is_free = vertex != NULL && vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE &&
-                  !is_undecided(plan->node, vertex);
+                  !lbm_records_is_undecided(plan->node, vertex);
     return is_free ? vertex : NULL;
 }
 
@@ -136,7 +136,7 @@ touch(struct plan *plan, uint32_t id)
     if (lbm_idmap_get(&plan->touched, id) != LBM_NONE)
         return;
     if (lbm_idmap_put(&plan->touched, id, 1) != LBM_OK)
-        fail(plan->node, LBM_E_NOMEM);
+        lbm_core_fail(plan->node, LBM_E_NOMEM);
     if (vertex != NULL)
         plan->bytes += HALF_BYTES * ((size_t)vertex->degree + vertex->n_news) + vertex->payload_len;
     plan->bytes += RECORD_BYTES;
@@ -150,7 +150,7 @@ check_size(struct plan *plan)
     plan->bytes = c->payload.len + EDGE_BYTES * c->n_end;
     for (size_t i = 0; i < c->n_vertex && plan->node->failed == LBM_OK; i++) {
         touch(plan, c->vertex[i]);
-        const struct lbm_vertex *vertex = c->removed[i] ? record_of(plan->job, c->vertex[i]) : NULL;
+        const struct lbm_vertex *vertex = c->removed[i] ? lbm_records_of(plan->job, c->vertex[i]) : NULL;
         for (uint32_t k = 0; vertex != NULL && k < vertex->degree; k++)
             if (beside(plan, vertex->half[k].to) != NULL)
                 touch(plan, vertex->half[k].to);
@@ -183,14 +183,14 @@ list(struct plan *plan, const struct lbm_vertex *vertex)
         return;
     lbm_idmap_remove(&plan->touched, vertex->id);
     if (lbm_vec_push(&plan->slots, (uint32_t)(vertex - plan->job->shard.vertices.at)) != LBM_OK)
-        fail(plan->node, LBM_E_NOMEM);
+        lbm_core_fail(plan->node, LBM_E_NOMEM);
 }
 
 static void
 add(struct plan *plan, size_t i)
 {
     const Lbm__ChangeRequest *c = plan->change;
-    const struct lbm_vertex *near = record_of(plan->job, c->near[i]);
+    const struct lbm_vertex *near = lbm_records_of(plan->job, c->near[i]);
     struct lbm_row row = {.job = plan->job->id,
                           .vertex = c->vertex[i],
                           .epoch = lbm_transition_epoch(LBM_TRANSITION_BEGIN, 0),
@@ -209,7 +209,7 @@ add(struct plan *plan, size_t i)
     if ((row.payload_len != 0 && row.payload == NULL) || row.half == NULL ||
         lbm_shard_put(&plan->job->shard, &row) != LBM_OK) {
         lbm_row_free(&row);
-        fail(plan->node, LBM_E_NOMEM);
+        lbm_core_fail(plan->node, LBM_E_NOMEM);
     }
 }
 
@@ -217,8 +217,9 @@ add(struct plan *plan, size_t i)
 static void
 set_end(struct plan *plan, struct lbm_vertex *vertex, uint32_t to, uint32_t weight)
 {
-    if (edge_set(plan->job, vertex, to, weight, lbm_shard_where(&plan->job->shard, to)) != LBM_OK)
-        fail(plan->node, LBM_E_NOMEM);
+    if (lbm_application_edge_set(plan->job, vertex, to, weight, lbm_shard_where(&plan->job->shard, to)) !=
+        LBM_OK)
+        lbm_core_fail(plan->node, LBM_E_NOMEM);
     list(plan, vertex);
 }
 
@@ -230,10 +231,10 @@ set_other_end(struct plan *plan, struct lbm_vertex *vertex, uint32_t to, uint32_
     uint32_t host = lbm_shard_where(&plan->job->shard, to);
     if (other != NULL) {
         set_end(plan, other, vertex->id, weight);
-        edge_agreed(other, vertex->id);
-        edge_agreed(vertex, to);
-    } else if (edge_note(vertex, to, weight, host != LBM_NONE ? host : hint) != LBM_OK) {
-        fail(plan->node, LBM_E_NOMEM);
+        lbm_application_edge_agreed(other, vertex->id);
+        lbm_application_edge_agreed(vertex, to);
+    } else if (lbm_application_edge_note(vertex, to, weight, host != LBM_NONE ? host : hint) != LBM_OK) {
+        lbm_core_fail(plan->node, LBM_E_NOMEM);
     }
 }
 
@@ -241,8 +242,8 @@ static void
 set_edge(struct plan *plan, size_t i)
 {
     const Lbm__ChangeRequest *c = plan->change;
-    struct lbm_vertex *vertex = record_of(plan->job, c->end[i]);
-    uint32_t at = edge_find(vertex, c->other[i]);
+    struct lbm_vertex *vertex = lbm_records_of(plan->job, c->end[i]);
+    uint32_t at = lbm_application_edge_find(vertex, c->other[i]);
     uint32_t hint = at != LBM_NONE ? vertex->half[at].host : LBM_NONE;
     if (at == LBM_NONE && c->weight[i] == 0)
         return; /* there is none */
@@ -255,7 +256,7 @@ static void
 keep(struct plan *plan, size_t i)
 {
     const Lbm__ChangeRequest *c = plan->change;
-    struct lbm_vertex *vertex = record_of(plan->job, c->vertex[i]);
+    struct lbm_vertex *vertex = lbm_records_of(plan->job, c->vertex[i]);
     if (c->work[i] != 0 && c->token[i] != 0) {
         lbm_shard_set_work(&plan->job->shard, vertex, c->work[i]);
         vertex->reported = 0;
@@ -265,7 +266,7 @@ keep(struct plan *plan, size_t i)
                                ? lbm_copy(c->payload.data + plan->payload_at[i], c->payload_len[i], 1)
                                : NULL;
         if (c->payload_len[i] != 0 && payload == NULL)
-            fail(plan->node, LBM_E_NOMEM);
+            lbm_core_fail(plan->node, LBM_E_NOMEM);
         free(vertex->payload);
         vertex->payload = payload;
         vertex->payload_len = payload != NULL ? c->payload_len[i] : 0;
@@ -276,12 +277,12 @@ keep(struct plan *plan, size_t i)
 static void
 take_away(struct plan *plan, size_t i)
 {
-    struct lbm_vertex *vertex = record_of(plan->job, plan->change->vertex[i]);
+    struct lbm_vertex *vertex = lbm_records_of(plan->job, plan->change->vertex[i]);
     for (uint32_t k = 0; k < vertex->degree && plan->node->failed == LBM_OK; k++) {
         const struct lbm_half half = vertex->half[k];
         set_other_end(plan, vertex, half.to, 0, half.host);
     }
-    record_removed(plan->node, plan->job, vertex);
+    lbm_records_removed(plan->node, plan->job, vertex);
     list(plan, vertex);
 }
 
@@ -302,37 +303,38 @@ carry_out(struct plan *plan)
         if (!c->removed[i])
             keep(plan, i);
     if (node->failed == LBM_OK)
-        record_together(node, plan->job, plan->slots.at, plan->slots.n);
-    load_drifts(node, plan->job);
+        lbm_records_change_together(node, plan->job, plan->slots.at, plan->slots.n);
+    lbm_exchange_load_drifts(node, plan->job);
     plan->job->session.stirred = 1;
     if (c->n_end != 0)
-        gates_look_again(node, plan->job);
+        lbm_migration_throttle_look_again(node, plan->job);
     uint64_t seq = LBM_BUG(CHANGE_UNACKED) ? 0 : node->stream.seq;
     const struct checkpoint waiting = {plan->client, plan->request, seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-application_change(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ChangeRequest *change)
+lbm_application_change(struct lbm_node *node, uint64_t client, uint64_t request,
+                       const Lbm__ChangeRequest *change)
 {
     struct plan plan = {.node = node,
-                        .job = application_job(node, client),
+                        .job = lbm_application_job(node, client),
                         .client = client,
                         .request = request,
                         .change = change};
     if (plan.job == NULL) {
-        reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
+        lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
     }
-    if (plan.job->phase < LBM_PHASE_MAPPING || !lease_holds(node)) {
-        reply_error(node, client, request, LBM_E_BUSY,
-                    "the job is not mapped yet, or there is no lease: try again");
+    if (plan.job->phase < LBM_PHASE_MAPPING || !lbm_replication_lease_holds(node)) {
+        lbm_core_reply_error(node, client, request, LBM_E_BUSY,
+                             "the job is not mapped yet, or there is no lease: try again");
         return;
     }
     plan.payload_at = lbm_alloc(change->n_vertex, sizeof *plan.payload_at);
     if (plan.payload_at == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     else if (check_vertices(&plan) && check_edges(&plan) && check_size(&plan))
         carry_out(&plan);
     free(plan.payload_at);

@@ -22,15 +22,16 @@ find(const struct lbm_half *half, uint32_t n, uint32_t to)
 }
 
 uint32_t
-edge_find(const struct lbm_vertex *vertex, uint32_t to)
+lbm_application_edge_find(const struct lbm_vertex *vertex, uint32_t to)
 {
     return find(vertex->half, vertex->degree, to);
 }
 
 enum lbm_err
-edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host)
+lbm_application_edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to, uint32_t weight,
+                         uint32_t host)
 {
-    uint32_t at = edge_find(vertex, to), degree = vertex->degree, kept = 0;
+    uint32_t at = lbm_application_edge_find(vertex, to), degree = vertex->degree, kept = 0;
     if (at == LBM_NONE && weight == 0)
         return LBM_OK;
     struct lbm_half *half = lbm_alloc((size_t)degree + 1, sizeof *half);
@@ -44,7 +45,7 @@ edge_set(struct job *job, struct lbm_vertex *vertex, uint32_t to, uint32_t weigh
     if (at == LBM_NONE)
         half[kept++] = (struct lbm_half){to, weight, host};
     lbm_shard_set_neighbours(&job->shard, vertex, half, kept);
-    return neighbours_changed(job, vertex);
+    return lbm_application_neighbours_changed(job, vertex);
 }
 
 static void
@@ -59,7 +60,7 @@ forget_news(struct lbm_vertex *vertex, uint32_t at)
 }
 
 void
-edge_agreed(struct lbm_vertex *vertex, uint32_t to)
+lbm_application_edge_agreed(struct lbm_vertex *vertex, uint32_t to)
 {
     uint32_t at = find(vertex->news, vertex->n_news, to);
     if (at != LBM_NONE)
@@ -67,7 +68,7 @@ edge_agreed(struct lbm_vertex *vertex, uint32_t to)
 }
 
 enum lbm_err
-edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host)
+lbm_application_edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t host)
 {
     uint32_t at = find(vertex->news, vertex->n_news, to);
     if (at == LBM_NONE) {
@@ -106,7 +107,7 @@ told_for(struct lbm_node *node, told_list *list, uint32_t host)
             return &list->at[i];
     struct told told = {.host = host};
     if (lbm_vec_push(list, told) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     return &list->at[list->n - 1];
@@ -127,7 +128,7 @@ send_told(struct lbm_node *node, const struct job *job, struct told *told)
     message.body_case = LBM__PEER__BODY_EDGES;
     message.edges = &edges;
     if (told->vertex.n != 0 && node->failed == LBM_OK)
-        send_peer(node, told->host, &message);
+        lbm_core_send(node, told->host, &message);
     told->vertex.n = told->toward.n = told->weight.n = told->epoch.n = told->stamp.n = 0;
 }
 
@@ -197,9 +198,9 @@ tell_self(struct lbm_node *node, struct job *job, const struct lbm_vertex *verte
     if (heard == HEARD_DONE || heard == HEARD_GONE) {
         done(node, job, &edge);
     } else if (heard == HEARD_CHANGED || heard == HEARD_AGAIN) {
-        edge.seq = record_of(job, news->to)->seq;
+        edge.seq = lbm_records_of(job, news->to)->seq;
         if (answer_once_acked(node, &edge, heard) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
 }
 
@@ -212,10 +213,10 @@ everybody_is_heard(const struct lbm_node *node)
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (lbm_view_takes_part(member) && is_unheard(node, member))
+        if (lbm_view_takes_part(member) && lbm_membership_is_unheard(node, member))
             return 0;
     }
-    return all_adopted(node);
+    return lbm_replication_takeovers_done(node);
 }
 
 /* Everybody was asked again and again: the other end was removed long ago. */
@@ -227,8 +228,8 @@ give_up(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex,
                                        .toward = news->to,
                                        .weight = news->weight,
                                        .gone = 1};
-    note(node, LBM_NOTE_WARNING, "nobody owns vertex %" PRIu32 ": it has no edge to vertex %" PRIu32,
-         news->to, vertex->id);
+    lbm_core_note(node, LBM_NOTE_WARNING, "nobody owns vertex %" PRIu32 ": it has no edge to vertex %" PRIu32,
+                  news->to, vertex->id);
     done(node, job, &answer);
 }
 
@@ -237,7 +238,7 @@ give_up(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex,
 static uint32_t
 listener(const struct lbm_node *node, const struct job *job, const struct lbm_half *news)
 {
-    const struct lbm_vertex *own = record_of(job, news->to);
+    const struct lbm_vertex *own = lbm_records_of(job, news->to);
     int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE;
     if (own != NULL && (own->stage == LBM_STAGE_OWN || own->stage == LBM_STAGE_OUT || was_removed))
         return node->host;
@@ -262,7 +263,7 @@ tell_row(struct lbm_node *node, const struct job *job, told_list *list, uint32_t
     err |= lbm_vec_push(&told->epoch, vertex->epoch);
     err |= lbm_vec_push(&told->stamp, vertex->news_stamp);
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* Of the vertices that are told of at once. */
@@ -307,8 +308,8 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, struct tellin
         else if (vertex->news_asked > EDGES_ASKED_MAX || LBM_BUG(EDGES_GIVEN_UP))
             give_up(node, job, vertex, &news);
         else if (lbm_vec_push(&telling->lost, news.to) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
-        vertex = record_of(job, id);
+            lbm_core_fail(node, LBM_E_NOMEM);
+        vertex = lbm_records_of(job, id);
         if (vertex == NULL || i > vertex->n_news)
             return; /* some of it is settled already: the rest at the next look */
     }
@@ -332,11 +333,12 @@ tell_at(const struct lbm_vertex *vertex)
 static int
 is_to_tell(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return node->now_us >= tell_at(vertex) && (is_acked(node, vertex) || LBM_BUG(EDGES_TOLD_UNACKED));
+    return node->now_us >= tell_at(vertex) &&
+           (lbm_records_is_acked(node, vertex) || LBM_BUG(EDGES_TOLD_UNACKED));
 }
 
 void
-edges_timer(struct lbm_node *node, struct job *job)
+lbm_application_edges_timer(struct lbm_node *node, struct job *job)
 {
     if (node->now_us < job->news_us || node->starting)
         return;
@@ -364,25 +366,25 @@ edges_timer(struct lbm_node *node, struct job *job)
         job->news_us = next_us;
     for (size_t i = 0; i < telling.list.n; i++)
         send_told(node, job, &telling.list.at[i]);
-    ghosts_ask(node, job, telling.lost.n, telling.lost.at);
+    lbm_mapping_ghosts_ask(node, job, telling.lost.n, telling.lost.at);
     lbm_vec_free(&telling.lost);
     told_free(&telling.list);
 }
 
 int64_t
-edges_deadline(const struct job *job)
+lbm_application_edges_deadline(const struct job *job)
 {
     return job->news_us;
 }
 
 void
-edges_soon(struct lbm_node *node, struct job *job)
+lbm_application_edges_soon(struct lbm_node *node, struct job *job)
 {
     job->news_us = job->news_us < node->now_us ? job->news_us : node->now_us;
 }
 
 void
-edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
+lbm_application_edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
 {
     for (size_t i = 0; i < job->news.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[job->news.at[i]];
@@ -421,31 +423,31 @@ agree(struct lbm_vertex *own, const struct edge_answer *edge, uint32_t present)
 static enum heard
 hear(struct lbm_node *node, struct job *job, uint32_t from, const struct edge_answer *edge, uint64_t epoch)
 {
-    struct lbm_vertex *own = record_of(job, edge->toward);
+    struct lbm_vertex *own = lbm_records_of(job, edge->toward);
     const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, edge->vertex);
     if (own == NULL || own->stage == LBM_STAGE_REF)
         return HEARD_UNKNOWN;
     if (own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE)
-        return is_acked(node, own) ? HEARD_GONE : HEARD_LATER;
+        return lbm_records_is_acked(node, own) ? HEARD_GONE : HEARD_LATER;
     if (own->stage == LBM_STAGE_MOV)
-        return moved_to(node, own) != LBM_NONE ? HEARD_MOVED : HEARD_UNKNOWN;
+        return lbm_records_moved_to(node, own) != LBM_NONE ? HEARD_MOVED : HEARD_UNKNOWN;
     /* The vertex is another host's by now. */
     int is_stale = from != node->host && ghost != NULL && ghost->epoch > epoch;
-    if (own->stage == LBM_STAGE_OUT || is_undecided(node, own) || is_stale)
+    if (own->stage == LBM_STAGE_OUT || lbm_records_is_undecided(node, own) || is_stale)
         return HEARD_LATER;
-    uint32_t at = edge_find(own, edge->vertex);
+    uint32_t at = lbm_application_edge_find(own, edge->vertex);
     uint32_t present = at != LBM_NONE ? own->half[at].weight : 0, weight = agree(own, edge, present);
     if (weight != 0 && at == LBM_NONE && own->degree == LBM_DEGREE_MAX)
         return HEARD_GONE; /* it has as many as it may */
-    if (weight != present && edge_set(job, own, edge->vertex, weight, from) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+    if (weight != present && lbm_application_edge_set(job, own, edge->vertex, weight, from) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
         return HEARD_LATER;
     }
     if (weight != present) {
-        record_content(node, job, own);
-        gates_look_again(node, job);
+        lbm_records_content(node, job, own);
+        lbm_migration_throttle_look_again(node, job);
     }
-    if (is_acked(node, own) || LBM_BUG(EDGES_HEARD_UNACKED))
+    if (lbm_records_is_acked(node, own) || LBM_BUG(EDGES_HEARD_UNACKED))
         return HEARD_DONE;
     return weight != present ? HEARD_CHANGED : HEARD_AGAIN;
 }
@@ -475,9 +477,9 @@ send_done(struct lbm_node *node, uint32_t to, const struct edge_answer *list, si
     message.body_case = LBM__PEER__BODY_EDGES_DONE;
     message.edges_done = &edges;
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     if (n != 0 && node->failed == LBM_OK)
-        send_peer(node, to, &message);
+        lbm_core_send(node, to, &message);
     lbm_vec_free(&vertex);
     lbm_vec_free(&toward);
     lbm_vec_free(&weight);
@@ -486,10 +488,10 @@ send_done(struct lbm_node *node, uint32_t to, const struct edge_answer *list, si
 }
 
 void
-on_edges(struct lbm_node *node, const Lbm__Peer *message)
+lbm_application_on_edges(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Edges *edges = message->edges;
-    struct job *job = job_of(node, edges->job);
+    struct job *job = lbm_job_of(node, edges->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, edges->job);
     LBM_VEC(struct edge_answer) known = {0};
     LBM_VEC(uint32_t) moved = {0}, host = {0};
@@ -507,7 +509,7 @@ on_edges(struct lbm_node *node, const Lbm__Peer *message)
         if (edge.vertex >= entry->ids || edge.toward >= entry->ids || edge.vertex == edge.toward)
             continue;
         enum heard heard = hear(node, job, message->src, &edge, edges->epoch[i]);
-        const struct lbm_vertex *own = record_of(job, edge.toward);
+        const struct lbm_vertex *own = lbm_records_of(job, edge.toward);
         edge.gone = heard == HEARD_GONE;
         if (heard == HEARD_DONE || heard == HEARD_GONE) {
             err |= lbm_vec_push(&known, edge);
@@ -517,14 +519,14 @@ on_edges(struct lbm_node *node, const Lbm__Peer *message)
         } else if (heard != HEARD_LATER) {
             err |= lbm_vec_push(&moved, edge.toward);
             err |= lbm_vec_push(&epoch, heard == HEARD_MOVED ? own->epoch + 1 : 0);
-            err |= lbm_vec_push(&host, heard == HEARD_MOVED ? moved_to(node, own) : LBM_NONE);
+            err |= lbm_vec_push(&host, heard == HEARD_MOVED ? lbm_records_moved_to(node, own) : LBM_NONE);
         }
     }
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     send_done(node, message->src, known.at, known.n);
     if (moved.n != 0 && node->failed == LBM_OK)
-        ghosts_tell_moved(node, job->id, message->src, moved.n, moved.at, epoch.at, host.at);
+        lbm_mapping_ghosts_tell_moved(node, job->id, message->src, moved.n, moved.at, epoch.at, host.at);
     lbm_vec_free(&known);
     lbm_vec_free(&moved);
     lbm_vec_free(&host);
@@ -538,8 +540,8 @@ on_edges(struct lbm_node *node, const Lbm__Peer *message)
 static void
 done(struct lbm_node *node, struct job *job, const struct edge_answer *answer)
 {
-    struct lbm_vertex *vertex = record_of(job, answer->vertex);
-    if (vertex == NULL || is_undecided(node, vertex))
+    struct lbm_vertex *vertex = lbm_records_of(job, answer->vertex);
+    if (vertex == NULL || lbm_records_is_undecided(node, vertex))
         return;
     uint32_t at = find(vertex->news, vertex->n_news, answer->toward);
     if (at == LBM_NONE)
@@ -549,21 +551,21 @@ done(struct lbm_node *node, struct job *job, const struct edge_answer *answer)
         return;
     forget_news(vertex, at);
     if (answer->gone && answer->weight != 0 && vertex->stage == LBM_STAGE_OWN &&
-        edge_find(vertex, answer->toward) != LBM_NONE) {
-        if (edge_set(job, vertex, answer->toward, 0, LBM_NONE) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+        lbm_application_edge_find(vertex, answer->toward) != LBM_NONE) {
+        if (lbm_application_edge_set(job, vertex, answer->toward, 0, LBM_NONE) != LBM_OK)
+            lbm_core_fail(node, LBM_E_NOMEM);
         else
-            record_content(node, job, vertex);
+            lbm_records_content(node, job, vertex);
     } else if (vertex->n_news == 0) {
-        record_news(node, job, vertex);
+        lbm_records_news(node, job, vertex);
     }
 }
 
 void
-on_edges_done(struct lbm_node *node, const Lbm__Peer *message)
+lbm_application_on_edges_done(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__EdgesDone *edges = message->edges_done;
-    struct job *job = job_of(node, edges->job);
+    struct job *job = lbm_job_of(node, edges->job);
     for (size_t i = 0; job != NULL && i < edges->n_vertex && node->failed == LBM_OK; i++) {
         const struct edge_answer answer = {.job = job->id,
                                            .stamp = edges->stamp[i],
@@ -577,12 +579,12 @@ on_edges_done(struct lbm_node *node, const Lbm__Peer *message)
 
 /* What the buddy has by now is told, in messages by whom and what job it is about. */
 void
-edges_acked(struct lbm_node *node)
+lbm_application_edges_acked(struct lbm_node *node)
 {
     LBM_VEC(struct edge_answer) batch = {0};
     for (size_t first = 0; first < node->edge_answers.n && node->failed == LBM_OK;) {
         const struct edge_answer next = node->edge_answers.at[first];
-        if (next.seq > node->stream.acked && !is_alone(node)) {
+        if (next.seq > node->stream.acked && !lbm_replication_is_alone(node)) {
             first++;
             continue;
         }
@@ -591,13 +593,13 @@ edges_acked(struct lbm_node *node)
         for (size_t i = first; i < node->edge_answers.n; i++) {
             const struct edge_answer answer = node->edge_answers.at[i];
             if (batch.n == TOLD_MAX || !goes_with(&answer, &next) ||
-                (answer.seq > node->stream.acked && !is_alone(node)))
+                (answer.seq > node->stream.acked && !lbm_replication_is_alone(node)))
                 node->edge_answers.at[kept++] = answer;
             else if (lbm_vec_push(&batch, answer) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+                lbm_core_fail(node, LBM_E_NOMEM);
         }
         node->edge_answers.n = kept;
-        struct job *job = job_of(node, next.job);
+        struct job *job = lbm_job_of(node, next.job);
         if (next.to != node->host)
             send_done(node, next.to, batch.at, batch.n);
         for (size_t i = 0; job != NULL && next.to == node->host && i < batch.n; i++)

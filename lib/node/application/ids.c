@@ -37,7 +37,7 @@ answer(struct lbm_node *node, struct job *job, const struct id_wait *wait)
     for (uint32_t i = 0; i < wait->count; i++) {
         vertex[i] = job->id_next++;
         if (lbm_idmap_put(&job->new_ids, vertex[i], 1) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
     Lbm__IdsReply ids = LBM__IDS_REPLY__INIT;
     ids.n_vertex = wait->count;
@@ -45,13 +45,13 @@ answer(struct lbm_node *node, struct job *job, const struct id_wait *wait)
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_IDS;
     response.ids = &ids;
-    reply(node, wait->client, wait->request, 1, &response);
+    lbm_core_reply(node, wait->client, wait->request, 1, &response);
 }
 
 static int
 may_ask(const struct lbm_node *node)
 {
-    return node->appends.n < PROPOSALS_MAX && is_alive(node);
+    return node->appends.n < PROPOSALS_MAX && lbm_replication_is_alive(node);
 }
 
 static void
@@ -66,41 +66,41 @@ ask_for_more(struct lbm_node *node, uint64_t job, uint32_t count)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_ALLOT_IDS;
     command.allot_ids = &allot;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 void
-application_ids(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__IdsRequest *ids)
+lbm_application_ids(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__IdsRequest *ids)
 {
-    struct job *job = application_job(node, client);
+    struct job *job = lbm_application_job(node, client);
     if (job == NULL) {
-        reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
+        lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
     }
     if (job->new_ids.n + ids->count > UNUSED_MAX) {
-        reply_error(node, client, request, LBM_E_LIMIT, "%zu ids were given and are not used: use them first",
-                    (size_t)job->new_ids.n);
+        lbm_core_reply_error(node, client, request, LBM_E_LIMIT,
+                             "%zu ids were given and are not used: use them first", (size_t)job->new_ids.n);
         return;
     }
     struct id_wait wait = {client, request, job->id, ids->count, node->now_us};
-    ids_gone(node, client); /* it has given up waiting for those that it asked for before */
+    lbm_application_ids_gone(node, client); /* it has given up waiting for those that it asked for before */
     if (has_ids(job, ids->count))
         answer(node, job, &wait);
     else if (lbm_vec_push(&node->id_waits, wait) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* Those of a job that there are ids for by now; refusal: why there will be none. */
 static void
 answer_waiting(struct lbm_node *node, uint64_t id, const char *refusal)
 {
-    struct job *job = job_of(node, id);
+    struct job *job = lbm_job_of(node, id);
     size_t kept = 0;
     for (size_t i = 0; i < node->id_waits.n; i++) {
         const struct id_wait wait = node->id_waits.at[i];
         if (wait.job == id && (job == NULL || refusal[0] != '\0'))
-            reply_error(node, wait.client, wait.request, LBM_E_LIMIT, "%s",
-                        refusal[0] != '\0' ? refusal : "the job is cancelled");
+            lbm_core_reply_error(node, wait.client, wait.request, LBM_E_LIMIT, "%s",
+                                 refusal[0] != '\0' ? refusal : "the job is cancelled");
         else if (wait.job == id && has_ids(job, wait.count))
             answer(node, job, &wait);
         else
@@ -110,9 +110,9 @@ answer_waiting(struct lbm_node *node, uint64_t id, const char *refusal)
 }
 
 void
-ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refusal)
+lbm_application_ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refusal)
 {
-    struct job *job = job_of(node, allot->job);
+    struct job *job = lbm_job_of(node, allot->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, allot->job);
     if (allot->host != node->host || allot->incarnation != node->incarnation ||
         (allot->life != node->life && !LBM_BUG(IDS_OF_EARLIER_LIFE)))
@@ -127,7 +127,7 @@ ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refu
 }
 
 void
-ids_gone(struct lbm_node *node, uint64_t client)
+lbm_application_ids_gone(struct lbm_node *node, uint64_t client)
 {
     size_t kept = 0;
     for (size_t i = 0; i < node->id_waits.n; i++)
@@ -144,7 +144,7 @@ is_running_low(const struct job *job)
 }
 
 void
-ids_timer(struct lbm_node *node)
+lbm_application_ids_timer(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->id_waits.n && node->failed == LBM_OK; i++) {
         struct id_wait *wait = &node->id_waits.at[i];
@@ -163,7 +163,7 @@ ids_timer(struct lbm_node *node)
 }
 
 int64_t
-ids_deadline(const struct lbm_node *node)
+lbm_application_ids_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
     if (!may_ask(node))

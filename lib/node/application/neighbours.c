@@ -8,7 +8,7 @@
 #include "node/core/internal.h"
 
 enum lbm_err
-neighbours_changed(struct job *job, struct lbm_vertex *vertex)
+lbm_application_neighbours_changed(struct job *job, struct lbm_vertex *vertex)
 {
     if (vertex->running == 0 || vertex->edges_due)
         return LBM_OK;
@@ -17,7 +17,8 @@ neighbours_changed(struct job *job, struct lbm_vertex *vertex)
 }
 
 void
-neighbours_add(struct lbm_node *node, struct neighbours *list, const struct lbm_vertex *vertex)
+lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list,
+                               const struct lbm_vertex *vertex)
 {
     enum lbm_err err = lbm_vec_push(&list->vertex, vertex->id);
     err |= lbm_vec_push(&list->token, vertex->epoch);
@@ -27,17 +28,17 @@ neighbours_add(struct lbm_node *node, struct neighbours *list, const struct lbm_
         err |= lbm_vec_push(&list->weight, vertex->half[k].weight);
     }
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 size_t
-neighbours_bytes(const struct neighbours *list)
+lbm_application_neighbours_bytes(const struct neighbours *list)
 {
     return 24 * list->vertex.n + 10 * list->neighbour.n;
 }
 
 Lbm__Neighbours
-neighbours_message(const struct neighbours *list)
+lbm_application_neighbours_message(const struct neighbours *list)
 {
     Lbm__Neighbours message = LBM__NEIGHBOURS__INIT;
     message.n_vertex = message.n_token = message.n_degree = list->vertex.n;
@@ -51,7 +52,7 @@ neighbours_message(const struct neighbours *list)
 }
 
 void
-neighbours_free(struct neighbours *list)
+lbm_application_neighbours_free(struct neighbours *list)
 {
     lbm_vec_free(&list->vertex);
     lbm_vec_free(&list->token);
@@ -65,17 +66,18 @@ neighbours_free(struct neighbours *list)
 static void
 send(struct lbm_node *node, const struct application *application, struct neighbours *list)
 {
-    Lbm__Neighbours neighbours = neighbours_message(list);
+    Lbm__Neighbours neighbours = lbm_application_neighbours_message(list);
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_NEIGHBOURS;
     response.neighbours = &neighbours;
     if (list->vertex.n != 0 && node->failed == LBM_OK)
-        reply_stored(node, application->client, application->request, 0, &response);
-    neighbours_free(list);
+        lbm_core_reply_stored(node, application->client, application->request, 0, &response);
+    lbm_application_neighbours_free(list);
 }
 
 void
-neighbours_timer(struct lbm_node *node, const struct application *application, struct job *job)
+lbm_application_neighbours_timer(struct lbm_node *node, const struct application *application,
+                                 struct job *job)
 {
     struct neighbours list = {0};
     for (size_t i = 0; i < job->edges_due.n && node->failed == LBM_OK; i++) {
@@ -83,8 +85,8 @@ neighbours_timer(struct lbm_node *node, const struct application *application, s
         int is_due = vertex->edges_due && vertex->running != 0 && application->wants_edges;
         vertex->edges_due = 0;
         if (is_due)
-            neighbours_add(node, &list, vertex);
-        if (neighbours_bytes(&list) > LBM_BATCH_BYTES_MAX)
+            lbm_application_neighbours_add(node, &list, vertex);
+        if (lbm_application_neighbours_bytes(&list) > LBM_BATCH_BYTES_MAX)
             send(node, application, &list);
     }
     job->edges_due.n = 0;

@@ -42,16 +42,16 @@ operator_forget(struct lbm_node *node, uint64_t client, uint64_t request)
 
 /* What nobody waits for any more need not happen, if it has not yet. */
 void
-operate_gone(struct lbm_node *node, uint64_t client)
+lbm_client_admin_gone(struct lbm_node *node, uint64_t client)
 {
     for (size_t i = 0; i < node->operators.n; i++)
         if (node->operators.at[i].client == client && node->operators.at[i].token != 0)
-            log_withdraw(node, node->operators.at[i].token);
+            lbm_log_withdraw(node, node->operators.at[i].token);
     operator_forget(node, client, 0);
 }
 
 void
-operate_free(struct lbm_node *node)
+lbm_client_admin_free(struct lbm_node *node)
 {
     while (node->operators.n != 0)
         operator_drop(node, 0);
@@ -73,7 +73,7 @@ await(struct lbm_node *node, const struct client *client, const Lbm__Command *co
     wait.command = lbm_alloc(wait.len, 1);
     if (wait.command == NULL || lbm_vec_push(&node->operators, wait) != LBM_OK) {
         free(wait.command);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     lbm__command__pack(command, wait.command);
@@ -85,18 +85,18 @@ propose(struct lbm_node *node, const struct client *client, const Lbm__Command *
         enum operator_wish wish, int64_t until_us)
 {
     await(node, client, command, wish, node->append_token + 1);
-    uint64_t token = log_append_until(node, command, until_us);
+    uint64_t token = lbm_log_append_until(node, command, until_us);
     LBM_ASSERT(node->failed != LBM_OK || token == node->append_token);
 }
 
 void
-operate_propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command)
+lbm_client_propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command)
 {
     propose(node, client, command, TELL_FATE, client->until_us);
 }
 
 void
-operate_given_up(struct lbm_node *node, uint64_t token, int is_unknown)
+lbm_client_proposal_given_up(struct lbm_node *node, uint64_t token, int is_unknown)
 {
     for (size_t i = 0; i < node->operators.n; i++) {
         const struct operator_wait wait = node->operators.at[i];
@@ -104,12 +104,12 @@ operate_given_up(struct lbm_node *node, uint64_t token, int is_unknown)
             continue;
         operator_forget(node, wait.client, wait.request);
         if (is_unknown)
-            reply_error(
+            lbm_core_reply_error(
                 node, wait.client, wait.request, LBM_E_TIMEOUT,
                 "the control log has not said in time whether it has the change: lbctl log tells, once it "
                 "can be written again");
         else
-            reply_error(
+            lbm_core_reply_error(
                 node, wait.client, wait.request, LBM_E_TIMEOUT,
                 "the control log could not be written in time: nothing is changed, and nothing will be; see "
                 "lbctl status");
@@ -127,11 +127,11 @@ static void
 tell_operator(struct lbm_node *node, uint64_t client, uint64_t request, const char *refusal)
 {
     if (refusal[0] != '\0') {
-        reply_error(node, client, request, LBM_E_STATE, "%s", refusal);
+        lbm_core_reply_error(node, client, request, LBM_E_STATE, "%s", refusal);
         return;
     }
     Lbm__Response response = LBM__RESPONSE__INIT;
-    reply(node, client, request, 1, &response);
+    lbm_core_reply(node, client, request, 1, &response);
 }
 
 /* The host that a command is about, and what happens to it; LBM_NONE: it is about none. */
@@ -178,11 +178,11 @@ tell_members(struct lbm_node *node, const Lbm__Command *command)
     if (host == LBM_NONE || node->starting)
         return;
     snprintf(text, sizeof text, "host %" PRIu32 " %s (view %" PRIu64 ")", host, what, node->view.index);
-    operate_event(node, LBM_NOTE_INFO, text);
+    lbm_client_event(node, LBM_NOTE_INFO, text);
 }
 
 void
-operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal)
+lbm_client_proposal_applied(struct lbm_node *node, const Lbm__Command *command, const char *refusal)
 {
     if (refusal[0] == '\0')
         tell_members(node, command);
@@ -198,7 +198,7 @@ operate_applied(struct lbm_node *node, const Lbm__Command *command, const char *
     size_t len = lbm__command__get_packed_size(&plain);
     uint8_t *bytes = lbm_alloc(len, 1);
     if (bytes == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     lbm__command__pack(&plain, bytes);
@@ -236,24 +236,26 @@ change_join(struct lbm_node *node, const struct client *client, const struct lbm
         activate.site = site;
         command->what_case = LBM__COMMAND__WHAT_ACTIVATE;
         command->activate = &activate;
-        operate_propose(node, client, command);
+        lbm_client_propose(node, client, command);
     } else if (lbm_view_takes_part(member)) {
-        reply_error(node, client->id, client->request, LBM_E_STATE, "host %" PRIu32 " takes part: it is %s",
-                    member->host, lbm_member_state_name(member->state));
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
+                             "host %" PRIu32 " takes part: it is %s", member->host,
+                             lbm_member_state_name(member->state));
     } else if (member->state == LBM_MEMBER_EVICTED) {
-        reply_error(node, client->id, client->request, LBM_E_STATE,
-                    "host %" PRIu32 " is evicted: it joins again by itself once its lbmapd runs",
-                    member->host);
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
+                             "host %" PRIu32 " is evicted: it joins again by itself once its lbmapd runs",
+                             member->host);
     } else if (member->host != node->host) {
-        reply_error(node, client->id, client->request, LBM_E_STATE,
-                    "host %" PRIu32 " has left: only its own lbmapd can begin anew; ask that one with -s",
-                    member->host);
-    } else if (adopt_rejoin(node)) {
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
+                             "host %" PRIu32
+                             " has left: only its own lbmapd can begin anew; ask that one with -s",
+                             member->host);
+    } else if (lbm_replication_rejoin(node)) {
         Lbm__Response response = LBM__RESPONSE__INIT;
-        reply_stored(node, client->id, client->request, 1, &response);
+        lbm_core_reply_stored(node, client->id, client->request, 1, &response);
     } else {
-        reply_error(node, client->id, client->request, LBM_E_BUSY,
-                    "this host is about to join; see lbctl hosts");
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_BUSY,
+                             "this host is about to join; see lbctl hosts");
     }
 }
 
@@ -274,7 +276,7 @@ change_drain(struct lbm_node *node, const struct client *client, const struct lb
     (void)change;
     Lbm__Drain drain;
     fill_drain(member, &drain, command);
-    operate_propose(node, client, command);
+    lbm_client_propose(node, client, command);
 }
 
 /* Only the host itself knows when it is empty, and then says so in the log: that is the answer. */
@@ -321,8 +323,8 @@ change_set(struct lbm_node *node, const struct client *client, const struct lbm_
 {
     for (size_t i = 0; i < change->n_link_host; i++)
         if (change->link_host[i] == member->host) {
-            reply_error(node, client->id, client->request, LBM_E_RANGE,
-                        "host %" PRIu32 " has no link to itself", member->host);
+            lbm_core_reply_error(node, client->id, client->request, LBM_E_RANGE,
+                                 "host %" PRIu32 " has no link to itself", member->host);
             return;
         }
     Lbm__Set set = LBM__SET__INIT;
@@ -339,7 +341,7 @@ change_set(struct lbm_node *node, const struct client *client, const struct lbm_
     set.address = change->address;
     command->what_case = LBM__COMMAND__WHAT_SET;
     command->set = &set;
-    operate_propose(node, client, command);
+    lbm_client_propose(node, client, command);
 }
 
 static const struct {
@@ -353,17 +355,18 @@ static const struct {
 };
 
 void
-answer_host_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+lbm_client_answer_host_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     const Lbm__HostChange *change = request->host_change;
     const struct lbm_member *member = lbm_view_member(&node->view, change->host);
     if (!client->admin) {
-        reply_error(node, client->id, client->request, LBM_E_DENIED, "only administrators may change hosts");
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
+                             "only administrators may change hosts");
         return;
     }
     if (member == NULL) {
-        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
-                    "there is no host %" PRIu32 "; lbctl hosts lists them", change->host);
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                             "there is no host %" PRIu32 "; lbctl hosts lists them", change->host);
         return;
     }
     Lbm__Command command = LBM__COMMAND__INIT;
@@ -372,20 +375,21 @@ answer_host_change(struct lbm_node *node, const struct client *client, const Lbm
             actions[i].change(node, client, member, change, &command);
             return;
         }
-    reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED, "a change this daemon does not know");
+    lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
+                         "a change this daemon does not know");
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
 void
-operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text)
+lbm_client_event(struct lbm_node *node, enum lbm_note_level level, const char *text)
 {
     size_t len = strlen(text) < EVENT_BYTES_MAX ? strlen(text) : EVENT_BYTES_MAX;
     struct event_line line = {.at_us = node->now_us, .level = level, .text = lbm_alloc(len + 1, 1)};
     int is_full = node->events.n == LBM_EVENTS_MAX;
     if (line.text == NULL || (!is_full && lbm_vec_reserve(&node->events, 1) != LBM_OK)) {
         free(line.text);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     memcpy(line.text, text, len);
@@ -400,14 +404,14 @@ operate_event(struct lbm_node *node, enum lbm_note_level level, const char *text
 }
 
 void
-answer_events(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+lbm_client_answer_events(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     uint64_t oldest = node->n_events - node->events.n + 1;
     uint64_t from = request->events->from > oldest ? request->events->from : oldest;
     size_t n = from <= node->n_events ? (size_t)(node->n_events - from + 1) : 0;
     Lbm__Event *events = lbm_alloc(n, sizeof *events), **list = lbm_alloc(n, sizeof *list);
     if (events == NULL || list == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         struct event_line *line = &node->events.at[(from + i - 1) % LBM_EVENTS_MAX];
         LBM_ASSERT(line->number == from + i);
@@ -424,7 +428,7 @@ answer_events(struct lbm_node *node, const struct client *client, const Lbm__Req
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_EVENTS;
     response.events = &answer;
-    reply(node, client->id, client->request, 1, &response);
+    lbm_core_reply(node, client->id, client->request, 1, &response);
     free(events);
     free(list);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/record_batch.h"
 #include "node/core/internal.h"
+#include "node/records/record_batch.h"
 
 /* One part: far below a frame whatever the degrees. */
 enum {
@@ -60,12 +60,12 @@ static void
 give_part(struct lbm_node *node, struct columns *columns, struct rows *rows, part_sink sink, void *arg,
           int last)
 {
-    columns_message(columns);
+    lbm_records_batch_message(columns);
     rows->records = &columns->message;
     if (node->failed == LBM_OK)
         sink(node, arg, rows, last);
-    columns_free(columns);
-    columns_init(columns);
+    lbm_records_batch_free(columns);
+    lbm_records_batch_init(columns);
     rows->removed.n = 0;
 }
 
@@ -75,7 +75,7 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
 {
     struct columns columns;
     struct rows rows = {0};
-    columns_init(&columns);
+    lbm_records_batch_init(&columns);
     lbm_shard_write_back(&job->shard);
     size_t n = wanted->n_only != 0 ? wanted->n_only : job->shard.vertices.n;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
@@ -84,21 +84,21 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
         if (!is_new(wanted, vertex))
             continue;
         if (was_removed(wanted, vertex) && lbm_vec_push(&rows.removed, vertex->id) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
         if (rows.removed.n == PART_ROWS_MAX)
             give_part(node, &columns, &rows, sink, arg, 0);
         if (!is_wanted(wanted, vertex))
             continue;
-        columns_add(node, &columns, job, vertex, vertex->epoch,
-                    wanted->edges ? COLUMNS_ADJACENCY : COLUMNS_BARE);
+        lbm_records_batch_add(node, &columns, job, vertex, vertex->epoch,
+                              wanted->edges ? COLUMNS_ADJACENCY : COLUMNS_BARE);
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
-            frame_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
+            lbm_mapping_normalization_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
         if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX)
             give_part(node, &columns, &rows, sink, arg, 0);
     }
     give_part(node, &columns, &rows, sink, arg, 1);
-    columns_free(&columns);
+    lbm_records_batch_free(&columns);
     lbm_vec_free(&rows.removed);
 }
 
@@ -124,15 +124,16 @@ send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
     part.removed = rows->removed.at;
     part.stamp = node->stream.seq;
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
-    const struct job *job = job_of(node, to->job);
-    part.n_moves = last && to->moves && job != NULL ? moves_find(node, job, to->vertex, moves) : 0;
+    const struct job *job = lbm_job_of(node, to->job);
+    part.n_moves =
+        last && to->moves && job != NULL ? lbm_migration_moves_find(node, job, to->vertex, moves) : 0;
     for (size_t i = 0; i < part.n_moves; i++)
         list[i] = &moves[i];
     part.moves = list;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_MAP_PART;
     message.map_part = &part;
-    send_peer(node, to->to, &message);
+    lbm_core_send(node, to->to, &message);
 }
 
 /* A stamp of the future is none of this incarnation: everything counts as changed. */
@@ -143,13 +144,13 @@ since_here(const struct lbm_node *node, uint64_t since)
 }
 
 void
-on_map_query(struct lbm_node *node, const Lbm__Peer *message)
+lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__MapQuery *query = message->map_query;
     struct query_reply to = {message->src, query->job, query->query,
                              query->moves != 0 && query->n_vertex != 0,
                              query->n_vertex != 0 ? query->vertex[0] : 0};
-    struct job *job = job_of(node, query->job);
+    struct job *job = lbm_job_of(node, query->job);
     struct wanted wanted = {.edges = query->edges != 0,
                             .only = query->vertex,
                             .n_only = query->n_vertex,
@@ -179,7 +180,7 @@ collection_free(struct lbm_node *node, size_t at)
 }
 
 void
-collect_gone(struct lbm_node *node, uint64_t client)
+lbm_client_query_gone(struct lbm_node *node, uint64_t client)
 {
     for (size_t i = node->collections.n; i-- > 0;)
         if (node->collections.at[i]->client == client)
@@ -205,7 +206,7 @@ take_part(struct lbm_node *node, struct collection *collection, uint32_t host, L
         response.what_case = LBM__RESPONSE__WHAT_MAP;
         response.map = &map;
         if (records->n_vertex != 0 || n_removed != 0)
-            reply(node, collection->client, collection->request, 0, &response);
+            lbm_core_reply(node, collection->client, collection->request, 0, &response);
         return;
     }
     for (size_t i = 0; i < records->n_vertex; i++) {
@@ -235,15 +236,15 @@ take_moves(struct lbm_node *node, struct collection *collection, size_t n, Lbm__
 {
     for (size_t i = 0; i < n && collection->moves.n < LBM_MOVES_ALL_MAX; i++)
         if (lbm_vec_push(&collection->moves, *moves[i]) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 static void
 take_own_moves(struct lbm_node *node, struct collection *collection)
 {
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
-    const struct job *job = job_of(node, collection->job);
-    size_t n = job != NULL ? moves_find(node, job, collection->vertex.at[0], moves) : 0;
+    const struct job *job = lbm_job_of(node, collection->job);
+    size_t n = job != NULL ? lbm_migration_moves_find(node, job, collection->vertex.at[0], moves) : 0;
     for (size_t i = 0; i < n; i++)
         list[i] = &moves[i];
     take_moves(node, collection, n, list);
@@ -276,7 +277,7 @@ finish_explain(struct lbm_node *node, struct collection *collection)
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
     Lbm__Move **moves = lbm_alloc(collection->moves.n, sizeof(Lbm__Move *));
     if (moves == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     for (size_t i = 0; i < collection->moves.n; i++)
@@ -302,7 +303,7 @@ finish_explain(struct lbm_node *node, struct collection *collection)
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_EXPLAIN;
     response.explain = &explain;
-    reply(node, collection->client, collection->request, 1, &response);
+    lbm_core_reply(node, collection->client, collection->request, 1, &response);
     free(moves);
 }
 
@@ -310,7 +311,7 @@ static void
 finish(struct lbm_node *node, size_t at)
 {
     struct collection *collection = node->collections.at[at];
-    const struct job *job = job_of(node, collection->job);
+    const struct job *job = lbm_job_of(node, collection->job);
     if (collection->explain) {
         finish_explain(node, collection);
         collection_free(node, at);
@@ -336,7 +337,7 @@ finish(struct lbm_node *node, size_t at)
         map.missing = collection->awaited.at;
         map.next = collection->next;
         if (job != NULL) {
-            map.present = load_present(node, job);
+            map.present = lbm_exchange_load_present(node, job);
             map.n_region_host = map.n_region_weight = job->region_host.n;
             map.region_host = job->region_host.at;
             map.region_weight = job->region_weight.at;
@@ -344,12 +345,12 @@ finish(struct lbm_node *node, size_t at)
         response.what_case = LBM__RESPONSE__WHAT_MAP;
         response.map = &map;
     }
-    reply(node, collection->client, collection->request, 1, &response);
+    lbm_core_reply(node, collection->client, collection->request, 1, &response);
     collection_free(node, at);
 }
 
 void
-on_map_part(struct lbm_node *node, const Lbm__Peer *message)
+lbm_client_on_map_part(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__MapPart *part = message->map_part;
     for (size_t i = 0; i < node->collections.n; i++) {
@@ -429,9 +430,9 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges, const L
         if (member->host == node->host || !lbm_view_takes_part(member) || !is_asked(collection, member->host))
             continue;
         query.since = since_of(map, member->host);
-        send_peer(node, member->host, &message);
+        lbm_core_send(node, member->host, &message);
         if (lbm_vec_push(&collection->awaited, member->host) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
 }
 
@@ -449,19 +450,19 @@ begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name
 {
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, name);
     if (entry == NULL) {
-        reply_error(node, client, request, LBM_E_NOTFOUND, "there is no job named %s; lbctl jobs lists them",
-                    name);
+        lbm_core_reply_error(node, client, request, LBM_E_NOTFOUND,
+                             "there is no job named %s; lbctl jobs lists them", name);
         return NULL;
     }
     if (count_of(node, client) >= AT_ONCE_MAX) {
-        reply_error(node, client, request, LBM_E_BUSY, "%d such requests of this client are under way",
-                    AT_ONCE_MAX);
+        lbm_core_reply_error(node, client, request, LBM_E_BUSY,
+                             "%d such requests of this client are under way", AT_ONCE_MAX);
         return NULL;
     }
     struct collection *collection = lbm_alloc(1, sizeof *collection);
     if (collection == NULL || lbm_vec_push(&node->collections, collection) != LBM_OK) {
         free(collection);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     collection->query = ++node->query;
@@ -477,7 +478,7 @@ static void
 run(struct lbm_node *node, struct collection *collection, const struct wanted *wanted,
     const Lbm__MapRequest *map)
 {
-    struct job *job = job_of(node, collection->job);
+    struct job *job = lbm_job_of(node, collection->job);
     if (!wanted->owned)
         ask_all(node, collection, wanted->edges, map);
     if (job != NULL && node->failed == LBM_OK && is_asked(collection, node->host))
@@ -487,7 +488,7 @@ run(struct lbm_node *node, struct collection *collection, const struct wanted *w
 }
 
 void
-collect_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map)
+lbm_client_query_map(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__MapRequest *map)
 {
     struct collection *collection = begin(node, client, request, map->job);
     struct wanted wanted = {.edges = map->edges != 0,
@@ -513,7 +514,7 @@ locate(struct lbm_node *node, struct collection *collection, size_t n, const uin
             lbm_vec_push(&collection->epoch, 0) != LBM_OK ||
             (lbm_idmap_get(&collection->first, vertex[i]) == LBM_NONE &&
              lbm_idmap_put(&collection->first, vertex[i], (uint32_t)i) != LBM_OK)) {
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
             return;
         }
     struct wanted wanted = {.only = collection->vertex.at, .n_only = collection->vertex.n};
@@ -532,15 +533,16 @@ has_vertices(struct lbm_node *node, const struct collection *collection, size_t 
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
     for (size_t i = 0; i < n; i++)
         if (vertex[i] >= entry->ids) {
-            reply_error(node, collection->client, collection->request, LBM_E_RANGE,
-                        "vertex %u: the guest has vertices 0 to %u", vertex[i], entry->ids - 1);
+            lbm_core_reply_error(node, collection->client, collection->request, LBM_E_RANGE,
+                                 "vertex %u: the guest has vertices 0 to %u", vertex[i], entry->ids - 1);
             return 0;
         }
     return 1;
 }
 
 void
-collect_locate(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LocateRequest *asked)
+lbm_client_query_locate(struct lbm_node *node, uint64_t client, uint64_t request,
+                        const Lbm__LocateRequest *asked)
 {
     struct collection *collection = begin(node, client, request, asked->job);
     if (collection == NULL)
@@ -552,7 +554,8 @@ collect_locate(struct lbm_node *node, uint64_t client, uint64_t request, const L
 }
 
 void
-collect_explain(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__ExplainRequest *asked)
+lbm_client_query_explain(struct lbm_node *node, uint64_t client, uint64_t request,
+                         const Lbm__ExplainRequest *asked)
 {
     struct collection *collection = begin(node, client, request, asked->job);
     if (collection == NULL)
@@ -568,13 +571,13 @@ static int
 awaits_the_living(const struct lbm_node *node, const struct collection *collection)
 {
     for (size_t i = 0; i < collection->awaited.n; i++)
-        if (!is_silent(node, collection->awaited.at[i], COLLECT_US))
+        if (!lbm_membership_is_silent(node, collection->awaited.at[i], COLLECT_US))
             return 1;
     return 0;
 }
 
 void
-collect_timer(struct lbm_node *node)
+lbm_client_query_timer(struct lbm_node *node)
 {
     for (size_t i = node->collections.n; i-- > 0;) {
         struct collection *collection = node->collections.at[i];
@@ -588,7 +591,7 @@ collect_timer(struct lbm_node *node)
 }
 
 int64_t
-collect_deadline(const struct lbm_node *node)
+lbm_client_query_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
     for (size_t i = 0; i < node->collections.n; i++)

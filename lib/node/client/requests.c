@@ -34,7 +34,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
     uint32_t *silent = lbm_alloc(node->view.members.n, sizeof *silent);
     if (silent == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     status.silent = silent;
@@ -43,7 +43,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
         if (!lbm_view_takes_part(&node->view.members.at[i]))
             continue;
         status.members++;
-        if (is_silent(node, node->view.members.at[i].host, SILENT_US))
+        if (lbm_membership_is_silent(node, node->view.members.at[i].host, SILENT_US))
             silent[status.n_silent++] = node->view.members.at[i].host;
     }
     status.heard = status.members - (uint32_t)status.n_silent;
@@ -53,13 +53,13 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.bytes_sent = node->bytes_sent;
     status.bytes_received = node->bytes_received;
     status.handoffs = node->n_handoffs;
-    int64_t until_us = lease_end(node);
+    int64_t until_us = lbm_replication_lease_end(node);
     status.lease_s = until_us == INT64_MAX     ? -1
                      : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6
                                                : 0;
     status.applications = (uint32_t)node->applications.n;
     status.buddy = node->stream.buddy;
-    status.lag = stream_lag(node);
+    status.lag = lbm_replication_lag(node);
     if (node->promotion.round == PROMOTION_CONFIRM) {
         status.n_awaited = node->promotion.awaited.n;
         status.awaited = node->promotion.awaited.at;
@@ -67,7 +67,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.what_case = LBM__RESPONSE__WHAT_STATUS;
     response.status = &status;
-    reply(node, client->id, client->request, 1, &response);
+    lbm_core_reply(node, client->id, client->request, 1, &response);
     free(silent);
 }
 
@@ -82,10 +82,10 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->insync = member->insync != 0;
     entry->heir = gone != NULL && gone->evicted ? gone->heir : LBM_NONE;
     entry->adopted = gone != NULL && gone->adopted;
-    entry->suspectors = suspect_count(node, member->host);
-    entry->lag = member->host == node->host ? stream_lag(node) : 0;
+    entry->suspectors = lbm_membership_suspicion_count(node, member->host);
+    entry->lag = member->host == node->host ? lbm_replication_lag(node) : 0;
     entry->view = member->host == node->host ? node->view.index : 0;
-    const struct peer *peer = peer_known(node, member->host);
+    const struct peer *peer = lbm_membership_peer_known(node, member->host);
     if (peer != NULL) {
         entry->lag = peer->lag;
         entry->view = peer->view;
@@ -109,7 +109,7 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
     entry->link_host = lbm_alloc(member->n_links, sizeof *entry->link_host);
     entry->link_cost = lbm_alloc(member->n_links, sizeof *entry->link_cost);
     if (entry->link_host == NULL || entry->link_cost == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     entry->n_link_host = entry->n_link_cost = member->n_links;
@@ -117,10 +117,10 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
         entry->link_host[k] = member->links[k].q;
         entry->link_cost[k] = member->links[k].cost;
     }
-    entry->reachable = !is_silent(node, member->host, SILENT_US);
+    entry->reachable = !lbm_membership_is_silent(node, member->host, SILENT_US);
     entry->silent_s = member->host == node->host ? 0 : -1;
     entry->vertices = member->host == node->host ? vertices_here(node) : 0;
-    const struct peer *peer = peer_known(node, member->host);
+    const struct peer *peer = lbm_membership_peer_known(node, member->host);
     if (peer != NULL && peer->heard_us != 0) {
         entry->silent_s = (double)(node->now_us - peer->heard_us) / 1e6;
         int is_gone = entry->adopted || member->state == LBM_MEMBER_LEFT; /* others have what it had */
@@ -132,7 +132,7 @@ static void
 answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     (void)request;
-    log_held_store(node); /* who watches the cluster here sees it in a moment */
+    lbm_log_store_deferred(node); /* who watches the cluster here sees it in a moment */
     size_t n = node->view.members.n;
     Lbm__HostEntry *entries = lbm_alloc(n, sizeof *entries), **list = lbm_alloc(n, sizeof *list);
     for (size_t i = 0; entries != NULL && list != NULL && i < n; i++) {
@@ -140,7 +140,7 @@ answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Requ
         list[i] = &entries[i];
     }
     if (entries == NULL || list == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     Lbm__HostsReply hosts = LBM__HOSTS_REPLY__INIT;
     hosts.n_hosts = n;
     hosts.hosts = list;
@@ -148,7 +148,7 @@ answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Requ
     response.what_case = LBM__RESPONSE__WHAT_HOSTS;
     response.hosts = &hosts;
     if (node->failed == LBM_OK)
-        reply(node, client->id, client->request, 1, &response);
+        lbm_core_reply(node, client->id, client->request, 1, &response);
     for (size_t i = 0; entries != NULL && i < n; i++) {
         free(entries[i].link_host);
         free(entries[i].link_cost);
@@ -172,7 +172,7 @@ own_pulse(const struct lbm_node *node, const struct job *job)
                           .counter = job->session.termination.counter,
                           .largest = job->largest,
                           .moved = job->moved,
-                          .ready = job_is_ready(node, job),
+                          .ready = lbm_job_is_ready(node, job),
                           .level_sweeps = job->level.sweeps,
                           .level_words = job->level.words,
                           .flow = job->level.flow,
@@ -197,7 +197,7 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
     out->flow += pulse->flow;
     double transfer_s = (double)pulse->transfer_us / 1e6;
     out->transfer_s = transfer_s > out->transfer_s ? transfer_s : out->transfer_s;
-    double target = job_target(node, entry, pulse->host);
+    double target = lbm_job_target(node, entry, pulse->host);
     double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
     out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
     if (is_missing)
@@ -209,7 +209,7 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
 static void
 fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates)
 {
-    const struct job *job = job_of(node, entry->job);
+    const struct job *job = lbm_job_of(node, entry->job);
     size_t n = node->view.members.n;
     lbm__job_entry__init(out);
     out->host = lbm_alloc(n, sizeof *out->host);
@@ -218,7 +218,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->missing = lbm_alloc(n, sizeof *out->missing);
     if (job == NULL || out->host == NULL || out->host_load == NULL || out->host_vertices == NULL ||
         out->missing == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     enum lbm_phase least = LBM_PHASE_SETTLED; /* of those that take part */
@@ -232,11 +232,11 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
             continue;
         if (host == node->host)
             pulse = own_pulse(node, job);
-        else if (pulse_known(job, host) != NULL)
-            pulse = *pulse_known(job, host);
-        const struct peer *peer = peer_known(node, host);
-        int is_missing = is_unheard(node, &node->view.members.at[i]) ||
-                         (host == node->host ? is_stuck(node) : peer != NULL && peer->stuck);
+        else if (lbm_job_report_known(job, host) != NULL)
+            pulse = *lbm_job_report_known(job, host);
+        const struct peer *peer = lbm_membership_peer_known(node, host);
+        int is_missing = lbm_membership_is_unheard(node, &node->view.members.at[i]) ||
+                         (host == node->host ? lbm_membership_is_stuck(node) : peer != NULL && peer->stuck);
         fold_pulse(node, entry, &pulse, is_missing, out, &least);
         is_at_rest &= pulse.phase != LBM_PHASE_SETTLED || pulse.ready;
     }
@@ -249,11 +249,11 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->home = entry->home;
     out->vertices = entry->vertices;
     out->edges = entry->edges;
-    out->work = load_whole(node, entry);
+    out->work = lbm_exchange_load_whole(node, entry);
     out->start = entry->start;
     out->seed = entry->seed;
     out->imbalance_bound = entry->imbalance;
-    out->counter_goal = (is_routable(node) ? node->view.diameter : 0) + 1;
+    out->counter_goal = (lbm_membership_is_routable(node) ? node->view.diameter : 0) + 1;
     out->owner = entry->owner;
     out->settled = least == LBM_PHASE_SETTLED && out->n_missing == 0 && is_at_rest;
     out->policy = (char *)lbm_job_policy_name(entry->policy.policy);
@@ -280,8 +280,8 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
         n++;
     }
     if (n == 0 && name[0] != '\0') {
-        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
-                    "there is no job named %s; lbctl jobs lists them", name);
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                             "there is no job named %s; lbctl jobs lists them", name);
         return;
     }
     Lbm__JobsReply jobs = LBM__JOBS_REPLY__INIT;
@@ -291,7 +291,7 @@ answer_jobs(struct lbm_node *node, const struct client *client, const Lbm__Reque
     response.what_case = LBM__RESPONSE__WHAT_JOBS;
     response.jobs = &jobs;
     if (node->failed == LBM_OK)
-        reply(node, client->id, client->request, 1, &response);
+        lbm_core_reply(node, client->id, client->request, 1, &response);
     for (size_t i = 0; i < n; i++) {
         free(entries[i].host);
         free(entries[i].host_load);
@@ -306,8 +306,8 @@ is_denied(struct lbm_node *node, const struct client *client, const struct lbm_j
 {
     if (client->admin || client->uid == entry->owner)
         return 0;
-    reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32,
-                entry->name, entry->owner);
+    lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED, "job %s belongs to user %" PRIu32,
+                         entry->name, entry->owner);
     return 1;
 }
 
@@ -316,8 +316,8 @@ answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Req
 {
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->cancel->job);
     if (entry == NULL) {
-        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
-                    "there is no job named %s; lbctl jobs lists them", request->cancel->job);
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                             "there is no job named %s; lbctl jobs lists them", request->cancel->job);
         return;
     }
     if (is_denied(node, client, entry))
@@ -327,7 +327,7 @@ answer_cancel(struct lbm_node *node, const struct client *client, const Lbm__Req
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_JOB_DELETE;
     command.job_delete = &delete;
-    operate_propose(node, client, &command);
+    lbm_client_propose(node, client, &command);
 }
 
 static void
@@ -335,10 +335,10 @@ answer_job_change(struct lbm_node *node, const struct client *client, const Lbm_
 {
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->job_change->job);
     if (entry == NULL)
-        reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
-                    "there is no job named %s; lbctl jobs lists them", request->job_change->job);
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_NOTFOUND,
+                             "there is no job named %s; lbctl jobs lists them", request->job_change->job);
     else if (!is_denied(node, client, entry))
-        policy_change(node, client, entry, request->job_change);
+        lbm_exchange_policy_change(node, client, entry, request->job_change);
 }
 
 /* ---- requests that other files answer ----------------------------------------------------------------- */
@@ -346,38 +346,38 @@ answer_job_change(struct lbm_node *node, const struct client *client, const Lbm_
 static void
 answer_submit_begin(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    submit_begin(node, client, request->submit_begin);
+    lbm_job_submit_begin(node, client, request->submit_begin);
 }
 
 static void
 answer_submit_rows(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    submit_rows(node, client->id, client->request, request->submit_rows);
+    lbm_job_submit_rows(node, client->id, client->request, request->submit_rows);
 }
 
 static void
 answer_submit_end(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     (void)request;
-    submit_end(node, client);
+    lbm_job_submit_end(node, client);
 }
 
 static void
 answer_map(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    collect_map(node, client->id, client->request, request->map);
+    lbm_client_query_map(node, client->id, client->request, request->map);
 }
 
 static void
 answer_locate(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    collect_locate(node, client->id, client->request, request->locate);
+    lbm_client_query_locate(node, client->id, client->request, request->locate);
 }
 
 static void
 answer_explain(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    collect_explain(node, client->id, client->request, request->explain);
+    lbm_client_query_explain(node, client->id, client->request, request->explain);
 }
 
 static void
@@ -385,37 +385,37 @@ answer_attach(struct lbm_node *node, const struct client *client, const Lbm__Req
 {
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, request->attach->job);
     if (entry == NULL || !is_denied(node, client, entry))
-        application_attach(node, client->id, client->request, request->attach);
+        lbm_application_attach(node, client->id, client->request, request->attach);
 }
 
 static void
 answer_released(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    application_released(node, client->id, client->request, request->released);
+    lbm_application_released(node, client->id, client->request, request->released);
 }
 
 static void
 answer_checkpoint(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    application_checkpoint(node, client->id, client->request, request->checkpoint);
+    lbm_application_checkpoint(node, client->id, client->request, request->checkpoint);
 }
 
 static void
 answer_load(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    application_load(node, client->id, client->request, request->load);
+    lbm_exchange_load_measured(node, client->id, client->request, request->load);
 }
 
 static void
 answer_ids(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    application_ids(node, client->id, client->request, request->ids);
+    lbm_application_ids(node, client->id, client->request, request->ids);
 }
 
 static void
 answer_change(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
-    application_change(node, client->id, client->request, request->change);
+    lbm_application_change(node, client->id, client->request, request->change);
 }
 
 static const struct {
@@ -432,10 +432,10 @@ static const struct {
     {LBM__REQUEST__WHAT_LOCATE, answer_locate},
     {LBM__REQUEST__WHAT_CANCEL, answer_cancel},
     {LBM__REQUEST__WHAT_JOB_CHANGE, answer_job_change},
-    {LBM__REQUEST__WHAT_HOST_CHANGE, answer_host_change},
-    {LBM__REQUEST__WHAT_LOG, answer_log},
-    {LBM__REQUEST__WHAT_PROMOTE, answer_promote},
-    {LBM__REQUEST__WHAT_EVENTS, answer_events},
+    {LBM__REQUEST__WHAT_HOST_CHANGE, lbm_client_answer_host_change},
+    {LBM__REQUEST__WHAT_LOG, lbm_log_answer},
+    {LBM__REQUEST__WHAT_PROMOTE, lbm_log_answer_promote},
+    {LBM__REQUEST__WHAT_EVENTS, lbm_client_answer_events},
     {LBM__REQUEST__WHAT_ATTACH, answer_attach},
     {LBM__REQUEST__WHAT_RELEASED, answer_released},
     {LBM__REQUEST__WHAT_CHECKPOINT, answer_checkpoint},
@@ -443,21 +443,21 @@ static const struct {
     {LBM__REQUEST__WHAT_EXPLAIN, answer_explain},
     {LBM__REQUEST__WHAT_IDS, answer_ids},
     {LBM__REQUEST__WHAT_CHANGE, answer_change},
-    {LBM__REQUEST__WHAT_NETWORK, answer_network},
+    {LBM__REQUEST__WHAT_NETWORK, lbm_membership_answer_network},
 };
 
 void
-on_request(struct lbm_node *node, const struct lbm_event *event)
+lbm_client_on_request(struct lbm_node *node, const struct lbm_event *event)
 {
     const Lbm__Request *request = event->as.request.request;
-    struct client client = {event->as.request.client, request->id, event->as.request.uid,
-                            event->as.request.admin,
-                            node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000
-                                                                    : (int64_t)REQUEST_US)};
+    struct client client = {
+        event->as.request.client, request->id, event->as.request.uid, event->as.request.admin,
+        node->now_us + (request->within_ms != 0 ? (int64_t)request->within_ms * 1000 : (int64_t)REQUEST_US)};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         if (requests[i].what == request->what_case) {
             requests[i].answer(node, &client, request);
             return;
         }
-    reply_error(node, client.id, client.request, LBM_E_UNSUPPORTED, "a request this daemon does not know");
+    lbm_core_reply_error(node, client.id, client.request, LBM_E_UNSUPPORTED,
+                         "a request this daemon does not know");
 }

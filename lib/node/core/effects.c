@@ -29,7 +29,7 @@ lbm_phase_name(enum lbm_phase phase)
 }
 
 void
-fail(struct lbm_node *node, enum lbm_err err)
+lbm_core_fail(struct lbm_node *node, enum lbm_err err)
 {
     if (node->failed == LBM_OK)
         node->failed = err;
@@ -39,7 +39,7 @@ static void
 emit(struct lbm_node *node, struct lbm_effect effect)
 {
     if (lbm_vec_push(&node->out->list, effect) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 static void
@@ -80,7 +80,7 @@ lbm_effects_clear(struct lbm_effects *effects)
 }
 
 void
-note(struct lbm_node *node, enum lbm_note_level level, const char *fmt, ...)
+lbm_core_note(struct lbm_node *node, enum lbm_note_level level, const char *fmt, ...)
 {
     struct lbm_effect effect = {.kind = LBM_EFFECT_NOTE};
     effect.as.note.level = level;
@@ -89,12 +89,12 @@ note(struct lbm_node *node, enum lbm_note_level level, const char *fmt, ...)
     vsnprintf(effect.as.note.text, sizeof effect.as.note.text, fmt, args);
     va_end(args);
     if (level <= LBM_NOTE_INFO)
-        operate_event(node, level, effect.as.note.text);
+        lbm_client_event(node, level, effect.as.note.text);
     emit(node, effect);
 }
 
 void
-dial(struct lbm_node *node, uint32_t host, const char *address)
+lbm_core_dial(struct lbm_node *node, uint32_t host, const char *address)
 {
     struct lbm_effect effect = {.kind = LBM_EFFECT_DIAL};
     effect.as.dial.host = host;
@@ -103,14 +103,15 @@ dial(struct lbm_node *node, uint32_t host, const char *address)
 }
 
 void
-emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_t index, const uint8_t *bytes, size_t len)
+lbm_core_emit_log(struct lbm_node *node, enum lbm_effect_kind kind, uint64_t index, const uint8_t *bytes,
+                  size_t len)
 {
     struct lbm_effect effect = {.kind = kind};
     effect.as.log.index = index;
     effect.as.log.bytes.len = len;
     effect.as.log.bytes.at = bytes != NULL ? lbm_copy(bytes, len, 1) : NULL;
     if (bytes != NULL && effect.as.log.bytes.at == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     else
         emit(node, effect);
 }
@@ -142,7 +143,7 @@ send_after(struct lbm_node *node, uint32_t host, Lbm__Peer *message, uint64_t af
     effect.as.send.lossy = lossy;
     enum lbm_err err = lbm_wire_pack_peer(message, &effect.as.send.frame, &effect.as.send.len);
     if (err != LBM_OK) {
-        fail(node, err);
+        lbm_core_fail(node, err);
         return;
     }
     node->n_sent++;
@@ -151,22 +152,22 @@ send_after(struct lbm_node *node, uint32_t host, Lbm__Peer *message, uint64_t af
 }
 
 void
-send_peer(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
+lbm_core_send(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 {
-    persist_flush(node);
+    lbm_core_persist_flush(node);
     send_after(node, host, message, node->persist_id, 0);
 }
 
 void
-send_now(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
+lbm_core_send_now(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 {
     send_after(node, host, message, 0, 0);
 }
 
 void
-send_stored_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
+lbm_core_send_stored_lossy(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 {
-    persist_flush(node);
+    lbm_core_persist_flush(node);
     if (node->persisted < node->persist_id) {
         if (node->soft_held == SOFT_HELD_MAX)
             return;
@@ -177,7 +178,7 @@ send_stored_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 }
 
 void
-send_soft(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
+lbm_core_send_lossy(struct lbm_node *node, uint32_t host, Lbm__Peer *message)
 {
     send_after(node, host, message, 0, 1);
 }
@@ -194,30 +195,32 @@ reply_after(struct lbm_node *node, uint64_t client, uint64_t request, int last, 
     effect.as.reply.client = client;
     enum lbm_err err = lbm_wire_pack_response(response, &effect.as.reply.frame, &effect.as.reply.len);
     if (err == LBM_E_LIMIT && response->code == LBM_OK) {
-        reply_error(node, client, request, err, "the answer is larger than a message may be");
+        lbm_core_reply_error(node, client, request, err, "the answer is larger than a message may be");
         return;
     }
     if (err != LBM_OK)
-        fail(node, err);
+        lbm_core_fail(node, err);
     else
         emit(node, effect);
 }
 
 void
-reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response)
+lbm_core_reply(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response)
 {
     reply_after(node, client, request, last, response, 0);
 }
 
 void
-reply_stored(struct lbm_node *node, uint64_t client, uint64_t request, int last, Lbm__Response *response)
+lbm_core_reply_stored(struct lbm_node *node, uint64_t client, uint64_t request, int last,
+                      Lbm__Response *response)
 {
-    persist_flush(node);
+    lbm_core_persist_flush(node);
     reply_after(node, client, request, last, response, node->persist_id);
 }
 
 void
-reply_error(struct lbm_node *node, uint64_t client, uint64_t request, enum lbm_err code, const char *fmt, ...)
+lbm_core_reply_error(struct lbm_node *node, uint64_t client, uint64_t request, enum lbm_err code,
+                     const char *fmt, ...)
 {
     char text[LBM_DIAG_TEXT_MAX];
     va_list args;
@@ -227,27 +230,27 @@ reply_error(struct lbm_node *node, uint64_t client, uint64_t request, enum lbm_e
     Lbm__Response response = LBM__RESPONSE__INIT;
     response.code = code;
     response.text = text;
-    reply(node, client, request, 1, &response);
+    lbm_core_reply(node, client, request, 1, &response);
 }
 
 void
-persist(struct lbm_node *node, struct lbm_persist_op op)
+lbm_core_persist(struct lbm_node *node, struct lbm_persist_op op)
 {
     if (node->open == NULL) {
         node->open = lbm_alloc(1, sizeof *node->open);
         if (node->open == NULL) {
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
             return;
         }
         node->open->id = ++node->persist_id;
-        log_held_store(node); /* before anything that may follow from them */
+        lbm_log_store_deferred(node); /* before anything that may follow from them */
     }
     if (lbm_vec_push(&node->open->ops, op) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-persist_flush(struct lbm_node *node)
+lbm_core_persist_flush(struct lbm_node *node)
 {
     if (node->open == NULL)
         return;
@@ -258,12 +261,12 @@ persist_flush(struct lbm_node *node)
 }
 
 void
-persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
+lbm_core_persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW, .job = job->id};
     enum lbm_err err = lbm_shard_row(&job->shard, job->id, vertex, &op.as.row);
     if (err != LBM_OK)
-        fail(node, err);
+        lbm_core_fail(node, err);
     else
-        persist(node, op);
+        lbm_core_persist(node, op);
 }

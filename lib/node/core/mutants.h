@@ -58,7 +58,7 @@
     X(INHERIT_BEFORE_MERGE, 0, "an offer to whom a host inherits from is taken back before the merge")       \
     X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")             \
     X(CHECKPOINT_OVERTAKEN, 0, "a checkpoint is confirmed without the changes that have overtaken it")       \
-    X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")             \
+    X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")                \
     X(COMPARE_STORED, 0, "a disk that went back is compared with the stored copy alone")                     \
     X(CHANGE_UNACKED, 36, "a change of the guest is confirmed before the buddy has it")                      \
     X(EDGES_TOLD_ONCE, 0, "a changed edge is told once, whether that arrives or not")                        \
@@ -69,8 +69,8 @@
     X(EDGES_BOTH_RIGHT, 0, "of two ends that change an edge each stays with what it says")                   \
     X(EDGES_GIVEN_UP, 0, "an edge is given up before everybody was asked for its other end")                 \
     X(IDS_OF_EARLIER_LIFE, 0, "a restarted host gives ids of its life before")                               \
-    X(LEAD_UNASKED, 0, "a leader that starts orders the log without asking the others")                    \
-    X(DRAINED_IS_ACTIVE, 0, "a host that was drained, and evicted meanwhile, is active when it returns")           \
+    X(LEAD_UNASKED, 0, "a leader that starts orders the log without asking the others")                      \
+    X(DRAINED_IS_ACTIVE, 0, "a host that was drained, and evicted meanwhile, is active when it returns")     \
     X(LATE_IS_TAKEN, 0, "the leader takes what arrives after its end")
 
 enum lbm_bug {

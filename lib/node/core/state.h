@@ -4,9 +4,9 @@
 #define LBM_NODE_CORE_STATE_H
 
 #include "base/rng.h"
-#include "node/migration/history.h"
-#include "node/membership/network.h"
 #include "node/job/state.h"
+#include "node/membership/network.h"
+#include "node/migration/history.h"
 #include "node/view/view.h"
 
 /* Somebody else who suspects a host. */
@@ -68,7 +68,7 @@ struct lease {
     int64_t fence_us;  /* somebody may work until then whom this life has not given it; 0: nobody may */
     uint64_t term;     /* of the page */
     uint32_t old_used; /* applications that had vertices in the life before; UINT32_MAX: fenced by
-                          application_fence */
+                          lbm_application_fence */
     uint64_t old_term; /* of their page; once `term` is another, what they hold is lost */
     int64_t old_us;    /* all of them are back: the page of that life holds until then; 0: it is over */
     int64_t told_us;   /* what the shell was last told: deadline, */
@@ -137,8 +137,8 @@ struct append {
     size_t len;
     int founds;       /* nonzero: it founds the cluster, and is void if somebody else did */
     int64_t until_us; /* it is void from then on */
-    uint64_t at;      /* index that it was last proposed for: while that is not applied it may be there; 0: none */
-    int is_given_up;  /* engine external: nobody wants it any more, but an attempt may be under way */
+    uint64_t at; /* index that it was last proposed for: while that is not applied it may be there; 0: none */
+    int is_given_up; /* engine external: nobody wants it any more, but an attempt may be under way */
     uint32_t
         suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
 };
@@ -153,7 +153,8 @@ struct log_wait {
 struct promotion {
     enum promotion_round {
         PROMOTION_NONE,
-        PROMOTION_CONFIRM,  /* a leader that was away asks whether it still is the leader, and has all entries */
+        PROMOTION_CONFIRM,  /* a leader that was away asks whether it still is the leader, and has all entries
+                             */
         PROMOTION_CATCH_UP, /* it takes entries that its disk has lost from another host */
         PROMOTION_ASK,
         PROMOTION_PROMISE,
@@ -166,11 +167,11 @@ struct promotion {
     uint64_t last; /* of the longest copy */
     uint32_t longest;
     int64_t deadline_us;
-    int doubts_disk;    /* confirming: the disk may be an older copy, or empty: so all must answer */
-    int64_t since_us;   /* confirming: since then */
-    int64_t told_us;    /* confirming: that it waits was last told; 0: not yet */
-    uint32_t n_answers; /* confirming: so far */
-    uint32_t n_behind;  /* of these, from hosts that may lack entries themselves */
+    int doubts_disk;           /* confirming: the disk may be an older copy, or empty: so all must answer */
+    int64_t since_us;          /* confirming: since then */
+    int64_t told_us;           /* confirming: that it waits was last told; 0: not yet */
+    uint32_t n_answers;        /* confirming: so far */
+    uint32_t n_behind;         /* of these, from hosts that may lack entries themselves */
     LBM_VEC(uint32_t) awaited; /* hosts */
 };
 
@@ -208,7 +209,7 @@ struct client {
 struct operator_wait {
     uint64_t client;
     uint64_t request;
-    int tell; /* operate.c says what */
+    int tell;       /* operate.c says what */
     uint64_t token; /* of the proposal that is waited for; 0: it is somebody else's */
     uint8_t *command;
     size_t len;
@@ -357,11 +358,11 @@ struct lbm_node {
     uint64_t term;            /* engine local: founder and founder_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
-    int has_ordered;     /* engine local: this life has put entries into the log */
-    uint64_t log_known;  /* engine local, the leader: so many entries there are somewhere */
-    uint64_t n_refused;  /* numbers that were out of reach */
-    int64_t refused_us;  /* the last one was told; 0: none was */
-    int64_t stranger_us; /* a host of another cluster was last told of; 0: never */
+    int has_ordered;        /* engine local: this life has put entries into the log */
+    uint64_t log_known;     /* engine local, the leader: so many entries there are somewhere */
+    uint64_t n_refused;     /* numbers that were out of reach */
+    int64_t refused_us;     /* the last one was told; 0: none was */
+    int64_t stranger_us;    /* a host of another cluster was last told of; 0: never */
     size_t held;            /* so many entries at the end of the copy have yet to be stored, */
     int64_t held_us;        /* at the latest then */
     uint32_t large_members; /* with more a cluster is large; 0: as is usual */
@@ -372,8 +373,9 @@ struct lbm_node {
     int append_accepted;     /* the first append has its place: wait for the entry */
     uint64_t append_index;   /* engine external: the index it was sent for */
     int64_t append_retry_us; /* engine external: not before */
-    uint64_t leader_clock_us; /* engine local: clock of the leader when it sent what came last, 0: not known, */
-    int64_t leader_heard_us;  /* and when that came */
+    uint64_t
+        leader_clock_us; /* engine local: clock of the leader when it sent what came last, 0: not known, */
+    int64_t leader_heard_us; /* and when that came */
     int join_refused;        /* the log did not take us; the operator must change the configuration */
     uint32_t ping_turn;      /* where the rotation of pings goes on in a large cluster */
     int64_t fetch_us;        /* when the log was last asked for */
@@ -382,7 +384,7 @@ struct lbm_node {
 
     LBM_VEC(struct peer) peers;
     struct lbm_idmap peer_at;  /* host: its place in peers */
-    LBM_VEC(uint32_t) watched; /* hosts this one should hear from (is_watched), ascending */
+    LBM_VEC(uint32_t) watched; /* hosts this one should hear from (lbm_membership_is_watched), ascending */
     LBM_VEC(uint32_t) doubted; /* hosts with suspectors, and some that had */
     int64_t ping_us;
     uint64_t ping_seq;

@@ -12,9 +12,11 @@ enum {
     SILENT_US = 3 * PING_US + 100000, /* three pings missed: status calls the host silent */
     EXCLUDE_US = 3000000,             /* a silent host is no longer waited for at the end of MAPPING */
     APPEND_RETRY_US = 1000000,
-    REQUEST_US = 10000000, /* a client's change that the log has not taken by then is void, unless the client says */
-    PROMOTE_US = 3000000,    /* for the answers of all to one question about the control log */
-    LEAD_WAIT_US = 10000000, /* a leader that starts waits so long for the last host that may have more entries */
+    REQUEST_US =
+        10000000, /* a client's change that the log has not taken by then is void, unless the client says */
+    PROMOTE_US = 3000000, /* for the answers of all to one question about the control log */
+    LEAD_WAIT_US =
+        10000000, /* a leader that starts waits so long for the last host that may have more entries */
     LEAD_ALONE_US = 1500000, /* the same while it knows of no other host: they connect once a second */
     FETCH_RETRY_US = 500000,
     OFFER_RETRY_US = 1000000,
@@ -108,7 +110,7 @@ enum {
     DRAIN_LOOK_US = 100000,  /* between looks at all vertices of a host that drains */
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
     GIVE_ON_AT_ONCE = 16,    /* least vertices that are too much are not halved on their way to room; */
-    GIVE_ON_SPARING = 4,     /* the same where each vertex counts (session_spares) */
+    GIVE_ON_SPARING = 4,     /* the same where each vertex counts (lbm_exchange_spares) */
     MARGIN_QUARTERS = 3,     /* sessions leave a host so much of its slack, above which it wakes; */
     MARGIN_SPARING = 1,      /* the same where each vertex counts */
     LITTLE_PARTS = 3,        /* that part of the slack is little, */

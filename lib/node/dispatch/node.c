@@ -83,16 +83,16 @@ lbm_node_free(struct lbm_node *node)
 {
     if (node == NULL)
         return;
-    jobs_free(node);
+    lbm_job_free_all(node);
     while (node->uploads.n != 0)
-        submit_gone(node, node->uploads.at[0]->client);
+        lbm_job_submit_gone(node, node->uploads.at[0]->client);
     lbm_vec_free(&node->uploads);
-    gather_free(node);
+    lbm_job_ingest_free(node);
     while (node->collections.n != 0)
-        collect_gone(node, node->collections.at[0]->client);
+        lbm_client_query_gone(node, node->collections.at[0]->client);
     lbm_vec_free(&node->collections);
-    operate_free(node);
-    moves_free(node);
+    lbm_client_admin_free(node);
+    lbm_migration_moves_free(node);
     for (size_t i = 0; i < node->log.n; i++)
         free(node->log.at[i].command);
     lbm_vec_free(&node->log);
@@ -105,10 +105,10 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->peers);
     lbm_idmap_free(&node->peer_at);
     lbm_vec_free(&node->watched);
-    network_free(node);
+    lbm_membership_network_free(node);
     lbm_vec_free(&node->doubted);
     lbm_vec_free(&node->met);
-    replicas_free(node);
+    lbm_replication_replicas_free(node);
     lbm_vec_free(&node->stream.changes);
     lbm_vec_free(&node->adoptions);
     lbm_vec_free(&node->due);
@@ -141,10 +141,10 @@ on_start(struct lbm_node *node, struct lbm_recovered *recovered)
     node->started_us = node->now_us;
     if (recovered->known) {
         if (recovered->host != node->host) {
-            note(node, LBM_NOTE_ERROR,
-                 "the database belongs to host %" PRIu32 ", the configuration says %" PRIu32, recovered->host,
-                 node->host);
-            fail(node, LBM_E_CORRUPT);
+            lbm_core_note(node, LBM_NOTE_ERROR,
+                          "the database belongs to host %" PRIu32 ", the configuration says %" PRIu32,
+                          recovered->host, node->host);
+            lbm_core_fail(node, LBM_E_CORRUPT);
             return;
         }
         node->incarnation = recovered->incarnation;
@@ -152,20 +152,20 @@ on_start(struct lbm_node *node, struct lbm_recovered *recovered)
         struct lbm_persist_op op = {.kind = LBM_PERSIST_SELF};
         op.as.self.host = node->host;
         op.as.self.incarnation = node->incarnation;
-        persist(node, op);
+        lbm_core_persist(node, op);
     }
     for (size_t i = 0; i < recovered->adoptions.n; i++)
         if (lbm_vec_push(&node->adoptions, recovered->adoptions.at[i]) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
-    stream_start(node, recovered);
-    replicas_start(node, recovered);
-    jobs_start(node, recovered);
+            lbm_core_fail(node, LBM_E_NOMEM);
+    lbm_replication_start(node, recovered);
+    lbm_replication_replicas_start(node, recovered);
+    lbm_job_recover(node, recovered);
     node->starting = 1;
     if (node->failed == LBM_OK)
-        log_start(node, recovered);
+        lbm_log_start(node, recovered);
     node->starting = 0;
     if (node->failed == LBM_OK)
-        membership_start(node);
+        lbm_membership_start(node);
 }
 
 typedef void (*message_handler)(struct lbm_node *node, const Lbm__Peer *message);
@@ -176,43 +176,43 @@ static const struct {
     enum { ANYONE = 1, LIVING = 2 } when;
     message_handler handler;
 } handlers[] = {
-    {LBM__PEER__BODY_HELLO, ANYONE, on_hello},
-    {LBM__PEER__BODY_PING, 0, on_ping},
-    {LBM__PEER__BODY_LOG_FETCH, ANYONE, on_log_fetch},
-    {LBM__PEER__BODY_LOG_ENTRIES, ANYONE, on_log_entries},
-    {LBM__PEER__BODY_LOG_APPEND, ANYONE, on_log_append},
-    {LBM__PEER__BODY_LOG_SNAPSHOT, ANYONE, on_log_snapshot},
-    {LBM__PEER__BODY_LOG_POLL, ANYONE, on_log_poll},
-    {LBM__PEER__BODY_LOG_POSITION, ANYONE, on_log_position},
-    {LBM__PEER__BODY_LOG_RESULT, ANYONE, on_log_result},
-    {LBM__PEER__BODY_LEASE_REQ, LIVING, on_lease_req},
-    {LBM__PEER__BODY_LEASE, LIVING, on_lease},
-    {LBM__PEER__BODY_REPL, LIVING, on_repl},
-    {LBM__PEER__BODY_REPL_ACK, LIVING, on_repl_ack},
-    {LBM__PEER__BODY_WHERE, LIVING, on_where},
-    {LBM__PEER__BODY_GHOSTS, LIVING, on_ghosts},
-    {LBM__PEER__BODY_EDGES, LIVING, on_edges},
-    {LBM__PEER__BODY_EDGES_DONE, LIVING, on_edges_done},
-    {LBM__PEER__BODY_MOVED, LIVING, on_moved},
-    {LBM__PEER__BODY_OFFER, LIVING, on_offer},
-    {LBM__PEER__BODY_ANSWER, LIVING, on_answer},
-    {LBM__PEER__BODY_FIN, LIVING, on_fin},
-    {LBM__PEER__BODY_PAIR_OPEN, LIVING, on_pair_open},
-    {LBM__PEER__BODY_PAIR_ACCEPT, LIVING, on_pair_accept},
-    {LBM__PEER__BODY_PAIR_PLAN, LIVING, on_pair_plan},
-    {LBM__PEER__BODY_PAIR_NOTICE, LIVING, on_pair_notice},
-    {LBM__PEER__BODY_LEVEL, LIVING, on_level},
-    {LBM__PEER__BODY_TRANSFER, LIVING, on_transfer},
-    {LBM__PEER__BODY_STATS, LIVING, on_stats},
-    {LBM__PEER__BODY_FRAME, LIVING, on_frame},
-    {LBM__PEER__BODY_PART_BEGIN, LIVING, on_part_begin},
-    {LBM__PEER__BODY_PART_ANSWER, LIVING, on_part_answer},
-    {LBM__PEER__BODY_PART_READY, LIVING, on_part_ready},
-    {LBM__PEER__BODY_OUTLINE_ASK, LIVING, on_outline_ask},
-    {LBM__PEER__BODY_OUTLINE_PART, LIVING, on_outline_part},
-    {LBM__PEER__BODY_OUTLINE_PLAN, LIVING, on_outline_plan},
-    {LBM__PEER__BODY_MAP_QUERY, 0, on_map_query},
-    {LBM__PEER__BODY_MAP_PART, 0, on_map_part},
+    {LBM__PEER__BODY_HELLO, ANYONE, lbm_membership_on_hello},
+    {LBM__PEER__BODY_PING, 0, lbm_membership_on_ping},
+    {LBM__PEER__BODY_LOG_FETCH, ANYONE, lbm_log_on_fetch},
+    {LBM__PEER__BODY_LOG_ENTRIES, ANYONE, lbm_log_on_entries},
+    {LBM__PEER__BODY_LOG_APPEND, ANYONE, lbm_log_on_append},
+    {LBM__PEER__BODY_LOG_SNAPSHOT, ANYONE, lbm_log_on_snapshot},
+    {LBM__PEER__BODY_LOG_POLL, ANYONE, lbm_log_on_poll},
+    {LBM__PEER__BODY_LOG_POSITION, ANYONE, lbm_log_on_position},
+    {LBM__PEER__BODY_LOG_RESULT, ANYONE, lbm_log_on_result},
+    {LBM__PEER__BODY_LEASE_REQ, LIVING, lbm_replication_on_lease_req},
+    {LBM__PEER__BODY_LEASE, LIVING, lbm_replication_on_lease},
+    {LBM__PEER__BODY_REPL, LIVING, lbm_replication_on_repl},
+    {LBM__PEER__BODY_REPL_ACK, LIVING, lbm_replication_on_repl_ack},
+    {LBM__PEER__BODY_WHERE, LIVING, lbm_mapping_on_where},
+    {LBM__PEER__BODY_GHOSTS, LIVING, lbm_mapping_on_ghosts},
+    {LBM__PEER__BODY_EDGES, LIVING, lbm_application_on_edges},
+    {LBM__PEER__BODY_EDGES_DONE, LIVING, lbm_application_on_edges_done},
+    {LBM__PEER__BODY_MOVED, LIVING, lbm_mapping_on_moved},
+    {LBM__PEER__BODY_OFFER, LIVING, lbm_migration_on_offer},
+    {LBM__PEER__BODY_ANSWER, LIVING, lbm_migration_on_answer},
+    {LBM__PEER__BODY_FIN, LIVING, lbm_migration_on_fin},
+    {LBM__PEER__BODY_PAIR_OPEN, LIVING, lbm_exchange_on_pair_open},
+    {LBM__PEER__BODY_PAIR_ACCEPT, LIVING, lbm_exchange_on_pair_accept},
+    {LBM__PEER__BODY_PAIR_PLAN, LIVING, lbm_exchange_on_pair_plan},
+    {LBM__PEER__BODY_PAIR_NOTICE, LIVING, lbm_exchange_on_pair_notice},
+    {LBM__PEER__BODY_LEVEL, LIVING, lbm_exchange_on_flow},
+    {LBM__PEER__BODY_TRANSFER, LIVING, lbm_migration_on_transfer},
+    {LBM__PEER__BODY_STATS, LIVING, lbm_mapping_on_stats},
+    {LBM__PEER__BODY_FRAME, LIVING, lbm_mapping_on_normalization},
+    {LBM__PEER__BODY_PART_BEGIN, LIVING, lbm_job_on_slice_begin},
+    {LBM__PEER__BODY_PART_ANSWER, LIVING, lbm_job_on_slice_answer},
+    {LBM__PEER__BODY_PART_READY, LIVING, lbm_job_on_slice_ready},
+    {LBM__PEER__BODY_OUTLINE_ASK, LIVING, lbm_mapping_on_coarse_ask},
+    {LBM__PEER__BODY_OUTLINE_PART, LIVING, lbm_mapping_on_coarse_slice},
+    {LBM__PEER__BODY_OUTLINE_PLAN, LIVING, lbm_mapping_on_coarse_plan},
+    {LBM__PEER__BODY_MAP_QUERY, 0, lbm_client_on_map_query},
+    {LBM__PEER__BODY_MAP_PART, 0, lbm_client_on_map_part},
 };
 
 /* PROTOCOL section 3: drop what names the wrong destination, cluster, or an older incarnation. */
@@ -238,14 +238,14 @@ static void
 on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
 {
     if (!lbm_node_accepts(node, message)) {
-        log_stranger(node, message);
+        lbm_log_stranger(node, message);
         return;
     }
     node->n_received++;
     node->bytes_received += bytes;
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
     if (is_member) {
-        struct peer *peer = peer_of(node, message->src);
+        struct peer *peer = lbm_membership_peer_of(node, message->src);
         if (peer != NULL)
             peer->heard_us = node->now_us;
     }
@@ -253,10 +253,10 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
     int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&
                        (message->body_case != LBM__PEER__BODY_REPL || !LBM_BUG(REPLICATE_FOR_EVICTED));
     if (message->view > node->view.index)
-        log_view_heard(node, message);
+        lbm_log_view_heard(node, message);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].body == message->body_case && (is_member || handlers[i].when == ANYONE) &&
-            (handlers[i].when != LIVING || (is_alive(node) && !has_departed)))
+            (handlers[i].when != LIVING || (lbm_replication_is_alive(node) && !has_departed)))
             handlers[i].handler(node, message);
 }
 
@@ -268,15 +268,15 @@ on_persisted(struct lbm_node *node, uint64_t id)
         node->persisted = id;
     if (node->persisted >= node->soft_after)
         node->soft_held = 0;
-    jobs_forget(node);
-    adopt_persisted(node);
-    log_persisted(node);
+    lbm_job_forget_removed(node);
+    lbm_replication_takeover_persisted(node);
+    lbm_log_persisted(node);
 }
 
 static void
 on_peer_down(struct lbm_node *node, uint32_t host)
 {
-    struct peer *peer = peer_of(node, host);
+    struct peer *peer = lbm_membership_peer_of(node, host);
     if (peer != NULL)
         peer->connected = peer->is_behind = 0;
     if (host == node->founder_host)
@@ -286,7 +286,7 @@ on_peer_down(struct lbm_node *node, uint32_t host)
 static void
 on_peer_behind(struct lbm_node *node, uint32_t host, int is_behind)
 {
-    struct peer *peer = peer_of(node, host);
+    struct peer *peer = lbm_membership_peer_of(node, host);
     if (peer != NULL)
         peer->is_behind = is_behind;
 }
@@ -295,16 +295,16 @@ on_peer_behind(struct lbm_node *node, uint32_t host, int is_behind)
 static void
 look_at_timers(struct lbm_node *node)
 {
-    log_timer(node);
-    suspect_timer(node);
-    membership_timer(node);
-    adopt_timer(node);
-    jobs_timer(node);
-    drain_timer(node);
-    application_timer(node);
-    ids_timer(node);
-    collect_timer(node);
-    stream_timer(node);
+    lbm_log_timer(node);
+    lbm_membership_detector_timer(node);
+    lbm_membership_timer(node);
+    lbm_replication_takeover_timer(node);
+    lbm_job_timer(node);
+    lbm_membership_drain_timer(node);
+    lbm_application_timer(node);
+    lbm_application_ids_timer(node);
+    lbm_client_query_timer(node);
+    lbm_replication_timer(node);
 }
 
 enum lbm_err
@@ -314,13 +314,13 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     node->now_us = event->now_us;
     node->out = effects;
     node->failed = LBM_OK;
-    suspect_step(node);
+    lbm_membership_detector_step(node);
     switch (event->kind) {
     case LBM_EVENT_START:
         on_start(node, event->as.recovered);
         break;
     case LBM_EVENT_PEER_UP:
-        membership_connected(node, event->as.peer);
+        lbm_membership_connected(node, event->as.peer);
         break;
     case LBM_EVENT_PEER_DOWN:
         on_peer_down(node, event->as.peer);
@@ -335,33 +335,33 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
         on_persisted(node, event->as.persisted);
         break;
     case LBM_EVENT_PLANNED:
-        on_planned(node, event);
+        lbm_job_on_planned(node, event);
         break;
     case LBM_EVENT_REQUEST:
-        on_request(node, event);
+        lbm_client_on_request(node, event);
         break;
     case LBM_EVENT_CLIENT_GONE:
-        submit_gone(node, event->as.client);
-        collect_gone(node, event->as.client);
-        operate_gone(node, event->as.client);
-        ids_gone(node, event->as.client);
-        application_gone(node, event->as.client);
+        lbm_job_submit_gone(node, event->as.client);
+        lbm_client_query_gone(node, event->as.client);
+        lbm_client_admin_gone(node, event->as.client);
+        lbm_application_ids_gone(node, event->as.client);
+        lbm_application_gone(node, event->as.client);
         break;
     case LBM_EVENT_CLIENT_READ:
-        application_has_read(node, event->as.client);
+        lbm_application_has_read(node, event->as.client);
         break;
     case LBM_EVENT_CAPACITY:
-        on_capacity(node, event->as.left);
+        lbm_membership_on_capacity(node, event->as.left);
         break;
     case LBM_EVENT_LOG_RESULT:
-        on_log_external_result(node, event->as.log_result.index, event->as.log_result.result);
+        lbm_log_on_external_result(node, event->as.log_result.index, event->as.log_result.result);
         break;
     case LBM_EVENT_LOG_ENTRIES:
-        on_log_external_entries(node, event->as.log_entries.from, event->as.log_entries.command,
-                                event->as.log_entries.n, event->as.log_entries.caught_up);
+        lbm_log_on_external_entries(node, event->as.log_entries.from, event->as.log_entries.command,
+                                    event->as.log_entries.n, event->as.log_entries.caught_up);
         break;
     case LBM_EVENT_LOG_SNAPSHOT:
-        on_log_external_snapshot(node, event->as.log_snapshot.index, &event->as.log_snapshot.view);
+        lbm_log_on_external_snapshot(node, event->as.log_snapshot.index, &event->as.log_snapshot.view);
         break;
     case LBM_EVENT_TIMER:
     case LBM_EVENT_COUNT:
@@ -369,9 +369,9 @@ lbm_node_step(struct lbm_node *node, const struct lbm_event *event, struct lbm_e
     }
     if (node->failed == LBM_OK) {
         look_at_timers(node);
-        handoff_flush(node);
+        lbm_migration_flush(node);
     }
-    persist_flush(node);
+    lbm_core_persist_flush(node);
     node->out = NULL;
     node->expected_us = lbm_node_deadline(node);
     return node->failed;
@@ -387,13 +387,13 @@ int64_t
 lbm_node_deadline(const struct lbm_node *node)
 {
     int64_t when = node->ping_us;
-    when = earlier(when, log_deadline(node));
-    when = earlier(when, jobs_deadline(node));
-    when = earlier(when, collect_deadline(node));
-    when = earlier(when, stream_deadline(node));
-    when = earlier(when, adopt_deadline(node));
-    when = earlier(when, application_deadline(node));
-    when = earlier(when, ids_deadline(node));
-    when = earlier(when, drain_deadline(node));
+    when = earlier(when, lbm_log_deadline(node));
+    when = earlier(when, lbm_job_deadline(node));
+    when = earlier(when, lbm_client_query_deadline(node));
+    when = earlier(when, lbm_replication_deadline(node));
+    when = earlier(when, lbm_replication_takeover_deadline(node));
+    when = earlier(when, lbm_application_deadline(node));
+    when = earlier(when, lbm_application_ids_deadline(node));
+    when = earlier(when, lbm_membership_drain_deadline(node));
     return when;
 }

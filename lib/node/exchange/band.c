@@ -24,7 +24,7 @@ is_pulled(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t r
 
 /* The row nearest to the partner's site, for hosts that share no boundary. */
 uint32_t
-exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner)
+lbm_exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner)
 {
     const struct lbm_patch *patch = &job->shard.patch;
     unsigned m = job->shard.m;
@@ -32,7 +32,7 @@ exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_
     uint32_t best = LBM_NONE;
     for (uint32_t row = 0; row < patch->g.n; row++) {
         double x[LBM_DIMENSIONS_MAX];
-        frame_place(job, &patch->x[(size_t)row * m], x);
+        lbm_mapping_normalization_place(job, &patch->x[(size_t)row * m], x);
         double d2 = lbm_space_distance2(x, &node->view.hosts.site[(size_t)partner * m], m, 0);
         if (best == LBM_NONE || d2 < least) {
             least = d2;
@@ -47,7 +47,7 @@ static size_t
 band_size(const struct lbm_node *node, const struct job *job, uint64_t load, size_t n_seeds)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double target = job_target(node, entry, node->host);
+    double target = lbm_job_target(node, entry, node->host);
     double surplus = (double)load - target;
     double mean = job->shard.n_own != 0 ? (double)job->shard.load / job->shard.n_own : 1;
     size_t layers = job->was_settled ? BAND_LAYERS_AGAIN : BAND_LAYERS;
@@ -62,12 +62,13 @@ may_move(const struct lbm_node *node, struct job *job, const struct lbm_vertex *
 {
     int was_refused = vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US;
     return node->lease.fence_us == 0 && vertex->stage == LBM_STAGE_OWN && vertex->fin &&
-           vertex->move_to == LBM_NONE && vertex->n_news == 0 && !was_refused && is_acked(node, vertex) &&
-           (is_over || !gates_cools(node, job, vertex));
+           vertex->move_to == LBM_NONE && vertex->n_news == 0 && !was_refused &&
+           lbm_records_is_acked(node, vertex) &&
+           (is_over || !lbm_migration_throttle_cools(node, job, vertex));
 }
 
 enum lbm_err
-exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slot_list *band)
+lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slot_list *band)
 {
     struct lbm_shard *shard = &job->shard;
     if (lbm_shard_patch(shard) != LBM_OK)
@@ -88,13 +89,13 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
             err = lbm_vec_push(&rows, row);
         }
     if (err == LBM_OK && rows.n == 0 && patch->g.n != 0) {
-        uint32_t row = exchange_nearest_row(node, job, partner);
+        uint32_t row = lbm_exchange_nearest_row(node, job, partner);
         seen[row] = 1;
         err = lbm_vec_push(&rows, row);
     }
     /* Breadth first from the seeds. */
-    int64_t owed = promise_owed(&job->session, partner_host);
-    uint64_t load = session_load(job) + (owed > 0 ? (uint64_t)owed : 0);
+    int64_t owed = lbm_exchange_netting_owed(&job->session, partner_host);
+    uint64_t load = lbm_exchange_load(job) + (owed > 0 ? (uint64_t)owed : 0);
     size_t want = band_size(node, job, load, rows.n);
     for (size_t i = 0; err == LBM_OK && i < rows.n && rows.n < want; i++)
         for (uint64_t e = patch->g.offset[rows.at[i]]; e < patch->g.offset[rows.at[i] + 1] && rows.n < want;
@@ -107,7 +108,7 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
                 break;
         }
     uint64_t halves = 0;
-    int is_over = owed > 0 || load > job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+    int is_over = owed > 0 || load > lbm_job_limit(node, lbm_view_job(&node->view, job->id), node->host);
     for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
         uint32_t slot = patch->vertex[rows.at[i]];
         halves += shard->vertices.at[slot].degree;
@@ -121,10 +122,10 @@ exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host, slo
 }
 
 uint64_t
-exchange_movable(struct lbm_node *node, struct job *job, uint64_t enough)
+lbm_exchange_movable(struct lbm_node *node, struct job *job, uint64_t enough)
 {
     uint64_t free = 0;
-    uint32_t room = gates_room(node, job);
+    uint32_t room = lbm_migration_throttle_budget(node, job);
     for (size_t i = 0; i < job->shard.vertices.n && room > 0 && free < enough; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         if (vertex->stage != LBM_STAGE_OWN || vertex->pin != LBM_NONE || !may_move(node, job, vertex, 1))

@@ -145,7 +145,7 @@ static uint32_t
 move_price(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
            uint32_t links)
 {
-    double paid = gates_price(node, job, links);
+    double paid = lbm_migration_throttle_price(node, job, links);
     if (!job->was_settled && paid <= 0)
         return 0;
     double price = paid > 0 ? paid * LBM_PAIR_PRICE_PARTS : mean_edge(entry) / MOVES_PER_EDGE;
@@ -165,7 +165,7 @@ give_on(const struct lbm_node *node, const struct job *job, uint64_t over, uint6
         return over < room ? over : room;
     if (over >= least && 2 * over <= beyond)
         return over;
-    uint64_t few = (session_spares(node, job) ? GIVE_ON_SPARING : GIVE_ON_AT_ONCE) * least,
+    uint64_t few = (lbm_exchange_spares(node, job) ? GIVE_ON_SPARING : GIVE_ON_AT_ONCE) * least,
              part = half > few ? half : few;
     return over < least ? least : over < part ? over : part;
 }
@@ -176,7 +176,7 @@ static int
 fits_somewhere(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t work)
 {
     for (uint32_t p = 0; p < node->view.hosts.n; p++)
-        if (work <= job_limit(node, entry, lbm_view_host(&node->view, p)))
+        if (work <= lbm_job_limit(node, entry, lbm_view_host(&node->view, p)))
             return 1;
     return 0;
 }
@@ -212,16 +212,16 @@ static int64_t
 due_share(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
           uint32_t partner, const Lbm__PairAccept *accept)
 {
-    uint64_t own = session_load(job), theirs = accept->load;
-    uint64_t own_limit = session_limit(node, job, node->host, own),
-             their_limit = session_limit(node, job, partner, theirs);
+    uint64_t own = lbm_exchange_load(job), theirs = accept->load;
+    uint64_t own_limit = lbm_exchange_limit(node, job, node->host, own),
+             their_limit = lbm_exchange_limit(node, job, partner, theirs);
     uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
-    if ((own_over == 0 && their_over == 0) || outline_holds(node, job))
+    if ((own_over == 0 && their_over == 0) || lbm_mapping_remap_holds(node, job))
         return 0;
     int passes = own_over != 0 && may_pass_on(node, job, entry, accept, 1);
     int takes = their_over != 0 && may_pass_on(node, job, entry, accept, 0);
-    int64_t share = lbm_gde_share(own, job_target(node, entry, node->host), theirs,
-                                  job_target(node, entry, partner), 1, 2);
+    int64_t share = lbm_gde_share(own, lbm_job_target(node, entry, node->host), theirs,
+                                  lbm_job_target(node, entry, partner), 1, 2);
     uint64_t half = (uint64_t)(share > 0 ? share : -share);
     int room_is_known = job->session.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
     if (job->was_settled && room_is_known && is_patient_to_pass(node, job)) {
@@ -230,7 +230,7 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
                                     accept->slack_room);
         if (their_over != 0 && (own_over == 0 || takes))
             return -(int64_t)give_on(node, job, their_over, half, excess(own_limit, own), takes,
-                                     session_slack(node, job, partner).room);
+                                     lbm_exchange_round_residual(node, job, partner).room);
         return 0;
     }
     if (share != 0)
@@ -244,8 +244,8 @@ static int
 is_passed_on(const struct lbm_node *node, const struct job *job, uint32_t partner,
              const Lbm__PairAccept *accept, int64_t share)
 {
-    uint64_t load = share > 0 ? session_load(job) : accept->load;
-    return load > session_limit(node, job, share > 0 ? node->host : partner, load) &&
+    uint64_t load = share > 0 ? lbm_exchange_load(job) : accept->load;
+    return load > lbm_exchange_limit(node, job, share > 0 ? node->host : partner, load) &&
            may_pass_on(node, job, lbm_view_job(&node->view, job->id), accept, share > 0);
 }
 
@@ -276,10 +276,10 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
             const Lbm__PairAccept *accept, int64_t share, const uint64_t left[2], int64_t gain)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t load[2] = {session_load(job), accept->load};
-    uint64_t limit[2] = {session_limit(node, job, node->host, session_load(job)),
-                         session_limit(node, job, partner, accept->load)};
-    double target[2] = {job_target(node, entry, node->host), job_target(node, entry, partner)};
+    uint64_t load[2] = {lbm_exchange_load(job), accept->load};
+    uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, lbm_exchange_load(job)),
+                         lbm_exchange_limit(node, job, partner, accept->load)};
+    double target[2] = {lbm_job_target(node, entry, node->host), lbm_job_target(node, entry, partner)};
     uint64_t over_before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
     uint64_t over_after = excess(left[0], limit[0]) + excess(left[1], limit[1]);
     /* All other shares lower the sum of squares: so they come to an end however coarse the weights are. Those
@@ -314,7 +314,8 @@ list_moves(const struct lbm_node *node, struct joint *joint, const struct lbm_sh
     double *gain = lbm_alloc(n_moved, sizeof *gain);
     enum lbm_err err = gain != NULL ? LBM_OK : LBM_E_NOMEM;
     if (err == LBM_OK)
-        move_gains(&joint->g, &node->view.hosts, joint->part.at, pair->a, pair->b, moved, n_moved, gain);
+        lbm_migration_move_gains(&joint->g, &node->view.hosts, joint->part.at, pair->a, pair->b, moved,
+                                 n_moved, gain);
     for (uint32_t i = 0; i < n_moved && err == LBM_OK; i++) {
         int gives = moved[i] < joint->n_own;
         err = gives ? lbm_vec_push(&out->give, shard->vertices.at[shard->patch.vertex[moved[i]]].id)
@@ -345,7 +346,7 @@ static double
 urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
         const struct lbm_pair *pair)
 {
-    struct quiet *met = pair_quiet(node, &job->session, partner);
+    struct quiet *met = lbm_exchange_pair_quiet(node, &job->session, partner);
     int is_late = job->session.sweep - job->session.woken > PATIENT_SWEEPS;
     if (met == NULL)
         return 0;
@@ -361,7 +362,7 @@ urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entr
         return 0;
     lbm_termination_disturb(&job->session.termination); /* it is not over yet */
     double urge = urge_first * mean_edge(entry) * pow(urge_growth, met->pressed++);
-    return (pair->price + urge) / load_usual(node, entry);
+    return (pair->price + urge) / lbm_exchange_load_usual(node, entry);
 }
 
 /* How the boundary of a job that had settled changes: as little as balance allows, for as much as possible.
@@ -371,7 +372,7 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
              int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
     int64_t *stay = lbm_alloc(pair->g->n, sizeof *stay);
-    double price = pair->price / load_usual(node, entry);
+    double price = pair->price / lbm_exchange_load_usual(node, entry);
     if (stay == NULL)
         return LBM_E_NOMEM;
     for (uint32_t i = 0; i < pair->n_members; i++)
@@ -385,39 +386,39 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
 }
 
 int
-exchange_is_fine(const struct lbm_node *node, const struct job *job)
+lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double slack = (double)job_limit(node, entry, node->host) - job_target(node, entry, node->host);
-    return job->was_settled && slack >= load_usual(node, entry);
+    double slack = (double)lbm_job_limit(node, entry, node->host) - lbm_job_target(node, entry, node->host);
+    return job->was_settled && slack >= lbm_exchange_load_usual(node, entry);
 }
 
 static enum lbm_err
 settle_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
                 int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
-    return exchange_is_fine(node, job)
+    return lbm_exchange_is_granular(node, job)
                ? cut_boundary(node, job, entry, partner, is_owed, pair, gain, moved, n_moved)
                : lbm_pair_refine(pair, &node->rng, gain, moved, n_moved);
 }
 
 int64_t
-exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner, const Lbm__PairAccept *accept,
-                 int64_t owed)
+lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner, const Lbm__PairAccept *accept,
+                     int64_t owed)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     int64_t share = due_share(node, job, entry, partner, accept);
-    uint64_t left[2] = {session_load(job) - (uint64_t)share, accept->load + (uint64_t)share};
+    uint64_t left[2] = {lbm_exchange_load(job) - (uint64_t)share, accept->load + (uint64_t)share};
     if (share == 0 || !is_worth_it(node, job, partner, accept, share, left, 0))
         return owed;
     int64_t sum = owed + share;
     uint64_t amount = (uint64_t)(sum > 0 ? sum : -sum);
     uint64_t least = sum > 0 ? job->shard.work_least : accept->least;
-    uint64_t all = amount + (uint64_t)(sum > 0 ? promise_given(&job->session, partner) : 0);
-    uint64_t free = sum > 0 ? exchange_movable(node, job, all) : accept->free;
+    uint64_t all = amount + (uint64_t)(sum > 0 ? lbm_exchange_netting_given(&job->session, partner) : 0);
+    uint64_t free = sum > 0 ? lbm_exchange_movable(node, job, all) : accept->free;
     if (sum == 0 || (all <= free && amount >= least))
         return sum;
-    promise_broken(node, &job->session, partner);
+    lbm_exchange_netting_broken(node, &job->session, partner);
     return owed;
 }
 
@@ -432,8 +433,8 @@ undo_promise(int64_t owed, uint64_t load[2], uint64_t limit[2])
 }
 
 enum lbm_err
-exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, const Lbm__PairAccept *accept,
-                int64_t owed, struct exchange *out)
+lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host,
+                    const Lbm__PairAccept *accept, int64_t owed, struct exchange *out)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const Lbm__Records *band = accept->band;
@@ -443,7 +444,7 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
     slot_list own_band = {0};
     struct joint joint = {0};
     uint32_t *member = NULL, *moved = NULL;
-    enum lbm_err err = exchange_band(node, job, partner_host, &own_band);
+    enum lbm_err err = lbm_exchange_band(node, job, partner_host, &own_band);
     if (err == LBM_OK)
         err = joint_build(node, shard, &own_band, band, partner, &joint);
     uint32_t n_members = (uint32_t)(own_band.n + band->n_vertex);
@@ -459,12 +460,13 @@ exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host, c
             member[own_band.n + i] = joint.n_own + i;
         int64_t share = owed != 0 ? owed : due_share(node, job, entry, partner_host, accept);
         int swap = share < 0; /* the pair's first side is the one that gives */
-        uint64_t load[2] = {session_load(job), accept->load};
-        uint64_t limit[2] = {session_limit(node, job, node->host, load[0]),
-                             session_limit(node, job, partner_host, load[1])};
+        uint64_t load[2] = {lbm_exchange_load(job), accept->load};
+        uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, load[0]),
+                             lbm_exchange_limit(node, job, partner_host, load[1])};
         if (owed != 0)
             undo_promise(owed, load, limit);
-        uint32_t room[2] = {gates_room(node, job), accept->room != 0 ? accept->room - 1 : UINT32_MAX};
+        uint32_t room[2] = {lbm_migration_throttle_budget(node, job),
+                            accept->room != 0 ? accept->room - 1 : UINT32_MAX};
         const uint32_t most[2] = {room[swap], room[!swap]};
         struct lbm_pair pair = {.g = &joint.g,
                                 .h = &node->view.hosts,

@@ -7,10 +7,10 @@
 
 /* Slots of the own vertices that may move to the partner: those it pulls, and some layers behind them. */
 typedef LBM_VEC(uint32_t) slot_list;
-enum lbm_err exchange_band(struct lbm_node *node, struct job *job, uint32_t partner,
-                           slot_list *band) LBM_MUST_CHECK;
+enum lbm_err lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner,
+                               slot_list *band) LBM_MUST_CHECK;
 /* Of the patch; LBM_NONE: it has none. */
-uint32_t exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
+uint32_t lbm_exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
 struct exchange {
     LBM_VEC(uint32_t) give;               /* own vertices, ids */
     LBM_VEC(uint32_t) take;               /* the partner's, ids */
@@ -19,20 +19,21 @@ struct exchange {
 };
 /* Decide what moves between this host and the partner, whose answer is `accept`. owed: what was promised to
  * it and is to move now, negative: by it; 0: what is due as both stand. */
-enum lbm_err exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
-                             const Lbm__PairAccept *accept, int64_t owed,
-                             struct exchange *out) LBM_MUST_CHECK;
+enum lbm_err lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
+                                 const Lbm__PairAccept *accept, int64_t owed,
+                                 struct exchange *out) LBM_MUST_CHECK;
 /* What this host is to owe the partner from now on, and owes it now; negative: the partner this host. No more
  * than could be given at once. */
-int64_t exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner,
-                         const Lbm__PairAccept *accept, int64_t owed);
+int64_t lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner,
+                             const Lbm__PairAccept *accept, int64_t owed);
 /* A job that had settled and has many vertices. Where one is more than a host may have beyond its share, no
- * offer is better than another, small amounts add up to no vertex, and what is too much goes where it fits. */
-int exchange_is_fine(const struct lbm_node *node, const struct job *job);
+ * offer is better than another, small amounts add up to no vertex, and what is too much goes where it fits.
+ */
+int lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job);
 /* Work that may go now, or some of it that is enough. */
-uint64_t exchange_movable(struct lbm_node *node, struct job *job, uint64_t enough);
+uint64_t lbm_exchange_movable(struct lbm_node *node, struct job *job, uint64_t enough);
 
 /* pair.c: what this host knows of its meetings with another; NULL: memory is short, the step has failed. */
-struct quiet *pair_quiet(struct lbm_node *node, struct session *s, uint32_t host);
+struct quiet *lbm_exchange_pair_quiet(struct lbm_node *node, struct session *s, uint32_t host);
 
 #endif

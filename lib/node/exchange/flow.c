@@ -156,7 +156,7 @@ static enum lbm_err
 start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct levelling *level = &job->level;
-    struct lbm_hosts h = policy_hosts(node);
+    struct lbm_hosts h = lbm_exchange_policy_hosts(node);
     struct lbm_rule rule = present_rule(node, entry, &h);
     uint32_t self = lbm_view_number(&node->view, node->host), directions = h.offset[h.n];
     uint32_t *colour = lbm_alloc(directions, sizeof *colour);
@@ -175,11 +175,12 @@ start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry
                                           .n_all_links = directions / 2,
                                           .diameter = node->view.diameter,
                                           .share = list.share[self],
-                                          .target = job_target(node, entry, node->host),
-                                          .limit = (double)job_limit(node, entry, node->host),
+                                          .target = lbm_job_target(node, entry, node->host),
+                                          .limit = (double)lbm_job_limit(node, entry, node->host),
                                           .unit = fmax(fmax(vertex, part), 1),
                                           .seed = entry->seed};
-        err = lbm_level_start(&level->numbers, &config, (double)session_load(job), list.link, level->links.n);
+        err = lbm_level_start(&level->numbers, &config, (double)lbm_exchange_load(job), list.link,
+                              level->links.n);
     }
     free(colour);
     free(list.number);
@@ -211,7 +212,7 @@ send_words(struct lbm_node *node, struct job *job)
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LEVEL;
         message.level = &word;
-        send_now(node, level->links.at[said->link].host, &message);
+        lbm_core_send_now(node, level->links.at[said->link].host, &message);
     }
     level->words += level->numbers.outbox.n;
     level->numbers.outbox.n = 0;
@@ -225,7 +226,7 @@ end_run(struct lbm_node *node, struct job *job)
     level->over = level->run;
     level->tick_us = INT64_MAX;
     if (job->phase == LBM_PHASE_BALANCING)
-        session_start(node, job);
+        lbm_exchange_start(node, job);
 }
 
 /* Say what is to be said; if numbers are level, go on to vertices. */
@@ -234,7 +235,7 @@ go_on(struct lbm_node *node, struct job *job, enum lbm_err err)
 {
     struct levelling *level = &job->level;
     if (err != LBM_OK) {
-        fail(node, err);
+        lbm_core_fail(node, err);
         return;
     }
     send_words(node, job);
@@ -243,11 +244,11 @@ go_on(struct lbm_node *node, struct job *job, enum lbm_err err)
     level->sweeps = level->numbers.sweep;
     level->state = LEVEL_TRANSFER;
     level->tick_us = node->now_us; /* from the timer: the caller may be inside a handler */
-    transfer_start(node, job);
+    lbm_migration_transfer_start(node, job);
 }
 
 int
-level_begin(struct lbm_node *node, struct job *job)
+lbm_exchange_flow_begin(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     struct levelling *level = &job->level;
@@ -255,8 +256,8 @@ level_begin(struct lbm_node *node, struct job *job)
     level->forced = 0;
     if (level->state != LEVEL_NONE && entry != NULL && is_same(level->run, present_run(node, entry)))
         return 1;
-    level_stop(job);
-    if (entry == NULL || !lbm_job_policy_runs(&entry->policy) || !is_routable(node) ||
+    lbm_exchange_flow_stop(job);
+    if (entry == NULL || !lbm_job_policy_runs(&entry->policy) || !lbm_membership_is_routable(node) ||
         lbm_view_number(&node->view, node->host) == LBM_NONE ||
         is_same(level->over, present_run(node, entry)))
         return 0;
@@ -276,16 +277,16 @@ level_begin(struct lbm_node *node, struct job *job)
 }
 
 void
-level_stop(struct job *job)
+lbm_exchange_flow_stop(struct job *job)
 {
     if (job->level.state == LEVEL_TRANSFER)
-        transfer_stop(job);
+        lbm_migration_transfer_stop(job);
     job->level.state = LEVEL_NONE;
     job->level.tick_us = INT64_MAX;
 }
 
 void
-level_free(struct levelling *level)
+lbm_exchange_flow_free(struct levelling *level)
 {
     lbm_level_free(&level->numbers);
     lbm_vec_free(&level->links);
@@ -300,10 +301,10 @@ close_the_silent(struct lbm_node *node, struct job *job)
     enum lbm_err err = LBM_OK;
     for (uint32_t i = 0; err == LBM_OK && i < level->links.n; i++) {
         uint32_t host = level->links.at[i].host;
-        const struct pulse *pulse = pulse_known(job, host);
+        const struct pulse *pulse = lbm_job_report_known(job, host);
         int is_ready = pulse != NULL && pulse->phase >= LBM_PHASE_BALANCING;
         if (lbm_level_waits(&level->numbers, i) &&
-            (is_absent(node, host) || is_aside(node, host) ||
+            (lbm_membership_is_absent(node, host) || lbm_membership_is_straggler(node, host) ||
              (is_ready && node->now_us - level->progress_us >= LEVEL_PATIENCE_US)))
             err = lbm_level_close(&level->numbers, i);
     }
@@ -311,17 +312,18 @@ close_the_silent(struct lbm_node *node, struct job *job)
 }
 
 void
-level_timer(struct lbm_node *node, struct job *job)
+lbm_exchange_flow_timer(struct lbm_node *node, struct job *job)
 {
     struct levelling *level = &job->level;
     if (node->now_us < level->tick_us)
         return;
     if (level->state == LEVEL_TRANSFER) {
         level->tick_us = node->now_us + TRANSFER_TICK_US;
-        if (!transfer_timer(node, job))
+        if (!lbm_migration_transfer_timer(node, job))
             return;
-        note(node, LBM_NOTE_DEBUG, "job %s: flows carried out in %.3f s, %" PRIu32 " vertices here",
-             lbm_view_job(&node->view, job->id)->name, (double)level->transfer_us / 1e6, job->shard.n_own);
+        lbm_core_note(node, LBM_NOTE_DEBUG, "job %s: flows carried out in %.3f s, %" PRIu32 " vertices here",
+                      lbm_view_job(&node->view, job->id)->name, (double)level->transfer_us / 1e6,
+                      job->shard.n_own);
         end_run(node, job);
         return;
     }
@@ -338,29 +340,30 @@ level_timer(struct lbm_node *node, struct job *job)
 static void
 join(struct lbm_node *node, struct job *job)
 {
-    session_stop(job);
+    lbm_exchange_stop(job);
     job->level.forced = 1;
-    job_enter(node, job, LBM_PHASE_BALANCING);
+    lbm_job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 void
-level_policy_changed(struct lbm_node *node, uint64_t id)
+lbm_exchange_flow_policy_changed(struct lbm_node *node, uint64_t id)
 {
-    struct job *job = job_of(node, id);
+    struct job *job = lbm_job_of(node, id);
     if (node->starting || job == NULL || job->phase < LBM_PHASE_BALANCING)
         return;
     join(node, job);
 }
 
 void
-on_level(struct lbm_node *node, const Lbm__Peer *message)
+lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Level *heard = message->level;
-    struct job *job = job_of(node, heard->job);
+    struct job *job = lbm_job_of(node, heard->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, heard->job);
     struct level_run run = {heard->topology, heard->policy_view};
     if (job == NULL || entry == NULL || job->phase < LBM_PHASE_BALANCING ||
-        !lbm_job_policy_runs(&entry->policy) || !is_routable(node) || !is_same(run, present_run(node, entry)))
+        !lbm_job_policy_runs(&entry->policy) || !lbm_membership_is_routable(node) ||
+        !is_same(run, present_run(node, entry)))
         return; /* it is said again */
     struct levelling *level = &job->level;
     if (!is_same(run, level->run) || (level->state == LEVEL_NONE && !is_same(run, level->over)))

@@ -11,65 +11,66 @@
 /* ---- session.c ----------------------------------------------------------------------------------------- */
 
 /* Negative, 0 or positive: where a message stands against this session's place. */
-int session_compare(const struct session *s, uint64_t sweep, uint32_t colour);
-void session_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind);
+int lbm_exchange_round_compare(const struct session *s, uint64_t sweep, uint32_t colour);
+void lbm_exchange_round_notice(struct lbm_node *node, const struct job *job, uint32_t host,
+                               enum lbm_notice kind);
 /* What was heard of a partner ahead of its turn; NULL: no memory, the step has failed. */
-struct early_open *session_early(struct lbm_node *node, struct session *s, uint32_t host);
+struct early_open *lbm_exchange_round_early(struct lbm_node *node, struct session *s, uint32_t host);
 /* The way to room that does not lead through the partner. */
-struct way session_slack(const struct lbm_node *node, const struct job *job, uint32_t partner);
-void session_next(struct lbm_node *node, struct job *job);
-void session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour);
+struct way lbm_exchange_round_residual(const struct lbm_node *node, const struct job *job, uint32_t partner);
+void lbm_exchange_round_next(struct lbm_node *node, struct job *job);
+void lbm_exchange_round_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour);
 /* A host that has settled takes part in one session: patience, what moves must gain, and what is heard of
  * room elsewhere begin with it. The place of the session is set before. */
-void session_begin_visit(const struct lbm_node *node, struct session *s);
+void lbm_exchange_round_begin_visit(const struct lbm_node *node, struct session *s);
 /* End the session under way, whatever it was to do, and go on. */
-void session_give_up(struct lbm_node *node, struct job *job);
-void session_finish_if_over(struct lbm_node *node, struct job *job);
+void lbm_exchange_round_give_up(struct lbm_node *node, struct job *job);
+void lbm_exchange_round_finish_if_over(struct lbm_node *node, struct job *job);
 
 /* ---- promise.c ----------------------------------------------------------------------------------------- */
 
 /* What this host is to give that one; negative: to get. */
-int64_t promise_owed(const struct session *s, uint32_t host);
-int64_t promise_sum(const struct session *s); /* the same over all */
+int64_t lbm_exchange_netting_owed(const struct session *s, uint32_t host);
+int64_t lbm_exchange_netting_sum(const struct session *s); /* the same over all */
 /* To all but one, and not what others have promised. */
-int64_t promise_given(const struct session *s, uint32_t but);
-int promise_any(const struct session *s);
+int64_t lbm_exchange_netting_given(const struct session *s, uint32_t but);
+int lbm_exchange_netting_any(const struct session *s);
 /* Both have agreed on another amount, which is none when it has moved or is void. */
-void promise_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owed);
+void lbm_exchange_netting_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owed);
 /* Nothing of it could be given, or what is due is none that could: both exchange at once until they wake. */
-void promise_broken(struct lbm_node *node, struct session *s, uint32_t host);
+void lbm_exchange_netting_broken(struct lbm_node *node, struct session *s, uint32_t host);
 /* The same, found when it was to be given; if it happens again this host promises nothing until it wakes. */
-void promise_undelivered(struct lbm_node *node, struct session *s, uint32_t host);
-void promise_begin(struct session *s);                        /* the host wakes */
-void promise_sweep(struct lbm_node *node, struct session *s); /* a sweep is over */
+void lbm_exchange_netting_undelivered(struct lbm_node *node, struct session *s, uint32_t host);
+void lbm_exchange_netting_begin(struct session *s);                        /* the host wakes */
+void lbm_exchange_netting_sweep(struct lbm_node *node, struct session *s); /* a sweep is over */
 /* Both may agree on numbers first: they meet again soon. */
-int promise_possible(const struct lbm_node *node, const struct job *job, uint32_t host);
+int lbm_exchange_netting_possible(const struct lbm_node *node, const struct job *job, uint32_t host);
 /* It has not changed for long enough that it may be given. */
-int promise_ripe(const struct session *s, uint32_t host);
+int lbm_exchange_netting_due(const struct session *s, uint32_t host);
 /* What the session is about that a neighbour opens. */
-enum meeting promise_meeting(const struct lbm_node *node, const struct job *job,
-                             const struct early_open *open);
+enum meeting lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job,
+                                        const struct early_open *open);
 /* The sender's debt, from a message. */
-int64_t promise_heard(uint64_t gives, uint64_t takes);
+int64_t lbm_exchange_netting_heard(uint64_t gives, uint64_t takes);
 
 /* ---- settled.c ----------------------------------------------------------------------------------------- */
 
 /* Take part in the session of a neighbour; in that of the one that waits longest. */
-void settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor);
-void settled_receive_next(struct lbm_node *node, struct job *job);
-/* How load and limit compare now: what settled_timer compares with. */
-void settled_weigh(const struct lbm_node *node, struct job *job);
+void lbm_exchange_settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor);
+void lbm_exchange_settled_receive_next(struct lbm_node *node, struct job *job);
+/* How load and limit compare now: what lbm_exchange_settled_timer compares with. */
+void lbm_exchange_settled_weigh(const struct lbm_node *node, struct job *job);
 /* A host is passed over since it takes no part; it was met. */
-void settled_missed(struct lbm_node *node, struct session *s, uint32_t host);
-void settled_met(struct session *s, uint32_t host);
+void lbm_exchange_settled_missed(struct lbm_node *node, struct session *s, uint32_t host);
+void lbm_exchange_settled_met(struct session *s, uint32_t host);
 /* If something has changed here from outside since the last change that has a number: it gets the next. */
-void settled_number(struct session *s);
+void lbm_exchange_settled_number(struct session *s);
 /* Wakes the host if it has too much, or visits one that it has missed. */
-void settled_timer(struct lbm_node *node, struct job *job);
+void lbm_exchange_settled_timer(struct lbm_node *node, struct job *job);
 
 /* ---- pair.c -------------------------------------------------------------------------------------------- */
 
-void pair_open(struct lbm_node *node, struct job *job);
-void pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open);
+void lbm_exchange_pair_open(struct lbm_node *node, struct job *job);
+void lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open);
 
 #endif

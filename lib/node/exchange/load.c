@@ -51,32 +51,33 @@ static const double sum_errors = 3;
 static const double common_least = 0.01, common_errors = 5;
 
 uint64_t
-load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry)
+lbm_exchange_load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    const struct job *job = job_of(node, entry->job);
+    const struct job *job = lbm_job_of(node, entry->job);
     return job != NULL && job->whole != 0 ? job->whole : entry->work;
 }
 
 uint32_t
-load_count(const struct lbm_node *node, const struct lbm_job_entry *entry)
+lbm_exchange_load_count(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    const struct job *job = job_of(node, entry->job);
+    const struct job *job = lbm_job_of(node, entry->job);
     return job != NULL && job->count != 0 ? job->count : entry->vertices;
 }
 
 double
-load_usual(const struct lbm_node *node, const struct lbm_job_entry *entry)
+lbm_exchange_load_usual(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    return fmax(1, (double)load_whole(node, entry) / fmax(1, load_count(node, entry)));
+    return fmax(1,
+                (double)lbm_exchange_load_whole(node, entry) / fmax(1, lbm_exchange_load_count(node, entry)));
 }
 
 uint64_t
-load_present(const struct lbm_node *node, const struct job *job)
+lbm_exchange_load_present(const struct lbm_node *node, const struct job *job)
 {
     uint64_t n = job->shard.n_own + job->shard.n_out;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        const struct pulse *pulse = pulse_known(job, member->host);
+        const struct pulse *pulse = lbm_job_report_known(job, member->host);
         if (member->host != node->host && lbm_view_takes_part(member) && pulse != NULL)
             n += pulse->vertices;
     }
@@ -84,7 +85,7 @@ load_present(const struct lbm_node *node, const struct job *job)
 }
 
 void
-load_drifts(struct lbm_node *node, struct job *job)
+lbm_exchange_load_drifts(struct lbm_node *node, struct job *job)
 {
     if (job->drifts)
         return;
@@ -104,7 +105,7 @@ sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        const struct pulse *pulse = pulse_known(job, member->host);
+        const struct pulse *pulse = lbm_job_report_known(job, member->host);
         if (!lbm_view_takes_part(member))
             continue;
         if (member->host == node->host)
@@ -119,7 +120,7 @@ sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count
 }
 
 void
-load_tell(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse)
+lbm_exchange_load_report(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     pulse->drifts = job->drifts != 0;
@@ -130,11 +131,11 @@ load_tell(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pul
 }
 
 void
-load_heard(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__JobPulse *pulse)
+lbm_exchange_load_heard(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__JobPulse *pulse)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (pulse->drifts)
-        load_drifts(node, job);
+        lbm_exchange_load_drifts(node, job);
     if (entry == NULL || entry->home != from)
         return;
     job->whole = pulse->sum != 0 ? pulse->sum : job->whole;
@@ -146,7 +147,7 @@ static int
 adds_up(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
     const struct lbm_member *home = lbm_view_member(&node->view, entry->home);
-    return entry->home == node->host || home == NULL || is_unheard(node, home);
+    return entry->home == node->host || home == NULL || lbm_membership_is_unheard(node, home);
 }
 
 /* Nonzero if the loads of all hosts are another sum than the one known, and not only for what moves. */
@@ -154,9 +155,9 @@ static int
 is_certain(const struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint64_t sum,
            uint64_t count)
 {
-    double change = fabs((double)sum - (double)load_whole(node, entry));
-    double error = load_usual(node, entry) * sqrt((double)node->view.active.n);
-    int is_off = count != load_count(node, entry);
+    double change = fabs((double)sum - (double)lbm_exchange_load_whole(node, entry));
+    double error = lbm_exchange_load_usual(node, entry) * sqrt((double)node->view.active.n);
+    int is_off = count != lbm_exchange_load_count(node, entry);
     job->counted_us = is_off ? job->counted_us : node->now_us;
     job->sum_again = sum == job->sum ? job->sum_again + 1 : 0;
     job->sum = sum;
@@ -190,7 +191,7 @@ look_at_count(struct job *job, uint64_t count)
 }
 
 void
-load_timer(struct lbm_node *node, struct job *job)
+lbm_exchange_load_timer(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (!job->drifts || node->now_us < job->load_us)
@@ -198,14 +199,15 @@ load_timer(struct lbm_node *node, struct job *job)
     job->load_us = node->now_us + PING_US;
     if (!adds_up(node, entry))
         return;
-    uint64_t count, known = load_whole(node, entry), sum = sum_of_loads(node, job, &count);
+    uint64_t count, known = lbm_exchange_load_whole(node, entry), sum = sum_of_loads(node, job, &count);
     look_at_count(job, sum != 0 ? count : 0);
-    uint64_t mean = mean_sum(job, sum, sum != 0 && count == load_count(node, entry));
+    uint64_t mean = mean_sum(job, sum, sum != 0 && count == lbm_exchange_load_count(node, entry));
     int is_sure = is_certain(node, job, entry, sum, count);
     if (sum == 0 || (!is_sure && mean == 0))
         return;
     uint64_t whole = is_sure ? sum : mean;
-    /* A sum that equals the submitted one is stored too: the others keep an older figure until they hear one. */
+    /* A sum that equals the submitted one is stored too: the others keep an older figure until they hear one.
+     */
     if (job->whole == 0 || (whole > known ? whole - known : known - whole) > known / WHOLE_PARTS)
         job->whole = whole;
     if (is_sure && count != 0)
@@ -236,7 +238,7 @@ follow(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, int at
     if (difference < 0.5 || difference <= little * work || (may_wait && !at_once))
         return;
     vertex->followed = now_s;
-    record_work(node, job, vertex, as_work((double)vertex->reported));
+    lbm_records_work(node, job, vertex, as_work((double)vertex->reported));
 }
 
 static void
@@ -244,16 +246,16 @@ take_known(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, do
 {
     vertex->reported = (float)fmax(load, 1e-3);
     if (as_work(load) != vertex->work)
-        record_work(node, job, vertex, as_work(load));
+        lbm_records_work(node, job, vertex, as_work(load));
 }
 
 /* The vertex of row i of a report, or NULL: it is not worked on, or not by this application any more. */
 static struct lbm_vertex *
 reported_vertex(const struct lbm_node *node, const struct job *job, const Lbm__LoadRequest *load, size_t i)
 {
-    struct lbm_vertex *vertex = record_of(job, load->vertex[i]);
+    struct lbm_vertex *vertex = lbm_records_of(job, load->vertex[i]);
     int is_held = vertex != NULL && vertex->stage == LBM_STAGE_OWN && vertex->running == load->token[i];
-    return is_held && !is_undecided(node, vertex) ? vertex : NULL;
+    return is_held && !lbm_records_is_undecided(node, vertex) ? vertex : NULL;
 }
 
 static double
@@ -337,9 +339,10 @@ sum_reports(struct job *job)
 }
 
 void
-application_load(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__LoadRequest *load)
+lbm_exchange_load_measured(struct lbm_node *node, uint64_t client, uint64_t request,
+                           const Lbm__LoadRequest *load)
 {
-    struct job *job = application_job(node, client);
+    struct job *job = lbm_application_job(node, client);
     double common = job != NULL && !load->known ? common_part(node, job, load) : 0;
     double scatter = job != NULL ? scatter_of(job) : 0;
     if (job != NULL && !load->known)
@@ -358,11 +361,11 @@ application_load(struct lbm_node *node, uint64_t client, uint64_t request, const
         follow(node, job, vertex, common > 0);
     }
     if (job == NULL) {
-        reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
+        lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
     }
     sum_reports(job);
-    load_drifts(node, job);
+    lbm_exchange_load_drifts(node, job);
     Lbm__Response response = LBM__RESPONSE__INIT;
-    reply(node, client, request, 1, &response);
+    lbm_core_reply(node, client, request, 1, &response);
 }

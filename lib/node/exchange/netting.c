@@ -18,14 +18,14 @@ promise_to(const struct session *s, uint32_t host)
 }
 
 int64_t
-promise_owed(const struct session *s, uint32_t host)
+lbm_exchange_netting_owed(const struct session *s, uint32_t host)
 {
     const struct promise *promise = promise_to(s, host);
     return promise != NULL ? promise->owed : 0;
 }
 
 int64_t
-promise_sum(const struct session *s)
+lbm_exchange_netting_sum(const struct session *s)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < s->promises.n; i++)
@@ -34,7 +34,7 @@ promise_sum(const struct session *s)
 }
 
 int64_t
-promise_given(const struct session *s, uint32_t but)
+lbm_exchange_netting_given(const struct session *s, uint32_t but)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < s->promises.n; i++)
@@ -44,7 +44,7 @@ promise_given(const struct session *s, uint32_t but)
 }
 
 int
-promise_any(const struct session *s)
+lbm_exchange_netting_any(const struct session *s)
 {
     for (size_t i = 0; i < s->promises.n; i++)
         if (s->promises.at[i].owed != 0)
@@ -59,16 +59,16 @@ promise_add(struct lbm_node *node, struct session *s, uint32_t host)
     if (promise != NULL)
         return promise;
     if (lbm_vec_push(&s->promises, fresh) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     return &s->promises.at[s->promises.n - 1];
 }
 
 void
-promise_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owed)
+lbm_exchange_netting_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owed)
 {
-    if (promise_owed(s, host) == owed)
+    if (lbm_exchange_netting_owed(s, host) == owed)
         return;
     struct promise *promise = promise_add(node, s, host);
     if (promise == NULL)
@@ -79,7 +79,7 @@ promise_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owe
 }
 
 void
-promise_broken(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_netting_broken(struct lbm_node *node, struct session *s, uint32_t host)
 {
     struct promise *promise = promise_add(node, s, host);
     if (promise != NULL)
@@ -87,14 +87,14 @@ promise_broken(struct lbm_node *node, struct session *s, uint32_t host)
 }
 
 void
-promise_undelivered(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_netting_undelivered(struct lbm_node *node, struct session *s, uint32_t host)
 {
-    promise_broken(node, s, host);
+    lbm_exchange_netting_broken(node, s, host);
     s->n_undelivered++;
 }
 
 void
-promise_begin(struct session *s)
+lbm_exchange_netting_begin(struct session *s)
 {
     s->n_undelivered = 0;
     for (size_t i = 0; i < s->promises.n; i++)
@@ -102,55 +102,56 @@ promise_begin(struct session *s)
 }
 
 void
-promise_sweep(struct lbm_node *node, struct session *s)
+lbm_exchange_netting_sweep(struct lbm_node *node, struct session *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->promises.n; i++) {
         struct promise promise = s->promises.at[i];
-        if (session_colour(node, promise.host) != LBM_NONE && (promise.owed != 0 || promise.broken))
+        if (lbm_exchange_round_colour(node, promise.host) != LBM_NONE &&
+            (promise.owed != 0 || promise.broken))
             s->promises.at[kept++] = promise;
     }
     s->promises.n = kept;
-    if (promise_any(s))
+    if (lbm_exchange_netting_any(s))
         lbm_termination_disturb(&s->termination);
 }
 
 int
-promise_possible(const struct lbm_node *node, const struct job *job, uint32_t host)
+lbm_exchange_netting_possible(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
     const struct promise *promise = promise_to(&job->session, host);
-    return exchange_is_fine(node, job) && !job->drifts && !is_aside(node, host) &&
+    return lbm_exchange_is_granular(node, job) && !job->drifts && !lbm_membership_is_straggler(node, host) &&
            job->session.n_undelivered < UNDELIVERED_MOST && (promise == NULL || !promise->broken);
 }
 
 int
-promise_ripe(const struct session *s, uint32_t host)
+lbm_exchange_netting_due(const struct session *s, uint32_t host)
 {
     const struct promise *promise = promise_to(s, host);
     return promise != NULL && promise->owed != 0 && s->sweep >= promise->sweep + RIPE_SWEEPS;
 }
 
 enum meeting
-promise_meeting(const struct lbm_node *node, const struct job *job, const struct early_open *open)
+lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job, const struct early_open *open)
 {
     uint32_t host = open->host;
     const struct session *s = &job->session;
-    int64_t owed = promise_owed(s, host);
-    uint64_t load = session_load(job);
-    if (!open->numbers || !promise_possible(node, job, host))
+    int64_t owed = lbm_exchange_netting_owed(s, host);
+    uint64_t load = lbm_exchange_load(job);
+    if (!open->numbers || !lbm_exchange_netting_possible(node, job, host))
         return MEETING_EXCHANGE;
     if (owed != -open->owed)
         return MEETING_NUMBERS;
     if (owed != 0)
-        return open->ripe && promise_ripe(s, host) ? MEETING_DELIVERY : MEETING_NUMBERS;
-    int is_over = load > session_limit(node, job, node->host, load) ||
-                  open->load > session_limit(node, job, host, open->load);
+        return open->ripe && lbm_exchange_netting_due(s, host) ? MEETING_DELIVERY : MEETING_NUMBERS;
+    int is_over = load > lbm_exchange_limit(node, job, node->host, load) ||
+                  open->load > lbm_exchange_limit(node, job, host, open->load);
     return is_over ? MEETING_NUMBERS : MEETING_EXCHANGE;
 }
 
 /* Amounts from outside: more than any load means nothing. */
 int64_t
-promise_heard(uint64_t gives, uint64_t takes)
+lbm_exchange_netting_heard(uint64_t gives, uint64_t takes)
 {
     return gives <= PROMISE_MAX && takes <= PROMISE_MAX ? (int64_t)gives - (int64_t)takes : 0;
 }

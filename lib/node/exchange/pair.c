@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "node/records/record_batch.h"
 #include "node/exchange/exchange.h"
 #include "node/exchange/internal.h"
+#include "node/records/record_batch.h"
 
 enum { SESSION_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads that go to the partner */ };
 
@@ -35,16 +35,16 @@ stillness(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (job->phase != LBM_PHASE_SETTLED)
-        gates_look(node, job);
-    if (session_load(job) > job_limit(node, entry, node->host))
+        lbm_migration_throttle_look(node, job);
+    if (lbm_exchange_load(job) > lbm_job_limit(node, entry, node->host))
         return 0;
     uint64_t state[] = {job->shard.version,
                         job->shard.n_out,
                         job->unfinished.n,
                         job->releasing.n,
-                        (uint64_t)promise_sum(&job->session),
-                        stream_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
-                        gates_cooled(node, job)};
+                        (uint64_t)lbm_exchange_netting_sum(&job->session),
+                        lbm_replication_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
+                        lbm_migration_throttle_cooled(node, job)};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof state / sizeof *state; i++)
         hash = (hash ^ state[i]) * 0x9e3779b97f4a7c15; /* two states are alike by chance only */
@@ -52,14 +52,14 @@ stillness(const struct lbm_node *node, struct job *job)
 }
 
 struct quiet *
-pair_quiet(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_pair_quiet(struct lbm_node *node, struct session *s, uint32_t host)
 {
     struct quiet fresh = {.host = host};
     for (size_t i = 0; i < s->quiet.n; i++)
         if (s->quiet.at[i].host == host)
             return &s->quiet.at[i];
     if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     return &s->quiet.at[s->quiet.n - 1];
@@ -70,7 +70,7 @@ static int
 is_quiet(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    const struct quiet *quiet = pair_quiet(node, s, s->partner);
+    const struct quiet *quiet = lbm_exchange_pair_quiet(node, s, s->partner);
     uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
     return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
            quiet->theirs == s->still_heard && quiet->times >= times;
@@ -80,7 +80,7 @@ is_quiet(struct lbm_node *node, struct job *job)
 static void
 remember_quiet(struct lbm_node *node, struct session *s)
 {
-    struct quiet *quiet = pair_quiet(node, s, s->partner);
+    struct quiet *quiet = lbm_exchange_pair_quiet(node, s, s->partner);
     if (quiet == NULL)
         return;
     int same = quiet->own == s->still && quiet->theirs == s->still_heard;
@@ -94,7 +94,7 @@ remember_quiet(struct lbm_node *node, struct session *s)
 static void
 remember_open(struct lbm_node *node, struct session *s, uint32_t host, int is_open)
 {
-    struct quiet *quiet = pair_quiet(node, s, host);
+    struct quiet *quiet = lbm_exchange_pair_quiet(node, s, host);
     if (quiet != NULL)
         quiet->is_open = is_open;
 }
@@ -102,69 +102,69 @@ remember_open(struct lbm_node *node, struct session *s, uint32_t host, int is_op
 static int
 is_left_open(struct lbm_node *node, struct session *s, uint32_t host)
 {
-    const struct quiet *quiet = pair_quiet(node, s, host);
+    const struct quiet *quiet = lbm_exchange_pair_quiet(node, s, host);
     return quiet != NULL && quiet->is_open;
 }
 
 void
-pair_open(struct lbm_node *node, struct job *job)
+lbm_exchange_pair_open(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     Lbm__PairOpen open = LBM__PAIR_OPEN__INIT;
     open.job = job->id;
     open.sweep = s->sweep;
     open.colour = s->colour;
-    open.load = session_load(job);
+    open.load = lbm_exchange_load(job);
     open.counter = s->termination.counter;
-    const struct way slack = session_slack(node, job, s->partner);
+    const struct way slack = lbm_exchange_round_residual(node, job, s->partner);
     open.slack_hops = slack.hops;
     open.slack_room = slack.room;
     open.still = s->still = is_left_open(node, s, s->partner) ? 0 : stillness(node, job);
     open.stir = s->stir;
-    int64_t owed = promise_owed(s, s->partner);
-    open.numbers = promise_possible(node, job, s->partner) != 0;
+    int64_t owed = lbm_exchange_netting_owed(s, s->partner);
+    open.numbers = lbm_exchange_netting_possible(node, job, s->partner) != 0;
     open.gives = owed > 0 ? (uint64_t)owed : 0;
     open.takes = owed < 0 ? (uint64_t)-owed : 0;
-    open.ripe = promise_ripe(s, s->partner) != 0;
+    open.ripe = lbm_exchange_netting_due(s, s->partner) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
     message.pair_open = &open;
-    send_peer(node, s->partner, &message);
+    lbm_core_send(node, s->partner, &message);
     s->retry_us = INT64_MAX;
 }
 
 void
-pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open)
+lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open)
 {
     struct session *s = &job->session;
     struct columns columns;
     slot_list band = {0};
-    columns_init(&columns);
+    lbm_records_batch_init(&columns);
     lbm_termination_hear(&s->termination, open->counter);
     slack_hear(s, s->partner, open->slack);
     stir_hear(s, open->stir);
     s->still = stillness(node, job);
     s->still_heard = open->still;
-    s->meeting = promise_meeting(node, job, open);
+    s->meeting = lbm_exchange_netting_round(node, job, open);
     if (s->meeting == MEETING_EXCHANGE)
-        promise_set(node, s, s->partner, 0);
-    int64_t owed = promise_owed(s, s->partner);
+        lbm_exchange_netting_set(node, s, s->partner, 0);
+    int64_t owed = lbm_exchange_netting_owed(s, s->partner);
     int same = s->meeting == MEETING_EXCHANGE && is_quiet(node, job);
-    if (!same && s->meeting != MEETING_NUMBERS && exchange_band(node, job, s->partner, &band) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+    if (!same && s->meeting != MEETING_NUMBERS && lbm_exchange_band(node, job, s->partner, &band) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
-        columns_add(node, &columns, job, vertex, vertex->epoch, COLUMNS_ADJACENCY);
+        lbm_records_batch_add(node, &columns, job, vertex, vertex->epoch, COLUMNS_ADJACENCY);
     }
-    columns_message(&columns);
+    lbm_records_batch_message(&columns);
     Lbm__PairAccept accept = LBM__PAIR_ACCEPT__INIT;
     accept.job = job->id;
     accept.sweep = s->sweep;
     accept.colour = s->colour;
-    accept.load = session_load(job);
+    accept.load = lbm_exchange_load(job);
     int settled = job->phase == LBM_PHASE_SETTLED;
     accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
-    const struct way slack = session_slack(node, job, s->partner);
+    const struct way slack = lbm_exchange_round_residual(node, job, s->partner);
     accept.slack_hops = slack.hops;
     accept.slack_room = slack.room;
     accept.band = &columns.message;
@@ -174,23 +174,24 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
     accept.meeting = s->meeting;
     if (s->meeting == MEETING_NUMBERS) {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-        uint64_t given = (uint64_t)promise_given(s, s->partner), promised = owed > 0 ? (uint64_t)owed : 0;
-        double over = fmax(0, (double)session_load(job) - job_target(node, entry, node->host));
-        uint64_t all =
-            exchange_movable(node, job, given + promised + (uint64_t)over + 1); /* more is not asked for */
+        uint64_t given = (uint64_t)lbm_exchange_netting_given(s, s->partner),
+                 promised = owed > 0 ? (uint64_t)owed : 0;
+        double over = fmax(0, (double)lbm_exchange_load(job) - lbm_job_target(node, entry, node->host));
+        uint64_t all = lbm_exchange_movable(
+            node, job, given + promised + (uint64_t)over + 1); /* more is not asked for */
         accept.free = all > given ? all - given : 0;
         accept.least = job->shard.work_least;
     }
     accept.gives = owed > 0 ? (uint64_t)owed : 0;
     accept.takes = owed < 0 ? (uint64_t)-owed : 0;
-    uint32_t room = gates_room(node, job);
+    uint32_t room = lbm_migration_throttle_budget(node, job);
     accept.room = room < UINT32_MAX ? room + 1 : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_ACCEPT;
     message.pair_accept = &accept;
     if (node->failed == LBM_OK)
-        send_peer(node, s->partner, &message);
-    columns_free(&columns);
+        lbm_core_send(node, s->partner, &message);
+    lbm_records_batch_free(&columns);
     lbm_vec_free(&band);
     s->n_met++;
     s->state = SESSION_ANSWERED;
@@ -201,22 +202,22 @@ pair_answer(struct lbm_node *node, struct job *job, const struct early_open *ope
 /* ---- messages ---------------------------------------------------------------------------------------- */
 
 void
-on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
+lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairOpen *open = message->pair_open;
-    struct job *job = job_of(node, open->job);
-    const uint32_t colour = session_colour(node, message->src);
+    struct job *job = lbm_job_of(node, open->job);
+    const uint32_t colour = lbm_exchange_round_colour(node, message->src);
     if (job == NULL || colour == LBM_NONE || colour != open->colour ||
-        !within_reach(node, message->src, "sweep", open->sweep, job->session.sweep, LBM_SWEEP_STEP) ||
-        !within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
+        !lbm_log_within_reach(node, message->src, "sweep", open->sweep, job->session.sweep, LBM_SWEEP_STEP) ||
+        !lbm_log_within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
         return;
     struct session *s = &job->session;
     if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
-        session_notice(node, job, message->src, NOTICE_NOT_READY);
+        lbm_exchange_round_notice(node, job, message->src, NOTICE_NOT_READY);
         return;
     }
-    int place = session_compare(s, open->sweep, open->colour);
-    struct early_open *early = session_early(node, s, message->src);
+    int place = lbm_exchange_round_compare(s, open->sweep, open->colour);
+    struct early_open *early = lbm_exchange_round_early(node, s, message->src);
     if (early == NULL)
         return;
     *early = (struct early_open){.host = message->src,
@@ -231,38 +232,39 @@ on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .stir = open->stir,
                                  .numbers = open->numbers != 0,
                                  .ripe = open->ripe != 0,
-                                 .owed = promise_heard(open->gives, open->takes),
+                                 .owed = lbm_exchange_netting_heard(open->gives, open->takes),
                                  .heard_us = node->now_us};
     int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
         int comes_first = s->state == SESSION_OPENED && node->host < message->src; /* both visit each other */
-        if (s->state != SESSION_NONE && s->partner != message->src && is_aside(node, s->partner))
-            session_stop(job); /* a visit over a slow link gives way */
+        if (s->state != SESSION_NONE && s->partner != message->src &&
+            lbm_membership_is_straggler(node, s->partner))
+            lbm_exchange_stop(job); /* a visit over a slow link gives way */
         if (s->state == SESSION_NONE || (s->partner == message->src && !comes_first))
-            settled_receive(node, job, early);
-    } else if (is_aside(node, message->src)) {
+            lbm_exchange_settled_receive(node, job, early);
+    } else if (lbm_membership_is_straggler(node, message->src)) {
         early->set = 0;
-        session_notice(node, job, message->src, NOTICE_NOT_READY);
+        lbm_exchange_round_notice(node, job, message->src, NOTICE_NOT_READY);
     } else if (place < 0) {
         early->set = 0;
-        session_notice(node, job, message->src, NOTICE_AHEAD);
+        lbm_exchange_round_notice(node, job, message->src, NOTICE_AHEAD);
     } else if (place == 0 && awaits && s->partner == message->src) {
         early->set = 0;
-        pair_answer(node, job, early);
+        lbm_exchange_pair_answer(node, job, early);
     } else if (s->partner == message->src &&
                (s->state == SESSION_ANSWERED || (s->state == SESSION_MOVING && s->leaving == 0))) {
         /* It has given up the session that this host answered, or what it was to give. */
-        session_stop(job);
+        lbm_exchange_stop(job);
         if (place > 0) {
-            session_jump(node, job, open->sweep, open->colour);
+            lbm_exchange_round_jump(node, job, open->sweep, open->colour);
         } else {
             early->set = 0;
-            pair_answer(node, job, early);
+            lbm_exchange_pair_answer(node, job, early);
         }
     } else if ((awaits && s->partner == message->src) || /* it does not come back to where it is awaited */
                (open->sweep > s->sweep + 1 &&
                 (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED))) {
-        session_jump(node, job, open->sweep, open->colour);
+        lbm_exchange_round_jump(node, job, open->sweep, open->colour);
     }
 }
 
@@ -282,7 +284,7 @@ tell_stays(struct lbm_node *node, const struct job *job, uint32_t to, uint64_t s
     message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
     message.pair_notice = &notice;
     if (n != 0 && node->failed == LBM_OK)
-        send_peer(node, to, &message);
+        lbm_core_send(node, to, &message);
 }
 
 /* Vertices that were to come do not. */
@@ -292,7 +294,7 @@ on_stays(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairN
     struct session *s = &job->session;
     size_t kept = 0;
     if (s->state != SESSION_MOVING || s->partner != from ||
-        session_compare(s, notice->sweep, notice->colour) != 0)
+        lbm_exchange_round_compare(s, notice->sweep, notice->colour) != 0)
         return;
     for (size_t i = 0; i < s->arriving.n; i++) {
         size_t k = 0;
@@ -302,7 +304,7 @@ on_stays(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairN
             s->arriving.at[kept++] = s->arriving.at[i];
     }
     s->arriving.n = kept;
-    session_finish_if_over(node, job);
+    lbm_exchange_round_finish_if_over(node, job);
 }
 
 /* Hand over the vertices of a plan's list that are still ours; records them as part of the session. Gains:
@@ -318,9 +320,9 @@ give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const u
         struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
         why.gain = gain != NULL ? gain[i] : 0;
         if (own == NULL || own->epoch != epoch[i] || bytes > SESSION_BYTES_MAX ||
-            !handoff_begin(node, job, own, to, &why)) {
+            !lbm_migration_begin(node, job, own, to, &why)) {
             if (lbm_vec_push(&stays, vertex[i]) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+                lbm_core_fail(node, LBM_E_NOMEM);
             continue;
         }
         bytes += own->payload_len;
@@ -338,7 +340,7 @@ start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const ui
     s->arriving.n = 0;
     for (size_t i = 0; i < n_arriving; i++)
         if (lbm_vec_push(&s->arriving, arriving[i]) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     s->state = SESSION_MOVING;
     s->deadline_us = node->now_us + PAIR_HANDOFF_US;
     lbm_termination_disturb(&s->termination);
@@ -353,7 +355,7 @@ wake(struct lbm_node *node, struct job *job)
     const struct slack heard = s->slack_heard;
     if (job->phase != LBM_PHASE_SETTLED)
         return;
-    job_enter(node, job, LBM_PHASE_BALANCING);
+    lbm_job_enter(node, job, LBM_PHASE_BALANCING);
     s->colour = colour;
     s->slack_heard = heard;
     s->n_met = 1;
@@ -365,11 +367,11 @@ static void
 pass_on(struct lbm_node *node, struct job *job)
 {
     if (job->phase != LBM_PHASE_SETTLED) {
-        session_next(node, job);
+        lbm_exchange_round_next(node, job);
         return;
     }
-    session_stop(job);
-    settled_receive_next(node, job);
+    lbm_exchange_stop(job);
+    lbm_exchange_settled_receive_next(node, job);
 }
 
 static enum lbm_err
@@ -396,14 +398,14 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
     plan.n_take_gain = exchange->take_gain.n;
     plan.take_gain = exchange->take_gain.at;
     plan.take_reason = exchange->take_reason;
-    plan.load = session_load(job);
-    int64_t owed = promise_owed(&job->session, job->session.partner);
+    plan.load = lbm_exchange_load(job);
+    int64_t owed = lbm_exchange_netting_owed(&job->session, job->session.partner);
     plan.gives = owed > 0 ? (uint64_t)owed : 0;
     plan.takes = owed < 0 ? (uint64_t)-owed : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_PLAN;
     message.pair_plan = &plan;
-    send_peer(node, job->session.partner, &message);
+    lbm_core_send(node, job->session.partner, &message);
     free(take_epoch);
     return LBM_OK;
 }
@@ -413,8 +415,8 @@ static void
 delivered(struct lbm_node *node, struct session *s, size_t n_moved)
 {
     if (n_moved == 0)
-        promise_undelivered(node, s, s->partner);
-    promise_set(node, s, s->partner, 0);
+        lbm_exchange_netting_undelivered(node, s, s->partner);
+    lbm_exchange_netting_set(node, s, s->partner, 0);
 }
 
 /* The opener decides, tells, and both sides hand over. */
@@ -424,24 +426,24 @@ carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchang
 {
     uint32_t partner = job->session.partner;
     const struct why why = {.reason = exchange->give_reason,
-                            .share = {move_share(node, job, node->host, session_load(job)),
-                                      move_share(node, job, partner, accept->load)},
+                            .share = {lbm_migration_move_share(node, job, node->host, lbm_exchange_load(job)),
+                                      lbm_migration_move_share(node, job, partner, accept->load)},
                             .together = (uint32_t)(exchange->give.n + exchange->take.n)};
     uint64_t *give_epoch = lbm_alloc(exchange->give.n, sizeof *give_epoch);
     if (give_epoch == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     for (size_t i = 0; i < exchange->give.n; i++)
         give_epoch[i] = lbm_shard_vertex(&job->shard, exchange->give.at[i])->epoch;
     if (send_plan(node, job, exchange, accept->band, give_epoch) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     if (exchange->give.n + exchange->take.n != 0) {
         wake(node, job);
         start_moving(node, job, exchange->take.n, exchange->take.at);
         give_away(node, job, partner, exchange->give.n, exchange->give.at, give_epoch, why,
                   exchange->give_gain.at);
-        session_finish_if_over(node, job);
+        lbm_exchange_round_finish_if_over(node, job);
     } else {
         pass_on(node, job);
     }
@@ -454,32 +456,32 @@ agree(struct lbm_node *node, struct job *job, const Lbm__PairAccept *accept)
 {
     struct session *s = &job->session;
     const struct exchange nothing = {0};
-    int64_t before = promise_owed(s, s->partner), owed = 0;
-    if (before == -promise_heard(accept->gives, accept->takes))
-        owed = exchange_promise(node, job, s->partner, accept, before);
+    int64_t before = lbm_exchange_netting_owed(s, s->partner), owed = 0;
+    if (before == -lbm_exchange_netting_heard(accept->gives, accept->takes))
+        owed = lbm_exchange_promise(node, job, s->partner, accept, before);
     if (owed != before)
         wake(node, job);
-    promise_set(node, s, s->partner, owed);
+    lbm_exchange_netting_set(node, s, s->partner, owed);
     carry_out(node, job, &nothing, accept);
 }
 
 void
-on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
+lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairAccept *accept = message->pair_accept;
-    struct job *job = job_of(node, accept->job);
+    struct job *job = lbm_job_of(node, accept->job);
     if (job == NULL || accept->band == NULL || job->phase < LBM_PHASE_BALANCING ||
         job->session.state != SESSION_OPENED || job->session.partner != message->src ||
-        session_compare(&job->session, accept->sweep, accept->colour) != 0)
+        lbm_exchange_round_compare(&job->session, accept->sweep, accept->colour) != 0)
         return;
     /* A visit goes on when the log changes something far away; the host graph is another one then. */
-    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE ||
+    if (!lbm_membership_is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE ||
         lbm_view_number(&node->view, message->src) == LBM_NONE)
         return;
     struct session *s = &job->session;
     s->n_met++;
     s->retry_us = INT64_MAX;
-    settled_met(s, message->src);
+    lbm_exchange_settled_met(s, message->src);
     lbm_termination_hear(&s->termination, accept->counter);
     slack_hear(s, message->src, (struct way){accept->slack_hops, accept->slack_room});
     stir_hear(s, accept->stir);
@@ -490,14 +492,15 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
         return;
     }
     if (accept->meeting != MEETING_DELIVERY)
-        promise_set(node, s, message->src, 0);
-    int64_t owed = promise_owed(s, message->src);
-    int is_withheld = owed == 0 && outline_withholds(node, job);
+        lbm_exchange_netting_set(node, s, message->src, 0);
+    int64_t owed = lbm_exchange_netting_owed(s, message->src);
+    int is_withheld = owed == 0 && lbm_mapping_remap_withholds(node, job);
     remember_open(node, s, message->src, is_withheld);
     if (is_withheld) {
         carry_out(node, job, &exchange, accept);
-    } else if (!accept->same && exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+    } else if (!accept->same &&
+               lbm_exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
     } else {
         size_t n_moved = exchange.give.n + exchange.take.n;
         if (accept->meeting == MEETING_DELIVERY)
@@ -513,25 +516,25 @@ on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
 }
 
 void
-on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
+lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairPlan *plan = message->pair_plan;
-    struct job *job = job_of(node, plan->job);
+    struct job *job = lbm_job_of(node, plan->job);
     if (job == NULL)
         return;
     struct session *s = &job->session;
     if (job->phase < LBM_PHASE_BALANCING || s->state != SESSION_ANSWERED || s->partner != message->src ||
-        session_compare(s, plan->sweep, plan->colour) != 0) {
+        lbm_exchange_round_compare(s, plan->sweep, plan->colour) != 0) {
         /* This host has begun anew since it answered: the log's last word came here later than there. */
         tell_stays(node, job, message->src, plan->sweep, plan->colour, plan->n_take, plan->take);
         return;
     }
-    settled_met(s, message->src);
+    lbm_exchange_settled_met(s, message->src);
     if (s->meeting == MEETING_NUMBERS) {
-        int64_t owed = -promise_heard(plan->gives, plan->takes);
-        if (owed != promise_owed(s, s->partner))
+        int64_t owed = -lbm_exchange_netting_heard(plan->gives, plan->takes);
+        if (owed != lbm_exchange_netting_owed(s, s->partner))
             wake(node, job);
-        promise_set(node, s, s->partner, owed);
+        lbm_exchange_netting_set(node, s, s->partner, owed);
         pass_on(node, job);
         return;
     }
@@ -547,13 +550,13 @@ on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
     const struct why why = {.reason = plan->take_reason < LBM_MOVE_REASON_COUNT
                                           ? (enum lbm_move_reason)plan->take_reason
                                           : LBM_MOVE_UNKNOWN,
-                            .share = {move_share(node, job, node->host, session_load(job)),
-                                      move_share(node, job, message->src, plan->load)},
+                            .share = {lbm_migration_move_share(node, job, node->host, lbm_exchange_load(job)),
+                                      lbm_migration_move_share(node, job, message->src, plan->load)},
                             .together = (uint32_t)(plan->n_give + plan->n_take)};
     start_moving(node, job, plan->n_give, plan->give);
     give_away(node, job, message->src, plan->n_take, plan->take, plan->take_epoch, why,
               plan->n_take_gain == plan->n_take ? plan->take_gain : NULL);
-    session_finish_if_over(node, job);
+    lbm_exchange_round_finish_if_over(node, job);
 }
 
 /* A partner is further than this host, or was passed over: follow it if it is the one waited for, else
@@ -562,31 +565,31 @@ static void
 on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
 {
     struct session *s = &job->session;
-    if (session_compare(s, notice->sweep, notice->colour) <= 0 ||
-        !within_reach(node, from, "sweep", notice->sweep, s->sweep, LBM_SWEEP_STEP))
+    if (lbm_exchange_round_compare(s, notice->sweep, notice->colour) <= 0 ||
+        !lbm_log_within_reach(node, from, "sweep", notice->sweep, s->sweep, LBM_SWEEP_STEP))
         return;
     int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
     if (is_over && s->partner == from) {
-        session_stop(job);
+        lbm_exchange_stop(job);
         if (job->phase == LBM_PHASE_SETTLED) {
             s->sweep = notice->sweep;
-            settled_receive_next(node, job);
+            lbm_exchange_settled_receive_next(node, job);
         } else {
-            session_jump(node, job, notice->sweep, notice->colour);
+            lbm_exchange_round_jump(node, job, notice->sweep, notice->colour);
         }
         return;
     }
-    struct early_open *early = session_early(node, s, from);
-    if (early != NULL && (!early->set || session_compare(s, early->sweep, early->colour) <= 0))
+    struct early_open *early = lbm_exchange_round_early(node, s, from);
+    if (early != NULL && (!early->set || lbm_exchange_round_compare(s, early->sweep, early->colour) <= 0))
         *early =
             (struct early_open){.host = from, .set = 1, .sweep = notice->sweep, .colour = notice->colour};
 }
 
 void
-on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
+lbm_exchange_on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairNotice *notice = message->pair_notice;
-    struct job *job = job_of(node, notice->job);
+    struct job *job = lbm_job_of(node, notice->job);
     if (job == NULL || job->phase < LBM_PHASE_BALANCING)
         return;
     struct session *s = &job->session;
@@ -602,21 +605,23 @@ on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
         on_ahead(node, job, message->src, notice);
         break;
     case NOTICE_SETTLED:
-        if (session_early(node, s, message->src) != NULL)
-            session_early(node, s, message->src)->settled = 1;
+        if (lbm_exchange_round_early(node, s, message->src) != NULL)
+            lbm_exchange_round_early(node, s, message->src)->settled = 1;
         if (job->phase == LBM_PHASE_BALANCING && s->state == SESSION_AWAITED && s->partner == message->src) {
             s->state = SESSION_OPENED;
-            pair_open(node, job);
+            lbm_exchange_pair_open(node, job);
         }
         break;
     case NOTICE_ASK:
         if (job->phase == LBM_PHASE_SETTLED)
-            session_notice(node, job, message->src, NOTICE_SETTLED);
+            lbm_exchange_round_notice(node, job, message->src, NOTICE_SETTLED);
         else if (s->state == SESSION_MOVING && s->partner == message->src &&
-                 session_compare(s, notice->sweep, notice->colour) >= 0)
-            session_give_up(node, job); /* it has begun anew, and knows no more of what was to move */
-        else if (session_compare(s, notice->sweep, notice->colour) < 0)
-            session_notice(node, job, message->src, NOTICE_AHEAD); /* it waits for a meeting that is over */
+                 lbm_exchange_round_compare(s, notice->sweep, notice->colour) >= 0)
+            lbm_exchange_round_give_up(node,
+                                       job); /* it has begun anew, and knows no more of what was to move */
+        else if (lbm_exchange_round_compare(s, notice->sweep, notice->colour) < 0)
+            lbm_exchange_round_notice(node, job, message->src,
+                                      NOTICE_AHEAD); /* it waits for a meeting that is over */
         break;
     case NOTICE_STAYS:
         on_stays(node, job, message->src, notice);

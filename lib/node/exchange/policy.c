@@ -15,7 +15,7 @@ enum { SPECTRUM_HOSTS_MAX = 128, CLOSED_HOSTS_MAX = 1024 };
 
 /* H of the view as policies see it: known by name if its hosts are numbered so. Borrows the view's. */
 struct lbm_hosts
-policy_hosts(const struct lbm_node *node)
+lbm_exchange_policy_hosts(const struct lbm_node *node)
 {
     struct lbm_hosts h = node->view.hosts;
     lbm_hosts_recognise(&h);
@@ -68,8 +68,8 @@ choose(const struct lbm_hosts *h, enum lbm_policy policy, struct lbm_job_policy 
 
 /* Errors: LBM_E_UNSUPPORTED, LBM_E_LIMIT, LBM_E_STATE: diag says why the policy cannot run here. */
 enum lbm_err
-policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule, struct lbm_job_policy *out,
-              struct lbm_diag *diag)
+lbm_exchange_policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule,
+                           struct lbm_job_policy *out, struct lbm_diag *diag)
 {
     *out = (struct lbm_job_policy){.policy = LBM_JOB_POLICY_NONE};
     if (asked == LBM_JOB_POLICY_DEFAULT)
@@ -82,9 +82,9 @@ policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule, struct l
     out->schedule = schedule != 0 ? (enum lbm_schedule)(schedule - 1) : LBM_SCHEDULE_PIPELINED;
     if (asked <= LBM_JOB_POLICY_NONE)
         return LBM_OK;
-    if (!is_routable(node))
+    if (!lbm_membership_is_routable(node))
         return lbm_diag_set(diag, LBM_E_STATE, "cluster", 0, "%s", node->view.unroutable);
-    struct lbm_hosts h = policy_hosts(node);
+    struct lbm_hosts h = lbm_exchange_policy_hosts(node);
     enum lbm_policy policy = (enum lbm_policy)(asked - LBM_JOB_POLICY_FIRST);
     enum lbm_err err = LBM_OK;
     if (policy != LBM_POLICY_AUTO && !lbm_policy_is_local(policy))
@@ -193,36 +193,36 @@ lbm_job_start(const struct lbm_job_entry *entry)
 }
 
 void
-policy_tell_unknown(struct lbm_node *node, const struct lbm_job_entry *entry)
+lbm_exchange_policy_tell_unknown(struct lbm_node *node, const struct lbm_job_entry *entry)
 {
     const struct lbm_job_policy *policy = &entry->policy;
     if (policy->policy > LBM_JOB_POLICY_NONE && !lbm_job_policy_runs(policy))
-        note(node, LBM_NOTE_WARNING,
-             "job %s: load policy %" PRIu32
-             " (%s) is not known here: this host balances by exchange sessions "
-             "alone; run the version that the other hosts run",
-             entry->name, policy->policy, lbm_job_policy_name(policy->policy));
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "job %s: load policy %" PRIu32
+                      " (%s) is not known here: this host balances by exchange sessions "
+                      "alone; run the version that the other hosts run",
+                      entry->name, policy->policy, lbm_job_policy_name(policy->policy));
     if (policy->schedule != lbm_job_policy_schedule(policy))
-        note(node, LBM_NOTE_WARNING, "job %s: schedule %u is not known here: this host uses %s", entry->name,
-             (unsigned)policy->schedule, lbm_schedule_name(LBM_SCHEDULE_PIPELINED));
+        lbm_core_note(node, LBM_NOTE_WARNING, "job %s: schedule %u is not known here: this host uses %s",
+                      entry->name, (unsigned)policy->schedule, lbm_schedule_name(LBM_SCHEDULE_PIPELINED));
     if (entry->start != lbm_job_start(entry) && entry->home == node->host)
-        note(node, LBM_NOTE_WARNING, "job %s: start %" PRIu32 " is not known here: it is planned",
-             entry->name, entry->start);
+        lbm_core_note(node, LBM_NOTE_WARNING, "job %s: start %" PRIu32 " is not known here: it is planned",
+                      entry->name, entry->start);
 }
 
 /* ---- another policy, or gates, for a job that runs ----------------------------------------------------- */
 
 void
-policy_change(struct lbm_node *node, const struct client *client, const struct lbm_job_entry *entry,
-              const Lbm__JobChange *change)
+lbm_exchange_policy_change(struct lbm_node *node, const struct client *client,
+                           const struct lbm_job_entry *entry, const Lbm__JobChange *change)
 {
     struct lbm_job_policy policy = entry->policy;
     struct lbm_diag diag = {0};
     enum lbm_err err = LBM_OK;
     if (!change->keeps_policy)
-        err = policy_choose(node, change->policy, change->schedule, &policy, &diag);
+        err = lbm_exchange_policy_choose(node, change->policy, change->schedule, &policy, &diag);
     if (err != LBM_OK) {
-        reply_error(node, client->id, client->request, err, "%s: %s", diag.where, diag.text);
+        lbm_core_reply_error(node, client->id, client->request, err, "%s: %s", diag.where, diag.text);
         return;
     }
     Lbm__JobPolicy packed;
@@ -233,10 +233,10 @@ policy_change(struct lbm_node *node, const struct client *client, const struct l
     set.policy = change->keeps_policy ? NULL : &packed;
     set.gates = change->gates;
     if (set.policy == NULL && set.gates == NULL) {
-        reply_error(node, client->id, client->request, LBM_E_SYNTAX, "nothing to change");
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_SYNTAX, "nothing to change");
         return;
     }
     command.what_case = LBM__COMMAND__WHAT_JOB_SET;
     command.job_set = &set;
-    operate_propose(node, client, &command);
+    lbm_client_propose(node, client, &command);
 }

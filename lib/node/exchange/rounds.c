@@ -30,10 +30,10 @@ partner_at(const struct lbm_node *node, uint32_t colour)
 
 /* The colour of the link to a host, or LBM_NONE. */
 uint32_t
-session_colour(struct lbm_node *node, uint32_t host)
+lbm_exchange_round_colour(struct lbm_node *node, uint32_t host)
 {
     const struct lbm_hosts *h = &node->view.hosts;
-    uint32_t self = is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
+    uint32_t self = lbm_membership_is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
     for (uint32_t e = self != LBM_NONE ? h->offset[self] : 0; self != LBM_NONE && e < h->offset[self + 1];
          e++)
         if (lbm_view_host(&node->view, h->target[e]) == host)
@@ -43,14 +43,14 @@ session_colour(struct lbm_node *node, uint32_t host)
 
 /* Note this host's links and their colours. Nonzero if they are others than when this was last done. */
 int
-session_links_changed(struct lbm_node *node)
+lbm_exchange_links_changed(struct lbm_node *node)
 {
     const struct lbm_hosts *h = &node->view.hosts;
-    uint32_t self = is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
+    uint32_t self = lbm_membership_is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
     uint32_t n = self != LBM_NONE ? h->offset[self + 1] - h->offset[self] : 0;
     int changed = n != node->met.n;
     if (lbm_vec_reserve(&node->met, n) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return 1;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -65,20 +65,20 @@ session_links_changed(struct lbm_node *node)
 }
 
 uint64_t
-session_load(const struct job *job)
+lbm_exchange_load(const struct job *job)
 {
     uint64_t leaving = 0;
     for (size_t i = 0; i < job->releasing.n; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
         leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
     }
-    int64_t owed = promise_sum(&job->session);
+    int64_t owed = lbm_exchange_netting_sum(&job->session);
     uint64_t goes = leaving + (owed > 0 ? (uint64_t)owed : 0), comes = owed < 0 ? (uint64_t)-owed : 0;
     return job->shard.load + comes > goes ? job->shard.load + comes - goes : 0;
 }
 
 int
-session_spares(const struct lbm_node *node, const struct job *job)
+lbm_exchange_spares(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     return job->drifts || entry->imbalance * (double)node->view.active.n < 1;
@@ -89,14 +89,14 @@ session_spares(const struct lbm_node *node, const struct job *job)
  * the next host that joins and lowers the limits of all, does not wake it again. Between both it keeps what
  * it has. */
 uint64_t
-session_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
+lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t limit = job_limit(node, entry, host);
-    double target = job_target(node, entry, host);
+    uint64_t limit = lbm_job_limit(node, entry, host);
+    double target = lbm_job_target(node, entry, host);
     double margin =
-        ((double)limit - target) * (session_spares(node, job) ? MARGIN_SPARING : MARGIN_QUARTERS) / 4;
-    if (!job->was_settled || margin < load_usual(node, entry))
+        ((double)limit - target) * (lbm_exchange_spares(node, job) ? MARGIN_SPARING : MARGIN_QUARTERS) / 4;
+    if (!job->was_settled || margin < lbm_exchange_load_usual(node, entry))
         return limit;
     uint64_t less = limit - (uint64_t)margin;
     return load > limit || load < less ? less : load;
@@ -104,15 +104,15 @@ session_limit(const struct lbm_node *node, const struct job *job, uint32_t host,
 
 /* Negative, 0 or positive: where a message stands against this session's place. */
 int
-session_compare(const struct session *s, uint64_t sweep, uint32_t colour)
+lbm_exchange_round_compare(const struct session *s, uint64_t sweep, uint32_t colour)
 {
     if (sweep != s->sweep)
         return sweep < s->sweep ? -1 : 1;
     return colour < s->colour ? -1 : colour > s->colour;
 }
 
-static const struct slack no_slack = {.best.hops = SLACK_HOPS_MAX, .via = LBM_NONE,
-                                      .other.hops = SLACK_HOPS_MAX};
+static const struct slack no_slack = {
+    .best.hops = SLACK_HOPS_MAX, .via = LBM_NONE, .other.hops = SLACK_HOPS_MAX};
 
 static struct way
 one_hop_more(const struct lbm_node *node, struct way way)
@@ -121,7 +121,7 @@ one_hop_more(const struct lbm_node *node, struct way way)
 }
 
 void
-session_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind)
+lbm_exchange_round_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind)
 {
     Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
     notice.job = job->id;
@@ -131,7 +131,7 @@ session_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
     message.pair_notice = &notice;
-    send_peer(node, host, &message);
+    lbm_core_send(node, host, &message);
 }
 
 static struct early_open *
@@ -144,14 +144,14 @@ early_known(const struct session *s, uint32_t host)
 }
 
 struct early_open *
-session_early(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_round_early(struct lbm_node *node, struct session *s, uint32_t host)
 {
     struct early_open *known = early_known(s, host);
     if (known != NULL)
         return known;
     struct early_open early = {.host = host};
     if (lbm_vec_push(&s->early, early) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     return &s->early.at[s->early.n - 1];
@@ -161,7 +161,7 @@ session_early(struct lbm_node *node, struct session *s, uint32_t host)
 static int
 is_away(const struct lbm_node *node, uint32_t partner)
 {
-    return is_stuck(node) || is_absent(node, partner);
+    return lbm_membership_is_stuck(node) || lbm_membership_is_absent(node, partner);
 }
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
@@ -171,12 +171,12 @@ static uint64_t
 room_here(const struct lbm_node *node, const struct job *job)
 {
     uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    uint64_t load = session_load(job), limit = session_limit(node, job, node->host, load);
+    uint64_t load = lbm_exchange_load(job), limit = lbm_exchange_limit(node, job, node->host, load);
     return load + least <= limit ? limit - load : 0;
 }
 
 struct way
-session_slack(const struct lbm_node *node, const struct job *job, uint32_t partner)
+lbm_exchange_round_residual(const struct lbm_node *node, const struct job *job, uint32_t partner)
 {
     const struct slack *slack = &job->session.slack;
     uint64_t room = room_here(node, job);
@@ -195,7 +195,7 @@ begin_anew(const struct lbm_node *node, struct session *s)
 }
 
 void
-session_begin_visit(const struct lbm_node *node, struct session *s)
+lbm_exchange_round_begin_visit(const struct lbm_node *node, struct session *s)
 {
     begin_anew(node, s);
     s->slack_heard = no_slack;
@@ -206,7 +206,7 @@ session_begin_visit(const struct lbm_node *node, struct session *s)
 static int
 has_just_come(const struct lbm_node *node, const struct job *job)
 {
-    int comes = !job->was_settled && stream_lag(node) != 0;
+    int comes = !job->was_settled && lbm_replication_lag(node) != 0;
     for (size_t i = 0; !job->was_settled && i < job->unfinished.n && !comes; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->unfinished.at[i]];
         comes = vertex->stage == LBM_STAGE_OWN && !vertex->fin;
@@ -214,9 +214,9 @@ has_just_come(const struct lbm_node *node, const struct job *job)
     return comes;
 }
 
-/* Nonzero if vertices may go in a moment: when whoever gave them has finished, or, of what is too much here, when
- * their records are safe with the buddy, a lease of before is over, or the budget allows. That nothing moves
- * now is no rest. */
+/* Nonzero if vertices may go in a moment: when whoever gave them has finished, or, of what is too much here,
+ * when their records are safe with the buddy, a lease of before is over, or the budget allows. That nothing
+ * moves now is no rest. */
 static int
 is_held_up(const struct lbm_node *node, struct job *job)
 {
@@ -224,13 +224,13 @@ is_held_up(const struct lbm_node *node, struct job *job)
     int is_patient = node->now_us - job->session.woken_us <= HELD_UP_US;
     if (is_patient && has_just_come(node, job))
         return 1;
-    if (session_load(job) <= job_limit(node, entry, node->host))
+    if (lbm_exchange_load(job) <= lbm_job_limit(node, entry, node->host))
         return 0;
-    if (gates_were_shut(node, job)) {
+    if (lbm_migration_throttle_was_exhausted(node, job)) {
         begin_anew(node, &job->session); /* it takes its time, and gains count from the start again */
         return 1;
     }
-    return is_patient && (stream_lag(node) != 0 || node->lease.fence_us != 0);
+    return is_patient && (lbm_replication_lag(node) != 0 || node->lease.fence_us != 0);
 }
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
@@ -239,9 +239,9 @@ is_held_up(const struct lbm_node *node, struct job *job)
 static void
 settle(struct lbm_node *node, struct job *job)
 {
-    session_stop(job);
-    job_enter(node, job, LBM_PHASE_SETTLED);
-    settled_weigh(node, job);
+    lbm_exchange_stop(job);
+    lbm_job_enter(node, job, LBM_PHASE_SETTLED);
+    lbm_exchange_settled_weigh(node, job);
     uint64_t over = job->weighed_load > job->weighed_limit ? job->weighed_load - job->weighed_limit : 0;
     int again = over != 0 && (job->drifts || over >= job->shard.work_least);
     job->n_overloads = again ? job->n_overloads + 1 : 0;
@@ -249,7 +249,7 @@ settle(struct lbm_node *node, struct job *job)
                            ? node->now_us + ((int64_t)OVERLOAD_US << (job->n_overloads - 1))
                            : INT64_MAX;
     notify_neighbours(node, job, NOTICE_SETTLED);
-    settled_receive_next(node, job);
+    lbm_exchange_settled_receive_next(node, job);
 }
 
 /* So many links around this host must be stable before it settles. One that was woken and has not too much
@@ -258,7 +258,7 @@ static uint32_t
 reach(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    int is_calm = job->was_settled && session_load(job) <= job_limit(node, entry, node->host);
+    int is_calm = job->was_settled && lbm_exchange_load(job) <= lbm_job_limit(node, entry, node->host);
     return is_calm && node->view.diameter > REACH_AGAIN ? REACH_AGAIN : node->view.diameter;
 }
 
@@ -270,10 +270,10 @@ catch_up(const struct lbm_node *node, struct session *s)
     uint64_t nearest = UINT64_MAX;
     for (size_t i = 0; i < node->met.n; i++) {
         uint32_t host = node->met.at[i].host;
-        if (is_away(node, host) || is_aside(node, host))
+        if (is_away(node, host) || lbm_membership_is_straggler(node, host))
             continue;
         const struct early_open *early = early_known(s, host);
-        if (early == NULL || !early->set || session_compare(s, early->sweep, early->colour) <= 0)
+        if (early == NULL || !early->set || lbm_exchange_round_compare(s, early->sweep, early->colour) <= 0)
             return 0;
         nearest = early->sweep < nearest ? early->sweep : nearest;
     }
@@ -294,7 +294,7 @@ end_sweep(struct lbm_node *node, struct job *job)
                                   .via = s->slack_heard.via,
                                   .other = one_hop_more(node, s->slack_heard.other)};
     s->slack_heard = no_slack;
-    promise_sweep(node, s);
+    lbm_exchange_netting_sweep(node, s);
     int is_alone = node->view.n_colours != 0 && s->n_met == 0;
     lbm_termination_sweep(&s->termination);
     if (s->was_silent && s->n_silent == 0)
@@ -326,14 +326,15 @@ static int
 is_passed_over(struct lbm_node *node, struct session *s)
 {
     int away = is_away(node, s->partner);
-    if (away || is_aside(node, s->partner)) {
+    if (away || lbm_membership_is_straggler(node, s->partner)) {
         s->n_silent += away != 0;
-        settled_missed(node, s, s->partner);
-        promise_set(node, s, s->partner, 0);
+        lbm_exchange_settled_missed(node, s, s->partner);
+        lbm_exchange_netting_set(node, s, s->partner, 0);
         return 1;
     }
-    const struct early_open *early = session_early(node, s, s->partner);
-    int is_ahead = early != NULL && early->set && session_compare(s, early->sweep, early->colour) > 0;
+    const struct early_open *early = lbm_exchange_round_early(node, s, s->partner);
+    int is_ahead =
+        early != NULL && early->set && lbm_exchange_round_compare(s, early->sweep, early->colour) > 0;
     if (is_ahead)
         lbm_termination_disturb(&s->termination);
     return is_ahead;
@@ -343,7 +344,7 @@ is_passed_over(struct lbm_node *node, struct session *s)
 static int
 is_settled(const struct job *job, const struct session *s, uint32_t host)
 {
-    const struct pulse *pulse = pulse_known(job, host);
+    const struct pulse *pulse = lbm_job_report_known(job, host);
     const struct early_open *early = early_known(s, host);
     return (early != NULL && early->settled) || (pulse != NULL && pulse->phase == LBM_PHASE_SETTLED);
 }
@@ -355,7 +356,7 @@ open_colour(struct lbm_node *node, struct job *job)
     struct session *s = &job->session;
     s->state = SESSION_NONE;
     s->retry_us = INT64_MAX;
-    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
+    if (!lbm_membership_is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
         return; /* the log's next word on that begins anew */
     for (;; s->colour++) {
         while (s->colour >= node->view.n_colours)
@@ -368,25 +369,25 @@ open_colour(struct lbm_node *node, struct job *job)
             break;
     }
     s->begun_us = node->now_us;
-    s->deadline_us = node->now_us + pace_wait_us(node, s->partner);
+    s->deadline_us = node->now_us + lbm_membership_wait_us(node, s->partner);
     if (node->host < s->partner || is_settled(job, s, s->partner)) {
         s->state = SESSION_OPENED;
-        pair_open(node, job);
+        lbm_exchange_pair_open(node, job);
         if (node->host < s->partner)
             return;
     } else {
         s->state = SESSION_AWAITED;
     }
-    struct early_open *early = session_early(node, s, s->partner);
+    struct early_open *early = lbm_exchange_round_early(node, s, s->partner);
     if (early != NULL && early->set && early->is_open &&
-        session_compare(s, early->sweep, early->colour) == 0) {
+        lbm_exchange_round_compare(s, early->sweep, early->colour) == 0) {
         early->set = 0;
-        pair_answer(node, job, early);
+        lbm_exchange_pair_answer(node, job, early);
     }
 }
 
 void
-session_next(struct lbm_node *node, struct job *job)
+lbm_exchange_round_next(struct lbm_node *node, struct job *job)
 {
     job->session.colour++;
     open_colour(node, job);
@@ -397,16 +398,16 @@ notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice 
 {
     const struct lbm_hosts *h = &node->view.hosts;
     uint32_t self = lbm_view_number(&node->view, node->host);
-    if (!is_routable(node) || self == LBM_NONE)
+    if (!lbm_membership_is_routable(node) || self == LBM_NONE)
         return;
     for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++)
-        session_notice(node, job, lbm_view_host(&node->view, h->target[e]), kind);
+        lbm_exchange_round_notice(node, job, lbm_view_host(&node->view, h->target[e]), kind);
 }
 
 /* Leave the present place for one that a partner has reached already. The other partners hear of it, so
  * that none waits for a meeting that was passed over. */
 void
-session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
+lbm_exchange_round_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
 {
     job->session.sweep = sweep;
     job->session.colour = colour;
@@ -417,11 +418,11 @@ session_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t co
 }
 
 void
-session_start(struct lbm_node *node, struct job *job)
+lbm_exchange_start(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
-    (void)session_links_changed(node);
-    promise_begin(s);
+    (void)lbm_exchange_links_changed(node);
+    lbm_exchange_netting_begin(s);
     lbm_termination_reset(&s->termination);
     begin_anew(node, s);
     s->colour = 0;
@@ -435,7 +436,7 @@ session_start(struct lbm_node *node, struct job *job)
 
 /* Forget what is under way; handoffs that have begun run to their end by themselves. */
 void
-session_stop(struct job *job)
+lbm_exchange_stop(struct job *job)
 {
     struct session *s = &job->session;
     for (size_t i = 0; i < job->out.n; i++)
@@ -449,23 +450,23 @@ session_stop(struct job *job)
 }
 
 void
-session_finish_if_over(struct lbm_node *node, struct job *job)
+lbm_exchange_round_finish_if_over(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     if (s->state == SESSION_MOVING && s->leaving == 0 && s->arriving.n == 0)
-        session_next(node, job);
+        lbm_exchange_round_next(node, job);
 }
 
 void
-session_left(struct lbm_node *node, struct job *job)
+lbm_exchange_vertex_left(struct lbm_node *node, struct job *job)
 {
     if (job->session.leaving != 0)
         job->session.leaving--;
-    session_finish_if_over(node, job);
+    lbm_exchange_round_finish_if_over(node, job);
 }
 
 void
-session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
+lbm_exchange_vertex_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
 {
     struct session *s = &job->session;
     for (size_t i = 0; i < s->arriving.n; i++)
@@ -473,23 +474,23 @@ session_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
             s->arriving.at[i] = s->arriving.at[--s->arriving.n];
             break;
         }
-    session_finish_if_over(node, job);
+    lbm_exchange_round_finish_if_over(node, job);
 }
 
 void
-session_give_up(struct lbm_node *node, struct job *job)
+lbm_exchange_round_give_up(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     uint32_t partner = s->partner;
-    session_stop(job);
-    if (is_away(node, partner) || is_aside(node, partner))
-        settled_missed(node, s, partner);
+    lbm_exchange_stop(job);
+    if (is_away(node, partner) || lbm_membership_is_straggler(node, partner))
+        lbm_exchange_settled_missed(node, s, partner);
     else
         lbm_termination_disturb(&s->termination);
-    session_next(node, job);
-    if (!is_silent(node, partner, SILENT_US))
-        session_notice(node, job, partner,
-                       NOTICE_AHEAD); /* else it may answer later, and wait for the plan */
+    lbm_exchange_round_next(node, job);
+    if (!lbm_membership_is_silent(node, partner, SILENT_US))
+        lbm_exchange_round_notice(node, job, partner,
+                                  NOTICE_AHEAD); /* else it may answer later, and wait for the plan */
 }
 
 /* The partner is late. One that is alive is asked again and waited for, since it may itself wait for
@@ -501,13 +502,13 @@ late(struct lbm_node *node, struct job *job)
     uint32_t partner = s->partner;
     int away = is_away(node, partner);
     int waits = (s->state == SESSION_OPENED || s->state == SESSION_AWAITED) && !away &&
-                !is_aside(node, partner) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
+                !lbm_membership_is_straggler(node, partner) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
     if (waits) {
-        s->deadline_us = node->now_us + pace_wait_us(node, partner);
+        s->deadline_us = node->now_us + lbm_membership_wait_us(node, partner);
         if (s->state == SESSION_OPENED)
-            pair_open(node, job);
+            lbm_exchange_pair_open(node, job);
         else
-            session_notice(node, job, partner, NOTICE_ASK); /* it may have settled without us */
+            lbm_exchange_round_notice(node, job, partner, NOTICE_ASK); /* it may have settled without us */
         return;
     }
     if (s->state == SESSION_MOVING && !away &&
@@ -515,7 +516,7 @@ late(struct lbm_node *node, struct job *job)
         s->deadline_us = node->now_us + PAIR_HANDOFF_US;
         return;
     }
-    session_give_up(node, job);
+    lbm_exchange_round_give_up(node, job);
 }
 
 /* ---- other topologies, time ---------------------------------------------------------------------------- */
@@ -539,22 +540,22 @@ is_near(const struct lbm_node *node, int all)
 
 /* A host that is far from what changed, and keeps its links and their colours, takes no notice. */
 void
-session_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed)
+lbm_exchange_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed)
 {
     int near = is_near(node, all);
     const uint64_t woken = job->session.woken;
     const int64_t woken_us = job->session.woken_us;
     if (job->phase < LBM_PHASE_BALANCING || (!near && !links_changed && job->level.state == LEVEL_NONE))
         return;
-    session_stop(job);
-    level_stop(job);
+    lbm_exchange_stop(job);
+    lbm_exchange_flow_stop(job);
     for (size_t i = 0; i < job->session.early.n; i++)
         job->session.early.at[i].set = 0; /* colours are others now */
     job->session.stirred |= near;
     if (near)
-        settled_number(&job->session);
+        lbm_exchange_settled_number(&job->session);
     if (job->phase == LBM_PHASE_BALANCING || near)
-        job_enter(node, job, LBM_PHASE_BALANCING);
+        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
     if (!near) { /* patience and gains count from where they did */
         job->session.woken = woken;
         job->session.woken_us = woken_us;
@@ -562,11 +563,11 @@ session_topology_changed(struct lbm_node *node, struct job *job, int all, int li
 }
 
 void
-session_timer(struct lbm_node *node, struct job *job)
+lbm_exchange_timer(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     if (job->phase == LBM_PHASE_SETTLED) {
-        settled_timer(node, job);
+        lbm_exchange_settled_timer(node, job);
         return;
     }
     if (s->state == SESSION_NONE) {
@@ -574,10 +575,10 @@ session_timer(struct lbm_node *node, struct job *job)
             open_colour(node, job);
         return;
     }
-    if (!is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
+    if (!lbm_membership_is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
         return;
     if (node->now_us >= s->deadline_us || is_away(node, s->partner))
         late(node, job);
     else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us)
-        pair_open(node, job);
+        lbm_exchange_pair_open(node, job);
 }

@@ -8,31 +8,31 @@
 #include "node/exchange/internal.h"
 
 void
-settled_weigh(const struct lbm_node *node, struct job *job)
+lbm_exchange_settled_weigh(const struct lbm_node *node, struct job *job)
 {
-    job->weighed_load = session_load(job);
+    job->weighed_load = lbm_exchange_load(job);
     job->weighed_seen = (double)job->weighed_load + job->lag;
-    job->weighed_limit = job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+    job->weighed_limit = lbm_job_limit(node, lbm_view_job(&node->view, job->id), node->host);
 }
 
 /* Take part in the session that a neighbour opens. */
 void
-settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor)
+lbm_exchange_settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor)
 {
     struct session *s = &job->session;
     s->sweep = visitor->sweep;
     s->colour = visitor->colour;
     s->partner = visitor->host;
     s->begun_us = node->now_us;
-    session_begin_visit(node, s);
+    lbm_exchange_round_begin_visit(node, s);
     visitor->set = 0;
-    pair_answer(node, job, visitor);
-    s->deadline_us = node->now_us + pace_wait_us(node, visitor->host);
+    lbm_exchange_pair_answer(node, job, visitor);
+    s->deadline_us = node->now_us + lbm_membership_wait_us(node, visitor->host);
 }
 
 /* The neighbour that has waited longest, if one still does: who waits asks again. */
 void
-settled_receive_next(struct lbm_node *node, struct job *job)
+lbm_exchange_settled_receive_next(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     struct early_open *next = NULL;
@@ -42,8 +42,9 @@ settled_receive_next(struct lbm_node *node, struct job *job)
             (next == NULL || early->heard_us < next->heard_us))
             next = early;
     }
-    if (next != NULL && is_routable(node) && lbm_view_number(&node->view, next->host) != LBM_NONE)
-        settled_receive(node, job, next);
+    if (next != NULL && lbm_membership_is_routable(node) &&
+        lbm_view_number(&node->view, next->host) != LBM_NONE)
+        lbm_exchange_settled_receive(node, job, next);
 }
 
 /* How much more than its limit wakes this host: a third of what the limit allows where so little does not
@@ -55,12 +56,12 @@ static double
 little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     int is_over = job->weighed_load > job->weighed_limit, again = node->now_us >= job->overload_us;
-    double little = ((double)job->weighed_limit - job_target(node, entry, node->host)) / LITTLE_PARTS;
+    double little = ((double)job->weighed_limit - lbm_job_target(node, entry, node->host)) / LITTLE_PARTS;
     if (job->drifts)
         return little + fmin(little, NOISE_ERRORS * job->noise);
     if (!is_over)
         job->overload_us = INT64_MAX;
-    if (again || !is_large(node))
+    if (again || !lbm_membership_is_large(node))
         return 0;
     if (is_over && job->overload_us == INT64_MAX)
         job->overload_us = node->now_us + LITTLE_US;
@@ -75,15 +76,15 @@ is_overloaded(struct lbm_node *node, struct job *job)
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const uint64_t before[2] = {job->weighed_load, job->weighed_limit};
     const double seen_before = job->weighed_seen;
-    settled_weigh(node, job);
+    lbm_exchange_settled_weigh(node, job);
     uint64_t load = job->weighed_load, limit = job->weighed_limit;
     int is_due = load > before[0] || limit < before[1] || job->weighed_seen > seen_before ||
                  node->now_us >= job->overload_us;
     double more = little_more(node, job, entry);
     if (!is_due || load <= limit || job->weighed_seen <= (double)limit + more)
         return 0;
-    outline_look(node, job);
-    if (!outline_holds(node, job))
+    lbm_mapping_remap_look(node, job);
+    if (!lbm_mapping_remap_holds(node, job))
         return 1;
     job->weighed_load = before[0]; /* it is compared again later */
     job->weighed_limit = before[1];
@@ -103,14 +104,14 @@ place_of(const struct session *s, uint32_t host)
 }
 
 void
-settled_missed(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_settled_missed(struct lbm_node *node, struct session *s, uint32_t host)
 {
     if (place_of(s, host) == s->missed.n && lbm_vec_push(&s->missed, host) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-settled_met(struct session *s, uint32_t host)
+lbm_exchange_settled_met(struct session *s, uint32_t host)
 {
     size_t at = place_of(s, host);
     if (at == s->missed.n)
@@ -128,16 +129,16 @@ to_visit(struct lbm_node *node, struct session *s)
     size_t kept = 0;
     for (size_t i = 0; i < s->missed.n; i++) {
         uint32_t host = s->missed.at[i];
-        if (session_colour(node, host) == LBM_NONE)
+        if (lbm_exchange_round_colour(node, host) == LBM_NONE)
             continue;
-        if (next == LBM_NONE && !is_absent(node, host))
+        if (next == LBM_NONE && !lbm_membership_is_absent(node, host))
             next = host;
         else
             s->missed.at[kept++] = host;
     }
     s->missed.n = kept;
     if (next != LBM_NONE)
-        settled_missed(node, s, next);
+        lbm_exchange_settled_missed(node, s, next);
     return next;
 }
 
@@ -146,20 +147,20 @@ visit(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     s->visit_us = node->now_us + VISIT_US;
-    uint32_t host = is_stuck(node) ? LBM_NONE : to_visit(node, s);
+    uint32_t host = lbm_membership_is_stuck(node) ? LBM_NONE : to_visit(node, s);
     if (host == LBM_NONE)
         return;
     s->partner = host;
-    s->colour = session_colour(node, host);
+    s->colour = lbm_exchange_round_colour(node, host);
     s->state = SESSION_OPENED;
     s->begun_us = node->now_us;
-    session_begin_visit(node, s);
-    s->deadline_us = node->now_us + pace_wait_us(node, host);
-    pair_open(node, job);
+    lbm_exchange_round_begin_visit(node, s);
+    s->deadline_us = node->now_us + lbm_membership_wait_us(node, host);
+    lbm_exchange_pair_open(node, job);
 }
 
 void
-settled_number(struct session *s)
+lbm_exchange_settled_number(struct session *s)
 {
     if (s->stirred && s->stir < UINT64_MAX)
         s->stir++;
@@ -167,21 +168,21 @@ settled_number(struct session *s)
 }
 
 void
-settled_timer(struct lbm_node *node, struct job *job)
+lbm_exchange_settled_timer(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     int meets = s->state != SESSION_NONE, is_late = meets && node->now_us >= s->deadline_us;
-    if (meets && !is_late && !is_aside(node, s->partner))
+    if (meets && !is_late && !lbm_membership_is_straggler(node, s->partner))
         return;
     if (is_late) {
-        session_stop(job); /* the other one has gone */
-        settled_receive_next(node, job);
+        lbm_exchange_stop(job); /* the other one has gone */
+        lbm_exchange_settled_receive_next(node, job);
     } else if (is_overloaded(node, job) || node->now_us >= job->cool_us) {
         if (meets)
-            session_stop(job); /* what goes over a slow link gives way */
-        gates_look(node, job);
-        settled_number(s);
-        job_enter(node, job, LBM_PHASE_BALANCING);
+            lbm_exchange_stop(job); /* what goes over a slow link gives way */
+        lbm_migration_throttle_look(node, job);
+        lbm_exchange_settled_number(s);
+        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
     } else if (!meets && s->missed.n != 0 && node->now_us >= s->visit_us) {
         visit(node, job);
     }

@@ -13,8 +13,8 @@ struct part_sums {
     uint64_t inner;      /* of these, those of the part itself */
     uint64_t work;
     uint32_t each_work; /* of every vertex, if all have the same; else 0 */
-    uint64_t weight;  /* over directions */
-    uint64_t balance; /* hashes of edges that go up, less those that go down: 0 over all parts */
+    uint64_t weight;    /* over directions */
+    uint64_t balance;   /* hashes of edges that go up, less those that go down: 0 over all parts */
 };
 
 /* On a host that reads one: of a job that is not in the log yet. */

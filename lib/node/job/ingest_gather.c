@@ -20,7 +20,7 @@ static void
 answer(struct lbm_node *node, uint32_t host, uint64_t token, uint64_t job, const char *refusal)
 {
     if (host == node->host) {
-        part_answered(node, token, job, refusal);
+        lbm_job_slice_answered(node, token, job, refusal);
         return;
     }
     char text[LBM_DIAG_TEXT_MAX] = "";
@@ -33,7 +33,7 @@ answer(struct lbm_node *node, uint32_t host, uint64_t token, uint64_t job, const
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PART_ANSWER;
     message.part_answer = &body;
-    send_peer(node, host, &message);
+    lbm_core_send(node, host, &message);
 }
 
 /* Nothing comes of it; all that have stored a part hear why. */
@@ -50,7 +50,7 @@ let_go(struct lbm_node *node, struct gathering *g, const char *why)
 }
 
 void
-gather_free(struct lbm_node *node)
+lbm_job_ingest_free(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->gatherings.n; i++) {
         lbm_vec_free(&node->gatherings.at[i]->list);
@@ -67,7 +67,7 @@ gathering_new(struct lbm_node *node, const Lbm__JobCreate *create)
     struct gathering *g = lbm_alloc(1, sizeof *g);
     if (g == NULL || lbm_vec_push(&node->gatherings, g) != LBM_OK) {
         free(g);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     g->job = lbm_rng_next(&node->rng) | 1;
@@ -121,7 +121,7 @@ misfits(const struct gathering *g, uint32_t host, const Lbm__PartBegin *begin, c
 static int
 is_refused(struct lbm_node *node, const Lbm__JobCreate *create, char why[LBM_DIAG_TEXT_MAX])
 {
-    if (!is_routable(node) || lbm_view_host(&node->view, 0) != node->host)
+    if (!lbm_membership_is_routable(node) || lbm_view_host(&node->view, 0) != node->host)
         return snprintf(why, LBM_DIAG_TEXT_MAX,
                         "host %" PRIu32 " gathers no parts just now; try again in a moment", node->host);
     if (lbm_view_job_named(&node->view, create->name) != NULL)
@@ -135,7 +135,7 @@ is_refused(struct lbm_node *node, const Lbm__JobCreate *create, char why[LBM_DIA
 }
 
 void
-gather_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation, const Lbm__PartBegin *begin)
+lbm_job_ingest_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation, const Lbm__PartBegin *begin)
 {
     char why[LBM_DIAG_TEXT_MAX];
     struct gathering *g = gathering_named(node, begin->create->name);
@@ -157,14 +157,14 @@ gather_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation, const L
     if (at < g->list.n)
         g->list.at[at] = part; /* it begins again */
     else if (lbm_vec_push(&g->list, part) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     answer(node, host, begin->token, g->job, NULL);
 }
 
 void
-on_part_begin(struct lbm_node *node, const Lbm__Peer *message)
+lbm_job_on_slice_begin(struct lbm_node *node, const Lbm__Peer *message)
 {
-    gather_begin(node, message->src, message->src_incarnation, message->part_begin);
+    lbm_job_ingest_begin(node, message->src, message->src_incarnation, message->part_begin);
 }
 
 /* ---- all parts are there ------------------------------------------------------------------------------- */
@@ -224,9 +224,9 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
 {
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     Lbm__JobPolicy policy;
-    struct job *job = job_of(node, g->job);
+    struct job *job = lbm_job_of(node, g->job);
     if (job == NULL)
-        job = job_add(node, g->job);
+        job = lbm_job_add(node, g->job);
     lbm_job_policy_put(&g->entry.policy, &policy);
     create.job = g->job;
     create.name = g->entry.name;
@@ -253,19 +253,20 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
                            : LBM_OK;
     if (err == LBM_OK) {
         fill_parts(g, &create);
-        err = begin_pending(node, job, &create);
+        err = lbm_job_store_pending(node, job, &create);
     }
     free(create.part_host);
     free(create.part_incarnation);
     free(create.part_first);
     if (err != LBM_OK) {
-        fail(node, err);
+        lbm_core_fail(node, err);
         return;
     }
     job->until_us = node->now_us + REQUEST_US;
     job->part.is_part = 0; /* if this host has one, it is the home's of the whole now */
-    persist_flush(node);   /* stored before it is proposed: a restart finds out whether the log has it */
-    job_propose(node, job);
+    lbm_core_persist_flush(
+        node); /* stored before it is proposed: a restart finds out whether the log has it */
+    lbm_job_propose(node, job);
 }
 
 static void
@@ -283,14 +284,14 @@ finish(struct lbm_node *node, struct gathering *g)
 }
 
 void
-gather_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready)
+lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready)
 {
     struct gathering *g = NULL;
     for (size_t i = 0; i < node->gatherings.n && g == NULL; i++)
         if (node->gatherings.at[i]->job == ready->job)
             g = node->gatherings.at[i];
     if (g == NULL) {
-        const struct job *job = job_of(node, ready->job);
+        const struct job *job = lbm_job_of(node, ready->job);
         int comes = lbm_view_job(&node->view, ready->job) != NULL || (job != NULL && !job->part.is_part);
         if (!comes)
             answer(node, host, 0, ready->job,
@@ -317,15 +318,15 @@ gather_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready)
 }
 
 void
-on_part_ready(struct lbm_node *node, const Lbm__Peer *message)
+lbm_job_on_slice_ready(struct lbm_node *node, const Lbm__Peer *message)
 {
-    gather_ready(node, message->src, message->part_ready);
+    lbm_job_ingest_ready(node, message->src, message->part_ready);
 }
 
 /* ---- parts that do not come ---------------------------------------------------------------------------- */
 
 void
-gather_timer(struct lbm_node *node)
+lbm_job_ingest_timer(struct lbm_node *node)
 {
     for (size_t i = node->gatherings.n; i-- > 0;) {
         struct gathering *g = node->gatherings.at[i];
@@ -343,7 +344,7 @@ gather_timer(struct lbm_node *node)
 }
 
 int64_t
-gather_deadline(const struct lbm_node *node)
+lbm_job_ingest_deadline(const struct lbm_node *node)
 {
     int64_t when = INT64_MAX;
     for (size_t i = 0; i < node->gatherings.n; i++)

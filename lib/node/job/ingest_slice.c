@@ -17,7 +17,7 @@ enum {
 /* ---- before the rows ----------------------------------------------------------------------------------- */
 
 void
-part_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
+lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
 {
     Lbm__PartBegin begin = LBM__PART_BEGIN__INIT;
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
@@ -41,13 +41,13 @@ part_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
     begin.first = upload->first;
     begin.rows = upload->rows;
     if (upload->home == node->host) {
-        gather_begin(node, node->host, node->incarnation, &begin);
+        lbm_job_ingest_begin(node, node->host, node->incarnation, &begin);
         return;
     }
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PART_BEGIN;
     message.part_begin = &begin;
-    send_peer(node, upload->home, &message);
+    lbm_core_send(node, upload->home, &message);
 }
 
 static void
@@ -55,14 +55,14 @@ refuse_job(struct lbm_node *node, uint64_t id, const char *why)
 {
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     create.job = id;
-    jobs_refused(node, &create, why);
+    lbm_job_refused(node, &create, why);
 }
 
 void
-part_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *refusal)
+lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *refusal)
 {
     if (token == 0) {
-        struct job *refused = job_of(node, job);
+        struct job *refused = lbm_job_of(node, job);
         if (refusal != NULL && refused != NULL && refused->part.is_part)
             refuse_job(node, job, refusal);
         return;
@@ -71,28 +71,28 @@ part_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *r
         struct upload *upload = node->uploads.at[i];
         if (upload->parts == 0 || upload->token != token || upload->job != 0)
             continue;
-        if (refusal == NULL && job_of(node, job) != NULL)
+        if (refusal == NULL && lbm_job_of(node, job) != NULL)
             refusal = "this host has read that part already, and waits for the others";
         if (refusal != NULL) {
-            reply_error(node, upload->client, upload->request, LBM_E_STATE, "%s", refusal);
-            submit_drop(node, upload->client);
+            lbm_core_reply_error(node, upload->client, upload->request, LBM_E_STATE, "%s", refusal);
+            lbm_job_submit_drop(node, upload->client);
         } else {
             Lbm__Response response = LBM__RESPONSE__INIT;
             upload->job = job;
-            reply(node, upload->client, upload->request, 1, &response);
+            lbm_core_reply(node, upload->client, upload->request, 1, &response);
         }
         return;
     }
 }
 
 void
-on_part_answer(struct lbm_node *node, const Lbm__Peer *message)
+lbm_job_on_slice_answer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PartAnswer *answer = message->part_answer;
     const char *refusal = answer->refusal[0] != '\0' ? answer->refusal : NULL;
-    struct job *job = job_of(node, answer->job);
+    struct job *job = lbm_job_of(node, answer->job);
     if (answer->token != 0 || (job != NULL && job->part.home == message->src))
-        part_answered(node, answer->token, answer->job, refusal);
+        lbm_job_slice_answered(node, answer->token, answer->job, refusal);
 }
 
 /* ---- the rows ------------------------------------------------------------------------------------------ */
@@ -115,7 +115,7 @@ store_pending(struct lbm_node *node, struct job *job, const struct upload *uploa
     create.part_host = &host;
     create.part_incarnation = &node->incarnation;
     create.part_first = &first;
-    return begin_pending(node, job, &create);
+    return lbm_job_store_pending(node, job, &create);
 }
 
 static enum lbm_err
@@ -123,13 +123,13 @@ store_rows(struct lbm_node *node, struct job *job, const struct upload *upload)
 {
     struct lbm_rng rng;
     lbm_rng_stream(&rng, upload->seed, upload->first);
-    return begin_rows(node, job, upload->first, upload->vertices, &rng);
+    return lbm_job_store_rows(node, job, upload->first, upload->vertices, &rng);
 }
 
 void
-part_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g)
+lbm_job_slice_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g)
 {
-    struct job *job = job_add(node, upload->job);
+    struct job *job = lbm_job_add(node, upload->job);
     if (job == NULL)
         return;
     job->guest = g;
@@ -141,17 +141,17 @@ part_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g)
                               .rows = upload->rows,
                               .tell_us = node->now_us};
     if (store_pending(node, job, upload) != LBM_OK || store_rows(node, job, upload) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* After a restart: of the job only its packed command is known, and what its rows are. */
 void
-part_recover(struct job *job)
+lbm_job_slice_recover(struct job *job)
 {
     Lbm__Command *command = NULL;
     struct lbm_diag diag;
     if (lbm_wire_unpack_command(job->pending, job->pending_len, &command, &diag) != LBM_OK)
-        return; /* job_propose says so */
+        return; /* lbm_job_propose says so */
     const Lbm__JobCreate *create =
         command->what_case == LBM__COMMAND__WHAT_JOB_CREATE ? command->job_create : NULL;
     if (create != NULL && create->n_part_host == 1 && create->home_incarnation == 0)
@@ -205,13 +205,13 @@ tell(struct lbm_node *node, struct job *job)
     ready.weight = sums->weight;
     ready.balance = sums->balance;
     if (job->part.home == node->host) {
-        gather_ready(node, node->host, &ready);
+        lbm_job_ingest_ready(node, node->host, &ready);
         return;
     }
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PART_READY;
     message.part_ready = &ready;
-    send_peer(node, job->part.home, &message);
+    lbm_core_send(node, job->part.home, &message);
 }
 
 /* One that is evicted and not yet adopted may come back, and propose the job. */
@@ -226,13 +226,13 @@ is_gone_for_good(const struct lbm_node *node, uint32_t home)
 }
 
 void
-part_timer(struct lbm_node *node, struct job *job)
+lbm_job_slice_timer(struct lbm_node *node, struct job *job)
 {
     struct part *part = &job->part;
     if (job->guest != NULL && node->persisted >= job->guest_id && part->is_part)
-        job_free_guest(job); /* the store has read it */
+        lbm_job_free_guest(job); /* the store has read it */
     if (!part->is_part) {
-        job_propose(node, job);
+        lbm_job_propose(node, job);
         return;
     }
     if (node->now_us < part->tell_us)
@@ -254,7 +254,7 @@ part_timer(struct lbm_node *node, struct job *job)
 }
 
 int64_t
-part_deadline(const struct job *job)
+lbm_job_slice_deadline(const struct job *job)
 {
     return job->part.is_part ? job->part.tell_us : INT64_MAX;
 }
@@ -262,9 +262,9 @@ part_deadline(const struct job *job)
 /* ---- the log has it ------------------------------------------------------------------------------------ */
 
 void
-part_created(struct lbm_node *node, const Lbm__JobCreate *create)
+lbm_job_slice_created(struct lbm_node *node, const Lbm__JobCreate *create)
 {
-    struct job *job = create->n_part_host != 0 ? job_of(node, create->job) : NULL;
+    struct job *job = create->n_part_host != 0 ? lbm_job_of(node, create->job) : NULL;
     for (size_t i = 0; job != NULL && i < job->shard.vertices.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         for (uint32_t k = 0; k < vertex->degree; k++) {

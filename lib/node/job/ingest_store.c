@@ -7,7 +7,7 @@
 #include "node/core/internal.h"
 
 enum lbm_err
-begin_pending(struct lbm_node *node, struct job *job, const Lbm__JobCreate *create)
+lbm_job_store_pending(struct lbm_node *node, struct job *job, const Lbm__JobCreate *create)
 {
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_JOB_CREATE;
@@ -28,12 +28,13 @@ begin_pending(struct lbm_node *node, struct job *job, const Lbm__JobCreate *crea
     job->pending = pending;
     job->pending_len = op.as.state.len;
     job->stored = LBM_JOB_PENDING;
-    persist(node, op);
+    lbm_core_persist(node, op);
     return LBM_OK;
 }
 
 enum lbm_err
-begin_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whole, struct lbm_rng *places)
+lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whole,
+                   struct lbm_rng *places)
 {
     const struct lbm_graph *g = job->guest;
     struct lbm_persist_op guest = {.kind = LBM_PERSIST_GUEST, .job = job->id};
@@ -41,7 +42,7 @@ begin_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whol
     guest.as.guest.seq = node->stream.seq + 1;
     guest.as.guest.first = first;
     guest.as.guest.whole = whole;
-    persist(node, guest);
+    lbm_core_persist(node, guest);
     for (uint32_t v = 0; v < g->n && node->failed == LBM_OK; v++) {
         struct lbm_half *half = lbm_alloc(g->offset[v + 1] - g->offset[v], sizeof *half);
         if (half == NULL)
@@ -54,10 +55,10 @@ begin_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whol
             return LBM_E_NOMEM;
         }
         node->stream.seq = row.seq;
-        stream_push(node, row.seq, job->id, row.vertex);
+        lbm_replication_push(node, row.seq, job->id, row.vertex);
     }
     job->pending_seq = node->stream.seq;
     job->guest_id = node->persist_id;
-    persist_flush(node);
+    lbm_core_persist_flush(node);
     return LBM_OK;
 }

@@ -9,7 +9,7 @@
 #include "node/core/internal.h"
 
 struct job *
-job_of(const struct lbm_node *node, uint64_t id)
+lbm_job_of(const struct lbm_node *node, uint64_t id)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->id == id)
@@ -18,12 +18,12 @@ job_of(const struct lbm_node *node, uint64_t id)
 }
 
 struct job *
-job_add(struct lbm_node *node, uint64_t id)
+lbm_job_add(struct lbm_node *node, uint64_t id)
 {
     struct job *job = lbm_alloc(1, sizeof *job);
     if (job == NULL || lbm_vec_push(&node->jobs, job) != LBM_OK) {
         free(job);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     job->id = id;
@@ -37,7 +37,7 @@ job_add(struct lbm_node *node, uint64_t id)
 }
 
 void
-job_free_guest(struct job *job)
+lbm_job_free_guest(struct job *job)
 {
     if (job->guest != NULL)
         lbm_graph_free(job->guest);
@@ -52,16 +52,16 @@ job_free_guest(struct job *job)
 static void
 job_free(struct job *job)
 {
-    job_free_guest(job);
+    lbm_job_free_guest(job);
     lbm_shard_free(&job->shard);
     lbm_vec_free(&job->region_host);
     lbm_vec_free(&job->region_weight);
-    frame_free(job);
-    outline_free(&job->outline);
-    usual_free(&job->usual);
+    lbm_mapping_normalization_free(job);
+    lbm_mapping_coarse_free(&job->outline);
+    lbm_mapping_baseline_free(&job->usual);
     lbm_vec_free(&job->askers);
     lbm_vec_free(&job->out);
-    wishes_free(&job->wishes);
+    lbm_migration_queue_free(&job->wishes);
     lbm_vec_free(&job->unfinished);
     lbm_vec_free(&job->tombstones);
     lbm_vec_free(&job->releasing);
@@ -76,7 +76,7 @@ job_free(struct job *job)
     lbm_vec_free(&job->session.quiet);
     lbm_vec_free(&job->session.missed);
     lbm_vec_free(&job->session.promises);
-    level_free(&job->level);
+    lbm_exchange_flow_free(&job->level);
     free(job);
 }
 
@@ -88,17 +88,17 @@ is_read(const struct lbm_node *node, const struct job *job)
 }
 
 void
-job_remove(struct lbm_node *node, uint64_t id)
+lbm_job_remove(struct lbm_node *node, uint64_t id)
 {
     for (size_t i = 0; i < node->jobs.n; i++) {
         struct job *job = node->jobs.at[i];
         if (job->id != id)
             continue;
-        stream_job_gone(node, job);
+        lbm_replication_job_gone(node, job);
         if (!is_read(node, job))
             job_free(job);
         else if (lbm_vec_push(&node->removed, job) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
         memmove(&node->jobs.at[i], &node->jobs.at[i + 1], (node->jobs.n - i - 1) * sizeof *node->jobs.at);
         node->jobs.n--;
         return;
@@ -106,7 +106,7 @@ job_remove(struct lbm_node *node, uint64_t id)
 }
 
 struct job *
-job_removed(const struct lbm_node *node, uint64_t id)
+lbm_job_removed(const struct lbm_node *node, uint64_t id)
 {
     for (size_t i = 0; i < node->removed.n; i++)
         if (node->removed.at[i]->id == id)
@@ -115,7 +115,7 @@ job_removed(const struct lbm_node *node, uint64_t id)
 }
 
 void
-jobs_forget(struct lbm_node *node)
+lbm_job_forget_removed(struct lbm_node *node)
 {
     size_t kept = 0;
     for (size_t i = 0; i < node->removed.n; i++)
@@ -127,7 +127,7 @@ jobs_forget(struct lbm_node *node)
 }
 
 void
-jobs_free(struct lbm_node *node)
+lbm_job_free_all(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
         job_free(node->jobs.at[i]);
@@ -138,14 +138,14 @@ jobs_free(struct lbm_node *node)
 }
 
 const struct pulse *
-pulse_known(const struct job *job, uint32_t host)
+lbm_job_report_known(const struct job *job, uint32_t host)
 {
     uint32_t at = lbm_idmap_get(&job->pulse_at, host);
     return at != LBM_NONE ? &job->pulses.at[at] : NULL;
 }
 
 struct pulse *
-pulse_of(struct job *job, uint32_t host)
+lbm_job_report_of(struct job *job, uint32_t host)
 {
     uint32_t at = lbm_idmap_get(&job->pulse_at, host);
     if (at != LBM_NONE)
@@ -166,24 +166,24 @@ is_home(const struct lbm_node *node, const struct job *job)
 }
 
 double
-job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
+lbm_job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
     double all = node->view.active_whole;
     uint32_t number = lbm_view_number(&node->view, host);
     return all > 0 && number != LBM_NONE
-               ? (double)load_whole(node, entry) * node->view.active_capacity.at[number] / all
+               ? (double)lbm_exchange_load_whole(node, entry) * node->view.active_capacity.at[number] / all
                : 0;
 }
 
-/* Of equal vertices the bound in whole ones, the target rounded up at least; else the bound, at least the target and
- * a vertex of mean weight: a host cannot know how whole vertices fit on others, and a single move must fit. In
- * other units of weight the same vertices are within it. */
+/* Of equal vertices the bound in whole ones, the target rounded up at least; else the bound, at least the
+ * target and a vertex of mean weight: a host cannot know how whole vertices fit on others, and a single move
+ * must fit. In other units of weight the same vertices are within it. */
 uint64_t
-job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
+lbm_job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
 {
-    double target = job_target(node, entry, host);
-    uint64_t whole = load_whole(node, entry);
-    uint32_t count = load_count(node, entry);
+    double target = lbm_job_target(node, entry, host);
+    uint64_t whole = lbm_exchange_load_whole(node, entry);
+    uint32_t count = lbm_exchange_load_count(node, entry);
     int is_equal = whole == (uint64_t)entry->each_work * count || whole <= count;
     double unit = is_equal && whole > count ? entry->each_work : 1,
            vertex = is_equal ? 0 : (double)whole / count;
@@ -197,7 +197,7 @@ job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32
 static void
 recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
 {
-    struct job *job = job_add(node, recovered->job);
+    struct job *job = lbm_job_add(node, recovered->job);
     if (job == NULL)
         return;
     job->stored = recovered->state;
@@ -207,16 +207,17 @@ recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
     job->pending = lbm_copy(recovered->command, recovered->len, 1);
     job->pending_len = recovered->len;
     if (job->pending == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     else
-        part_recover(job);
+        lbm_job_slice_recover(job);
 }
 
 void
-job_propose(struct lbm_node *node, struct job *job)
+lbm_job_propose(struct lbm_node *node, struct job *job)
 {
     const struct stream *s = &node->stream;
-    if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up || !is_alive(node) ||
+    if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up ||
+        !lbm_replication_is_alive(node) ||
         (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
         return;
     Lbm__Command *command = NULL;
@@ -224,18 +225,18 @@ job_propose(struct lbm_node *node, struct job *job)
     job->proposed = 1;
     enum lbm_err err = lbm_wire_unpack_command(job->pending, job->pending_len, &command, &diag);
     if (err != LBM_OK) {
-        note(node, LBM_NOTE_ERROR, "stored job cannot be read: %.200s", diag.text);
-        fail(node, LBM_E_CORRUPT);
+        lbm_core_note(node, LBM_NOTE_ERROR, "stored job cannot be read: %.200s", diag.text);
+        lbm_core_fail(node, LBM_E_CORRUPT);
         return;
     }
     int64_t until_us = node->now_us + REQUEST_US; /* its client waits for more than the log */
     until_us = until_us < job->until_us ? until_us : job->until_us;
-    (void)log_append_until(node, command, job->until_us != 0 ? until_us : INT64_MAX);
+    (void)lbm_log_append_until(node, command, job->until_us != 0 ? until_us : INT64_MAX);
     lbm__command__free_unpacked(command, NULL);
 }
 
 void
-jobs_start(struct lbm_node *node, struct lbm_recovered *recovered)
+lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered)
 {
     for (size_t i = 0; i < recovered->jobs.n && node->failed == LBM_OK; i++)
         recover_job(node, &recovered->jobs.at[i]);
@@ -243,28 +244,29 @@ jobs_start(struct lbm_node *node, struct lbm_recovered *recovered)
     for (size_t i = 0; i < recovered->rows.n && node->failed == LBM_OK; i++) {
         struct lbm_row *row = &recovered->rows.at[i];
         if (job == NULL || job->id != row->job)
-            job = job_of(node, row->job);
+            job = lbm_job_of(node, row->job);
         if (job == NULL) {
-            note(node, LBM_NOTE_ERROR, "stored vertex %" PRIu32 " belongs to no stored job", row->vertex);
-            fail(node, LBM_E_CORRUPT);
+            lbm_core_note(node, LBM_NOTE_ERROR, "stored vertex %" PRIu32 " belongs to no stored job",
+                          row->vertex);
+            lbm_core_fail(node, LBM_E_CORRUPT);
         } else if (lbm_shard_put(&job->shard, row) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
         } else {
             uint32_t slot = (uint32_t)job->shard.vertices.n - 1;
             job->shard.vertices.at[slot].since_us = node->now_us;
             if (job->shard.vertices.at[slot].seq > job->pending_seq)
                 job->pending_seq = job->shard.vertices.at[slot].seq;
-            record_list(node, job, slot);
+            lbm_records_list(node, job, slot);
         }
     }
 }
 
 void
-job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state)
+lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB, .job = job->id};
     op.as.state.state = job->stored = state;
-    persist(node, op);
+    lbm_core_persist(node, op);
 }
 
 static void
@@ -273,10 +275,10 @@ answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const c
     if (job->client == 0)
         return;
     if (code != LBM_OK) {
-        reply_error(node, job->client, job->client_request, code, "%s", text);
+        lbm_core_reply_error(node, job->client, job->client_request, code, "%s", text);
     } else {
         Lbm__Response response = LBM__RESPONSE__INIT;
-        reply(node, job->client, job->client_request, 1, &response);
+        lbm_core_reply(node, job->client, job->client_request, 1, &response);
     }
     job->client = 0;
 }
@@ -294,16 +296,16 @@ recover_frame(struct job *job, const struct lbm_job_entry *entry)
 }
 
 void
-jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
+lbm_job_created(struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    struct job *job = job_of(node, entry->job);
+    struct job *job = lbm_job_of(node, entry->job);
     int known = job != NULL;
     if (job == NULL)
-        job = job_add(node, entry->job);
+        job = lbm_job_add(node, entry->job);
     if (job == NULL)
         return;
     if (!known || job->stored == LBM_JOB_PENDING)
-        job_store_state(node, job, LBM_JOB_SUBMITTED);
+        lbm_job_store_state(node, job, LBM_JOB_SUBMITTED);
     free(job->pending);
     job->pending = NULL;
     job->part.is_part = 0;
@@ -316,65 +318,67 @@ jobs_created(struct lbm_node *node, const struct lbm_job_entry *entry)
     if (job->phase == LBM_PHASE_PLACED)
         recover_frame(job, entry);
     job->tick_us = node->now_us;
-    policy_tell_unknown(node, entry);
+    lbm_exchange_policy_tell_unknown(node, entry);
     answer_submit(node, job, LBM_OK, "");
 }
 
 void
-jobs_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why)
+lbm_job_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why)
 {
-    struct job *job = job_of(node, create->job);
+    struct job *job = lbm_job_of(node, create->job);
     if (lbm_view_job(&node->view, create->job) != NULL)
         return; /* a repeated append of a job that was taken */
     if (job != NULL)
         answer_submit(node, job, LBM_E_EXISTS, why);
-    jobs_deleted(node, create->job);
+    lbm_job_deleted(node, create->job);
 }
 
 /* It is dropped at once if the log cannot have it, else as soon as that is known (jobs_overdue). */
 void
-jobs_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
+lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
 {
-    struct job *job = job_of(node, id);
+    struct job *job = lbm_job_of(node, id);
     if (job == NULL || lbm_view_job(&node->view, id) != NULL)
         return;
     if (at != 0) {
         job->dropped_at = at;
         job->until_us = 0;
-        answer_submit(node, job, LBM_E_TIMEOUT,
-                      "the control log has not said in time whether it has the job: lbctl jobs tells, once it can "
-                      "be written again");
+        answer_submit(
+            node, job, LBM_E_TIMEOUT,
+            "the control log has not said in time whether it has the job: lbctl jobs tells, once it can "
+            "be written again");
         return;
     }
-    answer_submit(node, job, LBM_E_TIMEOUT,
-                  "the control log could not be written in time: there is no job, and there will be none; see lbctl "
-                  "status");
-    jobs_deleted(node, id);
+    answer_submit(
+        node, job, LBM_E_TIMEOUT,
+        "the control log could not be written in time: there is no job, and there will be none; see lbctl "
+        "status");
+    lbm_job_deleted(node, id);
 }
 
 void
-jobs_deleted(struct lbm_node *node, uint64_t id)
+lbm_job_deleted(struct lbm_node *node, uint64_t id)
 {
-    struct job *job = job_of(node, id);
-    int is_held = replicas_job_deleted(node, id);
+    struct job *job = lbm_job_of(node, id);
+    int is_held = lbm_replication_replicas_job_deleted(node, id);
     struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
     if (job != NULL || is_held)
-        persist(node, op);
+        lbm_core_persist(node, op);
     if (job == NULL)
         return;
-    application_job_deleted(node, id);
-    record_drop_job(node, id);
-    job_remove(node, id);
+    lbm_application_job_deleted(node, id);
+    lbm_records_drop_job(node, id);
+    lbm_job_remove(node, id);
 }
 
 void
-jobs_lost(struct lbm_node *node)
+lbm_job_lost_all(struct lbm_node *node)
 {
     while (node->jobs.n != 0) {
         struct job *job = node->jobs.at[0];
         answer_submit(node, job, LBM_E_STATE,
                       "this host was evicted before the job was taken; submit it again");
-        job_remove(node, job->id);
+        lbm_job_remove(node, job->id);
     }
 }
 
@@ -411,12 +415,12 @@ is_balancing(const struct lbm_node *node)
 }
 
 void
-jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
+lbm_job_view_changed(struct lbm_node *node, int topology_changed, int all)
 {
-    int links_changed = topology_changed && is_balancing(node) && session_links_changed(node);
+    int links_changed = topology_changed && is_balancing(node) && lbm_exchange_links_changed(node);
     for (size_t i = 0; i < node->jobs.n; i++) {
         struct job *job = node->jobs.at[i];
-        handoff_view_changed(node, job);
+        lbm_migration_view_changed(node, job);
         if (is_home(node, job) && job->phase == LBM_PHASE_PLACED && job->tick_us == INT64_MAX)
             job->tick_us = node->now_us; /* a home by inheritance */
         job->finish_us = job->unfinished.n != 0 && job->finish_us > node->now_us + PING_US
@@ -425,12 +429,12 @@ jobs_view_changed(struct lbm_node *node, int topology_changed, int all)
         if (!topology_changed)
             continue;
         if (is_touched(node, job, all))
-            ghosts_are_due(job, GHOSTS_ALL);
+            lbm_mapping_ghosts_due(job, GHOSTS_ALL);
         if (node->caught_up)
             drop_wishes(node, job);
         if (node->caught_up && job->phase >= LBM_PHASE_BALANCING)
-            pinned_look(node, job);
-        session_topology_changed(node, job, all, links_changed);
+            lbm_migration_pinned_look(node, job);
+        lbm_exchange_topology_changed(node, job, all, links_changed);
     }
 }
 
@@ -449,7 +453,7 @@ store_positions(struct lbm_node *node, struct job *job)
     if (op.as.plan.vertex == NULL || op.as.plan.position == NULL) {
         free(op.as.plan.vertex);
         free(op.as.plan.position);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     lbm_shard_write_back(&job->shard);
@@ -461,16 +465,16 @@ store_positions(struct lbm_node *node, struct job *job)
         memcpy(&op.as.plan.position[(size_t)at++ * m], vertex->x, m * sizeof(double));
     }
     LBM_ASSERT(at == n);
-    persist(node, op);
+    lbm_core_persist(node, op);
 }
 
 void
-job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
+lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (job->phase != phase)
-        note(node, LBM_NOTE_DEBUG, "job %s: %s, %" PRIu32 " vertices here", entry != NULL ? entry->name : "?",
-             lbm_phase_name(phase), job->shard.n_own);
+        lbm_core_note(node, LBM_NOTE_DEBUG, "job %s: %s, %" PRIu32 " vertices here",
+                      entry != NULL ? entry->name : "?", lbm_phase_name(phase), job->shard.n_own);
     int mapped = job->phase == LBM_PHASE_MAPPING;
     job->phase = phase;
     if (phase != LBM_PHASE_BALANCING)
@@ -482,7 +486,7 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         job->ready = 0;
         job->calm = 0;
         job->sweeps = 0;
-        ghosts_are_due(job, GHOSTS_ALL);
+        lbm_mapping_ghosts_due(job, GHOSTS_ALL);
         job->checkpoint_us = node->now_us + CHECKPOINT_US;
         break;
     case LBM_PHASE_BALANCING:
@@ -490,12 +494,12 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         if (mapped) {
             lbm_vec_free(&job->outline.vertex);
             lbm_vec_free(&job->outline.cluster);
-            frame_free(job);
+            lbm_mapping_normalization_free(job);
             store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
         }
-        pinned_look(node, job);
-        if (!level_begin(node, job))
-            session_start(node, job);
+        lbm_migration_pinned_look(node, job);
+        if (!lbm_exchange_flow_begin(node, job))
+            lbm_exchange_start(node, job);
         break;
     case LBM_PHASE_SETTLED:
         job->was_settled = 1;
@@ -508,16 +512,16 @@ job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
 }
 
 int
-job_is_ready(const struct lbm_node *node, const struct job *job)
+lbm_job_is_ready(const struct lbm_node *node, const struct job *job)
 {
-    int is_at_rest = job->session.missed.n == 0 && !outline_holds(node, job);
+    int is_at_rest = job->session.missed.n == 0 && !lbm_mapping_remap_holds(node, job);
     return job->phase == LBM_PHASE_SETTLED ? is_at_rest : job->ready;
 }
 
 static enum lbm_phase
 phase_at(const struct job *job, uint32_t host)
 {
-    const struct pulse *pulse = pulse_known(job, host);
+    const struct pulse *pulse = lbm_job_report_known(job, host);
     return pulse != NULL ? pulse->phase : LBM_PHASE_SUBMITTED;
 }
 
@@ -528,9 +532,9 @@ all_ready(const struct lbm_node *node, const struct job *job)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
-            is_left_out(node, member->host))
+            lbm_membership_is_left_out(node, member->host))
             continue;
-        const struct pulse *pulse = pulse_known(job, member->host);
+        const struct pulse *pulse = lbm_job_report_known(job, member->host);
         int is_there =
             pulse != NULL && (pulse->phase >= LBM_PHASE_BALANCING ||
                               (pulse->ready && (!job->outlined || pulse->frame >= job->frame_seq)));
@@ -544,15 +548,15 @@ static void
 waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     if (entry->home == node->host) {
-        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up && is_routable(node) &&
-            all_adopted(node))
-            plan_begin(node, job, entry);
+        if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up &&
+            lbm_membership_is_routable(node) && lbm_replication_takeovers_done(node))
+            lbm_job_plan_begin(node, job, entry);
         else if (job->stored == LBM_JOB_PLACED && job->phase == LBM_PHASE_SUBMITTED)
-            job_enter(node, job, LBM_PHASE_PLACED); /* a home by inheritance, after a restart */
+            lbm_job_enter(node, job, LBM_PHASE_PLACED); /* a home by inheritance, after a restart */
     } else if (job->heard_phase >= LBM_PHASE_MAPPING) {
-        job_enter(node, job, LBM_PHASE_MAPPING);
+        lbm_job_enter(node, job, LBM_PHASE_MAPPING);
     } else if (phase_at(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
-        job_enter(node, job, LBM_PHASE_PLACED);
+        lbm_job_enter(node, job, LBM_PHASE_PLACED);
     }
 }
 
@@ -566,25 +570,25 @@ placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     if (node->now_us < job->tick_us)
         return;
     job->tick_us = node->now_us + PLACING_TICK_US;
-    uint32_t waiting = wishes_pump(node, job);
-    if (follows_regions(job, entry) || (waiting == 0 && !handoff_waits(node, job)))
-        job_enter(node, job, LBM_PHASE_MAPPING);
+    uint32_t waiting = lbm_migration_queue_pump(node, job);
+    if (follows_regions(job, entry) || (waiting == 0 && !lbm_migration_waits(node, job)))
+        lbm_job_enter(node, job, LBM_PHASE_MAPPING);
 }
 
 static void
 job_timer(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    if (!is_alive(node))
+    if (!lbm_replication_is_alive(node))
         return;
     if (entry == NULL) { /* PENDING: not in the log yet */
-        part_timer(node, job);
+        lbm_job_slice_timer(node, job);
         return;
     }
-    load_timer(node, job);
-    handoff_timer(node, job);
-    finish_timer(node, job);
-    edges_timer(node, job);
+    lbm_exchange_load_timer(node, job);
+    lbm_migration_timer(node, job);
+    lbm_migration_completion_timer(node, job);
+    lbm_application_edges_timer(node, job);
     switch (job->phase) {
     case LBM_PHASE_SUBMITTED:
         waiting_timer(node, job, entry);
@@ -593,36 +597,37 @@ job_timer(struct lbm_node *node, struct job *job)
         placed_timer(node, job, entry);
         break;
     case LBM_PHASE_MAPPING:
-        mapping_timer(node, job);
+        lbm_mapping_timer(node, job);
         if (!job->ready || !all_ready(node, job))
             job->ready_us = 0;
         else if (job->ready_us == 0)
             job->ready_us = node->now_us;
         if (job->ready && (job->heard_phase >= LBM_PHASE_BALANCING ||
                            (job->ready_us != 0 && node->now_us - job->ready_us >= READY_US &&
-                            !outline_waits(node, job, entry))))
-            job_enter(node, job, LBM_PHASE_BALANCING);
+                            !lbm_mapping_coarse_waits(node, job, entry))))
+            lbm_job_enter(node, job, LBM_PHASE_BALANCING);
         break;
     case LBM_PHASE_BALANCING:
     case LBM_PHASE_SETTLED:
-        pinned_timer(node, job);
-        outline_again_timer(node, job, entry);
+        lbm_migration_pinned_timer(node, job);
+        lbm_mapping_remap_timer(node, job, entry);
         if (job->level.state != LEVEL_NONE)
-            level_timer(node, job);
+            lbm_exchange_flow_timer(node, job);
         else
-            session_timer(node, job);
+            lbm_exchange_timer(node, job);
         break;
     case LBM_PHASE_COUNT:
         break;
     }
-    ghosts_timer(node, job);
+    lbm_mapping_ghosts_timer(node, job);
     if (node->now_us >= job->checkpoint_us) {
         job->checkpoint_us = node->now_us + CHECKPOINT_US;
         store_positions(node, job);
     }
 }
 
-/* Jobs that were to be in the log by now, and were not even proposed; and those that it cannot have any more. */
+/* Jobs that were to be in the log by now, and were not even proposed; and those that it cannot have any more.
+ */
 static void
 jobs_overdue(struct lbm_node *node)
 {
@@ -631,16 +636,16 @@ jobs_overdue(struct lbm_node *node)
         if (job->pending == NULL || job->part.is_part)
             continue;
         if (job->until_us != 0 && !job->proposed && node->now_us > job->until_us)
-            jobs_given_up(node, job->id, 0);
+            lbm_job_given_up(node, job->id, 0);
         else if (job->dropped_at != 0 && node->view.index >= job->dropped_at)
-            jobs_deleted(node, job->id);
+            lbm_job_deleted(node, job->id);
     }
 }
 
 void
-jobs_timer(struct lbm_node *node)
+lbm_job_timer(struct lbm_node *node)
 {
-    gather_timer(node);
+    lbm_job_ingest_timer(node);
     jobs_overdue(node);
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK;) {
         struct job *job = node->jobs.at[i];
@@ -655,12 +660,12 @@ job_deadline(const struct job *job)
     int64_t when = job->offers_us < job->checkpoint_us ? job->offers_us : job->checkpoint_us;
     when = job->finish_us < when ? job->finish_us : when;
     when = job->collect_us < when ? job->collect_us : when;
-    when = edges_deadline(job) < when ? edges_deadline(job) : when;
+    when = lbm_application_edges_deadline(job) < when ? lbm_application_edges_deadline(job) : when;
     when = job->load_us < when ? job->load_us : when;
     if (job->phase == LBM_PHASE_PLACED || job->phase == LBM_PHASE_MAPPING)
         when = job->tick_us < when ? job->tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING)
-        when = outline_again_deadline(job) < when ? outline_again_deadline(job) : when;
+        when = lbm_mapping_remap_deadline(job) < when ? lbm_mapping_remap_deadline(job) : when;
     if (job->phase >= LBM_PHASE_BALANCING)
         when = job->pinned_us < when ? job->pinned_us : when;
     int is_levelling = job->level.state != LEVEL_NONE;
@@ -673,23 +678,24 @@ job_deadline(const struct job *job)
     if (job->phase == LBM_PHASE_SETTLED && job->session.state == SESSION_NONE)
         when = job->cool_us < when ? job->cool_us : when;
     if (job->phase >= LBM_PHASE_MAPPING)
-        when = ghosts_deadline(job) < when ? ghosts_deadline(job) : when;
+        when = lbm_mapping_ghosts_deadline(job) < when ? lbm_mapping_ghosts_deadline(job) : when;
     return when;
 }
 
 int64_t
-jobs_deadline(const struct lbm_node *node)
+lbm_job_deadline(const struct lbm_node *node)
 {
-    int64_t when = gather_deadline(node);
+    int64_t when = lbm_job_ingest_deadline(node);
     for (size_t i = 0; i < node->jobs.n; i++) {
         const struct job *job = node->jobs.at[i];
-        int may_be_overdue = job->pending != NULL && job->until_us != 0 && !job->proposed && !job->part.is_part;
+        int may_be_overdue =
+            job->pending != NULL && job->until_us != 0 && !job->proposed && !job->part.is_part;
         when = may_be_overdue && job->until_us < when ? job->until_us + 1 : when;
     }
-    for (size_t i = 0; i < node->jobs.n && is_alive(node); i++) {
+    for (size_t i = 0; i < node->jobs.n && lbm_replication_is_alive(node); i++) {
         /* only the log can wake what is not in it, unless it is a part */
         int is_logged = lbm_view_job(&node->view, node->jobs.at[i]->id) != NULL;
-        int64_t own = is_logged ? job_deadline(node->jobs.at[i]) : part_deadline(node->jobs.at[i]);
+        int64_t own = is_logged ? job_deadline(node->jobs.at[i]) : lbm_job_slice_deadline(node->jobs.at[i]);
         when = own < when ? own : when;
     }
     return when;

@@ -19,7 +19,7 @@ plan_whole(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_
     options.imbalance = task->imbalance;
     options.parallel = parallel;
     if (task->current != NULL)
-        return plan_task_again(task, &options, plan);
+        return lbm_job_plan_remap(task, &options, plan);
     return lbm_plan_make_best(task->graph, task->hosts, &options, task->tries, plan, &diag);
 }
 

@@ -36,7 +36,8 @@ number_pins(const struct job *job, struct lbm_graph *g)
 }
 
 void
-plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_start start)
+lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                 enum lbm_start start)
 {
     struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
     int is_draw = job->outline.state == OUTLINE_DRAWING, is_again = job->outline.again && !is_draw;
@@ -45,7 +46,7 @@ plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
     effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
     if (effect.as.plan == NULL || lbm_vec_push(&node->out->list, effect) != LBM_OK) {
         free(effect.as.plan);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     *effect.as.plan = (struct lbm_plan_task){.job = job->id,
@@ -56,7 +57,7 @@ plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
                                              .home = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
                                              .current = is_again ? job->plan_current : NULL,
-                                             .usual = is_again ? usual_of(job) : NULL,
+                                             .usual = is_again ? lbm_mapping_baseline_of(job) : NULL,
                                              .is_draw = is_draw,
                                              .hosts = &job->plan_hosts};
     job->planning = 1;
@@ -64,15 +65,15 @@ plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
 }
 
 void
-plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_diag diag;
     /* A home by inheritance, or of a guest in parts, or applications have changed the guest: what is there is
      * mapped from there. */
     if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_OUTLINE) {
-        job_free_guest(job);
-        job_store_state(node, job, LBM_JOB_PLACED);
-        job_enter(node, job, LBM_PHASE_PLACED);
+        lbm_job_free_guest(job);
+        lbm_job_store_state(node, job, LBM_JOB_PLACED);
+        lbm_job_enter(node, job, LBM_PHASE_PLACED);
         return;
     }
     if (job->guest == NULL) { /* after a restart: the rows are the guest */
@@ -80,18 +81,18 @@ plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
         if (job->guest == NULL || lbm_shard_whole(&job->shard, entry->vertices, job->guest) != LBM_OK) {
             free(job->guest);
             job->guest = NULL;
-            fail(node, LBM_E_CORRUPT);
+            lbm_core_fail(node, LBM_E_CORRUPT);
             return;
         }
     }
     if (lbm_view_build_hosts(&node->view, &job->plan_hosts, &diag) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     for (uint32_t p = 0; p < job->plan_hosts.n; p++)
         if (lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p)) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
-    plan_ask(node, job, entry, (enum lbm_start)lbm_job_start(entry));
+            lbm_core_fail(node, LBM_E_NOMEM);
+    lbm_job_plan_ask(node, job, entry, (enum lbm_start)lbm_job_start(entry));
 }
 
 /* Position and wish of vertex v as the plan has them. Soft: the record's rank stays. */
@@ -100,10 +101,10 @@ put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm
             const uint8_t *anchored)
 {
     uint32_t to = job->plan_ids.at[plan->part[v]];
-    struct lbm_vertex *vertex = record_of(job, v);
+    struct lbm_vertex *vertex = lbm_records_of(job, v);
     LBM_ASSERT(vertex != NULL);
     vertex->wish = to == node->host ? LBM_NONE : to;
-    wishes_changed(job);
+    lbm_migration_queue_changed(job);
     vertex->anchored = anchored != NULL && anchored[v];
     memcpy(vertex->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
     for (uint32_t i = 0; i < vertex->degree; i++)
@@ -123,55 +124,56 @@ store_plan(struct lbm_node *node, struct job *job, const struct lbm_plan *plan, 
         free(op.as.plan.position);
         free(op.as.plan.anchored);
         free(op.as.plan.host);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     for (uint32_t v = 0; v < plan->n; v++) {
         uint32_t to = job->plan_ids.at[plan->part[v]];
         op.as.plan.host[v] = to == node->host ? LBM_NONE : to;
     }
-    persist(node, op);
-    job_store_state(node, job, LBM_JOB_PLACED);
+    lbm_core_persist(node, op);
+    lbm_job_store_state(node, job, LBM_JOB_PLACED);
 }
 
 void
-on_planned(struct lbm_node *node, const struct lbm_event *event)
+lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
 {
     struct lbm_plan *plan = event->as.planned.plan;
-    struct job *removed = job_removed(node, event->as.planned.job),
-               *job = removed == NULL ? job_of(node, event->as.planned.job) : NULL;
+    struct job *removed = lbm_job_removed(node, event->as.planned.job),
+               *job = removed == NULL ? lbm_job_of(node, event->as.planned.job) : NULL;
     const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
     LBM_ASSERT(job == NULL || entry != NULL);
     if (job != NULL)
         job->planning = 0;
     if (removed != NULL) { /* cancelled meanwhile */
         removed->planning = 0;
-        jobs_forget(node);
+        lbm_job_forget_removed(node);
     }
     if (job != NULL && job->drawing) {
-        usual_drawn(node, job, entry, event->as.planned.err, plan);
+        lbm_mapping_baseline_drawn(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && job->outline.state == OUTLINE_PLANNING) {
-        outline_planned(node, job, entry, event->as.planned.err, plan);
+        lbm_mapping_coarse_planned(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && job->shard.n_own != entry->vertices) {
         /* Vertices went another way: what is there is mapped from where it is. */
-        job_free_guest(job);
-        job_store_state(node, job, LBM_JOB_PLACED);
-        job_enter(node, job, LBM_PHASE_PLACED);
+        lbm_job_free_guest(job);
+        lbm_job_store_state(node, job, LBM_JOB_PLACED);
+        lbm_job_enter(node, job, LBM_PHASE_PLACED);
     } else if (job != NULL && event->as.planned.err != LBM_OK) {
-        note(node, LBM_NOTE_ERROR, "planning job %s: %s", entry->name, lbm_err_text(event->as.planned.err));
-        fail(node, event->as.planned.err);
+        lbm_core_note(node, LBM_NOTE_ERROR, "planning job %s: %s", entry->name,
+                      lbm_err_text(event->as.planned.err));
+        lbm_core_fail(node, event->as.planned.err);
     } else if (job != NULL) {
         LBM_ASSERT(plan != NULL && plan->n == entry->vertices && plan->m == job->shard.m);
         for (uint32_t v = 0; v < plan->n; v++)
             put_planned(node, job, v, plan, event->as.planned.anchored);
-        frame_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
+        lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
         job->frame_seq = 1;
         job->frame_fixed = !follows_regions(job, entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);
-        job_free_guest(job);
-        job_enter(node, job, LBM_PHASE_PLACED);
+        lbm_job_free_guest(job);
+        lbm_job_enter(node, job, LBM_PHASE_PLACED);
     }
     if (plan != NULL)
         lbm_plan_free(plan);

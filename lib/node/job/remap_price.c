@@ -195,8 +195,8 @@ look_at_lag(const struct lbm_plan_task *task, double part, double *beyond, doubl
 }
 
 enum lbm_err
-plan_task_again(const struct lbm_plan_task *task, const struct lbm_plan_options *options,
-                struct lbm_plan *plan)
+lbm_job_plan_remap(const struct lbm_plan_task *task, const struct lbm_plan_options *options,
+                   struct lbm_plan *plan)
 {
     double part = 1, lag = 0, *cost = lbm_alloc(task->hosts->n, sizeof *cost);
     double *beyond = lbm_alloc(task->hosts->n, sizeof *beyond);

@@ -6,7 +6,7 @@
 #include "node/node.h"
 
 /* In: task with current; options of a plan from nothing.  Out: plan.  Errors: as lbm_plan_make. */
-enum lbm_err plan_task_again(const struct lbm_plan_task *task, const struct lbm_plan_options *options,
-                             struct lbm_plan *plan) LBM_MUST_CHECK;
+enum lbm_err lbm_job_plan_remap(const struct lbm_plan_task *task, const struct lbm_plan_options *options,
+                                struct lbm_plan *plan) LBM_MUST_CHECK;
 
 #endif

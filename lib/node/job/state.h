@@ -4,13 +4,13 @@
 #define LBM_NODE_JOB_STATE_H
 
 #include "embed/embed.h"
-#include "node/node.h"
-#include "node/mapping/coarse_plan.h"
-#include "node/job/ingest.h"
-#include "node/records/shard.h"
 #include "node/exchange/state.h"
-#include "node/records/transitions.h"
+#include "node/job/ingest.h"
 #include "node/mapping/baseline.h"
+#include "node/mapping/coarse_plan.h"
+#include "node/node.h"
+#include "node/records/shard.h"
+#include "node/records/transitions.h"
 #include "space/space.h"
 
 /* What a host last said of a job. */
@@ -83,12 +83,12 @@ struct job {
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
     uint32_t *plan_current;     /* of clusters of an outline: who has them */
     int planning;
-    int drawing; /* what is being planned is nobody's to follow (usual.h) */
+    int drawing;      /* what is being planned is nobody's to follow (usual.h) */
     struct part part; /* this host has read one, and the job is not in the log yet */
     uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */
     size_t pending_len;
-    uint64_t dropped_at; /* given up, but it may be the entry of this index; 0: not */
-    int64_t until_us; /* it is given up if the log has not got it by then; 0: it is not */
+    uint64_t dropped_at;  /* given up, but it may be the entry of this index; 0: not */
+    int64_t until_us;     /* it is given up if the log has not got it by then; 0: it is not */
     uint64_t guest_id;    /* transaction that stores the guest: it borrows the graph until it is durable */
     uint64_t pending_seq; /* of the guest's last vertex */
     int proposed;
@@ -107,7 +107,7 @@ struct job {
     uint64_t followed_seq;                /* of the frame that ownership last followed, unless it is fixed */
     struct outline outline;
     struct usual usual; /* home */
-    int outlined; /* ownership went by a plan of the outline, and follows regions no more */
+    int outlined;       /* ownership went by a plan of the outline, and follows regions no more */
 
     /* mapping */
     int64_t tick_us;
@@ -121,50 +121,50 @@ struct job {
 
     /* ghosts */
     enum ghosts_due ghosts_due;
-    int64_t ghosts_us;     /* last sent */
-    int64_t ghosts_all_us; /* the same, all of them */
-    uint32_t ghosts_rows;  /* so many were sent then */
-    double ghosts_largest; /* displacement not yet told */
+    int64_t ghosts_us;            /* last sent */
+    int64_t ghosts_all_us;        /* the same, all of them */
+    uint32_t ghosts_rows;         /* so many were sent then */
+    double ghosts_largest;        /* displacement not yet told */
     LBM_VEC(struct asker) askers; /* answered when ghosts are sent */
-    int64_t where_us; /* everybody may be asked again from then on */
+    int64_t where_us;             /* everybody may be asked again from then on */
 
     /* handoff */
     LBM_VEC(uint32_t) out; /* slots of vertices that are, or just were, OUT */
     struct wishes wishes;
-    int64_t offers_us;            /* next look at offers without answer; INT64_MAX: none out */
-    LBM_VEC(uint32_t) unfinished; /* slots of records whose source has not said FIN */
-    int64_t finish_us;            /* next look at them; INT64_MAX: there are none */
-    LBM_VEC(uint32_t) tombstones; /* slots of MOV and REF */
-    int64_t collect_us;           /* next look at them; INT64_MAX: there are none */
-    LBM_VEC(uint32_t) news;       /* slots of records that others have yet to hear of changed edges of */
-    int64_t news_us;              /* next look at them; INT64_MAX: there are none */
-    struct lbm_idmap new_ids;     /* ids given to an application that has not used them */
-    uint32_t id_next, id_end;     /* those that may be given to it */
+    int64_t offers_us;              /* next look at offers without answer; INT64_MAX: none out */
+    LBM_VEC(uint32_t) unfinished;   /* slots of records whose source has not said FIN */
+    int64_t finish_us;              /* next look at them; INT64_MAX: there are none */
+    LBM_VEC(uint32_t) tombstones;   /* slots of MOV and REF */
+    int64_t collect_us;             /* next look at them; INT64_MAX: there are none */
+    LBM_VEC(uint32_t) news;         /* slots of records that others have yet to hear of changed edges of */
+    int64_t news_us;                /* next look at them; INT64_MAX: there are none */
+    struct lbm_idmap new_ids;       /* ids given to an application that has not used them */
+    uint32_t id_next, id_end;       /* those that may be given to it */
     uint32_t spare_next, spare_end; /* the same after these */
-    int64_t spare_us;             /* when more are asked for, unless there are */
-    LBM_VEC(uint32_t) releasing;  /* slots of vertices that an application was asked to release */
-    LBM_VEC(uint32_t) edges_due;  /* slots of vertices of whose edges the application has yet to hear */
-    uint64_t moved;               /* handed over so far */
+    int64_t spare_us;               /* when more are asked for, unless there are */
+    LBM_VEC(uint32_t) releasing;    /* slots of vertices that an application was asked to release */
+    LBM_VEC(uint32_t) edges_due;    /* slots of vertices of whose edges the application has yet to hear */
+    uint64_t moved;                 /* handed over so far */
 
-    int drifts;      /* loads are reported, here or elsewhere */
-    double scatter;  /* mean difference of a report from what was known, in parts of it; 0: not known */
-    double lag;      /* what reports, smoothed, say this host has beyond what records do; work units */
-    double noise;    /* standard error of what they say it has; work units */
-    uint64_t whole;  /* what the loads of all hosts add up to then; 0: as submitted */
-    uint32_t count;  /* the same of vertices; 0: as submitted */
+    int drifts;          /* loads are reported, here or elsewhere */
+    double scatter;      /* mean difference of a report from what was known, in parts of it; 0: not known */
+    double lag;          /* what reports, smoothed, say this host has beyond what records do; work units */
+    double noise;        /* standard error of what they say it has; work units */
+    uint64_t whole;      /* what the loads of all hosts add up to then; 0: as submitted */
+    uint32_t count;      /* the same of vertices; 0: as submitted */
     uint64_t count_seen; /* when last looked at, and so often in a row before that */
     uint32_t count_again;
-    uint64_t sum;    /* what they added up to when last looked at, and so often in a row before that */
+    uint64_t sum; /* what they added up to when last looked at, and so often in a row before that */
     uint32_t sum_again;
-    uint32_t n_sums; /* the last so many counted every vertex once, */
-    double sum_mean; /* and have this mean */
+    uint32_t n_sums;    /* the last so many counted every vertex once, */
+    double sum_mean;    /* and have this mean */
     int64_t counted_us; /* when as many vertices as there are were counted last */
-    int64_t load_us; /* when they are added up next */
+    int64_t load_us;    /* when they are added up next */
 
-    int64_t drain_us; /* DRAINING: when vertices without a wish are looked for next */
-    int was_settled;  /* in this life: what moves now follows a change */
+    int64_t drain_us;  /* DRAINING: when vertices without a wish are looked for next */
+    int was_settled;   /* in this life: what moves now follows a change */
     int64_t pinned_us; /* vertices that are pinned elsewhere go then; INT64_MAX: there are none */
-    int64_t cool_us;  /* what was kept back may move then, or edges have changed; INT64_MAX: neither */
+    int64_t cool_us;   /* what was kept back may move then, or edges have changed; INT64_MAX: neither */
     uint64_t n_cooled;
     double budget_bytes; /* that may go now; < 0: gone beyond it */
     int64_t budget_us;   /* as of then; 0: nothing has gone */

@@ -18,7 +18,7 @@ upload_of(struct lbm_node *node, uint64_t client)
 }
 
 void
-submit_drop(struct lbm_node *node, uint64_t client)
+lbm_job_submit_drop(struct lbm_node *node, uint64_t client)
 {
     for (size_t i = 0; i < node->uploads.n; i++) {
         struct upload *upload = node->uploads.at[i];
@@ -36,9 +36,9 @@ submit_drop(struct lbm_node *node, uint64_t client)
 }
 
 void
-submit_gone(struct lbm_node *node, uint64_t client)
+lbm_job_submit_gone(struct lbm_node *node, uint64_t client)
 {
-    submit_drop(node, client);
+    lbm_job_submit_drop(node, client);
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->client == client)
             node->jobs.at[i]->client = 0; /* the job goes on, nobody waits for its answer */
@@ -52,7 +52,7 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || self->state != LBM_MEMBER_ACTIVE)
         return "this host is not an active member yet; try again in a moment";
-    if (!is_routable(node))
+    if (!lbm_membership_is_routable(node))
         return node->view.unroutable;
     if (lbm_view_job_named(&node->view, name) != NULL)
         return "a job of that name exists already; cancel it or choose another name";
@@ -72,26 +72,26 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
 }
 
 void
-submit_begin(struct lbm_node *node, const struct client *client, const Lbm__SubmitBegin *begin)
+lbm_job_submit_begin(struct lbm_node *node, const struct client *client, const Lbm__SubmitBegin *begin)
 {
     const char *why = refusal(node, begin);
     if (upload_of(node, client->id) != NULL)
         why = "this connection is submitting a job already";
     if (why != NULL) {
-        reply_error(node, client->id, client->request, LBM_E_STATE, "%s", why);
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE, "%s", why);
         return;
     }
     struct lbm_job_policy policy;
     struct lbm_diag diag = {0};
-    enum lbm_err err = policy_choose(node, begin->policy, begin->schedule, &policy, &diag);
+    enum lbm_err err = lbm_exchange_policy_choose(node, begin->policy, begin->schedule, &policy, &diag);
     if (err != LBM_OK) {
-        reply_error(node, client->id, client->request, err, "%s: %s", diag.where, diag.text);
+        lbm_core_reply_error(node, client->id, client->request, err, "%s: %s", diag.where, diag.text);
         return;
     }
     struct upload *upload = lbm_alloc(1, sizeof *upload);
     if (upload == NULL || lbm_vec_push(&node->uploads, upload) != LBM_OK ||
         lbm_vec_push(&upload->offset, 0) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     upload->client = client->id;
@@ -108,11 +108,11 @@ submit_begin(struct lbm_node *node, const struct client *client, const Lbm__Subm
     upload->first = begin->first;
     upload->rows = begin->parts != 0 ? begin->rows : begin->vertices;
     if (upload->parts != 0) {
-        part_begin(node, upload, client->uid);
+        lbm_job_slice_begin(node, upload, client->uid);
         return;
     }
     Lbm__Response response = LBM__RESPONSE__INIT;
-    reply(node, client->id, client->request, 1, &response);
+    lbm_core_reply(node, client->id, client->request, 1, &response);
 }
 
 static enum lbm_err
@@ -133,28 +133,29 @@ append_rows(struct upload *upload, const Lbm__SubmitRows *rows)
 }
 
 void
-submit_rows(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitRows *rows)
+lbm_job_submit_rows(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__SubmitRows *rows)
 {
     struct upload *upload = upload_of(node, client);
     if (upload == NULL || (upload->parts != 0 && upload->job == 0)) {
-        reply_error(node, client, request, LBM_E_STATE, "rows without a submission");
+        lbm_core_reply_error(node, client, request, LBM_E_STATE, "rows without a submission");
         return;
     }
     if (upload->offset.n - 1 + rows->n_degree > upload->rows ||
         upload->target.n + rows->n_neighbour > 2 * upload->edges) {
-        reply_error(node, client, request, LBM_E_RANGE,
-                    "more rows or edges than announced (%" PRIu32 ", %" PRIu64 ")", upload->rows,
-                    upload->edges);
-        submit_drop(node, client);
+        lbm_core_reply_error(node, client, request, LBM_E_RANGE,
+                             "more rows or edges than announced (%" PRIu32 ", %" PRIu64 ")", upload->rows,
+                             upload->edges);
+        lbm_job_submit_drop(node, client);
         return;
     }
     if (append_rows(upload, rows) != LBM_OK) {
-        reply_error(node, client, request, LBM_E_NOMEM, "no memory for so large a guest: read it in parts");
-        submit_drop(node, client);
+        lbm_core_reply_error(node, client, request, LBM_E_NOMEM,
+                             "no memory for so large a guest: read it in parts");
+        lbm_job_submit_drop(node, client);
         return;
     }
     Lbm__Response response = LBM__RESPONSE__INIT;
-    reply(node, client, request, 1, &response);
+    lbm_core_reply(node, client, request, 1, &response);
 }
 
 /* The upload as a graph; takes its arrays. */
@@ -254,32 +255,34 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     Lbm__JobPolicy policy;
     lbm_job_policy_put(&upload->policy, &policy);
     create.policy = &policy;
-    if (begin_pending(node, job, &create) != LBM_OK || begin_rows(node, job, 0, 0, NULL) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+    if (lbm_job_store_pending(node, job, &create) != LBM_OK ||
+        lbm_job_store_rows(node, job, 0, 0, NULL) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-submit_end(struct lbm_node *node, const struct client *asks)
+lbm_job_submit_end(struct lbm_node *node, const struct client *asks)
 {
     const uint64_t client = asks->id, request = asks->request;
     struct upload *upload = upload_of(node, client);
     if (upload == NULL || (upload->parts != 0 && upload->job == 0)) {
-        reply_error(node, client, request, LBM_E_STATE, "the end of a submission that was not begun");
+        lbm_core_reply_error(node, client, request, LBM_E_STATE,
+                             "the end of a submission that was not begun");
         return;
     }
     struct lbm_graph *g = take_graph(upload);
     struct lbm_diag diag = {0};
     enum lbm_err err = g == NULL ? LBM_E_NOMEM : check_guest(node, upload, g, &diag);
     if (err == LBM_E_NOMEM) {
-        fail(node, err);
+        lbm_core_fail(node, err);
     } else if (err != LBM_OK) {
-        reply_error(node, client, request, err, "%s", diag.text);
+        lbm_core_reply_error(node, client, request, err, "%s", diag.text);
     } else if (upload->parts != 0) {
         upload->request = request;
-        part_store(node, upload, g);
+        lbm_job_slice_store(node, upload, g);
         g = NULL;
     } else {
-        struct job *job = job_add(node, lbm_rng_next(&node->rng) | 1);
+        struct job *job = lbm_job_add(node, lbm_rng_next(&node->rng) | 1);
         if (job != NULL) {
             job->guest = g;
             g = NULL;
@@ -293,5 +296,5 @@ submit_end(struct lbm_node *node, const struct client *asks)
         lbm_graph_free(g);
         free(g);
     }
-    submit_drop(node, client);
+    lbm_job_submit_drop(node, client);
 }

@@ -26,10 +26,10 @@ begin(struct lbm_node *node)
     struct promotion *p = &node->promotion;
     node->caught_up = 0;
     p->term = node->term;
-    p->last = log_last(node);
+    p->last = lbm_log_last(node);
     p->longest = LBM_NONE;
     p->n_answers = p->n_behind = 0;
-    promote_begin_round(node, PROMOTION_CONFIRM);
+    lbm_log_promote_begin_round(node, PROMOTION_CONFIRM);
     if (p->awaited.n == 0)
         p->deadline_us = node->now_us + (p->doubts_disk ? LEAD_ALONE_US : 0);
 }
@@ -39,32 +39,32 @@ confirmed(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     if (p->told_us != 0)
-        note(node, LBM_NOTE_INFO, "this host orders the control log again");
+        lbm_core_note(node, LBM_NOTE_INFO, "this host orders the control log again");
     lbm_vec_free(&p->awaited);
     p->round = PROMOTION_NONE;
     p->told_us = 0;
     node->caught_up = 1;
-    if (log_last(node) == 0)
-        log_found(node);
+    if (lbm_log_last(node) == 0)
+        lbm_log_bootstrap(node);
 }
 
 void
-log_confirm(struct lbm_node *node)
+lbm_log_confirm(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     if (p->round == PROMOTION_CONFIRM)
         for (size_t i = 0; i < p->awaited.n; i++)
-            promote_send_poll(node, p->awaited.at[i]);
+            lbm_log_promote_send_poll(node, p->awaited.at[i]);
     if (p->round != PROMOTION_NONE)
         return;
     p->doubts_disk = 0;
     p->since_us = node->now_us;
     begin(node);
-    log_confirm_timer(node);
+    lbm_log_confirm_timer(node);
 }
 
 void
-log_confirm_disk(struct lbm_node *node)
+lbm_log_confirm_disk(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     p->doubts_disk = 1;
@@ -79,16 +79,16 @@ static void
 catch_up(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    note(node, LBM_NOTE_WARNING,
-         "host %" PRIu32 " has the control log up to entry %" PRIu64
-         ", this host, which orders it, up to %" PRIu64
-         ": its database is an older copy; it takes what is missing",
-         p->longest, p->last, log_last(node));
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "host %" PRIu32 " has the control log up to entry %" PRIu64
+                  ", this host, which orders it, up to %" PRIu64
+                  ": its database is an older copy; it takes what is missing",
+                  p->longest, p->last, lbm_log_last(node));
     node->caught_up = 0;
     p->round = PROMOTION_CATCH_UP;
     p->deadline_us = node->now_us + PROMOTE_US;
     node->fetch_us = node->now_us;
-    promote_fetch_rest(node);
+    lbm_log_promote_fetch_rest(node);
 }
 
 static void
@@ -97,22 +97,22 @@ wait_on(struct lbm_node *node)
     struct promotion *p = &node->promotion;
     p->deadline_us = node->now_us + PROMOTE_US;
     for (size_t i = 0; i < p->awaited.n; i++)
-        promote_send_poll(node, p->awaited.at[i]);
+        lbm_log_promote_send_poll(node, p->awaited.at[i]);
     if (node->now_us - p->since_us < LEAD_WAIT_US || (p->told_us != 0 && node->now_us - p->told_us < TELL_US))
         return;
     p->told_us = node->now_us;
     if (p->awaited.n != 0)
-        note(node, LBM_NOTE_WARNING,
-             "the control log waits for host %" PRIu32
-             " and %zu others, which may have more of it than this host, "
-             "which orders it: start them, or run lbctl log promote --force here",
-             p->awaited.at[0], (size_t)p->awaited.n - 1);
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "the control log waits for host %" PRIu32
+                      " and %zu others, which may have more of it than this host, "
+                      "which orders it: start them, or run lbctl log promote --force here",
+                      p->awaited.at[0], (size_t)p->awaited.n - 1);
     else
-        note(node, LBM_NOTE_WARNING,
-             "the control log waits for a host that has it up to entry %" PRIu64
-             "; this host, which orders it, "
-             "has it up to %" PRIu64 ": start that host, or run lbctl log promote --force here",
-             node->log_known, log_last(node));
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "the control log waits for a host that has it up to entry %" PRIu64
+                      "; this host, which orders it, "
+                      "has it up to %" PRIu64 ": start that host, or run lbctl log promote --force here",
+                      node->log_known, lbm_log_last(node));
 }
 
 /* All that will be asked have answered. Entries that somebody has had are not ordered again. */
@@ -120,27 +120,27 @@ static void
 end_round(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    if (p->last > log_last(node))
+    if (p->last > lbm_log_last(node))
         catch_up(node);
-    else if (node->log_known > log_last(node))
+    else if (node->log_known > lbm_log_last(node))
         wait_on(node);
     else
         confirmed(node);
 }
 
 int
-log_confirm_takes_from(const struct lbm_node *node, uint32_t host)
+lbm_log_confirm_takes_from(const struct lbm_node *node, uint32_t host)
 {
     return node->promotion.round == PROMOTION_CATCH_UP && host == node->promotion.longest;
 }
 
 void
-log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
+lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
 {
     struct promotion *p = &node->promotion;
     int is_asking = p->round == PROMOTION_NONE || p->round == PROMOTION_CONFIRM;
     if (node->engine != LBM_LOG_ENGINE_LOCAL || !node->founder || node->has_ordered || node->diverged ||
-        !is_asking || last <= log_last(node) || LBM_BUG(LEAD_UNASKED))
+        !is_asking || last <= lbm_log_last(node) || LBM_BUG(LEAD_UNASKED))
         return;
     if (p->round == PROMOTION_NONE) {
         p->since_us = node->now_us;
@@ -154,11 +154,11 @@ log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
 }
 
 void
-log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from)
+lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from)
 {
     struct promotion *p = &node->promotion;
     uint64_t term = node->term;
-    (void)log_term_heard(node, position->term, position->leader, from);
+    (void)lbm_log_term_heard(node, position->term, position->leader, from);
     if (p->round != PROMOTION_CONFIRM || node->term != term)
         return; /* another one leads, or this host a later term: all are asked again */
     size_t at = 0;
@@ -179,10 +179,10 @@ log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint3
 }
 
 int
-log_confirm_force(struct lbm_node *node)
+lbm_log_confirm_force(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    if (p->round != PROMOTION_CONFIRM || log_last(node) == 0)
+    if (p->round != PROMOTION_CONFIRM || lbm_log_last(node) == 0)
         return 0;
     node->log_known = 0;
     end_round(node);
@@ -201,11 +201,12 @@ goes_on(const struct lbm_node *node)
 }
 
 void
-log_confirm_timer(struct lbm_node *node)
+lbm_log_confirm_timer(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     if (p->round == PROMOTION_CATCH_UP) {
-        int has_all = log_last(node) >= p->last && node->log_waits.n == 0 && !log_snapshot_pending(node);
+        int has_all =
+            lbm_log_last(node) >= p->last && node->log_waits.n == 0 && !lbm_log_snapshot_pending(node);
         if (!has_all && node->now_us < p->deadline_us)
             return;
         p->round = PROMOTION_NONE;
@@ -227,7 +228,7 @@ is_fresh(const struct lbm_node *node)
 
 /* This host founded a cluster while nobody was there to say that it belongs to one: its database was lost. */
 void
-log_stranger(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_stranger(struct lbm_node *node, const Lbm__Peer *message)
 {
     int knows_us = message->dst == node->host && message->dst_incarnation != 0 && message->src != node->host;
     if (message->body_case != LBM__PEER__BODY_HELLO || !knows_us || message->cluster == 0 ||
@@ -237,15 +238,16 @@ log_stranger(struct lbm_node *node, const Lbm__Peer *message)
         return;
     node->stranger_us = node->now_us;
     int stops = node->founder && is_fresh(node);
-    note(node, LBM_NOTE_ERROR,
-         "host %" PRIu32 " (%.60s) takes this host for a member of another cluster (%016" PRIx64
-         ", not %016" PRIx64 "): if this host's database was lost, stop this daemon, move its new database "
-         "away and start it while "
-         "that host runs%s",
-         message->src, message->hello->name, message->cluster, node->view.cluster,
-         stops ? "; until then this host takes part in nothing" : "");
+    lbm_core_note(node, LBM_NOTE_ERROR,
+                  "host %" PRIu32 " (%.60s) takes this host for a member of another cluster (%016" PRIx64
+                  ", not %016" PRIx64
+                  "): if this host's database was lost, stop this daemon, move its new database "
+                  "away and start it while "
+                  "that host runs%s",
+                  message->src, message->hello->name, message->cluster, node->view.cluster,
+                  stops ? "; until then this host takes part in nothing" : "");
     if (!stops)
         return;
     node->diverged = 1;
-    application_lapsed(node);
+    lbm_application_lease_lapsed(node);
 }

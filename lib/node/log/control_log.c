@@ -19,22 +19,22 @@ log_engine_of(const struct lbm_node *node)
 }
 
 uint64_t
-log_last(const struct lbm_node *node)
+lbm_log_last(const struct lbm_node *node)
 {
     return node->log_base + node->log.n;
 }
 
 const struct lbm_recovered_entry *
-log_entry(const struct lbm_node *node, uint64_t index)
+lbm_log_entry(const struct lbm_node *node, uint64_t index)
 {
-    LBM_ASSERT(index > node->log_base && index <= log_last(node));
+    LBM_ASSERT(index > node->log_base && index <= lbm_log_last(node));
     return &node->log.at[index - node->log_base - 1];
 }
 
 uint64_t
-log_chain(const struct lbm_node *node, uint64_t index)
+lbm_log_chain(const struct lbm_node *node, uint64_t index)
 {
-    LBM_ASSERT(index >= node->log_base && index <= log_last(node));
+    LBM_ASSERT(index >= node->log_base && index <= lbm_log_last(node));
     return index == node->log_base ? node->base_chain : node->chains.at[index - node->log_base - 1];
 }
 
@@ -52,7 +52,7 @@ chained(uint64_t chain, const uint8_t *bytes, size_t len)
 static enum lbm_err
 add_entry(struct lbm_node *node, struct lbm_recovered_entry entry)
 {
-    uint64_t chain = chained(log_chain(node, log_last(node)), entry.command, entry.len);
+    uint64_t chain = chained(lbm_log_chain(node, lbm_log_last(node)), entry.command, entry.len);
     if (lbm_vec_reserve(&node->log, 1) != LBM_OK || lbm_vec_push(&node->chains, chain) != LBM_OK) {
         free(entry.command);
         return LBM_E_NOMEM;
@@ -64,11 +64,11 @@ add_entry(struct lbm_node *node, struct lbm_recovered_entry entry)
 /* ---- storing and applying ------------------------------------------------------------------------------ */
 
 int
-log_add(struct lbm_node *node, const uint8_t *command, size_t len)
+lbm_log_add(struct lbm_node *node, const uint8_t *command, size_t len)
 {
-    struct lbm_recovered_entry entry = {log_last(node) + 1, lbm_copy(command, len, 1), len};
+    struct lbm_recovered_entry entry = {lbm_log_last(node) + 1, lbm_copy(command, len, 1), len};
     if (entry.command == NULL || add_entry(node, entry) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return 0;
     }
     node->held++;
@@ -83,33 +83,33 @@ store_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
     op.as.log.command = lbm_copy(entry->command, entry->len, 1);
     op.as.log.len = entry->len;
     if (op.as.log.command == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
-    persist(node, op);
+    lbm_core_persist(node, op);
     struct log_wait wait = {entry->index, node->persist_id};
     if (lbm_vec_push(&node->log_waits, wait) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-log_held_store(struct lbm_node *node)
+lbm_log_store_deferred(struct lbm_node *node)
 {
-    uint64_t index = log_last(node) - node->held + 1;
+    uint64_t index = lbm_log_last(node) - node->held + 1;
     node->held = 0; /* first: they open a transaction, which takes what is held */
-    for (; index <= log_last(node) && node->failed == LBM_OK; index++)
-        store_entry(node, log_entry(node, index));
+    for (; index <= lbm_log_last(node) && node->failed == LBM_OK; index++)
+        store_entry(node, lbm_log_entry(node, index));
 }
 
 void
-log_store(struct lbm_node *node, const uint8_t *command, size_t len)
+lbm_log_store(struct lbm_node *node, const uint8_t *command, size_t len)
 {
-    if (log_add(node, command, len))
-        log_held_store(node);
+    if (lbm_log_add(node, command, len))
+        lbm_log_store_deferred(node);
 }
 
 void
-log_append_done(struct lbm_node *node)
+lbm_log_append_done(struct lbm_node *node)
 {
     free(node->appends.at[0].command);
     node->appends.n--;
@@ -122,7 +122,7 @@ append_drop(struct lbm_node *node, size_t at)
 {
     struct append *append = &node->appends.at[at];
     if (at == 0) {
-        log_append_done(node);
+        lbm_log_append_done(node);
         return;
     }
     free(append->command);
@@ -150,51 +150,52 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
     switch (command->what_case) {
     case LBM__COMMAND__WHAT_JOB_CREATE:
         if (refusal[0] != '\0') {
-            jobs_refused(node, command->job_create, refusal);
+            lbm_job_refused(node, command->job_create, refusal);
         } else {
-            jobs_created(node, lbm_view_job(&node->view, command->job_create->job));
-            part_created(node, command->job_create);
+            lbm_job_created(node, lbm_view_job(&node->view, command->job_create->job));
+            lbm_job_slice_created(node, command->job_create);
         }
         break;
     case LBM__COMMAND__WHAT_JOB_DELETE:
         if (refusal[0] == '\0')
-            jobs_deleted(node, command->job_delete->job);
+            lbm_job_deleted(node, command->job_delete->job);
         break;
     case LBM__COMMAND__WHAT_JOB_SET:
         if (refusal[0] == '\0' && command->job_set->gates != NULL)
-            gates_changed(node, command->job_set);
+            lbm_migration_throttle_changed(node, command->job_set);
         if (refusal[0] == '\0' && command->job_set->policy != NULL) {
-            policy_tell_unknown(node, lbm_view_job(&node->view, command->job_set->job));
-            level_policy_changed(node, command->job_set->job);
+            lbm_exchange_policy_tell_unknown(node, lbm_view_job(&node->view, command->job_set->job));
+            lbm_exchange_flow_policy_changed(node, command->job_set->job);
         }
         break;
     case LBM__COMMAND__WHAT_ALLOT_IDS:
-        ids_allotted(node, command->allot_ids, refusal);
+        lbm_application_ids_allotted(node, command->allot_ids, refusal);
         break;
     case LBM__COMMAND__WHAT_JOIN:
         if (refusal[0] != '\0' && command->join->host == node->host &&
             command->join->incarnation == node->incarnation) {
             node->join_refused = 1;
-            note(node, LBM_NOTE_ERROR, "this host may not join: %.200s", refusal);
+            lbm_core_note(node, LBM_NOTE_ERROR, "this host may not join: %.200s", refusal);
         }
         /* fall through */
     default:
         if (refusal[0] == '\0')
-            membership_changed(node, 0);
+            lbm_membership_changed(node, 0);
         break;
     }
 }
 
 void
-log_check_engine(struct lbm_node *node)
+lbm_log_check_engine(struct lbm_node *node)
 {
     if (node->view.index == 0 || node->view.external == (node->engine == LBM_LOG_ENGINE_EXTERNAL))
         return;
-    note(node, LBM_NOTE_ERROR, "%s",
-         node->view.external
-             ? "this cluster's control log is kept outside the daemons: configure log_engine as its hosts do"
-             : "this cluster's control log is ordered by a daemon: configure log_engine = \"local\"");
-    fail(node, LBM_E_CORRUPT);
+    lbm_core_note(
+        node, LBM_NOTE_ERROR, "%s",
+        node->view.external
+            ? "this cluster's control log is kept outside the daemons: configure log_engine as its hosts do"
+            : "this cluster's control log is ordered by a daemon: configure log_engine = \"local\"");
+    lbm_core_fail(node, LBM_E_CORRUPT);
 }
 
 static void
@@ -206,18 +207,19 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
     LBM_ASSERT(entry->index == node->view.index + 1);
     enum lbm_err err = lbm_wire_unpack_command(entry->command, entry->len, &command, &diag);
     if (err == LBM_OK)
-        err = lbm_views_apply(node->views, &node->view, command, log_chain(node, entry->index), refusal);
+        err = lbm_views_apply(node->views, &node->view, command, lbm_log_chain(node, entry->index), refusal);
     if (err != LBM_OK) {
-        note(node, LBM_NOTE_ERROR, "control log entry %" PRIu64 ": %s", entry->index, lbm_err_text(err));
-        fail(node, err == LBM_E_NOMEM ? err : LBM_E_CORRUPT);
+        lbm_core_note(node, LBM_NOTE_ERROR, "control log entry %" PRIu64 ": %s", entry->index,
+                      lbm_err_text(err));
+        lbm_core_fail(node, err == LBM_E_NOMEM ? err : LBM_E_CORRUPT);
     } else {
         if (refusal[0] != '\0')
-            note(node, LBM_NOTE_INFO, "control log entry %" PRIu64 " changes nothing: %.180s", entry->index,
-                 refusal);
+            lbm_core_note(node, LBM_NOTE_INFO, "control log entry %" PRIu64 " changes nothing: %.180s",
+                          entry->index, refusal);
         if (entry->index == 1)
-            log_check_engine(node);
+            lbm_log_check_engine(node);
         follow_up(node, command, refusal);
-        operate_applied(node, command, refusal);
+        lbm_client_proposal_applied(node, command, refusal);
         settle_appends(node, entry);
     }
     if (command != NULL)
@@ -225,46 +227,46 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
 }
 
 void
-log_start(struct lbm_node *node, struct lbm_recovered *recovered)
+lbm_log_start(struct lbm_node *node, struct lbm_recovered *recovered)
 {
-    log_term_start(node, recovered);
-    log_snapshot_start(node, recovered);
+    lbm_log_term_start(node, recovered);
+    lbm_log_snapshot_start(node, recovered);
     for (size_t i = 0; i < recovered->log.n && node->failed == LBM_OK; i++) {
         struct lbm_recovered_entry *entry = &recovered->log.at[i];
-        if (entry->index != log_last(node) + 1) {
-            note(node, LBM_NOTE_ERROR, "control log has a gap before entry %" PRIu64, entry->index);
-            fail(node, LBM_E_CORRUPT);
+        if (entry->index != lbm_log_last(node) + 1) {
+            lbm_core_note(node, LBM_NOTE_ERROR, "control log has a gap before entry %" PRIu64, entry->index);
+            lbm_core_fail(node, LBM_E_CORRUPT);
             return;
         }
         struct lbm_recovered_entry mine = {entry->index, lbm_copy(entry->command, entry->len, 1), entry->len};
         if (mine.command == NULL || add_entry(node, mine) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
             return;
         }
-        apply_entry(node, log_entry(node, mine.index));
+        apply_entry(node, lbm_log_entry(node, mine.index));
     }
     if (node->failed == LBM_OK)
-        log_snapshot_drop_jobs(node);
+        lbm_log_snapshot_drop_jobs(node);
     if (node->failed == LBM_OK)
         log_engine_of(node)->start(node);
 }
 
 void
-log_persisted(struct lbm_node *node)
+lbm_log_persisted(struct lbm_node *node)
 {
     size_t n = 0;
-    log_snapshot_persisted(node);
+    lbm_log_snapshot_persisted(node);
     while (n < node->log_waits.n && node->log_waits.at[n].persist <= node->persisted)
         n++;
     if (n == 0)
         return;
     uint64_t from = node->log_waits.at[0].index;
     for (uint64_t index = from; index < from + n && node->failed == LBM_OK; index++)
-        apply_entry(node, log_entry(node, index));
+        apply_entry(node, lbm_log_entry(node, index));
     memmove(node->log_waits.at, &node->log_waits.at[n], (node->log_waits.n - n) * sizeof *node->log_waits.at);
     node->log_waits.n -= n;
     log_engine_of(node)->applied(node, from);
-    log_compact(node);
+    lbm_log_compact(node);
 }
 
 /* ---- proposals ----------------------------------------------------------------------------------------- */
@@ -274,8 +276,9 @@ log_persisted(struct lbm_node *node)
 static int
 is_void(const struct lbm_node *node, const struct append *append)
 {
-    const struct peer *suspect = append->suspect != LBM_NONE ? peer_known(node, append->suspect) : NULL;
-    return append->is_given_up || (append->founds && log_last(node) != 0) ||
+    const struct peer *suspect =
+        append->suspect != LBM_NONE ? lbm_membership_peer_known(node, append->suspect) : NULL;
+    return append->is_given_up || (append->founds && lbm_log_last(node) != 0) ||
            (suspect != NULL && suspect->suspect_us == 0);
 }
 
@@ -297,12 +300,12 @@ give_up(struct lbm_node *node, size_t at)
         append_drop(node, at);
     }
     if (err != LBM_OK) {
-        fail(node, err);
+        lbm_core_fail(node, err);
         return;
     }
-    operate_given_up(node, token, at_index != 0);
+    lbm_client_proposal_given_up(node, token, at_index != 0);
     if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE)
-        jobs_given_up(node, command->job_create->job, at_index);
+        lbm_job_given_up(node, command->job_create->job, at_index);
     lbm__command__free_unpacked(command, NULL);
 }
 
@@ -316,7 +319,7 @@ end_appends(struct lbm_node *node)
 }
 
 void
-log_withdraw(struct lbm_node *node, uint64_t token)
+lbm_log_withdraw(struct lbm_node *node, uint64_t token)
 {
     for (size_t i = 0; i < node->appends.n; i++)
         if (node->appends.at[i].token == token && node->appends.at[i].at <= node->view.index) {
@@ -330,11 +333,11 @@ static void
 try_append(struct lbm_node *node)
 {
     if (node->appends.n != 0 && node->held != 0)
-        log_held_store(node);
+        lbm_log_store_deferred(node);
     end_appends(node);
     while (node->appends.n != 0 && !log_engine_of(node)->append_waits(node) &&
            is_void(node, &node->appends.at[0]))
-        log_append_done(node);
+        lbm_log_append_done(node);
     if (node->appends.n != 0 && node->caught_up && !node->diverged &&
         !log_engine_of(node)->append_waits(node))
         log_engine_of(node)->append(node);
@@ -351,7 +354,7 @@ propose(struct lbm_node *node, const Lbm__Command *command, int founds, uint32_t
     append.command = lbm_alloc(append.len, 1);
     if (append.command == NULL || lbm_vec_push(&node->appends, append) != LBM_OK) {
         free(append.command);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     lbm__command__pack(command, append.command);
@@ -359,26 +362,26 @@ propose(struct lbm_node *node, const Lbm__Command *command, int founds, uint32_t
 }
 
 void
-log_append(struct lbm_node *node, const Lbm__Command *command)
+lbm_log_append(struct lbm_node *node, const Lbm__Command *command)
 {
     propose(node, command, 0, LBM_NONE, INT64_MAX);
 }
 
 uint64_t
-log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us)
+lbm_log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us)
 {
     propose(node, command, 0, LBM_NONE, until_us);
     return node->append_token;
 }
 
 void
-log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect)
+lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect)
 {
     propose(node, command, 0, suspect, INT64_MAX);
 }
 
 void
-log_found(struct lbm_node *node)
+lbm_log_bootstrap(struct lbm_node *node)
 {
     Lbm__Found found = LBM__FOUND__INIT;
     found.cluster = lbm_rng_next(&node->rng) | 1; /* 0 means unknown */
@@ -394,26 +397,26 @@ log_found(struct lbm_node *node)
 }
 
 void
-log_fetch(struct lbm_node *node)
+lbm_log_fetch(struct lbm_node *node)
 {
     log_engine_of(node)->fetch(node);
 }
 
 void
-log_timer(struct lbm_node *node)
+lbm_log_timer(struct lbm_node *node)
 {
     if (!node->caught_up)
-        log_fetch(node);
-    log_held_timer(node);
-    promote_timer(node);
+        lbm_log_fetch(node);
+    lbm_log_deferred_timer(node);
+    lbm_log_promote_timer(node);
     try_append(node);
 }
 
 int64_t
-log_deadline(const struct lbm_node *node)
+lbm_log_deadline(const struct lbm_node *node)
 {
     const struct log_engine *engine = log_engine_of(node);
-    int64_t when = promote_deadline(node), own = log_held_deadline(node);
+    int64_t when = lbm_log_promote_deadline(node), own = lbm_log_deferred_deadline(node);
     when = own < when ? own : when;
     own = INT64_MAX;
     if (node->diverged)

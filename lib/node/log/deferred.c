@@ -87,14 +87,14 @@ static int
 may_wait(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    return is_large(node) && !node->founder && node->caught_up && !node->diverged &&
+    return lbm_membership_is_large(node) && !node->founder && node->caught_up && !node->diverged &&
            node->incoming == NULL && node->promotion.round == PROMOTION_NONE && node->appends.n == 0 &&
            node->operators.n == 0 && self != NULL && self->state == LBM_MEMBER_ACTIVE &&
-           self->incarnation == node->incarnation && is_alive(node) && is_among_few(node);
+           self->incarnation == node->incarnation && lbm_replication_is_alive(node) && is_among_few(node);
 }
 
 void
-log_take(struct lbm_node *node, const uint8_t *bytes, size_t len)
+lbm_log_take(struct lbm_node *node, const uint8_t *bytes, size_t len)
 {
     Lbm__Command *command = NULL;
     struct lbm_diag diag;
@@ -102,23 +102,23 @@ log_take(struct lbm_node *node, const uint8_t *bytes, size_t len)
                 !concerns_us(node, command);
     if (command != NULL)
         lbm__command__free_unpacked(command, NULL);
-    if (!log_add(node, bytes, len))
+    if (!lbm_log_add(node, bytes, len))
         return;
     if (node->held == 1)
         node->held_us = node->now_us + LOG_HELD_US;
     if (!waits)
-        log_held_store(node);
+        lbm_log_store_deferred(node);
 }
 
 void
-log_held_timer(struct lbm_node *node)
+lbm_log_deferred_timer(struct lbm_node *node)
 {
     if (node->held != 0 && (node->now_us >= node->held_us || !may_wait(node)))
-        log_held_store(node);
+        lbm_log_store_deferred(node);
 }
 
 int64_t
-log_held_deadline(const struct lbm_node *node)
+lbm_log_deferred_deadline(const struct lbm_node *node)
 {
     return node->held != 0 ? node->held_us : INT64_MAX;
 }
@@ -153,16 +153,16 @@ is_usual(const struct lbm_node *node, const Lbm__Peer *message)
 /* What is not here yet is asked for, but by what brings it. What is held is stored for who wants something of
  * this host. */
 void
-log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
 {
     if (message->body_case == LBM__PEER__BODY_LOG_ENTRIES ||
         message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT ||
-        !within_reach(node, message->src, "view", message->view, log_last(node), LBM_INDEX_STEP))
+        !lbm_log_within_reach(node, message->src, "view", message->view, lbm_log_last(node), LBM_INDEX_STEP))
         return;
-    if (message->view > log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->founder)
-        log_confirm_behind(node, message->src, message->view);
-    else if (message->view > log_last(node))
-        log_fetch(node);
+    if (message->view > lbm_log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->founder)
+        lbm_log_confirm_behind(node, message->src, message->view);
+    else if (message->view > lbm_log_last(node))
+        lbm_log_fetch(node);
     else if (node->held != 0 && !is_usual(node, message))
-        log_held_store(node);
+        lbm_log_store_deferred(node);
 }

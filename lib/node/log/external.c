@@ -11,14 +11,14 @@
 static void
 follow(struct lbm_node *node)
 {
-    emit_log(node, LBM_EFFECT_LOG_FOLLOW, log_last(node) + 1, NULL, 0);
+    lbm_core_emit_log(node, LBM_EFFECT_LOG_FOLLOW, lbm_log_last(node) + 1, NULL, 0);
 }
 
 static void
 external_start(struct lbm_node *node)
 {
-    if (node->may_found && log_last(node) == 0)
-        log_found(node);
+    if (node->may_found && lbm_log_last(node) == 0)
+        lbm_log_bootstrap(node);
     follow(node);
 }
 
@@ -36,7 +36,7 @@ external_applied(struct lbm_node *node, uint64_t from)
 static int
 external_append_waits(const struct lbm_node *node)
 {
-    return node->append_us != 0 || node->log_waits.n != 0 || log_snapshot_pending(node);
+    return node->append_us != 0 || node->log_waits.n != 0 || lbm_log_snapshot_pending(node);
 }
 
 static void
@@ -46,8 +46,8 @@ external_append(struct lbm_node *node)
     if (node->now_us < node->append_retry_us)
         return;
     node->append_us = node->now_us;
-    node->append_index = first->at = log_last(node) + 1;
-    emit_log(node, LBM_EFFECT_LOG_APPEND, node->append_index, first->command, first->len);
+    node->append_index = first->at = lbm_log_last(node) + 1;
+    lbm_core_emit_log(node, LBM_EFFECT_LOG_APPEND, node->append_index, first->command, first->len);
 }
 
 static int64_t
@@ -84,7 +84,7 @@ const struct log_engine log_external = {
 /* Taken, or taken by another: the entry will come. No answer: it may have happened, or not; the same index
  * is tried again, unless its entry comes first. */
 void
-on_log_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result)
+lbm_log_on_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result)
 {
     if (node->append_us == 0 || index != node->append_index || result != LBM_LOG_UNKNOWN)
         return;
@@ -93,24 +93,24 @@ on_log_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_resul
 }
 
 void
-on_log_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command, size_t n,
-                        int caught_up)
+lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command, size_t n,
+                            int caught_up)
 {
-    if (from > log_last(node) + 1) {
+    if (from > lbm_log_last(node) + 1) {
         follow(node); /* something is missing in between */
         return;
     }
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++)
-        if (from + i == log_last(node) + 1)
-            log_take(node, command[i].at, command[i].len);
+        if (from + i == lbm_log_last(node) + 1)
+            lbm_log_take(node, command[i].at, command[i].len);
     node->caught_up |= caught_up != 0;
 }
 
 void
-on_log_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view)
+lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view)
 {
-    if (index <= log_last(node))
+    if (index <= lbm_log_last(node))
         return;
-    log_snapshot_install(node, view->at, view->len);
+    lbm_log_snapshot_install(node, view->at, view->len);
     follow(node); /* from behind it */
 }

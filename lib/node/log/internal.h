@@ -39,82 +39,82 @@ extern const struct log_engine log_local, log_external;
 /* ---- control_log.c ---------------------------------------------------------------------------------- */
 
 /* Index of the last entry of the copy; it may be ahead of the view. */
-uint64_t log_last(const struct lbm_node *node);
+uint64_t lbm_log_last(const struct lbm_node *node);
 /* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */
-int log_is_source(const struct lbm_node *node, uint32_t host);
+int lbm_log_is_source(const struct lbm_node *node, uint32_t host);
 /* An entry of the copy; index in log_base + 1 .. log_last. */
-const struct lbm_recovered_entry *log_entry(const struct lbm_node *node, uint64_t index);
+const struct lbm_recovered_entry *lbm_log_entry(const struct lbm_node *node, uint64_t index);
 /* Append an entry to the copy in memory, ask for it to be stored, and apply it once it is. */
-void log_store(struct lbm_node *node, const uint8_t *command, size_t len);
+void lbm_log_store(struct lbm_node *node, const uint8_t *command, size_t len);
 /* The first of it alone: the entry is held. 0: no memory, the step has failed. */
-int log_add(struct lbm_node *node, const uint8_t *command, size_t len);
+int lbm_log_add(struct lbm_node *node, const uint8_t *command, size_t len);
 /* Found the cluster: as the first proposal, which is void once there is an entry. */
-void log_found(struct lbm_node *node);
+void lbm_log_bootstrap(struct lbm_node *node);
 /* The first proposal is done with. */
-void log_append_done(struct lbm_node *node);
+void lbm_log_append_done(struct lbm_node *node);
 /* The cluster's log must be of the engine that is configured. */
-void log_check_engine(struct lbm_node *node);
+void lbm_log_check_engine(struct lbm_node *node);
 
 /* Hash of all entries up to that index, which is log_base .. log_last. */
-uint64_t log_chain(const struct lbm_node *node, uint64_t index);
+uint64_t lbm_log_chain(const struct lbm_node *node, uint64_t index);
 
 /* ---- log_held.c ------------------------------------------------------------------------------------- */
 
 /* The next entry as it came from elsewhere: stored at once, or a little later. */
-void log_take(struct lbm_node *node, const uint8_t *command, size_t len);
-void log_held_timer(struct lbm_node *node);
-int64_t log_held_deadline(const struct lbm_node *node);
+void lbm_log_take(struct lbm_node *node, const uint8_t *command, size_t len);
+void lbm_log_deferred_timer(struct lbm_node *node);
+int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 
 /* ---- log_promote.c ---------------------------------------------------------------------------------- */
 
 /* As it was stored. */
-void log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+void lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
 /* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
-int log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
+int lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
 /* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
-void log_store_term(struct lbm_node *node, uint32_t leader);
+void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
 /* Ask all others that take part, or ask again those that have not answered. */
-void promote_begin_round(struct lbm_node *node, enum promotion_round round);
-void promote_send_poll(struct lbm_node *node, uint32_t host);
+void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round);
+void lbm_log_promote_send_poll(struct lbm_node *node, uint32_t host);
 /* Ask the longest copy for what this host lacks. */
-void promote_fetch_rest(struct lbm_node *node);
+void lbm_log_promote_fetch_rest(struct lbm_node *node);
 /* After a restart: a promotion that had asked for promises goes on. */
-void promote_resume(struct lbm_node *node);
-void promote_timer(struct lbm_node *node);
-int64_t promote_deadline(const struct lbm_node *node);
+void lbm_log_promote_resume(struct lbm_node *node);
+void lbm_log_promote_timer(struct lbm_node *node);
+int64_t lbm_log_promote_deadline(const struct lbm_node *node);
 
 /* ---- log_confirm.c ---------------------------------------------------------------------------------- */
 
 /* A leader that was away asks before it orders anything more. */
-void log_confirm(struct lbm_node *node);
+void lbm_log_confirm(struct lbm_node *node);
 /* A leader has started: its disk may be an older copy, or empty. */
-void log_confirm_disk(struct lbm_node *node);
+void lbm_log_confirm_disk(struct lbm_node *node);
 /* Another host has entries up to `last`, more than this leader: it takes them if it has ordered none yet. */
-void log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last);
+void lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last);
 /* Nonzero if entries are taken from that host, though this one is the leader. */
-int log_confirm_takes_from(const struct lbm_node *node, uint32_t host);
+int lbm_log_confirm_takes_from(const struct lbm_node *node, uint32_t host);
 /* An answer to a poll of this round. */
-void log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from);
+void lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from);
 /* The operator takes the risk: those that have not answered are passed over. Nonzero if it waited. */
-int log_confirm_force(struct lbm_node *node);
-void log_confirm_timer(struct lbm_node *node);
+int lbm_log_confirm_force(struct lbm_node *node);
+void lbm_log_confirm_timer(struct lbm_node *node);
 
 /* ---- log_snapshot.c --------------------------------------------------------------------------------- */
 
 /* Begin from a stored snapshot. */
-void log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+void lbm_log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered);
 /* Delete what is stored of jobs that are not in the view: also at the start, since a crash may have come
  * between a snapshot and what followed from it. */
-void log_snapshot_drop_jobs(struct lbm_node *node);
+void lbm_log_snapshot_drop_jobs(struct lbm_node *node);
 /* Take a view that is newer than the whole copy: it is stored first, and counts once it is durable. */
-void log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len);
+void lbm_log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len);
 /* A transaction is durable: the view may be it. */
-void log_snapshot_persisted(struct lbm_node *node);
+void lbm_log_snapshot_persisted(struct lbm_node *node);
 /* Send the view, in parts, to a host that asks for entries that are gone. */
-void log_snapshot_send(struct lbm_node *node, uint32_t host);
+void lbm_log_snapshot_send(struct lbm_node *node, uint32_t host);
 /* Make a snapshot if there are many entries since the last one. */
-void log_compact(struct lbm_node *node);
+void lbm_log_compact(struct lbm_node *node);
 /* Nonzero while a view that was taken is being stored. */
-int log_snapshot_pending(const struct lbm_node *node);
+int lbm_log_snapshot_pending(const struct lbm_node *node);
 
 #endif

@@ -13,12 +13,12 @@ enum { ENTRIES_BATCH = 256, ENTRIES_BYTES = 1 << 20 };
 static void
 push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
 {
-    uint64_t last = node->founder ? node->view.index : log_last(node), at = from;
+    uint64_t last = node->founder ? node->view.index : lbm_log_last(node), at = from;
     do {
         ProtobufCBinaryData data[ENTRIES_BATCH];
         size_t n = 0, bytes = 0;
         while (at + n <= last && n < ENTRIES_BATCH && bytes < ENTRIES_BYTES) {
-            const struct lbm_recovered_entry *entry = log_entry(node, at + n);
+            const struct lbm_recovered_entry *entry = lbm_log_entry(node, at + n);
             data[n++] = (ProtobufCBinaryData){entry->len, entry->command};
             bytes += entry->len;
         }
@@ -33,7 +33,7 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
         message.log_entries = &entries;
-        send_peer(node, host, &message);
+        lbm_core_send(node, host, &message);
         at += n;
     } while (at <= last);
 }
@@ -41,10 +41,10 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
 static void
 local_start(struct lbm_node *node)
 {
-    promote_resume(node);
+    lbm_log_promote_resume(node);
     if (!node->founder)
         return;
-    log_confirm_disk(node);
+    lbm_log_confirm_disk(node);
 }
 
 static void
@@ -67,17 +67,18 @@ local_append_waits(const struct lbm_node *node)
     return node->append_accepted || node->log_waits.n != 0;
 }
 
-/* The end of a proposal by the leader's clock, which was leader_clock_us or later when that was heard; 1 %: clocks
- * differ. What the leader takes until then it takes before the proposal ends here. 1: that clock is not known; the
- * leader refuses, and says it. */
+/* The end of a proposal by the leader's clock, which was leader_clock_us or later when that was heard; 1 %:
+ * clocks differ. What the leader takes until then it takes before the proposal ends here. 1: that clock is
+ * not known; the leader refuses, and says it. */
 static uint64_t
 end_at_leader(const struct lbm_node *node, int64_t until_us)
 {
     int64_t left_us = until_us - node->leader_heard_us;
     if (until_us == INT64_MAX)
         return 0;
-    return node->leader_clock_us != 0 && left_us > 0 ? node->leader_clock_us + (uint64_t)(left_us - left_us / 100)
-                                                     : 1;
+    return node->leader_clock_us != 0 && left_us > 0
+               ? node->leader_clock_us + (uint64_t)(left_us - left_us / 100)
+               : 1;
 }
 
 static void
@@ -92,7 +93,7 @@ hear_clock(struct lbm_node *node, uint32_t from, uint64_t clock_us)
 static int
 is_connected(const struct lbm_node *node, uint32_t host)
 {
-    const struct peer *peer = peer_known(node, host);
+    const struct peer *peer = lbm_membership_peer_known(node, host);
     return peer != NULL && peer->connected;
 }
 
@@ -103,8 +104,8 @@ local_append(struct lbm_node *node)
     if (node->founder) {
         node->append_us = node->now_us;
         node->has_ordered = 1;
-        first->at = log_last(node) + 1;
-        log_store(node, first->command, first->len);
+        first->at = lbm_log_last(node) + 1;
+        lbm_log_store(node, first->command, first->len);
         return;
     }
     if (node->append_us != 0 && node->now_us - node->append_us < APPEND_RETRY_US)
@@ -114,14 +115,14 @@ local_append(struct lbm_node *node)
         return;
     Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
     append.token = first->token;
-    append.index = first->at = log_last(node) + 1;
+    append.index = first->at = lbm_log_last(node) + 1;
     append.until_us = end_at_leader(node, first->until_us);
     append.term = node->term;
     append.command = (ProtobufCBinaryData){first->len, first->command};
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_APPEND;
     message.log_append = &append;
-    send_peer(node, node->founder_host, &message);
+    lbm_core_send(node, node->founder_host, &message);
 }
 
 static int64_t
@@ -165,7 +166,7 @@ is_cut_off(const struct lbm_node *node)
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || !lbm_view_takes_part(member))
             continue;
-        if (!is_silent(node, member->host, SILENT_US))
+        if (!lbm_membership_is_silent(node, member->host, SILENT_US))
             return 0;
         n++;
     }
@@ -181,20 +182,20 @@ local_fetch(struct lbm_node *node)
     node->fetch_us = node->now_us;
     if (node->founder) {
         if (node->promotion.round == PROMOTION_CATCH_UP)
-            promote_fetch_rest(node);
+            lbm_log_promote_fetch_rest(node);
         else if (!node->caught_up || is_cut_off(node))
-            log_confirm(node);
+            lbm_log_confirm(node);
         return;
     }
     Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
-    fetch.from = log_last(node) + 1;
+    fetch.from = lbm_log_last(node) + 1;
     fetch.term = node->term;
-    fetch.chain = log_chain(node, log_last(node));
+    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_FETCH;
     message.log_fetch = &fetch;
     node->fetch_host = asked(node);
-    send_peer(node, node->fetch_host, &message);
+    lbm_core_send(node, node->fetch_host, &message);
 }
 
 static int64_t
@@ -227,7 +228,7 @@ tell_leader(struct lbm_node *node, uint32_t host)
     answer.body_case = LBM__PEER__BODY_LOG_RESULT;
     answer.log_result = &result;
     if (node->term != 0)
-        send_peer(node, host, &answer);
+        lbm_core_send(node, host, &answer);
 }
 
 /* The asking host has entries that this log does not have: a former leader took them, and nobody else got
@@ -236,7 +237,7 @@ static int
 has_diverged(const struct lbm_node *node, const Lbm__LogFetch *fetch)
 {
     uint64_t last = fetch->from - 1;
-    return last > log_last(node) || (last >= node->log_base && log_chain(node, last) != fetch->chain);
+    return last > lbm_log_last(node) || (last >= node->log_base && lbm_log_chain(node, last) != fetch->chain);
 }
 
 static void
@@ -251,63 +252,65 @@ tell_diverged(struct lbm_node *node, uint32_t host)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
     message.log_entries = &entries;
-    send_peer(node, host, &message);
+    lbm_core_send(node, host, &message);
 }
 
 static void
 diverge(struct lbm_node *node)
 {
     if (!node->diverged)
-        note(node, LBM_NOTE_ERROR,
-             "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
-             " --lost at another host, stop this daemon, move its database away and start it again",
-             node->founder ? "run lbctl log promote --force, then " : "", node->host);
+        lbm_core_note(
+            node, LBM_NOTE_ERROR,
+            "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
+            " --lost at another host, stop this daemon, move its database away and start it again",
+            node->founder ? "run lbctl log promote --force, then " : "", node->host);
     node->diverged = 1;
-    application_lapsed(node);
+    lbm_application_lease_lapsed(node);
 }
 
 void
-on_log_fetch(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogFetch *fetch = message->log_fetch;
-    /* The host that is being promoted takes what it lacks from the longest copy; so does a leader whose disk is
-     * an older one, which may not even know of the term. */
+    /* The host that is being promoted takes what it lacks from the longest copy; so does a leader whose disk
+     * is an older one, which may not even know of the term. */
     int takes_over = fetch->term <= node->term && message->src == node->founder_host;
-    int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= log_last(node);
-    if (fetch->from < 1 ||
-        !within_reach(node, message->src, "log index", fetch->from - 1, log_last(node), LBM_INDEX_STEP))
+    int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= lbm_log_last(node);
+    if (fetch->from < 1 || !lbm_log_within_reach(node, message->src, "log index", fetch->from - 1,
+                                                 lbm_log_last(node), LBM_INDEX_STEP))
         return;
     if (node->founder)
-        log_confirm_behind(node, message->src, fetch->from - 1);
+        lbm_log_confirm_behind(node, message->src, fetch->from - 1);
     if (node->founder && !node->caught_up)
         return; /* what it has may not be all there is */
     if (!node->founder && !takes_over && !follows)
         tell_leader(node, message->src);
-    else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= log_last(node)))
+    else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= lbm_log_last(node)))
         tell_diverged(node, message->src);
     else if (fetch->from <= node->log_base)
-        log_snapshot_send(node, message->src);
+        lbm_log_snapshot_send(node, message->src);
     else {
-        log_held_store(node);
+        lbm_log_store_deferred(node);
         push_entries(node, message->src, fetch->from);
     }
 }
 
 void
-on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogEntries *entries = message->log_entries;
-    if (!within_reach(node, message->src, "log index", entries->last, log_last(node), LBM_INDEX_STEP) ||
-        !within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
+    if (!lbm_log_within_reach(node, message->src, "log index", entries->last, lbm_log_last(node),
+                              LBM_INDEX_STEP) ||
+        !lbm_log_within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
         return;
-    (void)log_term_heard(node, entries->term, entries->leader, message->src);
-    int is_source = log_is_source(node, message->src);
+    (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
+    int is_source = lbm_log_is_source(node, message->src);
     if (entries->term < node->term && !is_source) {
         tell_leader(node, message->src);
         return;
     }
     if (node->founder && !is_source)
-        log_confirm_behind(node, message->src, entries->last);
+        lbm_log_confirm_behind(node, message->src, entries->last);
     if ((node->founder && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
         (!is_source && message->src != node->fetch_host))
         return;
@@ -318,64 +321,68 @@ on_log_entries(struct lbm_node *node, const Lbm__Peer *message)
     hear_clock(node, message->src, entries->now_us);
     for (size_t i = 0; i < entries->n_command; i++) {
         uint64_t index = entries->from + i;
-        if (index == log_last(node) + 1)
-            log_take(node, entries->command[i].data, entries->command[i].len);
+        if (index == lbm_log_last(node) + 1)
+            lbm_log_take(node, entries->command[i].data, entries->command[i].len);
     }
-    if (log_last(node) < entries->last) {
+    if (lbm_log_last(node) < entries->last) {
         node->fetch_us = 0;
-        log_fetch(node);
+        lbm_log_fetch(node);
         return;
     }
     if (node->founder)
-        return; /* it asks again */
+        return;                   /* it asks again */
     node->caught_up |= is_source; /* of the end, the leader's word counts */
     if (!node->append_accepted && entries->n_command != 0)
         node->append_us = 0; /* the index it was sent for is taken: try the next one */
 }
 
 void
-on_log_append(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogAppend *append = message->log_append;
-    if (!log_term_heard(node, append->term, LBM_NONE, message->src) || !node->founder || !node->caught_up) {
+    if (!lbm_log_term_heard(node, append->term, LBM_NONE, message->src) || !node->founder ||
+        !node->caught_up) {
         tell_leader(node, message->src);
         return;
     }
     Lbm__LogResult result = LBM__LOG_RESULT__INIT;
     result.token = append->token;
-    int is_late = append->until_us != 0 && (uint64_t)node->now_us > append->until_us && !LBM_BUG(LATE_IS_TAKEN);
-    result.accepted = append->index == log_last(node) + 1 && !is_late;
+    int is_late =
+        append->until_us != 0 && (uint64_t)node->now_us > append->until_us && !LBM_BUG(LATE_IS_TAKEN);
+    result.accepted = append->index == lbm_log_last(node) + 1 && !is_late;
     if (result.accepted) {
         Lbm__Command *command = NULL;
         struct lbm_diag diag;
         if (lbm_wire_unpack_command(append->command.data, append->command.len, &command, &diag) != LBM_OK) {
-            note(node, LBM_NOTE_WARNING, "host %" PRIu32 " sent a command that cannot be read: %.160s",
-                 message->src, diag.text);
+            lbm_core_note(node, LBM_NOTE_WARNING,
+                          "host %" PRIu32 " sent a command that cannot be read: %.160s", message->src,
+                          diag.text);
             return;
         }
         lbm__command__free_unpacked(command, NULL);
         node->has_ordered = 1;
-        log_store(node, append->command.data, append->command.len);
+        lbm_log_store(node, append->command.data, append->command.len);
     }
-    result.last = log_last(node);
+    result.last = lbm_log_last(node);
     result.term = node->term;
     result.leader = node->host;
     result.now_us = (uint64_t)node->now_us;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_RESULT;
     answer.log_result = &result;
-    send_peer(node, message->src, &answer);
+    lbm_core_send(node, message->src, &answer);
 }
 
 /* Accepted: the entry itself will come and settle the append. Refused: catch up, then try again. */
 void
-on_log_result(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_on_result(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogResult *result = message->log_result;
-    if (!log_term_heard(node, result->term, result->leader, message->src))
+    if (!lbm_log_term_heard(node, result->term, result->leader, message->src))
         return;
     hear_clock(node, message->src, result->now_us);
-    if (!within_reach(node, message->src, "log index", result->last, log_last(node), LBM_INDEX_STEP))
+    if (!lbm_log_within_reach(node, message->src, "log index", result->last, lbm_log_last(node),
+                              LBM_INDEX_STEP))
         return;
     if (node->appends.n == 0 || node->appends.at[0].token != result->token)
         return;
@@ -383,9 +390,9 @@ on_log_result(struct lbm_node *node, const Lbm__Peer *message)
         node->append_accepted = 1;
         return;
     }
-    if (result->last > log_last(node)) {
+    if (result->last > lbm_log_last(node)) {
         node->fetch_us = 0;
-        log_fetch(node);
+        lbm_log_fetch(node);
     } else {
         node->append_us = 0; /* what was missing has come meanwhile: try again now */
     }

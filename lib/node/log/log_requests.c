@@ -71,16 +71,16 @@ fill_lines(struct lbm_node *node, uint64_t from, size_t n, Lbm__LogReply *log, L
     for (size_t i = 0; i < n; i++) {
         lbm__log_line__init(&line[i]);
         line[i].index = from + i;
-        line[i].text = entry_text(log_entry(node, from + i));
+        line[i].text = entry_text(lbm_log_entry(node, from + i));
         log->lines[log->n_lines++] = &line[i];
         if (line[i].text == NULL)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
 }
 
 /* Entries behind a snapshot are gone: the first that is there comes first. */
 void
-answer_log(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+lbm_log_answer(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     uint64_t last = node->view.index, first = node->log_base < last ? node->log_base + 1 : last + 1;
     uint32_t count = request->log->count != 0 ? request->log->count : LINES_USUAL;
@@ -95,12 +95,12 @@ answer_log(struct lbm_node *node, const struct client *client, const Lbm__Reques
     if (line != NULL && log.lines != NULL)
         fill_lines(node, from, n, &log, line);
     else
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     if (node->failed == LBM_OK) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         response.what_case = LBM__RESPONSE__WHAT_LOG;
         response.log = &log;
-        reply(node, client->id, client->request, 1, &response);
+        lbm_core_reply(node, client->id, client->request, 1, &response);
     }
     for (size_t i = 0; i < log.n_lines; i++)
         free(line[i].text);

@@ -23,8 +23,8 @@ read_view(struct lbm_node *node, const uint8_t *bytes, size_t len)
         return view;
     free(view);
     if (err == LBM_E_CORRUPT)
-        note(node, LBM_NOTE_ERROR, "snapshot of the control log: %.180s", diag.text);
-    fail(node, err);
+        lbm_core_note(node, LBM_NOTE_ERROR, "snapshot of the control log: %.180s", diag.text);
+    lbm_core_fail(node, err);
     return NULL;
 }
 
@@ -36,12 +36,12 @@ take_view(struct lbm_node *node, struct lbm_view *view)
     node->snapshot_index = view->index;
     free(view);
     if (lbm_views_share(node->views, &node->view) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
-    log_check_engine(node);
+        lbm_core_fail(node, LBM_E_NOMEM);
+    lbm_log_check_engine(node);
 }
 
 void
-log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered)
+lbm_log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
     struct lbm_view *view =
         recovered->snapshot_index != 0 ? read_view(node, recovered->snapshot, recovered->snapshot_len) : NULL;
@@ -51,13 +51,13 @@ log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     node->base_chain = view->chain;
     take_view(node, view);
     for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++)
-        jobs_created(node, &node->view.jobs.at[i]);
+        lbm_job_created(node, &node->view.jobs.at[i]);
 }
 
 /* ---- from elsewhere ------------------------------------------------------------------------------------ */
 
 int
-log_snapshot_pending(const struct lbm_node *node)
+lbm_log_snapshot_pending(const struct lbm_node *node)
 {
     return node->incoming != NULL;
 }
@@ -70,9 +70,9 @@ store_snapshot(struct lbm_node *node, uint64_t index, const uint8_t *bytes, size
     op.as.snapshot.view = lbm_copy(bytes, len, 1);
     op.as.snapshot.len = len;
     if (op.as.snapshot.view == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     else
-        persist(node, op);
+        lbm_core_persist(node, op);
 }
 
 /* Forget the first n entries of the copy in memory. */
@@ -81,7 +81,7 @@ drop_entries(struct lbm_node *node, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         free(node->log.at[i].command);
-    node->base_chain = log_chain(node, node->log_base + n);
+    node->base_chain = lbm_log_chain(node, node->log_base + n);
     memmove(node->log.at, &node->log.at[n], (node->log.n - n) * sizeof *node->log.at);
     memmove(node->chains.at, &node->chains.at[n], (node->log.n - n) * sizeof *node->chains.at);
     node->log.n -= n;
@@ -90,12 +90,12 @@ drop_entries(struct lbm_node *node, size_t n)
 }
 
 void
-log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len)
+lbm_log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len)
 {
     struct lbm_view *view = read_view(node, bytes, len);
     if (view == NULL)
         return;
-    if (view->index <= log_last(node)) {
+    if (view->index <= lbm_log_last(node)) {
         lbm_view_free(view);
         free(view);
         return;
@@ -116,12 +116,12 @@ log_snapshot_install(struct lbm_node *node, const uint8_t *bytes, size_t len)
 }
 
 void
-log_snapshot_drop_jobs(struct lbm_node *node)
+lbm_log_snapshot_drop_jobs(struct lbm_node *node)
 {
     for (size_t i = node->jobs.n; i-- > 0;) {
         const struct job *job = node->jobs.at[i];
         if (job->stored != LBM_JOB_PENDING && lbm_view_job(&node->view, job->id) == NULL)
-            jobs_deleted(node, job->id);
+            lbm_job_deleted(node, job->id);
     }
 }
 
@@ -129,11 +129,11 @@ log_snapshot_drop_jobs(struct lbm_node *node)
 static void
 follow_jobs(struct lbm_node *node)
 {
-    log_snapshot_drop_jobs(node);
+    lbm_log_snapshot_drop_jobs(node);
     for (size_t i = 0; i < node->view.jobs.n; i++) {
-        const struct job *job = job_of(node, node->view.jobs.at[i].job);
+        const struct job *job = lbm_job_of(node, node->view.jobs.at[i].job);
         if (job == NULL || job->stored == LBM_JOB_PENDING)
-            jobs_created(node, &node->view.jobs.at[i]);
+            lbm_job_created(node, &node->view.jobs.at[i]);
     }
 }
 
@@ -151,18 +151,18 @@ follow_append(struct lbm_node *node)
     const struct append *first = &node->appends.at[0];
     enum lbm_err err = lbm_wire_unpack_command(first->command, first->len, &command, &diag);
     if (err != LBM_OK) {
-        fail(node, err);
+        lbm_core_fail(node, err);
         return;
     }
     if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE) {
-        log_append_done(node);
-        jobs_refused(node, command->job_create, "what became of the job is not known: submit it again");
+        lbm_log_append_done(node);
+        lbm_job_refused(node, command->job_create, "what became of the job is not known: submit it again");
     }
     lbm__command__free_unpacked(command, NULL);
 }
 
 void
-log_snapshot_persisted(struct lbm_node *node)
+lbm_log_snapshot_persisted(struct lbm_node *node)
 {
     if (node->incoming == NULL || node->incoming_id > node->persisted)
         return;
@@ -171,20 +171,22 @@ log_snapshot_persisted(struct lbm_node *node)
     take_view(node, view);
     follow_jobs(node);
     follow_append(node);
-    membership_changed(node, 1);
-    note(node, LBM_NOTE_INFO, "the control log begins at a snapshot of entry %" PRIu64, node->view.index);
+    lbm_membership_changed(node, 1);
+    lbm_core_note(node, LBM_NOTE_INFO, "the control log begins at a snapshot of entry %" PRIu64,
+                  node->view.index);
 }
 
 /* The parts of one snapshot come over one connection, so in order; a repeated answer begins anew. */
 void
-on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogSnapshot *part = message->log_snapshot;
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
-        (node->founder && !log_confirm_takes_from(node, message->src)) ||
-        (!log_is_source(node, message->src) && message->src != node->fetch_host) ||
-        part->index <= log_last(node) ||
-        !within_reach(node, message->src, "log index", part->index, log_last(node), LBM_INDEX_STEP))
+        (node->founder && !lbm_log_confirm_takes_from(node, message->src)) ||
+        (!lbm_log_is_source(node, message->src) && message->src != node->fetch_host) ||
+        part->index <= lbm_log_last(node) ||
+        !lbm_log_within_reach(node, message->src, "log index", part->index, lbm_log_last(node),
+                              LBM_INDEX_STEP))
         return;
     if (part->offset == 0) {
         node->parts.n = 0;
@@ -193,14 +195,14 @@ on_log_snapshot(struct lbm_node *node, const Lbm__Peer *message)
     if (part->index != node->parts_index || part->offset != node->parts.n)
         return;
     if (lbm_vec_reserve(&node->parts, part->part.len) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     memcpy(&node->parts.at[node->parts.n], part->part.data, part->part.len);
     node->parts.n += part->part.len;
     if (node->parts.n < part->total)
         return;
-    log_snapshot_install(node, node->parts.at, node->parts.n);
+    lbm_log_snapshot_install(node, node->parts.at, node->parts.n);
     lbm_vec_free(&node->parts);
 }
 
@@ -219,15 +221,16 @@ compacts_for_all(const struct lbm_node *node)
 }
 
 void
-log_snapshot_send(struct lbm_node *node, uint32_t host)
+lbm_log_snapshot_send(struct lbm_node *node, uint32_t host)
 {
     uint8_t *bytes = NULL;
     size_t len = 0;
     enum lbm_err err = lbm_view_pack(&node->view, &bytes, &len);
     if (err == LBM_E_LIMIT)
-        note(node, LBM_NOTE_WARNING, "the view is too large for host %" PRIu32 " to begin with it", host);
+        lbm_core_note(node, LBM_NOTE_WARNING, "the view is too large for host %" PRIu32 " to begin with it",
+                      host);
     else if (err != LBM_OK)
-        fail(node, err);
+        lbm_core_fail(node, err);
     for (size_t at = 0; err == LBM_OK && at < len; at += LBM_BATCH_BYTES_MAX) {
         Lbm__LogSnapshot part = LBM__LOG_SNAPSHOT__INIT;
         part.index = node->view.index;
@@ -238,13 +241,13 @@ log_snapshot_send(struct lbm_node *node, uint32_t host)
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_SNAPSHOT;
         message.log_snapshot = &part;
-        send_peer(node, host, &message);
+        lbm_core_send(node, host, &message);
     }
     free(bytes);
 }
 
 void
-log_compact(struct lbm_node *node)
+lbm_log_compact(struct lbm_node *node)
 {
     uint32_t least = node->log_compact_min != 0 ? node->log_compact_min : LOG_COMPACT_MIN;
     uint32_t tail = least < 4 * LOG_TAIL ? least / 4 : LOG_TAIL;
@@ -255,17 +258,18 @@ log_compact(struct lbm_node *node)
     node->snapshot_index = node->view.index;
     enum lbm_err err = lbm_view_pack(&node->view, &bytes, &len);
     if (err == LBM_E_LIMIT) {
-        note(node, LBM_NOTE_WARNING, "the view is too large for a snapshot: the control log keeps growing");
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "the view is too large for a snapshot: the control log keeps growing");
         return;
     }
     if (err != LBM_OK) {
-        fail(node, err);
+        lbm_core_fail(node, err);
         return;
     }
     store_snapshot(node, node->view.index, bytes, len);
     if (node->view.index - node->log_base > tail)
         drop_entries(node, (size_t)(node->view.index - node->log_base - tail));
     if (compacts_for_all(node))
-        emit_log(node, LBM_EFFECT_LOG_COMPACT, node->view.index, bytes, len);
+        lbm_core_emit_log(node, LBM_EFFECT_LOG_COMPACT, node->view.index, bytes, len);
     free(bytes);
 }

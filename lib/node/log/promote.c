@@ -16,12 +16,12 @@
 #include "node/log/internal.h"
 
 void
-log_store_term(struct lbm_node *node, uint32_t leader)
+lbm_log_store_term(struct lbm_node *node, uint32_t leader)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_TERM};
     op.as.term.term = node->term;
     op.as.term.leader = leader;
-    persist(node, op);
+    lbm_core_persist(node, op);
 }
 
 static void
@@ -30,9 +30,9 @@ answer_client(struct lbm_node *node, enum lbm_err err, const char *why)
     struct promotion *p = &node->promotion;
     Lbm__Response response = LBM__RESPONSE__INIT;
     if (p->waits && err != LBM_OK)
-        reply_error(node, p->client, p->request, err, "%s", why);
+        lbm_core_reply_error(node, p->client, p->request, err, "%s", why);
     else if (p->waits)
-        reply(node, p->client, p->request, 1, &response);
+        lbm_core_reply(node, p->client, p->request, 1, &response);
     p->waits = 0;
 }
 
@@ -49,7 +49,7 @@ static void
 enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
 {
     if (node->founder)
-        note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
+        lbm_core_note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
     if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
         promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
     node->term = term;
@@ -59,11 +59,11 @@ enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
     node->append_us = node->append_accepted = 0;
     node->leader_clock_us = 0;
     node->fetch_us = 0;
-    log_store_term(node, leader);
+    lbm_log_store_term(node, leader);
 }
 
 void
-log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
+lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
     if (node->engine != LBM_LOG_ENGINE_LOCAL || recovered->term == 0)
         return;
@@ -79,23 +79,25 @@ lead_again(struct lbm_node *node, uint64_t term)
     if (node->promotion.round != PROMOTION_NONE && node->promotion.round != PROMOTION_CONFIRM &&
         node->promotion.round != PROMOTION_CATCH_UP)
         return;
-    note(node, LBM_NOTE_WARNING,
-         "the database is from before this host ordered the control log, term %" PRIu64 ": it asks the others for "
-         "what is missing",
-         term);
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "the database is from before this host ordered the control log, term %" PRIu64
+                  ": it asks the others for "
+                  "what is missing",
+                  term);
     node->term = term;
     node->founder = 1;
     node->founder_host = node->host;
     node->append_us = node->append_accepted = 0;
-    log_store_term(node, node->host);
+    lbm_log_store_term(node, node->host);
     node->promotion.round = PROMOTION_NONE;
-    log_confirm_disk(node);
+    lbm_log_confirm_disk(node);
 }
 
 int
-log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from)
+lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from)
 {
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || !within_reach(node, from, "term", term, node->term, LBM_TERM_STEP))
+    if (node->engine != LBM_LOG_ENGINE_LOCAL ||
+        !lbm_log_within_reach(node, from, "term", term, node->term, LBM_TERM_STEP))
         return 0;
     if (term > node->term && leader == node->host)
         lead_again(node, term);
@@ -105,18 +107,18 @@ log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t f
 }
 
 int
-log_is_source(const struct lbm_node *node, uint32_t host)
+lbm_log_is_source(const struct lbm_node *node, uint32_t host)
 {
     return host == node->founder_host ||
            (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL) ||
            (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest) ||
-           log_confirm_takes_from(node, host);
+           lbm_log_confirm_takes_from(node, host);
 }
 
 /* ---- the host that is promoted -------------------------------------------------------------- */
 
 void
-promote_send_poll(struct lbm_node *node, uint32_t host)
+lbm_log_promote_send_poll(struct lbm_node *node, uint32_t host)
 {
     Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
     poll.term = node->promotion.term;
@@ -124,11 +126,11 @@ promote_send_poll(struct lbm_node *node, uint32_t host)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_POLL;
     message.log_poll = &poll;
-    send_peer(node, host, &message);
+    lbm_core_send(node, host, &message);
 }
 
 void
-promote_begin_round(struct lbm_node *node, enum promotion_round round)
+lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round)
 {
     struct promotion *p = &node->promotion;
     p->round = round;
@@ -139,10 +141,10 @@ promote_begin_round(struct lbm_node *node, enum promotion_round round)
         if (member->host == node->host || !lbm_view_takes_part(member))
             continue;
         if (lbm_vec_push(&p->awaited, member->host) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
             return;
         }
-        promote_send_poll(node, member->host);
+        lbm_log_promote_send_poll(node, member->host);
     }
 }
 
@@ -160,24 +162,25 @@ lead(struct lbm_node *node)
     node->founder = 1;
     node->founder_host = node->host;
     node->caught_up = 1;
-    log_store_term(node, node->host);
-    log_append(node, &command);
-    note(node, LBM_NOTE_INFO, "this host orders the control log from now on, term %" PRIu64, node->term);
+    lbm_log_store_term(node, node->host);
+    lbm_log_append(node, &command);
+    lbm_core_note(node, LBM_NOTE_INFO, "this host orders the control log from now on, term %" PRIu64,
+                  node->term);
     promotion_ends(node, LBM_OK, "");
 }
 
 /* Entries that only another copy has. */
 void
-promote_fetch_rest(struct lbm_node *node)
+lbm_log_promote_fetch_rest(struct lbm_node *node)
 {
     Lbm__LogFetch fetch = LBM__LOG_FETCH__INIT;
-    fetch.from = log_last(node) + 1;
+    fetch.from = lbm_log_last(node) + 1;
     fetch.term = node->term;
-    fetch.chain = log_chain(node, log_last(node));
+    fetch.chain = lbm_log_chain(node, lbm_log_last(node));
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_FETCH;
     message.log_fetch = &fetch;
-    send_peer(node, node->promotion.longest, &message);
+    lbm_core_send(node, node->promotion.longest, &message);
 }
 
 /* Nobody else is asked any more. What only the longest copy has comes first. */
@@ -185,13 +188,13 @@ static void
 take_over(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    if (log_last(node) >= p->last && node->log_waits.n == 0 && !log_snapshot_pending(node)) {
+    if (lbm_log_last(node) >= p->last && node->log_waits.n == 0 && !lbm_log_snapshot_pending(node)) {
         lead(node);
         return;
     }
     p->round = PROMOTION_FETCH;
     p->deadline_us = node->now_us + PROMOTE_US;
-    promote_fetch_rest(node);
+    lbm_log_promote_fetch_rest(node);
 }
 
 /* The backup, if it can, else any host that is heard; LBM_NONE: there is none. */
@@ -203,7 +206,7 @@ next_leader(const struct lbm_node *node)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE &&
-            !is_silent(node, member->host, SILENT_US) &&
+            !lbm_membership_is_silent(node, member->host, SILENT_US) &&
             (next == LBM_NONE || (self != NULL && member->host == self->buddy)))
             next = member->host;
     }
@@ -211,23 +214,24 @@ next_leader(const struct lbm_node *node)
 }
 
 int
-log_hand_over(struct lbm_node *node)
+lbm_log_hand_over(struct lbm_node *node)
 {
     if (node->engine != LBM_LOG_ENGINE_LOCAL || node->view.founder != node->host)
         return 0;
     uint32_t to = node->founder && node->caught_up ? next_leader(node) : LBM_NONE;
     if (to == LBM_NONE)
         return 1;
-    note(node, LBM_NOTE_WARNING,
-         "the database is older than what others hold of it: host %" PRIu32 " is asked to order the control log",
-         to);
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "the database is older than what others hold of it: host %" PRIu32
+                  " is asked to order the control log",
+                  to);
     Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
     poll.term = node->term;
     poll.take = 1;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_POLL;
     message.log_poll = &poll;
-    send_peer(node, to, &message);
+    lbm_core_send(node, to, &message);
     return 1;
 }
 
@@ -236,9 +240,9 @@ static void
 ask_promises(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
-    p->last = log_last(node);
+    p->last = lbm_log_last(node);
     p->longest = LBM_NONE;
-    promote_begin_round(node, PROMOTION_PROMISE);
+    lbm_log_promote_begin_round(node, PROMOTION_PROMISE);
     if (p->awaited.n == 0)
         take_over(node);
 }
@@ -265,7 +269,7 @@ promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int forc
                                          .force = force,
                                          .term = node->term + 1,
                                          .longest = LBM_NONE};
-    promote_begin_round(node, PROMOTION_ASK);
+    lbm_log_promote_begin_round(node, PROMOTION_ASK);
     if (node->promotion.awaited.n == 0)
         end_round(node);
 }
@@ -275,27 +279,29 @@ static int
 may_lead(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    return self != NULL && lbm_view_takes_part(self) && self->state != LBM_MEMBER_DRAINING && is_alive(node);
+    return self != NULL && lbm_view_takes_part(self) && self->state != LBM_MEMBER_DRAINING &&
+           lbm_replication_is_alive(node);
 }
 
 void
-answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     struct promotion *p = &node->promotion;
     if (!client->admin) {
-        reply_error(node, client->id, client->request, LBM_E_DENIED,
-                    "only administrators may promote a host");
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
+                             "only administrators may promote a host");
     } else if (node->engine != LBM_LOG_ENGINE_LOCAL) {
-        reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
-                    "no daemon orders this control log");
-    } else if (request->promote->force && log_confirm_force(node)) {
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
+                             "no daemon orders this control log");
+    } else if (request->promote->force && lbm_log_confirm_force(node)) {
         Lbm__Response response = LBM__RESPONSE__INIT;
-        reply(node, client->id, client->request, 1, &response);
+        lbm_core_reply(node, client->id, client->request, 1, &response);
     } else if (p->waits || p->round == PROMOTION_CONFIRM || p->round == PROMOTION_CATCH_UP) {
-        reply_error(node, client->id, client->request, LBM_E_BUSY, "%s",
-                    p->waits ? "a promotion is under way"
-                             : "this host orders the control log, and waits for hosts that may have more of it; "
-                               "lbctl status names them, --force passes them over");
+        lbm_core_reply_error(
+            node, client->id, client->request, LBM_E_BUSY, "%s",
+            p->waits ? "a promotion is under way"
+                     : "this host orders the control log, and waits for hosts that may have more of it; "
+                       "lbctl status names them, --force passes them over");
     } else if (p->round != PROMOTION_NONE) {
         p->client = client->id; /* the one that was asked for before, and is not through */
         p->request = client->request;
@@ -304,10 +310,10 @@ answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Re
         p->deadline_us = node->now_us + PROMOTE_US;
     } else if (node->founder) {
         Lbm__Response response = LBM__RESPONSE__INIT;
-        reply(node, client->id, client->request, 1, &response);
+        lbm_core_reply(node, client->id, client->request, 1, &response);
     } else if (!may_lead(node)) {
-        reply_error(node, client->id, client->request, LBM_E_STATE,
-                    "this host is no member that could do it");
+        lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
+                             "this host is no member that could do it");
     } else {
         promote_begin(node, client->id, client->request, request->promote->force != 0);
     }
@@ -330,15 +336,16 @@ rival_met(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t src)
 }
 
 void
-on_log_position(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPosition *position = message->log_position;
     struct promotion *p = &node->promotion;
-    if (!within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
-        !within_reach(node, message->src, "log index", position->last, log_last(node), LBM_INDEX_STEP))
+    if (!lbm_log_within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
+        !lbm_log_within_reach(node, message->src, "log index", position->last, lbm_log_last(node),
+                              LBM_INDEX_STEP))
         return;
     if (p->round == PROMOTION_CONFIRM) {
-        log_confirm_heard(node, position, message->src);
+        lbm_log_confirm_heard(node, position, message->src);
         return;
     }
     if (p->round == PROMOTION_NONE || p->round == PROMOTION_FETCH || p->round == PROMOTION_CATCH_UP)
@@ -382,17 +389,17 @@ round_fails(struct lbm_node *node)
 }
 
 void
-promote_timer(struct lbm_node *node)
+lbm_log_promote_timer(struct lbm_node *node)
 {
     struct promotion *p = &node->promotion;
     if (p->round == PROMOTION_NONE)
         return;
     if (p->round == PROMOTION_CONFIRM || p->round == PROMOTION_CATCH_UP) {
-        log_confirm_timer(node);
+        lbm_log_confirm_timer(node);
         return;
     }
-    if (p->round == PROMOTION_FETCH && log_last(node) >= p->last && node->log_waits.n == 0 &&
-        !log_snapshot_pending(node)) {
+    if (p->round == PROMOTION_FETCH && lbm_log_last(node) >= p->last && node->log_waits.n == 0 &&
+        !lbm_log_snapshot_pending(node)) {
         lead(node);
         return;
     }
@@ -400,7 +407,7 @@ promote_timer(struct lbm_node *node)
         return;
     int goes_on = p->force && p->round != PROMOTION_FETCH;
     for (size_t i = 0; i < p->awaited.n; i++)
-        goes_on &= is_silent(node, p->awaited.at[i], SILENT_US);
+        goes_on &= lbm_membership_is_silent(node, p->awaited.at[i], SILENT_US);
     if (goes_on)
         end_round(node);
     else
@@ -408,7 +415,7 @@ promote_timer(struct lbm_node *node)
 }
 
 void
-promote_resume(struct lbm_node *node)
+lbm_log_promote_resume(struct lbm_node *node)
 {
     if (node->term == 0 || node->founder_host != LBM_NONE)
         return;
@@ -417,7 +424,7 @@ promote_resume(struct lbm_node *node)
 }
 
 int64_t
-promote_deadline(const struct lbm_node *node)
+lbm_log_promote_deadline(const struct lbm_node *node)
 {
     return node->promotion.round == PROMOTION_NONE ? INT64_MAX : node->promotion.deadline_us;
 }
@@ -425,13 +432,13 @@ promote_deadline(const struct lbm_node *node)
 /* ---- all others ----------------------------------------------------------------------------- */
 
 void
-on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
+lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPoll *poll = message->log_poll;
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
-        !within_reach(node, message->src, "term", poll->term, node->term, LBM_TERM_STEP))
+        !lbm_log_within_reach(node, message->src, "term", poll->term, node->term, LBM_TERM_STEP))
         return;
-    log_held_store(node); /* what this host says it has */
+    lbm_log_store_deferred(node); /* what this host says it has */
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
     if (poll->promise && poll->term > node->term && is_member)
         enter_term(node, poll->term, message->src);
@@ -440,11 +447,11 @@ on_log_poll(struct lbm_node *node, const Lbm__Peer *message)
         promote_begin(node, 0, 0, 0);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
-    position.last = log_last(node);
+    position.last = lbm_log_last(node);
     position.leader = node->founder_host;
     position.in_step = node->caught_up != 0;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_POSITION;
     answer.log_position = &position;
-    send_peer(node, message->src, &answer);
+    lbm_core_send(node, message->src, &answer);
 }

@@ -11,8 +11,8 @@
 enum { REACH_TELL_US = 10000000 };
 
 int
-within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value, uint64_t known,
-             uint64_t step)
+lbm_log_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value, uint64_t known,
+                     uint64_t step)
 {
     if (value <= known || value - known <= step)
         return 1;
@@ -20,9 +20,9 @@ within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t va
     if (node->refused_us != 0 && node->now_us - node->refused_us < REACH_TELL_US)
         return 0;
     node->refused_us = node->now_us;
-    note(node, LBM_NOTE_WARNING,
-         "host %" PRIu32 " says %s %" PRIu64 ", but no more than %" PRIu64
-         " is known here: that is out of reach, and refused; %" PRIu64 " such numbers so far",
-         from, what, value, known, node->n_refused);
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "host %" PRIu32 " says %s %" PRIu64 ", but no more than %" PRIu64
+                  " is known here: that is out of reach, and refused; %" PRIu64 " such numbers so far",
+                  from, what, value, known, node->n_refused);
     return 0;
 }

@@ -14,7 +14,7 @@ enum {
 };
 
 void
-usual_free(struct usual *usual)
+lbm_mapping_baseline_free(struct usual *usual)
 {
     lbm_vec_free(&usual->host);
     lbm_vec_free(&usual->hop_bytes);
@@ -29,17 +29,17 @@ count_draws(const struct lbm_graph *g)
 }
 
 void
-usual_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+lbm_mapping_baseline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct usual *u = &job->usual;
-    outline_free(&job->outline);
+    lbm_mapping_coarse_free(&job->outline);
     u->drawn = 0;
     u->drawn_so_far.n = 0;
     for (uint32_t p = 0; p < job->plan_hosts.n; p++)
         if (lbm_vec_push(&u->drawn_so_far, 0) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     job->outline.state = OUTLINE_DRAWING;
-    plan_ask(node, job, entry, LBM_START_PLAN);
+    lbm_job_plan_ask(node, job, entry, LBM_START_PLAN);
 }
 
 static enum lbm_err
@@ -63,7 +63,7 @@ static enum lbm_err
 take(struct job *job)
 {
     struct usual *u = &job->usual;
-    double before = usual_of(job) != NULL ? 0.5 : 0;
+    double before = lbm_mapping_baseline_of(job) != NULL ? 0.5 : 0;
     u->n_vertices = job->guest->n;
     if (before == 0) {
         u->host.n = u->hop_bytes.n = 0;
@@ -78,8 +78,8 @@ take(struct job *job)
 }
 
 void
-usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
-            const struct lbm_plan *plan)
+lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                           enum lbm_err err, const struct lbm_plan *plan)
 {
     const struct outline *o = &job->outline;
     int is_over = o->state != OUTLINE_DRAWING; /* the next plan is being asked for already */
@@ -87,21 +87,21 @@ usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     if (err == LBM_OK)
         err = add(job, plan);
     if (err == LBM_OK && is_wanted && job->usual.drawn < count_draws(job->guest)) {
-        plan_ask(node, job, entry, LBM_START_PLAN);
+        lbm_job_plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
     if (err == LBM_OK && job->usual.drawn >= DRAWS_LEAST)
         err = take(job);
     if (err == LBM_E_NOMEM)
-        fail(node, err);
+        lbm_core_fail(node, err);
     if (is_over)
-        job_free_guest(job);
+        lbm_job_free_guest(job);
     else
-        outline_end(job);
+        lbm_mapping_coarse_end(job);
 }
 
 const double *
-usual_of(const struct job *job)
+lbm_mapping_baseline_of(const struct job *job)
 {
     const struct usual *u = &job->usual;
     int64_t grown = (int64_t)job->guest->n - u->n_vertices;

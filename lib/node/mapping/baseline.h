@@ -21,14 +21,14 @@ struct usual {
     unsigned drawn;               /* so many of them */
 };
 
-void usual_free(struct usual *usual);
+void lbm_mapping_baseline_free(struct usual *usual);
 
 /* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
-void usual_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-void usual_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
-                 const struct lbm_plan *plan);
+void lbm_mapping_baseline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                                enum lbm_err err, const struct lbm_plan *plan);
 /* For the plan that is to be asked for: [plan_hosts.n] each host's part of J, borrowed; NULL: not known of
  * those hosts, or of such a guest. */
-const double *usual_of(const struct job *job);
+const double *lbm_mapping_baseline_of(const struct job *job);
 
 #endif

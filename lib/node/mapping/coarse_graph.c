@@ -21,7 +21,7 @@ free_edges(struct outline_part *part)
 }
 
 void
-outline_part_free(struct outline_part *part)
+lbm_mapping_coarse_slice_free(struct outline_part *part)
 {
     lbm_vec_free(&part->work);
     lbm_vec_free(&part->pin);
@@ -29,10 +29,10 @@ outline_part_free(struct outline_part *part)
 }
 
 void
-outline_free(struct outline *outline)
+lbm_mapping_coarse_free(struct outline *outline)
 {
     for (size_t i = 0; i < outline->parts.n; i++)
-        outline_part_free(&outline->parts.at[i]);
+        lbm_mapping_coarse_slice_free(&outline->parts.at[i]);
     lbm_vec_free(&outline->parts);
     lbm_vec_free(&outline->vertex);
     lbm_vec_free(&outline->cluster);
@@ -140,8 +140,8 @@ tell_border(const struct lbm_shard *shard, const struct outline *place, struct o
 }
 
 enum lbm_err
-outline_cluster(const struct lbm_shard *shard, double share, uint32_t work_max, struct lbm_rng *rng,
-                struct outline_part *part, struct outline *place)
+lbm_mapping_coarse_cluster(const struct lbm_shard *shard, double share, uint32_t work_max,
+                           struct lbm_rng *rng, struct outline_part *part, struct outline *place)
 {
     LBM_ASSERT(shard->patch.valid);
     struct lbm_graph inner;
@@ -180,7 +180,7 @@ all_below(const uint32_t *number, size_t n, uint32_t bound)
 }
 
 int
-outline_part_fits(const struct outline_part *part)
+lbm_mapping_coarse_slice_fits(const struct outline_part *part)
 {
     for (size_t i = 0; i < part->from.n; i++)
         if (part->from.at[i] == part->to.at[i])
@@ -258,7 +258,7 @@ put_clusters(const struct outline *outline, struct lbm_graph *g)
 }
 
 enum lbm_err
-outline_graph(struct outline *outline, struct lbm_graph *g)
+lbm_mapping_coarse_graph(struct outline *outline, struct lbm_graph *g)
 {
     struct edges edges = {0};
     struct lbm_idmap cluster_of = {0};

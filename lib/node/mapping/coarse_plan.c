@@ -32,7 +32,8 @@ static int
 is_away(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
     int64_t patience_us = job->outline.again ? (int64_t)EXCLUDE_US * (1 + node->health) : OUTLINE_WAIT_US;
-    return lbm_view_number(&node->view, host) == LBM_NONE || is_silent(node, host, patience_us);
+    return lbm_view_number(&node->view, host) == LBM_NONE ||
+           lbm_membership_is_silent(node, host, patience_us);
 }
 
 /* ---- answers of hosts ---------------------------------------------------------------------------------- */
@@ -83,7 +84,7 @@ send_part(struct lbm_node *node, const struct job *job, uint32_t home, struct ou
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_OUTLINE_PART;
         message.outline_part = &body;
-        send_peer(node, home, &message);
+        lbm_core_send(node, home, &message);
         at += PART_ITEMS;
     } while (!is_last && node->failed == LBM_OK);
 }
@@ -96,16 +97,16 @@ cluster_own(struct lbm_node *node, struct job *job, double share, uint32_t work_
     *part = (struct outline_part){0};
     enum lbm_err err = lbm_shard_patch(&job->shard);
     if (err == LBM_OK)
-        err = outline_cluster(&job->shard, share, work_max, &node->rng, part, &job->outline);
+        err = lbm_mapping_coarse_cluster(&job->shard, share, work_max, &node->rng, part, &job->outline);
     part->host = node->host;
     return err;
 }
 
 void
-on_outline_ask(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlineAsk *ask = message->outline_ask;
-    struct job *job = job_of(node, ask->job);
+    struct job *job = lbm_job_of(node, ask->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, ask->job);
     if (job == NULL || entry == NULL || entry->home != message->src ||
         (job->phase != LBM_PHASE_MAPPING && !job->was_settled))
@@ -114,16 +115,16 @@ on_outline_ask(struct lbm_node *node, const Lbm__Peer *message)
     job->outline.round = ask->round;
     job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
     if (job->phase != LBM_PHASE_MAPPING)
-        outline_answers_again(node, job);
+        lbm_mapping_remap_answers(node, job);
     if (cluster_own(node, job, ask->share, ask->work_max, &part) == LBM_OK)
         send_part(node, job, message->src, &part);
     else
-        fail(node, LBM_E_NOMEM);
-    outline_part_free(&part);
+        lbm_core_fail(node, LBM_E_NOMEM);
+    lbm_mapping_coarse_slice_free(&part);
 }
 
 int
-outline_awaits_plan(const struct lbm_node *node, const struct job *job)
+lbm_mapping_coarse_awaits_plan(const struct lbm_node *node, const struct job *job)
 {
     return job->outline.vertex.n != 0 && node->now_us < job->outline.until_us;
 }
@@ -144,7 +145,7 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
     struct outline *o = &job->outline;
     lbm_shard_touch(&job->shard);
     for (size_t i = 0; i < o->vertex.n; i++) {
-        struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
+        struct lbm_vertex *vertex = lbm_records_of(job, o->vertex.at[i]);
         uint32_t cluster = o->cluster.at[i];
         if (vertex == NULL || vertex->stage != LBM_STAGE_OWN)
             continue;
@@ -154,7 +155,7 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
             follow_row(job, vertex, node->host, host[cluster],
                        position != NULL ? &position[(size_t)cluster * job->shard.m] : NULL);
     }
-    wishes_changed(job);
+    lbm_migration_queue_changed(job);
     lbm_vec_free(&o->vertex);
     lbm_vec_free(&o->cluster);
     job->outlined = 1;
@@ -162,14 +163,14 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
     job->ready = 0;
     job->sweeps = 0;
     job->tick_us = node->ping_us = node->now_us;
-    ghosts_are_due(job, GHOSTS_ALL);
+    lbm_mapping_ghosts_due(job, GHOSTS_ALL);
 }
 
 void
-on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlinePlan *plan = message->outline_plan;
-    struct job *job = job_of(node, plan->job);
+    struct job *job = lbm_job_of(node, plan->job);
     if (job == NULL || job->outline.round != plan->round ||
         (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
         return;
@@ -178,7 +179,7 @@ on_outline_plan(struct lbm_node *node, const Lbm__Peer *message)
                     plan->more != 0);
     } else if (job->was_settled) {
         job->whole = plan->sum != 0 ? plan->sum : job->whole;
-        outline_follow_again(node, job, plan->n_host, plan->host, plan->comes);
+        lbm_mapping_remap_follow(node, job, plan->n_host, plan->host, plan->comes);
     }
 }
 
@@ -213,10 +214,10 @@ append(struct outline_part *part, const Lbm__OutlinePart *piece)
 }
 
 void
-on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_coarse_slice(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlinePart *piece = message->outline_part;
-    struct job *job = job_of(node, piece->job);
+    struct job *job = lbm_job_of(node, piece->job);
     if (job == NULL || job->outline.state != OUTLINE_ASKED || job->outline.round != piece->round)
         return;
     for (size_t i = 0; i < job->outline.parts.n; i++) {
@@ -224,7 +225,7 @@ on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
         if (part->host != message->src || part->is_whole)
             continue;
         if (append(part, piece) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
             return;
         }
         part->clusters = piece->clusters;
@@ -235,11 +236,11 @@ on_outline_part(struct lbm_node *node, const Lbm__Peer *message)
 }
 
 void
-outline_end(struct job *job)
+lbm_mapping_coarse_end(struct job *job)
 {
     if (!job->planning)
-        job_free_guest(job);
-    outline_free(&job->outline);
+        lbm_job_free_guest(job);
+    lbm_mapping_coarse_free(&job->outline);
     job->outline.state = OUTLINE_OVER;
 }
 
@@ -254,35 +255,37 @@ ask(struct lbm_node *node, struct job *job, uint32_t host, double share, uint32_
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_OUTLINE_ASK;
     message.outline_ask = &body;
-    send_peer(node, host, &message);
+    lbm_core_send(node, host, &message);
 }
 
 void
-outline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = node->view.hosts.n;
-    double n = load_count(node, entry), want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
+    double n = lbm_exchange_load_count(node, entry),
+           want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
     want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_START), n / 2);
     if (n_hosts < 2 || want < 1) {
-        outline_end(job);
+        lbm_mapping_coarse_end(job);
         return;
     }
-    double heavy = ceil(WORK_RATIO * (double)load_whole(node, entry) / want);
+    double heavy = ceil(WORK_RATIO * (double)lbm_exchange_load_whole(node, entry) / want);
     uint32_t work_max = heavy < LBM_WEIGHT_MAX ? (uint32_t)heavy : LBM_WEIGHT_MAX;
     job->outline.state = OUTLINE_ASKED;
     job->outline.round = lbm_rng_next(&node->rng) | 1;
     job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
     for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
         struct outline_part part = {.host = lbm_view_host(&node->view, p)};
-        int waits_for = !is_away(node, job, part.host) && !(job->outline.again && is_aside(node, part.host));
+        int waits_for = !is_away(node, job, part.host) &&
+                        !(job->outline.again && lbm_membership_is_straggler(node, part.host));
         if (part.host != node->host && !waits_for)
             continue;
         if (part.host != node->host)
             ask(node, job, part.host, want / n, work_max);
         else if (cluster_own(node, job, want / n, work_max, &part) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
         if (lbm_vec_push(&job->outline.parts, part) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
 }
 
@@ -296,7 +299,7 @@ send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__Outlin
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
     message.outline_plan = body;
-    send_peer(node, to, &message);
+    lbm_core_send(node, to, &message);
 }
 
 /* Leave out what is not whole, or makes no sense; its host takes part in nothing then, and need not wait. */
@@ -307,14 +310,14 @@ drop_parts(struct lbm_node *node, const struct job *job, struct outline *o)
     for (size_t i = 0; i < o->parts.n; i++) {
         struct outline_part *part = &o->parts.at[i];
         int is_here = lbm_view_number(&node->view, part->host) != LBM_NONE;
-        if (part->is_whole && is_here && outline_part_fits(part)) {
+        if (part->is_whole && is_here && lbm_mapping_coarse_slice_fits(part)) {
             o->parts.at[kept++] = *part;
             continue;
         }
         Lbm__OutlinePlan nothing = LBM__OUTLINE_PLAN__INIT;
         if (o->again && is_here && part->host != node->host)
             send_plan(node, job, part->host, &nothing);
-        outline_part_free(part);
+        lbm_mapping_coarse_slice_free(part);
     }
     o->parts.n = kept;
 }
@@ -372,7 +375,9 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     struct outline *o = &job->outline;
     struct lbm_graph *g = lbm_alloc(1, sizeof *g);
     drop_parts(node, job, o);
-    enum lbm_err err = g == NULL ? LBM_E_NOMEM : o->parts.n < 2 ? LBM_E_STATE : outline_graph(o, g);
+    enum lbm_err err = g == NULL        ? LBM_E_NOMEM
+                       : o->parts.n < 2 ? LBM_E_STATE
+                                        : lbm_mapping_coarse_graph(o, g);
     job->guest = g;
     if (err == LBM_OK)
         err = build_hosts(node, job);
@@ -380,14 +385,14 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         err = LBM_E_NOMEM;
     if (err == LBM_OK && g->n != 0) {
         o->state = OUTLINE_PLANNING;
-        plan_ask(node, job, entry, LBM_START_PLAN);
+        lbm_job_plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
     if (o->again)
         spread_again(node, job, entry, NULL);
-    outline_end(job);
+    lbm_mapping_coarse_end(job);
     if (err == LBM_E_NOMEM)
-        fail(node, err);
+        lbm_core_fail(node, err);
 }
 
 /* Nonzero if the clusters should stay: loads are right as they are, and J is as low as the plan's; or, in a
@@ -423,9 +428,9 @@ take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
     if (!job->frame_fixed || job->outline.framed) {
         job->outline.framed = 1;
         lbm_affine_identity(&job->frame, job->shard.m);
-        frame_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
+        lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
     }
-    frame_is_new(job);
+    lbm_mapping_normalization_is_new(job);
     job->frame_fixed = 1;
     job->outlined = 1;
 }
@@ -450,12 +455,12 @@ spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     const struct outline *o = &job->outline;
     uint32_t n = plan != NULL ? plan->n : 0, *host = lbm_alloc(n, sizeof *host), first = 0;
     if (host == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     for (uint32_t c = 0; c < n; c++)
         host[c] = job->plan_ids.at[plan->part[c]];
-    if (n != 0 && n == load_count(node, entry))
+    if (n != 0 && n == lbm_exchange_load_count(node, entry))
         job->whole = lbm_graph_total_work(job->guest);
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct outline_part *part = &o->parts.at[i];
@@ -467,7 +472,7 @@ spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         if (part->host != node->host)
             send_plan(node, job, part->host, &body);
         else
-            outline_follow_again(node, job, body.n_host, body.host, body.comes);
+            lbm_mapping_remap_follow(node, job, body.n_host, body.host, body.comes);
         first += (uint32_t)body.n_host;
     }
     free(host);
@@ -498,16 +503,16 @@ spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
             follow_plan(node, job, part->clusters, &host[first], position, o->planned < PLANS);
         first += part->clusters;
     }
-    frame_send_all(node, job);
+    lbm_mapping_normalization_send_all(node, job);
 }
 
 void
-outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, enum lbm_err err,
-                struct lbm_plan *plan)
+lbm_mapping_coarse_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                           enum lbm_err err, struct lbm_plan *plan)
 {
     LBM_ASSERT(job->outline.state == OUTLINE_PLANNING);
     if (err == LBM_E_NOMEM)
-        fail(node, err);
+        lbm_core_fail(node, err);
     job->outline.planned += !job->outline.again;
     int is_asked = job->outline.again ? job->was_settled : job->phase == LBM_PHASE_MAPPING;
     int moves = err == LBM_OK && is_asked && !is_well_placed(job, entry->imbalance, plan);
@@ -516,16 +521,16 @@ outline_planned(struct lbm_node *node, struct job *job, const struct lbm_job_ent
     else if (moves)
         spread(node, job, plan);
     if (err == LBM_OK && job->outline.again) {
-        usual_begin(node, job, entry);
+        lbm_mapping_baseline_begin(node, job, entry);
         return;
     }
-    outline_end(job);
+    lbm_mapping_coarse_end(job);
     if (moves && !job->outline.again && job->outline.planned < PLANS)
         job->outline.state = OUTLINE_NONE;
 }
 
 void
-outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+lbm_mapping_coarse_continue(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
     int are_whole = 1;
@@ -536,7 +541,7 @@ outline_go_on(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 }
 
 int
-outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
     if ((!follows_regions(job, entry) && !o->more) || o->state == OUTLINE_OVER)
@@ -544,7 +549,7 @@ outline_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     if (entry->home != node->host)
         return !is_away(node, job, entry->home);
     if (o->state == OUTLINE_NONE)
-        outline_begin(node, job, entry);
-    outline_go_on(node, job, entry);
+        lbm_mapping_coarse_begin(node, job, entry);
+    lbm_mapping_coarse_continue(node, job, entry);
     return o->state != OUTLINE_OVER;
 }

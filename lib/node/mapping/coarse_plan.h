@@ -66,20 +66,20 @@ struct lbm_rng;
  * Out:     *part  owned by the caller, host not set; *vertex, *cluster  where each row is. Nothing if there
  * are more clusters than a message may name: then part->clusters is 0, as if there were no rows. Errors:
  * LBM_E_NOMEM; all to be freed all the same. */
-enum lbm_err outline_cluster(const struct lbm_shard *shard, double share, uint32_t work_max,
-                             struct lbm_rng *rng, struct outline_part *part,
-                             struct outline *place) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_coarse_cluster(const struct lbm_shard *shard, double share, uint32_t work_max,
+                                        struct lbm_rng *rng, struct outline_part *part,
+                                        struct outline *place) LBM_MUST_CHECK;
 
 /* The graph of the clusters of all parts, those of the first part first.
  * In, out: *outline  parts keep their clusters; edges and borders are freed one after the other, as the graph
  *          takes them: where parts are scattered all over the guest the home hears of most of its edges
  * Out:     *g  owned by the caller; pins are host ids.
  * Errors:  LBM_E_NOMEM, LBM_E_RANGE (numbers that fit nothing, sums that are too large); *g untouched. */
-enum lbm_err outline_graph(struct outline *outline, struct lbm_graph *g) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_coarse_graph(struct outline *outline, struct lbm_graph *g) LBM_MUST_CHECK;
 
 /* Nonzero if the numbers of a part that is whole fit together. */
-int outline_part_fits(const struct outline_part *part);
-void outline_part_free(struct outline_part *part);
-void outline_free(struct outline *outline);
+int lbm_mapping_coarse_slice_fits(const struct outline_part *part);
+void lbm_mapping_coarse_slice_free(struct outline_part *part);
+void lbm_mapping_coarse_free(struct outline *outline);
 
 #endif

@@ -36,9 +36,9 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
     uint64_t excess = 0;
     for (size_t i = 0; i < node->view.active.n; i++) {
         uint32_t host = node->view.active.at[i];
-        const struct pulse *pulse = pulse_known(job, host);
-        uint64_t load = host == node->host ? session_load(job) : pulse != NULL ? pulse->load : 0;
-        uint64_t limit = job_limit(node, entry, host);
+        const struct pulse *pulse = lbm_job_report_known(job, host);
+        uint64_t load = host == node->host ? lbm_exchange_load(job) : pulse != NULL ? pulse->load : 0;
+        uint64_t limit = lbm_job_limit(node, entry, host);
         excess += load > limit ? load - limit : 0;
     }
     return excess;
@@ -48,7 +48,8 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
 static int
 home_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    return entry->home == node->host || (!is_absent(node, entry->home) && !is_aside(node, entry->home));
+    return entry->home == node->host ||
+           (!lbm_membership_is_absent(node, entry->home) && !lbm_membership_is_straggler(node, entry->home));
 }
 
 /* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Where
@@ -56,10 +57,10 @@ home_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
 static int
 may_be_planned(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
-    uint32_t n_hosts = (uint32_t)node->view.active.n, n = load_count(node, entry);
+    uint32_t n_hosts = (uint32_t)node->view.active.n, n = lbm_exchange_load_count(node, entry);
     return job->drifts && job->level.state == LEVEL_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
-           n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && is_routable(node) && home_is_near(node, entry) &&
-           gates_price(node, job, 1) <= 0;
+           n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && lbm_membership_is_routable(node) &&
+           home_is_near(node, entry) && lbm_migration_throttle_price(node, job, 1) <= 0;
 }
 
 /* Since when this host has too much. What little it may have had for long does not matter once it has twice
@@ -68,7 +69,7 @@ static void
 look_here(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
-    uint64_t load = session_load(job), limit = job_limit(node, entry, node->host);
+    uint64_t load = lbm_exchange_load(job), limit = lbm_job_limit(node, entry, node->host);
     if (load <= limit) {
         o->over_us = 0;
     } else if (o->over_us == 0 || load - limit > 2 * o->over) {
@@ -79,7 +80,7 @@ look_here(struct lbm_node *node, struct job *job, const struct lbm_job_entry *en
 }
 
 void
-outline_look(struct lbm_node *node, struct job *job)
+lbm_mapping_remap_look(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     struct outline *o = &job->outline;
@@ -89,7 +90,8 @@ outline_look(struct lbm_node *node, struct job *job)
         look_here(node, job, entry);
     else
         o->over_us = 0;
-    if (!is_possible || excess_of_all(node, job, entry) * EXCESS_PARTS < load_whole(node, entry)) {
+    if (!is_possible ||
+        excess_of_all(node, job, entry) * EXCESS_PARTS < lbm_exchange_load_whole(node, entry)) {
         o->due_us = 0;
         o->is_spent = 0;
     } else if (o->due_us == 0) {
@@ -109,7 +111,7 @@ awaits_plan(const struct lbm_node *node, const struct job *job)
 }
 
 int
-outline_holds(const struct lbm_node *node, const struct job *job)
+lbm_mapping_remap_holds(const struct lbm_node *node, const struct job *job)
 {
     const struct outline *o = &job->outline;
     int may_be_due = o->over_us != 0 && !o->is_spent && node->now_us < o->over_us + HEAR_US;
@@ -117,10 +119,10 @@ outline_holds(const struct lbm_node *node, const struct job *job)
 }
 
 int
-outline_withholds(struct lbm_node *node, struct job *job)
+lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job)
 {
     if (job->was_settled)
-        outline_look(node, job); /* loads may have been reported since the last look */
+        lbm_mapping_remap_look(node, job); /* loads may have been reported since the last look */
     if (!awaits_plan(node, job))
         return 0;
     job->outline.withheld = 1;
@@ -133,36 +135,37 @@ make_up(struct lbm_node *node, struct job *job)
 {
     job->outline.withheld = 0;
     if (job->phase == LBM_PHASE_SETTLED)
-        job_enter(node, job, LBM_PHASE_BALANCING);
+        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 void
-outline_answers_again(struct lbm_node *node, struct job *job)
+lbm_mapping_remap_answers(struct lbm_node *node, struct job *job)
 {
     job->outline.hold_us = node->now_us + ANSWER_US;
     job->outline.comes = job->outline.came = 0;
 }
 
 void
-outline_follow_again(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, uint64_t comes)
+lbm_mapping_remap_follow(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
+                         uint64_t comes)
 {
     struct outline *o = &job->outline;
     o->comes = comes;
     o->came_us = node->now_us;
     o->follows |= comes != 0;
     for (size_t i = 0; i < o->vertex.n; i++) {
-        struct lbm_vertex *vertex = record_of(job, o->vertex.at[i]);
+        struct lbm_vertex *vertex = lbm_records_of(job, o->vertex.at[i]);
         uint32_t cluster = o->cluster.at[i];
         if (vertex == NULL || vertex->stage != LBM_STAGE_OWN || vertex->pin != LBM_NONE ||
             vertex->move_to != LBM_NONE || cluster >= n)
             continue;
         vertex->wish = LBM_NONE; /* by the plan before */
-        if (host[cluster] == node->host || gates_cools(node, job, vertex))
+        if (host[cluster] == node->host || lbm_migration_throttle_cools(node, job, vertex))
             continue;
         vertex->wish = host[cluster];
         o->follows = 1;
     }
-    wishes_changed(job);
+    lbm_migration_queue_changed(job);
     lbm_vec_free(&o->vertex);
     lbm_vec_free(&o->cluster);
     o->is_spent = 1;
@@ -176,11 +179,11 @@ forget_wishes(struct job *job)
     for (size_t i = 0; i < job->shard.vertices.n; i++)
         if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
             job->shard.vertices.at[i].wish = LBM_NONE;
-    wishes_changed(job);
+    lbm_migration_queue_changed(job);
 }
 
 void
-outline_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
+lbm_mapping_remap_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
 {
     job->outline.came += vertex->work;
     job->outline.came_us = node->now_us;
@@ -192,7 +195,7 @@ static int
 is_under_way(struct lbm_node *node, struct job *job)
 {
     struct outline *o = &job->outline;
-    if (wishes_pump(node, job) != 0 || job->releasing.n != 0 || job->shard.n_out != 0) {
+    if (lbm_migration_queue_pump(node, job) != 0 || job->releasing.n != 0 || job->shard.n_out != 0) {
         o->came_us = node->now_us;
         return 1;
     }
@@ -211,11 +214,11 @@ follow(struct lbm_node *node, struct job *job)
         return;
     o->follows = 0;
     if (job->phase == LBM_PHASE_SETTLED)
-        job_enter(node, job, LBM_PHASE_BALANCING);
+        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 void
-outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
     if (!job->was_settled)
@@ -223,24 +226,24 @@ outline_again_timer(struct lbm_node *node, struct job *job, const struct lbm_job
     if (o->follows && node->now_us >= o->follow_us)
         follow(node, job);
     if (node->now_us >= o->look_us)
-        outline_look(node, job);
+        lbm_mapping_remap_look(node, job);
     if (o->withheld && !awaits_plan(node, job))
         make_up(node, job);
     if (entry->home != node->host || o->state == OUTLINE_PLANNING || (job->planning && !job->drawing))
         return;
     if (o->state == OUTLINE_ASKED) {
-        outline_go_on(node, job, entry);
+        lbm_mapping_coarse_continue(node, job, entry);
     } else if (o->due_us != 0 && !o->is_spent && !o->follows && node->now_us >= o->due_us + GATHER_US &&
                node->caught_up) {
         o->again = o->is_spent = 1;
-        outline_begin(node, job, entry);
-        outline_answers_again(node, job);
+        lbm_mapping_coarse_begin(node, job, entry);
+        lbm_mapping_remap_answers(node, job);
         o->until_us = node->now_us + PARTS_US;
     }
 }
 
 int64_t
-outline_again_deadline(const struct job *job)
+lbm_mapping_remap_deadline(const struct job *job)
 {
     const struct outline *o = &job->outline;
     int64_t when = o->follows ? o->follow_us : INT64_MAX;

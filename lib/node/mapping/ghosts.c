@@ -35,7 +35,7 @@ send_batch(struct lbm_node *node, const struct job *job, struct batch *batch)
     message.body_case = LBM__PEER__BODY_GHOSTS;
     message.ghosts = &ghosts;
     if (batch->vertex.n != 0)
-        send_stored_soft(node, batch->host, &message);
+        lbm_core_send_stored_lossy(node, batch->host, &message);
     batch->vertex.n = batch->work.n = batch->toward.n = batch->epoch.n = batch->position.n = 0;
 }
 
@@ -53,7 +53,7 @@ add_row(struct lbm_node *node, const struct job *job, struct batch *batch, uint3
     for (unsigned k = 0; k < job->shard.m; k++)
         err |= lbm_vec_push(&batch->position, patch->x[(size_t)row * job->shard.m + k]);
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 typedef LBM_VEC(struct batch) batch_list;
@@ -67,7 +67,7 @@ batch_for(struct lbm_node *node, batch_list *batches, struct lbm_idmap *by_host,
     struct batch batch = {.host = host};
     if (lbm_vec_push(batches, batch) != LBM_OK ||
         lbm_idmap_put(by_host, host, (uint32_t)batches->n - 1) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     return &batches->at[batches->n - 1];
@@ -76,8 +76,8 @@ batch_for(struct lbm_node *node, batch_list *batches, struct lbm_idmap *by_host,
 /* ---- owners -------------------------------------------------------------------------------------------- */
 
 void
-ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
-                  uint64_t *epoch, uint32_t *host)
+lbm_mapping_ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, uint32_t *vertex,
+                              uint64_t *epoch, uint32_t *host)
 {
     Lbm__Moved moved = LBM__MOVED__INIT;
     moved.job = job;
@@ -88,7 +88,7 @@ ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n, ui
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_MOVED;
     message.moved = &moved;
-    send_stored_soft(node, to, &message);
+    lbm_core_send_stored_lossy(node, to, &message);
 }
 
 /* What is told of the owners of vertices. */
@@ -104,15 +104,15 @@ add_owner(struct lbm_node *node, struct owners *owners, uint32_t vertex, uint64_
     err |= lbm_vec_push(&owners->epoch, epoch);
     err |= lbm_vec_push(&owners->host, host);
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 static void
 tell_owners(struct lbm_node *node, uint64_t job, uint32_t to, struct owners *owners)
 {
     if (owners->vertex.n != 0 && node->failed == LBM_OK)
-        ghosts_tell_moved(node, job, to, owners->vertex.n, owners->vertex.at, owners->epoch.at,
-                          owners->host.at);
+        lbm_mapping_ghosts_tell_moved(node, job, to, owners->vertex.n, owners->vertex.at, owners->epoch.at,
+                                      owners->host.at);
     lbm_vec_free(&owners->vertex);
     lbm_vec_free(&owners->host);
     lbm_vec_free(&owners->epoch);
@@ -122,7 +122,7 @@ tell_owners(struct lbm_node *node, uint64_t job, uint32_t to, struct owners *own
 static void
 add_gone(struct lbm_node *node, struct owners *owners, const struct lbm_vertex *vertex)
 {
-    uint32_t host = moved_to(node, vertex);
+    uint32_t host = lbm_records_moved_to(node, vertex);
     add_owner(node, owners, vertex->id, host != LBM_NONE ? vertex->epoch + 1 : 0, host);
 }
 
@@ -148,7 +148,7 @@ answer_askers(struct lbm_node *node, struct job *job)
         uint32_t host = asker[i].host, before = LBM_NONE;
         for (; i < n && asker[i].host == host; i++) {
             const struct lbm_vertex *vertex =
-                asker[i].vertex != before ? record_of(job, asker[i].vertex) : NULL;
+                asker[i].vertex != before ? lbm_records_of(job, asker[i].vertex) : NULL;
             before = asker[i].vertex;
             if (vertex != NULL && vertex->stage == LBM_STAGE_OUT)
                 job->askers.at[kept++] = asker[i];
@@ -205,10 +205,10 @@ ask_for_lost(struct lbm_node *node, struct job *job)
         const struct lbm_ghost *ghost = &job->shard.ghosts.at[patch->ghost[i]];
         (void)teller_to(node, ghost, &is_lost);
         if (is_lost && lbm_vec_push(&lost, ghost->id) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
     if (node->failed == LBM_OK)
-        ghosts_ask(node, job, lost.n, lost.at);
+        lbm_mapping_ghosts_ask(node, job, lost.n, lost.at);
     lbm_vec_free(&lost);
 }
 
@@ -225,7 +225,7 @@ ghosts_send(struct lbm_node *node, struct job *job)
     job->ghosts_rows = 0;
     struct lbm_shard *shard = &job->shard;
     if (lbm_shard_patch(shard) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     const struct lbm_patch *patch = &shard->patch;
@@ -264,7 +264,7 @@ ghosts_send(struct lbm_node *node, struct job *job)
 }
 
 void
-ghosts_are_due(struct job *job, enum ghosts_due what)
+lbm_mapping_ghosts_due(struct job *job, enum ghosts_due what)
 {
     job->ghosts_due = what > job->ghosts_due ? what : job->ghosts_due;
 }
@@ -281,7 +281,7 @@ soon_us(const struct job *job)
 }
 
 int64_t
-ghosts_deadline(const struct job *job)
+lbm_mapping_ghosts_deadline(const struct job *job)
 {
     if (job->ghosts_due)
         return job->ghosts_us + soon_us(job);
@@ -289,44 +289,44 @@ ghosts_deadline(const struct job *job)
 }
 
 void
-ghosts_timer(struct lbm_node *node, struct job *job)
+lbm_mapping_ghosts_timer(struct lbm_node *node, struct job *job)
 {
     if (job->phase < LBM_PHASE_MAPPING)
         return;
-    if (node->now_us >= ghosts_deadline(job))
+    if (node->now_us >= lbm_mapping_ghosts_deadline(job))
         ghosts_send(node, job);
 }
 
 void
-on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Ghosts *ghosts = message->ghosts;
-    struct job *job = job_of(node, ghosts->job);
+    struct job *job = lbm_job_of(node, ghosts->job);
     if (job == NULL || ghosts->n_position != ghosts->n_vertex * job->shard.m)
         return;
     struct owners gone = {0};
     for (size_t i = 0; i < ghosts->n_vertex; i++) {
-        const struct lbm_vertex *toward = record_of(job, ghosts->toward[i]);
+        const struct lbm_vertex *toward = lbm_records_of(job, ghosts->toward[i]);
         if (toward != NULL && lbm_shard_expect(&job->shard, ghosts->vertex[i], toward) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
         if (is_epoch_within_reach(node, message->src, job, ghosts->epoch[i]) &&
             lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
-            ghosts_are_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
+            lbm_mapping_ghosts_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
         const struct asker asker = {.vertex = ghosts->toward[i], .host = message->src};
         if (toward == NULL)
             add_owner(node, &gone, ghosts->toward[i], 0, LBM_NONE);
         else if (toward->stage == LBM_STAGE_MOV || toward->stage == LBM_STAGE_REF)
             add_gone(node, &gone, toward);
         else if (toward->stage == LBM_STAGE_OUT && lbm_vec_push(&job->askers, asker) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
     tell_owners(node, ghosts->job, message->src, &gone);
 }
 
 /* The sender knows nothing of these any more, and we have nobody else to ask: everybody, but seldom. */
 void
-ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
+lbm_mapping_ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
 {
     if (n == 0 || node->now_us < job->where_us)
         return;
@@ -342,41 +342,41 @@ ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex)
         where.vertex = vertex + at;
         for (size_t i = 0; i < node->view.members.n; i++)
             if (node->view.members.at[i].host != node->host && lbm_view_takes_part(&node->view.members.at[i]))
-                send_soft(node, node->view.members.at[i].host, &message);
+                lbm_core_send_lossy(node, node->view.members.at[i].host, &message);
     }
 }
 
 void
-on_moved(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Moved *moved = message->moved;
-    struct job *job = job_of(node, moved->job);
+    struct job *job = lbm_job_of(node, moved->job);
     LBM_VEC(uint32_t) lost = {0};
     for (size_t i = 0; job != NULL && i < moved->n_vertex; i++) {
         const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, moved->vertex[i]);
-        edges_learn(job, moved->vertex[i], moved->host[i], message->src);
+        lbm_application_edges_learn(job, moved->vertex[i], moved->host[i], message->src);
         if (moved->host[i] == LBM_NONE) {
             if (ghost != NULL && ghost->host == message->src && lbm_vec_push(&lost, ghost->id) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+                lbm_core_fail(node, LBM_E_NOMEM);
         } else if (is_epoch_within_reach(node, message->src, job, moved->epoch[i]) &&
                    lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0,
                                    NULL)) {
-            ghosts_are_due(job, GHOSTS_CHANGES);
+            lbm_mapping_ghosts_due(job, GHOSTS_CHANGES);
         }
     }
     if (job != NULL && node->failed == LBM_OK)
-        ghosts_ask(node, job, lost.n, lost.at);
+        lbm_mapping_ghosts_ask(node, job, lost.n, lost.at);
     lbm_vec_free(&lost);
 }
 
 void
-on_where(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_where(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Where *where = message->where;
-    struct job *job = job_of(node, where->job);
+    struct job *job = lbm_job_of(node, where->job);
     struct owners here = {0};
     for (size_t i = 0; job != NULL && i < where->n_vertex; i++) {
-        const struct lbm_vertex *own = record_of(job, where->vertex[i]);
+        const struct lbm_vertex *own = lbm_records_of(job, where->vertex[i]);
         /* Records here say so. */
         int was_removed = own != NULL && own->stage == LBM_STAGE_MOV && own->peer == LBM_NONE;
         if (own != NULL && (own->stage == LBM_STAGE_OWN || own->stage == LBM_STAGE_OUT || was_removed))

@@ -45,13 +45,13 @@ sweep(struct lbm_node *node, struct job *job, int sweeps)
     struct lbm_patch *patch = &job->shard.patch;
     double largest = 0;
     if (lbm_shard_patch(&job->shard) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     struct lbm_diffusion how = {.m = job->shard.m, .order = LBM_ORDER_BLOCK, .pinned = patch->anchored};
     if (patch->g.n != 0 &&
         lbm_diffuse(&patch->g, &how, sweeps, patch->x, &node->rng, NULL, &largest) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     job->sweeps += (uint64_t)sweeps;
@@ -96,19 +96,19 @@ follow_regions(struct lbm_node *node, struct job *job, double hysteresis)
     uint32_t away = 0;
     if (lbm_view_number(&node->view, node->host) == LBM_NONE)
         return 0; /* others know already that we are ACTIVE, and gave us vertices */
-    double *weight = frame_weights(node, job), x[LBM_DIMENSIONS_MAX];
+    double *weight = lbm_mapping_normalization_weights(node, job), x[LBM_DIMENSIONS_MAX];
     struct lbm_regions regions = {.n = h->n, .m = m, .site = h->site, .weight = weight};
     double delta = lbm_regions_least_distance(&regions), least = hysteresis * delta * delta;
     size_t n = job->frame_fixed ? patch->g.n : job->told.vertex.n;
     for (size_t i = 0; node->failed == LBM_OK && i < n; i++) {
         struct lbm_vertex *vertex = job->frame_fixed ? &job->shard.vertices.at[patch->vertex[i]]
-                                                     : record_of(job, job->told.vertex.at[i]);
+                                                     : lbm_records_of(job, job->told.vertex.at[i]);
         if (vertex == NULL || vertex->stage != LBM_STAGE_OWN)
             continue;
-        frame_place(job, job->frame_fixed ? &patch->x[i * m] : &job->told.x.at[i * m], x);
+        lbm_mapping_normalization_place(job, job->frame_fixed ? &patch->x[i * m] : &job->told.x.at[i * m], x);
         away += follow_region(node, vertex, &regions, x, least) != 0;
     }
-    wishes_changed(job);
+    lbm_migration_queue_changed(job);
     free(weight);
     return away;
 }
@@ -128,10 +128,10 @@ set_ready(struct lbm_node *node, struct job *job, int ready)
 static void
 tick_planned(struct lbm_node *node, struct job *job)
 {
-    uint32_t waiting = wishes_pump(node, job);
+    uint32_t waiting = lbm_migration_queue_pump(node, job);
     if (job->sweeps < PLAN_SWEEPS)
         sweep(node, job, 1);
-    set_ready(node, job, waiting == 0 && !handoff_waits(node, job) && job->sweeps >= PLAN_SWEEPS);
+    set_ready(node, job, waiting == 0 && !lbm_migration_waits(node, job) && job->sweeps >= PLAN_SWEEPS);
 }
 
 /* Enough is enough: a vertex on a border may change hands for ever while the frame trembles, and points that
@@ -149,36 +149,36 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
 {
     double calm = calm_displacement(entry, job->shard.m);
     if (lbm_shard_patch(&job->shard) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     else if (job->ghosts_due != GHOSTS_ALL) /* else others have yet to hear of the last sweep */
         sweep(node, job, MAPPING_SWEEPS);
     if (node->failed != LBM_OK)
         return;
     if (job->ghosts_largest > 0.1 * calm)
-        ghosts_are_due(job, GHOSTS_ALL);
+        lbm_mapping_ghosts_due(job, GHOSTS_ALL);
     int is_spent = job->sweeps >= sweeps_max(job, entry);
     int at_rest = job->largest <= calm || is_spent;
     uint32_t waiting = 0;
     int is_due =
         job->frame_fixed ? node->now_us >= job->follow_us || at_rest : job->frame_seq != job->followed_seq;
-    if (is_routable(node) && job->frame_seq != 0 && !is_spent && is_due) {
+    if (lbm_membership_is_routable(node) && job->frame_seq != 0 && !is_spent && is_due) {
         job->follow_us = node->now_us + FOLLOW_US;
         job->followed_seq = job->frame_seq;
         waiting = follow_regions(node, job, at_rest ? 0 : HYSTERESIS);
     }
-    waiting += wishes_pump(node, job);
+    waiting += lbm_migration_queue_pump(node, job);
     /* What is on its way would be counted nowhere. */
-    if (!job->frame_fixed && waiting == 0 && !handoff_waits(node, job) && node->now_us >= job->stats_us &&
-        frame_wants_stats(node, job, entry)) {
+    if (!job->frame_fixed && waiting == 0 && !lbm_migration_waits(node, job) &&
+        node->now_us >= job->stats_us && lbm_mapping_normalization_wants_stats(node, job, entry)) {
         job->stats_us = node->now_us + STATS_US;
-        frame_tell(node, job, entry);
+        lbm_mapping_normalization_tell(node, job, entry);
     }
-    job->calm = at_rest && waiting == 0 && !handoff_waits(node, job) ? job->calm + 1 : 0;
+    job->calm = at_rest && waiting == 0 && !lbm_migration_waits(node, job) ? job->calm + 1 : 0;
     set_ready(node, job, job->calm >= CALM_TICKS && (job->frame_seq != 0 || is_spent));
 }
 
 void
-mapping_timer(struct lbm_node *node, struct job *job)
+lbm_mapping_timer(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (node->now_us < job->tick_us)
@@ -187,7 +187,7 @@ mapping_timer(struct lbm_node *node, struct job *job)
     if (!follows_regions(job, entry))
         tick_planned(node, job);
     else if (lbm_job_start(entry) == LBM_START_OUTLINE)
-        set_ready(node, job, !handoff_waits(node, job)); /* as it is, until the outline is planned */
+        set_ready(node, job, !lbm_migration_waits(node, job)); /* as it is, until the outline is planned */
     else
         tick_following(node, job, entry);
 }

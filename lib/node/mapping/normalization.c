@@ -34,7 +34,7 @@ is_sampled(const struct lbm_job_entry *entry, uint32_t n_hosts, uint32_t vertex)
 }
 
 void
-frame_place(const struct job *job, const double *raw, double *x)
+lbm_mapping_normalization_place(const struct job *job, const double *raw, double *x)
 {
     lbm_affine_apply(&job->frame, raw, x);
 }
@@ -51,26 +51,26 @@ weight_of(const struct job *job, uint32_t host)
 }
 
 double *
-frame_weights(struct lbm_node *node, const struct job *job)
+lbm_mapping_normalization_weights(struct lbm_node *node, const struct job *job)
 {
     uint32_t n = node->view.hosts.n;
     double *weight = lbm_alloc(n, sizeof *weight);
     if (weight == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     for (uint32_t p = 0; weight != NULL && p < n; p++)
         weight[p] = weight_of(job, lbm_view_host(&node->view, p));
     return weight;
 }
 
 void
-frame_set_regions(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
-                  const double *weight)
+lbm_mapping_normalization_set_regions(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
+                                      const double *weight)
 {
     job->region_host.n = job->region_weight.n = 0;
     for (size_t i = 0; i < n; i++)
         if (lbm_vec_push(&job->region_host, host[i]) != LBM_OK ||
             lbm_vec_push(&job->region_weight, weight[i]) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* All samples together, where they are in Omega. */
@@ -86,7 +86,7 @@ join_samples(const struct job *job, struct sample *all)
             lbm_vec_reserve(&all->work, part->n_sample) != LBM_OK)
             return LBM_E_NOMEM;
         for (uint32_t k = 0; k < part->n_sample; k++, all->x.n += m) {
-            frame_place(job, &part->sample[(size_t)k * m], &all->x.at[all->x.n]);
+            lbm_mapping_normalization_place(job, &part->sample[(size_t)k * m], &all->x.at[all->x.n]);
             all->work.at[all->work.n++] = part->sample_work[k];
         }
     }
@@ -133,24 +133,24 @@ static void
 weigh_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     const struct lbm_hosts *h = &node->view.hosts;
-    if (!is_routable(node) || h->n > LBM_VIEW_SMALL)
+    if (!lbm_membership_is_routable(node) || h->n > LBM_VIEW_SMALL)
         return;
     struct sample all = {0};
     double *due = lbm_alloc(h->n, sizeof *due), *room = lbm_alloc(h->n, sizeof *room);
-    double *weight = frame_weights(node, job);
+    double *weight = lbm_mapping_normalization_weights(node, job);
     uint32_t *id = lbm_alloc(h->n, sizeof *id);
     enum lbm_err err =
         due == NULL || room == NULL || weight == NULL || id == NULL ? LBM_E_NOMEM : join_samples(job, &all);
     for (uint32_t p = 0; err == LBM_OK && p < h->n; p++) {
         id[p] = lbm_view_host(&node->view, p);
-        due[p] = fmax(job_target(node, entry, id[p]), 1);
+        due[p] = fmax(lbm_job_target(node, entry, id[p]), 1);
     }
     if (err == LBM_OK)
         err = balance(h, &all, due, room, weight);
     if (err == LBM_OK)
-        frame_set_regions(node, job, h->n, id, weight);
+        lbm_mapping_normalization_set_regions(node, job, h->n, id, weight);
     else
-        fail(node, err);
+        lbm_core_fail(node, err);
     lbm_vec_free(&all.x);
     lbm_vec_free(&all.work);
     free(due);
@@ -169,7 +169,7 @@ moments_of(struct lbm_node *node, struct job *job, uint32_t host)
             return &job->moments.at[i];
     struct host_moments moments = {.host = host};
     if (lbm_vec_push(&job->moments, moments) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     return &job->moments.at[job->moments.n - 1];
@@ -183,17 +183,18 @@ renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     for (size_t i = 0; i < job->moments.n; i++)
         if (job->moments.at[i].is_new)
             lbm_moments_add(&all, &job->moments.at[i].moments);
-    if (fabs(all.work - (double)load_whole(node, entry)) > 0.02 * (double)load_whole(node, entry))
+    if (fabs(all.work - (double)lbm_exchange_load_whole(node, entry)) >
+        0.02 * (double)lbm_exchange_load_whole(node, entry))
         return; /* vertices under way are counted nowhere or twice */
     struct lbm_affine frame;
     if (lbm_moments_whiten(&all, job->shard.m, &frame) != LBM_OK)
         return; /* all in one place yet */
     job->frame = frame;
-    frame_is_new(job);
+    lbm_mapping_normalization_is_new(job);
     weigh_regions(node, job, entry);
     for (size_t i = 0; i < job->moments.n; i++)
         job->moments.at[i].is_new = 0;
-    frame_send_all(node, job);
+    lbm_mapping_normalization_send_all(node, job);
 }
 
 /* Remember where this host's vertices are. */
@@ -241,7 +242,7 @@ take_stats(struct lbm_node *node, const struct job *job, struct host_moments *pa
     if (x == NULL || works == NULL) {
         free(x);
         free(works);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     free(part->sample);
@@ -273,11 +274,12 @@ send_stats(struct lbm_node *node, const struct job *job, uint32_t home, const st
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_STATS;
     message.stats = &stats;
-    send_soft(node, home, &message);
+    lbm_core_send_lossy(node, home, &message);
 }
 
 int
-frame_wants_stats(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
+lbm_mapping_normalization_wants_stats(const struct lbm_node *node, const struct job *job,
+                                      const struct lbm_job_entry *entry)
 {
     int is_answered = job->told_seq != job->frame_seq, has_changed = job->told.vertex.n != job->shard.n_own;
     return entry->home == node->host || is_answered || has_changed ||
@@ -285,7 +287,7 @@ frame_wants_stats(const struct lbm_node *node, const struct job *job, const stru
 }
 
 void
-frame_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+lbm_mapping_normalization_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_moments moments = {0};
     struct sample sample = {0};
@@ -297,7 +299,7 @@ frame_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
     if (err == LBM_OK && n_hosts <= LBM_VIEW_SMALL)
         err = sample_own(job, entry, n_hosts, &sample);
     if (err != LBM_OK)
-        fail(node, err);
+        lbm_core_fail(node, err);
     if (own != NULL)
         take_stats(node, job, own, &moments, sample.work.n, sample.x.at, sample.work.at);
     if (own != NULL && node->failed == LBM_OK)
@@ -309,10 +311,10 @@ frame_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *e
 }
 
 void
-on_stats(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_stats(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Stats *stats = message->stats;
-    struct job *job = job_of(node, stats->job);
+    struct job *job = lbm_job_of(node, stats->job);
     unsigned m = job != NULL ? job->shard.m : 0;
     if (job == NULL || job->phase > LBM_PHASE_MAPPING || stats->n_moments != 1 + m + m * (m + 1) / 2 ||
         stats->n_sample != stats->n_sample_work * m)
@@ -328,7 +330,7 @@ on_stats(struct lbm_node *node, const Lbm__Peer *message)
 }
 
 void
-frame_free(struct job *job)
+lbm_mapping_normalization_free(struct job *job)
 {
     for (size_t i = 0; i < job->moments.n; i++) {
         free(job->moments.at[i].sample);
@@ -342,7 +344,7 @@ frame_free(struct job *job)
 /* ---- frames -------------------------------------------------------------------------------------------- */
 
 void
-frame_send(struct lbm_node *node, struct job *job, uint32_t host)
+lbm_mapping_normalization_send(struct lbm_node *node, struct job *job, uint32_t host)
 {
     unsigned m = job->shard.m;
     double affine[9 + 3 + 3];
@@ -362,19 +364,19 @@ frame_send(struct lbm_node *node, struct job *job, uint32_t host)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_FRAME;
     message.frame = &frame;
-    send_soft(node, host, &message);
+    lbm_core_send_lossy(node, host, &message);
 }
 
 void
-frame_send_all(struct lbm_node *node, struct job *job)
+lbm_mapping_normalization_send_all(struct lbm_node *node, struct job *job)
 {
     for (size_t i = 0; i < node->view.members.n; i++)
         if (node->view.members.at[i].host != node->host)
-            frame_send(node, job, node->view.members.at[i].host);
+            lbm_mapping_normalization_send(node, job, node->view.members.at[i].host);
 }
 
 void
-frame_is_new(struct job *job)
+lbm_mapping_normalization_is_new(struct job *job)
 {
     for (size_t i = 0; i < job->pulses.n; i++)
         if (job->pulses.at[i].frame > job->frame_seq &&
@@ -384,15 +386,15 @@ frame_is_new(struct job *job)
 }
 
 void
-on_frame(struct lbm_node *node, const Lbm__Peer *message)
+lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Frame *frame = message->frame;
-    struct job *job = job_of(node, frame->job);
+    struct job *job = lbm_job_of(node, frame->job);
     unsigned m = job != NULL ? job->shard.m : 0;
     if (job == NULL || frame->seq <= job->frame_seq || frame->n_affine != m * m + 2 * m ||
-        (frame->outlined && outline_awaits_plan(node, job)))
+        (frame->outlined && lbm_mapping_coarse_awaits_plan(node, job)))
         return;
-    if (!within_reach(node, message->src, "frame", frame->seq, job->frame_seq, LBM_SWEEP_STEP))
+    if (!lbm_log_within_reach(node, message->src, "frame", frame->seq, job->frame_seq, LBM_SWEEP_STEP))
         return;
     job->frame_seq = frame->seq;
     job->frame_fixed = frame->fixed != 0;
@@ -401,5 +403,5 @@ on_frame(struct lbm_node *node, const Lbm__Peer *message)
     memcpy(job->frame.matrix, frame->affine, m * m * sizeof(double));
     memcpy(job->frame.centre, &frame->affine[m * m], m * sizeof(double));
     memcpy(job->frame.shift, &frame->affine[m * m + m], m * sizeof(double));
-    frame_set_regions(node, job, frame->n_host, frame->host, frame->weight);
+    lbm_mapping_normalization_set_regions(node, job, frame->n_host, frame->host, frame->weight);
 }

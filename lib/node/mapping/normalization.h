@@ -15,28 +15,31 @@ struct lbm_job_entry;
 struct job;
 
 /* Position of a vertex in Omega. In: raw [m]. Out: x [m] */
-void frame_place(const struct job *job, const double *raw, double *x);
+void lbm_mapping_normalization_place(const struct job *job, const double *raw, double *x);
 
 /* Power weights of regions [hosts of the view], squared length units of Omega, by the numbers of hosts; the
  * caller frees. NULL: memory, and the node has failed. */
-double *frame_weights(struct lbm_node *node, const struct job *job);
+double *lbm_mapping_normalization_weights(struct lbm_node *node, const struct job *job);
 
 /* These are the regions from now on. In: host [n] ids, weight [n]. The node fails if memory is short. */
-void frame_set_regions(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
-                       const double *weight);
+void lbm_mapping_normalization_set_regions(struct lbm_node *node, struct job *job, size_t n,
+                                           const uint32_t *host, const double *weight);
 
 /* The job has another frame, newer than all that were heard of. Home only. */
-void frame_is_new(struct job *job);
-void frame_send(struct lbm_node *node, struct job *job, uint32_t host); /* to one that lags */
-void frame_send_all(struct lbm_node *node, struct job *job);
+void lbm_mapping_normalization_is_new(struct job *job);
+void lbm_mapping_normalization_send(struct lbm_node *node, struct job *job,
+                                    uint32_t host); /* to one that lags */
+void lbm_mapping_normalization_send_all(struct lbm_node *node, struct job *job);
 
 /* Nonzero if the home has made a frame of what it was last told, or if that is not so any more. */
-int frame_wants_stats(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry);
+int lbm_mapping_normalization_wants_stats(const struct lbm_node *node, const struct job *job,
+                                          const struct lbm_job_entry *entry);
 /* To the home: what renormalization wants to know of this host's vertices (HEI97 section 5). The patch is
  * valid. */
-void frame_tell(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
-void frame_free(struct job *job); /* what was told, and heard of others */
-void on_stats(struct lbm_node *node, const Lbm__Peer *message);
-void on_frame(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_mapping_normalization_tell(struct lbm_node *node, struct job *job,
+                                    const struct lbm_job_entry *entry);
+void lbm_mapping_normalization_free(struct job *job); /* what was told, and heard of others */
+void lbm_mapping_on_stats(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message);
 
 #endif

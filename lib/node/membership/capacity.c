@@ -26,16 +26,16 @@ propose(struct lbm_node *node, double capacity)
     set.capacity = capacity;
     command.what_case = LBM__COMMAND__WHAT_SET;
     command.set = &set;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 void
-on_capacity(struct lbm_node *node, double left)
+lbm_membership_on_capacity(struct lbm_node *node, double left)
 {
     struct measured *m = &node->measured;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     m->left = m->left > 0 ? m->left + (left - m->left) / MEAN_OF : left;
-    if (!is_alive(node) || self == NULL || self->incarnation != node->incarnation ||
+    if (!lbm_replication_is_alive(node) || self == NULL || self->incarnation != node->incarnation ||
         self->state != LBM_MEMBER_ACTIVE)
         return;
     double capacity = node->capacity * (m->left >= whole ? 1 : m->left);
@@ -49,7 +49,7 @@ on_capacity(struct lbm_node *node, double left)
         node->appends.n >= PROPOSALS_MAX)
         return;
     m->next_us = node->now_us + APART_US;
-    note(node, LBM_NOTE_INFO, "capacity %g instead of %g: others leave %.0f %% of the processors", capacity,
-         self->capacity, 100 * m->left);
+    lbm_core_note(node, LBM_NOTE_INFO, "capacity %g instead of %g: others leave %.0f %% of the processors",
+                  capacity, self->capacity, 100 * m->left);
     propose(node, capacity);
 }

@@ -103,13 +103,13 @@ drain_job(struct lbm_node *node, struct job *job)
     if (shard->n_own == 0)
         return;
     if (lbm_shard_patch(shard) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     uint32_t n = shard->patch.g.n, *rows = lbm_alloc(3 * (size_t)n, sizeof *rows);
     uint8_t *is_next = lbm_alloc(n, 1);
     if (rows == NULL || is_next == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++) {
         uint32_t pin = shard->vertices.at[shard->patch.vertex[row]].pin;
         rows[row] = row;
@@ -123,7 +123,7 @@ drain_job(struct lbm_node *node, struct job *job)
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++)
         if (*wish_of(shard, row) == LBM_NONE)
             *wish_of(shard, row) = nearest_active(node);
-    wishes_changed(job);
+    lbm_migration_queue_changed(job);
     free(rows);
     free(is_next);
 }
@@ -139,7 +139,7 @@ is_empty(const struct lbm_node *node)
         for (size_t i = 0; i < job->shard.vertices.n; i++) {
             const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
             if (vertex->stage != LBM_STAGE_NONE &&
-                (!vertex->fin || vertex->n_news != 0 || !is_acked(node, vertex)))
+                (!vertex->fin || vertex->n_news != 0 || !lbm_records_is_acked(node, vertex)))
                 return 0;
         }
     }
@@ -152,18 +152,18 @@ wards_are_well(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->watched.n; i++) /* wards are among them */
         if (lbm_view_member(&node->view, node->watched.at[i])->buddy == node->host &&
-            is_silent(node, node->watched.at[i], SILENT_US))
+            lbm_membership_is_silent(node, node->watched.at[i], SILENT_US))
             return 0;
     return 1;
 }
 
-/* This host's buddy drains, and another one could take its place. What it holds is forgotten then: so not before
- * it has said that it does not hold more than this disk. */
+/* This host's buddy drains, and another one could take its place. What it holds is forgotten then: so not
+ * before it has said that it does not hold more than this disk. */
 static int
 wants_other_buddy(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || !is_alive(node) || !node->caught_up || !node->stream.compared)
+    if (self == NULL || !lbm_replication_is_alive(node) || !node->caught_up || !node->stream.compared)
         return 0;
     const struct lbm_member *buddy = lbm_view_member(&node->view, self->buddy);
     return buddy != NULL && buddy->state == LBM_MEMBER_DRAINING &&
@@ -173,7 +173,7 @@ wants_other_buddy(const struct lbm_node *node)
 static void
 change_buddy(struct lbm_node *node)
 {
-    if (!may_propose(node))
+    if (!lbm_membership_may_propose(node))
         return;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     node->propose_us = node->now_us + APPEND_AGAIN_US;
@@ -184,17 +184,17 @@ change_buddy(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_CHANGE_BUDDY;
     command.change_buddy = &change;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 void
-drain_timer(struct lbm_node *node)
+lbm_membership_drain_timer(struct lbm_node *node)
 {
     if (wants_other_buddy(node))
         change_buddy(node);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !is_alive(node) || !node->caught_up ||
-        node->now_us < node->drain_us)
+    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !lbm_replication_is_alive(node) ||
+        !node->caught_up || node->now_us < node->drain_us)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
     /* It is needed until another one is promoted, or active. */
@@ -205,16 +205,17 @@ drain_timer(struct lbm_node *node)
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
             /* Everybody's wish is known, unless some are not on the lists: they are looked for now and then.
              */
-            uint32_t waiting = wishes_pump(node, job);
+            uint32_t waiting = lbm_migration_queue_pump(node, job);
             if (waiting < job->shard.n_own && node->now_us >= job->drain_us) {
                 job->drain_us = node->now_us + DRAIN_LOOK_US;
                 drain_job(node, job);
-                (void)wishes_pump(node, job);
+                (void)lbm_migration_queue_pump(node, job);
             }
         }
     }
     if (is_needed || !is_empty(node) || !wards_are_well(node) ||
-        (!all_adopted(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) || !may_propose(node))
+        (!lbm_replication_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
+        !lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Leave leave = LBM__LEAVE__INIT;
@@ -224,14 +225,15 @@ drain_timer(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_LEAVE;
     command.leave = &leave;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 int64_t
-drain_deadline(const struct lbm_node *node)
+lbm_membership_drain_deadline(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && is_alive(node) && node->caught_up;
+    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && lbm_replication_is_alive(node) &&
+                 node->caught_up;
     int64_t when = drains ? node->drain_us : INT64_MAX;
     return wants_other_buddy(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
                ? node->propose_us

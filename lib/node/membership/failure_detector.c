@@ -13,14 +13,14 @@
 enum { MINUTE_US = 60000000, TEN_MINUTES_US = 600000000, HEALTH_STEP_US = 10000000, SUSPECTS_MAX = 256 };
 
 int
-may_propose(const struct lbm_node *node)
+lbm_membership_may_propose(const struct lbm_node *node)
 {
     return node->now_us >= node->propose_us && node->appends.n < PROPOSALS_MAX;
 }
 
 /* A step that comes much later than asked for: this host did not run, and has not heard what it missed. */
 void
-suspect_step(struct lbm_node *node)
+lbm_membership_detector_step(struct lbm_node *node)
 {
     int64_t late_us =
         node->expected_us != 0 && node->expected_us != INT64_MAX ? node->now_us - node->expected_us : 0;
@@ -34,7 +34,7 @@ suspect_step(struct lbm_node *node)
     node->health = node->health < HEALTH_MAX ? node->health + 1 : HEALTH_MAX;
     node->health_us = node->now_us + HEALTH_STEP_US;
     if (node->founder && late_us >= SILENT_US)
-        log_confirm(node); /* the others may have promoted another one */
+        lbm_log_confirm(node); /* the others may have promoted another one */
 }
 
 static int
@@ -51,7 +51,7 @@ are_linked(const struct lbm_node *node, const struct lbm_member *member)
 }
 
 int
-is_watched(const struct lbm_node *node, const struct lbm_member *member)
+lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *member)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (member->host == node->host || !lbm_view_takes_part(member))
@@ -78,27 +78,27 @@ add_suspector(struct lbm_node *node, struct peer *peer, uint32_t from)
             return;
         }
     if (!peer->is_doubted && lbm_vec_push(&node->doubted, peer->host) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     peer->is_doubted = 1;
     struct suspector suspector = {from, node->now_us, node->now_us};
     if (lbm_vec_push(&peer->suspectors, suspector) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* Every ping names all that its sender suspects: who is not named is not suspected any more. */
 void
-suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect)
+lbm_membership_suspicion_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect)
 {
     for (size_t i = 0; i < n && i < SUSPECTS_MAX; i++) {
-        struct peer *peer = suspect[i] != node->host ? peer_of(node, suspect[i]) : NULL;
+        struct peer *peer = suspect[i] != node->host ? lbm_membership_peer_of(node, suspect[i]) : NULL;
         if (peer != NULL && lbm_view_member(&node->view, suspect[i]) != NULL)
             add_suspector(node, peer, from);
     }
     size_t doubted = 0;
     for (size_t i = 0; i < node->doubted.n; i++) {
-        struct peer *peer = peer_known(node, node->doubted.at[i]);
+        struct peer *peer = lbm_membership_peer_known(node, node->doubted.at[i]);
         size_t kept = 0;
         for (size_t k = 0; k < peer->suspectors.n; k++) {
             const struct suspector *other = &peer->suspectors.at[k];
@@ -115,9 +115,9 @@ suspect_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *su
 }
 
 uint32_t
-suspect_count(const struct lbm_node *node, uint32_t host)
+lbm_membership_suspicion_count(const struct lbm_node *node, uint32_t host)
 {
-    const struct peer *peer = peer_known(node, host);
+    const struct peer *peer = lbm_membership_peer_known(node, host);
     return peer != NULL ? (uint32_t)peer->suspectors.n + (peer->suspect_us != 0) : 0;
 }
 
@@ -151,9 +151,9 @@ watch_all(struct lbm_node *node)
 {
     node->watched.n = 0;
     for (size_t i = 0; i < node->view.members.n; i++)
-        if (is_watched(node, &node->view.members.at[i]) &&
+        if (lbm_membership_is_watched(node, &node->view.members.at[i]) &&
             lbm_vec_push(&node->watched, node->view.members.at[i].host) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* Put one host into the list, or take it out. */
@@ -161,7 +161,7 @@ static void
 watch(struct lbm_node *node, uint32_t host)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, host);
-    int wanted = member != NULL && is_watched(node, member);
+    int wanted = member != NULL && lbm_membership_is_watched(node, member);
     size_t at = 0, n = node->watched.n;
     while (at < n && node->watched.at[at] < host)
         at++;
@@ -169,7 +169,7 @@ watch(struct lbm_node *node, uint32_t host)
     if (wanted == there)
         return;
     if (wanted && lbm_vec_reserve(&node->watched, 1) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     memmove(&node->watched.at[at + (size_t)wanted], &node->watched.at[at + (size_t)there],
@@ -180,7 +180,7 @@ watch(struct lbm_node *node, uint32_t host)
 }
 
 void
-suspect_view_changed(struct lbm_node *node, int all)
+lbm_membership_detector_view_changed(struct lbm_node *node, int all)
 {
     size_t n = node->view.touched.n;
     /* Whom this host watches follows from itself too, and from the size of the cluster. */
@@ -192,7 +192,8 @@ suspect_view_changed(struct lbm_node *node, int all)
     for (size_t i = 0; !all_watched && i < n; i++)
         watch(node, node->view.touched.at[i]);
     for (size_t i = 0; i < (all ? node->peers.n : n); i++) {
-        struct peer *peer = all ? &node->peers.at[i] : peer_known(node, node->view.touched.at[i]);
+        struct peer *peer =
+            all ? &node->peers.at[i] : lbm_membership_peer_known(node, node->view.touched.at[i]);
         if (peer != NULL)
             look_at(node, peer);
     }
@@ -202,9 +203,9 @@ suspect_view_changed(struct lbm_node *node, int all)
     for (size_t i = 0; i < node->view.departed.n; i++)
         if (node->view.departed.at[i].evicted && node->view.departed.at[i].view > node->evictions_seen) {
             if (lbm_vec_push(&node->evictions, node->now_us) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
-            note(node, LBM_NOTE_INFO, "host %" PRIu32 " is evicted; host %" PRIu32 " takes over",
-                 node->view.departed.at[i].host, node->view.departed.at[i].heir);
+                lbm_core_fail(node, LBM_E_NOMEM);
+            lbm_core_note(node, LBM_NOTE_INFO, "host %" PRIu32 " is evicted; host %" PRIu32 " takes over",
+                          node->view.departed.at[i].host, node->view.departed.at[i].heir);
         }
     node->evictions_seen = node->view.index;
 }
@@ -228,18 +229,19 @@ may_evict(struct lbm_node *node)
 static void
 propose_evict(struct lbm_node *node, const struct lbm_member *member)
 {
-    if (!may_propose(node))
+    if (!lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
-    note(node, LBM_NOTE_WARNING, "host %" PRIu32 " (%s) is silent, and others say so too: evicting it",
-         member->host, member->name);
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "host %" PRIu32 " (%s) is silent, and others say so too: evicting it", member->host,
+                  member->name);
     Lbm__Evict evict = LBM__EVICT__INIT;
     evict.host = member->host;
     evict.incarnation = member->incarnation;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_EVICT;
     command.evict = &evict;
-    log_append_suspicion(node, &command, member->host);
+    lbm_log_append_suspicion(node, &command, member->host);
 }
 
 /* The cap leaves no room: an operator has to decide, and hears of it once a minute. */
@@ -249,11 +251,11 @@ withhold(struct lbm_node *node, const struct lbm_member *member)
     if (node->withheld_us != 0 && node->now_us - node->withheld_us < MINUTE_US)
         return;
     node->withheld_us = node->now_us;
-    note(node, LBM_NOTE_WARNING,
-         "host %" PRIu32
-         " (%s) is silent, but as many hosts were evicted lately as the configuration allows: it "
-         "stays, and what it has stands still, until lbctl evict %" PRIu32,
-         member->host, member->name, member->host);
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "host %" PRIu32
+                  " (%s) is silent, but as many hosts were evicted lately as the configuration allows: it "
+                  "stays, and what it has stands still, until lbctl evict %" PRIu32,
+                  member->host, member->name, member->host);
 }
 
 static void
@@ -281,17 +283,17 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
 }
 
 void
-suspect_timer(struct lbm_node *node)
+lbm_membership_detector_timer(struct lbm_node *node)
 {
     if (node->health != 0 && node->now_us >= node->health_us) {
         node->health--;
         node->health_us = node->now_us + HEALTH_STEP_US;
     }
-    if (!is_alive(node) || !node->caught_up)
+    if (!lbm_replication_is_alive(node) || !node->caught_up)
         return;
     size_t watched = 0, suspected = 0;
     for (size_t i = 0; i < node->watched.n; i++) {
-        const struct peer *peer = peer_of(node, node->watched.at[i]);
+        const struct peer *peer = lbm_membership_peer_of(node, node->watched.at[i]);
         watched += peer != NULL;
         suspected += peer != NULL && peer->suspect_us != 0;
     }
@@ -300,7 +302,7 @@ suspect_timer(struct lbm_node *node)
     node->cut_off_us = is_cut_off ? node->now_us : node->cut_off_us;
     for (size_t i = 0; i < node->watched.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, node->watched.at[i]);
-        struct peer *peer = peer_of(node, node->watched.at[i]);
+        struct peer *peer = lbm_membership_peer_of(node, node->watched.at[i]);
         if (peer != NULL &&
             !(is_cut_off && peer->suspect_us != 0 && peer->heard_us < node->now_us - SUSPECT_US))
             judge(node, member, peer);

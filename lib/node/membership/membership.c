@@ -8,22 +8,22 @@
 #include "node/core/internal.h"
 
 struct peer *
-peer_known(const struct lbm_node *node, uint32_t host)
+lbm_membership_peer_known(const struct lbm_node *node, uint32_t host)
 {
     uint32_t at = lbm_idmap_get(&node->peer_at, host);
     return at != LBM_NONE ? &node->peers.at[at] : NULL;
 }
 
 struct peer *
-peer_of(struct lbm_node *node, uint32_t host)
+lbm_membership_peer_of(struct lbm_node *node, uint32_t host)
 {
-    struct peer *known = peer_known(node, host);
+    struct peer *known = lbm_membership_peer_known(node, host);
     if (known != NULL)
         return known;
     struct peer peer = {.host = host, .since_us = node->now_us};
     if (lbm_vec_reserve(&node->peers, 1) != LBM_OK ||
         lbm_idmap_put(&node->peer_at, host, (uint32_t)node->peers.n) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     node->peers.at[node->peers.n++] = peer;
@@ -31,11 +31,11 @@ peer_of(struct lbm_node *node, uint32_t host)
 }
 
 int
-is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
+lbm_membership_is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
 {
     if (host == node->host)
         return 0;
-    const struct peer *peer = peer_known(node, host);
+    const struct peer *peer = lbm_membership_peer_known(node, host);
     return peer == NULL || peer->heard_us == 0 || node->now_us - peer->heard_us > limit_us;
 }
 
@@ -48,55 +48,56 @@ unheard_us(const struct lbm_node *node)
 }
 
 int
-is_behind(const struct lbm_node *node, uint32_t host)
+lbm_membership_is_behind(const struct lbm_node *node, uint32_t host)
 {
-    const struct peer *peer = peer_known(node, host);
+    const struct peer *peer = lbm_membership_peer_known(node, host);
     return peer != NULL && peer->is_behind;
 }
 
 int
-is_unheard(const struct lbm_node *node, const struct lbm_member *member)
+lbm_membership_is_unheard(const struct lbm_node *node, const struct lbm_member *member)
 {
-    return is_silent(node, member->host, is_watched(node, member) ? SUSPECT_US : unheard_us(node));
+    return lbm_membership_is_silent(node, member->host,
+                                    lbm_membership_is_watched(node, member) ? SUSPECT_US : unheard_us(node));
 }
 
 int
-is_large(const struct lbm_node *node)
+lbm_membership_is_large(const struct lbm_node *node)
 {
     return node->view.members.n > (node->large_members != 0 ? node->large_members : LBM_VIEW_SMALL);
 }
 
 int
-is_stuck(const struct lbm_node *node)
+lbm_membership_is_stuck(const struct lbm_node *node)
 {
-    return node->stream.buddy != LBM_NONE && is_silent(node, node->stream.buddy, SILENT_US);
+    return node->stream.buddy != LBM_NONE && lbm_membership_is_silent(node, node->stream.buddy, SILENT_US);
 }
 
 int
-is_absent(const struct lbm_node *node, uint32_t host)
+lbm_membership_is_absent(const struct lbm_node *node, uint32_t host)
 {
     if (host == node->host)
-        return is_stuck(node);
-    return is_silent(node, host, SILENT_US) || peer_known(node, host)->stuck;
+        return lbm_membership_is_stuck(node);
+    return lbm_membership_is_silent(node, host, SILENT_US) || lbm_membership_peer_known(node, host)->stuck;
 }
 
 int
-is_left_out(const struct lbm_node *node, uint32_t host)
+lbm_membership_is_left_out(const struct lbm_node *node, uint32_t host)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, host);
     if (host == node->host)
         return 0;
-    return is_silent(node, host, EXCLUDE_US) ||
-           (peer_known(node, host)->stuck && member != NULL && member->buddy != LBM_NONE &&
-            is_silent(node, member->buddy, EXCLUDE_US));
+    return lbm_membership_is_silent(node, host, EXCLUDE_US) ||
+           (lbm_membership_peer_known(node, host)->stuck && member != NULL && member->buddy != LBM_NONE &&
+            lbm_membership_is_silent(node, member->buddy, EXCLUDE_US));
 }
 
 int
-is_routable(struct lbm_node *node)
+lbm_membership_is_routable(struct lbm_node *node)
 {
     int routable = 0;
     if (lbm_view_graph(&node->view, &routable) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     return routable;
 }
 
@@ -110,20 +111,22 @@ send_hello(struct lbm_node *node, uint32_t host)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_HELLO;
     message.hello = &hello;
-    send_now(node, host, &message); /* also while the disk is busy: a leader that lost its own waits for it */
+    lbm_core_send_now(node, host,
+                      &message); /* also while the disk is busy: a leader that lost its own waits for it */
 }
 
 /* The address to answer a host at that is not a member yet comes with its Hello. */
 void
-on_hello(struct lbm_node *node, const Lbm__Peer *message)
+lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Hello *hello = message->hello;
     if (hello->protocol != LBM_PROTOCOL_VERSION)
-        note(node, LBM_NOTE_WARNING, "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d",
-             message->src, hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d", message->src,
+                      hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
     const struct lbm_member *member = lbm_view_member(&node->view, message->src);
     if (member == NULL || !lbm_view_takes_part(member))
-        dial(node, message->src, hello->address);
+        lbm_core_dial(node, message->src, hello->address);
 }
 
 /* What this host announced last is what its configuration says. An operator may have set other values. */
@@ -173,9 +176,9 @@ append_join(struct lbm_node *node)
         Lbm__Command command = LBM__COMMAND__INIT;
         command.what_case = LBM__COMMAND__WHAT_JOIN;
         command.join = &join;
-        log_append(node, &command);
+        lbm_log_append(node, &command);
     } else {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     }
     free(host);
     free(cost);
@@ -197,7 +200,7 @@ append_activate(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_ACTIVATE;
     command.activate = &activate;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 /* A database that was lost or emptied: the host is a member, but knows nothing of it. It takes its old name;
@@ -211,8 +214,8 @@ recognize(struct lbm_node *node, const struct lbm_member *self)
     struct lbm_persist_op op = {.kind = LBM_PERSIST_SELF};
     op.as.self.host = node->host;
     op.as.self.incarnation = node->incarnation;
-    persist(node, op);
-    stream_view_changed(node);
+    lbm_core_persist(node, op);
+    lbm_replication_view_changed(node);
 }
 
 /* Propose the next step towards membership, once the log is known in full and nothing is proposed yet. */
@@ -231,7 +234,7 @@ advance(struct lbm_node *node)
     int may_act = self == NULL || self->buddy == LBM_NONE || self->insync;
     if (!is_member || !is_announced(node, self))
         append_join(node);
-    else if (self->state == LBM_MEMBER_JOINING && may_act && network_may_activate(node, self))
+    else if (self->state == LBM_MEMBER_JOINING && may_act && lbm_membership_may_activate(node, self))
         append_activate(node);
 }
 
@@ -248,13 +251,13 @@ address_hash(const char *address)
 static void
 dial_member(struct lbm_node *node, const struct lbm_member *member)
 {
-    struct peer *peer = member->host != node->host ? peer_of(node, member->host) : NULL;
+    struct peer *peer = member->host != node->host ? lbm_membership_peer_of(node, member->host) : NULL;
     uint64_t address = peer != NULL && lbm_view_takes_part(member) ? address_hash(member->address) : 0;
     if (peer == NULL || !lbm_view_takes_part(member) || (peer->dialled && peer->address == address))
         return;
     peer->dialled = 1;
     peer->address = address;
-    dial(node, member->host, member->address);
+    lbm_core_dial(node, member->host, member->address);
 }
 
 static void
@@ -267,30 +270,30 @@ dial_members(struct lbm_node *node, int all)
 }
 
 void
-membership_start(struct lbm_node *node)
+lbm_membership_start(struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self != NULL)
         recognize(node, self);
     if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->founder && node->join_host != node->host &&
         lbm_view_member(&node->view, node->join_host) == NULL)
-        dial(node, node->join_host, node->founder_address);
-    membership_changed(node, 1);
+        lbm_core_dial(node, node->join_host, node->founder_address);
+    lbm_membership_changed(node, 1);
     node->ping_us = node->now_us;
 }
 
 void
-membership_changed(struct lbm_node *node, int all)
+lbm_membership_changed(struct lbm_node *node, int all)
 {
     if (node->starting)
         return;
     int topology_changed = node->topology != node->view.topology;
     node->topology = node->view.topology;
     dial_members(node, all);
-    stream_view_changed(node);
-    replicas_view_changed(node);
-    suspect_view_changed(node, all);
-    jobs_view_changed(node, topology_changed, all);
+    lbm_replication_view_changed(node);
+    lbm_replication_replicas_view_changed(node);
+    lbm_membership_detector_view_changed(node, all);
+    lbm_job_view_changed(node, topology_changed, all);
 }
 
 static void
@@ -306,14 +309,14 @@ fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pu
     pulse->largest = job->largest;
     pulse->frame = job->frame_seq;
     pulse->moved = job->moved;
-    pulse->ready = job_is_ready(node, job) != 0;
+    pulse->ready = lbm_job_is_ready(node, job) != 0;
     pulse->level_sweeps = job->level.sweeps;
     pulse->level_words = job->level.words;
     pulse->flow = job->level.flow;
     pulse->transfer_us = job->level.transfer_us;
     pulse->whole = job->shard.load + job->shard.load_out;
     pulse->epoch_top = job->shard.epoch_top;
-    load_tell(node, job, pulse);
+    lbm_exchange_load_report(node, job, pulse);
 }
 
 enum { SUSPECTS_TOLD = 64 };
@@ -343,7 +346,7 @@ choose_pinged(struct lbm_node *node, host_list *to)
 {
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; err == LBM_OK && i < node->watched.n; i++) {
-        const struct peer *peer = peer_known(node, node->watched.at[i]);
+        const struct peer *peer = lbm_membership_peer_known(node, node->watched.at[i]);
         err = lbm_vec_push(to, node->watched.at[i]);
         if (err == LBM_OK && peer != NULL && peer->suspect_us != 0)
             err = add_neighbours_of(node, peer->host, to);
@@ -353,7 +356,7 @@ choose_pinged(struct lbm_node *node, host_list *to)
     for (size_t i = 0; err == LBM_OK && i < ROTATING_PINGS && i < node->view.members.n; i++)
         err = lbm_vec_push(to, node->view.members.at[(node->ping_turn + i) % node->view.members.n].host);
     if (err == LBM_OK)
-        err = network_pay(node, to);
+        err = lbm_membership_network_pay(node, to);
     if (err == LBM_OK && to->n != 0)
         qsort(to->at, to->n, sizeof *to->at, ascending);
     node->ping_turn += ROTATING_PINGS;
@@ -376,31 +379,31 @@ send_pings(struct lbm_node *node)
     uint32_t suspect[SUSPECTS_TOLD];
     ping.suspect = suspect;
     for (size_t i = 0; i < node->watched.n && ping.n_suspect < SUSPECTS_TOLD; i++) {
-        const struct peer *peer = peer_known(node, node->watched.at[i]);
+        const struct peer *peer = lbm_membership_peer_known(node, node->watched.at[i]);
         if (peer != NULL && peer->suspect_us != 0)
             suspect[ping.n_suspect++] = peer->host;
     }
-    ping.lag = stream_lag(node);
-    ping.stuck = is_stuck(node) != 0;
+    ping.lag = lbm_replication_lag(node);
+    ping.stuck = lbm_membership_is_stuck(node) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;
     host_list to = {0};
     if (choose_pinged(node, &to) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t i = 0; node->failed == LBM_OK && i < to.n; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, to.at[i]);
         if (member != NULL && member->host != node->host && lbm_view_takes_part(member) &&
             (i == 0 || to.at[i - 1] != to.at[i])) {
-            network_fill(node, member->host, &ping);
-            send_soft(node, member->host, &message);
+            lbm_membership_network_fill(node, member->host, &ping);
+            lbm_core_send_lossy(node, member->host, &message);
         }
     }
     lbm_vec_free(&to);
 }
 
-/* What others know of epochs is taken by steps: those that are real come within a few pings, however many there
- * are. */
+/* What others know of epochs is taken by steps: those that are real come within a few pings, however many
+ * there are. */
 static uint64_t
 epoch_step(uint64_t known, uint64_t heard)
 {
@@ -408,21 +411,21 @@ epoch_step(uint64_t known, uint64_t heard)
 }
 
 void
-on_ping(struct lbm_node *node, const Lbm__Peer *message)
+lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
 {
-    struct peer *peer = peer_of(node, message->src);
+    struct peer *peer = lbm_membership_peer_of(node, message->src);
     if (peer == NULL)
         return;
     peer->vertices = 0;
     peer->lag = message->ping->lag;
     peer->stuck = message->ping->stuck != 0;
     peer->view = message->view;
-    network_heard(node, message);
-    suspect_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
+    lbm_membership_network_heard(node, message);
+    lbm_membership_suspicion_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
     for (size_t i = 0; i < message->ping->n_jobs; i++) {
         const Lbm__JobPulse *heard = message->ping->jobs[i];
-        struct job *job = job_of(node, heard->job);
-        struct pulse *pulse = job != NULL ? pulse_of(job, message->src) : NULL;
+        struct job *job = lbm_job_of(node, heard->job);
+        struct pulse *pulse = job != NULL ? lbm_job_report_of(job, message->src) : NULL;
         peer->vertices += heard->vertices;
         if (job != NULL && heard->epoch_top > job->shard.epoch_top)
             job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
@@ -444,29 +447,29 @@ on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                 .flow = heard->flow,
                                 .transfer_us = heard->transfer_us,
                                 .whole = heard->whole};
-        load_heard(node, job, message->src, heard);
+        lbm_exchange_load_heard(node, job, message->src, heard);
         job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
-            frame_send(node, job, message->src);
+            lbm_mapping_normalization_send(node, job, message->src);
     }
 }
 
 void
-membership_timer(struct lbm_node *node)
+lbm_membership_timer(struct lbm_node *node)
 {
     advance(node);
     if (node->now_us < node->ping_us)
         return;
     node->ping_us = node->now_us + PING_US;
-    network_timer(node);
+    lbm_membership_network_timer(node);
     send_pings(node);
 }
 
 /* A connection that comes up says hello first; what was lost with the last one is told again. */
 void
-membership_connected(struct lbm_node *node, uint32_t host)
+lbm_membership_connected(struct lbm_node *node, uint32_t host)
 {
-    struct peer *peer = peer_of(node, host);
+    struct peer *peer = lbm_membership_peer_of(node, host);
     if (peer != NULL) {
         peer->connected = 1;
         peer->is_behind = 0;
@@ -474,9 +477,9 @@ membership_connected(struct lbm_node *node, uint32_t host)
     send_hello(node, host);
     if ((host == node->founder_host || host == node->join_host) && !node->founder) {
         node->fetch_us = 0;
-        log_fetch(node);
+        lbm_log_fetch(node);
     }
-    stream_connected(node, host);
+    lbm_replication_connected(node, host);
     for (size_t i = 0; i < node->jobs.n; i++)
-        ghosts_are_due(node->jobs.at[i], GHOSTS_ALL);
+        lbm_mapping_ghosts_due(node->jobs.at[i], GHOSTS_ALL);
 }

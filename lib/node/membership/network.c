@@ -22,14 +22,14 @@ start_trip(struct round_trip *trip, uint32_t host, uint64_t incarnation)
 }
 
 const struct round_trip *
-network_trip(const struct lbm_node *node, uint32_t host)
+lbm_membership_network_trip(const struct lbm_node *node, uint32_t host)
 {
     uint32_t at = lbm_idmap_get(&node->network.trip_at, host);
     return at != LBM_NONE ? &node->network.trips.at[at] : NULL;
 }
 
 int
-network_gives_links(const struct lbm_node *node)
+lbm_membership_network_gives_links(const struct lbm_node *node)
 {
     return node->view.hop_us != 0 && node->n_links == 0;
 }
@@ -43,11 +43,11 @@ trip_of(struct lbm_node *node, const struct lbm_member *member, uint64_t incarna
     uint32_t at = lbm_idmap_get(&network->trip_at, member->host);
     if (at != LBM_NONE)
         return &network->trips.at[at];
-    if (!network_gives_links(node) && !is_watched(node, member))
+    if (!lbm_membership_network_gives_links(node) && !lbm_membership_is_watched(node, member))
         return NULL;
     if (lbm_vec_reserve(&network->trips, 1) != LBM_OK ||
         lbm_idmap_put(&network->trip_at, member->host, (uint32_t)network->trips.n) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     struct round_trip *trip = &network->trips.at[network->trips.n++];
@@ -56,16 +56,16 @@ trip_of(struct lbm_node *node, const struct lbm_member *member, uint64_t incarna
 }
 
 double
-network_measured(const struct lbm_node *node, uint32_t host)
+lbm_membership_network_measured(const struct lbm_node *node, uint32_t host)
 {
-    const struct round_trip *trip = network_trip(node, host);
+    const struct round_trip *trip = lbm_membership_network_trip(node, host);
     return trip != NULL ? trip->usual_us : 0;
 }
 
 double
-network_foretold(const struct lbm_node *node, uint32_t host)
+lbm_membership_network_predicted(const struct lbm_node *node, uint32_t host)
 {
-    const struct round_trip *trip = network_trip(node, host);
+    const struct round_trip *trip = lbm_membership_network_trip(node, host);
     return trip != NULL && trip->has_place ? lbm_coordinate_distance(&node->network.here, &trip->place) : 0;
 }
 
@@ -111,7 +111,7 @@ round_trip_us(const struct lbm_node *node, const Lbm__Ping *ping)
 }
 
 void
-network_heard(struct lbm_node *node, const Lbm__Peer *message)
+lbm_membership_network_heard(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Ping *ping = message->ping;
     struct round_trip *trip =
@@ -136,11 +136,11 @@ network_heard(struct lbm_node *node, const Lbm__Peer *message)
     /* Pings in turn are answered, so that hosts that are no neighbours measure each other as well. */
     if (ping->echo_us == 0 && node->view.hop_us != 0 && node->view.members.n > LBM_VIEW_SMALL &&
         node->network.owed.n < OWED_MAX && lbm_vec_push(&node->network.owed, message->src) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 enum lbm_err
-network_pay(struct lbm_node *node, host_list *to)
+lbm_membership_network_pay(struct lbm_node *node, host_list *to)
 {
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; err == LBM_OK && i < node->network.owed.n; i++)
@@ -150,10 +150,10 @@ network_pay(struct lbm_node *node, host_list *to)
 }
 
 void
-network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping)
+lbm_membership_network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping)
 {
     struct lbm_coordinate *here = &node->network.here;
-    const struct round_trip *trip = network_trip(node, host);
+    const struct round_trip *trip = lbm_membership_network_trip(node, host);
     int echoes = trip != NULL && trip->sent_us != 0 && node->now_us - trip->came_us <= ECHO_US;
     ping->sent_us = (uint64_t)node->now_us;
     ping->echo_us = echoes ? trip->sent_us : 0;
@@ -162,11 +162,11 @@ network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping)
     ping->coordinate = here->x;
     ping->height = here->height;
     ping->error = here->error;
-    ping->slow = pace_is_slow(node, host) != 0;
+    ping->slow = lbm_membership_is_slow(node, host) != 0;
 }
 
 void
-network_free(struct lbm_node *node)
+lbm_membership_network_free(struct lbm_node *node)
 {
     lbm_vec_free(&node->network.trips);
     lbm_vec_free(&node->network.owed);
@@ -179,7 +179,7 @@ network_free(struct lbm_node *node)
 static const struct lbm_coordinate *
 place_of(const struct lbm_node *node, uint32_t host)
 {
-    const struct round_trip *trip = network_trip(node, host);
+    const struct round_trip *trip = lbm_membership_network_trip(node, host);
     if (host == node->host)
         return &node->network.here;
     return trip != NULL && trip->has_place ? &trip->place : NULL;
@@ -191,7 +191,7 @@ fill_links(struct lbm_node *node, Lbm__NetworkEntry *entry)
 {
     struct lbm_view *view = &node->view;
     uint32_t p = lbm_view_number(view, entry->host), here = lbm_view_number(view, node->host);
-    if (p == LBM_NONE || !is_routable(node))
+    if (p == LBM_NONE || !lbm_membership_is_routable(node))
         return;
     const struct lbm_hosts *h = &view->hosts;
     uint32_t first = h->offset[p], n = h->offset[p + 1] - first;
@@ -199,7 +199,7 @@ fill_links(struct lbm_node *node, Lbm__NetworkEntry *entry)
     entry->link_cost = lbm_alloc(n, sizeof *entry->link_cost);
     if (entry->link_host == NULL || entry->link_cost == NULL ||
         (here != LBM_NONE && lbm_hosts_route_from(&view->hosts, here) != LBM_OK)) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     entry->n_link_host = entry->n_link_cost = n;
@@ -213,13 +213,13 @@ fill_links(struct lbm_node *node, Lbm__NetworkEntry *entry)
 static void
 fill_entry(struct lbm_node *node, struct lbm_member *member, Lbm__NetworkEntry *entry)
 {
-    const struct round_trip *trip = network_trip(node, member->host);
+    const struct round_trip *trip = lbm_membership_network_trip(node, member->host);
     const struct lbm_coordinate *place = place_of(node, member->host);
     lbm__network_entry__init(entry);
     entry->host = member->host;
     entry->name = member->name;
-    entry->measured_us = network_measured(node, member->host);
-    entry->foretold_us = network_foretold(node, member->host);
+    entry->measured_us = lbm_membership_network_measured(node, member->host);
+    entry->foretold_us = lbm_membership_network_predicted(node, member->host);
     entry->measurements = trip != NULL ? trip->n : 0;
     if (place != NULL) {
         entry->n_coordinate = LBM_COORDINATE_DIMENSIONS;
@@ -227,20 +227,20 @@ fill_entry(struct lbm_node *node, struct lbm_member *member, Lbm__NetworkEntry *
         entry->height = place->height;
         entry->error = place->error;
         if (entry->coordinate == NULL)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
     fill_links(node, entry);
 }
 
 void
-answer_network(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
+lbm_membership_answer_network(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     (void)request;
     size_t n = 0, n_members = node->view.members.n;
     Lbm__NetworkEntry *entries = lbm_alloc(n_members, sizeof *entries);
     Lbm__NetworkEntry **list = lbm_alloc(n_members, sizeof *list);
     if (entries == NULL || list == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < n_members && node->failed == LBM_OK; i++)
         if (lbm_view_takes_part(&node->view.members.at[i])) {
             fill_entry(node, &node->view.members.at[i], &entries[n]);
@@ -255,7 +255,7 @@ answer_network(struct lbm_node *node, const struct client *client, const Lbm__Re
     response.what_case = LBM__RESPONSE__WHAT_NETWORK;
     response.network = &network;
     if (node->failed == LBM_OK)
-        reply(node, client->id, client->request, 1, &response);
+        lbm_core_reply(node, client->id, client->request, 1, &response);
     for (size_t i = 0; i < n; i++) {
         free(entries[i].coordinate);
         free(entries[i].link_host);

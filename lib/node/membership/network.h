@@ -42,20 +42,22 @@ struct lbm_member;
 struct lbm_node;
 typedef LBM_VEC(uint32_t) host_list;
 
-void network_heard(struct lbm_node *node, const Lbm__Peer *message); /* a ping of a member */
-void network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping);
-const struct round_trip *network_trip(const struct lbm_node *node, uint32_t host); /* or NULL */
+void lbm_membership_network_heard(struct lbm_node *node, const Lbm__Peer *message); /* a ping of a member */
+void lbm_membership_network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping);
+const struct round_trip *lbm_membership_network_trip(const struct lbm_node *node,
+                                                     uint32_t host); /* or NULL */
 /* Round-trip time to a host, microseconds; 0: not known. */
-double network_measured(const struct lbm_node *node, uint32_t host);
-double network_foretold(const struct lbm_node *node, uint32_t host);
-void network_free(struct lbm_node *node);
-enum lbm_err network_pay(struct lbm_node *node,
-                         host_list *to) LBM_MUST_CHECK; /* hosts that wait for a ping */
+double lbm_membership_network_measured(const struct lbm_node *node, uint32_t host);
+double lbm_membership_network_predicted(const struct lbm_node *node, uint32_t host);
+void lbm_membership_network_free(struct lbm_node *node);
+enum lbm_err lbm_membership_network_pay(struct lbm_node *node,
+                                        host_list *to) LBM_MUST_CHECK; /* hosts that wait for a ping */
 /* Nonzero if this host's links follow from what it measures. */
-int network_gives_links(const struct lbm_node *node);
+int lbm_membership_network_gives_links(const struct lbm_node *node);
 /* Nonzero unless a host that joins has yet to find its links. */
-int network_may_activate(const struct lbm_node *node, const struct lbm_member *self);
-void network_timer(struct lbm_node *node);
-void answer_network(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
+int lbm_membership_may_activate(const struct lbm_node *node, const struct lbm_member *self);
+void lbm_membership_network_timer(struct lbm_node *node);
+void lbm_membership_answer_network(struct lbm_node *node, const struct client *client,
+                                   const Lbm__Request *request);
 
 #endif

@@ -17,14 +17,14 @@ pace_of(const struct round_trip *trip)
 }
 
 int
-pace_is_slow(const struct lbm_node *node, uint32_t host)
+lbm_membership_is_slow(const struct lbm_node *node, uint32_t host)
 {
-    double pace_us = pace_of(network_trip(node, host));
+    double pace_us = pace_of(lbm_membership_network_trip(node, host));
     size_t known = 0, quicker = 0;
     if (pace_us < SLOW_LEAST_US)
         return 0;
     for (size_t i = 0; i < node->watched.n; i++) {
-        double theirs_us = pace_of(network_trip(node, node->watched.at[i]));
+        double theirs_us = pace_of(lbm_membership_network_trip(node, node->watched.at[i]));
         known += theirs_us > 0;
         quicker += theirs_us > 0 && SLOW_TIMES * theirs_us < pace_us;
     }
@@ -32,14 +32,14 @@ pace_is_slow(const struct lbm_node *node, uint32_t host)
 }
 
 int
-is_aside(const struct lbm_node *node, uint32_t host)
+lbm_membership_is_straggler(const struct lbm_node *node, uint32_t host)
 {
-    const struct round_trip *trip = network_trip(node, host);
-    return trip != NULL && (trip->calls_slow || pace_is_slow(node, host));
+    const struct round_trip *trip = lbm_membership_network_trip(node, host);
+    return trip != NULL && (trip->calls_slow || lbm_membership_is_slow(node, host));
 }
 
 int64_t
-pace_wait_us(const struct lbm_node *node, uint32_t host)
+lbm_membership_wait_us(const struct lbm_node *node, uint32_t host)
 {
-    return PAIR_WAIT_US + (int64_t)(2 * pace_of(network_trip(node, host)));
+    return PAIR_WAIT_US + (int64_t)(2 * pace_of(lbm_membership_network_trip(node, host)));
 }

@@ -58,7 +58,7 @@ cost_of(double hops)
 static int
 still_fits(const struct lbm_node *node, uint32_t host, uint32_t cost, double hops)
 {
-    const struct round_trip *trip = network_trip(node, host);
+    const struct round_trip *trip = lbm_membership_network_trip(node, host);
     if (trip != NULL && trip->n >= ROUND_TRIPS && !trip->is_reviewed)
         return cost == cost_of(hops);
     double apart = apart_share * cost > apart_hops ? apart_share * cost : apart_hops;
@@ -116,8 +116,8 @@ list_candidates(const struct lbm_node *node, const struct lbm_member *self, cand
         const struct lbm_member *other = lbm_view_member(&node->view, node->view.active.at[i]);
         if (other->host == self->host)
             continue;
-        double us = network_measured(node, other->host);
-        us = us > 0 ? us : network_foretold(node, other->host);
+        double us = lbm_membership_network_measured(node, other->host);
+        us = us > 0 ? us : lbm_membership_network_predicted(node, other->host);
         double hops = us / (double)node->view.hop_us;
         uint32_t cost = declared(self, other->host);
         cost = cost != 0 ? cost : declared(other, self->host);
@@ -207,9 +207,9 @@ is_linked_up(const struct lbm_node *node, const struct lbm_member *self)
 }
 
 int
-network_may_activate(const struct lbm_node *node, const struct lbm_member *self)
+lbm_membership_may_activate(const struct lbm_node *node, const struct lbm_member *self)
 {
-    return !network_gives_links(node) || is_linked_up(node, self);
+    return !lbm_membership_network_gives_links(node) || is_linked_up(node, self);
 }
 
 /* Nonzero if every ACTIVE host that answers this one has done so, or had its time. */
@@ -221,7 +221,7 @@ has_measured(struct lbm_node *node)
         network->begun_us = node->now_us;
     int all = 1;
     for (size_t i = 0; i < node->watched.n; i++) {
-        const struct round_trip *trip = network_trip(node, node->watched.at[i]);
+        const struct round_trip *trip = lbm_membership_network_trip(node, node->watched.at[i]);
         all &= lbm_view_number(&node->view, node->watched.at[i]) == LBM_NONE ||
                (trip != NULL && trip->n >= FIRST_ENOUGH);
     }
@@ -272,7 +272,7 @@ propose(struct lbm_node *node, const link_list *links)
 {
     uint32_t *host = lbm_alloc(links->n, sizeof *host), *cost = lbm_alloc(links->n, sizeof *cost);
     if (host == NULL || cost == NULL) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     } else {
         for (size_t i = 0; i < links->n; i++) {
             host[i] = links->at[i].q;
@@ -288,25 +288,26 @@ propose(struct lbm_node *node, const link_list *links)
         set.link_cost = cost;
         command.what_case = LBM__COMMAND__WHAT_SET;
         command.set = &set;
-        note(node, LBM_NOTE_DEBUG, "links to %zu hosts, as measured", links->n);
-        log_append(node, &command);
+        lbm_core_note(node, LBM_NOTE_DEBUG, "links to %zu hosts, as measured", links->n);
+        lbm_log_append(node, &command);
     }
     free(host);
     free(cost);
 }
 
 void
-network_timer(struct lbm_node *node)
+lbm_membership_network_timer(struct lbm_node *node)
 {
     struct network *network = &node->network;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (!network_gives_links(node) || !is_alive(node) || !node->caught_up || node->appends.n != 0 ||
-        node->log_waits.n != 0 || node->held != 0 || self == NULL || self->incarnation != node->incarnation ||
+    if (!lbm_membership_network_gives_links(node) || !lbm_replication_is_alive(node) || !node->caught_up ||
+        node->appends.n != 0 || node->log_waits.n != 0 || node->held != 0 || self == NULL ||
+        self->incarnation != node->incarnation ||
         (self->state != LBM_MEMBER_ACTIVE && self->state != LBM_MEMBER_JOINING))
         return;
     link_list links = {0};
     if (choose_links(node, self, &links) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     } else if (are_declared(node, self, &links)) {
         network->differ_us = 0;
         mark_reviewed(network);

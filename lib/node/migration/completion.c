@@ -11,19 +11,19 @@
 enum { ASK_MAX = 4096 }; /* answers repeated at a time */
 
 int
-is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex, uint64_t epoch)
+lbm_migration_is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex, uint64_t epoch)
 {
-    const struct lbm_vertex *own = record_of(job, vertex);
-    if (!all_adopted(node) && !LBM_BUG(FIN_BEFORE_ADOPTION))
+    const struct lbm_vertex *own = lbm_records_of(job, vertex);
+    if (!lbm_replication_takeovers_done(node) && !LBM_BUG(FIN_BEFORE_ADOPTION))
         return 0; /* it may inherit an offer */
     if (own == NULL)
         return 1;
     int is_past = own->epoch >= epoch || own->stage == LBM_STAGE_MOV || own->stage == LBM_STAGE_REF;
-    return is_past && (is_acked(node, own) || LBM_BUG(FIN_TOO_EARLY));
+    return is_past && (lbm_records_is_acked(node, own) || LBM_BUG(FIN_TOO_EARLY));
 }
 
 uint32_t
-finish_source(const struct lbm_node *node, const struct lbm_vertex *vertex, int *known)
+lbm_migration_completion_source(const struct lbm_node *node, const struct lbm_vertex *vertex, int *known)
 {
     uint32_t source;
     uint64_t incarnation;
@@ -33,7 +33,7 @@ finish_source(const struct lbm_node *node, const struct lbm_vertex *vertex, int 
     *known = lbm_view_heir(&node->view, vertex->source, vertex->source_incarnation, &source, &incarnation);
     if (!*known || source != node->host)
         return *known ? source : LBM_NONE;
-    *known = all_adopted(node); /* this host's own record has been merged with the offer */
+    *known = lbm_replication_takeovers_done(node); /* this host's own record has been merged with the offer */
     return LBM_NONE;
 }
 
@@ -47,7 +47,7 @@ ask_again(struct lbm_node *node, struct job *job)
         uint32_t slot = job->unfinished.at[i];
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
         int known;
-        uint32_t source = finish_source(node, vertex, &known);
+        uint32_t source = lbm_migration_completion_source(node, vertex, &known);
         if (vertex->stage == LBM_STAGE_NONE || vertex->fin || vertex->is_unfinished)
             continue;
         if (known && source == LBM_NONE) {
@@ -56,10 +56,11 @@ ask_again(struct lbm_node *node, struct job *job)
         }
         vertex->is_unfinished = 1;
         job->unfinished.at[kept++] = slot;
-        if (!known || !is_acked(node, vertex) || node->now_us - vertex->since_us < FIN_RETRY_US ||
+        if (!known || !lbm_records_is_acked(node, vertex) || node->now_us - vertex->since_us < FIN_RETRY_US ||
             asked++ >= ASK_MAX)
             continue;
-        due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job, source, vertex, vertex->epoch);
+        lbm_migration_due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job, source, vertex,
+                          vertex->epoch);
     }
     job->unfinished.n = kept;
     job->finish_us = kept != 0 ? node->now_us + FIN_RETRY_US : INT64_MAX;
@@ -74,7 +75,7 @@ excess(const struct job *job)
 }
 
 int64_t
-finish_patience_us(const struct lbm_node *node, const struct job *job)
+lbm_migration_completion_timeout_us(const struct lbm_node *node, const struct job *job)
 {
     return excess(job) != 0 && node->tombstone_us > TOMBSTONE_LEAST_US ? TOMBSTONE_LEAST_US
                                                                        : node->tombstone_us;
@@ -84,7 +85,7 @@ finish_patience_us(const struct lbm_node *node, const struct job *job)
 static void
 collect(struct lbm_node *node, struct job *job)
 {
-    const int64_t least_us = finish_patience_us(node, job);
+    const int64_t least_us = lbm_migration_completion_timeout_us(node, job);
     const size_t n = job->tombstones.n, too_many = excess(job); /* the oldest of them come first */
     size_t i, kept = 0, gone = 0;
     for (i = 0; i < n && gone < FORGET_MAX && node->failed == LBM_OK; i++) {
@@ -95,8 +96,8 @@ collect(struct lbm_node *node, struct job *job)
         int64_t age_us = node->now_us - vertex->since_us;
         int is_old = age_us >= (i < too_many ? least_us : node->tombstone_us);
         int is_over = is_old && vertex->fin && vertex->n_news == 0;
-        if (is_acked(node, vertex) && (is_over || LBM_BUG(COLLECT_UNFINISHED))) {
-            record_forget(node, job, vertex);
+        if (lbm_records_is_acked(node, vertex) && (is_over || LBM_BUG(COLLECT_UNFINISHED))) {
+            lbm_records_forget(node, job, vertex);
             gone++;
         } else {
             job->tombstones.at[kept++] = slot;
@@ -105,12 +106,13 @@ collect(struct lbm_node *node, struct job *job)
     for (; i < n; i++)
         job->tombstones.at[kept++] = job->tombstones.at[i];
     job->tombstones.n = kept;
-    int64_t again_us = gone == FORGET_MAX ? FORGET_AGAIN_US : finish_patience_us(node, job) / 4;
+    int64_t again_us =
+        gone == FORGET_MAX ? FORGET_AGAIN_US : lbm_migration_completion_timeout_us(node, job) / 4;
     job->collect_us = kept != 0 ? node->now_us + again_us : INT64_MAX;
 }
 
 void
-finish_timer(struct lbm_node *node, struct job *job)
+lbm_migration_completion_timer(struct lbm_node *node, struct job *job)
 {
     if (node->now_us >= job->finish_us)
         ask_again(node, job);
@@ -119,17 +121,17 @@ finish_timer(struct lbm_node *node, struct job *job)
 }
 
 void
-on_fin(struct lbm_node *node, const Lbm__Peer *message)
+lbm_migration_on_fin(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Fin *fin = message->fin;
-    struct job *job = job_of(node, fin->job);
+    struct job *job = lbm_job_of(node, fin->job);
     if (node->view.index < message->view && !LBM_BUG(FIN_OF_NEWER_VIEW))
         return; /* who speaks for the source may have changed: it is asked again later */
     for (size_t i = 0; job != NULL && i < fin->n_vertex; i++) {
-        struct lbm_vertex *own = record_of(job, fin->vertex[i]);
+        struct lbm_vertex *own = lbm_records_of(job, fin->vertex[i]);
         int known;
         if (own != NULL && (fin->epoch[i] >= own->offered || LBM_BUG(FIN_OF_OLDER_HANDOFF)) &&
-            finish_source(node, own, &known) == message->src)
+            lbm_migration_completion_source(node, own, &known) == message->src)
             own->fin = 1;
     }
 }

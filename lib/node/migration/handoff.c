@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/record_batch.h"
 #include "node/application/guest.h"
 #include "node/core/internal.h"
+#include "node/records/record_batch.h"
 
 enum { OFFER_BYTES_MAX = 16 << 20 /* to one host at a time */ };
 
 /* ---- what is due --------------------------------------------------------------------------------------- */
 
 void
-due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
-    const struct lbm_vertex *vertex, uint64_t epoch)
+lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
+                  const struct lbm_vertex *vertex, uint64_t epoch)
 {
     struct due due = {.kind = kind, .job = job->id, .to = to, .vertex = vertex->id, .epoch = epoch};
     if (to != LBM_NONE && to != node->host && lbm_vec_push(&node->due, due) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 static int
@@ -46,7 +46,7 @@ static void
 add_reason(struct lbm_node *node, struct reasons *reasons, const struct job *job,
            const struct lbm_vertex *vertex)
 {
-    const struct why why = move_sent(node, job, vertex);
+    const struct why why = lbm_migration_move_sent(node, job, vertex);
     reasons->reason[reasons->n] = (uint32_t)why.reason;
     reasons->is_known[reasons->n] = why.gain_is_known != 0;
     reasons->gain[reasons->n++] = why.gain;
@@ -64,15 +64,15 @@ send_offer(struct lbm_node *node, const struct due *first, struct columns *colum
     offer.gain = reasons->gain;
     offer.job = first->job;
     offer.retargeted = first->retargeted != 0;
-    columns_message(columns);
+    lbm_records_batch_message(columns);
     offer.records = &columns->message;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_OFFER;
     message.offer = &offer;
     if (columns->vertex.n != 0 && node->failed == LBM_OK)
-        send_peer(node, first->to, &message);
-    columns_free(columns);
-    columns_init(columns);
+        lbm_core_send(node, first->to, &message);
+    lbm_records_batch_free(columns);
+    lbm_records_batch_init(columns);
     reasons->n = reasons->n_known = 0;
 }
 
@@ -83,9 +83,9 @@ send_offers(struct lbm_node *node, struct job *job, const struct due *list, size
     struct columns columns;
     struct reasons reasons = {0};
     size_t bytes = 0, sent = 0;
-    columns_init(&columns);
+    lbm_records_batch_init(&columns);
     for (size_t i = 0; i < n && sent <= OFFER_BYTES_MAX && node->failed == LBM_OK; i++) {
-        const struct lbm_vertex *vertex = record_of(job, list[i].vertex);
+        const struct lbm_vertex *vertex = lbm_records_of(job, list[i].vertex);
         if (vertex == NULL || vertex->stage != LBM_STAGE_OUT || vertex->epoch + 1 != list[i].epoch)
             continue;
         bytes += record_bytes(vertex);
@@ -95,11 +95,11 @@ send_offers(struct lbm_node *node, struct job *job, const struct due *list, size
             sent += bytes - record_bytes(vertex);
             bytes = record_bytes(vertex);
         }
-        columns_add(node, &columns, job, vertex, list[i].epoch, COLUMNS_WHOLE);
+        lbm_records_batch_add(node, &columns, job, vertex, list[i].epoch, COLUMNS_WHOLE);
         add_reason(node, &reasons, job, vertex);
     }
     send_offer(node, list, &columns, &reasons);
-    columns_free(&columns);
+    lbm_records_batch_free(&columns);
 }
 
 /* Up to one batch of answers or of FIN. */
@@ -133,12 +133,12 @@ send_words(struct lbm_node *node, const struct due *list, size_t n)
         message.body_case = LBM__PEER__BODY_ANSWER;
         message.answer = &answer;
     }
-    send_peer(node, list->to, &message);
+    lbm_core_send(node, list->to, &message);
 }
 
 /* Everything that became due in this step, in batches by what and to whom, each in the order it came. */
 void
-handoff_flush(struct lbm_node *node)
+lbm_migration_flush(struct lbm_node *node)
 {
     LBM_VEC(struct due) batch = {0};
     while (node->due.n != 0 && node->failed == LBM_OK) {
@@ -149,12 +149,12 @@ handoff_flush(struct lbm_node *node)
             if (!goes_with(&node->due.at[i], &first))
                 node->due.at[kept++] = node->due.at[i];
             else if (lbm_vec_push(&batch, node->due.at[i]) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+                lbm_core_fail(node, LBM_E_NOMEM);
         }
         node->due.n = kept;
         if (node->failed != LBM_OK)
             break;
-        struct job *job = job_of(node, first.job);
+        struct job *job = lbm_job_of(node, first.job);
         if (first.kind == DUE_OFFER && job != NULL)
             send_offers(node, job, batch.at, batch.n);
         for (size_t at = 0; first.kind != DUE_OFFER && at < batch.n; at += LBM_BATCH_VERTICES_MAX)
@@ -182,32 +182,32 @@ target_for(const struct lbm_node *node, const struct lbm_vertex *vertex, uint32_
 }
 
 int
-handoff_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to,
-              const struct why *why)
+lbm_migration_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to,
+                    const struct why *why)
 {
     const struct lbm_member *target = target_for(node, vertex, to);
-    if (target == NULL || !is_acked_but_for_work(node, vertex) ||
+    if (target == NULL || !lbm_records_is_acked_but_for_work(node, vertex) ||
         (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
         return 0;
-    int goes = application_lets_go(node, job, vertex, to);
+    int goes = lbm_application_release(node, job, vertex, to);
     if (goes || vertex->move_to == to) {
-        move_decided(node, job, vertex, to, why);
-        gates_charge(node, job, vertex);
+        lbm_migration_move_decided(node, job, vertex, to, why);
+        lbm_migration_throttle_charge(node, job, vertex);
     }
     if (!goes)
         return vertex->move_to == to; /* it begins when the application has let go */
-    record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
+    lbm_records_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
     return 1;
 }
 
 int
-handoff_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
+lbm_migration_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to)
 {
     const struct lbm_member *target = target_for(node, vertex, to);
     if (target == NULL)
         return 0;
-    move_leaves(node, job, vertex);
-    record_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
+    lbm_migration_move_leaves(node, job, vertex);
+    lbm_records_stage(node, job, vertex, LBM_TRANSITION_RELEASE, to, target->incarnation);
     return 1;
 }
 
@@ -217,11 +217,11 @@ take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enu
 {
     int in_session = vertex->in_session;
     vertex->in_session = 0;
-    wishes_answered(job, vertex);
-    move_ends(node, job, vertex, vertex->peer, LBM_MOVE_TAKEN_BACK);
-    record_stage(node, job, vertex, transition, LBM_NONE, 0);
+    lbm_migration_queue_answered(job, vertex);
+    lbm_migration_move_ends(node, job, vertex, vertex->peer, LBM_MOVE_TAKEN_BACK);
+    lbm_records_stage(node, job, vertex, transition, LBM_NONE, 0);
     if (in_session)
-        session_left(node, job);
+        lbm_exchange_vertex_left(node, job);
 }
 
 /* Offer an OUT vertex to whoever must answer for its target now. */
@@ -242,13 +242,13 @@ offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
         }
     }
     if (to == node->host) {
-        if (all_adopted(node) || LBM_BUG(INHERIT_BEFORE_MERGE))
+        if (lbm_replication_takeovers_done(node) || LBM_BUG(INHERIT_BEFORE_MERGE))
             take_back(node, job, vertex, LBM_TRANSITION_INHERIT);
         return;
     }
-    if (!is_acked(node, vertex) && !LBM_BUG(OFFER_UNACKED))
+    if (!lbm_records_is_acked(node, vertex) && !LBM_BUG(OFFER_UNACKED))
         return;
-    if (vertex->offered_us != 0 && is_behind(node, to))
+    if (vertex->offered_us != 0 && lbm_membership_is_behind(node, to))
         return; /* the last offer has not left yet */
     vertex->offered_us = node->now_us;
     struct due due = {.kind = DUE_OFFER,
@@ -258,11 +258,11 @@ offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
                       .epoch = vertex->epoch + 1,
                       .retargeted = gone != NULL};
     if (lbm_vec_push(&node->due, due) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-handoff_timer(struct lbm_node *node, struct job *job)
+lbm_migration_timer(struct lbm_node *node, struct job *job)
 {
     if (node->now_us < job->offers_us)
         return;
@@ -281,7 +281,7 @@ handoff_timer(struct lbm_node *node, struct job *job)
 }
 
 void
-handoff_view_changed(struct lbm_node *node, struct job *job)
+lbm_migration_view_changed(struct lbm_node *node, struct job *job)
 {
     for (size_t i = 0; i < job->out.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
@@ -293,31 +293,31 @@ handoff_view_changed(struct lbm_node *node, struct job *job)
 }
 
 void
-handoff_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+lbm_migration_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     if (vertex->n_news != 0)
-        edges_soon(node, job);
+        lbm_application_edges_soon(node, job);
     switch (vertex->stage) {
     case LBM_STAGE_OWN:
     case LBM_STAGE_REF:
         if (vertex->answer_due) {
             int known;
             vertex->answer_due = 0;
-            due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job,
-                finish_source(node, vertex, &known), vertex, vertex->epoch);
-            session_arrived(node, job, vertex->id);
+            lbm_migration_due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job,
+                              lbm_migration_completion_source(node, vertex, &known), vertex, vertex->epoch);
+            lbm_exchange_vertex_arrived(node, job, vertex->id);
         }
         if (vertex->fin_due) {
             vertex->fin_due = 0;
-            due(node, DUE_FIN, job, vertex->refuser, vertex, vertex->epoch - 1);
+            lbm_migration_due(node, DUE_FIN, job, vertex->refuser, vertex, vertex->epoch - 1);
         }
-        application_ready(node, job);
+        lbm_application_ready(node, job);
         break;
     case LBM_STAGE_OUT:
         offer(node, job, vertex);
         break;
     case LBM_STAGE_MOV:
-        due(node, DUE_FIN, job, vertex->peer, vertex, vertex->epoch + 1);
+        lbm_migration_due(node, DUE_FIN, job, vertex->peer, vertex, vertex->epoch + 1);
         break;
     case LBM_STAGE_NONE:
     case LBM_STAGE_COUNT:
@@ -331,37 +331,37 @@ settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, co
 {
     int in_session = vertex->in_session;
     vertex->in_session = 0;
-    wishes_answered(job, vertex);
-    move_ends(node, job, vertex, from->src, refused ? LBM_MOVE_REFUSED : LBM_MOVE_ARRIVED);
+    lbm_migration_queue_answered(job, vertex);
+    lbm_migration_move_ends(node, job, vertex, from->src, refused ? LBM_MOVE_REFUSED : LBM_MOVE_ARRIVED);
     if (refused) {
-        record_stage(node, job, vertex, LBM_TRANSITION_RETURN, LBM_NONE, 0);
+        lbm_records_stage(node, job, vertex, LBM_TRANSITION_RETURN, LBM_NONE, 0);
         vertex->offered_us = node->now_us;
         vertex->refuser = from->src;
         vertex->fin_due = 1;
     } else {
-        record_stage(node, job, vertex, LBM_TRANSITION_MOVE, from->src, from->src_incarnation);
+        lbm_records_stage(node, job, vertex, LBM_TRANSITION_MOVE, from->src, from->src_incarnation);
         job->moved++;
         node->n_handoffs++;
     }
     if (in_session)
-        session_left(node, job);
+        lbm_exchange_vertex_left(node, job);
 }
 
 void
-on_answer(struct lbm_node *node, const Lbm__Peer *message)
+lbm_migration_on_answer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Answer *answer = message->answer;
-    struct job *job = job_of(node, answer->job);
+    struct job *job = lbm_job_of(node, answer->job);
     if (job == NULL || node->view.index < message->view)
         return; /* it comes again */
     for (size_t i = 0; i < answer->n_vertex && node->failed == LBM_OK; i++) {
-        struct lbm_vertex *vertex = record_of(job, answer->vertex[i]);
+        struct lbm_vertex *vertex = lbm_records_of(job, answer->vertex[i]);
         struct due fin = {DUE_FIN, job->id, message->src, answer->vertex[i], answer->epoch[i], 0};
         if (vertex != NULL && vertex->stage == LBM_STAGE_OUT && vertex->epoch + 1 == answer->epoch[i])
             settle_out(node, job, vertex, message, answer->refused[i] != 0);
-        else if (is_finished(node, job, answer->vertex[i], answer->epoch[i]) &&
+        else if (lbm_migration_is_finished(node, job, answer->vertex[i], answer->epoch[i]) &&
                  lbm_vec_push(&node->due, fin) != LBM_OK)
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
     }
     if (job->phase == LBM_PHASE_PLACED && job->tick_us != INT64_MAX)
         job->tick_us = node->now_us; /* there is room for more */
@@ -370,13 +370,13 @@ on_answer(struct lbm_node *node, const Lbm__Peer *message)
 }
 
 int
-handoff_waits(const struct lbm_node *node, const struct job *job)
+lbm_migration_waits(const struct lbm_node *node, const struct job *job)
 {
     for (size_t i = 0; job->shard.n_out != 0 && i < job->out.n; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
         int is_recent =
             node->now_us - vertex->since_us < EXCLUDE_US; /* its host need not be known to be there */
-        if (vertex->stage == LBM_STAGE_OUT && (is_recent || !is_left_out(node, vertex->peer)))
+        if (vertex->stage == LBM_STAGE_OUT && (is_recent || !lbm_membership_is_left_out(node, vertex->peer)))
             return 1;
     }
     return 0;
@@ -396,13 +396,13 @@ must_refuse(const struct lbm_node *node, const struct job *job)
 static void
 arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Offer *offer, size_t i)
 {
-    enum lbm_move_reason reason = move_came(node, job, vertex, offer, i);
-    pinned_came(node, job, vertex);
+    enum lbm_move_reason reason = lbm_migration_move_came(node, job, vertex, offer, i);
+    lbm_migration_pinned_came(node, job, vertex);
     if (reason == LBM_MOVE_BALANCE || reason == LBM_MOVE_PASS || reason == LBM_MOVE_BOUNDARY ||
         reason == LBM_MOVE_REMAP)
-        gates_came(node, job, vertex);
+        lbm_migration_throttle_came(node, job, vertex);
     if (reason == LBM_MOVE_REMAP)
-        outline_came(node, job, vertex);
+        lbm_mapping_remap_came(node, job, vertex);
 }
 
 /* Take or refuse one offered vertex. Refusing is a record too: the offer may come again. What was offered for
@@ -414,8 +414,8 @@ accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, siz
     const Lbm__Offer *offer = message->offer;
     struct lbm_row row;
     int refused = !offer->retargeted && must_refuse(node, job);
-    if (columns_row(offer->records, i, &place, job->shard.m, offer->job, &row) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+    if (lbm_records_batch_row(offer->records, i, &place, job->shard.m, offer->job, &row) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     if (refused) {
@@ -426,16 +426,16 @@ accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, siz
     }
     row.source = message->src;
     row.source_incarnation = message->src_incarnation;
-    struct lbm_vertex *before = record_of(job, row.vertex);
+    struct lbm_vertex *before = lbm_records_of(job, row.vertex);
     int in_session = before != NULL && before->in_session;
     struct lbm_vertex *vertex =
-        record_put(node, job, &row, refused ? LBM_TRANSITION_REFUSE : LBM_TRANSITION_ACCEPT);
+        lbm_records_put(node, job, &row, refused ? LBM_TRANSITION_REFUSE : LBM_TRANSITION_ACCEPT);
     if (vertex != NULL)
         vertex->answer_due = 1;
     if (vertex != NULL && !refused)
         arrive(node, job, vertex, offer, i);
     if (in_session) /* it went round, and we never heard */
-        session_left(node, job);
+        lbm_exchange_vertex_left(node, job);
 }
 
 /* Records must fit this guest: nothing a peer sends may name a vertex that cannot exist. */
@@ -443,7 +443,7 @@ static int
 fits_guest(const struct lbm_job_entry *entry, const Lbm__Records *r, unsigned m)
 {
     if (r->n_degree != r->n_vertex || r->n_position != r->n_vertex * m ||
-        !payload_fits(r->n_payload_len, r->payload_len, &r->payload))
+        !lbm_records_payload_fits(r->n_payload_len, r->payload_len, &r->payload))
         return 0;
     for (size_t i = 0; i < r->n_vertex; i++)
         if (r->vertex[i] >= entry->ids || r->epoch[i] < 2)
@@ -470,7 +470,8 @@ static int
 is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 {
     return !message->offer->retargeted ||
-           (node->view.index >= message->view && (all_adopted(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
+           (node->view.index >= message->view &&
+            (lbm_replication_takeovers_done(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
             (!may_leave(node) || LBM_BUG(TAKE_WHILE_LEAVING)));
 }
 
@@ -486,25 +487,27 @@ must_wait(const struct lbm_vertex *own)
 }
 
 void
-on_offer(struct lbm_node *node, const Lbm__Peer *message)
+lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Offer *offer = message->offer;
     const Lbm__Records *r = offer->records;
-    struct job *job = job_of(node, offer->job);
+    struct job *job = lbm_job_of(node, offer->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, offer->job);
     if (job == NULL || entry == NULL || !fits_guest(entry, r, job->shard.m) || !is_ready_for(node, message))
         return; /* not known yet: the offer comes again */
     struct columns_place place = {0};
     for (size_t i = 0; i < r->n_vertex && node->failed == LBM_OK; i++) {
-        struct lbm_vertex *own = record_of(job, r->vertex[i]);
+        struct lbm_vertex *own = lbm_records_of(job, r->vertex[i]);
         int is_new = own == NULL || own->epoch < r->epoch[i];
         /* What could not be handed on is not taken; the others of its batch are. */
-        int is_taken = is_new && !must_wait(own) && is_epoch_within_reach(node, message->src, job, r->epoch[i]);
+        int is_taken =
+            is_new && !must_wait(own) && is_epoch_within_reach(node, message->src, job, r->epoch[i]);
         if (is_taken)
             accept_one(node, job, message, i, place);
-        else if (!is_new && (is_acked(node, own) || LBM_BUG(ACK_UNACKED)))
-            due(node, own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK, job,
-                message->src, own, r->epoch[i]);
+        else if (!is_new && (lbm_records_is_acked(node, own) || LBM_BUG(ACK_UNACKED)))
+            lbm_migration_due(node,
+                              own->stage == LBM_STAGE_REF && own->epoch == r->epoch[i] ? DUE_REFUSE : DUE_ACK,
+                              job, message->src, own, r->epoch[i]);
         place.half += r->degree[i];
         place.payload += r->n_payload_len != 0 ? r->payload_len[i] : 0;
     }

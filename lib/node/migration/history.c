@@ -60,7 +60,7 @@ static struct move *
 keep(struct lbm_node *node, const struct move *move)
 {
     if (make_room(node) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     node->moves.n += node->moves.n < node->moves.capacity;
@@ -79,7 +79,7 @@ varint_bytes(uint64_t value)
 }
 
 size_t
-move_bytes(const struct lbm_vertex *vertex, unsigned m)
+lbm_migration_move_bytes(const struct lbm_vertex *vertex, unsigned m)
 {
     size_t bytes = varint_bytes(vertex->id) + varint_bytes(vertex->epoch) + varint_bytes(vertex->work) +
                    varint_bytes(vertex->pin) + 1 + m * sizeof(double) + varint_bytes(vertex->degree) +
@@ -91,18 +91,18 @@ move_bytes(const struct lbm_vertex *vertex, unsigned m)
 }
 
 double
-move_share(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
+lbm_migration_move_share(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double target = entry != NULL ? job_target(node, entry, host) : 0;
+    double target = entry != NULL ? lbm_job_target(node, entry, host) : 0;
     return target > 0 ? (double)load / target : -1;
 }
 
 /* ---- the life of a move -------------------------------------------------------------------------------- */
 
 void
-move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, uint32_t to,
-             const struct why *why)
+lbm_migration_move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
+                           uint32_t to, const struct why *why)
 {
     struct move move = {.job = job->id,
                         .vertex = vertex->id,
@@ -122,7 +122,7 @@ move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *ve
 }
 
 void
-move_leaves(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex)
+lbm_migration_move_leaves(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex)
 {
     struct move *move = move_of(node, job, vertex);
     if (move == NULL)
@@ -132,18 +132,18 @@ move_leaves(struct lbm_node *node, const struct job *job, const struct lbm_verte
 }
 
 struct why
-move_sent(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex)
+lbm_migration_move_sent(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex)
 {
     struct move *move = move_of(node, job, vertex);
     if (move == NULL)
         return (struct why){.reason = LBM_MOVE_UNKNOWN};
-    move->bytes += move_bytes(vertex, job->shard.m);
+    move->bytes += lbm_migration_move_bytes(vertex, job->shard.m);
     return move->why;
 }
 
 void
-move_ends(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, uint32_t to,
-          enum lbm_move_state state)
+lbm_migration_move_ends(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex, uint32_t to,
+                        enum lbm_move_state state)
 {
     struct move *move = move_of(node, job, vertex);
     if (move == NULL) { /* from before this daemon's start, or so many others have begun since */
@@ -185,8 +185,8 @@ keep_arrival(struct lbm_node *node, const struct job *job, const struct lbm_vert
 }
 
 enum lbm_move_reason
-move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
-          const Lbm__Offer *offer, size_t i)
+lbm_migration_move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
+                        const Lbm__Offer *offer, size_t i)
 {
     struct why why = {.reason = LBM_MOVE_UNKNOWN, .share = {-1, -1}};
     if (i < offer->n_reason && offer->reason[i] < LBM_MOVE_REASON_COUNT) {
@@ -194,19 +194,20 @@ move_came(struct lbm_node *node, const struct job *job, const struct lbm_vertex 
         why.gain_is_known = i < offer->n_gain && offer->gain_is_known[i] != 0;
         why.gain = why.gain_is_known ? offer->gain[i] : 0;
     }
-    keep_arrival(node, job, vertex, vertex->source, &why, move_bytes(vertex, job->shard.m));
+    keep_arrival(node, job, vertex, vertex->source, &why, lbm_migration_move_bytes(vertex, job->shard.m));
     return why.reason;
 }
 
 void
-move_adopted(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex, uint32_t from)
+lbm_migration_move_taken_over(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
+                              uint32_t from)
 {
     const struct why why = {.reason = LBM_MOVE_ADOPT, .share = {-1, -1}};
     keep_arrival(node, job, vertex, from, &why, 0);
 }
 
 void
-moves_free(struct lbm_node *node)
+lbm_migration_moves_free(struct lbm_node *node)
 {
     lbm_vec_free(&node->moves);
 }
@@ -215,8 +216,8 @@ moves_free(struct lbm_node *node)
 
 /* What each of the rows brought, moved one after the other between two hosts; part has them moved already. */
 void
-move_gains(const struct lbm_graph *g, const struct lbm_hosts *h, uint32_t *part, uint32_t a, uint32_t b,
-           const uint32_t *moved, uint32_t n_moved, double *gain)
+lbm_migration_move_gains(const struct lbm_graph *g, const struct lbm_hosts *h, uint32_t *part, uint32_t a,
+                         uint32_t b, const uint32_t *moved, uint32_t n_moved, double *gain)
 {
     const uint32_t *row[2] = {lbm_dist_row(h, a), lbm_dist_row(h, b)};
     for (uint32_t i = 0; i < n_moved; i++)
@@ -238,7 +239,7 @@ gain_by_itself(struct lbm_node *node, const struct job *job, const struct lbm_ve
                double *gain)
 {
     uint32_t self = lbm_view_number(&node->view, node->host), other = lbm_view_number(&node->view, to);
-    if (!is_routable(node) || self == LBM_NONE || other == LBM_NONE ||
+    if (!lbm_membership_is_routable(node) || self == LBM_NONE || other == LBM_NONE ||
         lbm_hosts_route_from(&node->view.hosts, self) != LBM_OK ||
         lbm_hosts_route_from(&node->view.hosts, other) != LBM_OK)
         return 0;
@@ -254,11 +255,12 @@ gain_by_itself(struct lbm_node *node, const struct job *job, const struct lbm_ve
 }
 
 struct why
-move_wished(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex, uint32_t to)
+lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
+                          uint32_t to)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    const struct pulse *pulse = pulse_known(job, to);
+    const struct pulse *pulse = lbm_job_report_known(job, to);
     struct why why = {.reason = LBM_MOVE_PLAN, .share = {-1, -1}};
     if (job->level.state == LEVEL_TRANSFER)
         why.reason = LBM_MOVE_LEVEL;
@@ -272,9 +274,9 @@ move_wished(struct lbm_node *node, const struct job *job, const struct lbm_verte
         why.reason = LBM_MOVE_REGION;
     if (why.reason == LBM_MOVE_LEVEL)
         why.gain_is_known = gain_by_itself(node, job, vertex, to, &why.gain);
-    why.share[0] = move_share(node, job, node->host, session_load(job));
+    why.share[0] = lbm_migration_move_share(node, job, node->host, lbm_exchange_load(job));
     if (pulse != NULL && pulse->heard_us != 0)
-        why.share[1] = move_share(node, job, to, pulse->load);
+        why.share[1] = lbm_migration_move_share(node, job, to, pulse->load);
     return why;
 }
 
@@ -283,7 +285,7 @@ move_wished(struct lbm_node *node, const struct job *job, const struct lbm_verte
 static void
 fill(const struct lbm_node *node, const struct job *job, const struct move *move, Lbm__Move *out)
 {
-    const struct lbm_vertex *vertex = record_of(job, move->vertex);
+    const struct lbm_vertex *vertex = lbm_records_of(job, move->vertex);
     int goes = vertex != NULL && vertex->epoch + 1 == move->epoch;
     enum lbm_move_state state = move->state;
     if (state == LBM_MOVE_WAITS && (!goes || vertex->move_to == LBM_NONE))
@@ -307,8 +309,8 @@ fill(const struct lbm_node *node, const struct job *job, const struct move *move
 }
 
 size_t
-moves_find(const struct lbm_node *node, const struct job *job, uint32_t vertex,
-           Lbm__Move out[LBM_MOVES_TOLD_MAX])
+lbm_migration_moves_find(const struct lbm_node *node, const struct job *job, uint32_t vertex,
+                         Lbm__Move out[LBM_MOVES_TOLD_MAX])
 {
     size_t n = 0;
     uint64_t oldest = node->n_moves - node->moves.n; /* so many were kept before */

@@ -20,20 +20,20 @@ is_misplaced(const struct lbm_node *node, const struct lbm_vertex *vertex)
 }
 
 void
-pinned_look(struct lbm_node *node, struct job *job)
+lbm_migration_pinned_look(struct lbm_node *node, struct job *job)
 {
     job->pinned_us = node->now_us;
 }
 
 void
-pinned_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
+lbm_migration_pinned_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
 {
     if (is_misplaced(node, vertex))
-        pinned_look(node, job);
+        lbm_migration_pinned_look(node, job);
 }
 
 void
-pinned_timer(struct lbm_node *node, struct job *job)
+lbm_migration_pinned_timer(struct lbm_node *node, struct job *job)
 {
     int waits = 0;
     if (node->now_us < job->pinned_us)
@@ -45,9 +45,9 @@ pinned_timer(struct lbm_node *node, struct job *job)
         waits = 1;
         if (vertex->stage == LBM_STAGE_OWN && vertex->wish != vertex->pin) {
             vertex->wish = vertex->pin;
-            wishes_changed(job);
+            lbm_migration_queue_changed(job);
         }
     }
-    uint32_t left = waits ? wishes_pump(node, job) : 0;
+    uint32_t left = waits ? lbm_migration_queue_pump(node, job) : 0;
     job->pinned_us = waits ? node->now_us + (left != 0 ? PUMP_US : AGAIN_US) : INT64_MAX;
 }

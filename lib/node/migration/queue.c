@@ -89,17 +89,17 @@ list_wishes(struct lbm_node *node, struct job *job)
     free(count);
     w->are_listed = err == LBM_OK;
     if (err != LBM_OK)
-        fail(node, err);
+        lbm_core_fail(node, err);
 }
 
 void
-wishes_changed(struct job *job)
+lbm_migration_queue_changed(struct job *job)
 {
     job->wishes.are_listed = 0;
 }
 
 void
-wishes_answered(struct job *job, const struct lbm_vertex *vertex)
+lbm_migration_queue_answered(struct job *job, const struct lbm_vertex *vertex)
 {
     struct wish_list *list = list_of(&job->wishes, vertex->peer);
     if (list == NULL || list->under_way == 0)
@@ -132,8 +132,9 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
         list->at = list->at < list->n ? list->at : 0;
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot[list->at]];
         int is_here = is_wish(node, vertex) && vertex->wish == list->host;
-        const struct why why = is_here ? move_wished(node, job, vertex, list->host) : (struct why){0};
-        if (is_here && !handoff_begin(node, job, vertex, list->host, &why)) {
+        const struct why why =
+            is_here ? lbm_migration_move_reason(node, job, vertex, list->host) : (struct why){0};
+        if (is_here && !lbm_migration_begin(node, job, vertex, list->host, &why)) {
             list->at++;
             continue;
         }
@@ -145,14 +146,14 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
 }
 
 uint32_t
-wishes_pump(struct lbm_node *node, struct job *job)
+lbm_migration_queue_pump(struct lbm_node *node, struct job *job)
 {
     struct wishes *w = &job->wishes;
-    uint32_t room = gates_room(node, job);
+    uint32_t room = lbm_migration_throttle_budget(node, job);
     uint64_t waiting = 0;
     if (!w->are_listed)
         list_wishes(node, job);
-    const uint32_t window = transfer_window(node, job);
+    const uint32_t window = lbm_migration_transfer_window(node, job);
     for (size_t i = 0; i < w->lists.n && node->failed == LBM_OK; i++) {
         struct wish_list *list = &w->lists.at[i];
         const struct lbm_member *member = lbm_view_member(&node->view, list->host);
@@ -166,7 +167,7 @@ wishes_pump(struct lbm_node *node, struct job *job)
 }
 
 void
-wishes_free(struct wishes *w)
+lbm_migration_queue_free(struct wishes *w)
 {
     lbm_vec_free(&w->lists);
     lbm_vec_free(&w->slots);

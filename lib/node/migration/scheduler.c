@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/exchange/exchange.h"
 #include "node/core/internal.h"
+#include "node/exchange/exchange.h"
 
 /* ---- the schedule -------------------------------------------------------------------------------------- */
 
@@ -32,11 +32,11 @@ add_entry(struct lbm_node *node, struct levelling *level, uint32_t link, int64_t
     entry.ordinal = units > 0 ? ++l->out : ++l->in;
     level->flow += units > 0 ? (uint64_t)units : 0;
     if (lbm_vec_push(&level->entries, entry) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-transfer_start(struct lbm_node *node, struct job *job)
+lbm_migration_transfer_start(struct lbm_node *node, struct job *job)
 {
     struct levelling *level = &job->level;
     const struct lbm_level *numbers = &level->numbers;
@@ -99,7 +99,7 @@ order_rows(const struct lbm_node *node, const struct job *job, uint32_t host, ui
             order[n++] = r;
         }
     if (n == 0 && patch->g.n != 0) {
-        uint32_t first = exchange_nearest_row(node, job, lbm_view_number(&node->view, host));
+        uint32_t first = lbm_exchange_nearest_row(node, job, lbm_view_number(&node->view, host));
         seen[first] = 1;
         order[n++] = first;
     }
@@ -125,14 +125,14 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
     struct lbm_shard *shard = &job->shard;
     int64_t left = units;
     if (lbm_shard_patch(shard) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return 0;
     }
     uint32_t n = shard->patch.g.n;
     uint8_t *seen = lbm_alloc(n, 1);
     uint32_t *order = lbm_alloc(n, sizeof *order);
     if (seen == NULL || order == NULL)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     else
         order_rows(node, job, host, seen, order);
     for (uint32_t i = 0; node->failed == LBM_OK && i < n && left > 0; i++) {
@@ -140,7 +140,7 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
         if (!may_go(node, vertex) || 2 * left <= vertex->work)
             continue;
         vertex->wish = host;
-        wishes_changed(job);
+        lbm_migration_queue_changed(job);
         left -= vertex->work;
     }
     free(seen);
@@ -199,7 +199,7 @@ tell(struct lbm_node *node, struct job *job, uint32_t link, int ask)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_TRANSFER;
     message.transfer = &transfer;
-    send_soft(node, job->level.links.at[link].host, &message);
+    lbm_core_send_lossy(node, job->level.links.at[link].host, &message);
 }
 
 /* Nonzero once what comes by other hosts' entries has come. */
@@ -286,7 +286,8 @@ finish_entries(struct lbm_node *node, struct job *job)
         const struct lbm_member *member = lbm_view_member(&node->view, link->host);
         uint32_t before = link->done;
         int waits = 0;
-        link->is_lost |= member == NULL || member->state != LBM_MEMBER_ACTIVE || is_absent(node, link->host);
+        link->is_lost |= member == NULL || member->state != LBM_MEMBER_ACTIVE ||
+                         lbm_membership_is_absent(node, link->host);
         for (size_t i = 0; i < level->entries.n; i++) {
             struct transfer_entry *entry = &level->entries.at[i];
             if (entry->link != l || entry->over)
@@ -309,7 +310,7 @@ finish_entries(struct lbm_node *node, struct job *job)
 }
 
 uint32_t
-transfer_window(const struct lbm_node *node, const struct job *job)
+lbm_migration_transfer_window(const struct lbm_node *node, const struct job *job)
 {
     const struct levelling *level = &job->level;
     uint32_t giving = 0, batches = HANDOFF_BATCHES;
@@ -326,7 +327,7 @@ transfer_window(const struct lbm_node *node, const struct job *job)
 }
 
 void
-transfer_stop(struct job *job)
+lbm_migration_transfer_stop(struct job *job)
 {
     for (size_t i = 0; i < job->shard.vertices.n; i++)
         if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
@@ -335,7 +336,7 @@ transfer_stop(struct job *job)
 }
 
 int
-transfer_timer(struct lbm_node *node, struct job *job)
+lbm_migration_transfer_timer(struct lbm_node *node, struct job *job)
 {
     static void (*const begin[LBM_SCHEDULE_COUNT])(struct lbm_node *, struct job *) = {
         [LBM_SCHEDULE_PLAIN] = begin_plain,
@@ -351,21 +352,21 @@ transfer_timer(struct lbm_node *node, struct job *job)
     int over = finish_entries(node, job);
     if (!over) {
         begin[schedule_of(node, job)](node, job);
-        wishes_pump(node, job);
+        lbm_migration_queue_pump(node, job);
     }
     if (over || node->now_us - level->progress_us >= TRANSFER_PATIENCE_US) {
         level->transfer_us = level->entries.n != 0 ? (uint64_t)(node->now_us - level->begun_us) : 0;
-        transfer_stop(job);
+        lbm_migration_transfer_stop(job);
         return 1;
     }
     return 0;
 }
 
 void
-on_transfer(struct lbm_node *node, const Lbm__Peer *message)
+lbm_migration_on_transfer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Transfer *heard = message->transfer;
-    struct job *job = job_of(node, heard->job);
+    struct job *job = lbm_job_of(node, heard->job);
     if (job == NULL || job->level.run.topology != heard->topology ||
         job->level.run.policy_view != heard->policy_view)
         return;

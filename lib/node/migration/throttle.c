@@ -50,11 +50,11 @@ gates_of(const struct lbm_node *node, const struct job *job)
 }
 
 void
-gates_changed(struct lbm_node *node, const Lbm__JobSet *set)
+lbm_migration_throttle_changed(struct lbm_node *node, const Lbm__JobSet *set)
 {
-    struct job *job = job_of(node, set->job);
+    struct job *job = lbm_job_of(node, set->job);
     if (set->gates != NULL && job != NULL && !node->starting && job->phase == LBM_PHASE_SETTLED)
-        job_enter(node, job, LBM_PHASE_BALANCING); /* what did not pay may do so now */
+        lbm_job_enter(node, job, LBM_PHASE_BALANCING); /* what did not pay may do so now */
 }
 
 /* ---- cooling down -------------------------------------------------------------------------------------- */
@@ -66,13 +66,13 @@ now_ms(const struct lbm_node *node)
 }
 
 void
-gates_came(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex)
+lbm_migration_throttle_came(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex)
 {
     vertex->arrived_ms = job->was_settled ? now_ms(node) : 0;
 }
 
 int
-gates_cools(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
+lbm_migration_throttle_cools(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
 {
     double cooldown_s = gates_of(node, job)->cooldown_s;
     if (vertex->arrived_ms == 0 || cooldown_s <= 0)
@@ -86,14 +86,14 @@ gates_cools(const struct lbm_node *node, struct job *job, const struct lbm_verte
 }
 
 void
-gates_look_again(const struct lbm_node *node, struct job *job)
+lbm_migration_throttle_look_again(const struct lbm_node *node, struct job *job)
 {
     int64_t when_us = node->now_us + EDGES_REST_US;
     job->cool_us = when_us < job->cool_us ? when_us : job->cool_us;
 }
 
 void
-gates_look(const struct lbm_node *node, struct job *job)
+lbm_migration_throttle_look(const struct lbm_node *node, struct job *job)
 {
     if (node->now_us < job->cool_us)
         return;
@@ -102,7 +102,7 @@ gates_look(const struct lbm_node *node, struct job *job)
 }
 
 uint64_t
-gates_cooled(const struct lbm_node *node, const struct job *job)
+lbm_migration_throttle_cooled(const struct lbm_node *node, const struct job *job)
 {
     uint64_t n = job->n_cooled + (node->now_us >= job->cool_us);
     return n ^ (gates_of(node, job)->view << 32);
@@ -120,14 +120,14 @@ mean_bytes(const struct job *job)
         const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         if (vertex->stage != LBM_STAGE_OWN)
             continue;
-        bytes += (double)move_bytes(vertex, job->shard.m);
+        bytes += (double)lbm_migration_move_bytes(vertex, job->shard.m);
         n++;
     }
     return n != 0 ? bytes / n : 64;
 }
 
 double
-gates_price(const struct lbm_node *node, const struct job *job, uint32_t links)
+lbm_migration_throttle_price(const struct lbm_node *node, const struct job *job, uint32_t links)
 {
     double payback_s = gates_of(node, job)->payback_s;
     return payback_s > 0 ? mean_bytes(job) * links / payback_s : 0;
@@ -159,7 +159,7 @@ room_for_bytes(const struct lbm_node *node, struct job *job, uint64_t bytes_per_
 }
 
 uint32_t
-gates_room(const struct lbm_node *node, struct job *job)
+lbm_migration_throttle_budget(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_gates *gates = gates_of(node, job);
     uint32_t room = UINT32_MAX;
@@ -176,17 +176,17 @@ gates_room(const struct lbm_node *node, struct job *job)
 }
 
 int
-gates_were_shut(const struct lbm_node *node, struct job *job)
+lbm_migration_throttle_was_exhausted(const struct lbm_node *node, struct job *job)
 {
-    (void)gates_room(node, job);
+    (void)lbm_migration_throttle_budget(node, job);
     int were = job->was_short;
     job->was_short = 0;
     return were;
 }
 
 void
-gates_charge(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
+lbm_migration_throttle_charge(const struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
 {
     if (gates_of(node, job)->bytes_per_s != 0)
-        job->budget_bytes -= (double)move_bytes(vertex, job->shard.m);
+        job->budget_bytes -= (double)lbm_migration_move_bytes(vertex, job->shard.m);
 }

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/record_batch.h"
 #include "node/core/internal.h"
+#include "node/records/record_batch.h"
 
 void
-columns_init(struct columns *columns)
+lbm_records_batch_init(struct columns *columns)
 {
     *columns = (struct columns){.message = LBM__RECORDS__INIT};
 }
@@ -48,8 +48,8 @@ add_payload(struct columns *c, const struct lbm_vertex *vertex, uint32_t len)
 }
 
 void
-columns_add(struct lbm_node *node, struct columns *c, const struct job *job, const struct lbm_vertex *vertex,
-            uint64_t epoch, int with_content)
+lbm_records_batch_add(struct lbm_node *node, struct columns *c, const struct job *job,
+                      const struct lbm_vertex *vertex, uint64_t epoch, int with_content)
 {
     enum lbm_err err = add_common(c, job, vertex, epoch);
     if (with_content != COLUMNS_BARE)
@@ -57,7 +57,7 @@ columns_add(struct lbm_node *node, struct columns *c, const struct job *job, con
     if (with_content == COLUMNS_WHOLE)
         err |= add_payload(c, vertex, vertex->payload_len);
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* The column of lengths is there for all rows, or for none. */
@@ -79,8 +79,8 @@ add_news(struct columns *c, const struct lbm_vertex *vertex)
 }
 
 void
-columns_add_replica(struct lbm_node *node, struct columns *c, const struct job *job,
-                    const struct lbm_vertex *vertex, int bare)
+lbm_records_batch_add_replica(struct lbm_node *node, struct columns *c, const struct job *job,
+                              const struct lbm_vertex *vertex, int bare)
 {
     enum lbm_err err = add_common(c, job, vertex, vertex->epoch);
     err |= add_halves(c, job, vertex, bare ? 0 : vertex->degree);
@@ -94,11 +94,11 @@ columns_add_replica(struct lbm_node *node, struct columns *c, const struct job *
     err |= lbm_vec_push(&c->bare, bare != 0);
     err |= add_news(c, vertex);
     if (err != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 const Lbm__Records *
-columns_message(struct columns *c)
+lbm_records_batch_message(struct columns *c)
 {
 #define COLUMN(field, list) c->message.n_##field = c->list.n, c->message.field = c->list.at
     COLUMN(vertex, vertex);
@@ -130,7 +130,7 @@ columns_message(struct columns *c)
 }
 
 void
-columns_free(struct columns *c)
+lbm_records_batch_free(struct columns *c)
 {
     lbm_vec_free(&c->vertex);
     lbm_vec_free(&c->epoch);
@@ -158,8 +158,8 @@ columns_free(struct columns *c)
 }
 
 enum lbm_err
-columns_row(const Lbm__Records *r, size_t i, struct columns_place *at, unsigned m, uint64_t job,
-            struct lbm_row *row)
+lbm_records_batch_row(const Lbm__Records *r, size_t i, struct columns_place *at, unsigned m, uint64_t job,
+                      struct lbm_row *row)
 {
     const uint8_t *payload = r->payload.data + at->payload;
     uint32_t payload_len = r->n_payload_len != 0 ? r->payload_len[i] : 0;
@@ -214,7 +214,7 @@ columns_row(const Lbm__Records *r, size_t i, struct columns_place *at, unsigned 
 }
 
 int
-payload_fits(size_t n, const uint32_t *len, const ProtobufCBinaryData *payload)
+lbm_records_payload_fits(size_t n, const uint32_t *len, const ProtobufCBinaryData *payload)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++)

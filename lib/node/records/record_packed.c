@@ -80,7 +80,7 @@ get_halves(const uint8_t **at, uint32_t n)
 }
 
 uint8_t *
-kept_pack(const struct lbm_row *row, struct lbm_buf *scratch)
+lbm_records_pack(const struct lbm_row *row, struct lbm_buf *scratch)
 {
     static const double zero = 0;
     LBM_ASSERT(LBM_STAGE_COUNT <= STAGE_BITS + 1 && (row->half != NULL || row->degree == 0));
@@ -121,13 +121,13 @@ get_head(const uint8_t **at)
 }
 
 struct kept_head
-kept_head(const uint8_t *kept)
+lbm_records_packed_head(const uint8_t *kept)
 {
     return get_head(&kept);
 }
 
 enum lbm_err
-kept_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
+lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row)
 {
     const uint8_t flags = kept[0], *at = kept;
     struct kept_head head = get_head(&at);

@@ -15,9 +15,9 @@ struct kept_head {
 };
 
 /* A copy of the row, to be freed with free(); NULL if memory is short. scratch is used again and again. */
-uint8_t *kept_pack(const struct lbm_row *row, struct lbm_buf *scratch);
-struct kept_head kept_head(const uint8_t *kept);
+uint8_t *lbm_records_pack(const struct lbm_row *row, struct lbm_buf *scratch);
+struct kept_head lbm_records_packed_head(const uint8_t *kept);
 /* The row again, of that job. Errors: LBM_E_NOMEM; row owns its content. */
-enum lbm_err kept_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row) LBM_MUST_CHECK;
+enum lbm_err lbm_records_unpack(const uint8_t *kept, uint64_t job, struct lbm_row *row) LBM_MUST_CHECK;
 
 #endif

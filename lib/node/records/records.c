@@ -8,7 +8,7 @@
 #include "node/core/internal.h"
 
 struct lbm_vertex *
-record_of(const struct job *job, uint32_t id)
+lbm_records_of(const struct job *job, uint32_t id)
 {
     struct lbm_vertex *vertex = lbm_shard_vertex(&job->shard, id);
     return vertex != NULL && vertex->stage != LBM_STAGE_NONE ? vertex : NULL;
@@ -16,23 +16,23 @@ record_of(const struct job *job, uint32_t id)
 
 /* What was inherited of another may say that the vertex was given to this very host, once: that is past. */
 uint32_t
-moved_to(const struct lbm_node *node, const struct lbm_vertex *vertex)
+lbm_records_moved_to(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
     return vertex->stage == LBM_STAGE_MOV && vertex->peer != node->host ? vertex->peer : LBM_NONE;
 }
 
 int
-is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex)
+lbm_records_is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return is_alone(node) || vertex->seq <= node->stream.acked;
+    return lbm_replication_is_alone(node) || vertex->seq <= node->stream.acked;
 }
 
 /* What a vertex costs is no reason to keep it: the record that says OUT tells it too, and nothing is offered
  * before the buddy has that. */
 int
-is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *vertex)
+lbm_records_is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return is_acked(node, vertex) || vertex->seq == vertex->worked;
+    return lbm_records_is_acked(node, vertex) || vertex->seq == vertex->worked;
 }
 
 static int
@@ -47,15 +47,15 @@ list(struct lbm_node *node, void *array, uint32_t slot)
 {
     LBM_VEC(uint32_t) *slots = array;
     if (lbm_vec_push(slots, slot) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-record_list(struct lbm_node *node, struct job *job, uint32_t slot)
+lbm_records_list(struct lbm_node *node, struct job *job, uint32_t slot)
 {
     struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
     if (vertex->stage == LBM_STAGE_OWN && vertex->wish != LBM_NONE)
-        wishes_changed(job);
+        lbm_migration_queue_changed(job);
     if (vertex->stage == LBM_STAGE_OUT) {
         list(node, &job->out, slot);
         job->offers_us = node->now_us;
@@ -71,19 +71,19 @@ record_list(struct lbm_node *node, struct job *job, uint32_t slot)
         if (!vertex->news_listed)
             list(node, &job->news, slot);
         vertex->news_listed = 1;
-        edges_soon(node, job);
+        lbm_application_edges_soon(node, job);
     }
     if (is_tombstone(vertex)) {
         list(node, &job->tombstones, slot);
-        int64_t collect_us = node->now_us + finish_patience_us(node, job);
+        int64_t collect_us = node->now_us + lbm_migration_completion_timeout_us(node, job);
         job->collect_us = collect_us < job->collect_us ? collect_us : job->collect_us;
     }
 }
 
 int
-is_undecided(const struct lbm_node *node, const struct lbm_vertex *vertex)
+lbm_records_is_undecided(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return vertex->shares && !is_acked(node, vertex);
+    return vertex->shares && !lbm_records_is_acked(node, vertex);
 }
 
 /* The record stands as it shall be stored, with that number: send it on its way, store it. */
@@ -91,28 +91,28 @@ static void
 store(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint64_t seq)
 {
     vertex->seq = seq;
-    stream_push(node, vertex->seq, job->id, vertex->id);
-    persist_vertex(node, job, vertex);
-    record_list(node, job, (uint32_t)(vertex - job->shard.vertices.at));
+    lbm_replication_push(node, vertex->seq, job->id, vertex->id);
+    lbm_core_persist_vertex(node, job, vertex);
+    lbm_records_list(node, job, (uint32_t)(vertex - job->shard.vertices.at));
     vertex->untold = 1;
-    ghosts_are_due(job, GHOSTS_CHANGES);
+    lbm_mapping_ghosts_due(job, GHOSTS_CHANGES);
 }
 
 static void
 changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
-    LBM_ASSERT(!is_undecided(node, vertex)); /* or its buddy would get a part of a change */
+    LBM_ASSERT(!lbm_records_is_undecided(node, vertex)); /* or its buddy would get a part of a change */
     vertex->shares = 0;
     store(node, job, vertex, ++node->stream.seq);
 }
 
 void
-record_together(struct lbm_node *node, struct job *job, const uint32_t *slots, size_t n)
+lbm_records_change_together(struct lbm_node *node, struct job *job, const uint32_t *slots, size_t n)
 {
     uint64_t seq = ++node->stream.seq;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[slots[i]];
-        LBM_ASSERT(!is_undecided(node, vertex));
+        LBM_ASSERT(!lbm_records_is_undecided(node, vertex));
         vertex->shares = n > 1;
         vertex->worked = 0;
         vertex->covered = 0;
@@ -125,13 +125,13 @@ record_together(struct lbm_node *node, struct job *job, const uint32_t *slots, s
 }
 
 void
-record_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+lbm_records_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     const struct lbm_transition_rule *rule = &lbm_transition_rules[LBM_TRANSITION_REMOVE];
     LBM_ASSERT(lbm_transition_allows(LBM_TRANSITION_REMOVE, vertex->stage) && vertex->fin);
     uint64_t epoch = lbm_transition_epoch(LBM_TRANSITION_REMOVE, vertex->epoch);
     if (lbm_shard_set_stage(&job->shard, vertex, rule->to, epoch, LBM_NONE, 0) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     vertex->running = 0;
@@ -141,33 +141,33 @@ record_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex
 }
 
 void
-record_news(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+lbm_records_news(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     changed(node, job, vertex);
 }
 
 void
-record_content(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+lbm_records_content(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     vertex->covered = 0;
     changed(node, job, vertex);
 }
 
 struct lbm_vertex *
-record_put(struct lbm_node *node, struct job *job, struct lbm_row *row, enum lbm_transition transition)
+lbm_records_put(struct lbm_node *node, struct job *job, struct lbm_row *row, enum lbm_transition transition)
 {
     const struct lbm_transition_rule *rule = &lbm_transition_rules[transition];
-    struct lbm_vertex *before = record_of(job, row->vertex);
+    struct lbm_vertex *before = lbm_records_of(job, row->vertex);
     uint32_t id = row->vertex;
     LBM_ASSERT(rule->base == LBM_EPOCH_OFFER || rule->base == LBM_EPOCH_REPLICA);
     LBM_ASSERT(lbm_transition_allows(transition, before != NULL ? before->stage : LBM_STAGE_NONE));
     row->stage = rule->to;
     row->epoch = lbm_transition_epoch(transition, row->epoch);
     if (before != NULL)
-        stream_covered(node, before); /* the old record goes; the new one counts by itself */
+        lbm_replication_covered(node, before); /* the old record goes; the new one counts by itself */
     if (lbm_shard_put(&job->shard, row) != LBM_OK) {
         lbm_row_free(row);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     struct lbm_vertex *vertex = lbm_shard_vertex(&job->shard, id);
@@ -177,14 +177,14 @@ record_put(struct lbm_node *node, struct job *job, struct lbm_row *row, enum lbm
 }
 
 void
-record_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
-             enum lbm_transition transition, uint32_t peer, uint64_t peer_incarnation)
+lbm_records_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
+                  enum lbm_transition transition, uint32_t peer, uint64_t peer_incarnation)
 {
     const struct lbm_transition_rule *rule = &lbm_transition_rules[transition];
     LBM_ASSERT(rule->base == LBM_EPOCH_SELF && lbm_transition_allows(transition, vertex->stage));
     if (lbm_shard_set_stage(&job->shard, vertex, rule->to, lbm_transition_epoch(transition, vertex->epoch),
                             peer, peer_incarnation) != LBM_OK) {
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
     vertex->since_us = node->now_us;
@@ -196,8 +196,8 @@ record_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex,
 }
 
 void
-record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint8_t *payload,
-               uint32_t len)
+lbm_records_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint8_t *payload,
+                    uint32_t len)
 {
     LBM_ASSERT(vertex->stage == LBM_STAGE_OWN);
     free(vertex->payload);
@@ -208,9 +208,9 @@ record_payload(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex
 }
 
 void
-record_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t work)
+lbm_records_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t work)
 {
-    int may_move = is_acked_but_for_work(node, vertex);
+    int may_move = lbm_records_is_acked_but_for_work(node, vertex);
     lbm_shard_set_work(&job->shard, vertex, work);
     changed(node, job, vertex);
     vertex->worked = may_move ? vertex->seq : 0;
@@ -218,26 +218,26 @@ record_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, u
 }
 
 void
-record_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
+lbm_records_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     LBM_ASSERT(lbm_transition_allows(LBM_TRANSITION_COLLECT, vertex->stage));
     struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW_DELETE, .job = job->id};
     op.as.gone.vertex = vertex->id;
     op.as.gone.seq = ++node->stream.seq;
-    stream_push(node, node->stream.seq, job->id, vertex->id);
-    persist(node, op);
+    lbm_replication_push(node, node->stream.seq, job->id, vertex->id);
+    lbm_core_persist(node, op);
     uint64_t seq = node->stream.seq;
-    stream_covered(node, vertex);
+    lbm_replication_covered(node, vertex);
     lbm_shard_forget(&job->shard, vertex);
     vertex->seq = seq;
 }
 
 void
-record_drop_job(struct lbm_node *node, uint64_t job)
+lbm_records_drop_job(struct lbm_node *node, uint64_t job)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW_DELETE, .job = job};
     op.as.gone.vertex = LBM_NONE;
     op.as.gone.seq = ++node->stream.seq;
-    persist(node, op);
-    stream_push(node, node->stream.seq, job, LBM_NONE);
+    lbm_core_persist(node, op);
+    lbm_replication_push(node, node->stream.seq, job, LBM_NONE);
 }

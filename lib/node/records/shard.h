@@ -46,7 +46,7 @@ struct lbm_vertex {
     uint32_t degree;
     struct lbm_half *half; /* [degree], owned; NULL in stages MOV and REF */
     uint32_t payload_len;
-    uint8_t *payload;   /* [payload_len], owned; NULL in stages MOV and REF */
+    uint8_t *payload; /* [payload_len], owned; NULL in stages MOV and REF */
     uint32_t n_news;
     struct lbm_half *news; /* [n_news], owned: changed edges of which the other ends' owners have to hear */
     uint64_t news_stamp;   /* of the last change among them */
@@ -55,9 +55,9 @@ struct lbm_vertex {
     uint8_t news_told;     /* so often since anything was learnt, or more */
     uint8_t news_listed;   /* they are on the list of those to be told */
     uint8_t is_unfinished; /* it is on the list of those whose source has not said FIN, or has just been */
-    double x[3];        /* position in raw coordinates (before the frame) */
-    int64_t offered_us; /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
-    uint32_t row;       /* of the patch, or LBM_NONE */
+    double x[3];           /* position in raw coordinates (before the frame) */
+    int64_t offered_us;    /* OUT: when the last offer was sent, 0: not yet; OWN: when last refused */
+    uint32_t row;          /* of the patch, or LBM_NONE */
 };
 
 /* A neighbour elsewhere: the newest that was heard of it. */
@@ -92,12 +92,12 @@ struct lbm_shard {
     LBM_VEC(struct lbm_ghost) ghosts;
     struct lbm_idmap ghost_slot;
     struct lbm_patch patch;
-    uint32_t n_own;      /* stage OWN */
-    uint32_t n_out;      /* stage OUT */
-    uint64_t load;       /* sum of work, stage OWN */
-    uint64_t load_out;   /* the same, stage OUT */
-    uint64_t version;    /* changes with ownership, and with the places of neighbours elsewhere */
-    uint64_t epoch_top;  /* highest epoch of any record or neighbour so far, and of other hosts' as they say */
+    uint32_t n_own;     /* stage OWN */
+    uint32_t n_out;     /* stage OUT */
+    uint64_t load;      /* sum of work, stage OWN */
+    uint64_t load_out;  /* the same, stage OUT */
+    uint64_t version;   /* changes with ownership, and with the places of neighbours elsewhere */
+    uint64_t epoch_top; /* highest epoch of any record or neighbour so far, and of other hosts' as they say */
     uint32_t work_least; /* least work of any vertex that was ever here; LBM_NONE: there was none */
 };
 

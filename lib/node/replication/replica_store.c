@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/record_batch.h"
 #include "node/core/internal.h"
+#include "node/records/record_batch.h"
 #include "node/records/record_packed.h"
 
 struct replica *
-replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)
+lbm_replication_replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)
 {
     for (size_t i = 0; i < node->replicas.n; i++)
         if (node->replicas.at[i]->owner == owner && node->replicas.at[i]->incarnation == incarnation)
@@ -46,7 +46,7 @@ replica_free(struct replica *replica)
 }
 
 void
-replicas_free(struct lbm_node *node)
+lbm_replication_replicas_free(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->replicas.n; i++)
         replica_free(node->replicas.at[i]);
@@ -60,7 +60,7 @@ replica_add(struct lbm_node *node, uint32_t owner, uint64_t incarnation)
     struct replica *replica = lbm_alloc(1, sizeof *replica);
     if (replica == NULL || lbm_vec_push(&node->replicas, replica) != LBM_OK) {
         free(replica);
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
     replica->owner = owner;
@@ -98,7 +98,7 @@ static enum lbm_err
 put_row(struct replica_job *held, const struct lbm_row *row, struct lbm_buf *scratch)
 {
     uint32_t at = lbm_idmap_get(&held->index, row->vertex);
-    uint8_t *kept = kept_pack(row, scratch);
+    uint8_t *kept = lbm_records_pack(row, scratch);
     if (kept != NULL && at != LBM_NONE) {
         free(held->rows.at[at]);
         held->rows.at[at] = kept;
@@ -124,11 +124,12 @@ remove_row(struct replica_job *held, uint32_t vertex)
     lbm_idmap_remove(&held->index, vertex);
     held->rows.at[at] = held->rows.at[--held->rows.n];
     if (at < held->rows.n) /* it is in the index already, which does not grow */
-        LBM_ASSERT(lbm_idmap_put(&held->index, kept_head(held->rows.at[at]).vertex, at) == LBM_OK);
+        LBM_ASSERT(lbm_idmap_put(&held->index, lbm_records_packed_head(held->rows.at[at]).vertex, at) ==
+                   LBM_OK);
 }
 
 void
-replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
+lbm_replication_replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
 {
     struct lbm_buf scratch = {0};
     for (size_t i = 0; i < recovered->replicas.n && node->failed == LBM_OK; i++) {
@@ -141,7 +142,7 @@ replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
         for (size_t k = 0; k < old->rows.n && node->failed == LBM_OK; k++) {
             struct replica_job *held = job_in(replica, old->rows.at[k].job);
             if (held == NULL || put_row(held, &old->rows.at[k], &scratch) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+                lbm_core_fail(node, LBM_E_NOMEM);
         }
     }
     lbm_buf_free(&scratch);
@@ -150,12 +151,12 @@ replicas_start(struct lbm_node *node, struct lbm_recovered *recovered)
 /* ---- what goes ----------------------------------------------------------------------------------------- */
 
 void
-replica_drop(struct lbm_node *node, struct replica *replica)
+lbm_replication_replica_drop(struct lbm_node *node, struct replica *replica)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_REPLICA_DROP};
     op.as.drop.owner = replica->owner;
     op.as.drop.incarnation = replica->incarnation;
-    persist(node, op);
+    lbm_core_persist(node, op);
     for (size_t i = 0; i < node->replicas.n; i++)
         if (node->replicas.at[i] == replica) {
             node->replicas.at[i] = node->replicas.at[--node->replicas.n];
@@ -177,15 +178,15 @@ is_wanted(const struct lbm_node *node, const struct replica *replica)
 }
 
 void
-replicas_view_changed(struct lbm_node *node)
+lbm_replication_replicas_view_changed(struct lbm_node *node)
 {
     for (size_t i = node->replicas.n; i-- > 0;)
         if (!is_wanted(node, node->replicas.at[i]))
-            replica_drop(node, node->replicas.at[i]);
+            lbm_replication_replica_drop(node, node->replicas.at[i]);
 }
 
 int
-replicas_job_deleted(struct lbm_node *node, uint64_t job)
+lbm_replication_replicas_job_deleted(struct lbm_node *node, uint64_t job)
 {
     int is_held = 0;
     node->deleted[node->n_deleted++ % LBM_JOBS_MAX] = job;
@@ -210,7 +211,7 @@ static const struct lbm_member *
 ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
 {
     const struct lbm_member *owner = lbm_view_member(&node->view, message->src);
-    if (owner == NULL || owner->incarnation != message->src_incarnation || !is_alive(node))
+    if (owner == NULL || owner->incarnation != message->src_incarnation || !lbm_replication_is_alive(node))
         return NULL;
     if (!lbm_view_takes_part(owner))
         return message->body_case == LBM__PEER__BODY_REPL && LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
@@ -231,7 +232,7 @@ static enum lbm_err
 take_content(struct lbm_row *row, const uint8_t *kept)
 {
     struct lbm_row before;
-    enum lbm_err err = kept_unpack(kept, row->job, &before);
+    enum lbm_err err = lbm_records_unpack(kept, row->job, &before);
     if (err != LBM_OK)
         return err;
     free(row->half);
@@ -251,7 +252,7 @@ take_row(struct replica_job *held, struct lbm_row *row, int is_bare, struct lbm_
     uint32_t known = lbm_idmap_get(&held->index, row->vertex);
     /* Bare and not known: the job was cancelled here already, its owner will hear of it. */
     if ((is_bare && known == LBM_NONE) ||
-        (known != LBM_NONE && is_outranked(row, kept_head(held->rows.at[known])))) {
+        (known != LBM_NONE && is_outranked(row, lbm_records_packed_head(held->rows.at[known])))) {
         lbm_row_free(row);
         return LBM_OK;
     }
@@ -281,7 +282,7 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; r != NULL && i < r->n_vertex && err == LBM_OK; i++) {
         struct lbm_row row;
-        err = columns_row(r, i, &place, node->view.m, repl->job, &row);
+        err = lbm_records_batch_row(r, i, &place, node->view.m, repl->job, &row);
         row.seq = repl->seq;
         if (err == LBM_OK)
             err = take_row(held, &row, r->bare[i] != 0, &scratch, op);
@@ -305,10 +306,10 @@ store_position(struct lbm_node *node, struct replica *replica, struct lbm_persis
     op.as.replica.incarnation = replica->incarnation;
     op.as.replica.generation = replica->generation;
     op.as.replica.seq = replica->seq;
-    persist(node, op);
+    lbm_core_persist(node, op);
     struct stored_position mark = {node->persist_id, replica->seq};
     if (lbm_vec_push(&replica->marks, mark) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* How far the stream is on the disk for certain. */
@@ -340,7 +341,7 @@ begin_generation(struct lbm_node *node, struct replica *replica, uint64_t genera
 static struct replica *
 replica_for(struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
 {
-    struct replica *replica = replica_of(node, message->src, message->src_incarnation);
+    struct replica *replica = lbm_replication_replica_of(node, message->src, message->src_incarnation);
     if (replica == NULL)
         replica = replica_add(node, message->src, message->src_incarnation);
     if (replica != NULL && replica->generation != generation)
@@ -349,14 +350,15 @@ replica_for(struct lbm_node *node, const Lbm__Peer *message, uint64_t generation
 }
 
 void
-on_repl(struct lbm_node *node, const Lbm__Peer *message)
+lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Repl *repl = message->repl;
     unsigned m = node->view.m;
     if (ward_of(node, message, repl->generation) == NULL ||
         (repl->records != NULL &&
          (repl->records->n_position != repl->records->n_vertex * m ||
-          !payload_fits(repl->records->n_payload_len, repl->records->payload_len, &repl->records->payload))))
+          !lbm_records_payload_fits(repl->records->n_payload_len, repl->records->payload_len,
+                                    &repl->records->payload))))
         return;
     struct replica *replica = replica_for(node, message, repl->generation);
     if (replica == NULL)
@@ -369,10 +371,10 @@ on_repl(struct lbm_node *node, const Lbm__Peer *message)
             struct lbm_persist_op drop = {.kind = LBM_PERSIST_REPLICA_DROP, .job = repl->job};
             drop.as.drop.owner = replica->owner;
             drop.as.drop.incarnation = replica->incarnation;
-            persist(node, drop);
+            lbm_core_persist(node, drop);
             remove_job(replica, repl->job);
         } else if (!was_deleted(node, repl->job) && take_rows(node, replica, repl, &op) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
+            lbm_core_fail(node, LBM_E_NOMEM);
         }
         store_position(node, replica, op);
     }
@@ -385,18 +387,18 @@ on_repl(struct lbm_node *node, const Lbm__Peer *message)
     if (node->failed != LBM_OK)
         return;
     if (LBM_BUG(ACK_BEFORE_DURABLE))
-        send_now(node, message->src, &answer);
+        lbm_core_send_now(node, message->src, &answer);
     else
-        send_peer(node, message->src, &answer);
+        lbm_core_send(node, message->src, &answer);
 }
 
 void
-on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
+lbm_replication_on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LeaseReq *request = message->lease_req;
     if (ward_of(node, message, request->generation) == NULL)
         return;
-    const struct replica *before = replica_of(node, message->src, message->src_incarnation);
+    const struct replica *before = lbm_replication_replica_of(node, message->src, message->src_incarnation);
     int begins = before == NULL || before->generation != request->generation;
     struct replica *replica = replica_for(node, message, request->generation);
     if (replica == NULL)
@@ -415,5 +417,5 @@ on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LEASE;
     answer.lease = &lease;
-    send_now(node, message->src, &answer);
+    lbm_core_send_now(node, message->src, &answer);
 }

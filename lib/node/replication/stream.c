@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/record_batch.h"
 #include "node/application/guest.h"
 #include "node/core/internal.h"
+#include "node/records/record_batch.h"
 
 static const struct lbm_member *
 self_of(const struct lbm_node *node)
@@ -19,16 +19,16 @@ self_of(const struct lbm_node *node)
 /* ---- the queue of changes ------------------------------------------------------------------------------ */
 
 void
-stream_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
+lbm_replication_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
 {
     struct change change = {seq, job, vertex, 0};
     if (lbm_vec_push(&node->stream.changes, change) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 /* A host that has not heard the log's end may have been given a buddy that it does not know of. */
 int
-is_alone(const struct lbm_node *node)
+lbm_replication_is_alone(const struct lbm_node *node)
 {
     const struct lbm_member *self = self_of(node);
     return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
@@ -36,7 +36,7 @@ is_alone(const struct lbm_node *node)
 }
 
 uint64_t
-stream_lag(const struct lbm_node *node)
+lbm_replication_lag(const struct lbm_node *node)
 {
     return node->stream.buddy == LBM_NONE ? 0 : node->stream.changes.n - node->stream.head;
 }
@@ -68,7 +68,7 @@ gather(struct lbm_node *node)
             vertex->awaited = 1;
             vertex->shares = 0;
             s->uncovered++;
-            stream_push(node, vertex->seq, node->jobs.at[j]->id, vertex->id);
+            lbm_replication_push(node, vertex->seq, node->jobs.at[j]->id, vertex->id);
         }
     }
     if (s->changes.n != 0)
@@ -82,7 +82,7 @@ gather(struct lbm_node *node)
 static struct lbm_vertex *
 vertex_of(const struct lbm_node *node, const struct change *change, struct job **job)
 {
-    *job = job_of(node, change->job);
+    *job = lbm_job_of(node, change->job);
     if (*job == NULL || change->vertex == LBM_NONE)
         return NULL;
     return lbm_shard_vertex(&(*job)->shard, change->vertex);
@@ -101,7 +101,8 @@ content_bytes(const struct lbm_vertex *vertex)
     return 96 + 16 * ((size_t)vertex->degree + vertex->n_news) + vertex->payload_len;
 }
 
-/* The end of those that have the number of this one: nobody may have a part of them (record_together). */
+/* The end of those that have the number of this one: nobody may have a part of them
+ * (lbm_records_change_together). */
 static size_t
 together_end(const struct stream *s, size_t from)
 {
@@ -148,10 +149,10 @@ batch_add(struct lbm_node *node, struct repl_batch *batch, struct change *change
         node->stream.in_flight += change->bytes;
         if (vertex->stage == LBM_STAGE_NONE) {
             if (lbm_vec_push(&batch->gone, change->vertex) != LBM_OK)
-                fail(node, LBM_E_NOMEM);
+                lbm_core_fail(node, LBM_E_NOMEM);
         } else {
-            columns_add_replica(node, &batch->columns, job, vertex,
-                                vertex->covered == node->stream.generation);
+            lbm_records_batch_add_replica(node, &batch->columns, job, vertex,
+                                          vertex->covered == node->stream.generation);
         }
     }
     /* A change that a later one has overtaken needs no row: the later one brings the record. */
@@ -172,7 +173,7 @@ send_batch(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     struct repl_batch batch = {.message = LBM__REPL__INIT};
-    columns_init(&batch.columns);
+    lbm_records_batch_init(&batch.columns);
     batch.message.generation = s->generation;
     batch.message.after = s->sent;
     size_t from = s->next;
@@ -187,7 +188,7 @@ send_batch(struct lbm_node *node)
         batch.message.seq = s->seq; /* later ones are of records that are gone: a new buddy hears of none */
     if (s->next != from && node->failed == LBM_OK) {
         if (batch.columns.vertex.n != 0) {
-            columns_message(&batch.columns);
+            lbm_records_batch_message(&batch.columns);
             batch.message.records = &batch.columns.message;
         }
         batch.message.n_gone = batch.gone.n;
@@ -195,13 +196,13 @@ send_batch(struct lbm_node *node)
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_REPL;
         message.repl = &batch.message;
-        send_peer(node, s->buddy, &message);
-        application_sent(node, s->sent, batch.message.seq, s->seq);
+        lbm_core_send(node, s->buddy, &message);
+        lbm_application_changes_sent(node, s->sent, batch.message.seq, s->seq);
         if (s->merged > s->sent && s->merged <= batch.message.seq)
             s->merged = s->seq; /* what has overtaken inherited records is still to come */
         s->sent = batch.message.seq;
     }
-    columns_free(&batch.columns);
+    lbm_records_batch_free(&batch.columns);
     lbm_vec_free(&batch.gone);
     return s->next != from;
 }
@@ -221,7 +222,7 @@ pump(struct lbm_node *node)
 /* ---- acknowledgement ----------------------------------------------------------------------------------- */
 
 void
-stream_covered(struct lbm_node *node, struct lbm_vertex *vertex)
+lbm_replication_covered(struct lbm_node *node, struct lbm_vertex *vertex)
 {
     LBM_ASSERT(!vertex->awaited || node->stream.uncovered != 0);
     node->stream.uncovered -= vertex->awaited;
@@ -229,10 +230,10 @@ stream_covered(struct lbm_node *node, struct lbm_vertex *vertex)
 }
 
 void
-stream_job_gone(struct lbm_node *node, struct job *job)
+lbm_replication_job_gone(struct lbm_node *node, struct job *job)
 {
     for (size_t i = 0; i < job->shard.vertices.n; i++)
-        stream_covered(node, &job->shard.vertices.at[i]);
+        lbm_replication_covered(node, &job->shard.vertices.at[i]);
 }
 
 static void
@@ -247,10 +248,10 @@ acknowledged(struct lbm_node *node, const struct change *change)
         return;
     }
     struct stream *s = &node->stream;
-    stream_covered(node, vertex);
+    lbm_replication_covered(node, vertex);
     vertex->shares = 0;
     vertex->covered = vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT ? s->generation : 0;
-    handoff_acked(node, job, vertex);
+    lbm_migration_acked(node, job, vertex);
 }
 
 static void
@@ -273,8 +274,8 @@ advance(struct lbm_node *node, uint64_t seq)
         s->next -= s->head;
         s->head = 0;
     }
-    application_acked(node);
-    edges_acked(node);
+    lbm_application_changes_acked(node);
+    lbm_application_edges_acked(node);
 }
 
 /* The buddy holds everything up to seq of this generation. */
@@ -282,7 +283,7 @@ static void
 heard_position(struct lbm_node *node, uint64_t seq)
 {
     struct stream *s = &node->stream;
-    if (!within_reach(node, s->buddy, "position", seq, s->seq, LBM_POSITION_STEP))
+    if (!lbm_log_within_reach(node, s->buddy, "position", seq, s->seq, LBM_POSITION_STEP))
         return;
     if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
         s->rolled_back = 1;
@@ -291,8 +292,8 @@ heard_position(struct lbm_node *node, uint64_t seq)
     if (seq < s->acked && LBM_BUG(KEEP_ACKS))
         return;
     if (seq < s->acked) { /* its disk has gone back: give it again what it had */
-        note(node, LBM_NOTE_WARNING,
-             "host %" PRIu32 " has lost a part of this host's replica: sending it again", s->buddy);
+        lbm_core_note(node, LBM_NOTE_WARNING,
+                      "host %" PRIu32 " has lost a part of this host's replica: sending it again", s->buddy);
         s->acked = seq;
         gather(node);
     } else {
@@ -301,7 +302,7 @@ heard_position(struct lbm_node *node, uint64_t seq)
 }
 
 void
-on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
+lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
 {
     struct stream *s = &node->stream;
     const Lbm__ReplAck *ack = message->repl_ack;
@@ -317,30 +318,33 @@ on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
 /* ---- leases -------------------------------------------------------------------------------------------- */
 
 int64_t
-lease_end(const struct lbm_node *node)
+lbm_replication_lease_end(const struct lbm_node *node)
 {
-    int64_t until_us = is_alone(node) ? INT64_MAX : node->lease.until_us;
+    int64_t until_us = lbm_replication_is_alone(node) ? INT64_MAX : node->lease.until_us;
     until_us = until_us > node->lease.old_us ? until_us : node->lease.old_us;
     return until_us > node->lease.fence_us ? until_us : node->lease.fence_us;
 }
 
 int
-lease_holds(const struct lbm_node *node)
+lbm_replication_lease_holds(const struct lbm_node *node)
 {
-    if (!is_alive(node) || node->lease.fence_us != 0)
+    if (!lbm_replication_is_alive(node) || node->lease.fence_us != 0)
         return 0;
-    return is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US || LBM_BUG(WORK_WITHOUT_LEASE);
+    return lbm_replication_is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US ||
+           LBM_BUG(WORK_WITHOUT_LEASE);
 }
 
 /* Keep the shell's page in step. While an application of the life before may run, its page stays as it is. */
 void
-lease_tell(struct lbm_node *node)
+lbm_replication_lease_tell(struct lbm_node *node)
 {
     struct lease *l = &node->lease;
     if (l->fence_us != 0)
         return;
     int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
-    int64_t until_us = !is_alive(node) ? 0 : is_alone(node) ? INT64_MAX : held_us;
+    int64_t until_us = !lbm_replication_is_alive(node)  ? 0
+                       : lbm_replication_is_alone(node) ? INT64_MAX
+                                                        : held_us;
     uint32_t used = 0;
     for (size_t i = 0; i < node->applications.n; i++)
         used += node->applications.at[i].has_had != 0;
@@ -354,7 +358,7 @@ lease_tell(struct lbm_node *node)
     effect.as.lease.term = l->term;
     effect.as.lease.used = used;
     if (lbm_vec_push(&node->out->list, effect) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 static void
@@ -369,15 +373,15 @@ ask(struct lbm_node *node)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LEASE_REQ;
     message.lease_req = &request;
-    send_now(node, s->buddy, &message);
+    lbm_core_send_now(node, s->buddy, &message);
     int is_well = s->known && node->lease.until_us > node->now_us;
     if (!is_well)
-        log_fetch(node); /* the cluster may have gone on without this host, and nobody tell it */
+        lbm_log_fetch(node); /* the cluster may have gone on without this host, and nobody tell it */
     node->lease.ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
 }
 
 void
-on_lease(struct lbm_node *node, const Lbm__Peer *message)
+lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Lease *lease = message->lease;
     struct stream *s = &node->stream;
@@ -404,15 +408,15 @@ on_lease(struct lbm_node *node, const Lbm__Peer *message)
         int began = node->lease.until_us <= node->now_us;
         node->lease.until_us = until_us;
         for (size_t i = 0; began && i < node->jobs.n; i++)
-            application_ready(node, node->jobs.at[i]);
+            lbm_application_ready(node, node->jobs.at[i]);
     }
-    lease_tell(node);
+    lbm_replication_lease_tell(node);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 void
-stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
+lbm_replication_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
     struct stream *s = &node->stream;
     s->buddy = LBM_NONE;
@@ -430,20 +434,20 @@ stream_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 
 /* The lease is over before the time that the page tells. Applications see it before their next step, but
  * those that are within one may go on for as long as a step takes; until then nothing moves
- * (stream_timer). */
+ * (lbm_replication_timer). */
 static void
 withdraw(struct lbm_node *node)
 {
     struct lease *l = &node->lease;
     int64_t page_us = l->told_us, step_us = node->now_us + REVOKE_US;
     l->old_us = 0;
-    if (l->fence_us != 0 || page_us <= node->now_us || !application_runs(node)) {
-        application_lapsed(node);
+    if (l->fence_us != 0 || page_us <= node->now_us || !lbm_application_is_running(node)) {
+        lbm_application_lease_lapsed(node);
         return;
     }
     l->term++;
-    lease_tell(node);
-    application_fence(node, page_us < step_us ? page_us : step_us);
+    lbm_replication_lease_tell(node);
+    lbm_application_fence(node, page_us < step_us ? page_us : step_us);
 }
 
 /* A life that begins does not know how far its buddy got with what the life before changed together. */
@@ -465,7 +469,7 @@ mark_shared(struct lbm_node *node)
 
 /* A new buddy has nothing of ours, and its word alone counts from now on. */
 void
-stream_view_changed(struct lbm_node *node)
+lbm_replication_view_changed(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     const struct lbm_member *self = self_of(node);
@@ -489,7 +493,7 @@ stream_view_changed(struct lbm_node *node)
 }
 
 void
-stream_connected(struct lbm_node *node, uint32_t host)
+lbm_replication_connected(struct lbm_node *node, uint32_t host)
 {
     if (host != node->stream.buddy)
         return;
@@ -506,7 +510,8 @@ propose_insync(struct lbm_node *node)
     int is_full = s->uncovered == 0 && (s->acked >= s->merged || LBM_BUG(INSYNC_BEFORE_MERGED));
     if (self == NULL || self->insync || !s->known || self->buddy_view != s->generation ||
         node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
-        (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) || (!all_adopted(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
+        (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) ||
+        (!lbm_replication_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
         return;
     /* An application that runs under a page of the life before may have it from another buddy, who is the
      * only one that could wait for its end. */
@@ -523,17 +528,17 @@ propose_insync(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_IN_SYNC;
     command.in_sync = &in_sync;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 void
-stream_timer(struct lbm_node *node)
+lbm_replication_timer(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     struct lease *l = &node->lease;
     if (l->fence_us != 0 && node->now_us >= l->fence_us) { /* nobody came back for what he held */
         l->fence_us = 0;
-        application_lapsed(node);
+        lbm_application_lease_lapsed(node);
     }
     int is_over = l->old_us != 0 && l->old_us <= node->now_us;
     l->old_us = is_over ? 0 : l->old_us;
@@ -542,16 +547,16 @@ stream_timer(struct lbm_node *node)
         is_over = l->old_us == 0;
     }
     if (is_over && l->until_us == 0 && l->told_us <= node->now_us)
-        application_lapsed(node); /* the page said so, even if this host is alone by now */
-    lease_tell(node);
-    if (!is_alive(node))
+        lbm_application_lease_lapsed(node); /* the page said so, even if this host is alone by now */
+    lbm_replication_lease_tell(node);
+    if (!lbm_replication_is_alive(node))
         return;
     if (s->buddy == LBM_NONE) {
-        if (is_alone(node))
+        if (lbm_replication_is_alone(node))
             advance(node, s->seq);
         return;
     }
-    if (node->now_us >= s->retry_us && is_behind(node, s->buddy)) {
+    if (node->now_us >= s->retry_us && lbm_membership_is_behind(node, s->buddy)) {
         s->retry_us = node->now_us + REPL_RETRY_US; /* the changes themselves have not left yet */
     } else if (node->now_us >= s->retry_us) {
         s->retry_us = INT64_MAX;
@@ -567,14 +572,14 @@ stream_timer(struct lbm_node *node)
 }
 
 int64_t
-stream_deadline(const struct lbm_node *node)
+lbm_replication_deadline(const struct lbm_node *node)
 {
     const struct stream *s = &node->stream;
     const struct lease *l = &node->lease;
     int64_t when = INT64_MAX;
     if (l->fence_us != 0)
         when = l->fence_us;
-    if (s->buddy == LBM_NONE || !is_alive(node))
+    if (s->buddy == LBM_NONE || !lbm_replication_is_alive(node))
         return when;
     when = s->retry_us < when ? s->retry_us : when;
     when = l->ask_us < when ? l->ask_us : when;

@@ -28,7 +28,7 @@ is_mine(const struct lbm_node *node, const struct lbm_departed *gone)
 }
 
 int
-all_adopted(const struct lbm_node *node)
+lbm_replication_takeovers_done(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->view.departed.n; i++)
         if (is_mine(node, &node->view.departed.at[i]))
@@ -37,7 +37,7 @@ all_adopted(const struct lbm_node *node)
 }
 
 int
-is_alive(const struct lbm_node *node)
+lbm_replication_is_alive(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (node->stream.rolled_back || node->resetting || node->diverged)
@@ -83,12 +83,12 @@ merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lb
 static void
 merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t owner)
 {
-    struct lbm_vertex *c = record_of(job, r->vertex);
+    struct lbm_vertex *c = lbm_records_of(job, r->vertex);
     enum merge rule = merge_rule(node, r, c);
     if (rule == MERGE_KEEP)
         return;
     if (rule == MERGE_BACK) {
-        record_stage(node, job, c, LBM_TRANSITION_ADOPT_REFUSED_THERE, LBM_NONE, 0);
+        lbm_records_stage(node, job, c, LBM_TRANSITION_ADOPT_REFUSED_THERE, LBM_NONE, 0);
         return;
     }
     enum lbm_transition transition = LBM_TRANSITION_ADOPT_OUT;
@@ -111,65 +111,65 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t ow
         r->news = NULL;
         r->n_news = 0;
     }
-    const struct lbm_vertex *vertex = record_put(node, job, r, transition);
+    const struct lbm_vertex *vertex = lbm_records_put(node, job, r, transition);
     if (vertex != NULL)
-        pinned_came(node, job, vertex);
+        lbm_migration_pinned_came(node, job, vertex);
     if (vertex != NULL && rule != MERGE_COPY)
-        move_adopted(node, job, vertex, owner);
+        lbm_migration_move_taken_over(node, job, vertex, owner);
 }
 
 static void
 merge_job(struct lbm_node *node, struct replica_job *held, uint32_t owner)
 {
-    struct job *job = job_of(node, held->job);
+    struct job *job = lbm_job_of(node, held->job);
     if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
         return; /* cancelled, or never in the log */
     for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++) {
         struct lbm_row row;
-        if (kept_unpack(held->rows.at[i], held->job, &row) != LBM_OK) {
-            fail(node, LBM_E_NOMEM);
+        if (lbm_records_unpack(held->rows.at[i], held->job, &row) != LBM_OK) {
+            lbm_core_fail(node, LBM_E_NOMEM);
             return;
         }
         merge_row(node, job, &row, owner);
         lbm_row_free(&row); /* what was not taken */
     }
     if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
-        job_enter(node, job, LBM_PHASE_BALANCING);
+        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 static void
 merge(struct lbm_node *node, const struct lbm_departed *gone)
 {
-    struct replica *replica = replica_of(node, gone->host, gone->incarnation);
+    struct replica *replica = lbm_replication_replica_of(node, gone->host, gone->incarnation);
     uint64_t n = 0;
     struct lbm_persist_op op = {.kind = LBM_PERSIST_ADOPTED};
     op.as.drop.owner = gone->host;
     op.as.drop.incarnation = gone->incarnation;
     struct lbm_recovered_adoption adoption = {gone->host, gone->incarnation};
-    persist_flush(node); /* the merge is a transaction of its own */
+    lbm_core_persist_flush(node); /* the merge is a transaction of its own */
     if (LBM_BUG(ADOPTION_IN_TWO)) {
-        persist(node, op);
-        persist_flush(node);
+        lbm_core_persist(node, op);
+        lbm_core_persist_flush(node);
     }
     if (lbm_vec_push(&node->adoptions, adoption) != LBM_OK)
-        fail(node, LBM_E_NOMEM);
+        lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t j = 0; replica != NULL && j < replica->jobs.n && node->failed == LBM_OK; j++) {
         n += replica->jobs.at[j].rows.n;
         merge_job(node, &replica->jobs.at[j], gone->host);
     }
     if (replica != NULL && node->failed == LBM_OK)
-        replica_drop(node, replica);
+        lbm_replication_replica_drop(node, replica);
     node->stream.merged = node->stream.seq;
     if (!LBM_BUG(ADOPTION_IN_TWO))
-        persist(node, op);
-    persist_flush(node);
-    note(node, LBM_NOTE_INFO, "took over from host %" PRIu32 ": %" PRIu64 " records", gone->host, n);
+        lbm_core_persist(node, op);
+    lbm_core_persist_flush(node);
+    lbm_core_note(node, LBM_NOTE_INFO, "took over from host %" PRIu32 ": %" PRIu64 " records", gone->host, n);
 }
 
 static void
 propose_adopt(struct lbm_node *node, const struct lbm_departed *gone)
 {
-    if (!may_propose(node))
+    if (!lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Adopt adopt = LBM__ADOPT__INIT;
@@ -180,14 +180,14 @@ propose_adopt(struct lbm_node *node, const struct lbm_departed *gone)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_ADOPT;
     command.adopt = &adopt;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 /* When the last lease that this host may have granted is over for certain. */
 static int64_t
 lease_over_us(const struct lbm_node *node, const struct lbm_departed *gone)
 {
-    const struct replica *replica = replica_of(node, gone->host, gone->incarnation);
+    const struct replica *replica = lbm_replication_replica_of(node, gone->host, gone->incarnation);
     int64_t after_start = node->started_us + GRANT_PAST_US; /* what the life before granted */
     int64_t granted = replica != NULL ? replica->granted_us : 0;
     return granted > after_start || LBM_BUG(FORGET_GRANTS) ? granted : after_start;
@@ -201,7 +201,7 @@ adopt_all(struct lbm_node *node)
         if (!is_mine(node, gone) ||
             (node->now_us < lease_over_us(node, gone) && !LBM_BUG(HEIR_DOES_NOT_WAIT)))
             continue;
-        if (!node->stream.known && !is_alone(node))
+        if (!node->stream.known && !lbm_replication_is_alone(node))
             continue; /* the buddy has yet to say that this disk is not from the past */
         if (gone->adopted || LBM_BUG(ADOPT_WITHOUT_LOG))
             merge(node, gone);
@@ -219,22 +219,23 @@ reset(struct lbm_node *node, uint64_t incarnation)
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->planning || node->jobs.at[i]->guest_id > node->persisted)
             return; /* a computation, or the store, still reads the guest */
-    note(node, LBM_NOTE_WARNING,
-         "this host is no longer a member as incarnation %" PRIu64 ": its records are archived; it may join "
-         "again, empty",
-         node->incarnation);
-    persist_flush(node);
+    lbm_core_note(node, LBM_NOTE_WARNING,
+                  "this host is no longer a member as incarnation %" PRIu64
+                  ": its records are archived; it may join "
+                  "again, empty",
+                  node->incarnation);
+    lbm_core_persist_flush(node);
     struct lbm_persist_op op = {.kind = LBM_PERSIST_RESET};
     op.as.reset.incarnation = incarnation;
-    persist(node, op);
-    application_reset(node);
-    jobs_lost(node);
-    replicas_free(node);
+    lbm_core_persist(node, op);
+    lbm_application_reset(node);
+    lbm_job_lost_all(node);
+    lbm_replication_replicas_free(node);
     node->adoptions.n = 0;
     node->due.n = 0;
     node->edge_answers.n = 0;
     node->id_waits.n = 0;
-    application_lapsed(node);
+    lbm_application_lease_lapsed(node);
     uint64_t cleared = node->persist_id;
     lbm_vec_free(&node->stream.changes);
     node->stream = (struct stream){.buddy = LBM_NONE, .retry_us = INT64_MAX};
@@ -243,12 +244,12 @@ reset(struct lbm_node *node, uint64_t incarnation)
     node->resetting = 1;
     node->reset_id = cleared;
     for (size_t i = 0; i < node->view.jobs.n; i++)
-        jobs_created(node, &node->view.jobs.at[i]);
-    persist_flush(node);
+        lbm_job_created(node, &node->view.jobs.at[i]);
+    lbm_core_persist_flush(node);
 }
 
 int
-adopt_rejoin(struct lbm_node *node)
+lbm_replication_rejoin(struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     if (gone == NULL || gone->evicted || node->resetting)
@@ -259,20 +260,20 @@ adopt_rejoin(struct lbm_node *node)
 
 /* The new incarnation acts once its beginning is durable. */
 void
-adopt_persisted(struct lbm_node *node)
+lbm_replication_takeover_persisted(struct lbm_node *node)
 {
     if (!node->resetting || node->persisted < node->reset_id)
         return;
     node->resetting = 0;
     node->evicted_us = 0;
     node->join_refused = 0;
-    stream_view_changed(node); /* the log may know this incarnation already */
+    lbm_replication_view_changed(node); /* the log may know this incarnation already */
 }
 
 static void
 propose_reclaim(struct lbm_node *node)
 {
-    if (!may_propose(node))
+    if (!lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Reclaim reclaim = LBM__RECLAIM__INIT;
@@ -281,7 +282,7 @@ propose_reclaim(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_RECLAIM;
     command.reclaim = &reclaim;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 /* The buddy holds more than this disk: what is here is a past that others have left behind. The buddy's copy
@@ -289,22 +290,23 @@ propose_reclaim(struct lbm_node *node)
 static void
 give_up(struct lbm_node *node)
 {
-    if (!may_propose(node))
+    if (!lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
-    if (log_hand_over(node))
+    if (lbm_log_hand_over(node))
         return; /* who orders the log cannot be evicted */
-    note(node, LBM_NOTE_ERROR,
-         "the database is older than what host %" PRIu32 " holds of it: this host gives up what it has and "
-         "joins again, empty",
-         node->stream.buddy);
+    lbm_core_note(node, LBM_NOTE_ERROR,
+                  "the database is older than what host %" PRIu32
+                  " holds of it: this host gives up what it has and "
+                  "joins again, empty",
+                  node->stream.buddy);
     Lbm__Evict evict = LBM__EVICT__INIT;
     evict.host = node->host;
     evict.incarnation = node->incarnation;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_EVICT;
     command.evict = &evict;
-    log_append(node, &command);
+    lbm_log_append(node, &command);
 }
 
 static int
@@ -331,9 +333,9 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
 {
     if (node->evicted_us == 0) {
         node->evicted_us = node->now_us;
-        application_lapsed(node);
+        lbm_application_lease_lapsed(node);
         for (size_t i = 0; i < node->jobs.n; i++)
-            session_stop(node->jobs.at[i]);
+            lbm_exchange_stop(node->jobs.at[i]);
     }
     if (!gone->evicted) { /* it left; only an operator brings it back */
         if (holds_something(node))
@@ -344,13 +346,13 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
         reset(node, node->incarnation + 1);
         return;
     }
-    log_fetch(node); /* nobody pings who is no member: it would not hear that there is more */
+    lbm_log_fetch(node); /* nobody pings who is no member: it would not hear that there is more */
     if (node->now_us >= reclaim_us(node))
         propose_reclaim(node);
 }
 
 void
-adopt_timer(struct lbm_node *node)
+lbm_replication_takeover_timer(struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
@@ -367,12 +369,12 @@ adopt_timer(struct lbm_node *node)
     node->evicted_us = 0;
     if (node->stream.rolled_back)
         give_up(node);
-    else if (is_alive(node))
+    else if (lbm_replication_is_alive(node))
         adopt_all(node);
 }
 
 int64_t
-adopt_deadline(const struct lbm_node *node)
+lbm_replication_takeover_deadline(const struct lbm_node *node)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, node->host, node->incarnation);
     int64_t when = INT64_MAX;
@@ -382,9 +384,9 @@ adopt_deadline(const struct lbm_node *node)
         when = reclaim_us(node);
     if (gone == NULL && node->stream.rolled_back)
         when = node->propose_us;
-    for (size_t i = 0; is_alive(node) && i < node->view.departed.n; i++) {
+    for (size_t i = 0; lbm_replication_is_alive(node) && i < node->view.departed.n; i++) {
         const struct lbm_departed *inherited = &node->view.departed.at[i];
-        int waits = is_mine(node, inherited) && (node->stream.known || is_alone(node));
+        int waits = is_mine(node, inherited) && (node->stream.known || lbm_replication_is_alone(node));
         int64_t over_us = waits ? lease_over_us(node, inherited) : INT64_MAX;
         when = over_us < when ? over_us : when;
     }
