@@ -24,22 +24,6 @@ application_of(const struct lbm_node *node, uint64_t job)
     return NULL;
 }
 
-static struct application *
-application_at(const struct lbm_node *node, uint64_t client)
-{
-    for (size_t i = 0; i < node->applications.n; i++)
-        if (node->applications.at[i].client == client)
-            return &node->applications.at[i];
-    return NULL;
-}
-
-struct job *
-lbm_application_job(const struct lbm_node *node, uint64_t client)
-{
-    const struct application *application = application_at(node, client);
-    return application != NULL ? lbm_job_of(node, application->job) : NULL;
-}
-
 /* ---- giving --------------------------------------------------------------------------------- */
 
 struct grant {
@@ -97,7 +81,7 @@ is_full(struct lbm_node *node, struct application *application, size_t bytes)
 void
 lbm_application_has_read(struct lbm_node *node, uint64_t client)
 {
-    struct application *application = application_at(node, client);
+    struct application *application = lbm_local_application(node, client);
     if (application == NULL)
         return;
     application->given = 0;
@@ -107,7 +91,7 @@ lbm_application_has_read(struct lbm_node *node, uint64_t client)
 static void
 give(struct lbm_node *node, struct application *application)
 {
-    struct job *job = lbm_job_of(node, application->job);
+    struct job *job = lbm_local_job(node, application->job);
     struct grant grant = {0};
     application->scan = 0;
     application->has_had = 1;
@@ -190,11 +174,11 @@ stopped(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     if (to == LBM_NONE)
         return;
     vertex->in_session = 0;
-    if (lbm_replication_is_alive(node) && lbm_migration_resume(node, job, vertex, to)) {
+    if (lbm_local_is_alive(node) && lbm_migration_resume(node, job, vertex, to)) {
         vertex->in_session = in_session != 0;
         return;
     }
-    lbm_migration_queue_changed(job);
+    lbm_local_queue_changed(job);
     if (in_session)
         lbm_exchange_vertex_left(node, job);
 }
@@ -215,7 +199,7 @@ lbm_application_lease_lapsed(struct lbm_node *node)
         node->lease.term++; /* what was acquired is lost, even if the page says "work" again */
     lbm_replication_lease_tell(node);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
-        struct job *job = lbm_job_of(node, node->applications.at[i].job);
+        struct job *job = lbm_local_job(node, node->applications.at[i].job);
         if (job != NULL)
             stop_job(node, job);
         node->applications.at[i].scan = 1;
@@ -261,7 +245,7 @@ give_up_waiting(struct lbm_node *node, struct job *job)
         vertex->move_to = LBM_NONE;
         vertex->in_session = 0;
         vertex->wish = LBM_NONE;
-        lbm_migration_queue_changed(job);
+        lbm_local_queue_changed(job);
         vertex->offered_us = node->now_us;
         lbm_core_note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",
                       vertex->id);
@@ -278,11 +262,11 @@ lbm_application_timer(struct lbm_node *node)
         if (node->jobs.at[i]->releasing.n != 0)
             give_up_waiting(node, node->jobs.at[i]);
     for (size_t i = 0;
-         i < node->applications.n && lbm_replication_lease_holds(node) && node->failed == LBM_OK; i++)
+         i < node->applications.n && lbm_local_lease_holds(node) && node->failed == LBM_OK; i++)
         if (node->applications.at[i].scan && node->now_us >= node->applications.at[i].again_us)
             give(node, &node->applications.at[i]);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
-        struct job *job = lbm_job_of(node, node->applications.at[i].job);
+        struct job *job = lbm_local_job(node, node->applications.at[i].job);
         if (job != NULL && job->edges_due.n != 0)
             lbm_application_neighbours_timer(node, &node->applications.at[i], job);
     }
@@ -294,9 +278,9 @@ lbm_application_deadline(const struct lbm_node *node)
     int64_t when = INT64_MAX;
     for (size_t i = 0; i < node->applications.n; i++) {
         const struct application *application = &node->applications.at[i];
-        if (application->scan && lbm_replication_lease_holds(node) && application->again_us > node->now_us)
+        if (application->scan && lbm_local_lease_holds(node) && application->again_us > node->now_us)
             when = application->again_us < when ? application->again_us : when;
-        const struct job *job = lbm_job_of(node, node->applications.at[i].job);
+        const struct job *job = lbm_local_job(node, node->applications.at[i].job);
         if (job != NULL && job->edges_due.n != 0)
             return node->now_us;
     }
@@ -354,13 +338,13 @@ lbm_application_attach(struct lbm_node *node, uint64_t client, uint64_t request,
                        const Lbm__AttachRequest *attach)
 {
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, attach->job);
-    struct job *job = entry != NULL ? lbm_job_of(node, entry->job) : NULL;
+    struct job *job = entry != NULL ? lbm_local_job(node, entry->job) : NULL;
     if (job == NULL) {
         lbm_core_reply_error(node, client, request, LBM_E_NOTFOUND,
                              "there is no job named %s; lbctl jobs lists them", attach->job);
         return;
     }
-    if (application_of(node, job->id) != NULL || application_at(node, client) != NULL) {
+    if (application_of(node, job->id) != NULL || lbm_local_application(node, client) != NULL) {
         lbm_core_reply_error(node, client, request, LBM_E_BUSY,
                              "an application serves %s on this host already: end that one first",
                              attach->job);
@@ -422,8 +406,8 @@ void
 lbm_application_released(struct lbm_node *node, uint64_t client, uint64_t request,
                          const Lbm__ReleasedRequest *released)
 {
-    struct application *application = application_at(node, client);
-    struct job *job = application != NULL ? lbm_job_of(node, application->job) : NULL;
+    struct application *application = lbm_local_application(node, client);
+    struct job *job = application != NULL ? lbm_local_job(node, application->job) : NULL;
     size_t at = 0;
     if (!lbm_records_payload_fits(released->n_payload_len, released->payload_len, &released->payload)) {
         lbm_core_reply_error(node, client, request, LBM_E_RANGE,
@@ -456,8 +440,8 @@ void
 lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
                            const Lbm__CheckpointRequest *checkpoint)
 {
-    struct application *application = application_at(node, client);
-    struct job *job = application != NULL ? lbm_job_of(node, application->job) : NULL;
+    struct application *application = lbm_local_application(node, client);
+    struct job *job = application != NULL ? lbm_local_job(node, application->job) : NULL;
     size_t n_kept = 0, at = 0;
     if (!lbm_records_payload_fits(checkpoint->n_payload_len, checkpoint->payload_len, &checkpoint->payload)) {
         lbm_core_reply_error(node, client, request, LBM_E_RANGE,
@@ -469,7 +453,7 @@ lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t requ
         const uint8_t *payload = checkpoint->payload.data + at;
         at += checkpoint->payload_len[i];
         if (!holds(application, job, checkpoint->vertex[i], checkpoint->token[i], &vertex) ||
-            !lbm_replication_lease_holds(node) || lbm_records_is_undecided(node, vertex))
+            !lbm_local_lease_holds(node) || lbm_records_is_undecided(node, vertex))
             continue;
         keep_payload(node, job, vertex, payload, checkpoint->payload_len[i]);
         n_kept++;
@@ -525,7 +509,7 @@ lbm_application_reset(struct lbm_node *node)
 void
 lbm_application_gone(struct lbm_node *node, uint64_t client)
 {
-    struct application *application = application_at(node, client);
+    struct application *application = lbm_local_application(node, client);
     size_t kept = 0;
     for (size_t i = 0; i < node->checkpoints.n; i++)
         if (node->checkpoints.at[i].client != client)
@@ -533,7 +517,7 @@ lbm_application_gone(struct lbm_node *node, uint64_t client)
     node->checkpoints.n = kept;
     if (application == NULL)
         return;
-    struct job *job = lbm_job_of(node, application->job);
+    struct job *job = lbm_local_job(node, application->job);
     *application = node->applications.at[--node->applications.n];
     if (job != NULL)
         lbm_idmap_clear(&job->new_ids);

@@ -319,7 +319,7 @@ lbm_application_change(struct lbm_node *node, uint64_t client, uint64_t request,
                        const Lbm__ChangeRequest *change)
 {
     struct plan plan = {.node = node,
-                        .job = lbm_application_job(node, client),
+                        .job = lbm_local_application_job(node, client),
                         .client = client,
                         .request = request,
                         .change = change};
@@ -327,7 +327,7 @@ lbm_application_change(struct lbm_node *node, uint64_t client, uint64_t request,
         lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
     }
-    if (plan.job->phase < LBM_PHASE_MAPPING || !lbm_replication_lease_holds(node)) {
+    if (plan.job->phase < LBM_PHASE_MAPPING || !lbm_local_lease_holds(node)) {
         lbm_core_reply_error(node, client, request, LBM_E_BUSY,
                              "the job is not mapped yet, or there is no lease: try again");
         return;

@@ -216,7 +216,7 @@ everybody_is_heard(const struct lbm_node *node)
         if (lbm_view_takes_part(member) && lbm_membership_is_unheard(node, member))
             return 0;
     }
-    return lbm_replication_takeovers_done(node);
+    return lbm_local_takeovers_done(node);
 }
 
 /* Everybody was asked again and again: the other end was removed long ago. */
@@ -378,12 +378,6 @@ lbm_application_edges_deadline(const struct job *job)
 }
 
 void
-lbm_application_edges_soon(struct lbm_node *node, struct job *job)
-{
-    job->news_us = job->news_us < node->now_us ? job->news_us : node->now_us;
-}
-
-void
 lbm_application_edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from)
 {
     for (size_t i = 0; i < job->news.n; i++) {
@@ -491,7 +485,7 @@ void
 lbm_application_on_edges(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Edges *edges = message->edges;
-    struct job *job = lbm_job_of(node, edges->job);
+    struct job *job = lbm_local_job(node, edges->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, edges->job);
     LBM_VEC(struct edge_answer) known = {0};
     LBM_VEC(uint32_t) moved = {0}, host = {0};
@@ -565,7 +559,7 @@ void
 lbm_application_on_edges_done(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__EdgesDone *edges = message->edges_done;
-    struct job *job = lbm_job_of(node, edges->job);
+    struct job *job = lbm_local_job(node, edges->job);
     for (size_t i = 0; job != NULL && i < edges->n_vertex && node->failed == LBM_OK; i++) {
         const struct edge_answer answer = {.job = job->id,
                                            .stamp = edges->stamp[i],
@@ -584,7 +578,7 @@ lbm_application_edges_acked(struct lbm_node *node)
     LBM_VEC(struct edge_answer) batch = {0};
     for (size_t first = 0; first < node->edge_answers.n && node->failed == LBM_OK;) {
         const struct edge_answer next = node->edge_answers.at[first];
-        if (next.seq > node->stream.acked && !lbm_replication_is_alone(node)) {
+        if (next.seq > node->stream.acked && !lbm_local_is_alone(node)) {
             first++;
             continue;
         }
@@ -593,13 +587,13 @@ lbm_application_edges_acked(struct lbm_node *node)
         for (size_t i = first; i < node->edge_answers.n; i++) {
             const struct edge_answer answer = node->edge_answers.at[i];
             if (batch.n == TOLD_MAX || !goes_with(&answer, &next) ||
-                (answer.seq > node->stream.acked && !lbm_replication_is_alone(node)))
+                (answer.seq > node->stream.acked && !lbm_local_is_alone(node)))
                 node->edge_answers.at[kept++] = answer;
             else if (lbm_vec_push(&batch, answer) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);
         }
         node->edge_answers.n = kept;
-        struct job *job = lbm_job_of(node, next.job);
+        struct job *job = lbm_local_job(node, next.job);
         if (next.to != node->host)
             send_done(node, next.to, batch.at, batch.n);
         for (size_t i = 0; job != NULL && next.to == node->host && i < batch.n; i++)

@@ -51,7 +51,7 @@ answer(struct lbm_node *node, struct job *job, const struct id_wait *wait)
 static int
 may_ask(const struct lbm_node *node)
 {
-    return node->appends.n < PROPOSALS_MAX && lbm_replication_is_alive(node);
+    return node->appends.n < PROPOSALS_MAX && lbm_local_is_alive(node);
 }
 
 static void
@@ -72,7 +72,7 @@ ask_for_more(struct lbm_node *node, uint64_t job, uint32_t count)
 void
 lbm_application_ids(struct lbm_node *node, uint64_t client, uint64_t request, const Lbm__IdsRequest *ids)
 {
-    struct job *job = lbm_application_job(node, client);
+    struct job *job = lbm_local_application_job(node, client);
     if (job == NULL) {
         lbm_core_reply_error(node, client, request, LBM_E_STATE, "no job is served by this connection");
         return;
@@ -94,7 +94,7 @@ lbm_application_ids(struct lbm_node *node, uint64_t client, uint64_t request, co
 static void
 answer_waiting(struct lbm_node *node, uint64_t id, const char *refusal)
 {
-    struct job *job = lbm_job_of(node, id);
+    struct job *job = lbm_local_job(node, id);
     size_t kept = 0;
     for (size_t i = 0; i < node->id_waits.n; i++) {
         const struct id_wait wait = node->id_waits.at[i];
@@ -112,7 +112,7 @@ answer_waiting(struct lbm_node *node, uint64_t id, const char *refusal)
 void
 lbm_application_ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot, const char *refusal)
 {
-    struct job *job = lbm_job_of(node, allot->job);
+    struct job *job = lbm_local_job(node, allot->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, allot->job);
     if (allot->host != node->host || allot->incarnation != node->incarnation ||
         (allot->life != node->life && !LBM_BUG(IDS_OF_EARLIER_LIFE)))

@@ -93,7 +93,7 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
                               wanted->edges ? COLUMNS_ADJACENCY : COLUMNS_BARE);
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
-            lbm_mapping_normalization_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
+            lbm_local_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
         if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX)
             give_part(node, &columns, &rows, sink, arg, 0);
     }
@@ -124,7 +124,7 @@ send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
     part.removed = rows->removed.at;
     part.stamp = node->stream.seq;
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
-    const struct job *job = lbm_job_of(node, to->job);
+    const struct job *job = lbm_local_job(node, to->job);
     part.n_moves =
         last && to->moves && job != NULL ? lbm_migration_moves_find(node, job, to->vertex, moves) : 0;
     for (size_t i = 0; i < part.n_moves; i++)
@@ -150,7 +150,7 @@ lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message)
     struct query_reply to = {message->src, query->job, query->query,
                              query->moves != 0 && query->n_vertex != 0,
                              query->n_vertex != 0 ? query->vertex[0] : 0};
-    struct job *job = lbm_job_of(node, query->job);
+    struct job *job = lbm_local_job(node, query->job);
     struct wanted wanted = {.edges = query->edges != 0,
                             .only = query->vertex,
                             .n_only = query->n_vertex,
@@ -243,7 +243,7 @@ static void
 take_own_moves(struct lbm_node *node, struct collection *collection)
 {
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
-    const struct job *job = lbm_job_of(node, collection->job);
+    const struct job *job = lbm_local_job(node, collection->job);
     size_t n = job != NULL ? lbm_migration_moves_find(node, job, collection->vertex.at[0], moves) : 0;
     for (size_t i = 0; i < n; i++)
         list[i] = &moves[i];
@@ -311,7 +311,7 @@ static void
 finish(struct lbm_node *node, size_t at)
 {
     struct collection *collection = node->collections.at[at];
-    const struct job *job = lbm_job_of(node, collection->job);
+    const struct job *job = lbm_local_job(node, collection->job);
     if (collection->explain) {
         finish_explain(node, collection);
         collection_free(node, at);
@@ -478,7 +478,7 @@ static void
 run(struct lbm_node *node, struct collection *collection, const struct wanted *wanted,
     const Lbm__MapRequest *map)
 {
-    struct job *job = lbm_job_of(node, collection->job);
+    struct job *job = lbm_local_job(node, collection->job);
     if (!wanted->owned)
         ask_all(node, collection, wanted->edges, map);
     if (job != NULL && node->failed == LBM_OK && is_asked(collection, node->host))

@@ -59,7 +59,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
                                                : 0;
     status.applications = (uint32_t)node->applications.n;
     status.buddy = node->stream.buddy;
-    status.lag = lbm_replication_lag(node);
+    status.lag = lbm_local_replication_lag(node);
     if (node->promotion.round == PROMOTION_CONFIRM) {
         status.n_awaited = node->promotion.awaited.n;
         status.awaited = node->promotion.awaited.at;
@@ -83,7 +83,7 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->heir = gone != NULL && gone->evicted ? gone->heir : LBM_NONE;
     entry->adopted = gone != NULL && gone->adopted;
     entry->suspectors = lbm_membership_suspicion_count(node, member->host);
-    entry->lag = member->host == node->host ? lbm_replication_lag(node) : 0;
+    entry->lag = member->host == node->host ? lbm_local_replication_lag(node) : 0;
     entry->view = member->host == node->host ? node->view.index : 0;
     const struct peer *peer = lbm_membership_peer_known(node, member->host);
     if (peer != NULL) {
@@ -197,7 +197,7 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
     out->flow += pulse->flow;
     double transfer_s = (double)pulse->transfer_us / 1e6;
     out->transfer_s = transfer_s > out->transfer_s ? transfer_s : out->transfer_s;
-    double target = lbm_job_target(node, entry, pulse->host);
+    double target = lbm_local_target(node, entry, pulse->host);
     double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
     out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
     if (is_missing)
@@ -209,7 +209,7 @@ fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const
 static void
 fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out, Lbm__JobGates *gates)
 {
-    const struct job *job = lbm_job_of(node, entry->job);
+    const struct job *job = lbm_local_job(node, entry->job);
     size_t n = node->view.members.n;
     lbm__job_entry__init(out);
     out->host = lbm_alloc(n, sizeof *out->host);
@@ -232,8 +232,8 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
             continue;
         if (host == node->host)
             pulse = own_pulse(node, job);
-        else if (lbm_job_report_known(job, host) != NULL)
-            pulse = *lbm_job_report_known(job, host);
+        else if (lbm_local_report_known(job, host) != NULL)
+            pulse = *lbm_local_report_known(job, host);
         const struct peer *peer = lbm_membership_peer_known(node, host);
         int is_missing = lbm_membership_is_unheard(node, &node->view.members.at[i]) ||
                          (host == node->host ? lbm_membership_is_stuck(node) : peer != NULL && peer->stuck);
@@ -249,7 +249,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->home = entry->home;
     out->vertices = entry->vertices;
     out->edges = entry->edges;
-    out->work = lbm_exchange_load_whole(node, entry);
+    out->work = lbm_local_load_whole(node, entry);
     out->start = entry->start;
     out->seed = entry->seed;
     out->imbalance_bound = entry->imbalance;

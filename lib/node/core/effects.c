@@ -260,13 +260,3 @@ lbm_core_persist_flush(struct lbm_node *node)
     emit(node, effect);
 }
 
-void
-lbm_core_persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
-{
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW, .job = job->id};
-    enum lbm_err err = lbm_shard_row(&job->shard, job->id, vertex, &op.as.row);
-    if (err != LBM_OK)
-        lbm_core_fail(node, err);
-    else
-        lbm_core_persist(node, op);
-}

@@ -82,7 +82,7 @@ void lbm_core_reply_error(struct lbm_node *node, uint64_t client, uint64_t reque
 void lbm_core_persist(struct lbm_node *node, struct lbm_persist_op op);
 /* Issue the open transaction now, so that later sends of this step wait for it. */
 void lbm_core_persist_flush(struct lbm_node *node);
-void lbm_core_persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
+void lbm_records_persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
 void lbm_core_fail(struct lbm_node *node, enum lbm_err err);
 
 /* ---- membership.c ----------------------------------------------------------------------------------- */
@@ -143,13 +143,13 @@ void lbm_log_fetch(struct lbm_node *node);
 int lbm_log_hand_over(struct lbm_node *node);
 /* reach.c: nonzero unless what another host says is more than `step` above what is known here; then an
  * operator is told, and it must not be taken. */
-int lbm_log_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value,
+int lbm_local_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value,
                          uint64_t known, uint64_t step);
 /* The same of an epoch of that job. */
 static inline int
 is_epoch_within_reach(struct lbm_node *node, uint32_t from, const struct job *job, uint64_t epoch)
 {
-    return lbm_log_within_reach(node, from, "epoch", epoch, job->shard.epoch_top, LBM_EPOCH_STEP);
+    return lbm_local_within_reach(node, from, "epoch", epoch, job->shard.epoch_top, LBM_EPOCH_STEP);
 }
 /* A host that takes this one for a member belongs to another cluster. */
 void lbm_log_stranger(struct lbm_node *node, const Lbm__Peer *message);
@@ -173,7 +173,7 @@ void lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const s
 
 /* ---- jobs.c ----------------------------------------------------------------------------------------- */
 
-struct job *lbm_job_of(const struct lbm_node *node, uint64_t id);
+struct job *lbm_local_job(const struct lbm_node *node, uint64_t id);
 struct job *lbm_job_add(struct lbm_node *node, uint64_t id);
 /* Its object stays, out of reach, while another thread reads its guest. */
 void lbm_job_remove(struct lbm_node *node, uint64_t id);
@@ -195,13 +195,13 @@ int64_t lbm_job_deadline(const struct lbm_node *node);
 int lbm_job_is_ready(const struct lbm_node *node, const struct job *job);
 void lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
-void lbm_job_free_guest(struct job *job);
+void lbm_local_free_guest(struct job *job);
 void lbm_job_propose(struct lbm_node *node, struct job *job);    /* once the guest is with the buddy */
-struct pulse *lbm_job_report_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
-const struct pulse *lbm_job_report_known(const struct job *job, uint32_t host); /* or NULL */
+struct pulse *lbm_local_report_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
+const struct pulse *lbm_local_report_known(const struct job *job, uint32_t host); /* or NULL */
 /* Target load T_p of this host and its limit, work units. */
-double lbm_job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
-uint64_t lbm_job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
+double lbm_local_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
+uint64_t lbm_local_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
 
 /* Ownership follows regions while coordinates diffuse. */
 static inline int
@@ -311,11 +311,11 @@ void lbm_replication_view_changed(struct lbm_node *node);
 void lbm_replication_connected(struct lbm_node *node, uint32_t host);
 void lbm_replication_timer(struct lbm_node *node);
 int64_t lbm_replication_deadline(const struct lbm_node *node);
-uint64_t lbm_replication_lag(const struct lbm_node *node);
+uint64_t lbm_local_replication_lag(const struct lbm_node *node);
 /* Nobody else could take over from this host: it needs neither copy nor lease. */
-int lbm_replication_is_alone(const struct lbm_node *node);
+int lbm_local_is_alone(const struct lbm_node *node);
 int
-lbm_replication_lease_holds(const struct lbm_node *node); /* something new may be given to an application */
+lbm_local_lease_holds(const struct lbm_node *node); /* something new may be given to an application */
 int64_t lbm_replication_lease_end(const struct lbm_node *node); /* after it no application works any more */
 void lbm_replication_lease_tell(struct lbm_node *node);
 void lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message);
@@ -336,10 +336,10 @@ void lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message);
 /* ---- adopt.c ------------------------------------------------------------------------------------------- */
 
 /* Nonzero if this host has merged everything it inherits. */
-int lbm_replication_takeovers_done(const struct lbm_node *node);
+int lbm_local_takeovers_done(const struct lbm_node *node);
 /* Nonzero while this incarnation of this host may act: it is not evicted, has not left, and its disk is the
  * one its buddy knows. */
-int lbm_replication_is_alive(const struct lbm_node *node);
+int lbm_local_is_alive(const struct lbm_node *node);
 /* A host that left begins anew, empty. Nonzero if it does. */
 int lbm_replication_rejoin(struct lbm_node *node);
 void lbm_replication_takeover_timer(struct lbm_node *node);
@@ -380,7 +380,7 @@ void lbm_application_job_deleted(struct lbm_node *node, uint64_t job);
 /* Nonzero if nobody works on the vertex. If somebody does, it is asked to stop, and `to` remembered. */
 int lbm_application_release(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
 /* The job that the connection serves, or NULL. */
-struct job *lbm_application_job(const struct lbm_node *node, uint64_t client);
+struct job *lbm_local_application_job(const struct lbm_node *node, uint64_t client);
 void lbm_application_ready(struct lbm_node *node, struct job *job); /* some vertices may be given */
 void lbm_application_lease_lapsed(struct lbm_node *node);           /* the lease is over */
 int lbm_application_is_running(const struct lbm_node *node);        /* some vertex is given to one */
@@ -392,11 +392,11 @@ int64_t lbm_application_deadline(const struct lbm_node *node);
 /* ---- load.c -------------------------------------------------------------------------------------------- */
 
 /* The work of the whole job: as submitted, or as the hosts' loads add up once loads are reported. */
-uint64_t lbm_exchange_load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry);
+uint64_t lbm_local_load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry);
 /* The same of the number of vertices. */
-uint32_t lbm_exchange_load_count(const struct lbm_node *node, const struct lbm_job_entry *entry);
+uint32_t lbm_local_load_count(const struct lbm_node *node, const struct lbm_job_entry *entry);
 /* The work of a usual vertex, at least 1. */
-double lbm_exchange_load_usual(const struct lbm_node *node, const struct lbm_job_entry *entry);
+double lbm_local_load_mean(const struct lbm_node *node, const struct lbm_job_entry *entry);
 /* Vertices of all hosts, as last heard. */
 uint64_t lbm_exchange_load_present(const struct lbm_node *node, const struct job *job);
 /* Loads are reported, here or elsewhere. */
@@ -420,7 +420,7 @@ void lbm_membership_on_capacity(struct lbm_node *node, double left);
  * wait. */
 uint32_t lbm_migration_queue_pump(struct lbm_node *node, struct job *job);
 /* An OWN vertex may have a wish that it had not, or has it again; or one that was to go stays. */
-void lbm_migration_queue_changed(struct job *job);
+void lbm_local_queue_changed(struct job *job);
 /* A vertex that was OUT to that host is not any more. */
 void lbm_migration_queue_answered(struct job *job,
                                   const struct lbm_vertex *vertex); /* OUT, to vertex->peer */
@@ -510,11 +510,30 @@ int lbm_migration_throttle_was_exhausted(const struct lbm_node *node, struct job
 void lbm_migration_throttle_charge(const struct lbm_node *node, struct job *job,
                                    const struct lbm_vertex *vertex);
 
+/* ---- self.c, job_table.c ------------------------------------------------------------------------------ */
+
+/* Nonzero if this host is the successor of the departed one and has yet to merge what it left. */
+int lbm_local_inherits(const struct lbm_node *node, const struct lbm_departed *gone);
+/* Nonzero if the records of that incarnation are merged into this host's own. */
+int lbm_local_has_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation);
+/* The application of that connection, or NULL. */
+struct application *lbm_local_application(const struct lbm_node *node, uint64_t client);
+/* The row nearest to the partner's site, for hosts that share no boundary. */
+uint32_t lbm_local_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
+/* The place in Omega of raw coordinates. */
+void lbm_local_place(const struct job *job, const double *raw, double *x);
+/* Changed edges are told at the end of this step. */
+void lbm_local_edges_soon(struct lbm_node *node, struct job *job);
+/* What this host owes all neighbours together; negative: what it is owed. */
+int64_t lbm_local_netting_sum(const struct session *s);
+/* So many finished records are more than have to stay for long. */
+size_t lbm_records_excess(const struct job *job);
+
 /* ---- finish.c ---------------------------------------------------------------------------------------- */
 
 void lbm_migration_completion_timer(struct lbm_node *node, struct job *job);
 /* So long a finished record of a vertex that went stays here, the oldest first. */
-int64_t lbm_migration_completion_timeout_us(const struct lbm_node *node, const struct job *job);
+int64_t lbm_records_completion_timeout_us(const struct lbm_node *node, const struct job *job);
 /* Who answers for the source of a record now; LBM_NONE: nobody does, it has finished (*known), or nobody can
  * yet (!*known). */
 uint32_t lbm_migration_completion_source(const struct lbm_node *node, const struct lbm_vertex *vertex,
@@ -527,7 +546,7 @@ void lbm_migration_on_fin(struct lbm_node *node, const Lbm__Peer *message);
 /* ---- ghosts.c --------------------------------------------------------------------------------------- */
 
 void lbm_mapping_ghosts_timer(struct lbm_node *node, struct job *job);
-void lbm_mapping_ghosts_due(struct job *job, enum ghosts_due what);
+void lbm_local_ghosts_due(struct job *job, enum ghosts_due what);
 int64_t lbm_mapping_ghosts_deadline(const struct job *job);
 void lbm_mapping_on_ghosts(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message);
@@ -592,7 +611,7 @@ void lbm_exchange_stop(struct job *job);
 int lbm_exchange_spares(const struct lbm_node *node, const struct job *job);
 /* Work units owned, less what leaves as soon as the application lets go, and as if all that was promised had
  * moved. */
-uint64_t lbm_exchange_load(const struct job *job);
+uint64_t lbm_local_load(const struct job *job);
 uint64_t lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
 void lbm_exchange_vertex_left(struct lbm_node *node,
                               struct job *job); /* a vertex of the session is MOV, or came back */

@@ -256,7 +256,7 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
         lbm_log_view_heard(node, message);
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].body == message->body_case && (is_member || handlers[i].when == ANYONE) &&
-            (handlers[i].when != LIVING || (lbm_replication_is_alive(node) && !has_departed)))
+            (handlers[i].when != LIVING || (lbm_local_is_alive(node) && !has_departed)))
             handlers[i].handler(node, message);
 }
 

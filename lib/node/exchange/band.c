@@ -22,32 +22,12 @@ is_pulled(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t r
     return 0;
 }
 
-/* The row nearest to the partner's site, for hosts that share no boundary. */
-uint32_t
-lbm_exchange_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner)
-{
-    const struct lbm_patch *patch = &job->shard.patch;
-    unsigned m = job->shard.m;
-    double least = 0;
-    uint32_t best = LBM_NONE;
-    for (uint32_t row = 0; row < patch->g.n; row++) {
-        double x[LBM_DIMENSIONS_MAX];
-        lbm_mapping_normalization_place(job, &patch->x[(size_t)row * m], x);
-        double d2 = lbm_space_distance2(x, &node->view.hosts.site[(size_t)partner * m], m, 0);
-        if (best == LBM_NONE || d2 < least) {
-            least = d2;
-            best = row;
-        }
-    }
-    return best;
-}
-
 /* Rows enough that the surplus of this host can leave by them and refinement has room on both sides. */
 static size_t
 band_size(const struct lbm_node *node, const struct job *job, uint64_t load, size_t n_seeds)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double target = lbm_job_target(node, entry, node->host);
+    double target = lbm_local_target(node, entry, node->host);
     double surplus = (double)load - target;
     double mean = job->shard.n_own != 0 ? (double)job->shard.load / job->shard.n_own : 1;
     size_t layers = job->was_settled ? BAND_LAYERS_AGAIN : BAND_LAYERS;
@@ -89,13 +69,13 @@ lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host,
             err = lbm_vec_push(&rows, row);
         }
     if (err == LBM_OK && rows.n == 0 && patch->g.n != 0) {
-        uint32_t row = lbm_exchange_nearest_row(node, job, partner);
+        uint32_t row = lbm_local_nearest_row(node, job, partner);
         seen[row] = 1;
         err = lbm_vec_push(&rows, row);
     }
     /* Breadth first from the seeds. */
     int64_t owed = lbm_exchange_netting_owed(&job->session, partner_host);
-    uint64_t load = lbm_exchange_load(job) + (owed > 0 ? (uint64_t)owed : 0);
+    uint64_t load = lbm_local_load(job) + (owed > 0 ? (uint64_t)owed : 0);
     size_t want = band_size(node, job, load, rows.n);
     for (size_t i = 0; err == LBM_OK && i < rows.n && rows.n < want; i++)
         for (uint64_t e = patch->g.offset[rows.at[i]]; e < patch->g.offset[rows.at[i] + 1] && rows.n < want;
@@ -108,7 +88,7 @@ lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host,
                 break;
         }
     uint64_t halves = 0;
-    int is_over = owed > 0 || load > lbm_job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+    int is_over = owed > 0 || load > lbm_local_limit(node, lbm_view_job(&node->view, job->id), node->host);
     for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
         uint32_t slot = patch->vertex[rows.at[i]];
         halves += shard->vertices.at[slot].degree;

@@ -176,7 +176,7 @@ static int
 fits_somewhere(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t work)
 {
     for (uint32_t p = 0; p < node->view.hosts.n; p++)
-        if (work <= lbm_job_limit(node, entry, lbm_view_host(&node->view, p)))
+        if (work <= lbm_local_limit(node, entry, lbm_view_host(&node->view, p)))
             return 1;
     return 0;
 }
@@ -212,7 +212,7 @@ static int64_t
 due_share(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
           uint32_t partner, const Lbm__PairAccept *accept)
 {
-    uint64_t own = lbm_exchange_load(job), theirs = accept->load;
+    uint64_t own = lbm_local_load(job), theirs = accept->load;
     uint64_t own_limit = lbm_exchange_limit(node, job, node->host, own),
              their_limit = lbm_exchange_limit(node, job, partner, theirs);
     uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
@@ -220,8 +220,8 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
         return 0;
     int passes = own_over != 0 && may_pass_on(node, job, entry, accept, 1);
     int takes = their_over != 0 && may_pass_on(node, job, entry, accept, 0);
-    int64_t share = lbm_gde_share(own, lbm_job_target(node, entry, node->host), theirs,
-                                  lbm_job_target(node, entry, partner), 1, 2);
+    int64_t share = lbm_gde_share(own, lbm_local_target(node, entry, node->host), theirs,
+                                  lbm_local_target(node, entry, partner), 1, 2);
     uint64_t half = (uint64_t)(share > 0 ? share : -share);
     int room_is_known = job->session.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
     if (job->was_settled && room_is_known && is_patient_to_pass(node, job)) {
@@ -244,7 +244,7 @@ static int
 is_passed_on(const struct lbm_node *node, const struct job *job, uint32_t partner,
              const Lbm__PairAccept *accept, int64_t share)
 {
-    uint64_t load = share > 0 ? lbm_exchange_load(job) : accept->load;
+    uint64_t load = share > 0 ? lbm_local_load(job) : accept->load;
     return load > lbm_exchange_limit(node, job, share > 0 ? node->host : partner, load) &&
            may_pass_on(node, job, lbm_view_job(&node->view, job->id), accept, share > 0);
 }
@@ -276,10 +276,10 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
             const Lbm__PairAccept *accept, int64_t share, const uint64_t left[2], int64_t gain)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t load[2] = {lbm_exchange_load(job), accept->load};
-    uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, lbm_exchange_load(job)),
+    uint64_t load[2] = {lbm_local_load(job), accept->load};
+    uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, lbm_local_load(job)),
                          lbm_exchange_limit(node, job, partner, accept->load)};
-    double target[2] = {lbm_job_target(node, entry, node->host), lbm_job_target(node, entry, partner)};
+    double target[2] = {lbm_local_target(node, entry, node->host), lbm_local_target(node, entry, partner)};
     uint64_t over_before = excess(load[0], limit[0]) + excess(load[1], limit[1]);
     uint64_t over_after = excess(left[0], limit[0]) + excess(left[1], limit[1]);
     /* All other shares lower the sum of squares: so they come to an end however coarse the weights are. Those
@@ -362,7 +362,7 @@ urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entr
         return 0;
     lbm_termination_disturb(&job->session.termination); /* it is not over yet */
     double urge = urge_first * mean_edge(entry) * pow(urge_growth, met->pressed++);
-    return (pair->price + urge) / lbm_exchange_load_usual(node, entry);
+    return (pair->price + urge) / lbm_local_load_mean(node, entry);
 }
 
 /* How the boundary of a job that had settled changes: as little as balance allows, for as much as possible.
@@ -372,7 +372,7 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
              int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
     int64_t *stay = lbm_alloc(pair->g->n, sizeof *stay);
-    double price = pair->price / lbm_exchange_load_usual(node, entry);
+    double price = pair->price / lbm_local_load_mean(node, entry);
     if (stay == NULL)
         return LBM_E_NOMEM;
     for (uint32_t i = 0; i < pair->n_members; i++)
@@ -389,8 +389,8 @@ int
 lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double slack = (double)lbm_job_limit(node, entry, node->host) - lbm_job_target(node, entry, node->host);
-    return job->was_settled && slack >= lbm_exchange_load_usual(node, entry);
+    double slack = (double)lbm_local_limit(node, entry, node->host) - lbm_local_target(node, entry, node->host);
+    return job->was_settled && slack >= lbm_local_load_mean(node, entry);
 }
 
 static enum lbm_err
@@ -408,7 +408,7 @@ lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner, c
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     int64_t share = due_share(node, job, entry, partner, accept);
-    uint64_t left[2] = {lbm_exchange_load(job) - (uint64_t)share, accept->load + (uint64_t)share};
+    uint64_t left[2] = {lbm_local_load(job) - (uint64_t)share, accept->load + (uint64_t)share};
     if (share == 0 || !is_worth_it(node, job, partner, accept, share, left, 0))
         return owed;
     int64_t sum = owed + share;
@@ -460,7 +460,7 @@ lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_hos
             member[own_band.n + i] = joint.n_own + i;
         int64_t share = owed != 0 ? owed : due_share(node, job, entry, partner_host, accept);
         int swap = share < 0; /* the pair's first side is the one that gives */
-        uint64_t load[2] = {lbm_exchange_load(job), accept->load};
+        uint64_t load[2] = {lbm_local_load(job), accept->load};
         uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, load[0]),
                              lbm_exchange_limit(node, job, partner_host, load[1])};
         if (owed != 0)

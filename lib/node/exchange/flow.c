@@ -175,11 +175,11 @@ start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry
                                           .n_all_links = directions / 2,
                                           .diameter = node->view.diameter,
                                           .share = list.share[self],
-                                          .target = lbm_job_target(node, entry, node->host),
-                                          .limit = (double)lbm_job_limit(node, entry, node->host),
+                                          .target = lbm_local_target(node, entry, node->host),
+                                          .limit = (double)lbm_local_limit(node, entry, node->host),
                                           .unit = fmax(fmax(vertex, part), 1),
                                           .seed = entry->seed};
-        err = lbm_level_start(&level->numbers, &config, (double)lbm_exchange_load(job), list.link,
+        err = lbm_level_start(&level->numbers, &config, (double)lbm_local_load(job), list.link,
                               level->links.n);
     }
     free(colour);
@@ -301,7 +301,7 @@ close_the_silent(struct lbm_node *node, struct job *job)
     enum lbm_err err = LBM_OK;
     for (uint32_t i = 0; err == LBM_OK && i < level->links.n; i++) {
         uint32_t host = level->links.at[i].host;
-        const struct pulse *pulse = lbm_job_report_known(job, host);
+        const struct pulse *pulse = lbm_local_report_known(job, host);
         int is_ready = pulse != NULL && pulse->phase >= LBM_PHASE_BALANCING;
         if (lbm_level_waits(&level->numbers, i) &&
             (lbm_membership_is_absent(node, host) || lbm_membership_is_straggler(node, host) ||
@@ -348,7 +348,7 @@ join(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_flow_policy_changed(struct lbm_node *node, uint64_t id)
 {
-    struct job *job = lbm_job_of(node, id);
+    struct job *job = lbm_local_job(node, id);
     if (node->starting || job == NULL || job->phase < LBM_PHASE_BALANCING)
         return;
     join(node, job);
@@ -358,7 +358,7 @@ void
 lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Level *heard = message->level;
-    struct job *job = lbm_job_of(node, heard->job);
+    struct job *job = lbm_local_job(node, heard->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, heard->job);
     struct level_run run = {heard->topology, heard->policy_view};
     if (job == NULL || entry == NULL || job->phase < LBM_PHASE_BALANCING ||

@@ -31,7 +31,6 @@ void lbm_exchange_round_finish_if_over(struct lbm_node *node, struct job *job);
 
 /* What this host is to give that one; negative: to get. */
 int64_t lbm_exchange_netting_owed(const struct session *s, uint32_t host);
-int64_t lbm_exchange_netting_sum(const struct session *s); /* the same over all */
 /* To all but one, and not what others have promised. */
 int64_t lbm_exchange_netting_given(const struct session *s, uint32_t but);
 int lbm_exchange_netting_any(const struct session *s);

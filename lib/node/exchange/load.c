@@ -51,33 +51,12 @@ static const double sum_errors = 3;
 static const double common_least = 0.01, common_errors = 5;
 
 uint64_t
-lbm_exchange_load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry)
-{
-    const struct job *job = lbm_job_of(node, entry->job);
-    return job != NULL && job->whole != 0 ? job->whole : entry->work;
-}
-
-uint32_t
-lbm_exchange_load_count(const struct lbm_node *node, const struct lbm_job_entry *entry)
-{
-    const struct job *job = lbm_job_of(node, entry->job);
-    return job != NULL && job->count != 0 ? job->count : entry->vertices;
-}
-
-double
-lbm_exchange_load_usual(const struct lbm_node *node, const struct lbm_job_entry *entry)
-{
-    return fmax(1,
-                (double)lbm_exchange_load_whole(node, entry) / fmax(1, lbm_exchange_load_count(node, entry)));
-}
-
-uint64_t
 lbm_exchange_load_present(const struct lbm_node *node, const struct job *job)
 {
     uint64_t n = job->shard.n_own + job->shard.n_out;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        const struct pulse *pulse = lbm_job_report_known(job, member->host);
+        const struct pulse *pulse = lbm_local_report_known(job, member->host);
         if (member->host != node->host && lbm_view_takes_part(member) && pulse != NULL)
             n += pulse->vertices;
     }
@@ -105,7 +84,7 @@ sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        const struct pulse *pulse = lbm_job_report_known(job, member->host);
+        const struct pulse *pulse = lbm_local_report_known(job, member->host);
         if (!lbm_view_takes_part(member))
             continue;
         if (member->host == node->host)
@@ -155,9 +134,9 @@ static int
 is_certain(const struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint64_t sum,
            uint64_t count)
 {
-    double change = fabs((double)sum - (double)lbm_exchange_load_whole(node, entry));
-    double error = lbm_exchange_load_usual(node, entry) * sqrt((double)node->view.active.n);
-    int is_off = count != lbm_exchange_load_count(node, entry);
+    double change = fabs((double)sum - (double)lbm_local_load_whole(node, entry));
+    double error = lbm_local_load_mean(node, entry) * sqrt((double)node->view.active.n);
+    int is_off = count != lbm_local_load_count(node, entry);
     job->counted_us = is_off ? job->counted_us : node->now_us;
     job->sum_again = sum == job->sum ? job->sum_again + 1 : 0;
     job->sum = sum;
@@ -199,9 +178,9 @@ lbm_exchange_load_timer(struct lbm_node *node, struct job *job)
     job->load_us = node->now_us + PING_US;
     if (!adds_up(node, entry))
         return;
-    uint64_t count, known = lbm_exchange_load_whole(node, entry), sum = sum_of_loads(node, job, &count);
+    uint64_t count, known = lbm_local_load_whole(node, entry), sum = sum_of_loads(node, job, &count);
     look_at_count(job, sum != 0 ? count : 0);
-    uint64_t mean = mean_sum(job, sum, sum != 0 && count == lbm_exchange_load_count(node, entry));
+    uint64_t mean = mean_sum(job, sum, sum != 0 && count == lbm_local_load_count(node, entry));
     int is_sure = is_certain(node, job, entry, sum, count);
     if (sum == 0 || (!is_sure && mean == 0))
         return;
@@ -342,7 +321,7 @@ void
 lbm_exchange_load_measured(struct lbm_node *node, uint64_t client, uint64_t request,
                            const Lbm__LoadRequest *load)
 {
-    struct job *job = lbm_application_job(node, client);
+    struct job *job = lbm_local_application_job(node, client);
     double common = job != NULL && !load->known ? common_part(node, job, load) : 0;
     double scatter = job != NULL ? scatter_of(job) : 0;
     if (job != NULL && !load->known)

@@ -25,15 +25,6 @@ lbm_exchange_netting_owed(const struct session *s, uint32_t host)
 }
 
 int64_t
-lbm_exchange_netting_sum(const struct session *s)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < s->promises.n; i++)
-        sum += s->promises.at[i].owed;
-    return sum;
-}
-
-int64_t
 lbm_exchange_netting_given(const struct session *s, uint32_t but)
 {
     int64_t sum = 0;
@@ -137,7 +128,7 @@ lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job, c
     uint32_t host = open->host;
     const struct session *s = &job->session;
     int64_t owed = lbm_exchange_netting_owed(s, host);
-    uint64_t load = lbm_exchange_load(job);
+    uint64_t load = lbm_local_load(job);
     if (!open->numbers || !lbm_exchange_netting_possible(node, job, host))
         return MEETING_EXCHANGE;
     if (owed != -open->owed)

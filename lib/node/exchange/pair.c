@@ -36,14 +36,14 @@ stillness(const struct lbm_node *node, struct job *job)
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (job->phase != LBM_PHASE_SETTLED)
         lbm_migration_throttle_look(node, job);
-    if (lbm_exchange_load(job) > lbm_job_limit(node, entry, node->host))
+    if (lbm_local_load(job) > lbm_local_limit(node, entry, node->host))
         return 0;
     uint64_t state[] = {job->shard.version,
                         job->shard.n_out,
                         job->unfinished.n,
                         job->releasing.n,
-                        (uint64_t)lbm_exchange_netting_sum(&job->session),
-                        lbm_replication_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
+                        (uint64_t)lbm_local_netting_sum(&job->session),
+                        lbm_local_replication_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
                         lbm_migration_throttle_cooled(node, job)};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof state / sizeof *state; i++)
@@ -114,7 +114,7 @@ lbm_exchange_pair_open(struct lbm_node *node, struct job *job)
     open.job = job->id;
     open.sweep = s->sweep;
     open.colour = s->colour;
-    open.load = lbm_exchange_load(job);
+    open.load = lbm_local_load(job);
     open.counter = s->termination.counter;
     const struct way slack = lbm_exchange_round_residual(node, job, s->partner);
     open.slack_hops = slack.hops;
@@ -161,7 +161,7 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     accept.job = job->id;
     accept.sweep = s->sweep;
     accept.colour = s->colour;
-    accept.load = lbm_exchange_load(job);
+    accept.load = lbm_local_load(job);
     int settled = job->phase == LBM_PHASE_SETTLED;
     accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
     const struct way slack = lbm_exchange_round_residual(node, job, s->partner);
@@ -176,7 +176,7 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
         uint64_t given = (uint64_t)lbm_exchange_netting_given(s, s->partner),
                  promised = owed > 0 ? (uint64_t)owed : 0;
-        double over = fmax(0, (double)lbm_exchange_load(job) - lbm_job_target(node, entry, node->host));
+        double over = fmax(0, (double)lbm_local_load(job) - lbm_local_target(node, entry, node->host));
         uint64_t all = lbm_exchange_movable(
             node, job, given + promised + (uint64_t)over + 1); /* more is not asked for */
         accept.free = all > given ? all - given : 0;
@@ -205,11 +205,11 @@ void
 lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairOpen *open = message->pair_open;
-    struct job *job = lbm_job_of(node, open->job);
+    struct job *job = lbm_local_job(node, open->job);
     const uint32_t colour = lbm_exchange_round_colour(node, message->src);
     if (job == NULL || colour == LBM_NONE || colour != open->colour ||
-        !lbm_log_within_reach(node, message->src, "sweep", open->sweep, job->session.sweep, LBM_SWEEP_STEP) ||
-        !lbm_log_within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
+        !lbm_local_within_reach(node, message->src, "sweep", open->sweep, job->session.sweep, LBM_SWEEP_STEP) ||
+        !lbm_local_within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
         return;
     struct session *s = &job->session;
     if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
@@ -398,7 +398,7 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
     plan.n_take_gain = exchange->take_gain.n;
     plan.take_gain = exchange->take_gain.at;
     plan.take_reason = exchange->take_reason;
-    plan.load = lbm_exchange_load(job);
+    plan.load = lbm_local_load(job);
     int64_t owed = lbm_exchange_netting_owed(&job->session, job->session.partner);
     plan.gives = owed > 0 ? (uint64_t)owed : 0;
     plan.takes = owed < 0 ? (uint64_t)-owed : 0;
@@ -426,7 +426,7 @@ carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchang
 {
     uint32_t partner = job->session.partner;
     const struct why why = {.reason = exchange->give_reason,
-                            .share = {lbm_migration_move_share(node, job, node->host, lbm_exchange_load(job)),
+                            .share = {lbm_migration_move_share(node, job, node->host, lbm_local_load(job)),
                                       lbm_migration_move_share(node, job, partner, accept->load)},
                             .together = (uint32_t)(exchange->give.n + exchange->take.n)};
     uint64_t *give_epoch = lbm_alloc(exchange->give.n, sizeof *give_epoch);
@@ -469,7 +469,7 @@ void
 lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairAccept *accept = message->pair_accept;
-    struct job *job = lbm_job_of(node, accept->job);
+    struct job *job = lbm_local_job(node, accept->job);
     if (job == NULL || accept->band == NULL || job->phase < LBM_PHASE_BALANCING ||
         job->session.state != SESSION_OPENED || job->session.partner != message->src ||
         lbm_exchange_round_compare(&job->session, accept->sweep, accept->colour) != 0)
@@ -519,7 +519,7 @@ void
 lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairPlan *plan = message->pair_plan;
-    struct job *job = lbm_job_of(node, plan->job);
+    struct job *job = lbm_local_job(node, plan->job);
     if (job == NULL)
         return;
     struct session *s = &job->session;
@@ -550,7 +550,7 @@ lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
     const struct why why = {.reason = plan->take_reason < LBM_MOVE_REASON_COUNT
                                           ? (enum lbm_move_reason)plan->take_reason
                                           : LBM_MOVE_UNKNOWN,
-                            .share = {lbm_migration_move_share(node, job, node->host, lbm_exchange_load(job)),
+                            .share = {lbm_migration_move_share(node, job, node->host, lbm_local_load(job)),
                                       lbm_migration_move_share(node, job, message->src, plan->load)},
                             .together = (uint32_t)(plan->n_give + plan->n_take)};
     start_moving(node, job, plan->n_give, plan->give);
@@ -566,7 +566,7 @@ on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairN
 {
     struct session *s = &job->session;
     if (lbm_exchange_round_compare(s, notice->sweep, notice->colour) <= 0 ||
-        !lbm_log_within_reach(node, from, "sweep", notice->sweep, s->sweep, LBM_SWEEP_STEP))
+        !lbm_local_within_reach(node, from, "sweep", notice->sweep, s->sweep, LBM_SWEEP_STEP))
         return;
     int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
     if (is_over && s->partner == from) {
@@ -589,7 +589,7 @@ void
 lbm_exchange_on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PairNotice *notice = message->pair_notice;
-    struct job *job = lbm_job_of(node, notice->job);
+    struct job *job = lbm_local_job(node, notice->job);
     if (job == NULL || job->phase < LBM_PHASE_BALANCING)
         return;
     struct session *s = &job->session;

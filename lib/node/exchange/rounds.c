@@ -64,19 +64,6 @@ lbm_exchange_links_changed(struct lbm_node *node)
     return changed;
 }
 
-uint64_t
-lbm_exchange_load(const struct job *job)
-{
-    uint64_t leaving = 0;
-    for (size_t i = 0; i < job->releasing.n; i++) {
-        const struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
-        leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
-    }
-    int64_t owed = lbm_exchange_netting_sum(&job->session);
-    uint64_t goes = leaving + (owed > 0 ? (uint64_t)owed : 0), comes = owed < 0 ? (uint64_t)-owed : 0;
-    return job->shard.load + comes > goes ? job->shard.load + comes - goes : 0;
-}
-
 int
 lbm_exchange_spares(const struct lbm_node *node, const struct job *job)
 {
@@ -92,11 +79,11 @@ uint64_t
 lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t limit = lbm_job_limit(node, entry, host);
-    double target = lbm_job_target(node, entry, host);
+    uint64_t limit = lbm_local_limit(node, entry, host);
+    double target = lbm_local_target(node, entry, host);
     double margin =
         ((double)limit - target) * (lbm_exchange_spares(node, job) ? MARGIN_SPARING : MARGIN_QUARTERS) / 4;
-    if (!job->was_settled || margin < lbm_exchange_load_usual(node, entry))
+    if (!job->was_settled || margin < lbm_local_load_mean(node, entry))
         return limit;
     uint64_t less = limit - (uint64_t)margin;
     return load > limit || load < less ? less : load;
@@ -171,7 +158,7 @@ static uint64_t
 room_here(const struct lbm_node *node, const struct job *job)
 {
     uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    uint64_t load = lbm_exchange_load(job), limit = lbm_exchange_limit(node, job, node->host, load);
+    uint64_t load = lbm_local_load(job), limit = lbm_exchange_limit(node, job, node->host, load);
     return load + least <= limit ? limit - load : 0;
 }
 
@@ -206,7 +193,7 @@ lbm_exchange_round_begin_visit(const struct lbm_node *node, struct session *s)
 static int
 has_just_come(const struct lbm_node *node, const struct job *job)
 {
-    int comes = !job->was_settled && lbm_replication_lag(node) != 0;
+    int comes = !job->was_settled && lbm_local_replication_lag(node) != 0;
     for (size_t i = 0; !job->was_settled && i < job->unfinished.n && !comes; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->unfinished.at[i]];
         comes = vertex->stage == LBM_STAGE_OWN && !vertex->fin;
@@ -224,13 +211,13 @@ is_held_up(const struct lbm_node *node, struct job *job)
     int is_patient = node->now_us - job->session.woken_us <= HELD_UP_US;
     if (is_patient && has_just_come(node, job))
         return 1;
-    if (lbm_exchange_load(job) <= lbm_job_limit(node, entry, node->host))
+    if (lbm_local_load(job) <= lbm_local_limit(node, entry, node->host))
         return 0;
     if (lbm_migration_throttle_was_exhausted(node, job)) {
         begin_anew(node, &job->session); /* it takes its time, and gains count from the start again */
         return 1;
     }
-    return is_patient && (lbm_replication_lag(node) != 0 || node->lease.fence_us != 0);
+    return is_patient && (lbm_local_replication_lag(node) != 0 || node->lease.fence_us != 0);
 }
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
@@ -258,7 +245,7 @@ static uint32_t
 reach(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    int is_calm = job->was_settled && lbm_exchange_load(job) <= lbm_job_limit(node, entry, node->host);
+    int is_calm = job->was_settled && lbm_local_load(job) <= lbm_local_limit(node, entry, node->host);
     return is_calm && node->view.diameter > REACH_AGAIN ? REACH_AGAIN : node->view.diameter;
 }
 
@@ -344,7 +331,7 @@ is_passed_over(struct lbm_node *node, struct session *s)
 static int
 is_settled(const struct job *job, const struct session *s, uint32_t host)
 {
-    const struct pulse *pulse = lbm_job_report_known(job, host);
+    const struct pulse *pulse = lbm_local_report_known(job, host);
     const struct early_open *early = early_known(s, host);
     return (early != NULL && early->settled) || (pulse != NULL && pulse->phase == LBM_PHASE_SETTLED);
 }

@@ -10,9 +10,9 @@
 void
 lbm_exchange_settled_weigh(const struct lbm_node *node, struct job *job)
 {
-    job->weighed_load = lbm_exchange_load(job);
+    job->weighed_load = lbm_local_load(job);
     job->weighed_seen = (double)job->weighed_load + job->lag;
-    job->weighed_limit = lbm_job_limit(node, lbm_view_job(&node->view, job->id), node->host);
+    job->weighed_limit = lbm_local_limit(node, lbm_view_job(&node->view, job->id), node->host);
 }
 
 /* Take part in the session that a neighbour opens. */
@@ -56,7 +56,7 @@ static double
 little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     int is_over = job->weighed_load > job->weighed_limit, again = node->now_us >= job->overload_us;
-    double little = ((double)job->weighed_limit - lbm_job_target(node, entry, node->host)) / LITTLE_PARTS;
+    double little = ((double)job->weighed_limit - lbm_local_target(node, entry, node->host)) / LITTLE_PARTS;
     if (job->drifts)
         return little + fmin(little, NOISE_ERRORS * job->noise);
     if (!is_over)

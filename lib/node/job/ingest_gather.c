@@ -224,7 +224,7 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
 {
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     Lbm__JobPolicy policy;
-    struct job *job = lbm_job_of(node, g->job);
+    struct job *job = lbm_local_job(node, g->job);
     if (job == NULL)
         job = lbm_job_add(node, g->job);
     lbm_job_policy_put(&g->entry.policy, &policy);
@@ -291,7 +291,7 @@ lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady 
         if (node->gatherings.at[i]->job == ready->job)
             g = node->gatherings.at[i];
     if (g == NULL) {
-        const struct job *job = lbm_job_of(node, ready->job);
+        const struct job *job = lbm_local_job(node, ready->job);
         int comes = lbm_view_job(&node->view, ready->job) != NULL || (job != NULL && !job->part.is_part);
         if (!comes)
             answer(node, host, 0, ready->job,

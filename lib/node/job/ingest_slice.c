@@ -62,7 +62,7 @@ void
 lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *refusal)
 {
     if (token == 0) {
-        struct job *refused = lbm_job_of(node, job);
+        struct job *refused = lbm_local_job(node, job);
         if (refusal != NULL && refused != NULL && refused->part.is_part)
             refuse_job(node, job, refusal);
         return;
@@ -71,7 +71,7 @@ lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job, cons
         struct upload *upload = node->uploads.at[i];
         if (upload->parts == 0 || upload->token != token || upload->job != 0)
             continue;
-        if (refusal == NULL && lbm_job_of(node, job) != NULL)
+        if (refusal == NULL && lbm_local_job(node, job) != NULL)
             refusal = "this host has read that part already, and waits for the others";
         if (refusal != NULL) {
             lbm_core_reply_error(node, upload->client, upload->request, LBM_E_STATE, "%s", refusal);
@@ -90,7 +90,7 @@ lbm_job_on_slice_answer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__PartAnswer *answer = message->part_answer;
     const char *refusal = answer->refusal[0] != '\0' ? answer->refusal : NULL;
-    struct job *job = lbm_job_of(node, answer->job);
+    struct job *job = lbm_local_job(node, answer->job);
     if (answer->token != 0 || (job != NULL && job->part.home == message->src))
         lbm_job_slice_answered(node, answer->token, answer->job, refusal);
 }
@@ -230,7 +230,7 @@ lbm_job_slice_timer(struct lbm_node *node, struct job *job)
 {
     struct part *part = &job->part;
     if (job->guest != NULL && node->persisted >= job->guest_id && part->is_part)
-        lbm_job_free_guest(job); /* the store has read it */
+        lbm_local_free_guest(job); /* the store has read it */
     if (!part->is_part) {
         lbm_job_propose(node, job);
         return;
@@ -264,7 +264,7 @@ lbm_job_slice_deadline(const struct job *job)
 void
 lbm_job_slice_created(struct lbm_node *node, const Lbm__JobCreate *create)
 {
-    struct job *job = create->n_part_host != 0 ? lbm_job_of(node, create->job) : NULL;
+    struct job *job = create->n_part_host != 0 ? lbm_local_job(node, create->job) : NULL;
     for (size_t i = 0; job != NULL && i < job->shard.vertices.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         for (uint32_t k = 0; k < vertex->degree; k++) {

@@ -9,15 +9,6 @@
 #include "node/core/internal.h"
 
 struct job *
-lbm_job_of(const struct lbm_node *node, uint64_t id)
-{
-    for (size_t i = 0; i < node->jobs.n; i++)
-        if (node->jobs.at[i]->id == id)
-            return node->jobs.at[i];
-    return NULL;
-}
-
-struct job *
 lbm_job_add(struct lbm_node *node, uint64_t id)
 {
     struct job *job = lbm_alloc(1, sizeof *job);
@@ -36,23 +27,10 @@ lbm_job_add(struct lbm_node *node, uint64_t id)
     return job;
 }
 
-void
-lbm_job_free_guest(struct job *job)
-{
-    if (job->guest != NULL)
-        lbm_graph_free(job->guest);
-    free(job->guest);
-    job->guest = NULL;
-    lbm_hosts_free(&job->plan_hosts);
-    lbm_vec_free(&job->plan_ids);
-    free(job->plan_current);
-    job->plan_current = NULL;
-}
-
 static void
 job_free(struct job *job)
 {
-    lbm_job_free_guest(job);
+    lbm_local_free_guest(job);
     lbm_shard_free(&job->shard);
     lbm_vec_free(&job->region_host);
     lbm_vec_free(&job->region_weight);
@@ -137,59 +115,11 @@ lbm_job_free_all(struct lbm_node *node)
     lbm_vec_free(&node->removed);
 }
 
-const struct pulse *
-lbm_job_report_known(const struct job *job, uint32_t host)
-{
-    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
-    return at != LBM_NONE ? &job->pulses.at[at] : NULL;
-}
-
-struct pulse *
-lbm_job_report_of(struct job *job, uint32_t host)
-{
-    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
-    if (at != LBM_NONE)
-        return &job->pulses.at[at];
-    struct pulse pulse = {.host = host};
-    if (lbm_vec_reserve(&job->pulses, 1) != LBM_OK ||
-        lbm_idmap_put(&job->pulse_at, host, (uint32_t)job->pulses.n) != LBM_OK)
-        return NULL;
-    job->pulses.at[job->pulses.n++] = pulse;
-    return &job->pulses.at[job->pulses.n - 1];
-}
-
 static int
 is_home(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     return entry != NULL && entry->home == node->host;
-}
-
-double
-lbm_job_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
-{
-    double all = node->view.active_whole;
-    uint32_t number = lbm_view_number(&node->view, host);
-    return all > 0 && number != LBM_NONE
-               ? (double)lbm_exchange_load_whole(node, entry) * node->view.active_capacity.at[number] / all
-               : 0;
-}
-
-/* Of equal vertices the bound in whole ones, the target rounded up at least; else the bound, at least the
- * target and a vertex of mean weight: a host cannot know how whole vertices fit on others, and a single move
- * must fit. In other units of weight the same vertices are within it. */
-uint64_t
-lbm_job_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host)
-{
-    double target = lbm_job_target(node, entry, host);
-    uint64_t whole = lbm_exchange_load_whole(node, entry);
-    uint32_t count = lbm_exchange_load_count(node, entry);
-    int is_equal = whole == (uint64_t)entry->each_work * count || whole <= count;
-    double unit = is_equal && whole > count ? entry->each_work : 1,
-           vertex = is_equal ? 0 : (double)whole / count;
-    double slack = entry->imbalance * target > vertex ? entry->imbalance * target : vertex;
-    double bound = floor((target + slack) / unit * (1 + 1e-12)), least = ceil(target / unit * (1 - 1e-12));
-    return (uint64_t)(unit * (bound > least ? bound : least));
 }
 
 /* ---- recovery and the log's word ------------------------------------------------------------------ */
@@ -217,7 +147,7 @@ lbm_job_propose(struct lbm_node *node, struct job *job)
 {
     const struct stream *s = &node->stream;
     if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up ||
-        !lbm_replication_is_alive(node) ||
+        !lbm_local_is_alive(node) ||
         (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
         return;
     Lbm__Command *command = NULL;
@@ -244,7 +174,7 @@ lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered)
     for (size_t i = 0; i < recovered->rows.n && node->failed == LBM_OK; i++) {
         struct lbm_row *row = &recovered->rows.at[i];
         if (job == NULL || job->id != row->job)
-            job = lbm_job_of(node, row->job);
+            job = lbm_local_job(node, row->job);
         if (job == NULL) {
             lbm_core_note(node, LBM_NOTE_ERROR, "stored vertex %" PRIu32 " belongs to no stored job",
                           row->vertex);
@@ -298,7 +228,7 @@ recover_frame(struct job *job, const struct lbm_job_entry *entry)
 void
 lbm_job_created(struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    struct job *job = lbm_job_of(node, entry->job);
+    struct job *job = lbm_local_job(node, entry->job);
     int known = job != NULL;
     if (job == NULL)
         job = lbm_job_add(node, entry->job);
@@ -325,7 +255,7 @@ lbm_job_created(struct lbm_node *node, const struct lbm_job_entry *entry)
 void
 lbm_job_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why)
 {
-    struct job *job = lbm_job_of(node, create->job);
+    struct job *job = lbm_local_job(node, create->job);
     if (lbm_view_job(&node->view, create->job) != NULL)
         return; /* a repeated append of a job that was taken */
     if (job != NULL)
@@ -337,7 +267,7 @@ lbm_job_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char 
 void
 lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
 {
-    struct job *job = lbm_job_of(node, id);
+    struct job *job = lbm_local_job(node, id);
     if (job == NULL || lbm_view_job(&node->view, id) != NULL)
         return;
     if (at != 0) {
@@ -359,7 +289,7 @@ lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
 void
 lbm_job_deleted(struct lbm_node *node, uint64_t id)
 {
-    struct job *job = lbm_job_of(node, id);
+    struct job *job = lbm_local_job(node, id);
     int is_held = lbm_replication_replicas_job_deleted(node, id);
     struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
     if (job != NULL || is_held)
@@ -429,7 +359,7 @@ lbm_job_view_changed(struct lbm_node *node, int topology_changed, int all)
         if (!topology_changed)
             continue;
         if (is_touched(node, job, all))
-            lbm_mapping_ghosts_due(job, GHOSTS_ALL);
+            lbm_local_ghosts_due(job, GHOSTS_ALL);
         if (node->caught_up)
             drop_wishes(node, job);
         if (node->caught_up && job->phase >= LBM_PHASE_BALANCING)
@@ -486,7 +416,7 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
         job->ready = 0;
         job->calm = 0;
         job->sweeps = 0;
-        lbm_mapping_ghosts_due(job, GHOSTS_ALL);
+        lbm_local_ghosts_due(job, GHOSTS_ALL);
         job->checkpoint_us = node->now_us + CHECKPOINT_US;
         break;
     case LBM_PHASE_BALANCING:
@@ -521,7 +451,7 @@ lbm_job_is_ready(const struct lbm_node *node, const struct job *job)
 static enum lbm_phase
 phase_at(const struct job *job, uint32_t host)
 {
-    const struct pulse *pulse = lbm_job_report_known(job, host);
+    const struct pulse *pulse = lbm_local_report_known(job, host);
     return pulse != NULL ? pulse->phase : LBM_PHASE_SUBMITTED;
 }
 
@@ -534,7 +464,7 @@ all_ready(const struct lbm_node *node, const struct job *job)
         if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
             lbm_membership_is_left_out(node, member->host))
             continue;
-        const struct pulse *pulse = lbm_job_report_known(job, member->host);
+        const struct pulse *pulse = lbm_local_report_known(job, member->host);
         int is_there =
             pulse != NULL && (pulse->phase >= LBM_PHASE_BALANCING ||
                               (pulse->ready && (!job->outlined || pulse->frame >= job->frame_seq)));
@@ -549,7 +479,7 @@ waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 {
     if (entry->home == node->host) {
         if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up &&
-            lbm_membership_is_routable(node) && lbm_replication_takeovers_done(node))
+            lbm_membership_is_routable(node) && lbm_local_takeovers_done(node))
             lbm_job_plan_begin(node, job, entry);
         else if (job->stored == LBM_JOB_PLACED && job->phase == LBM_PHASE_SUBMITTED)
             lbm_job_enter(node, job, LBM_PHASE_PLACED); /* a home by inheritance, after a restart */
@@ -579,7 +509,7 @@ static void
 job_timer(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    if (!lbm_replication_is_alive(node))
+    if (!lbm_local_is_alive(node))
         return;
     if (entry == NULL) { /* PENDING: not in the log yet */
         lbm_job_slice_timer(node, job);
@@ -692,7 +622,7 @@ lbm_job_deadline(const struct lbm_node *node)
             job->pending != NULL && job->until_us != 0 && !job->proposed && !job->part.is_part;
         when = may_be_overdue && job->until_us < when ? job->until_us + 1 : when;
     }
-    for (size_t i = 0; i < node->jobs.n && lbm_replication_is_alive(node); i++) {
+    for (size_t i = 0; i < node->jobs.n && lbm_local_is_alive(node); i++) {
         /* only the log can wake what is not in it, unless it is a part */
         int is_logged = lbm_view_job(&node->view, node->jobs.at[i]->id) != NULL;
         int64_t own = is_logged ? job_deadline(node->jobs.at[i]) : lbm_job_slice_deadline(node->jobs.at[i]);

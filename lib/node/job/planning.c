@@ -71,7 +71,7 @@ lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_
     /* A home by inheritance, or of a guest in parts, or applications have changed the guest: what is there is
      * mapped from there. */
     if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_OUTLINE) {
-        lbm_job_free_guest(job);
+        lbm_local_free_guest(job);
         lbm_job_store_state(node, job, LBM_JOB_PLACED);
         lbm_job_enter(node, job, LBM_PHASE_PLACED);
         return;
@@ -104,7 +104,7 @@ put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm
     struct lbm_vertex *vertex = lbm_records_of(job, v);
     LBM_ASSERT(vertex != NULL);
     vertex->wish = to == node->host ? LBM_NONE : to;
-    lbm_migration_queue_changed(job);
+    lbm_local_queue_changed(job);
     vertex->anchored = anchored != NULL && anchored[v];
     memcpy(vertex->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
     for (uint32_t i = 0; i < vertex->degree; i++)
@@ -140,7 +140,7 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
 {
     struct lbm_plan *plan = event->as.planned.plan;
     struct job *removed = lbm_job_removed(node, event->as.planned.job),
-               *job = removed == NULL ? lbm_job_of(node, event->as.planned.job) : NULL;
+               *job = removed == NULL ? lbm_local_job(node, event->as.planned.job) : NULL;
     const struct lbm_job_entry *entry = job != NULL ? lbm_view_job(&node->view, job->id) : NULL;
     LBM_ASSERT(job == NULL || entry != NULL);
     if (job != NULL)
@@ -155,7 +155,7 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
         lbm_mapping_coarse_planned(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && job->shard.n_own != entry->vertices) {
         /* Vertices went another way: what is there is mapped from where it is. */
-        lbm_job_free_guest(job);
+        lbm_local_free_guest(job);
         lbm_job_store_state(node, job, LBM_JOB_PLACED);
         lbm_job_enter(node, job, LBM_PHASE_PLACED);
     } else if (job != NULL && event->as.planned.err != LBM_OK) {
@@ -172,7 +172,7 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);
-        lbm_job_free_guest(job);
+        lbm_local_free_guest(job);
         lbm_job_enter(node, job, LBM_PHASE_PLACED);
     }
     if (plan != NULL)

@@ -90,7 +90,7 @@ may_wait(const struct lbm_node *node)
     return lbm_membership_is_large(node) && !node->founder && node->caught_up && !node->diverged &&
            node->incoming == NULL && node->promotion.round == PROMOTION_NONE && node->appends.n == 0 &&
            node->operators.n == 0 && self != NULL && self->state == LBM_MEMBER_ACTIVE &&
-           self->incarnation == node->incarnation && lbm_replication_is_alive(node) && is_among_few(node);
+           self->incarnation == node->incarnation && lbm_local_is_alive(node) && is_among_few(node);
 }
 
 void
@@ -157,7 +157,7 @@ lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
 {
     if (message->body_case == LBM__PEER__BODY_LOG_ENTRIES ||
         message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT ||
-        !lbm_log_within_reach(node, message->src, "view", message->view, lbm_log_last(node), LBM_INDEX_STEP))
+        !lbm_local_within_reach(node, message->src, "view", message->view, lbm_log_last(node), LBM_INDEX_STEP))
         return;
     if (message->view > lbm_log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->founder)
         lbm_log_confirm_behind(node, message->src, message->view);

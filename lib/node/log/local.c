@@ -276,7 +276,7 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
      * is an older one, which may not even know of the term. */
     int takes_over = fetch->term <= node->term && message->src == node->founder_host;
     int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= lbm_log_last(node);
-    if (fetch->from < 1 || !lbm_log_within_reach(node, message->src, "log index", fetch->from - 1,
+    if (fetch->from < 1 || !lbm_local_within_reach(node, message->src, "log index", fetch->from - 1,
                                                  lbm_log_last(node), LBM_INDEX_STEP))
         return;
     if (node->founder)
@@ -299,9 +299,9 @@ void
 lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogEntries *entries = message->log_entries;
-    if (!lbm_log_within_reach(node, message->src, "log index", entries->last, lbm_log_last(node),
+    if (!lbm_local_within_reach(node, message->src, "log index", entries->last, lbm_log_last(node),
                               LBM_INDEX_STEP) ||
-        !lbm_log_within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
+        !lbm_local_within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
         return;
     (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
     int is_source = lbm_log_is_source(node, message->src);
@@ -381,7 +381,7 @@ lbm_log_on_result(struct lbm_node *node, const Lbm__Peer *message)
     if (!lbm_log_term_heard(node, result->term, result->leader, message->src))
         return;
     hear_clock(node, message->src, result->now_us);
-    if (!lbm_log_within_reach(node, message->src, "log index", result->last, lbm_log_last(node),
+    if (!lbm_local_within_reach(node, message->src, "log index", result->last, lbm_log_last(node),
                               LBM_INDEX_STEP))
         return;
     if (node->appends.n == 0 || node->appends.at[0].token != result->token)

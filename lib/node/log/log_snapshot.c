@@ -131,7 +131,7 @@ follow_jobs(struct lbm_node *node)
 {
     lbm_log_snapshot_drop_jobs(node);
     for (size_t i = 0; i < node->view.jobs.n; i++) {
-        const struct job *job = lbm_job_of(node, node->view.jobs.at[i].job);
+        const struct job *job = lbm_local_job(node, node->view.jobs.at[i].job);
         if (job == NULL || job->stored == LBM_JOB_PENDING)
             lbm_job_created(node, &node->view.jobs.at[i]);
     }
@@ -185,7 +185,7 @@ lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
         (node->founder && !lbm_log_confirm_takes_from(node, message->src)) ||
         (!lbm_log_is_source(node, message->src) && message->src != node->fetch_host) ||
         part->index <= lbm_log_last(node) ||
-        !lbm_log_within_reach(node, message->src, "log index", part->index, lbm_log_last(node),
+        !lbm_local_within_reach(node, message->src, "log index", part->index, lbm_log_last(node),
                               LBM_INDEX_STEP))
         return;
     if (part->offset == 0) {

@@ -97,7 +97,7 @@ int
 lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from)
 {
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
-        !lbm_log_within_reach(node, from, "term", term, node->term, LBM_TERM_STEP))
+        !lbm_local_within_reach(node, from, "term", term, node->term, LBM_TERM_STEP))
         return 0;
     if (term > node->term && leader == node->host)
         lead_again(node, term);
@@ -280,7 +280,7 @@ may_lead(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return self != NULL && lbm_view_takes_part(self) && self->state != LBM_MEMBER_DRAINING &&
-           lbm_replication_is_alive(node);
+           lbm_local_is_alive(node);
 }
 
 void
@@ -340,8 +340,8 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPosition *position = message->log_position;
     struct promotion *p = &node->promotion;
-    if (!lbm_log_within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
-        !lbm_log_within_reach(node, message->src, "log index", position->last, lbm_log_last(node),
+    if (!lbm_local_within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
+        !lbm_local_within_reach(node, message->src, "log index", position->last, lbm_log_last(node),
                               LBM_INDEX_STEP))
         return;
     if (p->round == PROMOTION_CONFIRM) {
@@ -436,7 +436,7 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogPoll *poll = message->log_poll;
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
-        !lbm_log_within_reach(node, message->src, "term", poll->term, node->term, LBM_TERM_STEP))
+        !lbm_local_within_reach(node, message->src, "term", poll->term, node->term, LBM_TERM_STEP))
         return;
     lbm_log_store_deferred(node); /* what this host says it has */
     int is_member = lbm_view_member(&node->view, message->src) != NULL;

@@ -95,7 +95,7 @@ lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct 
     if (err == LBM_E_NOMEM)
         lbm_core_fail(node, err);
     if (is_over)
-        lbm_job_free_guest(job);
+        lbm_local_free_guest(job);
     else
         lbm_mapping_coarse_end(job);
 }

@@ -106,7 +106,7 @@ void
 lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlineAsk *ask = message->outline_ask;
-    struct job *job = lbm_job_of(node, ask->job);
+    struct job *job = lbm_local_job(node, ask->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, ask->job);
     if (job == NULL || entry == NULL || entry->home != message->src ||
         (job->phase != LBM_PHASE_MAPPING && !job->was_settled))
@@ -155,7 +155,7 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
             follow_row(job, vertex, node->host, host[cluster],
                        position != NULL ? &position[(size_t)cluster * job->shard.m] : NULL);
     }
-    lbm_migration_queue_changed(job);
+    lbm_local_queue_changed(job);
     lbm_vec_free(&o->vertex);
     lbm_vec_free(&o->cluster);
     job->outlined = 1;
@@ -163,14 +163,14 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
     job->ready = 0;
     job->sweeps = 0;
     job->tick_us = node->ping_us = node->now_us;
-    lbm_mapping_ghosts_due(job, GHOSTS_ALL);
+    lbm_local_ghosts_due(job, GHOSTS_ALL);
 }
 
 void
 lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlinePlan *plan = message->outline_plan;
-    struct job *job = lbm_job_of(node, plan->job);
+    struct job *job = lbm_local_job(node, plan->job);
     if (job == NULL || job->outline.round != plan->round ||
         (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
         return;
@@ -217,7 +217,7 @@ void
 lbm_mapping_on_coarse_slice(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlinePart *piece = message->outline_part;
-    struct job *job = lbm_job_of(node, piece->job);
+    struct job *job = lbm_local_job(node, piece->job);
     if (job == NULL || job->outline.state != OUTLINE_ASKED || job->outline.round != piece->round)
         return;
     for (size_t i = 0; i < job->outline.parts.n; i++) {
@@ -239,7 +239,7 @@ void
 lbm_mapping_coarse_end(struct job *job)
 {
     if (!job->planning)
-        lbm_job_free_guest(job);
+        lbm_local_free_guest(job);
     lbm_mapping_coarse_free(&job->outline);
     job->outline.state = OUTLINE_OVER;
 }
@@ -262,14 +262,14 @@ void
 lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = node->view.hosts.n;
-    double n = lbm_exchange_load_count(node, entry),
+    double n = lbm_local_load_count(node, entry),
            want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
     want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_START), n / 2);
     if (n_hosts < 2 || want < 1) {
         lbm_mapping_coarse_end(job);
         return;
     }
-    double heavy = ceil(WORK_RATIO * (double)lbm_exchange_load_whole(node, entry) / want);
+    double heavy = ceil(WORK_RATIO * (double)lbm_local_load_whole(node, entry) / want);
     uint32_t work_max = heavy < LBM_WEIGHT_MAX ? (uint32_t)heavy : LBM_WEIGHT_MAX;
     job->outline.state = OUTLINE_ASKED;
     job->outline.round = lbm_rng_next(&node->rng) | 1;
@@ -460,7 +460,7 @@ spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     }
     for (uint32_t c = 0; c < n; c++)
         host[c] = job->plan_ids.at[plan->part[c]];
-    if (n != 0 && n == lbm_exchange_load_count(node, entry))
+    if (n != 0 && n == lbm_local_load_count(node, entry))
         job->whole = lbm_graph_total_work(job->guest);
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct outline_part *part = &o->parts.at[i];

@@ -36,9 +36,9 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
     uint64_t excess = 0;
     for (size_t i = 0; i < node->view.active.n; i++) {
         uint32_t host = node->view.active.at[i];
-        const struct pulse *pulse = lbm_job_report_known(job, host);
-        uint64_t load = host == node->host ? lbm_exchange_load(job) : pulse != NULL ? pulse->load : 0;
-        uint64_t limit = lbm_job_limit(node, entry, host);
+        const struct pulse *pulse = lbm_local_report_known(job, host);
+        uint64_t load = host == node->host ? lbm_local_load(job) : pulse != NULL ? pulse->load : 0;
+        uint64_t limit = lbm_local_limit(node, entry, host);
         excess += load > limit ? load - limit : 0;
     }
     return excess;
@@ -57,7 +57,7 @@ home_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
 static int
 may_be_planned(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
-    uint32_t n_hosts = (uint32_t)node->view.active.n, n = lbm_exchange_load_count(node, entry);
+    uint32_t n_hosts = (uint32_t)node->view.active.n, n = lbm_local_load_count(node, entry);
     return job->drifts && job->level.state == LEVEL_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
            n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && lbm_membership_is_routable(node) &&
            home_is_near(node, entry) && lbm_migration_throttle_price(node, job, 1) <= 0;
@@ -69,7 +69,7 @@ static void
 look_here(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
-    uint64_t load = lbm_exchange_load(job), limit = lbm_job_limit(node, entry, node->host);
+    uint64_t load = lbm_local_load(job), limit = lbm_local_limit(node, entry, node->host);
     if (load <= limit) {
         o->over_us = 0;
     } else if (o->over_us == 0 || load - limit > 2 * o->over) {
@@ -91,7 +91,7 @@ lbm_mapping_remap_look(struct lbm_node *node, struct job *job)
     else
         o->over_us = 0;
     if (!is_possible ||
-        excess_of_all(node, job, entry) * EXCESS_PARTS < lbm_exchange_load_whole(node, entry)) {
+        excess_of_all(node, job, entry) * EXCESS_PARTS < lbm_local_load_whole(node, entry)) {
         o->due_us = 0;
         o->is_spent = 0;
     } else if (o->due_us == 0) {
@@ -165,7 +165,7 @@ lbm_mapping_remap_follow(struct lbm_node *node, struct job *job, size_t n, const
         vertex->wish = host[cluster];
         o->follows = 1;
     }
-    lbm_migration_queue_changed(job);
+    lbm_local_queue_changed(job);
     lbm_vec_free(&o->vertex);
     lbm_vec_free(&o->cluster);
     o->is_spent = 1;
@@ -179,7 +179,7 @@ forget_wishes(struct job *job)
     for (size_t i = 0; i < job->shard.vertices.n; i++)
         if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
             job->shard.vertices.at[i].wish = LBM_NONE;
-    lbm_migration_queue_changed(job);
+    lbm_local_queue_changed(job);
 }
 
 void

@@ -263,12 +263,6 @@ ghosts_send(struct lbm_node *node, struct job *job)
     all_is_told(shard);
 }
 
-void
-lbm_mapping_ghosts_due(struct job *job, enum ghosts_due what)
-{
-    job->ghosts_due = what > job->ghosts_due ? what : job->ghosts_due;
-}
-
 /* Ghosts go by a patch that is made anew after every change of owners: a large one less often. Where most
  * edges lead elsewhere there are many to tell, and hosts that told them as often as they can would do nothing
  * else. */
@@ -301,7 +295,7 @@ void
 lbm_mapping_on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Ghosts *ghosts = message->ghosts;
-    struct job *job = lbm_job_of(node, ghosts->job);
+    struct job *job = lbm_local_job(node, ghosts->job);
     if (job == NULL || ghosts->n_position != ghosts->n_vertex * job->shard.m)
         return;
     struct owners gone = {0};
@@ -312,7 +306,7 @@ lbm_mapping_on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
         if (is_epoch_within_reach(node, message->src, job, ghosts->epoch[i]) &&
             lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
-            lbm_mapping_ghosts_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
+            lbm_local_ghosts_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
         const struct asker asker = {.vertex = ghosts->toward[i], .host = message->src};
         if (toward == NULL)
             add_owner(node, &gone, ghosts->toward[i], 0, LBM_NONE);
@@ -350,7 +344,7 @@ void
 lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Moved *moved = message->moved;
-    struct job *job = lbm_job_of(node, moved->job);
+    struct job *job = lbm_local_job(node, moved->job);
     LBM_VEC(uint32_t) lost = {0};
     for (size_t i = 0; job != NULL && i < moved->n_vertex; i++) {
         const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, moved->vertex[i]);
@@ -361,7 +355,7 @@ lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message)
         } else if (is_epoch_within_reach(node, message->src, job, moved->epoch[i]) &&
                    lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0,
                                    NULL)) {
-            lbm_mapping_ghosts_due(job, GHOSTS_CHANGES);
+            lbm_local_ghosts_due(job, GHOSTS_CHANGES);
         }
     }
     if (job != NULL && node->failed == LBM_OK)
@@ -373,7 +367,7 @@ void
 lbm_mapping_on_where(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Where *where = message->where;
-    struct job *job = lbm_job_of(node, where->job);
+    struct job *job = lbm_local_job(node, where->job);
     struct owners here = {0};
     for (size_t i = 0; job != NULL && i < where->n_vertex; i++) {
         const struct lbm_vertex *own = lbm_records_of(job, where->vertex[i]);

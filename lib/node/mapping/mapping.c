@@ -105,10 +105,10 @@ follow_regions(struct lbm_node *node, struct job *job, double hysteresis)
                                                      : lbm_records_of(job, job->told.vertex.at[i]);
         if (vertex == NULL || vertex->stage != LBM_STAGE_OWN)
             continue;
-        lbm_mapping_normalization_place(job, job->frame_fixed ? &patch->x[i * m] : &job->told.x.at[i * m], x);
+        lbm_local_place(job, job->frame_fixed ? &patch->x[i * m] : &job->told.x.at[i * m], x);
         away += follow_region(node, vertex, &regions, x, least) != 0;
     }
-    lbm_migration_queue_changed(job);
+    lbm_local_queue_changed(job);
     free(weight);
     return away;
 }
@@ -155,7 +155,7 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     if (node->failed != LBM_OK)
         return;
     if (job->ghosts_largest > 0.1 * calm)
-        lbm_mapping_ghosts_due(job, GHOSTS_ALL);
+        lbm_local_ghosts_due(job, GHOSTS_ALL);
     int is_spent = job->sweeps >= sweeps_max(job, entry);
     int at_rest = job->largest <= calm || is_spent;
     uint32_t waiting = 0;

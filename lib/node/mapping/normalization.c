@@ -33,12 +33,6 @@ is_sampled(const struct lbm_job_entry *entry, uint32_t n_hosts, uint32_t vertex)
     return (double)(vertex * UINT32_C(2654435769)) < part * 4294967296.0;
 }
 
-void
-lbm_mapping_normalization_place(const struct job *job, const double *raw, double *x)
-{
-    lbm_affine_apply(&job->frame, raw, x);
-}
-
 /* ---- weights of regions -------------------------------------------------------------------------------- */
 
 static double
@@ -86,7 +80,7 @@ join_samples(const struct job *job, struct sample *all)
             lbm_vec_reserve(&all->work, part->n_sample) != LBM_OK)
             return LBM_E_NOMEM;
         for (uint32_t k = 0; k < part->n_sample; k++, all->x.n += m) {
-            lbm_mapping_normalization_place(job, &part->sample[(size_t)k * m], &all->x.at[all->x.n]);
+            lbm_local_place(job, &part->sample[(size_t)k * m], &all->x.at[all->x.n]);
             all->work.at[all->work.n++] = part->sample_work[k];
         }
     }
@@ -143,7 +137,7 @@ weigh_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entry
         due == NULL || room == NULL || weight == NULL || id == NULL ? LBM_E_NOMEM : join_samples(job, &all);
     for (uint32_t p = 0; err == LBM_OK && p < h->n; p++) {
         id[p] = lbm_view_host(&node->view, p);
-        due[p] = fmax(lbm_job_target(node, entry, id[p]), 1);
+        due[p] = fmax(lbm_local_target(node, entry, id[p]), 1);
     }
     if (err == LBM_OK)
         err = balance(h, &all, due, room, weight);
@@ -183,8 +177,8 @@ renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     for (size_t i = 0; i < job->moments.n; i++)
         if (job->moments.at[i].is_new)
             lbm_moments_add(&all, &job->moments.at[i].moments);
-    if (fabs(all.work - (double)lbm_exchange_load_whole(node, entry)) >
-        0.02 * (double)lbm_exchange_load_whole(node, entry))
+    if (fabs(all.work - (double)lbm_local_load_whole(node, entry)) >
+        0.02 * (double)lbm_local_load_whole(node, entry))
         return; /* vertices under way are counted nowhere or twice */
     struct lbm_affine frame;
     if (lbm_moments_whiten(&all, job->shard.m, &frame) != LBM_OK)
@@ -314,7 +308,7 @@ void
 lbm_mapping_on_stats(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Stats *stats = message->stats;
-    struct job *job = lbm_job_of(node, stats->job);
+    struct job *job = lbm_local_job(node, stats->job);
     unsigned m = job != NULL ? job->shard.m : 0;
     if (job == NULL || job->phase > LBM_PHASE_MAPPING || stats->n_moments != 1 + m + m * (m + 1) / 2 ||
         stats->n_sample != stats->n_sample_work * m)
@@ -389,12 +383,12 @@ void
 lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Frame *frame = message->frame;
-    struct job *job = lbm_job_of(node, frame->job);
+    struct job *job = lbm_local_job(node, frame->job);
     unsigned m = job != NULL ? job->shard.m : 0;
     if (job == NULL || frame->seq <= job->frame_seq || frame->n_affine != m * m + 2 * m ||
         (frame->outlined && lbm_mapping_coarse_awaits_plan(node, job)))
         return;
-    if (!lbm_log_within_reach(node, message->src, "frame", frame->seq, job->frame_seq, LBM_SWEEP_STEP))
+    if (!lbm_local_within_reach(node, message->src, "frame", frame->seq, job->frame_seq, LBM_SWEEP_STEP))
         return;
     job->frame_seq = frame->seq;
     job->frame_fixed = frame->fixed != 0;

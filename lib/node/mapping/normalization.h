@@ -15,7 +15,6 @@ struct lbm_job_entry;
 struct job;
 
 /* Position of a vertex in Omega. In: raw [m]. Out: x [m] */
-void lbm_mapping_normalization_place(const struct job *job, const double *raw, double *x);
 
 /* Power weights of regions [hosts of the view], squared length units of Omega, by the numbers of hosts; the
  * caller frees. NULL: memory, and the node has failed. */

@@ -35,7 +35,7 @@ lbm_membership_on_capacity(struct lbm_node *node, double left)
     struct measured *m = &node->measured;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     m->left = m->left > 0 ? m->left + (left - m->left) / MEAN_OF : left;
-    if (!lbm_replication_is_alive(node) || self == NULL || self->incarnation != node->incarnation ||
+    if (!lbm_local_is_alive(node) || self == NULL || self->incarnation != node->incarnation ||
         self->state != LBM_MEMBER_ACTIVE)
         return;
     double capacity = node->capacity * (m->left >= whole ? 1 : m->left);

@@ -123,7 +123,7 @@ drain_job(struct lbm_node *node, struct job *job)
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++)
         if (*wish_of(shard, row) == LBM_NONE)
             *wish_of(shard, row) = nearest_active(node);
-    lbm_migration_queue_changed(job);
+    lbm_local_queue_changed(job);
     free(rows);
     free(is_next);
 }
@@ -163,7 +163,7 @@ static int
 wants_other_buddy(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || !lbm_replication_is_alive(node) || !node->caught_up || !node->stream.compared)
+    if (self == NULL || !lbm_local_is_alive(node) || !node->caught_up || !node->stream.compared)
         return 0;
     const struct lbm_member *buddy = lbm_view_member(&node->view, self->buddy);
     return buddy != NULL && buddy->state == LBM_MEMBER_DRAINING &&
@@ -193,7 +193,7 @@ lbm_membership_drain_timer(struct lbm_node *node)
     if (wants_other_buddy(node))
         change_buddy(node);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !lbm_replication_is_alive(node) ||
+    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !lbm_local_is_alive(node) ||
         !node->caught_up || node->now_us < node->drain_us)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
@@ -214,7 +214,7 @@ lbm_membership_drain_timer(struct lbm_node *node)
         }
     }
     if (is_needed || !is_empty(node) || !wards_are_well(node) ||
-        (!lbm_replication_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
+        (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
         !lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
@@ -232,7 +232,7 @@ int64_t
 lbm_membership_drain_deadline(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && lbm_replication_is_alive(node) &&
+    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && lbm_local_is_alive(node) &&
                  node->caught_up;
     int64_t when = drains ? node->drain_us : INT64_MAX;
     return wants_other_buddy(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when

@@ -289,7 +289,7 @@ lbm_membership_detector_timer(struct lbm_node *node)
         node->health--;
         node->health_us = node->now_us + HEALTH_STEP_US;
     }
-    if (!lbm_replication_is_alive(node) || !node->caught_up)
+    if (!lbm_local_is_alive(node) || !node->caught_up)
         return;
     size_t watched = 0, suspected = 0;
     for (size_t i = 0; i < node->watched.n; i++) {

@@ -383,7 +383,7 @@ send_pings(struct lbm_node *node)
         if (peer != NULL && peer->suspect_us != 0)
             suspect[ping.n_suspect++] = peer->host;
     }
-    ping.lag = lbm_replication_lag(node);
+    ping.lag = lbm_local_replication_lag(node);
     ping.stuck = lbm_membership_is_stuck(node) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
@@ -424,8 +424,8 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
     lbm_membership_suspicion_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
     for (size_t i = 0; i < message->ping->n_jobs; i++) {
         const Lbm__JobPulse *heard = message->ping->jobs[i];
-        struct job *job = lbm_job_of(node, heard->job);
-        struct pulse *pulse = job != NULL ? lbm_job_report_of(job, message->src) : NULL;
+        struct job *job = lbm_local_job(node, heard->job);
+        struct pulse *pulse = job != NULL ? lbm_local_report_of(job, message->src) : NULL;
         peer->vertices += heard->vertices;
         if (job != NULL && heard->epoch_top > job->shard.epoch_top)
             job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
@@ -481,5 +481,5 @@ lbm_membership_connected(struct lbm_node *node, uint32_t host)
     }
     lbm_replication_connected(node, host);
     for (size_t i = 0; i < node->jobs.n; i++)
-        lbm_mapping_ghosts_due(node->jobs.at[i], GHOSTS_ALL);
+        lbm_local_ghosts_due(node->jobs.at[i], GHOSTS_ALL);
 }

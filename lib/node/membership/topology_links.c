@@ -300,7 +300,7 @@ lbm_membership_network_timer(struct lbm_node *node)
 {
     struct network *network = &node->network;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (!lbm_membership_network_gives_links(node) || !lbm_replication_is_alive(node) || !node->caught_up ||
+    if (!lbm_membership_network_gives_links(node) || !lbm_local_is_alive(node) || !node->caught_up ||
         node->appends.n != 0 || node->log_waits.n != 0 || node->held != 0 || self == NULL ||
         self->incarnation != node->incarnation ||
         (self->state != LBM_MEMBER_ACTIVE && self->state != LBM_MEMBER_JOINING))

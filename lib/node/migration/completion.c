@@ -14,7 +14,7 @@ int
 lbm_migration_is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex, uint64_t epoch)
 {
     const struct lbm_vertex *own = lbm_records_of(job, vertex);
-    if (!lbm_replication_takeovers_done(node) && !LBM_BUG(FIN_BEFORE_ADOPTION))
+    if (!lbm_local_takeovers_done(node) && !LBM_BUG(FIN_BEFORE_ADOPTION))
         return 0; /* it may inherit an offer */
     if (own == NULL)
         return 1;
@@ -33,7 +33,7 @@ lbm_migration_completion_source(const struct lbm_node *node, const struct lbm_ve
     *known = lbm_view_heir(&node->view, vertex->source, vertex->source_incarnation, &source, &incarnation);
     if (!*known || source != node->host)
         return *known ? source : LBM_NONE;
-    *known = lbm_replication_takeovers_done(node); /* this host's own record has been merged with the offer */
+    *known = lbm_local_takeovers_done(node); /* this host's own record has been merged with the offer */
     return LBM_NONE;
 }
 
@@ -66,27 +66,12 @@ ask_again(struct lbm_node *node, struct job *job)
     job->finish_us = kept != 0 ? node->now_us + FIN_RETRY_US : INT64_MAX;
 }
 
-/* So many finished records are more than have to stay for long. */
-static size_t
-excess(const struct job *job)
-{
-    size_t few = job->shard.n_own / 4 + TOMBSTONES_FEW;
-    return job->tombstones.n > few ? job->tombstones.n - few : 0;
-}
-
-int64_t
-lbm_migration_completion_timeout_us(const struct lbm_node *node, const struct job *job)
-{
-    return excess(job) != 0 && node->tombstone_us > TOMBSTONE_LEAST_US ? TOMBSTONE_LEAST_US
-                                                                       : node->tombstone_us;
-}
-
 /* Remove what is finished, FORGET_MAX at a time: the rest of a long list is not even looked at. */
 static void
 collect(struct lbm_node *node, struct job *job)
 {
-    const int64_t least_us = lbm_migration_completion_timeout_us(node, job);
-    const size_t n = job->tombstones.n, too_many = excess(job); /* the oldest of them come first */
+    const int64_t least_us = lbm_records_completion_timeout_us(node, job);
+    const size_t n = job->tombstones.n, too_many = lbm_records_excess(job); /* the oldest of them come first */
     size_t i, kept = 0, gone = 0;
     for (i = 0; i < n && gone < FORGET_MAX && node->failed == LBM_OK; i++) {
         uint32_t slot = job->tombstones.at[i];
@@ -107,7 +92,7 @@ collect(struct lbm_node *node, struct job *job)
         job->tombstones.at[kept++] = job->tombstones.at[i];
     job->tombstones.n = kept;
     int64_t again_us =
-        gone == FORGET_MAX ? FORGET_AGAIN_US : lbm_migration_completion_timeout_us(node, job) / 4;
+        gone == FORGET_MAX ? FORGET_AGAIN_US : lbm_records_completion_timeout_us(node, job) / 4;
     job->collect_us = kept != 0 ? node->now_us + again_us : INT64_MAX;
 }
 
@@ -124,7 +109,7 @@ void
 lbm_migration_on_fin(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Fin *fin = message->fin;
-    struct job *job = lbm_job_of(node, fin->job);
+    struct job *job = lbm_local_job(node, fin->job);
     if (node->view.index < message->view && !LBM_BUG(FIN_OF_NEWER_VIEW))
         return; /* who speaks for the source may have changed: it is asked again later */
     for (size_t i = 0; job != NULL && i < fin->n_vertex; i++) {

@@ -154,7 +154,7 @@ lbm_migration_flush(struct lbm_node *node)
         node->due.n = kept;
         if (node->failed != LBM_OK)
             break;
-        struct job *job = lbm_job_of(node, first.job);
+        struct job *job = lbm_local_job(node, first.job);
         if (first.kind == DUE_OFFER && job != NULL)
             send_offers(node, job, batch.at, batch.n);
         for (size_t at = 0; first.kind != DUE_OFFER && at < batch.n; at += LBM_BATCH_VERTICES_MAX)
@@ -242,7 +242,7 @@ offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
         }
     }
     if (to == node->host) {
-        if (lbm_replication_takeovers_done(node) || LBM_BUG(INHERIT_BEFORE_MERGE))
+        if (lbm_local_takeovers_done(node) || LBM_BUG(INHERIT_BEFORE_MERGE))
             take_back(node, job, vertex, LBM_TRANSITION_INHERIT);
         return;
     }
@@ -296,7 +296,7 @@ void
 lbm_migration_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     if (vertex->n_news != 0)
-        lbm_application_edges_soon(node, job);
+        lbm_local_edges_soon(node, job);
     switch (vertex->stage) {
     case LBM_STAGE_OWN:
     case LBM_STAGE_REF:
@@ -351,7 +351,7 @@ void
 lbm_migration_on_answer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Answer *answer = message->answer;
-    struct job *job = lbm_job_of(node, answer->job);
+    struct job *job = lbm_local_job(node, answer->job);
     if (job == NULL || node->view.index < message->view)
         return; /* it comes again */
     for (size_t i = 0; i < answer->n_vertex && node->failed == LBM_OK; i++) {
@@ -471,7 +471,7 @@ is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 {
     return !message->offer->retargeted ||
            (node->view.index >= message->view &&
-            (lbm_replication_takeovers_done(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
+            (lbm_local_takeovers_done(node) || LBM_BUG(RETARGETED_TOO_EARLY)) &&
             (!may_leave(node) || LBM_BUG(TAKE_WHILE_LEAVING)));
 }
 
@@ -491,7 +491,7 @@ lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Offer *offer = message->offer;
     const Lbm__Records *r = offer->records;
-    struct job *job = lbm_job_of(node, offer->job);
+    struct job *job = lbm_local_job(node, offer->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, offer->job);
     if (job == NULL || entry == NULL || !fits_guest(entry, r, job->shard.m) || !is_ready_for(node, message))
         return; /* not known yet: the offer comes again */

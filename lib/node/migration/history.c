@@ -94,7 +94,7 @@ double
 lbm_migration_move_share(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double target = entry != NULL ? lbm_job_target(node, entry, host) : 0;
+    double target = entry != NULL ? lbm_local_target(node, entry, host) : 0;
     return target > 0 ? (double)load / target : -1;
 }
 
@@ -260,7 +260,7 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    const struct pulse *pulse = lbm_job_report_known(job, to);
+    const struct pulse *pulse = lbm_local_report_known(job, to);
     struct why why = {.reason = LBM_MOVE_PLAN, .share = {-1, -1}};
     if (job->level.state == LEVEL_TRANSFER)
         why.reason = LBM_MOVE_LEVEL;
@@ -274,7 +274,7 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
         why.reason = LBM_MOVE_REGION;
     if (why.reason == LBM_MOVE_LEVEL)
         why.gain_is_known = gain_by_itself(node, job, vertex, to, &why.gain);
-    why.share[0] = lbm_migration_move_share(node, job, node->host, lbm_exchange_load(job));
+    why.share[0] = lbm_migration_move_share(node, job, node->host, lbm_local_load(job));
     if (pulse != NULL && pulse->heard_us != 0)
         why.share[1] = lbm_migration_move_share(node, job, to, pulse->load);
     return why;

@@ -45,7 +45,7 @@ lbm_migration_pinned_timer(struct lbm_node *node, struct job *job)
         waits = 1;
         if (vertex->stage == LBM_STAGE_OWN && vertex->wish != vertex->pin) {
             vertex->wish = vertex->pin;
-            lbm_migration_queue_changed(job);
+            lbm_local_queue_changed(job);
         }
     }
     uint32_t left = waits ? lbm_migration_queue_pump(node, job) : 0;

@@ -93,12 +93,6 @@ list_wishes(struct lbm_node *node, struct job *job)
 }
 
 void
-lbm_migration_queue_changed(struct job *job)
-{
-    job->wishes.are_listed = 0;
-}
-
-void
 lbm_migration_queue_answered(struct job *job, const struct lbm_vertex *vertex)
 {
     struct wish_list *list = list_of(&job->wishes, vertex->peer);

@@ -99,7 +99,7 @@ order_rows(const struct lbm_node *node, const struct job *job, uint32_t host, ui
             order[n++] = r;
         }
     if (n == 0 && patch->g.n != 0) {
-        uint32_t first = lbm_exchange_nearest_row(node, job, lbm_view_number(&node->view, host));
+        uint32_t first = lbm_local_nearest_row(node, job, lbm_view_number(&node->view, host));
         seen[first] = 1;
         order[n++] = first;
     }
@@ -140,7 +140,7 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
         if (!may_go(node, vertex) || 2 * left <= vertex->work)
             continue;
         vertex->wish = host;
-        lbm_migration_queue_changed(job);
+        lbm_local_queue_changed(job);
         left -= vertex->work;
     }
     free(seen);
@@ -366,7 +366,7 @@ void
 lbm_migration_on_transfer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Transfer *heard = message->transfer;
-    struct job *job = lbm_job_of(node, heard->job);
+    struct job *job = lbm_local_job(node, heard->job);
     if (job == NULL || job->level.run.topology != heard->topology ||
         job->level.run.policy_view != heard->policy_view)
         return;

@@ -52,7 +52,7 @@ gates_of(const struct lbm_node *node, const struct job *job)
 void
 lbm_migration_throttle_changed(struct lbm_node *node, const Lbm__JobSet *set)
 {
-    struct job *job = lbm_job_of(node, set->job);
+    struct job *job = lbm_local_job(node, set->job);
     if (set->gates != NULL && job != NULL && !node->starting && job->phase == LBM_PHASE_SETTLED)
         lbm_job_enter(node, job, LBM_PHASE_BALANCING); /* what did not pay may do so now */
 }

@@ -24,7 +24,7 @@ lbm_records_moved_to(const struct lbm_node *node, const struct lbm_vertex *verte
 int
 lbm_records_is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return lbm_replication_is_alone(node) || vertex->seq <= node->stream.acked;
+    return lbm_local_is_alone(node) || vertex->seq <= node->stream.acked;
 }
 
 /* What a vertex costs is no reason to keep it: the record that says OUT tells it too, and nothing is offered
@@ -55,7 +55,7 @@ lbm_records_list(struct lbm_node *node, struct job *job, uint32_t slot)
 {
     struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
     if (vertex->stage == LBM_STAGE_OWN && vertex->wish != LBM_NONE)
-        lbm_migration_queue_changed(job);
+        lbm_local_queue_changed(job);
     if (vertex->stage == LBM_STAGE_OUT) {
         list(node, &job->out, slot);
         job->offers_us = node->now_us;
@@ -71,11 +71,11 @@ lbm_records_list(struct lbm_node *node, struct job *job, uint32_t slot)
         if (!vertex->news_listed)
             list(node, &job->news, slot);
         vertex->news_listed = 1;
-        lbm_application_edges_soon(node, job);
+        lbm_local_edges_soon(node, job);
     }
     if (is_tombstone(vertex)) {
         list(node, &job->tombstones, slot);
-        int64_t collect_us = node->now_us + lbm_migration_completion_timeout_us(node, job);
+        int64_t collect_us = node->now_us + lbm_records_completion_timeout_us(node, job);
         job->collect_us = collect_us < job->collect_us ? collect_us : job->collect_us;
     }
 }
@@ -92,10 +92,10 @@ store(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint64_
 {
     vertex->seq = seq;
     lbm_replication_push(node, vertex->seq, job->id, vertex->id);
-    lbm_core_persist_vertex(node, job, vertex);
+    lbm_records_persist_vertex(node, job, vertex);
     lbm_records_list(node, job, (uint32_t)(vertex - job->shard.vertices.at));
     vertex->untold = 1;
-    lbm_mapping_ghosts_due(job, GHOSTS_CHANGES);
+    lbm_local_ghosts_due(job, GHOSTS_CHANGES);
 }
 
 static void
@@ -240,4 +240,30 @@ lbm_records_drop_job(struct lbm_node *node, uint64_t job)
     op.as.gone.seq = ++node->stream.seq;
     lbm_core_persist(node, op);
     lbm_replication_push(node, node->stream.seq, job, LBM_NONE);
+}
+
+void
+lbm_records_persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
+{
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW, .job = job->id};
+    enum lbm_err err = lbm_shard_row(&job->shard, job->id, vertex, &op.as.row);
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+    else
+        lbm_core_persist(node, op);
+}
+
+/* So many finished records are more than have to stay for long. */
+size_t
+lbm_records_excess(const struct job *job)
+{
+    size_t few = job->shard.n_own / 4 + TOMBSTONES_FEW;
+    return job->tombstones.n > few ? job->tombstones.n - few : 0;
+}
+
+int64_t
+lbm_records_completion_timeout_us(const struct lbm_node *node, const struct job *job)
+{
+    return lbm_records_excess(job) != 0 && node->tombstone_us > TOMBSTONE_LEAST_US ? TOMBSTONE_LEAST_US
+                                                                       : node->tombstone_us;
 }

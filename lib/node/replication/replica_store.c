@@ -211,7 +211,7 @@ static const struct lbm_member *
 ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
 {
     const struct lbm_member *owner = lbm_view_member(&node->view, message->src);
-    if (owner == NULL || owner->incarnation != message->src_incarnation || !lbm_replication_is_alive(node))
+    if (owner == NULL || owner->incarnation != message->src_incarnation || !lbm_local_is_alive(node))
         return NULL;
     if (!lbm_view_takes_part(owner))
         return message->body_case == LBM__PEER__BODY_REPL && LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;

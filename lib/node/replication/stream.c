@@ -26,21 +26,6 @@ lbm_replication_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
-/* A host that has not heard the log's end may have been given a buddy that it does not know of. */
-int
-lbm_replication_is_alone(const struct lbm_node *node)
-{
-    const struct lbm_member *self = self_of(node);
-    return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
-           self->buddy == LBM_NONE && node->stream.buddy == LBM_NONE;
-}
-
-uint64_t
-lbm_replication_lag(const struct lbm_node *node)
-{
-    return node->stream.buddy == LBM_NONE ? 0 : node->stream.changes.n - node->stream.head;
-}
-
 static int
 by_seq(const void *a, const void *b)
 {
@@ -82,7 +67,7 @@ gather(struct lbm_node *node)
 static struct lbm_vertex *
 vertex_of(const struct lbm_node *node, const struct change *change, struct job **job)
 {
-    *job = lbm_job_of(node, change->job);
+    *job = lbm_local_job(node, change->job);
     if (*job == NULL || change->vertex == LBM_NONE)
         return NULL;
     return lbm_shard_vertex(&(*job)->shard, change->vertex);
@@ -283,7 +268,7 @@ static void
 heard_position(struct lbm_node *node, uint64_t seq)
 {
     struct stream *s = &node->stream;
-    if (!lbm_log_within_reach(node, s->buddy, "position", seq, s->seq, LBM_POSITION_STEP))
+    if (!lbm_local_within_reach(node, s->buddy, "position", seq, s->seq, LBM_POSITION_STEP))
         return;
     if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
         s->rolled_back = 1;
@@ -320,18 +305,9 @@ lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
 int64_t
 lbm_replication_lease_end(const struct lbm_node *node)
 {
-    int64_t until_us = lbm_replication_is_alone(node) ? INT64_MAX : node->lease.until_us;
+    int64_t until_us = lbm_local_is_alone(node) ? INT64_MAX : node->lease.until_us;
     until_us = until_us > node->lease.old_us ? until_us : node->lease.old_us;
     return until_us > node->lease.fence_us ? until_us : node->lease.fence_us;
-}
-
-int
-lbm_replication_lease_holds(const struct lbm_node *node)
-{
-    if (!lbm_replication_is_alive(node) || node->lease.fence_us != 0)
-        return 0;
-    return lbm_replication_is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US ||
-           LBM_BUG(WORK_WITHOUT_LEASE);
 }
 
 /* Keep the shell's page in step. While an application of the life before may run, its page stays as it is. */
@@ -342,8 +318,8 @@ lbm_replication_lease_tell(struct lbm_node *node)
     if (l->fence_us != 0)
         return;
     int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
-    int64_t until_us = !lbm_replication_is_alive(node)  ? 0
-                       : lbm_replication_is_alone(node) ? INT64_MAX
+    int64_t until_us = !lbm_local_is_alive(node)  ? 0
+                       : lbm_local_is_alone(node) ? INT64_MAX
                                                         : held_us;
     uint32_t used = 0;
     for (size_t i = 0; i < node->applications.n; i++)
@@ -511,7 +487,7 @@ propose_insync(struct lbm_node *node)
     if (self == NULL || self->insync || !s->known || self->buddy_view != s->generation ||
         node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
         (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) ||
-        (!lbm_replication_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
+        (!lbm_local_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
         return;
     /* An application that runs under a page of the life before may have it from another buddy, who is the
      * only one that could wait for its end. */
@@ -549,10 +525,10 @@ lbm_replication_timer(struct lbm_node *node)
     if (is_over && l->until_us == 0 && l->told_us <= node->now_us)
         lbm_application_lease_lapsed(node); /* the page said so, even if this host is alone by now */
     lbm_replication_lease_tell(node);
-    if (!lbm_replication_is_alive(node))
+    if (!lbm_local_is_alive(node))
         return;
     if (s->buddy == LBM_NONE) {
-        if (lbm_replication_is_alone(node))
+        if (lbm_local_is_alone(node))
             advance(node, s->seq);
         return;
     }
@@ -579,7 +555,7 @@ lbm_replication_deadline(const struct lbm_node *node)
     int64_t when = INT64_MAX;
     if (l->fence_us != 0)
         when = l->fence_us;
-    if (s->buddy == LBM_NONE || !lbm_replication_is_alive(node))
+    if (s->buddy == LBM_NONE || !lbm_local_is_alive(node))
         return when;
     when = s->retry_us < when ? s->retry_us : when;
     when = l->ask_us < when ? l->ask_us : when;

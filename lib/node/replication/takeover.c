@@ -11,40 +11,6 @@
 
 /* ---- what is known ------------------------------------------------------------------------------------- */
 
-static int
-is_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation)
-{
-    for (size_t i = 0; i < node->adoptions.n; i++)
-        if (node->adoptions.at[i].host == host && node->adoptions.at[i].incarnation == incarnation)
-            return 1;
-    return 0;
-}
-
-static int
-is_mine(const struct lbm_node *node, const struct lbm_departed *gone)
-{
-    return gone->evicted && gone->heir == node->host && gone->heir_incarnation == node->incarnation &&
-           !is_merged(node, gone->host, gone->incarnation);
-}
-
-int
-lbm_replication_takeovers_done(const struct lbm_node *node)
-{
-    for (size_t i = 0; i < node->view.departed.n; i++)
-        if (is_mine(node, &node->view.departed.at[i]))
-            return 0;
-    return 1;
-}
-
-int
-lbm_replication_is_alive(const struct lbm_node *node)
-{
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (node->stream.rolled_back || node->resetting || node->diverged)
-        return 0;
-    return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
-}
-
 /* ---- the heir ------------------------------------------------------------------------------------------ */
 
 static int
@@ -121,7 +87,7 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t ow
 static void
 merge_job(struct lbm_node *node, struct replica_job *held, uint32_t owner)
 {
-    struct job *job = lbm_job_of(node, held->job);
+    struct job *job = lbm_local_job(node, held->job);
     if (job == NULL || lbm_view_job(&node->view, held->job) == NULL)
         return; /* cancelled, or never in the log */
     for (size_t i = 0; i < held->rows.n && node->failed == LBM_OK; i++) {
@@ -198,10 +164,10 @@ adopt_all(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->view.departed.n && node->failed == LBM_OK; i++) {
         const struct lbm_departed *gone = &node->view.departed.at[i];
-        if (!is_mine(node, gone) ||
+        if (!lbm_local_inherits(node, gone) ||
             (node->now_us < lease_over_us(node, gone) && !LBM_BUG(HEIR_DOES_NOT_WAIT)))
             continue;
-        if (!node->stream.known && !lbm_replication_is_alone(node))
+        if (!node->stream.known && !lbm_local_is_alone(node))
             continue; /* the buddy has yet to say that this disk is not from the past */
         if (gone->adopted || LBM_BUG(ADOPT_WITHOUT_LOG))
             merge(node, gone);
@@ -369,7 +335,7 @@ lbm_replication_takeover_timer(struct lbm_node *node)
     node->evicted_us = 0;
     if (node->stream.rolled_back)
         give_up(node);
-    else if (lbm_replication_is_alive(node))
+    else if (lbm_local_is_alive(node))
         adopt_all(node);
 }
 
@@ -384,9 +350,9 @@ lbm_replication_takeover_deadline(const struct lbm_node *node)
         when = reclaim_us(node);
     if (gone == NULL && node->stream.rolled_back)
         when = node->propose_us;
-    for (size_t i = 0; lbm_replication_is_alive(node) && i < node->view.departed.n; i++) {
+    for (size_t i = 0; lbm_local_is_alive(node) && i < node->view.departed.n; i++) {
         const struct lbm_departed *inherited = &node->view.departed.at[i];
-        int waits = is_mine(node, inherited) && (node->stream.known || lbm_replication_is_alone(node));
+        int waits = lbm_local_inherits(node, inherited) && (node->stream.known || lbm_local_is_alone(node));
         int64_t over_us = waits ? lease_over_us(node, inherited) : INT64_MAX;
         when = over_us < when ? over_us : when;
     }

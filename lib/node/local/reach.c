@@ -11,7 +11,7 @@
 enum { REACH_TELL_US = 10000000 };
 
 int
-lbm_log_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value, uint64_t known,
+lbm_local_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value, uint64_t known,
                      uint64_t step)
 {
     if (value <= known || value - known <= step)

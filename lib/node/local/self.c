@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What this host may do: whether it is a member that may act, whether others back it up, whether its
+ * applications may get work. */
+#include "node/core/internal.h"
+
+int
+lbm_local_is_alive(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (node->stream.rolled_back || node->resetting || node->diverged)
+        return 0;
+    return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
+}
+
+/* A host that has not heard the log's end may have been given a buddy that it does not know of. */
+int
+lbm_local_is_alone(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
+           self->buddy == LBM_NONE && node->stream.buddy == LBM_NONE;
+}
+
+int
+lbm_local_has_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation)
+{
+    for (size_t i = 0; i < node->adoptions.n; i++)
+        if (node->adoptions.at[i].host == host && node->adoptions.at[i].incarnation == incarnation)
+            return 1;
+    return 0;
+}
+
+int
+lbm_local_inherits(const struct lbm_node *node, const struct lbm_departed *gone)
+{
+    return gone->evicted && gone->heir == node->host && gone->heir_incarnation == node->incarnation &&
+           !lbm_local_has_merged(node, gone->host, gone->incarnation);
+}
+
+int
+lbm_local_takeovers_done(const struct lbm_node *node)
+{
+    for (size_t i = 0; i < node->view.departed.n; i++)
+        if (lbm_local_inherits(node, &node->view.departed.at[i]))
+            return 0;
+    return 1;
+}
+
+int
+lbm_local_lease_holds(const struct lbm_node *node)
+{
+    if (!lbm_local_is_alive(node) || node->lease.fence_us != 0)
+        return 0;
+    return lbm_local_is_alone(node) || node->now_us < node->lease.until_us - REVOKE_US ||
+           LBM_BUG(WORK_WITHOUT_LEASE);
+}
+
+uint64_t
+lbm_local_replication_lag(const struct lbm_node *node)
+{
+    return node->stream.buddy == LBM_NONE ? 0 : node->stream.changes.n - node->stream.head;
+}
+
+struct application *
+lbm_local_application(const struct lbm_node *node, uint64_t client)
+{
+    for (size_t i = 0; i < node->applications.n; i++)
+        if (node->applications.at[i].client == client)
+            return &node->applications.at[i];
+    return NULL;
+}
+
+struct job *
+lbm_local_application_job(const struct lbm_node *node, uint64_t client)
+{
+    const struct application *application = lbm_local_application(node, client);
+    return application != NULL ? lbm_local_job(node, application->job) : NULL;
+}
