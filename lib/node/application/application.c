@@ -95,7 +95,7 @@ give(struct lbm_node *node, struct application *application)
     struct grant grant = {0};
     application->scan = 0;
     application->has_had = 1;
-    lbm_replication_lease_tell(node); /* the page counts it before it works */
+    node->raise->replication_lease_tell(node); /* the page counts it before it works */
     for (size_t i = 0; job != NULL && i < job->shard.vertices.n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         if (vertex->running != 0 || !may_run(node, vertex))
@@ -197,7 +197,7 @@ lbm_application_lease_lapsed(struct lbm_node *node)
 {
     if (!LBM_BUG(LAPSED_GO_ON))
         node->lease.term++; /* what was acquired is lost, even if the page says "work" again */
-    lbm_replication_lease_tell(node);
+    node->raise->replication_lease_tell(node);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
         struct job *job = lbm_local_job(node, node->applications.at[i].job);
         if (job != NULL)
@@ -261,8 +261,7 @@ lbm_application_timer(struct lbm_node *node)
     for (size_t i = 0; i < node->jobs.n; i++)
         if (node->jobs.at[i]->releasing.n != 0)
             give_up_waiting(node, node->jobs.at[i]);
-    for (size_t i = 0;
-         i < node->applications.n && lbm_local_lease_holds(node) && node->failed == LBM_OK; i++)
+    for (size_t i = 0; i < node->applications.n && lbm_local_lease_holds(node) && node->failed == LBM_OK; i++)
         if (node->applications.at[i].scan && node->now_us >= node->applications.at[i].again_us)
             give(node, &node->applications.at[i]);
     for (size_t i = 0; i < node->applications.n && node->failed == LBM_OK; i++) {
@@ -367,7 +366,7 @@ lbm_application_attach(struct lbm_node *node, uint64_t client, uint64_t request,
         node->lease.old_us = node->lease.fence_us;
         node->lease.fence_us = 0;
     }
-    lbm_replication_lease_tell(node);
+    node->raise->replication_lease_tell(node);
 }
 
 static int
@@ -523,7 +522,7 @@ lbm_application_gone(struct lbm_node *node, uint64_t client)
         lbm_idmap_clear(&job->new_ids);
     if (job != NULL)
         stop_job(node, job);
-    lbm_replication_lease_tell(node);
+    node->raise->replication_lease_tell(node);
 }
 
 void

@@ -89,7 +89,7 @@ lbm_core_note(struct lbm_node *node, enum lbm_note_level level, const char *fmt,
     vsnprintf(effect.as.note.text, sizeof effect.as.note.text, fmt, args);
     va_end(args);
     if (level <= LBM_NOTE_INFO)
-        lbm_client_event(node, level, effect.as.note.text);
+        node->raise->client_event(node, level, effect.as.note.text);
     emit(node, effect);
 }
 
@@ -243,7 +243,7 @@ lbm_core_persist(struct lbm_node *node, struct lbm_persist_op op)
             return;
         }
         node->open->id = ++node->persist_id;
-        lbm_log_store_deferred(node); /* before anything that may follow from them */
+        node->raise->log_store_deferred(node); /* before anything that may follow from them */
     }
     if (lbm_vec_push(&node->open->ops, op) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
@@ -259,4 +259,3 @@ lbm_core_persist_flush(struct lbm_node *node)
     node->open = NULL;
     emit(node, effect);
 }
-

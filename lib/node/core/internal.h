@@ -47,6 +47,7 @@
 #define LBM_NODE_CORE_INTERNAL_H
 
 #include "base/check.h"
+#include "node/core/events.h"
 #include "node/core/mutants.h"
 #include "node/core/state.h"
 #include "node/core/timeouts.h"
@@ -144,7 +145,7 @@ int lbm_log_hand_over(struct lbm_node *node);
 /* reach.c: nonzero unless what another host says is more than `step` above what is known here; then an
  * operator is told, and it must not be taken. */
 int lbm_local_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value,
-                         uint64_t known, uint64_t step);
+                           uint64_t known, uint64_t step);
 /* The same of an epoch of that job. */
 static inline int
 is_epoch_within_reach(struct lbm_node *node, uint32_t from, const struct job *job, uint64_t epoch)
@@ -196,7 +197,7 @@ int lbm_job_is_ready(const struct lbm_node *node, const struct job *job);
 void lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase);
 void lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void lbm_local_free_guest(struct job *job);
-void lbm_job_propose(struct lbm_node *node, struct job *job);    /* once the guest is with the buddy */
+void lbm_job_propose(struct lbm_node *node, struct job *job);      /* once the guest is with the buddy */
 struct pulse *lbm_local_report_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
 const struct pulse *lbm_local_report_known(const struct job *job, uint32_t host); /* or NULL */
 /* Target load T_p of this host and its limit, work units. */
@@ -314,8 +315,7 @@ int64_t lbm_replication_deadline(const struct lbm_node *node);
 uint64_t lbm_local_replication_lag(const struct lbm_node *node);
 /* Nobody else could take over from this host: it needs neither copy nor lease. */
 int lbm_local_is_alone(const struct lbm_node *node);
-int
-lbm_local_lease_holds(const struct lbm_node *node); /* something new may be given to an application */
+int lbm_local_lease_holds(const struct lbm_node *node); /* something new may be given to an application */
 int64_t lbm_replication_lease_end(const struct lbm_node *node); /* after it no application works any more */
 void lbm_replication_lease_tell(struct lbm_node *node);
 void lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message);
@@ -520,7 +520,7 @@ int lbm_local_has_merged(const struct lbm_node *node, uint32_t host, uint64_t in
 struct application *lbm_local_application(const struct lbm_node *node, uint64_t client);
 /* The row nearest to the partner's site, for hosts that share no boundary. */
 uint32_t lbm_local_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
-/* The place in Omega of raw coordinates. */
+/* Position of a vertex in Omega. In: raw [m]. Out: x [m] */
 void lbm_local_place(const struct job *job, const double *raw, double *x);
 /* Changed edges are told at the end of this step. */
 void lbm_local_edges_soon(struct lbm_node *node, struct job *job);

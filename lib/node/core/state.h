@@ -284,7 +284,10 @@ struct collection {
     LBM_VEC(uint64_t) epoch;
 };
 
+struct lbm_events;
+
 struct lbm_node {
+    const struct lbm_events *raise; /* who handles what a room tells the rooms above it */
     /* configuration */
     uint32_t host;
     char *name, *address, *cluster_name, *founder_address, *version;

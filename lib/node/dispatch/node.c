@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "node/core/internal.h"
+#include "node/dispatch/events.h"
 
 static char *
 copy_text(const char *text)
@@ -31,6 +32,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     struct lbm_node *node = lbm_alloc(1, sizeof *node);
     if (node == NULL)
         return LBM_E_NOMEM;
+    node->raise = &lbm_dispatch_events;
     node->host = config->host;
     node->name = copy_text(config->name);
     node->address = copy_text(config->address);

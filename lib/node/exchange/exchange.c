@@ -216,7 +216,7 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     uint64_t own_limit = lbm_exchange_limit(node, job, node->host, own),
              their_limit = lbm_exchange_limit(node, job, partner, theirs);
     uint64_t own_over = excess(own, own_limit), their_over = excess(theirs, their_limit);
-    if ((own_over == 0 && their_over == 0) || lbm_mapping_remap_holds(node, job))
+    if ((own_over == 0 && their_over == 0) || node->raise->mapping_remap_holds(node, job))
         return 0;
     int passes = own_over != 0 && may_pass_on(node, job, entry, accept, 1);
     int takes = their_over != 0 && may_pass_on(node, job, entry, accept, 0);
@@ -389,7 +389,8 @@ int
 lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double slack = (double)lbm_local_limit(node, entry, node->host) - lbm_local_target(node, entry, node->host);
+    double slack =
+        (double)lbm_local_limit(node, entry, node->host) - lbm_local_target(node, entry, node->host);
     return job->was_settled && slack >= lbm_local_load_mean(node, entry);
 }
 

@@ -9,7 +9,6 @@
 typedef LBM_VEC(uint32_t) slot_list;
 enum lbm_err lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner,
                                slot_list *band) LBM_MUST_CHECK;
-/* Of the patch; LBM_NONE: it has none. */
 struct exchange {
     LBM_VEC(uint32_t) give;               /* own vertices, ids */
     LBM_VEC(uint32_t) take;               /* the partner's, ids */

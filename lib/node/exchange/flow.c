@@ -179,8 +179,8 @@ start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry
                                           .limit = (double)lbm_local_limit(node, entry, node->host),
                                           .unit = fmax(fmax(vertex, part), 1),
                                           .seed = entry->seed};
-        err = lbm_level_start(&level->numbers, &config, (double)lbm_local_load(job), list.link,
-                              level->links.n);
+        err =
+            lbm_level_start(&level->numbers, &config, (double)lbm_local_load(job), list.link, level->links.n);
     }
     free(colour);
     free(list.number);
@@ -342,7 +342,7 @@ join(struct lbm_node *node, struct job *job)
 {
     lbm_exchange_stop(job);
     job->level.forced = 1;
-    lbm_job_enter(node, job, LBM_PHASE_BALANCING);
+    node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 void

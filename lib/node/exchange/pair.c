@@ -208,7 +208,8 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = lbm_local_job(node, open->job);
     const uint32_t colour = lbm_exchange_round_colour(node, message->src);
     if (job == NULL || colour == LBM_NONE || colour != open->colour ||
-        !lbm_local_within_reach(node, message->src, "sweep", open->sweep, job->session.sweep, LBM_SWEEP_STEP) ||
+        !lbm_local_within_reach(node, message->src, "sweep", open->sweep, job->session.sweep,
+                                LBM_SWEEP_STEP) ||
         !lbm_local_within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
         return;
     struct session *s = &job->session;
@@ -355,7 +356,7 @@ wake(struct lbm_node *node, struct job *job)
     const struct slack heard = s->slack_heard;
     if (job->phase != LBM_PHASE_SETTLED)
         return;
-    lbm_job_enter(node, job, LBM_PHASE_BALANCING);
+    node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
     s->colour = colour;
     s->slack_heard = heard;
     s->n_met = 1;
@@ -494,7 +495,7 @@ lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     if (accept->meeting != MEETING_DELIVERY)
         lbm_exchange_netting_set(node, s, message->src, 0);
     int64_t owed = lbm_exchange_netting_owed(s, message->src);
-    int is_withheld = owed == 0 && lbm_mapping_remap_withholds(node, job);
+    int is_withheld = owed == 0 && node->raise->mapping_remap_withholds(node, job);
     remember_open(node, s, message->src, is_withheld);
     if (is_withheld) {
         carry_out(node, job, &exchange, accept);

@@ -114,23 +114,6 @@ lbm_exchange_policy_choose(struct lbm_node *node, uint32_t asked, uint32_t sched
 
 /* ---- on the wire --------------------------------------------------------------------------------------- */
 
-void
-lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to)
-{
-    lbm__job_policy__init(to);
-    to->policy = policy->policy;
-    to->asked = policy->asked;
-    to->schedule = policy->schedule;
-    to->alpha = policy->rule.alpha;
-    to->lambda = policy->rule.lambda;
-    to->lambda_numerator = policy->rule.lambda_numerator;
-    to->lambda_denominator = policy->rule.lambda_denominator;
-    to->gamma = isfinite(policy->rule.gamma) ? policy->rule.gamma : 0;
-    to->why = (char *)policy->why;
-    to->topology = policy->topology;
-    to->view = policy->view;
-}
-
 /* Nonzero if this program knows the policy, and the parameters fit it. */
 static int
 is_sound(const struct lbm_rule *rule)
@@ -152,38 +135,10 @@ is_sound(const struct lbm_rule *rule)
     }
 }
 
-void
-lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out)
-{
-    *out = (struct lbm_job_policy){.policy = LBM_JOB_POLICY_NONE};
-    if (from == NULL)
-        return;
-    *out = (struct lbm_job_policy){.policy = from->policy,
-                                   .asked = from->asked,
-                                   .schedule = (enum lbm_schedule)from->schedule,
-                                   .topology = from->topology,
-                                   .view = from->view};
-    snprintf(out->why, sizeof out->why, "%s", from->why);
-    if (from->policy <= LBM_JOB_POLICY_NONE)
-        return;
-    out->rule = (struct lbm_rule){.policy = (enum lbm_policy)(from->policy - LBM_JOB_POLICY_FIRST),
-                                  .alpha = from->alpha,
-                                  .lambda = from->lambda,
-                                  .lambda_numerator = from->lambda_numerator,
-                                  .lambda_denominator = from->lambda_denominator,
-                                  .gamma = from->gamma};
-}
-
 int
 lbm_job_policy_runs(const struct lbm_job_policy *policy)
 {
     return policy->policy > LBM_JOB_POLICY_NONE && is_sound(&policy->rule);
-}
-
-enum lbm_schedule
-lbm_job_policy_schedule(const struct lbm_job_policy *policy)
-{
-    return (unsigned)policy->schedule < LBM_SCHEDULE_COUNT ? policy->schedule : LBM_SCHEDULE_PIPELINED;
 }
 
 uint32_t
@@ -238,5 +193,5 @@ lbm_exchange_policy_change(struct lbm_node *node, const struct client *client,
     }
     command.what_case = LBM__COMMAND__WHAT_JOB_SET;
     command.job_set = &set;
-    lbm_client_propose(node, client, &command);
+    node->raise->client_propose(node, client, &command);
 }

@@ -227,7 +227,7 @@ static void
 settle(struct lbm_node *node, struct job *job)
 {
     lbm_exchange_stop(job);
-    lbm_job_enter(node, job, LBM_PHASE_SETTLED);
+    node->raise->job_enter(node, job, LBM_PHASE_SETTLED);
     lbm_exchange_settled_weigh(node, job);
     uint64_t over = job->weighed_load > job->weighed_limit ? job->weighed_load - job->weighed_limit : 0;
     int again = over != 0 && (job->drifts || over >= job->shard.work_least);
@@ -542,7 +542,7 @@ lbm_exchange_topology_changed(struct lbm_node *node, struct job *job, int all, i
     if (near)
         lbm_exchange_settled_number(&job->session);
     if (job->phase == LBM_PHASE_BALANCING || near)
-        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
+        node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
     if (!near) { /* patience and gains count from where they did */
         job->session.woken = woken;
         job->session.woken_us = woken_us;

@@ -83,8 +83,8 @@ is_overloaded(struct lbm_node *node, struct job *job)
     double more = little_more(node, job, entry);
     if (!is_due || load <= limit || job->weighed_seen <= (double)limit + more)
         return 0;
-    lbm_mapping_remap_look(node, job);
-    if (!lbm_mapping_remap_holds(node, job))
+    node->raise->mapping_remap_look(node, job);
+    if (!node->raise->mapping_remap_holds(node, job))
         return 1;
     job->weighed_load = before[0]; /* it is compared again later */
     job->weighed_limit = before[1];
@@ -182,7 +182,7 @@ lbm_exchange_settled_timer(struct lbm_node *node, struct job *job)
             lbm_exchange_stop(job); /* what goes over a slow link gives way */
         lbm_migration_throttle_look(node, job);
         lbm_exchange_settled_number(s);
-        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
+        node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
     } else if (!meets && s->missed.n != 0 && node->now_us >= s->visit_us) {
         visit(node, job);
     }

@@ -54,8 +54,7 @@ lbm_local_load_count(const struct lbm_node *node, const struct lbm_job_entry *en
 double
 lbm_local_load_mean(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    return fmax(1,
-                (double)lbm_local_load_whole(node, entry) / fmax(1, lbm_local_load_count(node, entry)));
+    return fmax(1, (double)lbm_local_load_whole(node, entry) / fmax(1, lbm_local_load_count(node, entry)));
 }
 
 double

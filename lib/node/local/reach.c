@@ -12,7 +12,7 @@ enum { REACH_TELL_US = 10000000 };
 
 int
 lbm_local_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value, uint64_t known,
-                     uint64_t step)
+                       uint64_t step)
 {
     if (value <= known || value - known <= step)
         return 1;

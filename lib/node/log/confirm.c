@@ -249,5 +249,5 @@ lbm_log_stranger(struct lbm_node *node, const Lbm__Peer *message)
     if (!stops)
         return;
     node->diverged = 1;
-    lbm_application_lease_lapsed(node);
+    node->raise->application_lease_lapsed(node);
 }

@@ -150,26 +150,26 @@ follow_up(struct lbm_node *node, const Lbm__Command *command, const char *refusa
     switch (command->what_case) {
     case LBM__COMMAND__WHAT_JOB_CREATE:
         if (refusal[0] != '\0') {
-            lbm_job_refused(node, command->job_create, refusal);
+            node->raise->job_refused(node, command->job_create, refusal);
         } else {
-            lbm_job_created(node, lbm_view_job(&node->view, command->job_create->job));
-            lbm_job_slice_created(node, command->job_create);
+            node->raise->job_created(node, lbm_view_job(&node->view, command->job_create->job));
+            node->raise->job_slice_created(node, command->job_create);
         }
         break;
     case LBM__COMMAND__WHAT_JOB_DELETE:
         if (refusal[0] == '\0')
-            lbm_job_deleted(node, command->job_delete->job);
+            node->raise->job_deleted(node, command->job_delete->job);
         break;
     case LBM__COMMAND__WHAT_JOB_SET:
         if (refusal[0] == '\0' && command->job_set->gates != NULL)
-            lbm_migration_throttle_changed(node, command->job_set);
+            node->raise->migration_throttle_changed(node, command->job_set);
         if (refusal[0] == '\0' && command->job_set->policy != NULL) {
-            lbm_exchange_policy_tell_unknown(node, lbm_view_job(&node->view, command->job_set->job));
-            lbm_exchange_flow_policy_changed(node, command->job_set->job);
+            node->raise->exchange_policy_tell_unknown(node, lbm_view_job(&node->view, command->job_set->job));
+            node->raise->exchange_flow_policy_changed(node, command->job_set->job);
         }
         break;
     case LBM__COMMAND__WHAT_ALLOT_IDS:
-        lbm_application_ids_allotted(node, command->allot_ids, refusal);
+        node->raise->application_ids_allotted(node, command->allot_ids, refusal);
         break;
     case LBM__COMMAND__WHAT_JOIN:
         if (refusal[0] != '\0' && command->join->host == node->host &&
@@ -219,7 +219,7 @@ apply_entry(struct lbm_node *node, const struct lbm_recovered_entry *entry)
         if (entry->index == 1)
             lbm_log_check_engine(node);
         follow_up(node, command, refusal);
-        lbm_client_proposal_applied(node, command, refusal);
+        node->raise->client_proposal_applied(node, command, refusal);
         settle_appends(node, entry);
     }
     if (command != NULL)
@@ -303,9 +303,9 @@ give_up(struct lbm_node *node, size_t at)
         lbm_core_fail(node, err);
         return;
     }
-    lbm_client_proposal_given_up(node, token, at_index != 0);
+    node->raise->client_proposal_given_up(node, token, at_index != 0);
     if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE)
-        lbm_job_given_up(node, command->job_create->job, at_index);
+        node->raise->job_given_up(node, command->job_create->job, at_index);
     lbm__command__free_unpacked(command, NULL);
 }
 

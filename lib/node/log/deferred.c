@@ -157,7 +157,8 @@ lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
 {
     if (message->body_case == LBM__PEER__BODY_LOG_ENTRIES ||
         message->body_case == LBM__PEER__BODY_LOG_SNAPSHOT ||
-        !lbm_local_within_reach(node, message->src, "view", message->view, lbm_log_last(node), LBM_INDEX_STEP))
+        !lbm_local_within_reach(node, message->src, "view", message->view, lbm_log_last(node),
+                                LBM_INDEX_STEP))
         return;
     if (message->view > lbm_log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->founder)
         lbm_log_confirm_behind(node, message->src, message->view);

@@ -265,7 +265,7 @@ diverge(struct lbm_node *node)
             " --lost at another host, stop this daemon, move its database away and start it again",
             node->founder ? "run lbctl log promote --force, then " : "", node->host);
     node->diverged = 1;
-    lbm_application_lease_lapsed(node);
+    node->raise->application_lease_lapsed(node);
 }
 
 void
@@ -277,7 +277,7 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
     int takes_over = fetch->term <= node->term && message->src == node->founder_host;
     int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= lbm_log_last(node);
     if (fetch->from < 1 || !lbm_local_within_reach(node, message->src, "log index", fetch->from - 1,
-                                                 lbm_log_last(node), LBM_INDEX_STEP))
+                                                   lbm_log_last(node), LBM_INDEX_STEP))
         return;
     if (node->founder)
         lbm_log_confirm_behind(node, message->src, fetch->from - 1);
@@ -300,7 +300,7 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogEntries *entries = message->log_entries;
     if (!lbm_local_within_reach(node, message->src, "log index", entries->last, lbm_log_last(node),
-                              LBM_INDEX_STEP) ||
+                                LBM_INDEX_STEP) ||
         !lbm_local_within_reach(node, message->src, "term", entries->term, node->term, LBM_TERM_STEP))
         return;
     (void)lbm_log_term_heard(node, entries->term, entries->leader, message->src);
@@ -382,7 +382,7 @@ lbm_log_on_result(struct lbm_node *node, const Lbm__Peer *message)
         return;
     hear_clock(node, message->src, result->now_us);
     if (!lbm_local_within_reach(node, message->src, "log index", result->last, lbm_log_last(node),
-                              LBM_INDEX_STEP))
+                                LBM_INDEX_STEP))
         return;
     if (node->appends.n == 0 || node->appends.at[0].token != result->token)
         return;

@@ -51,7 +51,7 @@ lbm_log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recove
     node->base_chain = view->chain;
     take_view(node, view);
     for (size_t i = 0; i < node->view.jobs.n && node->failed == LBM_OK; i++)
-        lbm_job_created(node, &node->view.jobs.at[i]);
+        node->raise->job_created(node, &node->view.jobs.at[i]);
 }
 
 /* ---- from elsewhere ------------------------------------------------------------------------------------ */
@@ -121,7 +121,7 @@ lbm_log_snapshot_drop_jobs(struct lbm_node *node)
     for (size_t i = node->jobs.n; i-- > 0;) {
         const struct job *job = node->jobs.at[i];
         if (job->stored != LBM_JOB_PENDING && lbm_view_job(&node->view, job->id) == NULL)
-            lbm_job_deleted(node, job->id);
+            node->raise->job_deleted(node, job->id);
     }
 }
 
@@ -133,7 +133,7 @@ follow_jobs(struct lbm_node *node)
     for (size_t i = 0; i < node->view.jobs.n; i++) {
         const struct job *job = lbm_local_job(node, node->view.jobs.at[i].job);
         if (job == NULL || job->stored == LBM_JOB_PENDING)
-            lbm_job_created(node, &node->view.jobs.at[i]);
+            node->raise->job_created(node, &node->view.jobs.at[i]);
     }
 }
 
@@ -156,7 +156,8 @@ follow_append(struct lbm_node *node)
     }
     if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE) {
         lbm_log_append_done(node);
-        lbm_job_refused(node, command->job_create, "what became of the job is not known: submit it again");
+        node->raise->job_refused(node, command->job_create,
+                                 "what became of the job is not known: submit it again");
     }
     lbm__command__free_unpacked(command, NULL);
 }
@@ -186,7 +187,7 @@ lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
         (!lbm_log_is_source(node, message->src) && message->src != node->fetch_host) ||
         part->index <= lbm_log_last(node) ||
         !lbm_local_within_reach(node, message->src, "log index", part->index, lbm_log_last(node),
-                              LBM_INDEX_STEP))
+                                LBM_INDEX_STEP))
         return;
     if (part->offset == 0) {
         node->parts.n = 0;

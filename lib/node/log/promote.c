@@ -342,7 +342,7 @@ lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message)
     struct promotion *p = &node->promotion;
     if (!lbm_local_within_reach(node, message->src, "term", position->term, node->term, LBM_TERM_STEP) ||
         !lbm_local_within_reach(node, message->src, "log index", position->last, lbm_log_last(node),
-                              LBM_INDEX_STEP))
+                                LBM_INDEX_STEP))
         return;
     if (p->round == PROMOTION_CONFIRM) {
         lbm_log_confirm_heard(node, position, message->src);

@@ -39,7 +39,7 @@ lbm_mapping_baseline_begin(struct lbm_node *node, struct job *job, const struct 
         if (lbm_vec_push(&u->drawn_so_far, 0) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
     job->outline.state = OUTLINE_DRAWING;
-    lbm_job_plan_ask(node, job, entry, LBM_START_PLAN);
+    node->raise->job_plan_ask(node, job, entry, LBM_START_PLAN);
 }
 
 static enum lbm_err
@@ -87,7 +87,7 @@ lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct 
     if (err == LBM_OK)
         err = add(job, plan);
     if (err == LBM_OK && is_wanted && job->usual.drawn < count_draws(job->guest)) {
-        lbm_job_plan_ask(node, job, entry, LBM_START_PLAN);
+        node->raise->job_plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
     if (err == LBM_OK && job->usual.drawn >= DRAWS_LEAST)

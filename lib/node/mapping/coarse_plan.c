@@ -385,7 +385,7 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         err = LBM_E_NOMEM;
     if (err == LBM_OK && g->n != 0) {
         o->state = OUTLINE_PLANNING;
-        lbm_job_plan_ask(node, job, entry, LBM_START_PLAN);
+        node->raise->job_plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
     if (o->again)

@@ -90,8 +90,7 @@ lbm_mapping_remap_look(struct lbm_node *node, struct job *job)
         look_here(node, job, entry);
     else
         o->over_us = 0;
-    if (!is_possible ||
-        excess_of_all(node, job, entry) * EXCESS_PARTS < lbm_local_load_whole(node, entry)) {
+    if (!is_possible || excess_of_all(node, job, entry) * EXCESS_PARTS < lbm_local_load_whole(node, entry)) {
         o->due_us = 0;
         o->is_spent = 0;
     } else if (o->due_us == 0) {
@@ -135,7 +134,7 @@ make_up(struct lbm_node *node, struct job *job)
 {
     job->outline.withheld = 0;
     if (job->phase == LBM_PHASE_SETTLED)
-        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
+        node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 void
@@ -214,7 +213,7 @@ follow(struct lbm_node *node, struct job *job)
         return;
     o->follows = 0;
     if (job->phase == LBM_PHASE_SETTLED)
-        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
+        node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 void

@@ -348,7 +348,7 @@ lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message)
     LBM_VEC(uint32_t) lost = {0};
     for (size_t i = 0; job != NULL && i < moved->n_vertex; i++) {
         const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, moved->vertex[i]);
-        lbm_application_edges_learn(job, moved->vertex[i], moved->host[i], message->src);
+        node->raise->application_edges_learn(job, moved->vertex[i], moved->host[i], message->src);
         if (moved->host[i] == LBM_NONE) {
             if (ghost != NULL && ghost->host == message->src && lbm_vec_push(&lost, ghost->id) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);

@@ -14,8 +14,6 @@ struct lbm_node;
 struct lbm_job_entry;
 struct job;
 
-/* Position of a vertex in Omega. In: raw [m]. Out: x [m] */
-
 /* Power weights of regions [hosts of the view], squared length units of Omega, by the numbers of hosts; the
  * caller frees. NULL: memory, and the node has failed. */
 double *lbm_mapping_normalization_weights(struct lbm_node *node, const struct job *job);

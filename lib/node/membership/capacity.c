@@ -26,7 +26,7 @@ propose(struct lbm_node *node, double capacity)
     set.capacity = capacity;
     command.what_case = LBM__COMMAND__WHAT_SET;
     command.set = &set;
-    lbm_log_append(node, &command);
+    node->raise->log_append(node, &command);
 }
 
 void

@@ -184,7 +184,7 @@ change_buddy(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_CHANGE_BUDDY;
     command.change_buddy = &change;
-    lbm_log_append(node, &command);
+    node->raise->log_append(node, &command);
 }
 
 void
@@ -193,8 +193,8 @@ lbm_membership_drain_timer(struct lbm_node *node)
     if (wants_other_buddy(node))
         change_buddy(node);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !lbm_local_is_alive(node) ||
-        !node->caught_up || node->now_us < node->drain_us)
+    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !lbm_local_is_alive(node) || !node->caught_up ||
+        node->now_us < node->drain_us)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
     /* It is needed until another one is promoted, or active. */
@@ -205,11 +205,11 @@ lbm_membership_drain_timer(struct lbm_node *node)
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
             /* Everybody's wish is known, unless some are not on the lists: they are looked for now and then.
              */
-            uint32_t waiting = lbm_migration_queue_pump(node, job);
+            uint32_t waiting = node->raise->migration_queue_pump(node, job);
             if (waiting < job->shard.n_own && node->now_us >= job->drain_us) {
                 job->drain_us = node->now_us + DRAIN_LOOK_US;
                 drain_job(node, job);
-                (void)lbm_migration_queue_pump(node, job);
+                (void)node->raise->migration_queue_pump(node, job);
             }
         }
     }
@@ -225,15 +225,15 @@ lbm_membership_drain_timer(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_LEAVE;
     command.leave = &leave;
-    lbm_log_append(node, &command);
+    node->raise->log_append(node, &command);
 }
 
 int64_t
 lbm_membership_drain_deadline(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING && lbm_local_is_alive(node) &&
-                 node->caught_up;
+    int drains =
+        self != NULL && self->state == LBM_MEMBER_DRAINING && lbm_local_is_alive(node) && node->caught_up;
     int64_t when = drains ? node->drain_us : INT64_MAX;
     return wants_other_buddy(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
                ? node->propose_us

@@ -34,7 +34,7 @@ lbm_membership_detector_step(struct lbm_node *node)
     node->health = node->health < HEALTH_MAX ? node->health + 1 : HEALTH_MAX;
     node->health_us = node->now_us + HEALTH_STEP_US;
     if (node->founder && late_us >= SILENT_US)
-        lbm_log_confirm(node); /* the others may have promoted another one */
+        node->raise->log_confirm(node); /* the others may have promoted another one */
 }
 
 static int
@@ -241,7 +241,7 @@ propose_evict(struct lbm_node *node, const struct lbm_member *member)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_EVICT;
     command.evict = &evict;
-    lbm_log_append_suspicion(node, &command, member->host);
+    node->raise->log_append_suspicion(node, &command, member->host);
 }
 
 /* The cap leaves no room: an operator has to decide, and hears of it once a minute. */

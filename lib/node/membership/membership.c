@@ -176,7 +176,7 @@ append_join(struct lbm_node *node)
         Lbm__Command command = LBM__COMMAND__INIT;
         command.what_case = LBM__COMMAND__WHAT_JOIN;
         command.join = &join;
-        lbm_log_append(node, &command);
+        node->raise->log_append(node, &command);
     } else {
         lbm_core_fail(node, LBM_E_NOMEM);
     }
@@ -200,7 +200,7 @@ append_activate(struct lbm_node *node)
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_ACTIVATE;
     command.activate = &activate;
-    lbm_log_append(node, &command);
+    node->raise->log_append(node, &command);
 }
 
 /* A database that was lost or emptied: the host is a member, but knows nothing of it. It takes its old name;
@@ -215,7 +215,7 @@ recognize(struct lbm_node *node, const struct lbm_member *self)
     op.as.self.host = node->host;
     op.as.self.incarnation = node->incarnation;
     lbm_core_persist(node, op);
-    lbm_replication_view_changed(node);
+    node->raise->replication_view_changed(node);
 }
 
 /* Propose the next step towards membership, once the log is known in full and nothing is proposed yet. */
@@ -290,10 +290,10 @@ lbm_membership_changed(struct lbm_node *node, int all)
     int topology_changed = node->topology != node->view.topology;
     node->topology = node->view.topology;
     dial_members(node, all);
-    lbm_replication_view_changed(node);
-    lbm_replication_replicas_view_changed(node);
+    node->raise->replication_view_changed(node);
+    node->raise->replication_replicas_view_changed(node);
     lbm_membership_detector_view_changed(node, all);
-    lbm_job_view_changed(node, topology_changed, all);
+    node->raise->job_view_changed(node, topology_changed, all);
 }
 
 static void
@@ -309,14 +309,14 @@ fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pu
     pulse->largest = job->largest;
     pulse->frame = job->frame_seq;
     pulse->moved = job->moved;
-    pulse->ready = lbm_job_is_ready(node, job) != 0;
+    pulse->ready = node->raise->job_is_ready(node, job) != 0;
     pulse->level_sweeps = job->level.sweeps;
     pulse->level_words = job->level.words;
     pulse->flow = job->level.flow;
     pulse->transfer_us = job->level.transfer_us;
     pulse->whole = job->shard.load + job->shard.load_out;
     pulse->epoch_top = job->shard.epoch_top;
-    lbm_exchange_load_report(node, job, pulse);
+    node->raise->exchange_load_report(node, job, pulse);
 }
 
 enum { SUSPECTS_TOLD = 64 };
@@ -447,10 +447,10 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                 .flow = heard->flow,
                                 .transfer_us = heard->transfer_us,
                                 .whole = heard->whole};
-        lbm_exchange_load_heard(node, job, message->src, heard);
+        node->raise->exchange_load_heard(node, job, message->src, heard);
         job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
-            lbm_mapping_normalization_send(node, job, message->src);
+            node->raise->mapping_normalization_send(node, job, message->src);
     }
 }
 
@@ -477,9 +477,9 @@ lbm_membership_connected(struct lbm_node *node, uint32_t host)
     send_hello(node, host);
     if ((host == node->founder_host || host == node->join_host) && !node->founder) {
         node->fetch_us = 0;
-        lbm_log_fetch(node);
+        node->raise->log_fetch(node);
     }
-    lbm_replication_connected(node, host);
+    node->raise->replication_connected(node, host);
     for (size_t i = 0; i < node->jobs.n; i++)
         lbm_local_ghosts_due(node->jobs.at[i], GHOSTS_ALL);
 }

@@ -289,7 +289,7 @@ propose(struct lbm_node *node, const link_list *links)
         command.what_case = LBM__COMMAND__WHAT_SET;
         command.set = &set;
         lbm_core_note(node, LBM_NOTE_DEBUG, "links to %zu hosts, as measured", links->n);
-        lbm_log_append(node, &command);
+        node->raise->log_append(node, &command);
     }
     free(host);
     free(cost);

@@ -71,7 +71,8 @@ static void
 collect(struct lbm_node *node, struct job *job)
 {
     const int64_t least_us = lbm_records_completion_timeout_us(node, job);
-    const size_t n = job->tombstones.n, too_many = lbm_records_excess(job); /* the oldest of them come first */
+    const size_t n = job->tombstones.n,
+                 too_many = lbm_records_excess(job); /* the oldest of them come first */
     size_t i, kept = 0, gone = 0;
     for (i = 0; i < n && gone < FORGET_MAX && node->failed == LBM_OK; i++) {
         uint32_t slot = job->tombstones.at[i];

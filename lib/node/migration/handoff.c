@@ -189,7 +189,7 @@ lbm_migration_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *v
     if (target == NULL || !lbm_records_is_acked_but_for_work(node, vertex) ||
         (vertex->offered_us != 0 && node->now_us - vertex->offered_us < REFUSED_US))
         return 0;
-    int goes = lbm_application_release(node, job, vertex, to);
+    int goes = node->raise->application_release(node, job, vertex, to);
     if (goes || vertex->move_to == to) {
         lbm_migration_move_decided(node, job, vertex, to, why);
         lbm_migration_throttle_charge(node, job, vertex);
@@ -221,7 +221,7 @@ take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enu
     lbm_migration_move_ends(node, job, vertex, vertex->peer, LBM_MOVE_TAKEN_BACK);
     lbm_records_stage(node, job, vertex, transition, LBM_NONE, 0);
     if (in_session)
-        lbm_exchange_vertex_left(node, job);
+        node->raise->exchange_vertex_left(node, job);
 }
 
 /* Offer an OUT vertex to whoever must answer for its target now. */
@@ -305,13 +305,13 @@ lbm_migration_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *v
             vertex->answer_due = 0;
             lbm_migration_due(node, vertex->stage == LBM_STAGE_REF ? DUE_REFUSE : DUE_ACK, job,
                               lbm_migration_completion_source(node, vertex, &known), vertex, vertex->epoch);
-            lbm_exchange_vertex_arrived(node, job, vertex->id);
+            node->raise->exchange_vertex_arrived(node, job, vertex->id);
         }
         if (vertex->fin_due) {
             vertex->fin_due = 0;
             lbm_migration_due(node, DUE_FIN, job, vertex->refuser, vertex, vertex->epoch - 1);
         }
-        lbm_application_ready(node, job);
+        node->raise->application_ready(node, job);
         break;
     case LBM_STAGE_OUT:
         offer(node, job, vertex);
@@ -344,7 +344,7 @@ settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, co
         node->n_handoffs++;
     }
     if (in_session)
-        lbm_exchange_vertex_left(node, job);
+        node->raise->exchange_vertex_left(node, job);
 }
 
 void
@@ -402,7 +402,7 @@ arrive(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const 
         reason == LBM_MOVE_REMAP)
         lbm_migration_throttle_came(node, job, vertex);
     if (reason == LBM_MOVE_REMAP)
-        lbm_mapping_remap_came(node, job, vertex);
+        node->raise->mapping_remap_came(node, job, vertex);
 }
 
 /* Take or refuse one offered vertex. Refusing is a record too: the offer may come again. What was offered for
@@ -435,7 +435,7 @@ accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, siz
     if (vertex != NULL && !refused)
         arrive(node, job, vertex, offer, i);
     if (in_session) /* it went round, and we never heard */
-        lbm_exchange_vertex_left(node, job);
+        node->raise->exchange_vertex_left(node, job);
 }
 
 /* Records must fit this guest: nothing a peer sends may name a vertex that cannot exist. */

@@ -14,33 +14,6 @@ enum {
 
 /* ---- as the control log has them ----------------------------------------------------------------------- */
 
-void
-lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates)
-{
-    if (from == NULL)
-        return;
-    if (from->given & LBM_GATE_COOLDOWN)
-        gates->cooldown_s = from->cooldown_s;
-    if (from->given & LBM_GATE_PAYBACK)
-        gates->payback_s = from->payback_s;
-    if (from->given & LBM_GATE_BYTES)
-        gates->bytes_per_s = from->bytes_per_s;
-    if (from->given & LBM_GATE_IN_FLIGHT)
-        gates->in_flight = from->in_flight;
-}
-
-void
-lbm_gates_put(const struct lbm_gates *gates, Lbm__JobGates *to)
-{
-    lbm__job_gates__init(to);
-    to->given = LBM_GATE_ALL;
-    to->cooldown_s = gates->cooldown_s;
-    to->payback_s = gates->payback_s;
-    to->bytes_per_s = gates->bytes_per_s;
-    to->in_flight = gates->in_flight;
-    to->view = gates->view;
-}
-
 static const struct lbm_gates *
 gates_of(const struct lbm_node *node, const struct job *job)
 {
@@ -54,7 +27,7 @@ lbm_migration_throttle_changed(struct lbm_node *node, const Lbm__JobSet *set)
 {
     struct job *job = lbm_local_job(node, set->job);
     if (set->gates != NULL && job != NULL && !node->starting && job->phase == LBM_PHASE_SETTLED)
-        lbm_job_enter(node, job, LBM_PHASE_BALANCING); /* what did not pay may do so now */
+        node->raise->job_enter(node, job, LBM_PHASE_BALANCING); /* what did not pay may do so now */
 }
 
 /* ---- cooling down -------------------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static void
 store(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint64_t seq)
 {
     vertex->seq = seq;
-    lbm_replication_push(node, vertex->seq, job->id, vertex->id);
+    node->raise->replication_push(node, vertex->seq, job->id, vertex->id);
     lbm_records_persist_vertex(node, job, vertex);
     lbm_records_list(node, job, (uint32_t)(vertex - job->shard.vertices.at));
     vertex->untold = 1;
@@ -164,7 +164,8 @@ lbm_records_put(struct lbm_node *node, struct job *job, struct lbm_row *row, enu
     row->stage = rule->to;
     row->epoch = lbm_transition_epoch(transition, row->epoch);
     if (before != NULL)
-        lbm_replication_covered(node, before); /* the old record goes; the new one counts by itself */
+        node->raise->replication_covered(node,
+                                         before); /* the old record goes; the new one counts by itself */
     if (lbm_shard_put(&job->shard, row) != LBM_OK) {
         lbm_row_free(row);
         lbm_core_fail(node, LBM_E_NOMEM);
@@ -224,10 +225,10 @@ lbm_records_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *ve
     struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW_DELETE, .job = job->id};
     op.as.gone.vertex = vertex->id;
     op.as.gone.seq = ++node->stream.seq;
-    lbm_replication_push(node, node->stream.seq, job->id, vertex->id);
+    node->raise->replication_push(node, node->stream.seq, job->id, vertex->id);
     lbm_core_persist(node, op);
     uint64_t seq = node->stream.seq;
-    lbm_replication_covered(node, vertex);
+    node->raise->replication_covered(node, vertex);
     lbm_shard_forget(&job->shard, vertex);
     vertex->seq = seq;
 }
@@ -239,7 +240,7 @@ lbm_records_drop_job(struct lbm_node *node, uint64_t job)
     op.as.gone.vertex = LBM_NONE;
     op.as.gone.seq = ++node->stream.seq;
     lbm_core_persist(node, op);
-    lbm_replication_push(node, node->stream.seq, job, LBM_NONE);
+    node->raise->replication_push(node, node->stream.seq, job, LBM_NONE);
 }
 
 void
@@ -265,5 +266,5 @@ int64_t
 lbm_records_completion_timeout_us(const struct lbm_node *node, const struct job *job)
 {
     return lbm_records_excess(job) != 0 && node->tombstone_us > TOMBSTONE_LEAST_US ? TOMBSTONE_LEAST_US
-                                                                       : node->tombstone_us;
+                                                                                   : node->tombstone_us;
 }

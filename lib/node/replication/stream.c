@@ -318,9 +318,7 @@ lbm_replication_lease_tell(struct lbm_node *node)
     if (l->fence_us != 0)
         return;
     int64_t held_us = l->until_us > l->old_us ? l->until_us : l->old_us;
-    int64_t until_us = !lbm_local_is_alive(node)  ? 0
-                       : lbm_local_is_alone(node) ? INT64_MAX
-                                                        : held_us;
+    int64_t until_us = !lbm_local_is_alive(node) ? 0 : lbm_local_is_alone(node) ? INT64_MAX : held_us;
     uint32_t used = 0;
     for (size_t i = 0; i < node->applications.n; i++)
         used += node->applications.at[i].has_had != 0;

@@ -100,7 +100,7 @@ merge_job(struct lbm_node *node, struct replica_job *held, uint32_t owner)
         lbm_row_free(&row); /* what was not taken */
     }
     if (job->phase == LBM_PHASE_SETTLED) /* more than its share, probably */
-        lbm_job_enter(node, job, LBM_PHASE_BALANCING);
+        node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
 static void
@@ -195,7 +195,7 @@ reset(struct lbm_node *node, uint64_t incarnation)
     op.as.reset.incarnation = incarnation;
     lbm_core_persist(node, op);
     lbm_application_reset(node);
-    lbm_job_lost_all(node);
+    node->raise->job_lost_all(node);
     lbm_replication_replicas_free(node);
     node->adoptions.n = 0;
     node->due.n = 0;
@@ -210,7 +210,7 @@ reset(struct lbm_node *node, uint64_t incarnation)
     node->resetting = 1;
     node->reset_id = cleared;
     for (size_t i = 0; i < node->view.jobs.n; i++)
-        lbm_job_created(node, &node->view.jobs.at[i]);
+        node->raise->job_created(node, &node->view.jobs.at[i]);
     lbm_core_persist_flush(node);
 }
 
