@@ -6,9 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/local/local.h"
+#include "node/migration/migration.h"
 #include "node/records/record_batch.h"
+#include "node/records/records.h"
 
 enum {
     GIVE_BYTES_MAX = 16 << 20, /* about; what goes beyond waits until all has been read */

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/local/local.h"
+#include "node/migration/migration.h"
 #include "node/records/record_batch.h"
+#include "node/records/records.h"
 
 /* What is stored of a change takes so much of a message, at most. */
 enum { RECORD_BYTES = 96, HALF_BYTES = 16, EDGE_BYTES = 64 /* at both ends, and in their news */ };

@@ -7,8 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 

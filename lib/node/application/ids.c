@@ -4,8 +4,11 @@
  * have been (docs/adr/0009). */
 #include <inttypes.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/log/log.h"
 
 enum {
     BLOCK = 1024,       /* asked for at a time: an entry of the log for so many splits */

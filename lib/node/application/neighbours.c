@@ -4,8 +4,9 @@
  * nothing is to be merged. */
 #include <stdlib.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
 
 enum lbm_err
 lbm_application_neighbours_changed(struct job *job, struct lbm_vertex *vertex)

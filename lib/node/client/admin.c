@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/client/client.h"
+#include "node/client/internal.h"
+#include "node/core/core.h"
+#include "node/log/log.h"
+#include "node/replication/replication.h"
 
 enum { EVENT_BYTES_MAX = 255 }; /* of an event's text */
 

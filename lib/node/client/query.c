@@ -5,8 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/client/client.h"
+#include "node/client/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
 #include "node/records/record_batch.h"
+#include "node/records/records.h"
 
 /* One part: far below a frame whatever the degrees. */
 enum {

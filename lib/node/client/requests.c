@@ -5,8 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/client/client.h"
+#include "node/client/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/job/job.h"
+#include "node/local/local.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
+#include "node/replication/replication.h"
 
 /* ---- status and hosts --------------------------------------------------------------------------------- */
 

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who handles the events of core/events.h. */
 #include "node/core/events.h"
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/client/client.h"
+#include "node/core/core.h"
 #include "node/dispatch/events.h"
+#include "node/exchange/exchange.h"
+#include "node/job/job.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
+#include "node/mapping/mapping.h"
 #include "node/mapping/normalization.h"
+#include "node/migration/migration.h"
+#include "node/replication/replication.h"
 
 const struct lbm_events lbm_dispatch_events = {
     .application_edges_learn = lbm_application_edges_learn,

@@ -9,8 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/application/application.h"
+#include "node/client/client.h"
+#include "node/core/core.h"
 #include "node/dispatch/events.h"
+#include "node/exchange/exchange.h"
+#include "node/job/job.h"
+#include "node/local/local.h"
+#include "node/log/log.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
+#include "node/replication/replication.h"
 
 static char *
 copy_text(const char *text)

@@ -2,8 +2,13 @@
 /* Which vertices an exchange session may move: those near the boundary with the partner. */
 #include <stdlib.h>
 
+#include "node/core/core.h"
+#include "node/exchange/decision.h"
 #include "node/exchange/exchange.h"
 #include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 /* Does some neighbour of a row pull it from self towards the partner? */
 static int

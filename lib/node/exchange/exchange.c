@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/core/core.h"
+#include "node/exchange/decision.h"
 #include "node/exchange/exchange.h"
 #include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 /* The number of a host in view->hosts. */
 static uint32_t

@@ -1,37 +1,62 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exchange.c: what one meeting of two hosts moves. Only files of lib/node include this. */
+/* Balance between neighbours: rounds by edge colour, pairwise refinement, flow computation, loads and
+ * policies. */
 #ifndef LBM_NODE_EXCHANGE_EXCHANGE_H
 #define LBM_NODE_EXCHANGE_EXCHANGE_H
 
-#include "node/core/state.h"
+#include "node/core/core.h"
 
-/* Slots of the own vertices that may move to the partner: those it pulls, and some layers behind them. */
-typedef LBM_VEC(uint32_t) slot_list;
-enum lbm_err lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner,
-                               slot_list *band) LBM_MUST_CHECK;
-struct exchange {
-    LBM_VEC(uint32_t) give;               /* own vertices, ids */
-    LBM_VEC(uint32_t) take;               /* the partner's, ids */
-    LBM_VEC(double) give_gain, take_gain; /* decrease of J by each of them, in the order of moves */
-    enum lbm_move_reason give_reason, take_reason;
-};
-/* Decide what moves between this host and the partner, whose answer is `accept`. owed: what was promised to
- * it and is to move now, negative: by it; 0: what is due as both stand. */
-enum lbm_err lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
-                                 const Lbm__PairAccept *accept, int64_t owed,
-                                 struct exchange *out) LBM_MUST_CHECK;
-/* What this host is to owe the partner from now on, and owes it now; negative: the partner this host. No more
- * than could be given at once. */
-int64_t lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner,
-                             const Lbm__PairAccept *accept, int64_t owed);
-/* A job that had settled and has many vertices. Where one is more than a host may have beyond its share, no
- * offer is better than another, small amounts add up to no vertex, and what is too much goes where it fits.
- */
-int lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job);
-/* Work that may go now, or some of it that is enough. */
-uint64_t lbm_exchange_movable(struct lbm_node *node, struct job *job, uint64_t enough);
+/* ---- flow.c ---- */
 
-/* pair.c: what this host knows of its meetings with another; NULL: memory is short, the step has failed. */
-struct quiet *lbm_exchange_pair_quiet(struct lbm_node *node, struct session *s, uint32_t host);
+/* Entering BALANCING: nonzero if loads are levelled first; lbm_exchange_start follows then by itself. */
+int lbm_exchange_flow_begin(struct lbm_node *node, struct job *job);
+void lbm_exchange_flow_timer(struct lbm_node *node, struct job *job);
+void lbm_exchange_flow_free(struct levelling *level);
+void lbm_exchange_flow_policy_changed(struct lbm_node *node, uint64_t job); /* by the log */
+void lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- load.c ---- */
+
+/* Vertices of all hosts, as last heard. */
+uint64_t lbm_exchange_load_present(const struct lbm_node *node, const struct job *job);
+/* Loads are reported, here or elsewhere. */
+void lbm_exchange_load_drifts(struct lbm_node *node, struct job *job);
+/* What pulses say of it. */
+void lbm_exchange_load_report(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse);
+void lbm_exchange_load_heard(struct lbm_node *node, struct job *job, uint32_t from,
+                             const Lbm__JobPulse *pulse);
+void lbm_exchange_load_timer(struct lbm_node *node, struct job *job);
+void lbm_exchange_load_measured(struct lbm_node *node, uint64_t client, uint64_t request,
+                                const Lbm__LoadRequest *load);
+
+/* ---- pair.c ---- */
+
+void lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_exchange_on_pair_notice(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- policy.c ---- */
+
+/* The policy that is asked for, with its parameters. Errors: as diag says. */
+enum lbm_err lbm_exchange_policy_choose(struct lbm_node *node, uint32_t asked, uint32_t schedule,
+                                        struct lbm_job_policy *out, struct lbm_diag *diag) LBM_MUST_CHECK;
+/* Tells the operator what of a job's entry this program does not know, and does instead. */
+void lbm_exchange_policy_tell_unknown(struct lbm_node *node, const struct lbm_job_entry *entry);
+void lbm_exchange_policy_change(struct lbm_node *node, const struct client *client,
+                                const struct lbm_job_entry *entry, const Lbm__JobChange *change);
+
+/* ---- rounds.c ---- */
+
+void lbm_exchange_start(struct lbm_node *node, struct job *job); /* entering BALANCING */
+/* The host graph is another one. */
+void lbm_exchange_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed);
+int lbm_exchange_links_changed(struct lbm_node *node);
+void lbm_exchange_timer(struct lbm_node *node, struct job *job);
+void lbm_exchange_stop(struct job *job);
+void lbm_exchange_vertex_left(struct lbm_node *node,
+                              struct job *job); /* a vertex of the session is MOV, or came back */
+void lbm_exchange_vertex_arrived(struct lbm_node *node, struct job *job,
+                                 uint32_t vertex); /* ours, or refused */
 
 #endif

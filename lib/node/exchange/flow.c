@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
 
 static struct level_run
 present_run(const struct lbm_node *node, const struct lbm_job_entry *entry)

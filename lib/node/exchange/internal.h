@@ -4,7 +4,7 @@
 #ifndef LBM_NODE_EXCHANGE_INTERNAL_H
 #define LBM_NODE_EXCHANGE_INTERNAL_H
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
 
 #define PROMISE_MAX ((uint64_t)INT64_MAX / 4) /* sums of some do not overflow; no load is as large */
 
@@ -71,5 +71,23 @@ void lbm_exchange_settled_timer(struct lbm_node *node, struct job *job);
 
 void lbm_exchange_pair_open(struct lbm_node *node, struct job *job);
 void lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open);
+
+/* ---- flow.c ---- */
+
+void lbm_exchange_flow_stop(struct job *job); /* what has begun to move arrives */
+
+/* ---- policy.c ---- */
+
+/* H of the view, its topology known by name if it has one. Borrows: not to be freed. */
+struct lbm_hosts lbm_exchange_policy_hosts(const struct lbm_node *node);
+
+/* ---- rounds.c ---- */
+
+uint32_t lbm_exchange_round_colour(struct lbm_node *node, uint32_t host);
+/* Nonzero where each vertex that moves counts: moves have a price while loads are measured, and in a small
+ * cluster a host that joins takes more than the slack from each other one, however much of it was left free.
+ */
+int lbm_exchange_spares(const struct lbm_node *node, const struct job *job);
+uint64_t lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
 
 #endif

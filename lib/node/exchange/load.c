@@ -17,7 +17,12 @@
  * Loads that a program knows, instead of measuring them, hold at once. */
 #include <math.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/records/records.h"
 
 enum {
     REPORT_PARTS = 4,   /* a report counts one part in so many at least */

@@ -5,8 +5,12 @@
  * over a link cancels out, and what many sessions have agreed goes in one batch, when it has been the same
  * for RIPE_SWEEPS sweeps. Both ends keep their side of it, in memory: where they differ nothing was promised.
  */
+#include "node/core/core.h"
+#include "node/exchange/decision.h"
 #include "node/exchange/exchange.h"
 #include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
 
 static struct promise *
 promise_to(const struct session *s, uint32_t host)

@@ -5,9 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "node/core/core.h"
+#include "node/exchange/decision.h"
 #include "node/exchange/exchange.h"
 #include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
 #include "node/records/record_batch.h"
+#include "node/records/records.h"
 
 enum { SESSION_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads that go to the partner */ };
 

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/exchange/internal.h"
+#include "node/membership/membership.h"
 
 /* Spectra and trials on so many hosts take no longer than a ping may wait; where they have closed forms, on
  * more. */

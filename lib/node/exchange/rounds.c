@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
 #include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
 
 static void open_colour(struct lbm_node *node, struct job *job);
 static void notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice kind);

@@ -5,7 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
 #include "node/exchange/internal.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
 
 void
 lbm_exchange_settled_weigh(const struct lbm_node *node, struct job *job)

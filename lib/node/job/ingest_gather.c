@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/job/internal.h"
+#include "node/job/job.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
 
 enum {
     GATHER_US = 120000000, /* without another part: those that are there are let go of */

@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/job/internal.h"
+#include "node/job/job.h"
+#include "node/local/local.h"
+#include "node/records/records.h"
 
 enum {
     TELL_US = 1000000, /* the home is told again */

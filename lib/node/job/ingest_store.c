@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/job/internal.h"
+#include "node/job/job.h"
+#include "node/records/records.h"
+#include "node/replication/replication.h"
 
 enum lbm_err
 lbm_job_store_pending(struct lbm_node *node, struct job *job, const Lbm__JobCreate *create)

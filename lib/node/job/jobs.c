@@ -5,8 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/job/internal.h"
+#include "node/job/job.h"
+#include "node/local/local.h"
+#include "node/log/log.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
+#include "node/replication/replication.h"
 
 struct job *
 lbm_job_add(struct lbm_node *node, uint64_t id)
@@ -218,7 +229,7 @@ answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const c
 static void
 recover_frame(struct job *job, const struct lbm_job_entry *entry)
 {
-    if (!follows_regions(job, entry))
+    if (!lbm_local_follows_regions(job, entry))
         return; /* ownership does not depend on it, and others may know the regions' weights */
     for (size_t i = 0; i < job->shard.vertices.n && !job->frame_fixed; i++)
         job->frame_fixed = job->shard.vertices.at[i].anchored;
@@ -501,7 +512,7 @@ placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         return;
     job->tick_us = node->now_us + PLACING_TICK_US;
     uint32_t waiting = lbm_migration_queue_pump(node, job);
-    if (follows_regions(job, entry) || (waiting == 0 && !lbm_migration_waits(node, job)))
+    if (lbm_local_follows_regions(job, entry) || (waiting == 0 && !lbm_migration_waits(node, job)))
         lbm_job_enter(node, job, LBM_PHASE_MAPPING);
 }
 

@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/job/internal.h"
+#include "node/job/job.h"
+#include "node/local/local.h"
+#include "node/mapping/mapping.h"
+#include "node/records/records.h"
 
 /* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
  * first one is the best of so many tries, as long as they have no more than so many vertices and ends of
@@ -168,7 +174,7 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
             put_planned(node, job, v, plan, event->as.planned.anchored);
         lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
         job->frame_seq = 1;
-        job->frame_fixed = !follows_regions(job, entry) || event->as.planned.anchored != NULL;
+        job->frame_fixed = !lbm_local_follows_regions(job, entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/job/internal.h"
+#include "node/job/job.h"
+#include "node/membership/membership.h"
 
 static struct upload *
 upload_of(struct lbm_node *node, uint64_t client)

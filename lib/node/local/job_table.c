@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
 #include "space/space.h"
 
 struct job *

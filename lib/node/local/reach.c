@@ -6,7 +6,8 @@
  * REACH_TELL_US an operator hears of it. */
 #include <inttypes.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
 
 enum { REACH_TELL_US = 10000000 };
 

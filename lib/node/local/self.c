@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What this host may do: whether it is a member that may act, whether others back it up, whether its
  * applications may get work. */
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
 
 int
 lbm_local_is_alive(const struct lbm_node *node)

@@ -16,7 +16,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "node/core/core.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
 
 enum { TELL_US = 60000000 }; /* between notes that the leader waits */
 

@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "node/application/guest.h"
+#include "node/core/core.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
 
 static const struct log_engine *
 log_engine_of(const struct lbm_node *node)

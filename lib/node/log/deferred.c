@@ -4,7 +4,11 @@
  * far away, and a commit for each of them is what a host that has nothing else to do would do most. They wait
  * in memory and count for nothing: not applied, told to nobody. The next transaction takes them along, before
  * anything else in it; LOG_HELD_US later they are stored by themselves. */
+#include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
 
 /* A vertex is on its way to that host, or came from there and its source has yet to finish. */
 static int

@@ -6,7 +6,9 @@
  * lost may be repeated: at most one of the attempts gets that index. */
 #include <inttypes.h>
 
+#include "node/core/core.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
 
 static void
 follow(struct lbm_node *node)

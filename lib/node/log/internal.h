@@ -11,7 +11,7 @@
 #ifndef LBM_NODE_LOG_INTERNAL_H
 #define LBM_NODE_LOG_INTERNAL_H
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
 
 enum {
     LOG_COMPACT_MIN = 4096, /* entries since the last snapshot at which the next one is made */

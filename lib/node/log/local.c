@@ -4,7 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
 
 /* Bounds of one LogEntries message: far below a frame, though one entry may have LBM_COMMAND_BYTES_MAX. */
 enum { ENTRIES_BATCH = 256, ENTRIES_BYTES = 1 << 20 };

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/core/core.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
 
 enum { LINES_USUAL = 20, LINE_BYTES = 200 };
 

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
 
 /* ---- beginning ----------------------------------------------------------------------------------------- */
 

@@ -13,7 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/log/internal.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
 
 void
 lbm_log_store_term(struct lbm_node *node, uint32_t leader)

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "map/map.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
 
 enum {
     DRAWS = 7,           /* they scatter by 4 % */

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "embed/embed.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
 
 static void
 free_edges(struct outline_part *part)

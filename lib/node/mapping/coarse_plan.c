@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+#include "node/records/records.h"
 
 enum {
     CLUSTERS_HOST = 60,       /* of each host, at least */
@@ -544,7 +549,7 @@ int
 lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct outline *o = &job->outline;
-    if ((!follows_regions(job, entry) && !o->more) || o->state == OUTLINE_OVER)
+    if ((!lbm_local_follows_regions(job, entry) && !o->more) || o->state == OUTLINE_OVER)
         return 0;
     if (entry->home != node->host)
         return !is_away(node, job, entry->home);

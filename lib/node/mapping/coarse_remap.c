@@ -7,7 +7,13 @@
  * 16). */
 #include <stdlib.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 enum {
     EXCESS_PARTS = 200,     /* of all work, so much beyond the limits: less is left to sessions */

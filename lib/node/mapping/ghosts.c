@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/records/records.h"
 
 /* Rows of one message: about 40 bytes each. */
 enum { GHOST_ROWS_MAX = 16384 };
@@ -303,7 +307,7 @@ lbm_mapping_on_ghosts(struct lbm_node *node, const Lbm__Peer *message)
         const struct lbm_vertex *toward = lbm_records_of(job, ghosts->toward[i]);
         if (toward != NULL && lbm_shard_expect(&job->shard, ghosts->vertex[i], toward) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
-        if (is_epoch_within_reach(node, message->src, job, ghosts->epoch[i]) &&
+        if (lbm_local_is_epoch_within_reach(node, message->src, job, ghosts->epoch[i]) &&
             lbm_shard_learn(&job->shard, ghosts->vertex[i], message->src, ghosts->epoch[i], ghosts->stamp,
                             ghosts->work[i], &ghosts->position[i * job->shard.m]))
             lbm_local_ghosts_due(job, GHOSTS_CHANGES); /* it is somewhere new and may not know our side */
@@ -352,7 +356,7 @@ lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message)
         if (moved->host[i] == LBM_NONE) {
             if (ghost != NULL && ghost->host == message->src && lbm_vec_push(&lost, ghost->id) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);
-        } else if (is_epoch_within_reach(node, message->src, job, moved->epoch[i]) &&
+        } else if (lbm_local_is_epoch_within_reach(node, message->src, job, moved->epoch[i]) &&
                    lbm_shard_learn(&job->shard, moved->vertex[i], moved->host[i], moved->epoch[i], 0, 0,
                                    NULL)) {
             lbm_local_ghosts_due(job, GHOSTS_CHANGES);

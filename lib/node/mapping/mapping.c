@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 enum {
     CALM_TICKS = 5, /* without anything to do, before a host calls itself ready */
@@ -184,7 +191,7 @@ lbm_mapping_timer(struct lbm_node *node, struct job *job)
     if (node->now_us < job->tick_us)
         return;
     job->tick_us = node->now_us + MAPPING_TICK_US;
-    if (!follows_regions(job, entry))
+    if (!lbm_local_follows_regions(job, entry))
         tick_planned(node, job);
     else if (lbm_job_start(entry) == LBM_START_OUTLINE)
         set_ready(node, job, !lbm_migration_waits(node, job)); /* as it is, until the outline is planned */

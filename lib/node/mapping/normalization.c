@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
 
 enum {
     SAMPLE_EACH = 64,   /* vertices sampled for each host there is */

@@ -4,7 +4,10 @@
  * does. */
 #include <math.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
 
 enum {
     LASTS_US = 2000000, /* so long it must differ */

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
+#include "node/records/records.h"
 
 static int
 is_active(const struct lbm_node *node, uint32_t host)

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/log/internal.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
 
 enum { MINUTE_US = 60000000, TEN_MINUTES_US = 600000000, HEALTH_STEP_US = 10000000, SUSPECTS_MAX = 256 };
 

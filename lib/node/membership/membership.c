@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
 
 struct peer *
 lbm_membership_peer_known(const struct lbm_node *node, uint32_t host)

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
 
 enum {
     USUAL_EACH = 8,                /* what is usual is looked at anew after so many */

@@ -2,7 +2,9 @@
 /* Who takes much longer to answer than most others, by the last few round trips (network.c): exchange does
  * not wait for it (ADR 14). Both ends measure nearly the same; where one alone finds the other slow, it
  * says so. */
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
 
 /* The shortest of the last round trips: one that came at a busy moment does not count. 0: not known yet. */
 static double

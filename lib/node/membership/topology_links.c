@@ -4,7 +4,10 @@
  * seldom: what goes up and down changes nothing, what lasts does (docs/adr/0013). */
 #include <stdlib.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
 
 enum {
     NEAREST = 8,         /* hosts that a host is linked to in any case: up to nine are all linked */

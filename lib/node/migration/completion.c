@@ -6,7 +6,11 @@
  * finished. */
 #include <stdlib.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/migration/internal.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 enum { ASK_MAX = 4096 }; /* answers repeated at a time */
 

@@ -6,8 +6,13 @@
 #include <string.h>
 
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/internal.h"
+#include "node/migration/migration.h"
 #include "node/records/record_batch.h"
+#include "node/records/records.h"
 
 enum { OFFER_BYTES_MAX = 16 << 20 /* to one host at a time */ };
 
@@ -500,8 +505,8 @@ lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message)
         struct lbm_vertex *own = lbm_records_of(job, r->vertex[i]);
         int is_new = own == NULL || own->epoch < r->epoch[i];
         /* What could not be handed on is not taken; the others of its batch are. */
-        int is_taken =
-            is_new && !must_wait(own) && is_epoch_within_reach(node, message->src, job, r->epoch[i]);
+        int is_taken = is_new && !must_wait(own) &&
+                       lbm_local_is_epoch_within_reach(node, message->src, job, r->epoch[i]);
         if (is_taken)
             accept_one(node, job, message, i, place);
         else if (!is_new && (lbm_records_is_acked(node, own) || LBM_BUG(ACK_UNACKED)))

@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/internal.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 enum { MOVES_FIRST = 64 }; /* room for so many at first */
 
@@ -270,7 +275,7 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
         why.reason = LBM_MOVE_DRAIN;
     else if (job->outline.follows)
         why.reason = LBM_MOVE_REMAP;
-    else if (entry != NULL && follows_regions(job, entry))
+    else if (entry != NULL && lbm_local_follows_regions(job, entry))
         why.reason = LBM_MOVE_REGION;
     if (why.reason == LBM_MOVE_LEVEL)
         why.gain_is_known = gain_by_itself(node, job, vertex, to, &why.gain);

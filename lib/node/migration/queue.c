@@ -3,7 +3,9 @@
  * away to many has room for more with every answer, and must not look at all its vertices each time. */
 #include <stdlib.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/migration/internal.h"
+#include "node/migration/migration.h"
 
 enum { WISH_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads under way to one host */ };
 

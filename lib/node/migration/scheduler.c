@@ -11,8 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
-#include "node/exchange/exchange.h"
+#include "node/core/core.h"
+#include "node/exchange/decision.h"
+#include "node/local/local.h"
+#include "node/membership/membership.h"
+#include "node/migration/internal.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
 
 /* ---- the schedule -------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/migration/internal.h"
+#include "node/migration/migration.h"
 
 enum {
     BURST_S = 1,     /* a budget that was not used is saved for so long */

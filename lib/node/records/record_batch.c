@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
 #include "node/records/record_batch.h"
+#include "node/records/records.h"
 
 void
 lbm_records_batch_init(struct columns *columns)

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/records/records.h"
 
 struct lbm_vertex *
 lbm_records_of(const struct job *job, uint32_t id)

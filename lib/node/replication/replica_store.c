@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
 #include "node/records/record_batch.h"
 #include "node/records/record_packed.h"
+#include "node/records/records.h"
+#include "node/replication/internal.h"
+#include "node/replication/replication.h"
 
 struct replica *
 lbm_replication_replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation)

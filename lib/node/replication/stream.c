@@ -6,9 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/application/application.h"
 #include "node/application/guest.h"
-#include "node/core/internal.h"
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
 #include "node/records/record_batch.h"
+#include "node/records/records.h"
+#include "node/replication/internal.h"
+#include "node/replication/replication.h"
 
 static const struct lbm_member *
 self_of(const struct lbm_node *node)

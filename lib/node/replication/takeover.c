@@ -6,8 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/internal.h"
+#include "node/application/application.h"
+#include "node/core/core.h"
+#include "node/exchange/exchange.h"
+#include "node/local/local.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
 #include "node/records/record_packed.h"
+#include "node/records/records.h"
+#include "node/replication/internal.h"
+#include "node/replication/replication.h"
 
 /* ---- what is known ------------------------------------------------------------------------------------- */
 

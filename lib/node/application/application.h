@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What applications on this host may work on, and what they change: vertices given and released, edges, ids.
+ */
+#ifndef LBM_NODE_APPLICATION_APPLICATION_H
+#define LBM_NODE_APPLICATION_APPLICATION_H
+
+#include "node/core/core.h"
+
+/* ---- application.c ---- */
+
+void lbm_application_attach(struct lbm_node *node, uint64_t client, uint64_t request,
+                            const Lbm__AttachRequest *attach);
+void lbm_application_released(struct lbm_node *node, uint64_t client, uint64_t request,
+                              const Lbm__ReleasedRequest *released);
+void lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t request,
+                                const Lbm__CheckpointRequest *checkpoint);
+void lbm_application_changes_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last);
+void lbm_application_changes_acked(struct lbm_node *node); /* the stream has moved on */
+void lbm_application_reset(struct lbm_node *node);         /* this incarnation is over */
+void lbm_application_gone(struct lbm_node *node, uint64_t client);
+void lbm_application_has_read(struct lbm_node *node, uint64_t client); /* all that it was given */
+void lbm_application_job_deleted(struct lbm_node *node, uint64_t job);
+/* Nonzero if nobody works on the vertex. If somebody does, it is asked to stop, and `to` remembered. */
+int lbm_application_release(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
+void lbm_application_ready(struct lbm_node *node, struct job *job); /* some vertices may be given */
+void lbm_application_lease_lapsed(struct lbm_node *node);           /* the lease is over */
+int lbm_application_is_running(const struct lbm_node *node);        /* some vertex is given to one */
+/* Nothing is given or moves until then, and what applications have is lost afterwards. */
+void lbm_application_fence(struct lbm_node *node, int64_t until_us);
+void lbm_application_timer(struct lbm_node *node);
+int64_t lbm_application_deadline(const struct lbm_node *node);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this room share. Nothing else includes this. */
+#ifndef LBM_NODE_CLIENT_INTERNAL_H
+#define LBM_NODE_CLIENT_INTERNAL_H
+
+#include "node/core/core.h"
+
+/* ---- admin.c ---- */
+
+void lbm_client_answer_host_change(struct lbm_node *node, const struct client *client,
+                                   const Lbm__Request *request);
+void lbm_client_answer_events(struct lbm_node *node, const struct client *client,
+                              const Lbm__Request *request);
+
+/* ---- query.c ---- */
+
+void lbm_client_query_map(struct lbm_node *node, uint64_t client, uint64_t request,
+                          const Lbm__MapRequest *map);
+void lbm_client_query_locate(struct lbm_node *node, uint64_t client, uint64_t request,
+                             const Lbm__LocateRequest *asked);
+/* Which place of a vertex, and all that is known of its moves. */
+void lbm_client_query_explain(struct lbm_node *node, uint64_t client, uint64_t request,
+                              const Lbm__ExplainRequest *asked);
+
+#endif

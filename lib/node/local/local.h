@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What this host has and may do, by its own state alone: jobs by id, loads and limits, whether it is alive,
+ * alone, holds a lease; numbers from others that are out of reach; marks that a later step acts on. */
+#ifndef LBM_NODE_LOCAL_LOCAL_H
+#define LBM_NODE_LOCAL_LOCAL_H
+
+#include "node/core/core.h"
+
+/* ---- job_table.c ---- */
+
+struct job *lbm_local_job(const struct lbm_node *node, uint64_t id);
+void lbm_local_free_guest(struct job *job);
+struct pulse *lbm_local_report_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
+const struct pulse *lbm_local_report_known(const struct job *job, uint32_t host); /* or NULL */
+/* Target load T_p of this host and its limit, work units. */
+double lbm_local_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
+uint64_t lbm_local_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
+/* The work of the whole job: as submitted, or as the hosts' loads add up once loads are reported. */
+uint64_t lbm_local_load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* The same of the number of vertices. */
+uint32_t lbm_local_load_count(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* The work of a usual vertex, at least 1. */
+double lbm_local_load_mean(const struct lbm_node *node, const struct lbm_job_entry *entry);
+/* An OWN vertex may have a wish that it had not, or has it again; or one that was to go stays. */
+void lbm_local_queue_changed(struct job *job);
+/* The row nearest to the partner's site, for hosts that share no boundary. */
+uint32_t lbm_local_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);
+/* Position of a vertex in Omega. In: raw [m]. Out: x [m] */
+void lbm_local_place(const struct job *job, const double *raw, double *x);
+/* Changed edges are told at the end of this step. */
+void lbm_local_edges_soon(struct lbm_node *node, struct job *job);
+/* What this host owes all neighbours together; negative: what it is owed. */
+int64_t lbm_local_netting_sum(const struct session *s);
+void lbm_local_ghosts_due(struct job *job, enum ghosts_due what);
+/* Work units owned, less what leaves as soon as the application lets go, and as if all that was promised had
+ * moved. */
+uint64_t lbm_local_load(const struct job *job);
+/* Ownership follows regions while coordinates diffuse. */
+static inline int
+lbm_local_follows_regions(const struct job *job, const struct lbm_job_entry *entry)
+{
+    return !job->outlined && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM ||
+                              entry->start == LBM_START_OUTLINE);
+}
+
+/* ---- reach.c ---- */
+
+/* reach.c: nonzero unless what another host says is more than `step` above what is known here; then an
+ * operator is told, and it must not be taken. */
+int lbm_local_within_reach(struct lbm_node *node, uint32_t from, const char *what, uint64_t value,
+                           uint64_t known, uint64_t step);
+/* The same of an epoch of that job. */
+static inline int
+lbm_local_is_epoch_within_reach(struct lbm_node *node, uint32_t from, const struct job *job, uint64_t epoch)
+{
+    return lbm_local_within_reach(node, from, "epoch", epoch, job->shard.epoch_top, LBM_EPOCH_STEP);
+}
+
+/* ---- self.c ---- */
+
+uint64_t lbm_local_replication_lag(const struct lbm_node *node);
+/* Nobody else could take over from this host: it needs neither copy nor lease. */
+int lbm_local_is_alone(const struct lbm_node *node);
+int lbm_local_lease_holds(const struct lbm_node *node); /* something new may be given to an application */
+/* Nonzero if this host has merged everything it inherits. */
+int lbm_local_takeovers_done(const struct lbm_node *node);
+/* Nonzero while this incarnation of this host may act: it is not evicted, has not left, and its disk is the
+ * one its buddy knows. */
+int lbm_local_is_alive(const struct lbm_node *node);
+/* The job that the connection serves, or NULL. */
+struct job *lbm_local_application_job(const struct lbm_node *node, uint64_t client);
+/* Nonzero if this host is the successor of the departed one and has yet to merge what it left. */
+int lbm_local_inherits(const struct lbm_node *node, const struct lbm_departed *gone);
+/* Nonzero if the records of that incarnation are merged into this host's own. */
+int lbm_local_has_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation);
+/* The application of that connection, or NULL. */
+struct application *lbm_local_application(const struct lbm_node *node, uint64_t client);
+
+#endif

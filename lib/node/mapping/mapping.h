@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Coordinates diffuse, normalization keeps them in Omega, ghosts tell neighbours, coarse plans place a guest.
+ */
+#ifndef LBM_NODE_MAPPING_MAPPING_H
+#define LBM_NODE_MAPPING_MAPPING_H
+
+#include "node/core/core.h"
+#include "node/mapping/normalization.h"
+
+/* ---- coarse_plan.c ---- */
+
+/* MAPPING, once all are ready: nonzero while a plan of the outline is to be waited for. */
+int lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void lbm_mapping_coarse_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                                enum lbm_err err, struct lbm_plan *plan);
+void lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_mapping_on_coarse_slice(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- coarse_remap.c ---- */
+
+/* Of a job that runs and had settled. */
+void lbm_mapping_remap_look(struct lbm_node *node, struct job *job); /* are loads uneven by much? */
+/* Nonzero while sessions leave balance to a plan that may come. */
+int lbm_mapping_remap_holds(const struct lbm_node *node, const struct job *job);
+/* Looks first. Nonzero if a session that would be held now moves nothing: the plan is to know where vertices
+ * are, and boundaries are looked at once it is followed. */
+int lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job);
+int64_t lbm_mapping_remap_deadline(const struct job *job);
+void lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void lbm_mapping_remap_came(struct lbm_node *node, struct job *job,
+                            const struct lbm_vertex *vertex); /* by a plan */
+
+/* ---- ghosts.c ---- */
+
+void lbm_mapping_ghosts_timer(struct lbm_node *node, struct job *job);
+int64_t lbm_mapping_ghosts_deadline(const struct job *job);
+void lbm_mapping_on_ghosts(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_mapping_on_where(struct lbm_node *node, const Lbm__Peer *message);
+/* Ask all hosts who owns these, but seldom. */
+void lbm_mapping_ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_t *vertex);
+void lbm_mapping_ghosts_tell_moved(struct lbm_node *node, uint64_t job, uint32_t to, size_t n,
+                                   uint32_t *vertex, uint64_t *epoch, uint32_t *host);
+
+/* ---- mapping.c ---- */
+
+void lbm_mapping_timer(struct lbm_node *node, struct job *job);
+
+#endif

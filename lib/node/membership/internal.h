@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this room share. Nothing else includes this. */
+#ifndef LBM_NODE_MEMBERSHIP_INTERNAL_H
+#define LBM_NODE_MEMBERSHIP_INTERNAL_H
+
+#include "node/core/core.h"
+
+/* ---- failure_detector.c ---- */
+
+void lbm_membership_suspicion_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
+void lbm_membership_detector_view_changed(struct lbm_node *node, int all);
+/* Hosts that this one should hear from: linked ones, its buddy, its wards, or all of a small cluster. */
+int lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *member);
+
+/* ---- straggler.c ---- */
+
+/* It answers much later than most that this host watches. */
+int lbm_membership_is_slow(const struct lbm_node *node, uint32_t host);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this room share. Nothing else includes this. */
+#ifndef LBM_NODE_MIGRATION_INTERNAL_H
+#define LBM_NODE_MIGRATION_INTERNAL_H
+
+#include "node/core/core.h"
+
+/* ---- completion.c ---- */
+
+/* Who answers for the source of a record now; LBM_NONE: nobody does, it has finished (*known), or nobody can
+ * yet (!*known). */
+uint32_t lbm_migration_completion_source(const struct lbm_node *node, const struct lbm_vertex *vertex,
+                                         int *known);
+/* Nonzero if FIN for an offer of that epoch may be said: it will not be made again. */
+int lbm_migration_is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex,
+                              uint64_t epoch);
+
+/* ---- handoff.c ---- */
+
+void lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
+                       const struct lbm_vertex *vertex, uint64_t epoch);
+
+/* ---- history.c ---- */
+
+/* An OWN vertex is to go; if its application must let go first, move_to is set. */
+void lbm_migration_move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
+                                uint32_t to, const struct why *why);
+void lbm_migration_move_leaves(struct lbm_node *node, const struct job *job,
+                               const struct lbm_vertex *vertex); /* OUT */
+/* It is offered. Returns why it goes, to tell the taker. */
+struct why lbm_migration_move_sent(struct lbm_node *node, const struct job *job,
+                                   const struct lbm_vertex *vertex);
+/* Row i of an offer was accepted: the taker tells of the move when the giver cannot. Returns its reason. */
+enum lbm_move_reason lbm_migration_move_came(struct lbm_node *node, const struct job *job,
+                                             const struct lbm_vertex *vertex, const Lbm__Offer *offer,
+                                             size_t i);
+/* Called before the record leaves OUT. to: whoever answered. */
+void lbm_migration_move_ends(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
+                             uint32_t to, enum lbm_move_state state);
+/* Why a vertex goes whose wish is another host. */
+struct why lbm_migration_move_reason(struct lbm_node *node, const struct job *job,
+                                     const struct lbm_vertex *vertex, uint32_t to);
+/* What the record of a vertex takes in an offer. */
+size_t lbm_migration_move_bytes(const struct lbm_vertex *vertex, unsigned m);
+
+/* ---- queue.c ---- */
+
+/* A vertex that was OUT to that host is not any more. */
+void lbm_migration_queue_answered(struct job *job,
+                                  const struct lbm_vertex *vertex); /* OUT, to vertex->peer */
+
+/* ---- scheduler.c ---- */
+
+/* Vertices of a job that may be on their way to one host. */
+uint32_t lbm_migration_transfer_window(const struct lbm_node *node, const struct job *job);
+
+/* ---- throttle.c ---- */
+
+/* A vertex came by an exchange; nonzero: it is to stay for the time being. */
+void lbm_migration_throttle_came(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex);
+void lbm_migration_throttle_charge(const struct lbm_node *node, struct job *job,
+                                   const struct lbm_vertex *vertex);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this room share. Nothing else includes this. */
+#ifndef LBM_NODE_REPLICATION_INTERNAL_H
+#define LBM_NODE_REPLICATION_INTERNAL_H
+
+#include "node/core/core.h"
+
+/* ---- replica_store.c ---- */
+
+struct replica *lbm_replication_replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation);
+void lbm_replication_replica_drop(struct lbm_node *node, struct replica *replica);
+
+#endif
