@@ -28,6 +28,7 @@
 
 /* Wire. One frame carries at most a batch; a peer that announces more is cut off before allocation. */
 #define LBM_FRAME_BYTES_MAX (4u << 20)
+#define LBM_UNKNOWN_JOBS_MAX 16        /* that one lease names */
 #define LBM_BATCH_VERTICES_MAX 256     /* PROTOCOL section 3 */
 #define LBM_BATCH_BYTES_MAX (1u << 20) /* PROTOCOL section 3 */
 #define LBM_NAME_MAX 63                /* host and job names: a DNS label */

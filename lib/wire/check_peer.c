@@ -60,7 +60,8 @@ static const struct lbm_wire_table repl_ack_table = TABLE_WITHOUT_RULES(lbm__rep
 static const struct lbm_wire_table lease_req_table = TABLE_WITHOUT_RULES(lbm__lease_req__descriptor);
 
 static const struct lbm_wire_rule lease_rules[] = {{"lease_us", IN(0, LBM_LEASE_US_MAX)},
-                                                   {"rolled_back", FLAG}};
+                                                   {"rolled_back", FLAG},
+                                                   {"unknown", UP_TO(LBM_UNKNOWN_JOBS_MAX)}};
 static const struct lbm_wire_table lease_table = TABLE(lease_rules, lbm__lease__descriptor);
 
 static const struct lbm_wire_rule where_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX}};

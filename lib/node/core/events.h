@@ -40,6 +40,7 @@ struct lbm_events {
     void (*job_plan_ask)(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                          enum lbm_start start);
     /* raised by membership */
+    int (*log_hand_over)(struct lbm_node *node, const char *why, int or_draining);
     void (*exchange_load_heard)(struct lbm_node *node, struct job *job, uint32_t from,
                                 const Lbm__JobPulse *pulse);
     void (*exchange_load_report)(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse);

@@ -45,6 +45,7 @@ const struct lbm_events lbm_dispatch_events = {
     .log_append_suspicion = lbm_log_append_suspicion,
     .log_confirm = lbm_log_confirm,
     .log_fetch = lbm_log_fetch,
+    .log_hand_over = lbm_log_hand_over,
     .log_store_deferred = lbm_log_store_deferred,
     .mapping_normalization_send = lbm_mapping_normalization_send,
     .mapping_remap_came = lbm_mapping_remap_came,

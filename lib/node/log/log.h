@@ -57,9 +57,10 @@ void lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- promote.c ---- */
 
-/* Engine local: another host is asked to order the log if this one does, as must be before this one may be
- * evicted. Nonzero while this one is the leader. */
-int lbm_log_hand_over(struct lbm_node *node);
+/* Engine local: asks another host to order the log if this one does, as must be before this one may be
+ * evicted or leave: an active one, or_draining: else one that drains. why: for the operator. Returns nonzero
+ * while this host is the leader. */
+int lbm_log_hand_over(struct lbm_node *node, const char *why, int or_draining);
 void lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request);

@@ -201,15 +201,15 @@ take_over(struct lbm_node *node)
     lbm_log_promote_fetch_rest(node);
 }
 
-/* The backup, if it can, else any host that is heard; LBM_NONE: there is none. */
+/* The backup, if it can, else any host of that state that is heard; LBM_NONE: there is none. */
 static uint32_t
-next_leader(const struct lbm_node *node)
+next_leader(const struct lbm_node *node, enum lbm_member_state state)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     uint32_t next = LBM_NONE;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE &&
+        if (member->host != node->host && member->state == state &&
             !lbm_membership_is_silent(node, member->host, SILENT_US) &&
             (next == LBM_NONE || (self != NULL && member->host == self->buddy)))
             next = member->host;
@@ -218,17 +218,18 @@ next_leader(const struct lbm_node *node)
 }
 
 int
-lbm_log_hand_over(struct lbm_node *node)
+lbm_log_hand_over(struct lbm_node *node, const char *why, int or_draining)
 {
     if (node->engine != LBM_LOG_ENGINE_LOCAL || node->view.founder != node->host)
         return 0;
-    uint32_t to = node->founder && node->caught_up ? next_leader(node) : LBM_NONE;
+    if (!node->founder || !node->caught_up)
+        return 1;
+    uint32_t to = next_leader(node, LBM_MEMBER_ACTIVE);
+    if (to == LBM_NONE && or_draining)
+        to = next_leader(node, LBM_MEMBER_DRAINING);
     if (to == LBM_NONE)
         return 1;
-    lbm_core_note(node, LBM_NOTE_WARNING,
-                  "the database is older than what others hold of it: host %" PRIu32
-                  " is asked to order the control log",
-                  to);
+    lbm_core_note(node, LBM_NOTE_WARNING, "%s: host %" PRIu32 " is asked to order the control log", why, to);
     Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
     poll.term = node->term;
     poll.take = 1;
@@ -278,13 +279,20 @@ promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int forc
         end_round(node);
 }
 
-/* Nonzero if this host may be promoted. */
+/* Nonzero if this host may lead where no other host may. */
+static int
+can_lead(const struct lbm_node *node)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    return self != NULL && lbm_view_takes_part(self) && lbm_local_is_alive(node);
+}
+
+/* Nonzero if an operator may promote this host. */
 static int
 may_lead(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    return self != NULL && lbm_view_takes_part(self) && self->state != LBM_MEMBER_DRAINING &&
-           lbm_local_is_alive(node);
+    return can_lead(node) && self->state != LBM_MEMBER_DRAINING;
 }
 
 void
@@ -446,7 +454,7 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
     if (poll->promise && poll->term > node->term && is_member)
         enter_term(node, poll->term, message->src);
-    if (poll->take && poll->term == node->term && message->src == node->founder_host && may_lead(node) &&
+    if (poll->take && poll->term == node->term && message->src == node->founder_host && can_lead(node) &&
         node->promotion.round == PROMOTION_NONE)
         promote_begin(node, 0, 0, 0);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;

@@ -202,8 +202,8 @@ lbm_membership_drain_timer(struct lbm_node *node)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
     /* It is needed until another one is promoted, or active. */
-    int is_needed = (node->engine == LBM_LOG_ENGINE_LOCAL && node->view.founder == node->host) ||
-                    lbm_view_host(&node->view, 0) == LBM_NONE;
+    int is_leader = node->engine == LBM_LOG_ENGINE_LOCAL && node->view.founder == node->host;
+    int is_needed = is_leader || lbm_view_host(&node->view, 0) == LBM_NONE;
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
         struct job *job = node->jobs.at[i];
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
@@ -216,6 +216,10 @@ lbm_membership_drain_timer(struct lbm_node *node)
                 (void)node->raise->migration_queue_pump(node, job);
             }
         }
+    }
+    if (is_leader && is_empty(node) && lbm_membership_may_propose(node)) {
+        node->propose_us = node->now_us + APPEND_AGAIN_US;
+        (void)node->raise->log_hand_over(node, "this host drains", 0);
     }
     if (is_needed || !is_empty(node) || !wards_are_well(node) ||
         (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||

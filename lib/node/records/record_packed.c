@@ -16,6 +16,11 @@ enum {
     HAS_HALF = 1 << 5, /* neighbours, if only none */
     SPATIAL = 1 << 6,  /* three coordinates; else the third is 0 */
 };
+_Static_assert((STAGE_BITS & (STAGE_BITS + 1)) == 0 && LBM_STAGE_COUNT <= STAGE_BITS + 1,
+               "a stage has bits of its own");
+_Static_assert((STAGE_BITS | ANCHORED | FIN | HAS_HALF | SPATIAL) ==
+                   STAGE_BITS + ANCHORED + FIN + HAS_HALF + SPATIAL,
+               "no flag shares a bit");
 
 static void
 put(struct lbm_buf *out, uint64_t value)

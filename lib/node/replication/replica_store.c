@@ -396,6 +396,18 @@ lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message)
         lbm_core_send(node, message->src, &answer);
 }
 
+/* Jobs of the replica that are not in the log: the owner is about to propose them, or has given them up in an
+ * earlier life, whose last changes are lost. Out: job [LBM_UNKNOWN_JOBS_MAX]. Returns how many. */
+static size_t
+unknown_jobs(const struct lbm_node *node, const struct replica *replica, uint64_t *job)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < replica->jobs.n && n < LBM_UNKNOWN_JOBS_MAX; i++)
+        if (replica->jobs.at[i].index.n != 0 && lbm_view_job(&node->view, replica->jobs.at[i].job) == NULL)
+            job[n++] = replica->jobs.at[i].job;
+    return n;
+}
+
 void
 lbm_replication_on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -418,6 +430,9 @@ lbm_replication_on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
         if (!begins || !LBM_BUG(KEEP_LEASE))
             replica->granted_us = node->now_us + GRANT_US;
     }
+    uint64_t unknown[LBM_UNKNOWN_JOBS_MAX];
+    lease.unknown = unknown;
+    lease.n_unknown = unknown_jobs(node, replica, unknown);
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LEASE;
     answer.lease = &lease;

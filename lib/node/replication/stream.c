@@ -362,6 +362,19 @@ ask(struct lbm_node *node)
     node->lease.ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
 }
 
+/* The backup has records of a job that this host gave up in an earlier life, and has not heard that they are
+ * void: the change that said so was not sent before that life ended. */
+static void
+drop_unknown(struct lbm_node *node, const Lbm__Lease *lease)
+{
+    int is_current =
+        node->caught_up && lease->seq == node->stream.seq; /* nothing is on its way that says so */
+    for (size_t i = 0; i < lease->n_unknown && is_current; i++)
+        if (lbm_local_job(node, lease->unknown[i]) == NULL &&
+            lbm_view_job(&node->view, lease->unknown[i]) == NULL)
+            lbm_records_drop_job(node, lease->unknown[i]);
+}
+
 void
 lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -381,6 +394,7 @@ lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
         s->sent = s->acked;
         send_again(s);
     }
+    drop_unknown(node, lease);
     int64_t from_us = node->now_us > (int64_t)lease->sent_us && LBM_BUG(LEASE_FROM_RECEIPT)
                           ? node->now_us
                           : (int64_t)lease->sent_us;

@@ -268,7 +268,7 @@ give_up(struct lbm_node *node)
     if (!lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
-    if (lbm_log_hand_over(node))
+    if (lbm_log_hand_over(node, "the database is older than what others hold of it", 1))
         return; /* who orders the log cannot be evicted */
     lbm_core_note(node, LBM_NOTE_ERROR,
                   "the database is older than what host %" PRIu32

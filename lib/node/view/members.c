@@ -26,20 +26,21 @@ are_linked(const struct lbm_member *a, const struct lbm_member *b)
 }
 
 /* How unfit a member is as buddy, the most important first; the last makes every choice unique. */
+enum { BY_DRAINING, BY_DOMAIN, BY_WARDS, BY_LINK, BY_DISTANCE, CRITERIA };
 struct unfitness {
-    uint32_t by[5];
+    uint32_t by[CRITERIA];
 };
 
-/* What is cheap to know of it, and the rest. */
-enum { CHEAP = 3 };
-
+/* What takes no look at links; BY_LINK and what follows are left 0. */
 static struct unfitness
 cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner,
                 const struct lbm_host_place *buddy)
 {
     int together = owner->failure_domain[0] != '\0' &&
                    strcmp(owner->failure_domain, view->members.at[buddy->member].failure_domain) == 0;
-    return (struct unfitness){{buddy->state == LBM_MEMBER_DRAINING, (uint32_t)together, buddy->n_wards}};
+    return (struct unfitness){{[BY_DRAINING] = buddy->state == LBM_MEMBER_DRAINING,
+                               [BY_DOMAIN] = (uint32_t)together,
+                               [BY_WARDS] = buddy->n_wards}};
 }
 
 static int
@@ -82,12 +83,12 @@ give_buddy(struct lbm_view *view, struct lbm_member *owner)
         if (host == owner->host || place->member == LBM_NONE || !lbm_state_takes_part(place->state))
             continue;
         struct unfitness fit = cheap_unfitness(view, owner, place);
-        int order = best != LBM_NONE ? compare_fitness(&fit, &least, 0, CHEAP) : -1;
+        int order = best != LBM_NONE ? compare_fitness(&fit, &least, 0, BY_LINK) : -1;
         if (order > 0)
             continue;
-        fit.by[CHEAP] = !are_linked(owner, &view->members.at[place->member]);
-        fit.by[CHEAP + 1] = (host - owner->host) % LBM_HOSTS_MAX;
-        if (order < 0 || compare_fitness(&fit, &least, CHEAP, 5) < 0) {
+        fit.by[BY_LINK] = !are_linked(owner, &view->members.at[place->member]);
+        fit.by[BY_DISTANCE] = (host - owner->host) % LBM_HOSTS_MAX;
+        if (order < 0 || compare_fitness(&fit, &least, BY_LINK, CRITERIA) < 0) {
             best = host;
             least = fit;
         }
