@@ -12,11 +12,10 @@ enum {
     SILENT_US = 3 * PING_US + 100000, /* three pings missed: status calls the host silent */
     EXCLUDE_US = 3000000,             /* a silent host is no longer waited for at the end of MAPPING */
     APPEND_RETRY_US = 1000000,
-    REQUEST_US =
-        10000000, /* a client's change that the log has not taken by then is void, unless the client says */
-    PROMOTE_US = 3000000, /* for the answers of all to one question about the control log */
+    REQUEST_US = 10000000, /* what a client asks of the log is void from then on, unless the client says */
+    PROMOTE_US = 3000000,  /* for the answers of all to one question about the control log */
     LEAD_WAIT_US =
-        10000000, /* a leader that starts waits so long for the last host that may have more entries */
+        10000000, /* a starting leader waits so long for the last host that may have more entries */
     LEAD_ALONE_US = 1500000, /* the same while it knows of no other host: they connect once a second */
     FETCH_RETRY_US = 500000,
     OFFER_RETRY_US = 1000000,
