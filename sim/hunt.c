@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "node/core/mutants.h"
+#include "node/mutants.h"
 #include "sim/runner.h"
 
 static const struct {

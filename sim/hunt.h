@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Mistakes planted on purpose (node/core/mutants.h), and how many stories it takes until one fails. */
+/* Mistakes planted on purpose (node/mutants.h), and how many stories it takes until one fails. */
 #ifndef LBM_SIM_HUNT_H
 #define LBM_SIM_HUNT_H
 

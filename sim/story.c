@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "node/core/mutants.h"
+#include "node/mutants.h"
 #include "sim/figures.h"
 
 enum {

@@ -31,6 +31,25 @@ client:   base graph host space balance embed map file trace wire node api cli t
 sim:      base graph host space balance embed map file trace wire node cli
 '
 
+# room of lib/node: the rooms it may call and whose headers it may include. What a room tells a room above it is an
+# event (lib/node/core/events.h). core/state.h puts the state of all rooms together, and is the only exception.
+rooms='
+dispatch:    client job replication application mapping exchange migration log membership records local core view
+client:      job replication application mapping exchange migration log membership records local core view
+job:         replication application mapping exchange migration log membership records local core view
+replication: application mapping exchange migration log membership records local core view
+application: mapping exchange migration log membership records local core view
+mapping:     exchange migration log membership records local core view
+exchange:    migration log membership records local core view
+migration:   log membership records local core view
+log:         membership records local core view
+membership:  records local core view
+records:     local core view
+local:       core view
+core:        view
+view:
+'
+
 # Modules that compute: no clock, no randomness of the machine, no file, no socket, no output, no exit.
 pure='base graph host space balance embed map trace wire node'
 
@@ -137,6 +156,55 @@ check_modules() {
     done
 }
 
+# Print every room of lib/node below $1 that the table of rooms does not know, and every wrong #include between rooms.
+check_rooms() {
+    local folder room header to
+    for folder in "$1"/lib/node/*/; do
+        room=$(basename "$folder")
+        row "$rooms" "$room" >/dev/null || echo "lib/node/$room: no row in the table of rooms"
+    done
+    grep -HoE '#include "node/[a-z_]+/[a-z_]+\.h"' "$1"/lib/node/*/*.[ch] 2>/dev/null | grep -v '/core/state\.h:' |
+        sed -E "s|^$1/lib/node/([a-z_]+)/([^:]*):#include \"node/([a-z_]+)/([^\"]*)\"|\1 \2 \3 \4|" |
+        while read -r room file to header; do
+            [ "$room" = "$to" ] || grep -qw "$to" <<<"$(row "$rooms" "$room")" ||
+                echo "lib/node/$room/$file: $room must not include node/$to/$header"
+            [ "$room" = "$to" ] || [ "$header" != internal.h ] ||
+                echo "lib/node/$room/$file: node/$to/internal.h is for $to alone"
+        done
+}
+
+# Print every call from a room to a room above it, by the objects below $1.
+check_calls() {
+    if ! ls "$1"/lib/node/*/*.o >/dev/null 2>&1; then
+        echo "lib/node: no objects have been built, its calls cannot be judged"
+        return
+    fi
+    (cd "$1" && nm -A lib/node/*/*.o) | rooms=$rooms awk '
+        BEGIN {
+            rows = split(ENVIRON["rooms"], line, "\n")
+            for (i = 1; i <= rows; i++) {
+                n = split(line[i], word, /[: ]+/)
+                for (j = 1; j <= n; j++)
+                    may[word[1], word[j]] = 1
+            }
+        }
+        {
+            split($0, part, ":"); split(part[1], path, "/"); n = split(part[2], field, " ")
+            kind = field[n - 1]; name = field[n]
+            if (kind ~ /^[TDBRVWC]$/)
+                room[name] = path[3]
+            else if (kind == "U")
+                use[part[1] " " name] = 1
+        }
+        END {
+            for (u in use) {
+                split(u, word, " "); split(word[1], path, "/")
+                if (word[2] in room && !((path[3], room[word[2]]) in may))
+                    print word[1] ": " path[3] " must not call " word[2] " of " room[word[2]]
+            }
+        }'
+}
+
 # Undefined symbols of the archives of module $2 below $1, as "object symbol", decoration taken off.
 imports() {
     nm -A -u "$1"/lib/"$2"/*.a 2>/dev/null |
@@ -205,7 +273,7 @@ expect() { # what, command...; succeeds if the command reports something
 }
 
 self_test() {
-    local found
+    local found room above
     clean_scratch
     build_scratch || return 1
     found=$(check_includes "$scratch"; check_modules "$scratch"; check_imports "$scratch")
@@ -224,6 +292,24 @@ self_test() {
     plant lib/other/other.c ''
     expect 'a module outside the table' check_modules "$scratch" || return 1
     rm -r "$scratch/lib/other"
+
+    for room in $(awk -F: 'NF > 1 { print $1 }' <<<"$rooms"); do
+        for above in $(awk -F: -v room="$room" '$1 == room { exit } NF > 1 { print $1 }' <<<"$rooms"); do
+            plant "lib/node/$room/up.c" "#include \"node/$above/$above.h\""
+            expect "an include from $room up to $above" check_rooms "$scratch" || return 1
+            plant "lib/node/$room/up.c" "int lbm_of_$above(void); int lbm_up(void); int lbm_up(void) { return lbm_of_$above(); }"
+            plant "lib/node/$above/down.c" "int lbm_of_$above(void); int lbm_of_$above(void) { return 1; }"
+            (cd "$scratch" && for f in lib/node/*/*.c; do ${CC:-cc} -c "$f" -o "${f%.c}.o" || exit 1; done) || return 1
+            expect "a call from $room up to $above" check_calls "$scratch" || return 1
+            rm -r "${scratch:?}/lib/node/$room" "${scratch:?}/lib/node/$above"
+            break
+        done
+    done
+    plant lib/node/exchange/up.c '#include "node/log/internal.h"'
+    expect "another room's internal header" check_rooms "$scratch" || return 1
+    plant lib/node/cellar/up.c ''
+    expect 'a room outside the table' check_rooms "$scratch" || return 1
+    rm -r "$scratch/lib/node/exchange" "$scratch/lib/node/cellar"
 
     plant lib/map/clock.c '#include <time.h>
 long lbm_now(void); long lbm_now(void) { return (long)time(0); }'
@@ -257,7 +343,7 @@ if ! self_test; then
     exit 99
 fi
 
-violations=$(check_modules "$top"; check_includes "$top"; check_imports "$objects"
+violations=$(check_modules "$top"; check_includes "$top"; check_rooms "$top"; check_calls "$objects"; check_imports "$objects"
     check_library "$objects/.libs/liblbmap.so")
 if [ -n "$violations" ]; then
     printf '%s\n' "$violations"

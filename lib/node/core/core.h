@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "node/core/events.h"
-#include "node/core/mutants.h"
+#include "node/mutants.h"
 #include "node/core/state.h"
 #include "node/core/timeouts.h"
 

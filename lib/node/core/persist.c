@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/records/transitions.h"
+#include "node/core/transitions.h"
 
 const char *
 lbm_stage_name(enum lbm_stage stage)

@@ -8,7 +8,7 @@
 #include "node/dispatch/events.h"
 #include "node/exchange/exchange.h"
 #include "node/job/job.h"
-#include "node/log/internal.h"
+#include "node/log/log.h"
 #include "node/log/log.h"
 #include "node/mapping/mapping.h"
 #include "node/mapping/normalization.h"

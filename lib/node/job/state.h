@@ -10,7 +10,7 @@
 #include "node/mapping/coarse_plan.h"
 #include "node/node.h"
 #include "node/records/shard.h"
-#include "node/records/transitions.h"
+#include "node/core/transitions.h"
 #include "space/space.h"
 
 /* What a host last said of a job. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/application/guest.h"
 #include "node/core/core.h"
 #include "node/log/internal.h"
 #include "node/log/log.h"

@@ -85,8 +85,6 @@ int64_t lbm_log_promote_deadline(const struct lbm_node *node);
 
 /* ---- log_confirm.c ---------------------------------------------------------------------------------- */
 
-/* A leader that was away asks before it orders anything more. */
-void lbm_log_confirm(struct lbm_node *node);
 /* A leader has started: its disk may be an older copy, or empty. */
 void lbm_log_confirm_disk(struct lbm_node *node);
 /* Another host has entries up to `last`, more than this leader: it takes them if it has ordered none yet. */

@@ -65,4 +65,9 @@ void lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
+/* ---- confirm.c ---- */
+
+/* A leader that was away asks before it orders anything more. */
+void lbm_log_confirm(struct lbm_node *node);
+
 #endif

@@ -9,7 +9,6 @@
 
 #include "node/core/core.h"
 #include "node/local/local.h"
-#include "node/log/internal.h"
 #include "node/membership/internal.h"
 #include "node/membership/membership.h"
 

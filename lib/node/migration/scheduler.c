@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "node/core/core.h"
-#include "node/exchange/decision.h"
 #include "node/local/local.h"
 #include "node/membership/membership.h"
 #include "node/migration/internal.h"

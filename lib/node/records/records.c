@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/application/guest.h"
 #include "node/core/core.h"
 #include "node/local/local.h"
 #include "node/records/records.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/core/mutants.h"
+#include "node/mutants.h"
 #include "node/view/internal.h"
 
 /* ---- buddies ------------------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of record transitions as a table. */
-#include "node/records/transitions.h"
+#include "node/core/transitions.h"
 
 const struct lbm_transition_rule lbm_transition_rules[LBM_TRANSITION_COUNT] = {
 #define LBM_TRANSITION_RULE(id, from, to, base, plus, event)                                                 \

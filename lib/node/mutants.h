@@ -5,8 +5,8 @@
  * decides. In every ordinary build it is 0 and costs nothing; with -DLBM_BUGS it is nonzero if lbm_bug names
  * this row. `model` is the number of the mutation of tests/model that removes the same rule, 0 if the model
  * has none. */
-#ifndef LBM_NODE_CORE_MUTANTS_H
-#define LBM_NODE_CORE_MUTANTS_H
+#ifndef LBM_NODE_MUTANTS_H
+#define LBM_NODE_MUTANTS_H
 
 #include <stdint.h>
 

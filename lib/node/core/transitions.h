@@ -7,8 +7,8 @@
  *
  * Not in the list, since no single record changes: a job that is deleted, and the reset of an evicted host,
  * which archives all it has. */
-#ifndef LBM_NODE_RECORDS_TRANSITIONS_H
-#define LBM_NODE_RECORDS_TRANSITIONS_H
+#ifndef LBM_NODE_CORE_TRANSITIONS_H
+#define LBM_NODE_CORE_TRANSITIONS_H
 
 #include <stdint.h>
 
