@@ -6,9 +6,9 @@
 
 #include "base/check.h"
 #include "node/core/events.h"
-#include "node/mutants.h"
 #include "node/core/state.h"
 #include "node/core/timeouts.h"
+#include "node/mutants.h"
 
 /* ---- effects.c ---- */
 

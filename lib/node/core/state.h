@@ -285,6 +285,7 @@ struct collection {
 };
 
 struct lbm_events;
+struct log_engine;
 
 struct lbm_node {
     const struct lbm_events *raise; /* who handles what a room tells the rooms above it */
@@ -314,8 +315,9 @@ struct lbm_node {
 
     char failure_domain[LBM_NAME_MAX + 1];
     enum lbm_log_engine engine;
-    int may_found;            /* engine external: this host founds the cluster if nobody has */
-    uint32_t log_compact_min; /* entries between snapshots; 0: as is usual */
+    const struct log_engine *log_engine; /* what differs between the engines; since the start */
+    int may_found;                       /* engine external: this host founds the cluster if nobody has */
+    uint32_t log_compact_min;            /* entries between snapshots; 0: as is usual */
     uint32_t evict_per_minute;
     double evict_share;
 

@@ -9,7 +9,6 @@
 #include "node/exchange/exchange.h"
 #include "node/job/job.h"
 #include "node/log/log.h"
-#include "node/log/log.h"
 #include "node/mapping/mapping.h"
 #include "node/mapping/normalization.h"
 #include "node/migration/migration.h"

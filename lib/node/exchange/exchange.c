@@ -390,15 +390,6 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     return err;
 }
 
-int
-lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job)
-{
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double slack =
-        (double)lbm_local_limit(node, entry, node->host) - lbm_local_target(node, entry, node->host);
-    return job->was_settled && slack >= lbm_local_load_mean(node, entry);
-}
-
 static enum lbm_err
 settle_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
                 int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)

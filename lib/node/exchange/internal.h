@@ -90,4 +90,11 @@ uint32_t lbm_exchange_round_colour(struct lbm_node *node, uint32_t host);
 int lbm_exchange_spares(const struct lbm_node *node, const struct job *job);
 uint64_t lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
 
+/* ---- round_state.c ---- */
+
+/* Work that this host could still take; 0: none, or it is not its turn. */
+uint64_t lbm_exchange_room_here(const struct lbm_node *node, const struct job *job);
+/* What was heard of a partner ahead of its turn, or NULL. */
+struct early_open *lbm_exchange_early_known(const struct session *s, uint32_t host);
+
 #endif

@@ -57,20 +57,6 @@ stillness(const struct lbm_node *node, struct job *job)
     return hash | 1;
 }
 
-struct quiet *
-lbm_exchange_pair_quiet(struct lbm_node *node, struct session *s, uint32_t host)
-{
-    struct quiet fresh = {.host = host};
-    for (size_t i = 0; i < s->quiet.n; i++)
-        if (s->quiet.at[i].host == host)
-            return &s->quiet.at[i];
-    if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
-        lbm_core_fail(node, LBM_E_NOMEM);
-        return NULL;
-    }
-    return &s->quiet.at[s->quiet.n - 1];
-}
-
 /* Nonzero if nothing moved between both as they stand, and would not now. */
 static int
 is_quiet(struct lbm_node *node, struct job *job)

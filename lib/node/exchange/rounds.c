@@ -33,19 +33,6 @@ partner_at(const struct lbm_node *node, uint32_t colour)
     return LBM_NONE;
 }
 
-/* The colour of the link to a host, or LBM_NONE. */
-uint32_t
-lbm_exchange_round_colour(struct lbm_node *node, uint32_t host)
-{
-    const struct lbm_hosts *h = &node->view.hosts;
-    uint32_t self = lbm_membership_is_routable(node) ? lbm_view_number(&node->view, node->host) : LBM_NONE;
-    for (uint32_t e = self != LBM_NONE ? h->offset[self] : 0; self != LBM_NONE && e < h->offset[self + 1];
-         e++)
-        if (lbm_view_host(&node->view, h->target[e]) == host)
-            return node->view.colour[e];
-    return LBM_NONE;
-}
-
 /* Note this host's links and their colours. Nonzero if they are others than when this was last done. */
 int
 lbm_exchange_links_changed(struct lbm_node *node)
@@ -69,40 +56,6 @@ lbm_exchange_links_changed(struct lbm_node *node)
     return changed;
 }
 
-int
-lbm_exchange_spares(const struct lbm_node *node, const struct job *job)
-{
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    return job->drifts || entry->imbalance * (double)node->view.active.n < 1;
-}
-
-/* What a host may have after a session that has `load`. A job that had settled leaves a part of the slack
- * free: a host above its limit gives so much more, and none takes it up; so the next vertex that comes, or
- * the next host that joins and lowers the limits of all, does not wake it again. Between both it keeps what
- * it has. */
-uint64_t
-lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
-{
-    const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    uint64_t limit = lbm_local_limit(node, entry, host);
-    double target = lbm_local_target(node, entry, host);
-    double margin =
-        ((double)limit - target) * (lbm_exchange_spares(node, job) ? MARGIN_SPARING : MARGIN_QUARTERS) / 4;
-    if (!job->was_settled || margin < lbm_local_load_mean(node, entry))
-        return limit;
-    uint64_t less = limit - (uint64_t)margin;
-    return load > limit || load < less ? less : load;
-}
-
-/* Negative, 0 or positive: where a message stands against this session's place. */
-int
-lbm_exchange_round_compare(const struct session *s, uint64_t sweep, uint32_t colour)
-{
-    if (sweep != s->sweep)
-        return sweep < s->sweep ? -1 : 1;
-    return colour < s->colour ? -1 : colour > s->colour;
-}
-
 static const struct slack no_slack = {
     .best.hops = SLACK_HOPS_MAX, .via = LBM_NONE, .other.hops = SLACK_HOPS_MAX};
 
@@ -110,43 +63,6 @@ static struct way
 one_hop_more(const struct lbm_node *node, struct way way)
 {
     return (struct way){way.hops + 1 < node->view.hosts.n ? way.hops + 1 : SLACK_HOPS_MAX, way.room};
-}
-
-void
-lbm_exchange_round_notice(struct lbm_node *node, const struct job *job, uint32_t host, enum lbm_notice kind)
-{
-    Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
-    notice.job = job->id;
-    notice.kind = kind;
-    notice.sweep = job->session.sweep;
-    notice.colour = job->session.colour;
-    Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
-    message.pair_notice = &notice;
-    lbm_core_send(node, host, &message);
-}
-
-static struct early_open *
-early_known(const struct session *s, uint32_t host)
-{
-    for (size_t i = 0; i < s->early.n; i++)
-        if (s->early.at[i].host == host)
-            return &s->early.at[i];
-    return NULL;
-}
-
-struct early_open *
-lbm_exchange_round_early(struct lbm_node *node, struct session *s, uint32_t host)
-{
-    struct early_open *known = early_known(s, host);
-    if (known != NULL)
-        return known;
-    struct early_open early = {.host = host};
-    if (lbm_vec_push(&s->early, early) != LBM_OK) {
-        lbm_core_fail(node, LBM_E_NOMEM);
-        return NULL;
-    }
-    return &s->early.at[s->early.n - 1];
 }
 
 /* A session with that host is not possible at present. */
@@ -157,26 +73,6 @@ is_away(const struct lbm_node *node, uint32_t partner)
 }
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
-
-/* What this host could take; 0: not even a vertex as light as the lightest that was ever here. */
-static uint64_t
-room_here(const struct lbm_node *node, const struct job *job)
-{
-    uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
-    uint64_t load = lbm_local_load(job), limit = lbm_exchange_limit(node, job, node->host, load);
-    return load + least <= limit ? limit - load : 0;
-}
-
-struct way
-lbm_exchange_round_residual(const struct lbm_node *node, const struct job *job, uint32_t partner)
-{
-    const struct slack *slack = &job->session.slack;
-    uint64_t room = room_here(node, job);
-    if (job->phase == LBM_PHASE_SETTLED && room != 0)
-        return (struct way){.room = room};
-    struct way way = partner == slack->via ? slack->other : slack->best;
-    return way.hops != 0 ? way : (struct way){.room = room};
-}
 
 /* Patience, and what moves must gain, count from here on. */
 static void
@@ -264,7 +160,7 @@ catch_up(const struct lbm_node *node, struct session *s)
         uint32_t host = node->met.at[i].host;
         if (is_away(node, host) || lbm_membership_is_straggler(node, host))
             continue;
-        const struct early_open *early = early_known(s, host);
+        const struct early_open *early = lbm_exchange_early_known(s, host);
         if (early == NULL || !early->set || lbm_exchange_round_compare(s, early->sweep, early->colour) <= 0)
             return 0;
         nearest = early->sweep < nearest ? early->sweep : nearest;
@@ -281,7 +177,7 @@ end_sweep(struct lbm_node *node, struct job *job)
 {
     struct session *s = &job->session;
     s->slack = (struct slack){.via = LBM_NONE};
-    if (room_here(node, job) == 0)
+    if (lbm_exchange_room_here(node, job) == 0)
         s->slack = (struct slack){.best = one_hop_more(node, s->slack_heard.best),
                                   .via = s->slack_heard.via,
                                   .other = one_hop_more(node, s->slack_heard.other)};
@@ -337,7 +233,7 @@ static int
 is_settled(const struct job *job, const struct session *s, uint32_t host)
 {
     const struct pulse *pulse = lbm_local_report_known(job, host);
-    const struct early_open *early = early_known(s, host);
+    const struct early_open *early = lbm_exchange_early_known(s, host);
     return (early != NULL && early->settled) || (pulse != NULL && pulse->phase == LBM_PHASE_SETTLED);
 }
 

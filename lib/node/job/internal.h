@@ -54,4 +54,10 @@ void lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm
 
 void lbm_job_submit_drop(struct lbm_node *node, uint64_t client);
 
+/* ---- table.c ---- */
+
+void lbm_job_free(struct job *job);
+/* The client that submitted the job, if it waits, hears what became of it. */
+void lbm_job_answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const char *text);
+
 #endif

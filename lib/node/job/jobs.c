@@ -19,109 +19,13 @@
 #include "node/records/records.h"
 #include "node/replication/replication.h"
 
-struct job *
-lbm_job_add(struct lbm_node *node, uint64_t id)
-{
-    struct job *job = lbm_alloc(1, sizeof *job);
-    if (job == NULL || lbm_vec_push(&node->jobs, job) != LBM_OK) {
-        free(job);
-        lbm_core_fail(node, LBM_E_NOMEM);
-        return NULL;
-    }
-    job->id = id;
-    job->created_us = node->now_us;
-    job->offers_us = job->checkpoint_us = job->finish_us = job->collect_us = job->load_us = job->cool_us =
-        job->news_us = job->pinned_us = INT64_MAX;
-    unsigned m = node->view.m != 0 ? node->view.m : node->m;
-    lbm_shard_init(&job->shard, m, node->host);
-    lbm_affine_identity(&job->frame, m);
-    return job;
-}
-
-static void
-job_free(struct job *job)
-{
-    lbm_local_free_guest(job);
-    lbm_shard_free(&job->shard);
-    lbm_vec_free(&job->region_host);
-    lbm_vec_free(&job->region_weight);
-    lbm_mapping_normalization_free(job);
-    lbm_mapping_coarse_free(&job->outline);
-    lbm_mapping_baseline_free(&job->usual);
-    lbm_vec_free(&job->askers);
-    lbm_vec_free(&job->out);
-    lbm_migration_queue_free(&job->wishes);
-    lbm_vec_free(&job->unfinished);
-    lbm_vec_free(&job->tombstones);
-    lbm_vec_free(&job->releasing);
-    lbm_vec_free(&job->edges_due);
-    lbm_vec_free(&job->news);
-    lbm_idmap_free(&job->new_ids);
-    free(job->pending);
-    lbm_vec_free(&job->pulses);
-    lbm_idmap_free(&job->pulse_at);
-    lbm_vec_free(&job->session.arriving);
-    lbm_vec_free(&job->session.early);
-    lbm_vec_free(&job->session.quiet);
-    lbm_vec_free(&job->session.missed);
-    lbm_vec_free(&job->session.promises);
-    lbm_exchange_flow_free(&job->level);
-    free(job);
-}
-
-/* Nonzero while another thread reads its guest. */
-static int
-is_read(const struct lbm_node *node, const struct job *job)
-{
-    return job->planning || (job->guest != NULL && job->guest_id > node->persisted);
-}
-
-void
-lbm_job_remove(struct lbm_node *node, uint64_t id)
-{
-    for (size_t i = 0; i < node->jobs.n; i++) {
-        struct job *job = node->jobs.at[i];
-        if (job->id != id)
-            continue;
-        lbm_replication_job_gone(node, job);
-        if (!is_read(node, job))
-            job_free(job);
-        else if (lbm_vec_push(&node->removed, job) != LBM_OK)
-            lbm_core_fail(node, LBM_E_NOMEM);
-        memmove(&node->jobs.at[i], &node->jobs.at[i + 1], (node->jobs.n - i - 1) * sizeof *node->jobs.at);
-        node->jobs.n--;
-        return;
-    }
-}
-
-struct job *
-lbm_job_removed(const struct lbm_node *node, uint64_t id)
-{
-    for (size_t i = 0; i < node->removed.n; i++)
-        if (node->removed.at[i]->id == id)
-            return node->removed.at[i];
-    return NULL;
-}
-
-void
-lbm_job_forget_removed(struct lbm_node *node)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < node->removed.n; i++)
-        if (is_read(node, node->removed.at[i]))
-            node->removed.at[kept++] = node->removed.at[i];
-        else
-            job_free(node->removed.at[i]);
-    node->removed.n = kept;
-}
-
 void
 lbm_job_free_all(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
-        job_free(node->jobs.at[i]);
+        lbm_job_free(node->jobs.at[i]);
     for (size_t i = 0; i < node->removed.n; i++)
-        job_free(node->removed.at[i]);
+        lbm_job_free(node->removed.at[i]);
     lbm_vec_free(&node->jobs);
     lbm_vec_free(&node->removed);
 }
@@ -154,29 +58,6 @@ recover_job(struct lbm_node *node, const struct lbm_recovered_job *recovered)
 }
 
 void
-lbm_job_propose(struct lbm_node *node, struct job *job)
-{
-    const struct stream *s = &node->stream;
-    if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up ||
-        !lbm_local_is_alive(node) ||
-        (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
-        return;
-    Lbm__Command *command = NULL;
-    struct lbm_diag diag;
-    job->proposed = 1;
-    enum lbm_err err = lbm_wire_unpack_command(job->pending, job->pending_len, &command, &diag);
-    if (err != LBM_OK) {
-        lbm_core_note(node, LBM_NOTE_ERROR, "stored job cannot be read: %.200s", diag.text);
-        lbm_core_fail(node, LBM_E_CORRUPT);
-        return;
-    }
-    int64_t until_us = node->now_us + REQUEST_US; /* its client waits for more than the log */
-    until_us = until_us < job->until_us ? until_us : job->until_us;
-    (void)lbm_log_append_until(node, command, job->until_us != 0 ? until_us : INT64_MAX);
-    lbm__command__free_unpacked(command, NULL);
-}
-
-void
 lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered)
 {
     for (size_t i = 0; i < recovered->jobs.n && node->failed == LBM_OK; i++)
@@ -200,28 +81,6 @@ lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered)
             lbm_records_list(node, job, slot);
         }
     }
-}
-
-void
-lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state)
-{
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB, .job = job->id};
-    op.as.state.state = job->stored = state;
-    lbm_core_persist(node, op);
-}
-
-static void
-answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const char *text)
-{
-    if (job->client == 0)
-        return;
-    if (code != LBM_OK) {
-        lbm_core_reply_error(node, job->client, job->client_request, code, "%s", text);
-    } else {
-        Lbm__Response response = LBM__RESPONSE__INIT;
-        lbm_core_reply(node, job->client, job->client_request, 1, &response);
-    }
-    job->client = 0;
 }
 
 /* The frame of an anchored guest is fixed at its home, which has a record of every vertex. Should all
@@ -260,18 +119,7 @@ lbm_job_created(struct lbm_node *node, const struct lbm_job_entry *entry)
         recover_frame(job, entry);
     job->tick_us = node->now_us;
     lbm_exchange_policy_tell_unknown(node, entry);
-    answer_submit(node, job, LBM_OK, "");
-}
-
-void
-lbm_job_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why)
-{
-    struct job *job = lbm_local_job(node, create->job);
-    if (lbm_view_job(&node->view, create->job) != NULL)
-        return; /* a repeated append of a job that was taken */
-    if (job != NULL)
-        answer_submit(node, job, LBM_E_EXISTS, why);
-    lbm_job_deleted(node, create->job);
+    lbm_job_answer_submit(node, job, LBM_OK, "");
 }
 
 /* It is dropped at once if the log cannot have it, else as soon as that is known (jobs_overdue). */
@@ -284,13 +132,13 @@ lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
     if (at != 0) {
         job->dropped_at = at;
         job->until_us = 0;
-        answer_submit(
+        lbm_job_answer_submit(
             node, job, LBM_E_TIMEOUT,
             "the control log has not said in time whether it has the job: lbctl jobs tells, once it can "
             "be written again");
         return;
     }
-    answer_submit(
+    lbm_job_answer_submit(
         node, job, LBM_E_TIMEOUT,
         "the control log could not be written in time: there is no job, and there will be none; see lbctl "
         "status");
@@ -298,27 +146,12 @@ lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at)
 }
 
 void
-lbm_job_deleted(struct lbm_node *node, uint64_t id)
-{
-    struct job *job = lbm_local_job(node, id);
-    int is_held = lbm_replication_replicas_job_deleted(node, id);
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_JOB_DELETE, .job = id};
-    if (job != NULL || is_held)
-        lbm_core_persist(node, op);
-    if (job == NULL)
-        return;
-    lbm_application_job_deleted(node, id);
-    lbm_records_drop_job(node, id);
-    lbm_job_remove(node, id);
-}
-
-void
 lbm_job_lost_all(struct lbm_node *node)
 {
     while (node->jobs.n != 0) {
         struct job *job = node->jobs.at[0];
-        answer_submit(node, job, LBM_E_STATE,
-                      "this host was evicted before the job was taken; submit it again");
+        lbm_job_answer_submit(node, job, LBM_E_STATE,
+                              "this host was evicted before the job was taken; submit it again");
         lbm_job_remove(node, job->id);
     }
 }

@@ -4,13 +4,13 @@
 #define LBM_NODE_JOB_STATE_H
 
 #include "embed/embed.h"
+#include "node/core/transitions.h"
 #include "node/exchange/state.h"
 #include "node/job/ingest.h"
 #include "node/mapping/baseline.h"
 #include "node/mapping/coarse_plan.h"
 #include "node/node.h"
 #include "node/records/shard.h"
-#include "node/core/transitions.h"
 #include "space/space.h"
 
 /* What a host last said of a job. */

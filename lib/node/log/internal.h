@@ -115,4 +115,16 @@ void lbm_log_compact(struct lbm_node *node);
 /* Nonzero while a view that was taken is being stored. */
 int lbm_log_snapshot_pending(const struct lbm_node *node);
 
+/* ---- proposals.c ---- */
+
+/* The proposal is void, or done with. */
+void lbm_log_append_drop(struct lbm_node *node, size_t at);
+/* Send the first proposal. One at a time keeps a host's own commands in order. */
+void lbm_log_try_append(struct lbm_node *node);
+
+/* ---- log_copy.c ---- */
+
+/* Append an entry to the copy in memory. Takes entry.command. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_log_add_entry(struct lbm_node *node, struct lbm_recovered_entry entry) LBM_MUST_CHECK;
+
 #endif

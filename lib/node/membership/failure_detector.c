@@ -39,29 +39,6 @@ lbm_membership_detector_step(struct lbm_node *node)
         node->raise->log_confirm(node); /* the others may have promoted another one */
 }
 
-static int
-are_linked(const struct lbm_node *node, const struct lbm_member *member)
-{
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    for (size_t k = 0; k < member->n_links; k++)
-        if (member->links[k].q == node->host)
-            return 1;
-    for (size_t k = 0; self != NULL && k < self->n_links; k++)
-        if (self->links[k].q == member->host)
-            return 1;
-    return 0;
-}
-
-int
-lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *member)
-{
-    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (member->host == node->host || !lbm_view_takes_part(member))
-        return 0;
-    return node->view.members.n <= LBM_VIEW_SMALL || member->buddy == node->host ||
-           (self != NULL && self->buddy == member->host) || are_linked(node, member);
-}
-
 /* ---- who suspects whom ---------------------------------------------------------------------- */
 
 static void

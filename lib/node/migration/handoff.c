@@ -17,15 +17,6 @@ enum { OFFER_BYTES_MAX = 16 << 20 /* to one host at a time */ };
 
 /* ---- what is due --------------------------------------------------------------------------------------- */
 
-void
-lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
-                  const struct lbm_vertex *vertex, uint64_t epoch)
-{
-    struct due due = {.kind = kind, .job = job->id, .to = to, .vertex = vertex->id, .epoch = epoch};
-    if (to != LBM_NONE && to != node->host && lbm_vec_push(&node->due, due) != LBM_OK)
-        lbm_core_fail(node, LBM_E_NOMEM);
-}
-
 static int
 goes_with(const struct due *a, const struct due *b)
 {

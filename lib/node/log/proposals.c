@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Proposals: commands that this host wants in the log. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/core.h"
+#include "node/log/internal.h"
+#include "node/log/log.h"
+#include "node/membership/membership.h"
+
+void
+lbm_log_append_drop(struct lbm_node *node, size_t at)
+{
+    struct append *append = &node->appends.at[at];
+    if (at == 0) {
+        lbm_log_append_done(node);
+        return;
+    }
+    free(append->command);
+    memmove(append, append + 1, (node->appends.n - at - 1) * sizeof *append);
+    node->appends.n--;
+}
+
+void
+lbm_log_append_done(struct lbm_node *node)
+{
+    free(node->appends.at[0].command);
+    node->appends.n--;
+    memmove(&node->appends.at[0], &node->appends.at[1], node->appends.n * sizeof *node->appends.at);
+    node->append_us = node->append_accepted = 0;
+}
+
+/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not
+ * be reached is there again. */
+static int
+is_void(const struct lbm_node *node, const struct append *append)
+{
+    const struct peer *suspect =
+        append->suspect != LBM_NONE ? lbm_membership_peer_known(node, append->suspect) : NULL;
+    return append->is_given_up || (append->founds && lbm_log_last(node) != 0) ||
+           (suspect != NULL && suspect->suspect_us == 0);
+}
+
+/* Whoever waits for it hears that it is given up, and whether it may have happened. An attempt that the
+ * external log has not answered stays, so that none of the next commands is tried for the same index. */
+static void
+give_up(struct lbm_node *node, size_t at)
+{
+    struct append *append = &node->appends.at[at];
+    uint64_t at_index = append->at > node->view.index ? append->at : 0;
+    uint64_t token = append->token;
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    enum lbm_err err = lbm_wire_unpack_command(append->command, append->len, &command, &diag);
+    if (at == 0 && at_index != 0 && node->engine == LBM_LOG_ENGINE_EXTERNAL) {
+        append->is_given_up = 1;
+        append->until_us = INT64_MAX;
+    } else {
+        lbm_log_append_drop(node, at);
+    }
+    if (err != LBM_OK) {
+        lbm_core_fail(node, err);
+        return;
+    }
+    node->raise->client_proposal_given_up(node, token, at_index != 0);
+    if (command->what_case == LBM__COMMAND__WHAT_JOB_CREATE)
+        node->raise->job_given_up(node, command->job_create->job, at_index);
+    lbm__command__free_unpacked(command, NULL);
+}
+
+/* What has ended is never carried out. */
+static void
+end_appends(struct lbm_node *node)
+{
+    for (size_t i = node->appends.n; i-- > 0;)
+        if (i < node->appends.n && node->now_us > node->appends.at[i].until_us)
+            give_up(node, i);
+}
+
+/* Send the first proposal. One at a time keeps a host's own commands in order. */
+void
+lbm_log_try_append(struct lbm_node *node)
+{
+    if (node->appends.n != 0 && node->held != 0)
+        lbm_log_store_deferred(node);
+    end_appends(node);
+    while (node->appends.n != 0 && !node->log_engine->append_waits(node) &&
+           is_void(node, &node->appends.at[0]))
+        lbm_log_append_done(node);
+    if (node->appends.n != 0 && node->caught_up && !node->diverged && !node->log_engine->append_waits(node))
+        node->log_engine->append(node);
+}
+
+static void
+propose(struct lbm_node *node, const Lbm__Command *command, int founds, uint32_t suspect, int64_t until_us)
+{
+    struct append append = {.token = ++node->append_token,
+                            .len = lbm__command__get_packed_size(command),
+                            .founds = founds,
+                            .suspect = suspect,
+                            .until_us = until_us};
+    append.command = lbm_alloc(append.len, 1);
+    if (append.command == NULL || lbm_vec_push(&node->appends, append) != LBM_OK) {
+        free(append.command);
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    lbm__command__pack(command, append.command);
+    lbm_log_try_append(node);
+}
+
+void
+lbm_log_append(struct lbm_node *node, const Lbm__Command *command)
+{
+    propose(node, command, 0, LBM_NONE, INT64_MAX);
+}
+
+uint64_t
+lbm_log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us)
+{
+    propose(node, command, 0, LBM_NONE, until_us);
+    return node->append_token;
+}
+
+void
+lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect)
+{
+    propose(node, command, 0, suspect, INT64_MAX);
+}
+
+void
+lbm_log_withdraw(struct lbm_node *node, uint64_t token)
+{
+    for (size_t i = 0; i < node->appends.n; i++)
+        if (node->appends.at[i].token == token && node->appends.at[i].at <= node->view.index) {
+            lbm_log_append_drop(node, i);
+            return;
+        }
+}
+
+void
+lbm_log_bootstrap(struct lbm_node *node)
+{
+    Lbm__Found found = LBM__FOUND__INIT;
+    found.cluster = lbm_rng_next(&node->rng) | 1; /* 0 means unknown */
+    found.name = node->cluster_name;
+    found.founder = node->host;
+    found.dimensions = node->m;
+    found.hop_us = node->hop_us;
+    found.external = node->engine == LBM_LOG_ENGINE_EXTERNAL;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_FOUND;
+    command.found = &found;
+    propose(node, &command, 1, LBM_NONE, INT64_MAX);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Peers of this host: who was heard when, who is silent, behind, absent or left out. */
+#include "node/core/core.h"
+#include "node/membership/internal.h"
+#include "node/membership/membership.h"
+
+struct peer *
+lbm_membership_peer_known(const struct lbm_node *node, uint32_t host)
+{
+    uint32_t at = lbm_idmap_get(&node->peer_at, host);
+    return at != LBM_NONE ? &node->peers.at[at] : NULL;
+}
+
+struct peer *
+lbm_membership_peer_of(struct lbm_node *node, uint32_t host)
+{
+    struct peer *known = lbm_membership_peer_known(node, host);
+    if (known != NULL)
+        return known;
+    struct peer peer = {.host = host, .since_us = node->now_us};
+    if (lbm_vec_reserve(&node->peers, 1) != LBM_OK ||
+        lbm_idmap_put(&node->peer_at, host, (uint32_t)node->peers.n) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return NULL;
+    }
+    node->peers.at[node->peers.n++] = peer;
+    return &node->peers.at[node->peers.n - 1];
+}
+
+int
+lbm_membership_is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
+{
+    if (host == node->host)
+        return 0;
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    return peer == NULL || peer->heard_us == 0 || node->now_us - peer->heard_us > limit_us;
+}
+
+int
+lbm_membership_is_behind(const struct lbm_node *node, uint32_t host)
+{
+    const struct peer *peer = lbm_membership_peer_known(node, host);
+    return peer != NULL && peer->is_behind;
+}
+
+int
+lbm_membership_is_routable(struct lbm_node *node)
+{
+    int routable = 0;
+    if (lbm_view_graph(&node->view, &routable) != LBM_OK)
+        lbm_core_fail(node, LBM_E_NOMEM);
+    return routable;
+}
+
+int
+lbm_membership_is_large(const struct lbm_node *node)
+{
+    return node->view.members.n > (node->large_members != 0 ? node->large_members : LBM_VIEW_SMALL);
+}
+
+int
+lbm_membership_is_stuck(const struct lbm_node *node)
+{
+    return node->stream.buddy != LBM_NONE && lbm_membership_is_silent(node, node->stream.buddy, SILENT_US);
+}
+
+int
+lbm_membership_is_absent(const struct lbm_node *node, uint32_t host)
+{
+    if (host == node->host)
+        return lbm_membership_is_stuck(node);
+    return lbm_membership_is_silent(node, host, SILENT_US) || lbm_membership_peer_known(node, host)->stuck;
+}
+
+int
+lbm_membership_is_left_out(const struct lbm_node *node, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(&node->view, host);
+    if (host == node->host)
+        return 0;
+    return lbm_membership_is_silent(node, host, EXCLUDE_US) ||
+           (lbm_membership_peer_known(node, host)->stuck && member != NULL && member->buddy != LBM_NONE &&
+            lbm_membership_is_silent(node, member->buddy, EXCLUDE_US));
+}
+
+static int
+are_linked(const struct lbm_node *node, const struct lbm_member *member)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    for (size_t k = 0; k < member->n_links; k++)
+        if (member->links[k].q == node->host)
+            return 1;
+    for (size_t k = 0; self != NULL && k < self->n_links; k++)
+        if (self->links[k].q == member->host)
+            return 1;
+    return 0;
+}
+
+int
+lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *member)
+{
+    const struct lbm_member *self = lbm_view_member(&node->view, node->host);
+    if (member->host == node->host || !lbm_view_takes_part(member))
+        return 0;
+    return node->view.members.n <= LBM_VIEW_SMALL || member->buddy == node->host ||
+           (self != NULL && self->buddy == member->host) || are_linked(node, member);
+}
+
+/* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than UNHEARD_US. */
+static int64_t
+unheard_us(const struct lbm_node *node)
+{
+    int64_t turn_us = (int64_t)node->view.members.n / ROTATING_PINGS * PING_US;
+    return turn_us + turn_us / 2 > UNHEARD_US ? turn_us + turn_us / 2 : UNHEARD_US;
+}
+
+int
+lbm_membership_is_unheard(const struct lbm_node *node, const struct lbm_member *member)
+{
+    return lbm_membership_is_silent(node, member->host,
+                                    lbm_membership_is_watched(node, member) ? SUSPECT_US : unheard_us(node));
+}
