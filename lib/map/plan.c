@@ -15,25 +15,6 @@ static plan_method *const methods[LBM_METHOD_COUNT] = {
     [LBM_METHOD_HEIRICH] = map_plan_heirich,
 };
 
-void
-lbm_plan_defaults(struct lbm_plan_options *options)
-{
-    *options = (struct lbm_plan_options){
-        .method = LBM_METHOD_LBMAP, .effort = LBM_EFFORT_NORMAL, .imbalance = 0.03, .seed = 1};
-}
-
-void
-lbm_plan_parallel(const struct lbm_plan_options *options, void (*task)(void *context), void *const *context,
-                  unsigned n)
-{
-    if (options->parallel != NULL) {
-        options->parallel(task, context, n);
-        return;
-    }
-    for (unsigned i = 0; i < n; i++)
-        task(context[i]);
-}
-
 static enum lbm_err
 check_pins(const struct lbm_graph *g, const struct lbm_hosts *h, struct lbm_diag *diag)
 {
@@ -196,11 +177,3 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
     return LBM_OK;
 }
 
-void
-lbm_plan_free(struct lbm_plan *plan)
-{
-    free(plan->part);
-    free(plan->x);
-    free(plan->weight);
-    *plan = (struct lbm_plan){0};
-}
