@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "map/gain_queue.h"
-#include "map/host_tree.h"
+#include "map/refine/gain_queue.h"
+#include "map/initial/host_tree.h"
 #include "map/internal.h"
 #include "map_make.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "map/remap.h"
+#include "map/remap/remap.h"
 
 enum {
     VCYCLE_PER_HOST = 10,

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "map/gain_queue.h"
+#include "map/refine/gain_queue.h"
 #include "map/map.h"
 
 struct lbm_pair_workspace {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows ordered by gain: a binary heap that knows where each row is, so that a gain can change in place. */
-#ifndef LBM_MAP_GAIN_QUEUE_H
-#define LBM_MAP_GAIN_QUEUE_H
+#ifndef LBM_MAP_REFINE_GAIN_QUEUE_H
+#define LBM_MAP_REFINE_GAIN_QUEUE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "map/flow_network.h"
+#include "map/flow/flow_network.h"
 
 #include <stdlib.h>
 

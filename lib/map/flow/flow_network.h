@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Flows from a source to a sink through a network whose arcs let as much through one way as the other. */
-#ifndef LBM_MAP_FLOW_NETWORK_H
-#define LBM_MAP_FLOW_NETWORK_H
+#ifndef LBM_MAP_FLOW_FLOW_NETWORK_H
+#define LBM_MAP_FLOW_FLOW_NETWORK_H
 
 #include <stdint.h>
 

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "map/flow_network.h"
+#include "map/flow/flow_network.h"
 #include "map/map.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hosts split by halves until each group is one host, and the group graph of every depth. Hosts near each
  * other stay together, so halves of clustered hosts are only about as large as each other. */
-#ifndef LBM_MAP_HOST_TREE_H
-#define LBM_MAP_HOST_TREE_H
+#ifndef LBM_MAP_INITIAL_HOST_TREE_H
+#define LBM_MAP_INITIAL_HOST_TREE_H
 
 #include "host/host.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "map/bisection.h"
-#include "map/host_tree.h"
+#include "map/initial/bisection_cut.h"
+#include "map/initial/host_tree.h"
 #include "map/internal.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "map/gain_queue.h"
+#include "map/refine/gain_queue.h"
 
 #include "base/check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Division of one group's vertices between the two halves of the group. */
-#ifndef LBM_MAP_BISECTION_H
-#define LBM_MAP_BISECTION_H
+#ifndef LBM_MAP_INITIAL_BISECTION_CUT_H
+#define LBM_MAP_INITIAL_BISECTION_CUT_H
 
 #include "map/internal.h"
 

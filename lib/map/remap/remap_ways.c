@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "map/remap.h"
+#include "map/remap/remap.h"
 
 enum {
     SHIP_ROUNDS = 10,       /* whole vertices: what was meant and what went differ */

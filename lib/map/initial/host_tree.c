@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "map/host_tree.h"
+#include "map/initial/host_tree.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A remapping under way: what remap.c and remap_ways.c share, and no other file. */
-#ifndef LBM_MAP_REMAP_H
-#define LBM_MAP_REMAP_H
+#ifndef LBM_MAP_REMAP_REMAP_H
+#define LBM_MAP_REMAP_REMAP_H
 
 #include "map/internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "map/bisection.h"
+#include "map/initial/bisection_cut.h"
 
 #include <math.h>
 #include <stdlib.h>
