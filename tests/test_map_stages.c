@@ -171,12 +171,12 @@ check_never_worse(enum lbm_err (*stage)(const struct mapping *m, struct lbm_rng 
     for (unsigned i = 0; i < 4 * MAP_HOSTS_SOME; i++) {
         struct bench b;
         bench_open(&b, i, 1 + lbm_rng_below(&rng, 300), 1 + i % 5 * 4, &rng);
-        struct merit old = mapping_merit(&b.m, b.load);
+        struct objective old = mapping_objective(&b.m, b.load);
         assert_int_equal(stage(&b.m, &rng), LBM_OK);
-        struct merit new = mapping_merit(&b.m, b.load);
+        struct objective new = mapping_objective(&b.m, b.load);
         assert_pins_stayed(&b);
-        assert_false(merit_less(&old, &new));
-        better += (unsigned)merit_less(&new, &old);
+        assert_false(objective_less(&old, &new));
+        better += (unsigned)objective_less(&new, &old);
         bench_close(&b);
     }
     assert_true(better > MAP_HOSTS_SOME); /* or the stage does nothing */
@@ -320,7 +320,7 @@ halves_of_a_mesh_are_its_sides(void **state)
 }
 
 static void
-halving_maps_every_guest(void **state)
+bisection_maps_every_guest(void **state)
 {
     const struct staging staging = {10, 2, 1000, 1, 1000};
     struct lbm_rng rng;
@@ -329,7 +329,7 @@ halving_maps_every_guest(void **state)
     for (unsigned i = 0; i < 3 * MAP_HOSTS_SOME; i++) {
         struct bench b;
         bench_open(&b, i, 1 + lbm_rng_below(&rng, 300), 1 + i % 2 * 8, &rng);
-        assert_int_equal(map_start_halving(&b.m, &staging, &rng), LBM_OK);
+        assert_int_equal(map_start_bisection(&b.m, &staging, &rng), LBM_OK);
         assert_pins_stayed(&b);
         bench_close(&b);
     }
@@ -369,7 +369,7 @@ a_stage_cuts_little_where_it_is_dear(void **state)
     struct lbm_rng rng;
     lbm_rng_seed(&rng, 1);
     assert_int_equal(lbm_map_limits(&g, &h, 0.03, limit), LBM_OK);
-    assert_int_equal(map_start_halving(&m, &staging, &rng), LBM_OK);
+    assert_int_equal(map_start_bisection(&m, &staging, &rng), LBM_OK);
     for (uint32_t v = 0; v < g.n; v++)
         for (uint64_t e = g.offset[v]; e < g.offset[v + 1]; e++)
             cut += v < g.target[e] && lbm_dist(&h, part[v], part[g.target[e]]) == 100;
@@ -525,9 +525,9 @@ pool_keeps_the_best_in_order(void **state)
     assert_int_equal(pool_init(&pool, 1, 3), LBM_OK);
     static const uint32_t bytes[] = {7, 3, 9, 5, 3, 8, 1};
     for (uint32_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
-        pool_offer(&pool, &bytes[i], (struct merit){.hop_bytes = bytes[i]});
+        pool_offer(&pool, &bytes[i], (struct objective){.hop_bytes = bytes[i]});
     static const uint32_t unbalanced = 0;
-    pool_offer(&pool, &unbalanced, (struct merit){.excess = 1});
+    pool_offer(&pool, &unbalanced, (struct objective){.excess = 1});
     assert_int_equal(pool.n, 3);
     assert_int_equal(*pool_part(&pool, 0), 1);
     assert_int_equal(*pool_part(&pool, 1), 3);
@@ -550,7 +550,7 @@ main(void)
         cmocka_unit_test(quotient_sums_the_bandwidth_between_hosts),
         cmocka_unit_test(host_tree_halves_down_to_single_hosts),
         cmocka_unit_test(halves_of_a_mesh_are_its_sides),
-        cmocka_unit_test(halving_maps_every_guest),
+        cmocka_unit_test(bisection_maps_every_guest),
         cmocka_unit_test(groups_far_from_each_other_are_stages),
         cmocka_unit_test(a_stage_cuts_little_where_it_is_dear),
         cmocka_unit_test(harmonic_vertices_lie_at_the_mean_of_their_neighbours),

@@ -22,15 +22,16 @@ fall_back(const struct problem *problem, const struct mapping *m, uint64_t *load
     if (err == LBM_OK)
         err = map_descend(&packed);
     if (err == LBM_OK) {
-        struct merit present = mapping_merit(m, load), other = mapping_merit(&packed, load);
-        if (merit_less(&other, &present))
+        struct objective present = mapping_objective(m, load), other = mapping_objective(&packed, load);
+        if (objective_less(&other, &present))
             memcpy(m->part, packed.part, m->g->n * sizeof *m->part);
     }
     free(packed.part);
     return err;
 }
 
-/* Sessions of two hosts exchange vertices one by one, which tight limits forbid; of small guests all pairs are tried. */
+/* Sessions of two hosts exchange vertices one by one, which tight limits forbid; of small guests all pairs
+ * are tried. */
 static int
 is_worth_a_descent(const struct mapping *m)
 {
@@ -42,9 +43,9 @@ map_finish(const struct problem *problem, const struct mapping *m)
 {
     uint64_t *load = lbm_alloc(m->h->n, sizeof *load);
     enum lbm_err err = load == NULL ? LBM_E_NOMEM : LBM_OK;
-    if (err == LBM_OK && mapping_merit(m, load).excess != 0)
+    if (err == LBM_OK && mapping_objective(m, load).excess != 0)
         err = map_repair(m);
-    if (err == LBM_OK && mapping_merit(m, load).excess != 0)
+    if (err == LBM_OK && mapping_objective(m, load).excess != 0)
         err = fall_back(problem, m, load);
     if (err == LBM_OK && is_worth_a_descent(m))
         err = map_descend(m);

@@ -33,14 +33,14 @@ enum lbm_err map_plan_heirich(const struct problem *problem, struct lbm_plan *pl
 uint64_t mapping_excess(const struct mapping *m, const uint64_t *load);
 
 /* What decides between two mappings: balance within the limits, then J. */
-struct merit {
+struct objective {
     uint64_t excess;
     uint64_t hop_bytes; /* with home: J and the cost of moves, in LBM_PAIR_PRICE_PARTS */
 };
 
 /* Out: load [hosts], scratch that then holds the loads. */
-struct merit mapping_merit(const struct mapping *m, uint64_t *load);
-int merit_less(const struct merit *a, const struct merit *b); /* a is strictly better */
+struct objective mapping_objective(const struct mapping *m, uint64_t *load);
+int objective_less(const struct objective *a, const struct objective *b); /* a is strictly better */
 
 static inline int
 mapping_stopped(const struct mapping *m)
@@ -67,14 +67,14 @@ mapping_pinned(const struct mapping *m, uint32_t v)
 /* The best few mappings of one guest, best first. */
 struct pool {
     uint32_t n_vertices, n, room;
-    uint32_t *part;      /* [room * n_vertices] */
-    uint32_t *slot;      /* [room] place in part of the i-th best */
-    struct merit *merit; /* [room] by slot */
+    uint32_t *part;              /* [room * n_vertices] */
+    uint32_t *slot;              /* [room] place in part of the i-th best */
+    struct objective *objective; /* [room] by slot */
 };
 
 enum lbm_err pool_init(struct pool *pool, uint32_t n_vertices, uint32_t room) LBM_MUST_CHECK;
 /* Copies part if it is good enough. */
-void pool_offer(struct pool *pool, const uint32_t *part, struct merit merit);
+void pool_offer(struct pool *pool, const uint32_t *part, struct objective objective);
 static inline const uint32_t *
 pool_part(const struct pool *pool, uint32_t i)
 {
@@ -167,8 +167,8 @@ enum lbm_err map_repair(const struct mapping *m) LBM_MUST_CHECK;
  * In:      m with the problem's guest, hosts, limits.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_finish(const struct problem *problem, const struct mapping *m) LBM_MUST_CHECK;
 
-/* Bring what each host has of a component of the guest into one piece, but for pinned vertices, then loads into their
- * bounds as far as steps allow that part nothing.  Errors: LBM_E_NOMEM. */
+/* Bring what each host has of a component of the guest into one piece, but for pinned vertices, then loads
+ * into their bounds as far as steps allow that part nothing.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_connect(const struct mapping *m) LBM_MUST_CHECK;
 
 /* Moves and exchanges of single vertices, wherever they are, while J falls and the excess does not rise.
@@ -274,8 +274,8 @@ struct staging {
 /* Split the hosts by halves, and the guest with them, with refinement on all levels after each halving: finds
  * what no plane drawing shows (trees, circuits). What a stage cuts is cut for good: later annealing, in units
  * of the shortest link, moves nothing over so long ones.  Out: m->part.  Errors: LBM_E_NOMEM. */
-enum lbm_err map_start_halving(const struct mapping *m, const struct staging *how,
-                               struct lbm_rng *rng) LBM_MUST_CHECK;
+enum lbm_err map_start_bisection(const struct mapping *m, const struct staging *how,
+                                 struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Out: staged, nonzero if halving the hosts comes by stages.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_is_staged(const struct lbm_hosts *h, int *staged) LBM_MUST_CHECK;

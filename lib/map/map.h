@@ -51,11 +51,10 @@ enum lbm_err lbm_map_check_sums(const struct lbm_graph *g, const struct lbm_host
 void lbm_map_loads(const struct lbm_graph *g, uint32_t n_hosts, const uint32_t *part, uint64_t *load);
 
 /* Largest load each host may carry: (1 + eps) T_p rounded down, or, where a packing of the vertices does not
- * keep that, what it reaches: the same part more on every host. A vertex heavier than any host may carry has a
- * host to itself, and the others share the rest. All in units of the weights' common divisor: weights times c
- * have limits times c.
- * In:     pins in range.  Out: limit [h->n].  Errors: LBM_E_NOMEM.
- * Cost:   O(n), that of lbm_map_balance where vertices are heavy. */
+ * keep that, what it reaches: the same part more on every host. A vertex heavier than any host may carry has
+ * a host to itself, and the others share the rest. All in units of the weights' common divisor: weights times
+ * c have limits times c. In:     pins in range.  Out: limit [h->n].  Errors: LBM_E_NOMEM. Cost:   O(n), that
+ * of lbm_map_balance where vertices are heavy. */
 enum lbm_err lbm_map_limits(const struct lbm_graph *g, const struct lbm_hosts *h, double eps,
                             uint64_t *limit) LBM_MUST_CHECK;
 
@@ -99,17 +98,17 @@ struct lbm_pair {
     uint32_t n_members;
     uint32_t room; /* 0: the members alone may move; else all rows on a or b may that are not fixed, at most
                     * so many, and members are those at the boundary */
-    uint64_t load[2];                     /* present loads of a and b, work units */
-    uint64_t limit[2];                    /* bounds; an overloaded side is forced to give */
-    const uint64_t *least;                /* [2] smallest loads, which no session leaves; NULL: 0 */
-    uint64_t shift;                       /* work that should leave a for b first (GDE's share); 0: none */
-    uint32_t patience;                    /* moves without gain before giving up (100); 0: shift only */
-    const uint32_t *most;                 /* [2] rows that may leave a and b; NULL: any number */
-    uint32_t price;                       /* gain that a move beyond the shift must bring, in those parts */
-    const uint32_t *home;                 /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
-    const int64_t *stay;                  /* [rows] cost of not being at home, in those parts; with home */
-    double urge;                          /* of a cut: what the shift may cost for a unit of work at most, J and
-                                           * stay in those parts; 0: anything */
+    uint64_t load[2];      /* present loads of a and b, work units */
+    uint64_t limit[2];     /* bounds; an overloaded side is forced to give */
+    const uint64_t *least; /* [2] smallest loads, which no session leaves; NULL: 0 */
+    uint64_t shift;        /* work that should leave a for b first (GDE's share); 0: none */
+    uint32_t patience;     /* moves without gain before giving up (100); 0: shift only */
+    const uint32_t *most;  /* [2] rows that may leave a and b; NULL: any number */
+    uint32_t price;        /* gain that a move beyond the shift must bring, in those parts */
+    const uint32_t *home;  /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
+    const int64_t *stay;   /* [rows] cost of not being at home, in those parts; with home */
+    double urge;           /* of a cut: what the shift may cost for a unit of work at most, J and
+                            * stay in those parts; 0: anything */
     struct lbm_pair_workspace *workspace; /* for at least g->n rows; NULL: a temporary one */
 };
 
@@ -127,13 +126,11 @@ enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t
                              uint32_t *n_moved) LBM_MUST_CHECK;
 
 /* The same with the best boundary that the members allow: least J and stay of those that change host, a least
- * cut for each price of work, and refinement where a cut has more or less work than was asked for. Of the shift
- * no more is carried out than what costs no more than urge. If rows are limited (most) or costs are too large
- * for this, refinement alone.
- * In:      stay [rows]; room 0, home NULL; price is not used.
- * Source:  Picard & Ratliff 1975; Everett 1963.
- * Out, errors: as lbm_pair_refine; load, *gain (of J), *moved [n_members].
- * Cost:    a few maximal flows over the members, each a few times their directions. */
+ * cut for each price of work, and refinement where a cut has more or less work than was asked for. Of the
+ * shift no more is carried out than what costs no more than urge. If rows are limited (most) or costs are too
+ * large for this, refinement alone. In:      stay [rows]; room 0, home NULL; price is not used. Source:
+ * Picard & Ratliff 1975; Everett 1963. Out, errors: as lbm_pair_refine; load, *gain (of J), *moved
+ * [n_members]. Cost:    a few maximal flows over the members, each a few times their directions. */
 enum lbm_err lbm_pair_cut(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,
                           uint32_t *n_moved) LBM_MUST_CHECK;
 
@@ -176,9 +173,10 @@ struct lbm_plan_options {
     const uint32_t *current;
     double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
                               more moves than 1.4 times what equal loads ask for */
-    uint32_t draws_max;    /* remap: draws of each annealing on a level at most; 0: as many as the effort has */
-    unsigned ways_max;     /* remap: ways to balance that compete at most; 0: all */
-    /* Remap: parts of migration_cost, in (0, 1], for vertices that are on each host; NULL: 1. [hosts], borrowed.
+    uint32_t draws_max; /* remap: draws of each annealing on a level at most; 0: as many as the effort has */
+    unsigned ways_max;  /* remap: ways to balance that compete at most; 0: all */
+    /* Remap: parts of migration_cost, in (0, 1], for vertices that are on each host; NULL: 1. [hosts],
+     * borrowed.
      */
     const double *host_cost;
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
@@ -209,8 +207,8 @@ struct lbm_plan {
 /* Map g onto h. Works for 1 and 2 hosts, more hosts than vertices, no edges, disconnected guests; pinned
  * vertices (g->pin) stay. Deterministic: same input and seed, same bytes.
  * Errors: LBM_E_RANGE (a pin or the present mapping names no host), LBM_E_LIMIT (lbm_map_check_sums; a
- * migration cost that with J may exceed 62 bits), LBM_E_NOMEM; LBM_E_UNSUPPORTED no mapping has the loads asked
- * for, or none was found; *out untouched.
+ * migration cost that with J may exceed 62 bits), LBM_E_NOMEM; LBM_E_UNSUPPORTED no mapping has the loads
+ * asked for, or none was found; *out untouched.
  */
 enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            const struct lbm_plan_options *options, struct lbm_plan *out,

@@ -15,7 +15,7 @@ static const uint64_t SEED_STEP = UINT64_C(1) << 32;
 struct best {
     atomic_flag is_held; /* by a trial that looks at it */
     uint32_t number;     /* of the trial; LBM_NONE: there is none yet */
-    struct merit merit;
+    struct objective objective;
     struct lbm_plan plan;
 };
 
@@ -33,15 +33,15 @@ struct trial {
  * what has to go over a link that no edge uses takes a detour: of tries with about the same J those without
  * move less when loads drift (ADR 18). */
 static enum lbm_err
-judge(const struct trial *t, struct lbm_plan *plan, struct merit *merit)
+judge(const struct trial *t, struct lbm_plan *plan, struct objective *objective)
 {
     uint64_t *limit = lbm_alloc(t->h->n, sizeof *limit), *load = lbm_alloc(t->h->n, sizeof *load);
     enum lbm_err err = limit != NULL && load != NULL ? LBM_OK : LBM_E_NOMEM;
     if (err == LBM_OK) {
         struct mapping m = {.g = t->g, .h = t->h, .limit = limit, .part = plan->part};
         err = lbm_map_limits(t->g, t->h, t->options.imbalance, limit);
-        *merit = mapping_merit(&m, load);
-        merit->hop_bytes += lbm_map_unlinked_hop_bytes(t->g, t->h, plan->part);
+        *objective = mapping_objective(&m, load);
+        objective->hop_bytes += lbm_map_unlinked_hop_bytes(t->g, t->h, plan->part);
     }
     free(limit);
     free(load);
@@ -51,16 +51,16 @@ judge(const struct trial *t, struct lbm_plan *plan, struct merit *merit)
 /* The better one of the two stays, so that there are never more plans than trials under way and one. Takes
  * plan. */
 static void
-keep_better(struct best *best, uint32_t number, const struct merit *merit, struct lbm_plan *plan)
+keep_better(struct best *best, uint32_t number, const struct objective *objective, struct lbm_plan *plan)
 {
     while (atomic_flag_test_and_set(&best->is_held))
         ; /* no longer than it takes to compare them */
-    int is_better = best->number == LBM_NONE || merit_less(merit, &best->merit) ||
-                    (!merit_less(&best->merit, merit) && number < best->number);
+    int is_better = best->number == LBM_NONE || objective_less(objective, &best->objective) ||
+                    (!objective_less(&best->objective, objective) && number < best->number);
     if (is_better) {
         struct lbm_plan worse = best->plan;
         best->number = number;
-        best->merit = *merit;
+        best->objective = *objective;
         best->plan = *plan;
         *plan = worse;
     }
@@ -73,13 +73,13 @@ run_trial(void *context)
 {
     struct trial *t = context;
     struct lbm_plan plan;
-    struct merit merit;
+    struct objective objective;
     t->err = lbm_plan_make(t->g, t->h, &t->options, &plan, &t->diag);
     if (t->err != LBM_OK)
         return;
-    t->err = judge(t, &plan, &merit);
+    t->err = judge(t, &plan, &objective);
     if (t->err == LBM_OK) {
-        keep_better(t->best, t->number, &merit, &plan);
+        keep_better(t->best, t->number, &objective, &plan);
     } else {
         (void)lbm_diag_set(&t->diag, t->err, NULL, 0, "planning: %s", lbm_err_text(t->err));
         lbm_plan_free(&plan);

@@ -20,20 +20,20 @@ mapping_excess(const struct mapping *m, const uint64_t *load)
     return excess;
 }
 
-struct merit
-mapping_merit(const struct mapping *m, uint64_t *load)
+struct objective
+mapping_objective(const struct mapping *m, uint64_t *load)
 {
     lbm_map_loads(m->g, m->h->n, m->part, load);
-    struct merit merit = {mapping_excess(m, load), lbm_map_hop_bytes(m->g, m->h, m->part)};
+    struct objective objective = {mapping_excess(m, load), lbm_map_hop_bytes(m->g, m->h, m->part)};
     if (m->home == NULL)
-        return merit;
-    merit.hop_bytes *= LBM_PAIR_PRICE_PARTS;
-    merit.hop_bytes += (uint64_t)mapping_price(m, mapping_away(m));
-    return merit;
+        return objective;
+    objective.hop_bytes *= LBM_PAIR_PRICE_PARTS;
+    objective.hop_bytes += (uint64_t)mapping_price(m, mapping_away(m));
+    return objective;
 }
 
 int
-merit_less(const struct merit *a, const struct merit *b)
+objective_less(const struct objective *a, const struct objective *b)
 {
     return a->excess != b->excess ? a->excess < b->excess : a->hop_bytes < b->hop_bytes;
 }

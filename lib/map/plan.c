@@ -176,4 +176,3 @@ lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h, const struct
     *out = plan;
     return LBM_OK;
 }
-

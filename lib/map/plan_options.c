@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What every stage of planning may use of the options: their defaults, work on several threads; and the end of a plan. */
+/* What every stage of planning may use of the options: their defaults, work on several threads; and the end
+ * of a plan. */
 #include <stdlib.h>
 
 #include "map/internal.h"

@@ -12,29 +12,29 @@ pool_init(struct pool *pool, uint32_t n_vertices, uint32_t room)
                           .room = room,
                           .part = lbm_alloc((size_t)room * n_vertices, sizeof *pool->part),
                           .slot = lbm_alloc(room, sizeof *pool->slot),
-                          .merit = lbm_alloc(room, sizeof *pool->merit)};
-    if (pool->part != NULL && pool->slot != NULL && pool->merit != NULL)
+                          .objective = lbm_alloc(room, sizeof *pool->objective)};
+    if (pool->part != NULL && pool->slot != NULL && pool->objective != NULL)
         return LBM_OK;
     pool_free(pool);
     return LBM_E_NOMEM;
 }
 
 void
-pool_offer(struct pool *pool, const uint32_t *part, struct merit merit)
+pool_offer(struct pool *pool, const uint32_t *part, struct objective objective)
 {
     uint32_t slot = pool->n;
     if (pool->n == pool->room) {
         slot = pool->slot[pool->n - 1];
-        if (!merit_less(&merit, &pool->merit[slot]))
+        if (!objective_less(&objective, &pool->objective[slot]))
             return;
     } else {
         pool->n++;
     }
     uint32_t i = pool->n - 1;
-    for (; i > 0 && merit_less(&merit, &pool->merit[pool->slot[i - 1]]); i--)
+    for (; i > 0 && objective_less(&objective, &pool->objective[pool->slot[i - 1]]); i--)
         pool->slot[i] = pool->slot[i - 1];
     pool->slot[i] = slot;
-    pool->merit[slot] = merit;
+    pool->objective[slot] = objective;
     if (pool->n_vertices != 0)
         memcpy(&pool->part[(size_t)slot * pool->n_vertices], part, pool->n_vertices * sizeof *part);
 }
@@ -44,6 +44,6 @@ pool_free(struct pool *pool)
 {
     free(pool->part);
     free(pool->slot);
-    free(pool->merit);
+    free(pool->objective);
     *pool = (struct pool){0};
 }

@@ -31,7 +31,8 @@ enum lbm_err units_scale(const uint32_t *number, uint64_t n, uint32_t *unit,
                          uint32_t **scaled) LBM_MUST_CHECK;
 
 /* In:      g, options borrowed; pins are right.  Errors: LBM_E_NOMEM; to be closed all the same.
- * Cost:    O(n + m) where the heaviest vertex is small against the imbalance allowed; else that of a packing. */
+ * Cost:    O(n + m) where the heaviest vertex is small against the imbalance allowed; else that of a packing.
+ */
 enum lbm_err problem_open(struct problem *p, const struct lbm_graph *g, const struct lbm_hosts *h,
                           const struct lbm_plan_options *options) LBM_MUST_CHECK;
 /* The limits of a problem whose guest is in units, and its heavy vertices cut. For problem_open.

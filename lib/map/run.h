@@ -33,17 +33,17 @@ struct evolution {
 
 /* What an effort stands for. */
 struct effort {
-    uint32_t arena_max;     /* starts compete on the finest level of at most so many vertices */
-    uint32_t ground_max;    /* the best one is annealed on the finest level of at most so many */
+    uint32_t portfolio_max; /* starts compete on the finest level of at most so many vertices */
+    uint32_t refine_max;    /* the best one is annealed on the finest level of at most so many */
     int turns;              /* of all starts */
     uint8_t skip[STARTS];   /* starts that are left out */
-    int drawing;            /* a guest larger than the arena is drawn and cut itself, too */
+    int drawing;            /* a guest larger than the portfolio level is drawn and cut itself, too */
     int quick;              /* starts try less */
     int rounds;             /* of refinement on a level */
-    int rounds_final;       /* of refinement on the arena, the ground and the guest */
-    int vcycles_start;      /* of each start, and of a guest larger than the ground */
+    int rounds_final;       /* of refinement on the portfolio level, the refine level and the guest */
+    int vcycles_start;      /* of each start, and of a guest larger than the refine level */
     int vcycles_best;       /* of the best start */
-    struct staging staging; /* of the halving start */
+    struct staging staging; /* of recursive bisection */
     struct annealing start; /* of each start */
     struct annealing best;  /* of the best start */
     struct evolution evolution;
@@ -60,7 +60,7 @@ struct run {
     uint64_t *load; /* [hosts] scratch */
     uint32_t *work; /* [n] scratch */
     struct lbm_levels levels;
-    uint32_t arena, ground; /* levels */
+    uint32_t portfolio_level, refine_level; /* levels */
     struct lbm_rng rng;
     struct lbm_plan *plan; /* part is that of the level at hand; x those of the coarsest level */
 };
@@ -71,10 +71,10 @@ struct mapping run_mapping(const struct run *run, uint32_t level);
 void run_tell(const struct run *run, const char *stage, double done);
 
 /* Bring part from one level to a finer one, refining on each.  Errors: LBM_E_NOMEM. */
-enum lbm_err run_climb(struct run *run, uint32_t from, uint32_t to) LBM_MUST_CHECK;
+enum lbm_err run_uncoarsen(struct run *run, uint32_t from, uint32_t to) LBM_MUST_CHECK;
 
 /* Balance, and refine on all levels inside hosts.  Errors: LBM_E_NOMEM. */
-enum lbm_err run_polish(struct run *run, uint32_t level, int vcycles) LBM_MUST_CHECK;
+enum lbm_err run_refine(struct run *run, uint32_t level, int vcycles) LBM_MUST_CHECK;
 
 /* Errors: LBM_E_NOMEM. */
 enum lbm_err run_anneal(struct run *run, uint32_t level, const struct annealing *how) LBM_MUST_CHECK;
@@ -86,12 +86,12 @@ enum lbm_err run_anneal(struct run *run, uint32_t level, const struct annealing 
 enum lbm_err run_fork(const struct run *run, uint32_t level, uint64_t index, struct run *own) LBM_MUST_CHECK;
 void run_close(struct run *own);
 
-/* Make all starts of the effort on the arena; the best of them come to the pool. Stopped early, at least one
- * has been made.  Errors: LBM_E_NOMEM. */
-enum lbm_err run_contest(struct run *run, struct pool *pool) LBM_MUST_CHECK;
+/* Make all starts of the effort on the portfolio level; the best of them come to the pool. Stopped early, at
+ * least one has been made.  Errors: LBM_E_NOMEM. */
+enum lbm_err run_portfolio(struct run *run, struct pool *pool) LBM_MUST_CHECK;
 
 /* Anneal the mappings of a level that the pool holds, combine them, and put the best into part.
  * Errors: LBM_E_NOMEM. */
-enum lbm_err run_evolve(struct run *run, uint32_t level, struct pool *pool) LBM_MUST_CHECK;
+enum lbm_err run_memetic(struct run *run, uint32_t level, struct pool *pool) LBM_MUST_CHECK;
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The loads that hosts may have: the bound asked where a packing keeps it, else what the packing reaches.
  *
- * Longest first puts the heaviest vertices on hosts that they fill beyond the bound, and nothing else goes there.
- * These vertices and hosts are set apart; the bound is on what is left. For the stages of a plan, which may put
- * them anywhere, their works are cut to what fills a host: all on a host by one factor. What such stages find
- * within the limits is therefore, with whole works, no fuller than longest first. */
+ * Longest first puts the heaviest vertices on hosts that they fill beyond the bound, and nothing else goes
+ * there. These vertices and hosts are set apart; the bound is on what is left. For the stages of a plan,
+ * which may put them anywhere, their works are cut to what fills a host: all on a host by one factor. What
+ * such stages find within the limits is therefore, with whole works, no fuller than longest first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,8 +223,8 @@ join(struct sharing *s)
     set_shares(s);
 }
 
-/* Two packings: of what is left on the hosts that are, and of all on all. The second one is taken if it is less
- * full, which needs capacities that longest first makes little of. */
+/* Two packings: of what is left on the hosts that are, and of all on all. The second one is taken if it is
+ * less full, which needs capacities that longest first makes little of. */
 static enum lbm_err
 pack(struct sharing *s, struct packing *k)
 {
@@ -310,7 +310,8 @@ refine_unit(struct sharing *s)
     p->fineness = largest < CUT_MAX ? (uint32_t)(CUT_MAX / largest) : 1;
 }
 
-/* In finer units; what is pinned to a full host never moves, and is its limit.  In: p->work as the guest's. */
+/* In finer units; what is pinned to a full host never moves, and is its limit.  In: p->work as the guest's.
+ */
 static void
 change_unit(const struct sharing *s)
 {
@@ -338,8 +339,8 @@ cut(const struct sharing *s, uint32_t v, uint32_t host, uint64_t *rest)
     rest[host] -= p->work[v] < rest[host] ? p->work[v] : rest[host];
 }
 
-/* A part of a host's limit for each vertex that is pinned there or heavy, as their works are; the last heavy one
- * gets what is left.  In: rest [hosts] scratch. */
+/* A part of a host's limit for each vertex that is pinned there or heavy, as their works are; the last heavy
+ * one gets what is left.  In: rest [hosts] scratch. */
 static void
 cut_on_hosts(const struct sharing *s, uint64_t *rest)
 {

@@ -15,8 +15,8 @@ enum {
 };
 
 static const struct effort efforts[LBM_EFFORT_COUNT] = {
-    [LBM_EFFORT_FAST] = {.arena_max = 1 << 12,
-                         .ground_max = 1 << 12,
+    [LBM_EFFORT_FAST] = {.portfolio_max = 1 << 12,
+                         .refine_max = 1 << 12,
                          .turns = 1,
                          .skip = {[PLANE_REGIONS] = 1, [OUTER_FACE] = 1},
                          .quick = 1,
@@ -24,8 +24,8 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                          .rounds_final = 2,
                          .staging = {50, 1, 100000, 0, 0},
                          .best = {1, 50, 200000}},
-    [LBM_EFFORT_NORMAL] = {.arena_max = 1 << 12,
-                           .ground_max = 1 << 16,
+    [LBM_EFFORT_NORMAL] = {.portfolio_max = 1 << 12,
+                           .refine_max = 1 << 16,
                            .turns = 1,
                            .quick = 1,
                            .rounds = 3,
@@ -34,8 +34,8 @@ static const struct effort efforts[LBM_EFFORT_COUNT] = {
                            .staging = {100, 3, 500000, 1, 500000},
                            .start = {1, 100, 100000},
                            .best = {1, 200, 500000}},
-    [LBM_EFFORT_BEST] = {.arena_max = 1 << 16,
-                         .ground_max = 1 << 18,
+    [LBM_EFFORT_BEST] = {.portfolio_max = 1 << 16,
+                         .refine_max = 1 << 18,
                          .turns = 4,
                          .rounds = 10,
                          .rounds_final = 20,
@@ -71,7 +71,7 @@ run_mapping(const struct run *run, uint32_t level)
 }
 
 enum lbm_err
-run_climb(struct run *run, uint32_t from, uint32_t to)
+run_uncoarsen(struct run *run, uint32_t from, uint32_t to)
 {
     enum lbm_err err = LBM_OK;
     for (uint32_t l = from; l-- > to && err == LBM_OK;) {
@@ -84,7 +84,7 @@ run_climb(struct run *run, uint32_t from, uint32_t to)
 }
 
 enum lbm_err
-run_polish(struct run *run, uint32_t level, int vcycles)
+run_refine(struct run *run, uint32_t level, int vcycles)
 {
     struct mapping m = run_mapping(run, level);
     enum lbm_err err = map_flow(&m, &run->rng);
@@ -161,8 +161,8 @@ build_levels(struct run *run, const struct lbm_graph *g)
         lbm_levels_build(g, NULL, target, map_cluster_work(g, target), &run->rng, &run->levels);
     if (err != LBM_OK)
         return err;
-    run->ground = level_of(run, run->effort->ground_max);
-    run->arena = level_of(run, run->effort->arena_max);
+    run->refine_level = level_of(run, run->effort->refine_max);
+    run->portfolio_level = level_of(run, run->effort->portfolio_max);
     return LBM_OK;
 }
 
@@ -183,14 +183,14 @@ find_plane(struct run *run)
     return LBM_OK;
 }
 
-/* Draw a guest larger than the arena and cut the drawing; the cheaper mapping is kept. */
+/* Draw a guest larger than the portfolio level and cut the drawing; the cheaper mapping is kept. */
 static enum lbm_err
 try_drawing(struct run *run)
 {
     struct mapping m = run_mapping(run, 0);
-    if (!run->effort->drawing || run->arena == 0 || run->h->n == 1 || mapping_stopped(&m))
+    if (!run->effort->drawing || run->portfolio_level == 0 || run->h->n == 1 || mapping_stopped(&m))
         return LBM_OK;
-    struct merit present = mapping_merit(&m, run->load);
+    struct objective present = mapping_objective(&m, run->load);
     uint32_t *part = m.part;
     m.part = lbm_alloc(m.g->n, sizeof *m.part);
     enum lbm_err err = m.part == NULL ? LBM_E_NOMEM : map_start_drawing(&m, &run->levels, &run->rng);
@@ -201,35 +201,35 @@ try_drawing(struct run *run)
     err = map_flow(&m, &run->rng);
     if (err == LBM_OK)
         err = map_refine(&m, run->effort->rounds_final, PATIENCE, &run->rng);
-    struct merit drawn = err == LBM_OK ? mapping_merit(&m, run->load) : present;
-    if (merit_less(&drawn, &present))
+    struct objective drawn = err == LBM_OK ? mapping_objective(&m, run->load) : present;
+    if (objective_less(&drawn, &present))
         memcpy(part, m.part, m.g->n * sizeof *part);
     free(m.part);
     return err;
 }
 
-/* From the best of the starts to a good mapping of the ground. */
+/* From the best of the starts to a good mapping of the refine level. */
 static enum lbm_err
-work_ground(struct run *run, struct pool *pool)
+work_refine_level(struct run *run, struct pool *pool)
 {
-    struct mapping arena = run_mapping(run, run->arena);
+    struct mapping start = run_mapping(run, run->portfolio_level);
     int staged = 0, evolves = run->effort->evolution.members != 0;
-    memcpy(arena.part, pool_part(pool, 0), arena.g->n * sizeof *arena.part);
+    memcpy(start.part, pool_part(pool, 0), start.g->n * sizeof *start.part);
     enum lbm_err err = evolves ? map_is_staged(run->h, &staged) : LBM_OK;
     evolves = evolves && !staged; /* the start has annealed where it can help */
     if (err == LBM_OK && evolves)
-        err = run_evolve(run, run->arena, pool);
-    if (err != LBM_OK || (evolves && run->arena == run->ground))
+        err = run_memetic(run, run->portfolio_level, pool);
+    if (err != LBM_OK || (evolves && run->portfolio_level == run->refine_level))
         return err;
     run_tell(run, "V-cycles", 0.7);
-    err = run_climb(run, run->arena, run->ground);
+    err = run_uncoarsen(run, run->portfolio_level, run->refine_level);
     if (err == LBM_OK)
-        err = run_polish(run, run->ground, run->effort->vcycles_best);
-    if (err == LBM_OK && run->ground == 0)
+        err = run_refine(run, run->refine_level, run->effort->vcycles_best);
+    if (err == LBM_OK && run->refine_level == 0)
         err = try_drawing(run);
     run_tell(run, "annealing", 0.75);
     if (err == LBM_OK)
-        err = run_anneal(run, run->ground, &run->effort->best);
+        err = run_anneal(run, run->refine_level, &run->effort->best);
     return err;
 }
 
@@ -238,12 +238,13 @@ plan_levels(struct run *run)
 {
     struct pool pool = {0};
     uint32_t members = run->effort->evolution.members;
-    enum lbm_err err = pool_init(&pool, run->levels.graph[run->arena].n, members != 0 ? RUN_MEMBERS_MAX : 1);
+    enum lbm_err err =
+        pool_init(&pool, run->levels.graph[run->portfolio_level].n, members != 0 ? RUN_MEMBERS_MAX : 1);
     run_tell(run, "starts", 0.1);
     if (err == LBM_OK)
-        err = run_contest(run, &pool);
+        err = run_portfolio(run, &pool);
     if (err == LBM_OK)
-        err = work_ground(run, &pool);
+        err = work_refine_level(run, &pool);
     pool_free(&pool);
     return err;
 }
@@ -267,18 +268,18 @@ follow(struct run *run, uint32_t from, uint32_t to)
     return err;
 }
 
-/* From the ground to a guest that is larger. */
+/* From the refine level to a guest that is larger. */
 static enum lbm_err
-leave_ground(struct run *run)
+leave_refine_level(struct run *run)
 {
     enum lbm_err err = LBM_OK;
-    for (uint32_t l = run->ground; l-- > 0 && err == LBM_OK;) {
-        err = run_climb(run, l + 1, l);
+    for (uint32_t l = run->refine_level; l-- > 0 && err == LBM_OK;) {
+        err = run_uncoarsen(run, l + 1, l);
         if (err == LBM_OK && !run->effort->drawing)
             err = follow(run, l + 1, l);
     }
     if (err == LBM_OK)
-        err = run_polish(run, 0, run->effort->vcycles_start);
+        err = run_refine(run, 0, run->effort->vcycles_start);
     return err == LBM_OK ? try_drawing(run) : err;
 }
 
@@ -307,11 +308,11 @@ make(struct run *run, const struct lbm_graph *g)
     if (err == LBM_OK)
         err = plan_levels(run);
     run_tell(run, "refinement", 0.85);
-    uint32_t top = run->levels.n - 1, ground = run->ground;
+    uint32_t top = run->levels.n - 1, level = run->refine_level;
     if (err == LBM_OK && !run->effort->drawing)
-        err = follow(run, top, ground);
-    if (err == LBM_OK && ground > 0)
-        err = leave_ground(run);
+        err = follow(run, top, level);
+    if (err == LBM_OK && level > 0)
+        err = leave_refine_level(run);
     if (err == LBM_OK && run->effort->drawing)
         err = follow(run, top, 0);
     struct mapping m = run_mapping(run, 0);

@@ -57,7 +57,7 @@ anneal_level(const struct cycle *c, const struct mapping *level, int finest, int
 
 /* From the coarsest level up to the finest; part is that of the finest, before and after. */
 static enum lbm_err
-climb(const struct cycle *c)
+uncoarsen(const struct cycle *c)
 {
     const struct lbm_levels *levels = &c->levels;
     uint32_t top = levels->n - 1;
@@ -135,8 +135,8 @@ keep_best(const struct mapping *m, uint32_t *part, uint64_t *load)
 {
     struct mapping candidate = *m;
     candidate.part = part;
-    struct merit old = mapping_merit(m, load), new = mapping_merit(&candidate, load);
-    if (!merit_less(&old, &new))
+    struct objective old = mapping_objective(m, load), new = mapping_objective(&candidate, load);
+    if (!objective_less(&old, &new))
         memcpy(m->part, part, m->g->n * sizeof *part);
 }
 
@@ -156,7 +156,7 @@ run(const struct mapping *m, const uint32_t *label, uint32_t target, const struc
     if (err == LBM_OK)
         err = build_levels(&c, label, target);
     if (err == LBM_OK)
-        err = climb(&c);
+        err = uncoarsen(&c);
     if (err == LBM_OK)
         keep_best(m, c.part, load);
     free_homes(&c);

@@ -9,12 +9,12 @@ enum lbm_err
 flow_network_make(struct flow_network *net, uint32_t n)
 {
     *net = (struct flow_network){.n = n,
-                            .offset = lbm_alloc((size_t)n + 1, sizeof *net->offset),
-                            .terminal = lbm_alloc(n, sizeof *net->terminal),
-                            .to_sink = lbm_alloc(n, sizeof *net->to_sink),
-                            .queue = lbm_alloc(n, sizeof *net->queue),
-                            .next = lbm_alloc(n, sizeof *net->next),
-                            .path = lbm_alloc(n, sizeof *net->path)};
+                                 .offset = lbm_alloc((size_t)n + 1, sizeof *net->offset),
+                                 .terminal = lbm_alloc(n, sizeof *net->terminal),
+                                 .to_sink = lbm_alloc(n, sizeof *net->to_sink),
+                                 .queue = lbm_alloc(n, sizeof *net->queue),
+                                 .next = lbm_alloc(n, sizeof *net->next),
+                                 .path = lbm_alloc(n, sizeof *net->path)};
     return net->offset == NULL || net->terminal == NULL || net->to_sink == NULL || net->queue == NULL ||
                    net->next == NULL || net->path == NULL
                ? LBM_E_NOMEM

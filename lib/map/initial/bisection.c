@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The halving start: the hosts are halved again and again, and each group's vertices with them. What lies
+/* Recursive bisection: the hosts are halved again and again, and each group's vertices with them. What lies
  * outside a group pulls at its boundary from where it is, so that halves come to lie the right way around. */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum {
 static const double STAGE_HOT = 3, STAGE_COLD = 0.15;
 
 /* From one depth of the tree to the next. */
-struct halving {
+struct bisection {
     const struct mapping *m; /* real hosts; part is in groups of the present depth */
     const struct host_groups *from, *to;
     uint64_t *limit; /* [to->hosts.n] */
@@ -39,7 +39,7 @@ struct members {
 };
 
 static enum lbm_err
-collect(const struct halving *s, const struct mapping *top, struct members *out)
+collect(const struct bisection *s, const struct mapping *top, struct members *out)
 {
     const struct lbm_graph *g = top->g;
     uint32_t n = s->from->hosts.n;
@@ -71,7 +71,7 @@ collect(const struct halving *s, const struct mapping *top, struct members *out)
 
 /* Divide every group on the coarsest level. In: top->part by old group. Out: by new group. */
 static enum lbm_err
-divide_groups(const struct halving *s, const struct mapping *top)
+divide_groups(const struct bisection *s, const struct mapping *top)
 {
     const struct lbm_graph *g = top->g;
     uint32_t n = s->from->hosts.n;
@@ -98,7 +98,7 @@ divide_groups(const struct halving *s, const struct mapping *top)
 
 /* Divide on the coarsest level, refine upwards. */
 static enum lbm_err
-divide(struct halving *s)
+divide(struct bisection *s)
 {
     uint32_t *part = s->m->part, top = s->levels.n - 1;
     for (uint32_t l = 0; l < top; l++) {
@@ -129,12 +129,12 @@ descend(const struct mapping *m, const struct host_groups *from, const struct ho
         struct lbm_rng *rng)
 {
     uint32_t target = COARSE_PER_GROUP * to->hosts.n;
-    struct halving s = {.m = m,
-                        .from = from,
-                        .to = to,
-                        .limit = lbm_alloc(to->hosts.n, sizeof *s.limit),
-                        .work = work,
-                        .rng = rng};
+    struct bisection s = {.m = m,
+                          .from = from,
+                          .to = to,
+                          .limit = lbm_alloc(to->hosts.n, sizeof *s.limit),
+                          .work = work,
+                          .rng = rng};
     enum lbm_err err = s.limit == NULL ? LBM_E_NOMEM : LBM_OK;
     if (err == LBM_OK)
         err = lbm_levels_build(m->g, m->part, target, map_cluster_work(m->g, target), rng, &s.levels);
@@ -255,7 +255,7 @@ try_stage(const struct stage *s, const struct staging *how)
         if (err == LBM_OK)
             err = anneal_stage(&yard, how, how->draws_try, s->rng);
         if (err == LBM_OK)
-            pool_offer(&yard.best, m->part, mapping_merit(m, yard.load));
+            pool_offer(&yard.best, m->part, mapping_objective(m, yard.load));
     }
     if (err == LBM_OK)
         memcpy(m->part, pool_part(&yard.best, 0), m->g->n * sizeof *m->part);
@@ -283,7 +283,7 @@ halve_all(const struct mapping *m, const struct host_tree *tree, const struct st
 }
 
 enum lbm_err
-map_start_halving(const struct mapping *m, const struct staging *how, struct lbm_rng *rng)
+map_start_bisection(const struct mapping *m, const struct staging *how, struct lbm_rng *rng)
 {
     struct host_tree tree = {0};
     uint32_t *work = lbm_alloc(m->g->n, sizeof *work), *host = lbm_alloc(m->h->n, sizeof *host);

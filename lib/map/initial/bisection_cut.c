@@ -26,7 +26,7 @@ struct group {
 };
 
 struct outcome {
-    struct merit merit; /* excess of the two halves, twice the hop-bytes of the members' edges */
+    struct objective objective; /* excess of the two halves, twice the hop-bytes of the members' edges */
     int any;
 };
 
@@ -207,7 +207,7 @@ count_loads(const struct bisector *b, const struct group *group, uint64_t *load)
 }
 
 static enum lbm_err
-refine(struct bisector *b, const struct group *group, struct merit *merit)
+refine(struct bisector *b, const struct group *group, struct objective *objective)
 {
     const struct mapping *m = b->m;
     const struct lbm_graph *g = m->g;
@@ -228,14 +228,14 @@ refine(struct bisector *b, const struct group *group, struct merit *merit)
         uint32_t n_moved;
         err = lbm_pair_refine(&pair, b->rng, &gain, b->moved, &n_moved);
     }
-    *merit = (struct merit){.excess = lbm_map_excess(2, pair.load, pair.limit)};
+    *objective = (struct objective){.excess = lbm_map_excess(2, pair.load, pair.limit)};
     for (uint32_t k = 0; k < group->n; k++) {
         uint32_t v = group->member[k];
         for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
             uint32_t u = g->target[e];
             uint64_t bytes = (uint64_t)lbm_graph_weight(g, e) * lbm_dist(m->h, m->part[v], m->part[u]);
             /* edges inside the group are met twice */
-            merit->hop_bytes += b->local[u] != LBM_NONE ? bytes : 2 * bytes;
+            objective->hop_bytes += b->local[u] != LBM_NONE ? bytes : 2 * bytes;
         }
     }
     return err;
@@ -244,11 +244,11 @@ refine(struct bisector *b, const struct group *group, struct merit *merit)
 static enum lbm_err
 attempt(struct bisector *b, const struct group *group, int reversed, struct outcome *best)
 {
-    struct merit merit;
+    struct objective objective;
     fill(b, group, reversed);
-    enum lbm_err err = refine(b, group, &merit);
-    if (err == LBM_OK && (!best->any || merit_less(&merit, &best->merit))) {
-        *best = (struct outcome){merit, 1};
+    enum lbm_err err = refine(b, group, &objective);
+    if (err == LBM_OK && (!best->any || objective_less(&objective, &best->objective))) {
+        *best = (struct outcome){objective, 1};
         for (uint32_t k = 0; k < group->n; k++)
             b->best[k] = b->m->part[group->member[k]];
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Starts that compete: each makes a mapping of the arena, which is balanced, refined, annealed a little. */
+/* Portfolio of starts: each makes a mapping of the portfolio level, which is balanced, refined, annealed a
+ * little. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 
 enum { FINALISTS = 3 /* of the regions, refined in full on the coarsest level */ };
 
-/* ---- starts: each makes a mapping of the arena in run->plan->part ------------------------------------- */
+/* ---- starts: each makes a mapping of the portfolio level in run->plan->part
+ * ------------------------------------- */
 
 /* Regions of the coarsest level, the finalists refined in full, the best of them brought down.
  * In: h with the sites to use; x coordinates of the coarsest level in as many dimensions. */
@@ -27,13 +29,13 @@ start_on_sites(struct run *run, const struct lbm_hosts *h, double *x)
     for (uint32_t i = 0; i < pool.n && err == LBM_OK; i++) {
         memcpy(m.part, pool_part(&pool, i), m.g->n * sizeof *m.part);
         err = map_refine(&m, run->effort->rounds, PATIENCE, &run->rng);
-        pool_offer(&best, m.part, mapping_merit(&m, run->load));
+        pool_offer(&best, m.part, mapping_objective(&m, run->load));
     }
     if (err == LBM_OK)
         memcpy(m.part, pool_part(&best, 0), m.g->n * sizeof *m.part);
     pool_free(&pool);
     pool_free(&best);
-    return err == LBM_OK ? run_climb(run, coarsest, run->arena) : err;
+    return err == LBM_OK ? run_uncoarsen(run, coarsest, run->portfolio_level) : err;
 }
 
 static enum lbm_err
@@ -62,18 +64,18 @@ start_plane(struct run *run, int *applies)
 static enum lbm_err
 start_face(struct run *run, int *applies)
 {
-    struct mapping m = run_mapping(run, run->arena);
+    struct mapping m = run_mapping(run, run->portfolio_level);
     m.h = &run->plane;
     *applies = 0;
     return run->plane.n != 0 ? map_start_face(&m, &run->rng, applies) : LBM_OK;
 }
 
 static enum lbm_err
-start_halving(struct run *run, int *applies)
+start_bisection(struct run *run, int *applies)
 {
-    struct mapping m = run_mapping(run, run->arena);
+    struct mapping m = run_mapping(run, run->portfolio_level);
     *applies = 1;
-    return map_start_halving(&m, &run->effort->staging, &run->rng);
+    return map_start_bisection(&m, &run->effort->staging, &run->rng);
 }
 
 static const struct start {
@@ -83,15 +85,15 @@ static const struct start {
     [REGIONS] = {"regions", start_regions},
     [PLANE_REGIONS] = {"plane regions", start_plane},
     [OUTER_FACE] = {"outer face", start_face},
-    [HALVING] = {"halving", start_halving},
+    [HALVING] = {"halving", start_bisection},
 };
 
 /* One start, carried out by itself. */
 struct entry {
     const struct run *run;
     unsigned turn, start;
-    uint32_t *part; /* [n of the arena] */
-    struct merit merit;
+    uint32_t *part; /* [n of the portfolio level] */
+    struct objective objective;
     int made;
     enum lbm_err err;
 };
@@ -107,20 +109,20 @@ embed_again(struct run *own)
 static enum lbm_err
 make_entry(struct run *own, struct entry *entry)
 {
-    struct mapping m = run_mapping(own, own->arena);
+    struct mapping m = run_mapping(own, own->portfolio_level);
     int applies;
     enum lbm_err err = entry->turn > 0 && entry->start == REGIONS ? embed_again(own) : LBM_OK;
     if (err == LBM_OK)
         err = starts[entry->start].make(own, &applies);
     if (err != LBM_OK || !applies)
         return err;
-    err = run_polish(own, own->arena, own->effort->vcycles_start);
+    err = run_refine(own, own->portfolio_level, own->effort->vcycles_start);
     if (err == LBM_OK)
-        err = run_anneal(own, own->arena, &own->effort->start);
+        err = run_anneal(own, own->portfolio_level, &own->effort->start);
     if (err != LBM_OK)
         return err;
     entry->part = lbm_copy(m.part, m.g->n, sizeof *m.part);
-    entry->merit = mapping_merit(&m, own->load);
+    entry->objective = mapping_objective(&m, own->load);
     entry->made = entry->part != NULL;
     return entry->made ? LBM_OK : LBM_E_NOMEM;
 }
@@ -130,18 +132,18 @@ run_entry(void *context)
 {
     struct entry *entry = context;
     struct run own;
-    struct mapping m = run_mapping(entry->run, entry->run->arena);
+    struct mapping m = run_mapping(entry->run, entry->run->portfolio_level);
     unsigned index = entry->turn * STARTS + entry->start;
     if (index > 0 && mapping_stopped(&m))
         return;
-    entry->err = run_fork(entry->run, entry->run->arena, index + 1, &own);
+    entry->err = run_fork(entry->run, entry->run->portfolio_level, index + 1, &own);
     if (entry->err == LBM_OK)
         entry->err = make_entry(&own, entry);
     run_close(&own);
 }
 
 enum lbm_err
-run_contest(struct run *run, struct pool *pool)
+run_portfolio(struct run *run, struct pool *pool)
 {
     enum { ENTRIES_MAX = 32 };
     struct entry entry[ENTRIES_MAX] = {0};
@@ -160,7 +162,7 @@ run_contest(struct run *run, struct pool *pool)
     for (unsigned i = 0; i < n; i++) {
         err = err == LBM_OK ? entry[i].err : err;
         if (err == LBM_OK && entry[i].made)
-            pool_offer(pool, entry[i].part, entry[i].merit);
+            pool_offer(pool, entry[i].part, entry[i].objective);
         free(entry[i].part);
     }
     return err;

@@ -88,7 +88,7 @@ map_start_regions(const struct mapping *m, double *x, struct lbm_rng *rng, struc
         map_isometry_apply(matrix, h->m, m->g->n, x, y);
         err = place(m, y, weight, rng);
         if (err == LBM_OK)
-            pool_offer(pool, m->part, mapping_merit(m, load));
+            pool_offer(pool, m->part, mapping_objective(m, load));
     }
     free(y);
     free(weight);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parts in one piece: what a host has of a component of the guest is connected.
  *
- * Pieces beyond the heaviest one go to hosts that they touch; each such step leaves one piece less. Then loads
- * are brought into their bounds, and J is lowered, by steps of single vertices that part no piece. */
+ * Pieces beyond the heaviest one go to hosts that they touch; each such step leaves one piece less. Then
+ * loads are brought into their bounds, and J is lowered, by steps of single vertices that part no piece. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,8 +294,8 @@ excess_after(const struct connector *c, uint32_t v, uint32_t q)
     return excess_of(c, p, c->load[p] - work) + excess_of(c, q, c->load[q] + work);
 }
 
-/* Vertices of the boundary go where J falls and the excess does not rise, or, for balance, where it falls. Value:
- * whether one went. */
+/* Vertices of the boundary go where J falls and the excess does not rise, or, for balance, where it falls.
+ * Value: whether one went. */
 static int
 pass(struct connector *c, int for_balance)
 {
@@ -347,8 +347,8 @@ find_free(struct connector *c)
     }
 }
 
-/* One vertex of each host over its limit, and of those on the way, goes to a host nearer to free capacity: the one that costs least.
- * Value: whether one went. */
+/* One vertex of each host over its limit, and of those on the way, goes to a host nearer to free capacity:
+ * the one that costs least. Value: whether one went. */
 static int
 push(struct connector *c)
 {

@@ -27,7 +27,7 @@ static const double DRAW_COST = 40, VISIT_COST = 1;
 
 struct member {
     uint32_t *part;
-    struct merit merit;
+    struct objective objective;
 };
 
 struct population {
@@ -61,7 +61,7 @@ carry_out(struct run *own, const struct labour *labour)
     if (err != LBM_OK)
         return err;
     memcpy(member->part, m.part, m.g->n * sizeof *m.part);
-    member->merit = mapping_merit(&m, own->load);
+    member->objective = mapping_objective(&m, own->load);
     return LBM_OK;
 }
 
@@ -142,7 +142,7 @@ combine_members(struct population *p, uint32_t generation)
     lbm_rng_shuffle(&p->run->rng, lot, p->n);
     for (uint32_t i = 0; i < p->n / 2; i++) {
         struct member *a = &p->member[lot[2 * i]], *b = &p->member[lot[2 * i + 1]];
-        int a_better = merit_less(&a->merit, &b->merit);
+        int a_better = objective_less(&a->objective, &b->objective);
         labour[i] = (struct labour){.run = p->run,
                                     .level = p->level,
                                     .stream = STREAM + (generation + 1) * RUN_MEMBERS_MAX + i,
@@ -166,7 +166,7 @@ evolve(struct population *p)
     }
     uint32_t best = 0;
     for (uint32_t i = 1; i < p->n; i++)
-        if (merit_less(&p->member[i].merit, &p->member[best].merit))
+        if (objective_less(&p->member[i].objective, &p->member[best].objective))
             best = i;
     if (err == LBM_OK)
         memcpy(m.part, p->member[best].part, m.g->n * sizeof *m.part);
@@ -174,7 +174,7 @@ evolve(struct population *p)
 }
 
 enum lbm_err
-run_evolve(struct run *run, uint32_t level, struct pool *pool)
+run_memetic(struct run *run, uint32_t level, struct pool *pool)
 {
     struct population p = {.run = run, .level = level};
     struct mapping m = run_mapping(run, level);
@@ -183,7 +183,7 @@ run_evolve(struct run *run, uint32_t level, struct pool *pool)
     LBM_ASSERT(p.n >= 1 && p.n <= RUN_MEMBERS_MAX && pool->n >= 1);
     for (uint32_t i = 0; i < p.n && err == LBM_OK; i++) {
         p.member[i].part = lbm_copy(pool_part(pool, i % pool->n), m.g->n, sizeof *m.part);
-        p.member[i].merit = pool->merit[pool->slot[i % pool->n]];
+        p.member[i].objective = pool->objective[pool->slot[i % pool->n]];
         err = p.member[i].part == NULL ? LBM_E_NOMEM : LBM_OK;
     }
     if (err == LBM_OK)

@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "base/mem.h"
-#include "map/refine/gain_queue.h"
 #include "map/map.h"
+#include "map/refine/gain_queue.h"
 
 struct lbm_pair_workspace {
     uint32_t rows;

@@ -23,12 +23,12 @@ static const double COSTS_MAX = 0x1p60;
 
 struct cut {
     const struct lbm_pair *pair;
-    uint32_t n;         /* members that may move */
-    uint32_t *row;      /* [n] */
-    uint32_t *index;    /* [rows of the graph] member + 1, or 0 */
-    int64_t *bias;      /* [n] cost on the first side less that on the second, edges to members left out */
-    struct flow_network net; /* the source is the first side */
-    int64_t *cost;      /* [arcs] of having both ends apart */
+    uint32_t n;      /* members that may move */
+    uint32_t *row;   /* [n] */
+    uint32_t *index; /* [rows of the graph] member + 1, or 0 */
+    int64_t *bias;   /* [n] cost on the first side less that on the second, edges to members left out */
+    struct flow_network net;  /* the source is the first side */
+    int64_t *cost;            /* [arcs] of having both ends apart */
     int64_t *left, *terminal; /* of the flow to go on from */
     double whole;             /* no member costs more than that, wherever it is */
     uint64_t least;           /* work of the lightest member: what is asked for can be met as well as that */
@@ -359,8 +359,7 @@ overflows(const struct cut *c, const uint64_t limit[2], const struct corner *cor
     const uint64_t *before = c->pair->load;
     uint64_t load[2] = {corner->load, before[0] + before[1] - corner->load};
     uint64_t most = c->pair->limit[0] + (c->pair->shift == 0 ? c->least : 0);
-    return (load[0] > most && load[0] > before[0]) ||
-           (load[1] > limit[1] + c->least && load[1] > before[1]);
+    return (load[0] > most && load[0] > before[0]) || (load[1] > limit[1] + c->least && load[1] > before[1]);
 }
 
 /* The best of n corners, or what was before if none is better, refined as well: hosts that are both too full

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HEI97 fig. 9: random edges of the guest give a vertex from the fuller of two regions to the other. Which
- * one gives is decided by the policy edge-remap of lib/balance; as printed the second branch moves v1, which is
- * not in r2: it must read Remap(v2, r2, r1). */
+ * one gives is decided by the policy edge-remap of lib/balance; as printed the second branch moves v1, which
+ * is not in r2: it must read Remap(v2, r2, r1). */
 #include <math.h>
 
 #include "balance/policy.h"

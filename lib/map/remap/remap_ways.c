@@ -25,7 +25,7 @@ struct attempt {
     const struct remap *r;
     const struct way *way;
     struct mapping m; /* its part is the attempt's own, kept for the pool */
-    struct merit merit;
+    struct objective objective;
     enum lbm_err err;
     /* Scratch, as long as it is under way. */
     struct lbm_rng rng;
@@ -116,7 +116,7 @@ go(struct attempt *a)
     if (err == LBM_OK && a->way->discount != 1)
         err = map_refine(m, r->effort->rounds, REMAP_PATIENCE, &a->rng);
     if (err == LBM_OK)
-        a->merit = mapping_merit(m, a->load);
+        a->objective = mapping_objective(m, a->load);
     return err;
 }
 
@@ -160,7 +160,7 @@ remap_compete(const struct remap *r, struct pool *pool)
     if (m->home == NULL || m->h->n > HOSTS_JUMPS_MAX)
         n = 1;
     if (is_even)
-        pool_offer(pool, m->part, mapping_merit(m, r->load));
+        pool_offer(pool, m->part, mapping_objective(m, r->load));
     for (unsigned i = 0; i < n; i++) {
         attempt[i] = (struct attempt){.r = r, .way = &ways[i], .m = *m};
         attempt[i].m.part = NULL;
@@ -171,7 +171,7 @@ remap_compete(const struct remap *r, struct pool *pool)
     for (unsigned i = 0; i < n; i++) {
         err = err == LBM_OK ? attempt[i].err : err;
         if (err == LBM_OK && attempt[i].m.part != NULL)
-            pool_offer(pool, attempt[i].m.part, attempt[i].merit);
+            pool_offer(pool, attempt[i].m.part, attempt[i].objective);
         free(attempt[i].m.part);
     }
     return err;
