@@ -1,0 +1,58 @@
+# bench
+# Reading a graph: bench/read GRAPH, and bench/read.sh to compare with gpmetis.
+noinst_PROGRAMS += bench/read
+bench_read_SOURCES = bench/read.c
+bench_read_LDADD = lib/file/libfile.a lib/graph/libgraph.a lib/base/libbase.a $(graph_libs) $(ZLIB_LIBS) \
+	$(ARCHIVE_LIBS)
+EXTRA_DIST += bench/read.sh
+
+# Planning: bench/plan GRAPH HOSTS [SEED [METHOD|EFFORT]].
+noinst_PROGRAMS += bench/plan
+bench_plan_SOURCES = bench/plan.c
+bench_plan_LDADD = lib/file/libfile.a $(map_libs) $(graph_libs) $(ZLIB_LIBS) $(ARCHIVE_LIBS)
+# bench/quality.sh compares plans with the peers'; bench/peers.sh times them side by side;
+# bench/plan_scale.sh grows them.
+EXTRA_DIST += bench/lib.sh bench/quality.sh bench/peers.sh bench/plan_scale.sh bench/weighted.sh
+
+# Remapping when a host joins or leaves, when a load doubles: bench/remap.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/remap.sh bench/remap.py
+
+# Vertices a second between two daemons, beside SQLite alone: bench/handoff.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/handoff.sh
+
+# What a cluster makes of a guest from every start, beside a plan: bench/submit.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/submit.sh bench/submit.py bench/cluster.py bench/measure.py
+# Memory of daemons that read a guest in parts: bench/memory.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/memory.sh bench/memory.py
+
+# Loads that drift, under real daemons and applications: bench/drift.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/drift.sh bench/drift.py
+# Load steps beside a slow link and a stopped host, between real daemons: bench/delay.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/delay.sh
+# Guests that change: bench/adaptive.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/adaptive.sh bench/adaptive.py bench/adaptive_guest.py bench/adaptive_peers.py \
+	bench/adaptive_report.py
+dist_check_SCRIPTS += tests/adapt.sh
+TESTS += tests/adapt.sh
+dist_check_SCRIPTS += tests/drift.sh
+TESTS += tests/drift.sh
+
+# Schedules of transfers between real daemons: bench/transfer.sh [OPTIONS] [BUILD_DIRECTORY].
+EXTRA_DIST += bench/transfer.sh bench/slow_sync.c
+
+# Large clusters: bench/scale.sh [BUILD_DIRECTORY [VERTICES_A_HOST [MINUTES [CHURN_PERCENT [SIDES]]]]]
+EXTRA_DIST += bench/scale.sh
+# What one change costs in clusters of different sizes: bench/change.sh [BUILD_DIRECTORY [SIDES [CHANGES ...]]]
+EXTRA_DIST += bench/change.sh
+
+# Diffusing: bench/kernel [--json] [--side N] [--updates N].
+noinst_PROGRAMS += bench/kernel
+bench_kernel_SOURCES = bench/kernel.c
+bench_kernel_LDADD = lib/embed/libembed.a lib/graph/libgraph.a lib/base/libbase.a $(graph_libs) \
+	$(PLANARITY_LIBS) -lm
+
+# Storing: bench/store FILE.
+noinst_PROGRAMS += bench/store
+bench_store_SOURCES = bench/store.c
+bench_store_LDADD = lib/store/libstore.a lib/node/libnode.a lib/graph/libgraph.a lib/base/libbase.a \
+	$(graph_libs) $(SQLITE_LIBS) $(ZLIB_LIBS)

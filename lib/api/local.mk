@@ -1,0 +1,19 @@
+# lib/api
+# What applications link: base and wire compiled again for a shared library that exports lbmap_ alone.
+include_HEADERS = include/lbmap.h
+lib_LTLIBRARIES = liblbmap.la
+liblbmap_la_SOURCES = include/lbmap.h lib/api/call.c lib/api/call.h lib/api/lbmap.c lib/api/change.c \
+	lib/api/sketch.c lib/api/sketch.h lib/api/talk.c lib/api/load.c lib/api/page.c lib/api/page.h \
+	lib/api/returns.c lib/api/returns.h lib/api/serve.c lib/api/serve.h lib/base/check.c lib/base/check.h \
+	lib/base/err.c lib/base/err.h lib/base/limits.h lib/base/idmap.c lib/base/idmap.h lib/base/mem.c \
+	lib/base/mem.h $(lib_wire_libwire_a_SOURCES)
+liblbmap_la_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_CFLAGS)
+liblbmap_la_LIBADD = lib/api/libpb.la $(PROTOBUF_LIBS) -lm
+liblbmap_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined -export-symbols-regex '^lbmap_'
+noinst_LTLIBRARIES = lib/api/libpb.la
+lib_api_libpb_la_SOURCES =
+nodist_lib_api_libpb_la_SOURCES = $(pb_built)
+lib_api_libpb_la_CFLAGS = $(LBM_CFLAGS) $(PROTOBUF_CFLAGS)
+$(liblbmap_la_OBJECTS) $(lib_api_libpb_la_OBJECTS): $(pb_headers)
+pkgconfigdir = $(libdir)/pkgconfig
+nodist_pkgconfig_DATA = lib/api/lbmap.pc
