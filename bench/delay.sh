@@ -8,7 +8,7 @@
 #
 # RUNS is 5, HOSTS mesh:4x4, GUEST lattice:100x100. What the hosts P and Q say to each other takes
 # MILLISECONDS, each way: 200 unless told, and the first link in the middle of the mesh of which neither end
-# is the other's buddy. HOST, 10 unless told, is stopped, and no host is evicted. Settled: all that take
+# is the other's backup. HOST, 10 unless told, is stopped, and no host is evicted. Settled: all that take
 # part are, and the corner has most of what was to come or go. -j writes JSON.
 set -eu
 
@@ -51,7 +51,7 @@ def ask(*command):
 
 
 def has_copies(p, q):
-    return buddy[p] == q or buddy[q] == p
+    return backup[p] == q or backup[q] == p
 
 
 def whole_cluster(*command):
@@ -131,7 +131,7 @@ try:
     ask("submit", "--name", "job", scratch + "/guest.graph")
     settle()
     address = {str(host["host"]): host["address"] for host in json.loads(ask("hosts", "--json"))}
-    buddy = {str(host["host"]): str(host["buddy"]) for host in json.loads(ask("hosts", "--json"))}
+    backup = {str(host["host"]): str(host["backup"]) for host in json.loads(ask("hosts", "--json"))}
     ends = next(p.split(",") for p in [link] * (link != "") + INNER if link or not has_copies(*p.split(",")))
     way = [f"{end}:{free_port()}:{address[end]}" for end in ends]
     set_delay("0")

@@ -184,7 +184,7 @@ enum { EVICT_LOST, EVICT_TIMEOUT, EVICT_OPTIONS };
 
 static const struct lbm_option evict_options[EVICT_OPTIONS] = {
     [EVICT_LOST] = {.name = "lost",
-                    .text = "even if its buddy has no full copy: what the buddy lacks is lost for good"},
+                    .text = "even if its backup has no full copy: what the backup lacks is lost for good"},
     [EVICT_TIMEOUT] = LOG_TIMEOUT,
 };
 
@@ -202,10 +202,10 @@ static const struct lbm_operand evicted_operand[] = {{.name = "HOST", .text = "i
 
 const struct lbm_command lbm_command_evict = {
     .name = "evict",
-    .text = "have a dead host's buddy take over its vertices",
-    .help =
-        "The buddy goes on with the copies it holds, once no application of the evicted host can be working. "
-        "The host, should it come back, joins again empty.",
+    .text = "have a dead host's backup take over its vertices",
+    .help = "The backup goes on with the copies it holds, once no application of the evicted host can be "
+            "working. "
+            "The host, should it come back, joins again empty.",
     .options = evict_options,
     .n_options = EVICT_OPTIONS,
     .operands = evicted_operand,

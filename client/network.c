@@ -89,6 +89,6 @@ const struct lbm_command lbm_command_network = {
             "one, the lower quartile of the last minute, as measured by pings and as the two hosts' network "
             "coordinates foretell it; by how much coordinates were wrong for that host of late; how far the "
             "host graph has it from the asked one; and its links with their costs. In clusters of more than "
-            "64 hosts only neighbours and buddies are measured, unless links follow from it. --json has all.",
+            "64 hosts only neighbours and backups are measured, unless links follow from it. --json has all.",
     .run = run_network,
 };

@@ -23,7 +23,7 @@ static const struct lbm_column status_columns[] = {
     {"log_awaits_text", "control log waits for", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
-    {"buddy", "copies go to host", LBM_COLUMN_COUNT, 0},
+    {"backup", "copies go to host", LBM_COLUMN_COUNT, 0},
     {"lag", "changes on their way", LBM_COLUMN_COUNT, 0},
     {"applications", "applications", LBM_COLUMN_COUNT, 0},
     {"lease_text", "their lease", LBM_COLUMN_TEXT, 0},
@@ -45,7 +45,7 @@ add_lease(json_t *object, const Lbm__StatusReply *s)
     json_object_set_new(object, "lease_s", s->lease_s < 0 ? json_null() : json_real(s->lease_s));
     json_object_set_new(object, "applications", json_integer(s->applications));
     json_object_set_new(object, "lag", json_integer((json_int_t)s->lag));
-    json_object_set_new(object, "buddy", s->buddy != LBM_NONE ? json_integer(s->buddy) : json_null());
+    json_object_set_new(object, "backup", s->backup != LBM_NONE ? json_integer(s->backup) : json_null());
 }
 
 /* A list of hosts: for programs, and for people if there are any. */
@@ -73,14 +73,14 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
     (void)handle;
     if (s == NULL)
         return LBM_OK;
-    *object = json_pack(
-        "{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
-        (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
-        "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "founder", (int)s->founder, "uptime_s",
-        s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "vertices",
-        (json_int_t)s->vertices, "handoffs", (json_int_t)s->handoffs, "messages_sent",
-        (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received, "bytes_sent",
-        (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
+    *object =
+        json_pack("{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
+                  (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
+                  "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "founder", (int)s->founder,
+                  "uptime_s", s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "vertices",
+                  (json_int_t)s->vertices, "handoffs", (json_int_t)s->handoffs, "messages_sent",
+                  (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received,
+                  "bytes_sent", (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
     if (*object == NULL)
         return LBM_E_NOMEM;
     add_lease(*object, s);
@@ -137,7 +137,7 @@ static const struct lbm_column host_columns[] = {
     {"silent_s", "silent", LBM_COLUMN_SECONDS, 0},
     {"capacity", "capacity", LBM_COLUMN_RATIO, 0},
     {"vertices", "vertices", LBM_COLUMN_COUNT, 0},
-    {"buddy_text", "buddy", LBM_COLUMN_TEXT, 0},
+    {"backup_text", "backup", LBM_COLUMN_TEXT, 0},
     {"insync_text", "in sync", LBM_COLUMN_TEXT, 1},
     {"lag", "lag", LBM_COLUMN_COUNT, 2},
     {"suspectors", "suspected by", LBM_COLUMN_COUNT, 3},
@@ -148,30 +148,31 @@ static const struct lbm_column host_columns[] = {
 };
 
 /* Texts for people, which JSON does not show. */
-static const char *const host_texts[] = {"reachable_text", "links_text", "buddy_text", "insync_text", NULL};
+static const char *const host_texts[] = {"reachable_text", "links_text", "backup_text", "insync_text", NULL};
 
 /* Who holds its copy; of an evicted host who takes over. */
 static void
 add_standing(json_t *row, const Lbm__HostEntry *h)
 {
-    char buddy[32] = "", incarnation[24];
+    char backup[32] = "", incarnation[24];
     int taking = strcmp(h->state, "EVICTED") != 0 && strcmp(h->state, "LEFT") != 0;
-    if (h->heir != LBM_NONE)
-        snprintf(buddy, sizeof buddy, "heir %u%s", h->heir, h->adopted ? "" : "?");
-    else if (h->buddy != LBM_NONE)
-        snprintf(buddy, sizeof buddy, "%u", h->buddy);
+    if (h->successor != LBM_NONE)
+        snprintf(backup, sizeof backup, "successor %u%s", h->successor, h->adopted ? "" : "?");
+    else if (h->backup != LBM_NONE)
+        snprintf(backup, sizeof backup, "%u", h->backup);
     snprintf(incarnation, sizeof incarnation, "%" PRIu64, h->incarnation);
     json_object_set_new(row, "incarnation",
                         json_string(incarnation)); /* 64 bits: more than JSON's numbers hold */
     json_object_set_new(row, "failure_domain", json_string(h->failure_domain));
-    json_object_set_new(row, "buddy", h->buddy != LBM_NONE ? json_integer(h->buddy) : json_null());
+    json_object_set_new(row, "backup", h->backup != LBM_NONE ? json_integer(h->backup) : json_null());
     json_object_set_new(row, "insync", json_boolean(h->insync));
-    json_object_set_new(row, "heir", h->heir != LBM_NONE ? json_integer(h->heir) : json_null());
+    json_object_set_new(row, "successor",
+                        h->successor != LBM_NONE ? json_integer(h->successor) : json_null());
     json_object_set_new(row, "adopted", json_boolean(h->adopted));
     json_object_set_new(row, "lag", json_integer((json_int_t)h->lag));
     json_object_set_new(row, "view", json_integer((json_int_t)h->view));
     json_object_set_new(row, "suspectors", json_integer(h->suspectors));
-    json_object_set_new(row, "buddy_text", json_string(buddy));
+    json_object_set_new(row, "backup_text", json_string(backup));
     json_object_set_new(row, "insync_text", json_string(!taking ? "" : h->insync ? "yes" : "NO"));
 }
 
@@ -232,9 +233,10 @@ run_hosts(const struct lbm_cli *client)
 const struct lbm_command lbm_command_hosts = {
     .name = "hosts",
     .text = "list the hosts of the cluster",
-    .help = "One line a host: state, whether and when it was last heard, capacity, vertices, the buddy that "
-            "holds copies of its records, whether they are complete, how many changes the copy lags behind, "
-            "how many hosts suspect it, and its links. Of an evicted host, the heir; ? until it has taken "
-            "over. A narrow terminal shows less; --json has all.",
+    .help =
+        "One line a host: state, whether and when it was last heard, capacity, vertices, the backup that "
+        "holds copies of its records, whether they are complete, how many changes the copy lags behind, "
+        "how many hosts suspect it, and its links. Of an evicted host, the successor; ? until it has taken "
+        "over. A narrow terminal shows less; --json has all.",
     .run = run_hosts,
 };

@@ -79,8 +79,8 @@ struct check {
     LBM_VEC(struct logged_job) created;
     int external;                                  /* no daemon orders the log */
     int view_changed;                              /* by the transaction at hand */
-    LBM_VEC(struct lbm_recovered_adoption) merged; /* heirs have what these had */
-    uint64_t was_alone;                            /* bit per host: it had no buddy once */
+    LBM_VEC(struct lbm_recovered_adoption) merged; /* successors have what these had */
+    uint64_t was_alone;                            /* bit per host: it had no backup once */
     int loads_change;                              /* applications report loads: work is what they say */
     int has_loss;      /* a disk was lost or went back in time: until all is repaired, another loss is one */
     char invariant[4]; /* "": nothing was violated */
@@ -113,7 +113,7 @@ void check_free(struct check *check);
 void check_losses(struct check *check, const struct guest *guest, uint32_t vertex);
 void check_owners(struct check *check, const struct guest *guest, uint32_t vertex);
 void check_all_losses(struct check *check);
-/* Nonzero if the heir of that incarnation has what it had. */
+/* Nonzero if the successor of that incarnation has what it had. */
 int check_is_merged(const struct check *check, uint32_t host, uint64_t incarnation);
 
 /* ---- ends of handoffs (check_ends.c) ------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ void check_words(struct check *check, const Lbm__Peer *message);
 /* A host promises to keep a payload of that number. */
 void check_promise(struct check *check, uint32_t host, const struct truth *truth, uint32_t vertex,
                    uint64_t payload);
-/* The log has changed: who has no buddy? */
+/* The log has changed: who has no backup? */
 void check_alone(struct check *check);
 
 #endif

@@ -16,10 +16,12 @@ may_be_offered(const struct check *check, const struct copy *copy, uint64_t inde
     if (gone != NULL && copy->owner == LBM_NONE)
         return gone->view > index;
     if (gone != NULL)
-        return gone->evicted && gone->heir == copy->disk && !check_is_merged(check, host, copy->incarnation);
+        return gone->evicted && gone->successor == copy->disk &&
+               !check_is_merged(check, host, copy->incarnation);
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;
-    return copy->owner == LBM_NONE || (member->buddy == copy->disk && member->buddy_view == copy->generation);
+    return copy->owner == LBM_NONE ||
+           (member->backup == copy->disk && member->backup_view == copy->generation);
 }
 
 void

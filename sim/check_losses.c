@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* I10: nobody has to be lost to see that a loss would be one. The control log says who is in sync; whichever
  * of these hosts is lost, of each vertex there is a record elsewhere that the protocol would go on with: a
- * member's own, or a replica with the buddy or the heir of its owner. */
+ * member's own, or a replica with the backup or the successor of its owner. */
 #include <inttypes.h>
 
 #include "sim/check.h"
@@ -26,12 +26,13 @@ outlives(const struct check *check, const struct copy *copy, uint32_t lost)
     uint32_t host = copy->owner != LBM_NONE ? copy->owner : copy->disk;
     const struct lbm_departed *gone = lbm_view_departed(view, host, copy->incarnation);
     if (gone != NULL)
-        return copy->owner != LBM_NONE && gone->evicted && gone->heir == copy->disk &&
+        return copy->owner != LBM_NONE && gone->evicted && gone->successor == copy->disk &&
                !check_is_merged(check, host, copy->incarnation);
     const struct lbm_member *member = lbm_view_member(view, host);
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;
-    return copy->owner == LBM_NONE || (member->buddy == copy->disk && member->buddy_view == copy->generation);
+    return copy->owner == LBM_NONE ||
+           (member->backup == copy->disk && member->backup_view == copy->generation);
 }
 
 static int
@@ -49,12 +50,12 @@ check_losses(struct check *check, const struct guest *guest, uint32_t vertex)
     const struct truth *truth = &guest->vertex[vertex];
     for (size_t i = 0; i < check->view.members.n && !check->has_loss && check_is_there(truth); i++) {
         const struct lbm_member *member = &check->view.members.at[i];
-        if (lbm_view_takes_part(member) && member->insync && member->buddy != LBM_NONE &&
+        if (lbm_view_takes_part(member) && member->insync && member->backup != LBM_NONE &&
             !vertex_outlives(check, truth, member->host))
             check_violated(check, "I10",
                            "if host %" PRIu32 ", which is in sync with host %" PRIu32
                            ", were lost now, vertex %" PRIu32 " of epoch %" PRIu64 " or more would be",
-                           member->host, member->buddy, vertex, truth->moved + 1);
+                           member->host, member->backup, vertex, truth->moved + 1);
     }
 }
 

@@ -155,9 +155,9 @@ check_grow(const struct check *check, struct guest *guest, uint32_t vertex)
     return 1;
 }
 
-/* I14: a vertex that somebody was told is gone does not come again. An heir that knows nothing of a removal
- * may have it again as long as nobody was told. A disk that was rolled back may show it once more, but the
- * vertex has ended: nobody has to keep it. */
+/* I14: a vertex that somebody was told is gone does not come again. An successor that knows nothing of a
+ * removal may have it again as long as nobody was told. A disk that was rolled back may show it once more,
+ * but the vertex has ended: nobody has to keep it. */
 static void
 note_life(struct check *check, struct guest *guest, const struct disk *disk,
           const struct disk_replica *replica, const struct lbm_row *row)

@@ -31,13 +31,13 @@ check_replicated(struct truth *truth, const struct copy *copy)
         *known = now;
 }
 
-/* A host without a buddy need not wait for one. */
+/* A host without a backup need not wait for one. */
 void
 check_alone(struct check *check)
 {
     for (size_t i = 0; i < check->view.members.n; i++) {
         const struct lbm_member *member = &check->view.members.at[i];
-        if (lbm_view_takes_part(member) && member->buddy == LBM_NONE && member->host < 64)
+        if (lbm_view_takes_part(member) && member->backup == LBM_NONE && member->host < 64)
             check->was_alone |= UINT64_C(1) << member->host;
     }
 }

@@ -58,7 +58,7 @@ void cluster_free(struct cluster *cluster);
 int cluster_roll_out(struct cluster *cluster, const uint8_t *later, int64_t us);
 /* Of a cluster whose hosts are all late: start all within moments, as members of old. Each disk has the view
  * that is there when they have joined one after the other. Returns nonzero if all have a copy with their
- * buddies within that time. */
+ * backups within that time. */
 int cluster_form(struct cluster *cluster, int64_t us);
 /* Members that are active, as that host knows them. */
 uint32_t cluster_count_active(struct cluster *cluster, uint32_t asked);

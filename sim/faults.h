@@ -28,7 +28,7 @@
     X(DEATH, "death", 2, 0, 0, "a host and its disk are lost for good")                                      \
     X(EVICT_DEAD, "evict-dead", 2, 6000, 30000, "a host is down until it was evicted, or longer")            \
     X(EVICT_LIVE, "evict-live", 2, 6000, 25000, "a host is cut off until it was evicted, or longer")         \
-    X(LEASH, "leash", 2, 4000, 25000, "a host reaches its buddy alone")                                      \
+    X(LEASH, "leash", 2, 4000, 25000, "a host reaches its backup alone")                                     \
     X(DEAF, "deaf", 2, 1000, 15000, "a host hears nothing of the control log")                               \
     X(EVICT, "evict", 2, 0, 0, "an operator evicts a host whatever it does")                                 \
     X(EVICT_UNHEARD, "evict-unheard", 1, 6000, 20000, "a host is evicted, and some do not hear of it")       \
@@ -72,7 +72,7 @@ enum fault_kind {
 enum role {
     ROLE_ANY, /* as drawn */
     ROLE_VICTIM,
-    ROLE_BUDDY,  /* who keeps the victim's replica now, or did when it was last heard of */
+    ROLE_BACKUP, /* who keeps the victim's replica now, or did when it was last heard of */
     ROLE_ORDERS, /* who orders the control log */
     ROLE_OTHER,  /* none of these, if there is one */
 };

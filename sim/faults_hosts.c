@@ -175,8 +175,8 @@ void
 fault_roll_back_two(struct story *s, const struct fault *f)
 {
     uint32_t host[2] = {host_of(s, f->a), host_of(s, f->b)};
-    if (!may_lose_disk(s, host[0]) || !may_lose_disk(s, host[1]) || story_buddy(s, host[0]) == host[1] ||
-        story_buddy(s, host[1]) == host[0] || story_buddy(s, host[0]) == story_buddy(s, host[1]))
+    if (!may_lose_disk(s, host[0]) || !may_lose_disk(s, host[1]) || story_backup(s, host[0]) == host[1] ||
+        story_backup(s, host[1]) == host[0] || story_backup(s, host[0]) == story_backup(s, host[1]))
         return;
     go_back(s, host[0]);
     go_back(s, host[1]);

@@ -157,11 +157,11 @@ fault_flap(struct story *s, const struct fault *f)
 int
 fault_leash(struct story *s, const struct fault *f)
 {
-    uint32_t host = host_of(s, f->a), buddy = story_buddy(s, host);
-    if (buddy == LBM_NONE)
+    uint32_t host = host_of(s, f->a), backup = story_backup(s, host);
+    if (backup == LBM_NONE)
         return 0;
     for (uint32_t p = 0; p < s->h.n; p++)
-        if (p != host && p != buddy) {
+        if (p != host && p != backup) {
             cluster_cut_silently(s->cluster, host, p, 1);
             cluster_cut_silently(s->cluster, p, host, 1);
         }

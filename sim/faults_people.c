@@ -103,22 +103,22 @@ fault_evict(struct story *s, const struct fault *f)
     return change_host(s, f, LBM__HOST_ACTION__HOST_EVICT);
 }
 
-/* The heir hears of it, so that it takes over; the evicted host and others go on for a while as if nothing
- * had happened. */
+/* The successor hears of it, so that it takes over; the evicted host and others go on for a while as if
+ * nothing had happened. */
 int
 fault_evict_unheard(struct story *s, const struct fault *f)
 {
-    uint32_t host = host_of(s, f->a), heir = LBM_NONE;
+    uint32_t host = host_of(s, f->a), successor = LBM_NONE;
     if (!cluster_log_is_external(s->cluster) || !cluster_is_whole(s->cluster) || !story_may_evict(s) ||
-        (heir = story_buddy(s, host)) == LBM_NONE)
+        (successor = story_backup(s, host)) == LBM_NONE)
         return 0;
-    struct fault at_heir = *f;
-    at_heir.b = heir;
+    struct fault at_successor = *f;
+    at_successor.b = successor;
     for (uint32_t p = 0; p < s->h.n; p++)
-        if (p != heir && (f->c >> p % 32 & 1) != 0)
+        if (p != successor && (f->c >> p % 32 & 1) != 0)
             cluster_log_deaf(s->cluster, p, 1);
     story_lost(s);
-    return change_host(s, &at_heir, LBM__HOST_ACTION__HOST_EVICT);
+    return change_host(s, &at_successor, LBM__HOST_ACTION__HOST_EVICT);
 }
 
 void

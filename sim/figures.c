@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each figure leads to a point where one or two rules of the protocol decide. The victim is any host; its
- * buddy, and somebody else, play with it. */
+ * backup, and somebody else, play with it. */
 #include "sim/figures.h"
 
 #define ANY_ENGINE .engine = FIGURE_ANY_ENGINE
@@ -8,32 +8,32 @@
 #define LOCAL .engine = LBM_LOG_ENGINE_LOCAL
 
 const struct figure figures[] = {
-    /* The victim's refusal does not come back to its buddy, who knows of it by the replica. */
+    /* The victim's refusal does not come back to its backup, who knows of it by the replica. */
     {.n = 2,
      ANY_ENGINE,
      .limited = ROLE_VICTIM,
      .step = {{.kind = FAULT_LAG,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .role_b = ROLE_VICTIM,
                .after = {0, 2000},
                .moment = MOMENT_OFFER,
                .at = ROLE_VICTIM,
                .lasts = {3000, 5000}},
               {.kind = FAULT_EVICT_DEAD, .role = ROLE_VICTIM, .after = {30, 600}, .lasts = {6500, 6000}}}},
-    /* The heir has refused what it inherits, and the victim never heard. */
+    /* The successor has refused what it inherits, and the victim never heard. */
     {.n = 1,
      ANY_ENGINE,
-     .limited = ROLE_BUDDY,
+     .limited = ROLE_BACKUP,
      .step = {{.kind = FAULT_EVICT_DEAD,
                .role = ROLE_VICTIM,
                .after = {0, 3000},
                .moment = MOMENT_OFFER,
-               .at = ROLE_BUDDY,
+               .at = ROLE_BACKUP,
                .lasts = {6500, 6000}}}},
-    /* A new buddy, and the victim is cut off under its first lease. */
+    /* A new backup, and the victim is cut off under its first lease. */
     {.n = 2,
      ANY_ENGINE,
-     .step = {{.kind = FAULT_DRAIN, .role = ROLE_BUDDY, .after = {0, 1000}},
+     .step = {{.kind = FAULT_DRAIN, .role = ROLE_BACKUP, .after = {0, 1000}},
               {.kind = FAULT_EVICT_LIVE,
                .role = ROLE_VICTIM,
                .after = {100, 500},
@@ -42,7 +42,7 @@ const struct figure figures[] = {
     {.n = 2,
      ANY_ENGINE,
      .step = {{.kind = FAULT_EVICT_DEAD,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .after = {0, 1000},
                .moment = MOMENT_STAGE,
                .lasts = {9000, 9000}},
@@ -53,11 +53,11 @@ const struct figure figures[] = {
                .lasts = {7000, 7000}}}},
     {.n = 3,
      EXTERNAL,
-     .work = 1, /* and not soon after its new buddy has started, which would wait for that */
-     .step = {{.kind = FAULT_DRAIN, .role = ROLE_BUDDY, .after = {7500, 2500}},
+     .work = 1, /* and not soon after its new backup has started, which would wait for that */
+     .step = {{.kind = FAULT_DRAIN, .role = ROLE_BACKUP, .after = {7500, 2500}},
               {.kind = FAULT_HOLD,
                .role = ROLE_VICTIM,
-               .role_b = ROLE_BUDDY,
+               .role_b = ROLE_BACKUP,
                .held = HELD_LEASE_REQ,
                .after = {100, 300},
                .lasts = {9000, 4000}},
@@ -98,10 +98,10 @@ const struct figure figures[] = {
                .lasts = {3000, 9000}},
               {.kind = FAULT_LAG,
                .role = ROLE_VICTIM,
-               .role_b = ROLE_BUDDY,
+               .role_b = ROLE_BACKUP,
                .after = {0, 100},
                .lasts = {3000, 9000}}}},
-    /* One buddy after the other goes while vertices move. */
+    /* One backup after the other goes while vertices move. */
     {.n = 2,
      ANY_ENGINE,
      .step = {{.kind = FAULT_EVICT_DEAD,
@@ -111,14 +111,14 @@ const struct figure figures[] = {
                .at = ROLE_VICTIM,
                .lasts = {20000, 9000}},
               {.kind = FAULT_EVICT_DEAD,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .after = {9000, 3000},
                .moment = MOMENT_IN_SYNC,
                .lasts = {9000, 9000}}}},
-    /* The heir of the victim is leaving. */
+    /* The successor of the victim is leaving. */
     {.n = 2,
      ANY_ENGINE,
-     .step = {{.kind = FAULT_DRAIN, .role = ROLE_BUDDY, .after = {0, 1000}},
+     .step = {{.kind = FAULT_DRAIN, .role = ROLE_BACKUP, .after = {0, 1000}},
               {.kind = FAULT_EVICT, .role = ROLE_VICTIM, .after = {0, 1500}}}},
     {.n = 2,
      ANY_ENGINE,
@@ -128,7 +128,7 @@ const struct figure figures[] = {
                .moment = MOMENT_OFFER,
                .at = ROLE_VICTIM,
                .lasts = {9000, 9000}},
-              {.kind = FAULT_DRAIN, .role = ROLE_BUDDY, .after = {1000, 4500}}}},
+              {.kind = FAULT_DRAIN, .role = ROLE_BACKUP, .after = {1000, 4500}}}},
     /* A daemon is killed while its application works on what is asked for. */
     {.n = 1,
      ANY_ENGINE,
@@ -138,7 +138,7 @@ const struct figure figures[] = {
                .moment = MOMENT_STAGE,
                .at = ROLE_VICTIM,
                .lasts = {300, 600}}}},
-    /* The heir is away while what it granted lasts, and after. */
+    /* The successor is away while what it granted lasts, and after. */
     {.n = 2,
      ANY_ENGINE,
      .step = {{.kind = FAULT_EVICT_LIVE,
@@ -148,12 +148,12 @@ const struct figure figures[] = {
                .at = ROLE_VICTIM,
                .lasts = {9000, 5000}},
               {.kind = FAULT_KILL,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .after = {4000, 1500},
                .moment = MOMENT_EVICT,
                .lasts = {300, 1200}}}},
-    /* The victim has taken what somebody offered, who does not hear of it; the heir crashes between the log's
-     * word and the merge. */
+    /* The victim has taken what somebody offered, who does not hear of it; the successor crashes between the
+     * log's word and the merge. */
     {.n = 4,
      ANY_ENGINE,
      .empty = 1,
@@ -171,33 +171,33 @@ const struct figure figures[] = {
                .then = {200, 1500},
                .lasts = {15000, 9000}},
               {.kind = FAULT_KILL,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .after = {4000, 1000},
                .moment = MOMENT_ADOPT,
                .lasts = {100, 900}}}},
-    /* The same, and the heir itself offered it. */
+    /* The same, and the successor itself offered it. */
     {.n = 4,
      ANY_ENGINE,
      .empty = 1,
      .work = 1,
      .step = {{.kind = FAULT_HOLD,
                .role = ROLE_VICTIM,
-               .role_b = ROLE_BUDDY,
+               .role_b = ROLE_BACKUP,
                .held = HELD_ANSWER,
                .lasts = {12000, 9000}},
-              {.kind = FAULT_SUBMIT, .role = ROLE_BUDDY, .after = {10, 300}},
+              {.kind = FAULT_SUBMIT, .role = ROLE_BACKUP, .after = {10, 300}},
               {.kind = FAULT_EVICT_DEAD,
                .role = ROLE_VICTIM,
                .moment = MOMENT_HELD,
-               .at = ROLE_BUDDY,
+               .at = ROLE_BACKUP,
                .then = {200, 1500},
                .lasts = {15000, 9000}},
               {.kind = FAULT_KILL,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .after = {4000, 1000},
                .moment = MOMENT_ADOPT,
                .lasts = {100, 900}}}},
-    /* The same, and the victim had offered it: somebody has taken or refused it, and asks the heir. */
+    /* The same, and the victim had offered it: somebody has taken or refused it, and asks the successor. */
     {.n = 5,
      ANY_ENGINE,
      .hosts = 4,
@@ -215,12 +215,12 @@ const struct figure figures[] = {
                .at = ROLE_VICTIM,
                .lasts = {18000, 9000}},
               {.kind = FAULT_KILL,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .after = {4000, 1000},
                .moment = MOMENT_ADOPT,
                .lasts = {100, 900}},
               {.kind = FAULT_TO_AND_FRO, .role = ROLE_OTHER, .after = {500, 3000}, .lasts = {1000, 6000}}}},
-    /* An offer reaches a host that has not heard that it was evicted, after its heir has merged. */
+    /* An offer reaches a host that has not heard that it was evicted, after its successor has merged. */
     {.n = 4,
      EXTERNAL,
      .empty = 1,
@@ -249,7 +249,7 @@ const struct figure figures[] = {
               {.kind = FAULT_SUBMIT, .role = ROLE_OTHER, .after = {10, 300}},
               {.kind = FAULT_EVICT, .role = ROLE_VICTIM, .moment = MOMENT_HELD, .at = ROLE_VICTIM},
               {.kind = FAULT_PASS, .after = {7000, 1000}, .moment = MOMENT_ACTIVATE, .then = {0, 500}}}},
-    /* The end of a handoff is not with the victim's buddy yet when it is asked for, and the victim is lost.
+    /* The end of a handoff is not with the victim's backup yet when it is asked for, and the victim is lost.
      */
     {.n = 4,
      ANY_ENGINE,
@@ -258,7 +258,7 @@ const struct figure figures[] = {
      .step = {{.kind = FAULT_SUBMIT, .role = ROLE_VICTIM},
               {.kind = FAULT_HOLD,
                .role = ROLE_VICTIM,
-               .role_b = ROLE_BUDDY,
+               .role_b = ROLE_BACKUP,
                .held = HELD_REPL,
                .moment = MOMENT_ANSWER,
                .at = ROLE_VICTIM,
@@ -268,7 +268,8 @@ const struct figure figures[] = {
                .role = ROLE_VICTIM,
                .after = {1000, 3000},
                .lasts = {15000, 9000}}}},
-    /* The heir is down while the evicted host waits for it, and who had made it an offer hears nothing. */
+    /* The successor is down while the evicted host waits for it, and who had made it an offer hears nothing.
+     */
     {.n = 5,
      EXTERNAL,
      .empty = 1,
@@ -279,7 +280,7 @@ const struct figure figures[] = {
                .lasts = {9000, 9000}},
               {.kind = FAULT_SUBMIT, .role = ROLE_OTHER, .after = {10, 300}},
               {.kind = FAULT_CRASH_AFTER,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .moment = MOMENT_HELD,
                .at = ROLE_OTHER,
                .then = {50, 500},
@@ -290,7 +291,7 @@ const struct figure figures[] = {
     {.n = 6,
      LOCAL,
      .hosts = 4,
-     .limited = ROLE_BUDDY,
+     .limited = ROLE_BACKUP,
      .room = 1,
      .empty = 1,
      .step = {{.kind = FAULT_HOLD,
@@ -304,16 +305,16 @@ const struct figure figures[] = {
                .moment = MOMENT_HELD,
                .at = ROLE_VICTIM,
                .lasts = {15000, 9000}},
-              {.kind = FAULT_DRAIN, .role = ROLE_BUDDY, .role_b = ROLE_OTHER, .after = {10, 2000}},
+              {.kind = FAULT_DRAIN, .role = ROLE_BACKUP, .role_b = ROLE_OTHER, .after = {10, 2000}},
               {.kind = FAULT_HOLD,
                .role = ROLE_OTHER,
-               .role_b = ROLE_BUDDY,
+               .role_b = ROLE_BACKUP,
                .held = HELD_OFFER,
                .after = {4500, 1000},
                .moment = MOMENT_ADOPT,
                .lasts = {3200, 800}},
               {.kind = FAULT_HOLD,
-               .role = ROLE_BUDDY,
+               .role = ROLE_BACKUP,
                .role_b = ROLE_ORDERS,
                .held = HELD_LOG_APPEND,
                .after = {1000, 1500},
@@ -336,14 +337,14 @@ const struct figure figures[] = {
                .then = {0, 300}},
               {.kind = FAULT_DRAIN, .role = ROLE_VICTIM, .role_b = ROLE_ORDERS, .after = {1000, 4000}},
               {.kind = FAULT_PASS, .after = {10, 200}}}},
-    /* A disk that went back, and the buddy's that does not keep up. */
+    /* A disk that went back, and the backup's that does not keep up. */
     {.n = 3,
      EXTERNAL,
      .work = 1,
      .step = {{.kind = FAULT_SUBMIT, .role = ROLE_OTHER, .after = {500, 2000}},
-              {.kind = FAULT_STALLED_DISK, .role = ROLE_BUDDY, .moment = MOMENT_ENTRY, .then = {10, 40}},
+              {.kind = FAULT_STALLED_DISK, .role = ROLE_BACKUP, .moment = MOMENT_ENTRY, .then = {10, 40}},
               {.kind = FAULT_ROLL_BACK, .role = ROLE_VICTIM, .lasts = {60, 1500}}}},
-    /* The first offer of a host that was evicted comes when its heir has said the end of another one. */
+    /* The first offer of a host that was evicted comes when its successor has said the end of another one. */
     {.n = 4,
      EXTERNAL,
      .hosts = 4,
@@ -384,7 +385,7 @@ const struct figure figures[] = {
                .lasts = {30000, 0}},
               {.kind = FAULT_JOIN, .role = ROLE_VICTIM, .after = {1500, 1000}},
               {.kind = FAULT_TO_AND_FRO, .role = ROLE_OTHER, .after = {1000, 1000}, .lasts = {6000, 2000}},
-              {.kind = FAULT_TO_AND_FRO, .role = ROLE_BUDDY, .after = {5000, 1000}, .lasts = {700, 600}},
+              {.kind = FAULT_TO_AND_FRO, .role = ROLE_BACKUP, .after = {5000, 1000}, .lasts = {700, 600}},
               {.kind = FAULT_TO_AND_FRO, .role = ROLE_VICTIM, .after = {1500, 1000}, .lasts = {500, 500}},
               {.kind = FAULT_PASS, .after = {1500, 3500}}}},
     /* The end of a handoff is said again and again, while the vertex goes round and comes back. */
@@ -400,7 +401,7 @@ const struct figure figures[] = {
                .lasts = {25000, 0}},
               {.kind = FAULT_SUBMIT, .role = ROLE_OTHER, .after = {10, 300}},
               {.kind = FAULT_TO_AND_FRO, .role = ROLE_VICTIM, .after = {4500, 2000}, .lasts = {500, 500}},
-              {.kind = FAULT_TO_AND_FRO, .role = ROLE_BUDDY, .after = {500, 500}, .lasts = {500, 500}},
+              {.kind = FAULT_TO_AND_FRO, .role = ROLE_BACKUP, .after = {500, 500}, .lasts = {500, 500}},
               {.kind = FAULT_TO_AND_FRO, .role = ROLE_OTHER, .after = {500, 500}, .lasts = {500, 500}},
               {.kind = FAULT_TO_AND_FRO, .role = ROLE_VICTIM, .after = {500, 500}, .lasts = {1500, 0}}}},
 };

@@ -93,7 +93,7 @@ struct held {
     uint64_t token;
     uint64_t term; /* of the lease page when it was given */
     uint64_t payload;
-    int asked; /* it was asked to let go */
+    int asked;      /* it was asked to let go */
     uint64_t edges; /* digest of those that it was told last */
 };
 
@@ -106,7 +106,7 @@ struct application {
     uint64_t client; /* its connection, 0: none */
     int attached;
     uint64_t requests;
-    uint64_t checkpoint; /* id of the request under way, 0: none */
+    uint64_t checkpoint;  /* id of the request under way, 0: none */
     uint64_t ids, change; /* the same */
     LBM_VEC(uint32_t) new_ids;
     LBM_VEC(uint32_t) added, removed; /* by the change under way */
@@ -159,7 +159,7 @@ struct cluster {
     struct script *script; /* what they are to do with their guest; NULL: nothing */
     double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */
     void *load_arg;
-    int loads_known; /* they are not measured */
+    int loads_known;            /* they are not measured */
     uint64_t clients;           /* connections of applications so far */
     uint64_t connections;       /* made so far */
     LBM_VEC(int64_t) broken_us; /* by connection, less one: what would arrive later is lost */
@@ -282,6 +282,6 @@ void work_ends(struct cluster *c, uint32_t application, uint32_t vertex);
 void set_page(struct cluster *c, uint32_t host, struct page page);
 void work_again(struct cluster *c, uint32_t host);
 /* A host takes over what that incarnation of another had. */
-void work_inherited(struct cluster *c, uint32_t heir, uint32_t host, uint64_t incarnation);
+void work_inherited(struct cluster *c, uint32_t successor, uint32_t host, uint64_t incarnation);
 
 #endif

@@ -13,7 +13,7 @@ enum {
     FORMED_INCARNATION = 1
 };
 
-/* Hosts that are active, as that host knows them; or only those whose buddy has a copy of all. */
+/* Hosts that are active, as that host knows them; or only those whose backup has a copy of all. */
 static uint32_t
 count(struct cluster *c, uint32_t asked, int only_in_sync)
 {
@@ -146,7 +146,7 @@ enter_host(struct cluster *c, uint32_t host)
     enter(c, &command);
 }
 
-/* There is nothing yet of which its buddy could lack a copy; and thousands who said so at once would be too
+/* There is nothing yet of which its backup could lack a copy; and thousands who said so at once would be too
  * many for who orders the log. */
 static void
 enter_in_sync(struct cluster *c, uint32_t host)
@@ -155,8 +155,8 @@ enter_in_sync(struct cluster *c, uint32_t host)
     Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
     in_sync.host = host;
     in_sync.incarnation = FORMED_INCARNATION;
-    in_sync.buddy = member->buddy;
-    in_sync.view = member->buddy_view;
+    in_sync.backup = member->backup;
+    in_sync.view = member->backup_view;
     in_sync.known = c->check.view.index;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_IN_SYNC;

@@ -129,11 +129,11 @@ expect_never(struct scenario *s, const struct arguments *a)
 }
 
 static void
-expect_buddy(struct scenario *s, const struct arguments *a)
+expect_backup(struct scenario *s, const struct arguments *a)
 {
-    uint32_t buddy = story_buddy(&s->story, host_in(a, 0));
-    if (buddy != host_in(a, 1))
-        scenario_fails(s, "--", "the buddy of host %" PRIu32 " is %" PRId32, host_in(a, 0), (int32_t)buddy);
+    uint32_t backup = story_backup(&s->story, host_in(a, 0));
+    if (backup != host_in(a, 1))
+        scenario_fails(s, "--", "the backup of host %" PRIu32 " is %" PRId32, host_in(a, 0), (int32_t)backup);
 }
 
 static void
@@ -221,7 +221,7 @@ start(struct scenario *s, const struct arguments *a)
     cluster_restart(s->story.cluster, host_in(a, 0));
 }
 
-/* One after the other, so that each gets the same buddy whatever the delays are. */
+/* One after the other, so that each gets the same backup whatever the delays are. */
 static void
 start_all(struct scenario *s, const struct arguments *a)
 {
@@ -531,7 +531,7 @@ const struct scenario_row scenario_rows[] = {
     {"expect vertices HOST NUMBER to NUMBER", "so many are the host's", expect_vertices, NULL, NEEDS_NOTHING},
     {"expect sum HOST NUMBER", "the host takes the loads of job0 to add up to that", expect_sum, NULL,
      NEEDS_UP},
-    {"expect buddy HOST HOST", "the buddy of the first is the second", expect_buddy, NULL, NEEDS_UP},
+    {"expect backup HOST HOST", "the backup of the first is the second", expect_backup, NULL, NEEDS_UP},
 
     {"hold KIND HOST HOST", "from such a message on, what the first sends to the second waits", hold, NULL,
      NEEDS_NOTHING},

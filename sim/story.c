@@ -339,7 +339,8 @@ story_come_to_rest(struct story *s)
 void
 story_run(const struct story_options *options, struct story_result *result)
 {
-    struct story s = {.options = *options, .result = result, .promoted = LBM_NONE, .victims_buddy = LBM_NONE};
+    struct story s = {
+        .options = *options, .result = result, .promoted = LBM_NONE, .victims_backup = LBM_NONE};
     *result = (struct story_result){.seed = options->seed};
     begin(&s);
     running = &s;

@@ -49,9 +49,9 @@ struct story {
     int64_t passed_over_us; /* when an operator last looked whether a leader waits for the dead */
     int64_t promoted_us;    /* when an operator last tried to */
     uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
-    uint32_t victim, victims_buddy; /* of a drill */
-    uint32_t other;                 /* somebody else; the same in all steps of a figure */
-    const struct figure *figure;    /* its steps; NULL: none */
+    uint32_t victim, victims_backup; /* of a drill */
+    uint32_t other;                  /* somebody else; the same in all steps of a figure */
+    const struct figure *figure;     /* its steps; NULL: none */
     uint32_t n_faults;
     struct fault fault[STORY_FAULTS_MAX];
     uint8_t happened[STORY_FAULTS_MAX];
@@ -88,9 +88,9 @@ uint32_t drill_host(struct story *s, enum role role, uint32_t drawn);
 int story_all_active(struct cluster *cluster, void *arg);
 /* And that all copies are whole, and nobody has anything to merge. */
 int story_in_sync(struct cluster *cluster, void *arg);
-/* A host as it sees itself: does it take part, and who is its buddy (LBM_NONE: nobody, or it is down)? */
+/* A host as it sees itself: does it take part, and who is its backup (LBM_NONE: nobody, or it is down)? */
 int story_is_active(struct story *s, uint32_t host);
-uint32_t story_buddy(struct story *s, uint32_t host);
+uint32_t story_backup(struct story *s, uint32_t host);
 /* If who ordered the control log is dead, do what an operator does: promote another one, until that is done.
  */
 void story_find_head(struct story *s);
@@ -100,7 +100,7 @@ void story_disk_lost(struct story *s);
 void story_lost(struct story *s);
 /* Nonzero if somebody takes a host that is lost for a member yet. */
 int story_has_undead(struct story *s);
-/* Nonzero if another disk may be lost: all members are up to date with their buddies, nobody's replica waits
+/* Nonzero if another disk may be lost: all members are up to date with their backups, nobody's replica waits
  * to be merged, and the last loss is some time ago. */
 int story_may_lose(struct story *s);
 /* Nonzero while a host with a new disk has not taken part again: the copies that it had are lost. */

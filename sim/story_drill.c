@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Drills: few hosts and vertices, and within seconds several things that happen to one host, its buddy and
+/* Drills: few hosts and vertices, and within seconds several things that happen to one host, its backup and
  * those that hand vertices to them, most of them at the moment of a message or an entry of the control log.
  */
 #include <stdlib.h>
@@ -14,54 +14,30 @@ static const struct {
     uint32_t weight;
     enum role role;
 } parts[] = {
-    {FAULT_TO_AND_FRO, 5, ROLE_OTHER},
-    {FAULT_TO_AND_FRO, 4, ROLE_VICTIM},
-    {FAULT_TO_AND_FRO, 2, ROLE_BUDDY},
-    {FAULT_SET, 4, ROLE_ANY},
-    {FAULT_DRAIN, 2, ROLE_BUDDY},
-    {FAULT_DRAIN, 1, ROLE_VICTIM},
-    {FAULT_EVICT_LIVE, 5, ROLE_VICTIM},
-    {FAULT_EVICT_LIVE, 2, ROLE_BUDDY},
-    {FAULT_EVICT_DEAD, 4, ROLE_VICTIM},
-    {FAULT_EVICT_DEAD, 3, ROLE_BUDDY},
-    {FAULT_EVICT_UNHEARD, 5, ROLE_VICTIM},
-    {FAULT_EVICT, 4, ROLE_VICTIM},
-    {FAULT_EVICT, 2, ROLE_BUDDY},
-    {FAULT_CRASH_BEFORE, 2, ROLE_VICTIM},
-    {FAULT_CRASH_INSIDE, 2, ROLE_BUDDY},
-    {FAULT_CRASH_AFTER, 2, ROLE_VICTIM},
-    {FAULT_CRASH_INSIDE, 2, ROLE_ANY},
-    {FAULT_KILL, 4, ROLE_VICTIM},
-    {FAULT_KILL, 2, ROLE_BUDDY},
-    {FAULT_LAG, 5, ROLE_VICTIM},
-    {FAULT_LAG, 4, ROLE_BUDDY},
-    {FAULT_LAG, 3, ROLE_ORDERS},
-    {FAULT_HOLD, 4, ROLE_VICTIM},
-    {FAULT_HOLD, 2, ROLE_BUDDY},
-    {FAULT_HOLD, 3, ROLE_OTHER},
-    {FAULT_PASS, 3, ROLE_ANY},
-    {FAULT_DEAF, 4, ROLE_VICTIM},
-    {FAULT_DEAF, 3, ROLE_ANY},
-    {FAULT_LEASH, 3, ROLE_VICTIM},
-    {FAULT_CUT_ONE_WAY, 3, ROLE_ANY},
-    {FAULT_CUT, 2, ROLE_VICTIM},
-    {FAULT_DISCONNECT, 2, ROLE_ANY},
-    {FAULT_SUSPEND, 3, ROLE_VICTIM},
-    {FAULT_STOP, 2, ROLE_VICTIM},
-    {FAULT_STOP, 2, ROLE_BUDDY},
-    {FAULT_STALLED_DISK, 2, ROLE_ANY},
-    {FAULT_SLOW_DISK, 1, ROLE_ANY},
-    {FAULT_LOG_LOSES, 2, ROLE_ANY},
-    {FAULT_DISOBEDIENT, 1, ROLE_ANY},
-    {FAULT_CLOCK_RATE, 1, ROLE_ANY},
-    {FAULT_ROLL_BACK, 1, ROLE_VICTIM},
-    {FAULT_ROLL_BACK, 1, ROLE_ORDERS},
-    {FAULT_ROLL_BACK_TWO, 1, ROLE_ORDERS},
-    {FAULT_EMPTY, 1, ROLE_VICTIM},
-    {FAULT_EMPTY, 1, ROLE_ORDERS},
-    {FAULT_DEATH, 1, ROLE_VICTIM},
-    {FAULT_JOIN, 2, ROLE_BUDDY},
-    {FAULT_RETURN, 2, ROLE_ANY},
+    {FAULT_TO_AND_FRO, 5, ROLE_OTHER},     {FAULT_TO_AND_FRO, 4, ROLE_VICTIM},
+    {FAULT_TO_AND_FRO, 2, ROLE_BACKUP},    {FAULT_SET, 4, ROLE_ANY},
+    {FAULT_DRAIN, 2, ROLE_BACKUP},         {FAULT_DRAIN, 1, ROLE_VICTIM},
+    {FAULT_EVICT_LIVE, 5, ROLE_VICTIM},    {FAULT_EVICT_LIVE, 2, ROLE_BACKUP},
+    {FAULT_EVICT_DEAD, 4, ROLE_VICTIM},    {FAULT_EVICT_DEAD, 3, ROLE_BACKUP},
+    {FAULT_EVICT_UNHEARD, 5, ROLE_VICTIM}, {FAULT_EVICT, 4, ROLE_VICTIM},
+    {FAULT_EVICT, 2, ROLE_BACKUP},         {FAULT_CRASH_BEFORE, 2, ROLE_VICTIM},
+    {FAULT_CRASH_INSIDE, 2, ROLE_BACKUP},  {FAULT_CRASH_AFTER, 2, ROLE_VICTIM},
+    {FAULT_CRASH_INSIDE, 2, ROLE_ANY},     {FAULT_KILL, 4, ROLE_VICTIM},
+    {FAULT_KILL, 2, ROLE_BACKUP},          {FAULT_LAG, 5, ROLE_VICTIM},
+    {FAULT_LAG, 4, ROLE_BACKUP},           {FAULT_LAG, 3, ROLE_ORDERS},
+    {FAULT_HOLD, 4, ROLE_VICTIM},          {FAULT_HOLD, 2, ROLE_BACKUP},
+    {FAULT_HOLD, 3, ROLE_OTHER},           {FAULT_PASS, 3, ROLE_ANY},
+    {FAULT_DEAF, 4, ROLE_VICTIM},          {FAULT_DEAF, 3, ROLE_ANY},
+    {FAULT_LEASH, 3, ROLE_VICTIM},         {FAULT_CUT_ONE_WAY, 3, ROLE_ANY},
+    {FAULT_CUT, 2, ROLE_VICTIM},           {FAULT_DISCONNECT, 2, ROLE_ANY},
+    {FAULT_SUSPEND, 3, ROLE_VICTIM},       {FAULT_STOP, 2, ROLE_VICTIM},
+    {FAULT_STOP, 2, ROLE_BACKUP},          {FAULT_STALLED_DISK, 2, ROLE_ANY},
+    {FAULT_SLOW_DISK, 1, ROLE_ANY},        {FAULT_LOG_LOSES, 2, ROLE_ANY},
+    {FAULT_DISOBEDIENT, 1, ROLE_ANY},      {FAULT_CLOCK_RATE, 1, ROLE_ANY},
+    {FAULT_ROLL_BACK, 1, ROLE_VICTIM},     {FAULT_ROLL_BACK, 1, ROLE_ORDERS},
+    {FAULT_ROLL_BACK_TWO, 1, ROLE_ORDERS}, {FAULT_EMPTY, 1, ROLE_VICTIM},
+    {FAULT_EMPTY, 1, ROLE_ORDERS},         {FAULT_DEATH, 1, ROLE_VICTIM},
+    {FAULT_JOIN, 2, ROLE_BACKUP},          {FAULT_RETURN, 2, ROLE_ANY},
 };
 
 /* Later than any story is long: when the step before has happened is not known yet. */
@@ -153,7 +129,7 @@ lag_of(struct story *s, struct span late, uint32_t drawn)
     return late.ms != 0 ? (uint32_t)(span_us(s, late) - LAG_LEAST_US) : drawn;
 }
 
-/* Who does not hear of an eviction: the victim alone, or all but the heir, or some. */
+/* Who does not hear of an eviction: the victim alone, or all but the successor, or some. */
 static uint32_t
 draw_deaf(struct story *s, enum role who, uint32_t some)
 {
@@ -256,23 +232,23 @@ drill_draw_faults(struct story *s)
 }
 
 static uint32_t
-buddy_of_victim(struct story *s)
+backup_of_victim(struct story *s)
 {
-    uint32_t buddy = cluster_is_stopped(s->cluster, s->victim) ? LBM_NONE : story_buddy(s, s->victim);
-    if (buddy != LBM_NONE)
-        s->victims_buddy = buddy;
-    return s->victims_buddy != LBM_NONE ? s->victims_buddy : (s->victim + 1) % s->h.n;
+    uint32_t backup = cluster_is_stopped(s->cluster, s->victim) ? LBM_NONE : story_backup(s, s->victim);
+    if (backup != LBM_NONE)
+        s->victims_backup = backup;
+    return s->victims_backup != LBM_NONE ? s->victims_backup : (s->victim + 1) % s->h.n;
 }
 
 uint32_t
 drill_host(struct story *s, enum role role, uint32_t drawn)
 {
-    uint32_t buddy = buddy_of_victim(s), founder = LBM_NONE;
+    uint32_t backup = backup_of_victim(s), founder = LBM_NONE;
     switch (role) {
     case ROLE_VICTIM:
         return s->victim;
-    case ROLE_BUDDY:
-        return buddy;
+    case ROLE_BACKUP:
+        return backup;
     case ROLE_ORDERS:
         for (uint32_t p = 0; p < s->h.n && founder == LBM_NONE; p++)
             if (cluster_is_up(s->cluster, p) && !cluster_is_stopped(s->cluster, p))
@@ -281,7 +257,7 @@ drill_host(struct story *s, enum role role, uint32_t drawn)
     case ROLE_OTHER:
         for (uint32_t i = 0; i < s->h.n; i++) {
             uint32_t p = ((s->figure != NULL ? s->other : drawn) + i) % s->h.n;
-            if (p != s->victim && p != buddy)
+            if (p != s->victim && p != backup)
                 return p;
         }
         return drawn % s->h.n;

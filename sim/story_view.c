@@ -53,7 +53,7 @@ is_repaired(const struct story *s, const Lbm__HostsReply *reply)
         int evicted = strcmp(entry->state, "EVICTED") == 0, left = strcmp(entry->state, "LEFT") == 0;
         if ((s->dead[entry->host] && !evicted && !left) || strcmp(entry->state, "DRAINING") == 0 ||
             (evicted && !entry->adopted) ||
-            (!evicted && !left && (!entry->insync || entry->buddy == LBM_NONE)))
+            (!evicted && !left && (!entry->insync || entry->backup == LBM_NONE)))
             return 0;
     }
     return 1;
@@ -93,11 +93,11 @@ entry_of(const Lbm__HostsReply *reply, uint32_t host)
 }
 
 uint32_t
-story_buddy(struct story *s, uint32_t host)
+story_backup(struct story *s, uint32_t host)
 {
     const Lbm__HostEntry *entry =
         cluster_is_up(s->cluster, host) ? entry_of(hosts_as_seen_by(s, host), host) : NULL;
-    return entry != NULL ? entry->buddy : LBM_NONE;
+    return entry != NULL ? entry->backup : LBM_NONE;
 }
 
 int

@@ -90,7 +90,7 @@ work_again(struct cluster *c, uint32_t host)
 
 /* I1: who takes over from a host, at that moment, has waited for the end of its lease. */
 void
-work_inherited(struct cluster *c, uint32_t heir, uint32_t host, uint64_t incarnation)
+work_inherited(struct cluster *c, uint32_t successor, uint32_t host, uint64_t incarnation)
 {
     if (host >= c->n || c->disk[host].incarnation != incarnation)
         return;
@@ -101,7 +101,7 @@ work_inherited(struct cluster *c, uint32_t heir, uint32_t host, uint64_t incarna
                 check_violated(&c->check, "I1",
                                "host %" PRIu32 " takes over from host %" PRIu32
                                " while an application there works on vertex %" PRIu32,
-                               heir, host, a->held.at[k].vertex);
+                               successor, host, a->held.at[k].vertex);
     }
 }
 

@@ -73,7 +73,7 @@ trace_send(struct alone *b, const struct lbm_effect *effect)
     lbm__peer__free_unpacked(message, NULL);
 }
 
-static void buddy_answers(struct alone *b);
+static void backup_answers(struct alone *b);
 
 static void
 alone_step(struct alone *b, struct lbm_event *event)
@@ -89,8 +89,8 @@ alone_step(struct alone *b, struct lbm_event *event)
             trace_send(b, effect);
     }
     lbm_effects_clear(&effects);
-    if (!b->buddy_is_silent)
-        buddy_answers(b);
+    if (!b->backup_is_silent)
+        backup_answers(b);
 }
 
 void
@@ -269,9 +269,9 @@ alone_hear(struct alone *b, const Lbm__Peer *message)
     alone_step(b, &event);
 }
 
-/* The buddy holds all it was sent, and grants what it was asked for. */
+/* The backup holds all it was sent, and grants what it was asked for. */
 static void
-buddy_answers(struct alone *b)
+backup_answers(struct alone *b)
 {
     Lbm__Peer message = alone_envelope();
     if (b->asked_us != 0) {

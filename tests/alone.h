@@ -2,9 +2,9 @@
 /* One node alone, driven by hand: what it stores and sends, in order. The traces read as
  *     1000 ms  #4 own 7 e2            transaction 4 asked for: record of vertex 7
  *     1000 ms  ack 7 e2 to 1 >4       sent once transaction 4 is durable
- *     1000 ms  copy 7 e2 to 1 >4      the record goes to the buddy
- * and have only what handoffs are about. Host 1 is the buddy too. It answers at once, unless the test lets it
- * be silent. What is not as expected fails the test. */
+ *     1000 ms  copy 7 e2 to 1 >4      the record goes to the backup
+ * and have only what handoffs are about. Host 1 is the backup too. It answers at once, unless the test lets
+ * it be silent. What is not as expected fails the test. */
 #ifndef LBM_TESTS_ALONE_H
 #define LBM_TESTS_ALONE_H
 
@@ -17,8 +17,8 @@ struct alone {
     struct lbm_recovered *disk; /* until started */
     int64_t now_us;
     struct lbm_buf trace;
-    int buddy_is_silent;
-    uint64_t asked_us, generation, seq; /* what the buddy was asked and sent, not answered yet; 0: nothing */
+    int backup_is_silent;
+    uint64_t asked_us, generation, seq; /* what the backup was asked and sent, not answered yet; 0: nothing */
     uint64_t held;                      /* what it has answered */
     uint64_t sweep;                     /* of the session with it that was last opened */
 };

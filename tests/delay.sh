@@ -40,7 +40,7 @@ expect "submit" ask 0 -q submit "$scratch/guest.graph" --name job
 expect "it settles" settles 0 job
 [ "$failed" -eq 0 ] || { tail -n 3 "$dir"/h*/lbmapd.log; exit 1; }
 
-# Capacity 3 of 8: 337 of 900 vertices, less while a host stands still: it and whose buddy it is keep 150 each.
+# Capacity 3 of 8: 337 of 900 vertices, less while a host stands still: it and whose backup it is keep 150 each.
 step 3 320 355 "host 0 has its share"
 without=$took
 until_true 60 "it settles" has_settled
@@ -48,18 +48,18 @@ step 1 140 160 "it gives it back"
 until_true 60 "it settles" has_settled
 
 # others HOST: so many hosts give one another vertices, host 0 among them, while that one stands still: it and those
-# whose buddy it is give none. None at all if it is the buddy of host 0.
+# whose backup it is give none. None at all if it is the backup of host 0.
 others() {
     ask 0 hosts | awk -v still="$1" '
-        NR > 1 { buddy[$1] = $9 }
+        NR > 1 { backup[$1] = $9 }
         END {
             split("0-1 0-2 1-3 2-3 2-4 3-5 4-5", link)
-            n = there[0] = buddy[0] != still
+            n = there[0] = backup[0] != still
             for (round = 1; round <= 6; round++)
                 for (i in link) {
                     split(link[i], end, "-")
                     for (k = 1; k <= 2; k++)
-                        if (there[end[k]] && !there[end[3 - k]] && end[3 - k] != still && buddy[end[3 - k]] != still)
+                        if (there[end[k]] && !there[end[3 - k]] && end[3 - k] != still && backup[end[3 - k]] != still)
                             n += there[end[3 - k]] = 1
                 }
             print n

@@ -34,7 +34,7 @@ end_work() {
 }
 trap 'kill -CONT "${worker_pid[@]}" 2>/dev/null; kill -KILL "${worker_pid[@]}" 2>/dev/null; finish' EXIT
 
-# Columns of lbctl hosts, as host 0 sees it: id name state heard silent(2) capacity vertices buddy insync ...
+# Columns of lbctl hosts, as host 0 sees it: id name state heard silent(2) capacity vertices backup insync ...
 field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 state() { field "$1" 3; }
 
@@ -48,7 +48,7 @@ until_true() {
     }
 }
 is_state() { [ "$(state "$1")" = "$2" ]; }
-# Every host that takes part has its copy with its buddy.
+# Every host that takes part has its copy with its backup.
 in_sync() {
     ask 0 hosts >"$scratch/hosts" &&
         awk '$3 ~ /ACTIVE|DRAINING|JOINING/ && $10 != "yes" { bad = 1 } END { exit bad }' "$scratch/hosts"

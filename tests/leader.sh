@@ -70,7 +70,7 @@ until_true "all settles" ask 1 wait job --timeout 10
 one_owner job 144
 
 # ---- a host that drains and crashes: its backup is stopped meanwhile, so it cannot get rid of anything
-backup=$(figure buddy <(ask 3 status --json))
+backup=$(figure backup <(ask 3 status --json))
 [ -n "$backup" ] || bad "host 3 has no backup"
 asked=0
 while [ "$asked" = "$backup" ] || [ "$asked" = 3 ]; do asked=$((asked + 1)); done

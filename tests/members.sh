@@ -32,7 +32,7 @@ for case in "30 release 1 1 5 30|45 away" "20 checkpoint 1 1 5|30 release 1 1 5 
     bash "$judge" "$scratch/a" "$scratch/b" >/dev/null && bad "the judge does not see the loss after \"$case\""
 done
 
-# Columns of lbctl hosts, as host 0 sees it: id name state heard silent(2) capacity vertices buddy insync ...
+# Columns of lbctl hosts, as host 0 sees it: id name state heard silent(2) capacity vertices backup insync ...
 field() { ask 0 hosts | awk -v host="$1" -v field="$2" '$1 == host { print $field }'; }
 state() { field "$1" 3; }
 empty() { if [ "$(field "$1" 8)" -eq 0 ]; then ok "$2"; else bad "host $1 still has $(field "$1" 8) vertices"; fi; }
@@ -40,7 +40,7 @@ is_state() { [ "$(state "$1")" = "$2" ]; }
 until_state() {
     if patiently 30 is_state "$1" "$2"; then ok "host $1 is $2"; else bad "host $1 is $(state "$1"), not $2"; fi
 }
-# until_sync: every host that takes part has its copy with its buddy.
+# until_sync: every host that takes part has its copy with its backup.
 in_sync() { ask 0 hosts | awk '$3 ~ /ACTIVE|DRAINING|JOINING/ && $10 != "yes" { bad = 1 } END { exit bad }'; }
 until_sync() {
     patiently 30 in_sync || bad "not in sync: $(ask 0 hosts)"
@@ -105,7 +105,7 @@ refused 1 "is EVICTED" ask 0 evict 2
 has_nothing() { [ "$(field "$1" 8)" = 0 ]; }
 patiently 30 has_nothing 2
 whole "after an eviction"
-empty 2 "its heir has what it had"
+empty 2 "its successor has what it had"
 ask 0 events | grep -q "host 2 is evicted" && ok "events tell of it" || bad "events: $(ask 0 events)"
 expect "daemon 2 comes back" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 until_state 2 ACTIVE

@@ -44,7 +44,7 @@ vertices_follow_loads(void **state)
     expect_following(&scene_calm);
 }
 
-/* When loads have just changed no record is safe with the buddy yet, and none of its vertices may move: that
+/* When loads have just changed no record is safe with the backup yet, and none of its vertices may move: that
  * is not to be taken for rest. */
 static void
 vertices_follow_loads_on_slow_disks(void **state)
@@ -268,8 +268,8 @@ noise_moves_nothing(void **state)
     scene_free(&scene);
 }
 
-/* A host stands at 3.7 % over its share, and wakes at 4 %: a third more than the bound. Little as that is, all
- * come to know what there is to share. */
+/* A host stands at 3.7 % over its share, and wakes at 4 %: a third more than the bound. Little as that is,
+ * all come to know what there is to share. */
 static void
 noise_moves_nothing_right_below_what_wakes(void **state)
 {

@@ -637,7 +637,7 @@ numbers_of_a_later_version_are_kept_and_told(void **state)
 
 enum { NEAR = 3, SETS = 5 }; /* a host of a ring of twelve */
 
-/* A host that is neither linked to NEAR nor its buddy, nor the other way round. */
+/* A host that is neither linked to NEAR nor its backup, nor the other way round. */
 static uint32_t
 far_away(struct cluster *c)
 {
@@ -649,7 +649,7 @@ far_away(struct cluster *c)
     assert_non_null(response);
     Lbm__HostEntry **hosts = response->hosts->hosts;
     for (uint32_t p = NEAR + 3; p < response->hosts->n_hosts; p++)
-        if (hosts[p]->buddy != NEAR && hosts[NEAR]->buddy != p)
+        if (hosts[p]->backup != NEAR && hosts[NEAR]->backup != p)
             return p;
     fail();
     return 0;

@@ -215,15 +215,15 @@ a_host_that_left_joins_again_by_its_own_daemon(void **state)
 }
 
 static void
-a_dead_host_is_evicted_and_its_heir_named(void **state)
+a_dead_host_is_evicted_and_its_successor_named(void **state)
 {
     struct cluster *cluster = ((struct scene *)*state)->cluster;
-    uint32_t heir = entry_of(cluster, 2)->buddy;
-    assert_int_not_equal(heir, LBM_NONE);
+    uint32_t successor = entry_of(cluster, 2)->backup;
+    assert_int_not_equal(successor, LBM_NONE);
     cluster_crash(cluster, 2);
     assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_EVICT, 2)), LBM_OK);
     expect_state(cluster, 2, "EVICTED");
-    assert_int_equal(entry_of(cluster, 2)->heir, heir);
+    assert_int_equal(entry_of(cluster, 2)->successor, successor);
     assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_EVICT, 2)), LBM_E_STATE);
 }
 
@@ -375,7 +375,7 @@ main(void)
         cmocka_unit_test_setup_teardown(leave_is_answered_when_the_host_has_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(leave_is_refused_where_drain_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_host_that_left_joins_again_by_its_own_daemon, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_dead_host_is_evicted_and_its_heir_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_dead_host_is_evicted_and_its_successor_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_eviction_that_the_log_gets_too_late_is_void, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_is_served_by_its_owner_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_host_that_has_vertices_of_another_one_can_leave, set_up, tear_down),

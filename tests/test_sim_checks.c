@@ -128,8 +128,8 @@ both_in_sync(struct disks *s)
     s->check.was_alone = 0;
     for (uint32_t p = 0; p < 2; p++) {
         struct lbm_member *member = &s->check.view.members.at[p];
-        assert_int_equal(member->buddy, 1 - p);
-        member->buddy_view = 4;
+        assert_int_equal(member->backup, 1 - p);
+        member->backup_view = 4;
         member->insync = 1;
     }
 }
@@ -200,7 +200,7 @@ a_replica_of_an_earlier_stream_does_not_count(void **state)
     struct disks s;
     disks_begin(&s);
     copied_and_in_sync(&s);
-    s.check.view.members.at[0].buddy_view = 5;
+    s.check.view.members.at[0].backup_view = 5;
     check_all_losses(&s.check);
     assert_string_equal(s.check.invariant, "I10");
     disks_end(&s);
@@ -310,7 +310,7 @@ who_has_no_lease_does_not_work_until_it_comes_back(void **state)
 }
 
 static void
-an_heir_that_does_not_wait_for_the_end_of_a_lease_is_seen(void **state)
+an_successor_that_does_not_wait_for_the_end_of_a_lease_is_seen(void **state)
 {
     (void)state;
     for (int in_time = 0; in_time < 2; in_time++) {
@@ -357,7 +357,7 @@ main(void)
         cmocka_unit_test(a_replica_of_an_earlier_stream_does_not_count),
         cmocka_unit_test(a_word_about_what_no_other_disk_has_is_seen),
         cmocka_unit_test(two_that_work_on_a_vertex_are_seen),
-        cmocka_unit_test(an_heir_that_does_not_wait_for_the_end_of_a_lease_is_seen),
+        cmocka_unit_test(an_successor_that_does_not_wait_for_the_end_of_a_lease_is_seen),
         cmocka_unit_test(who_has_no_lease_does_not_work_until_it_comes_back),
         cmocka_unit_test(tokens_that_fall_or_repeat_are_seen),
     };

@@ -50,7 +50,7 @@ struct random_command {
     Lbm__Leave leave;
     Lbm__Evict evict;
     Lbm__InSync in_sync;
-    Lbm__ChangeBuddy change_buddy;
+    Lbm__ChangeBackup change_backup;
     Lbm__Adopt adopt;
     Lbm__Reclaim reclaim;
     Lbm__JobCreate create;
@@ -116,17 +116,17 @@ draw_loss(struct random_command *r, const struct lbm_view *view, uint32_t host, 
     r->in_sync = (Lbm__InSync)LBM__IN_SYNC__INIT;
     r->in_sync.host = host;
     r->in_sync.incarnation = incarnation_of(view, host, rng);
-    r->in_sync.buddy = member != NULL ? member->buddy : 0;
-    r->in_sync.view = member != NULL ? member->buddy_view : 0;
-    r->change_buddy = (Lbm__ChangeBuddy)LBM__CHANGE_BUDDY__INIT;
-    r->change_buddy.host = host;
-    r->change_buddy.incarnation = r->in_sync.incarnation;
-    r->change_buddy.view = r->in_sync.view;
+    r->in_sync.backup = member != NULL ? member->backup : 0;
+    r->in_sync.view = member != NULL ? member->backup_view : 0;
+    r->change_backup = (Lbm__ChangeBackup)LBM__CHANGE_BACKUP__INIT;
+    r->change_backup.host = host;
+    r->change_backup.incarnation = r->in_sync.incarnation;
+    r->change_backup.view = r->in_sync.view;
     r->adopt = (Lbm__Adopt)LBM__ADOPT__INIT;
     if (view->departed.n != 0) {
         const struct lbm_departed *gone = &view->departed.at[lbm_rng_below(rng, (uint32_t)view->departed.n)];
-        r->adopt.heir = gone->heir;
-        r->adopt.heir_incarnation = gone->heir_incarnation;
+        r->adopt.successor = gone->successor;
+        r->adopt.successor_incarnation = gone->successor_incarnation;
         r->adopt.host = gone->host;
         r->adopt.incarnation = gone->incarnation;
     }
@@ -199,7 +199,7 @@ draw_command(struct random_command *r, const struct lbm_view *view, struct lbm_r
         {LBM__COMMAND__WHAT_JOB_DELETE, &r->delete, 1},
         {LBM__COMMAND__WHAT_JOB_SET, &r->job_set, 1},
         {LBM__COMMAND__WHAT_PROMOTE, &r->promote, 1},
-        {LBM__COMMAND__WHAT_CHANGE_BUDDY, &r->change_buddy, 3},
+        {LBM__COMMAND__WHAT_CHANGE_BACKUP, &r->change_backup, 3},
     };
     uint32_t total = 0, i = 0;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
@@ -303,7 +303,7 @@ make_chain(struct lbm_view *view, uint32_t n)
                                     .n_announced_links = 1,
                                     .links = lbm_copy(&link, 1, sizeof link),
                                     .announced_links = lbm_copy(&link, 1, sizeof link),
-                                    .buddy = LBM_NONE};
+                                    .backup = LBM_NONE};
         snprintf(member.name, sizeof member.name, "h%u", host);
         snprintf(member.address, sizeof member.address, "127.0.0.1:7000");
         snprintf(member.announced_address, sizeof member.announced_address, "127.0.0.1:7000");

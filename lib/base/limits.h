@@ -34,14 +34,14 @@
 #define LBM_NAME_MAX 63                /* host and job names: a DNS label */
 #define LBM_ADDRESS_MAX 255            /* host:port, a DNS name */
 #define LBM_PAYLOAD_MAX (1u << 18)     /* of an application, a vertex: some still fit one batch */
-#define LBM_LEASE_US 8000000           /* what a buddy grants at a time (PROTOCOL section 5) */
+#define LBM_LEASE_US 8000000           /* what a backup grants at a time (PROTOCOL section 5) */
 /* The longest lease that any version of lbmap has granted: a daemon may start after one of another version.
  */
 #define LBM_LEASE_EVER_US (LBM_LEASE_US > 8000000 ? LBM_LEASE_US : 8000000)
 #define LBM_LEASE_STOP_US 2000000        /* so long before its end an application starts nothing new */
 #define LBM_LEASE_US_MAX 60000000        /* no lease is longer: a peer cannot keep an application going */
 #define LBM_DEGREE_MAX 60000             /* of a vertex in a job: its record must fit one batch */
-#define LBM_CHANGE_RECORDS_MAX 4096      /* that one change of a guest touches: sent to a buddy together */
+#define LBM_CHANGE_RECORDS_MAX 4096      /* that one change of a guest touches: sent to a backup together */
 #define LBM_CHANGE_BYTES_MAX (2u << 20)  /* of these: fits a frame */
 #define LBM_IDS_MAX 1048576              /* ids of vertices that are allotted, or asked for, at a time */
 #define LBM_JOBS_MAX 64                  /* live jobs in a cluster */
@@ -61,8 +61,8 @@
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
  */
 
-/* How far above what a host knows a number of another may be: more than can happen while the two do not hear each
- * other, and so little that nobody gets to the end of 64 bits by such steps. */
+/* How far above what a host knows a number of another may be: more than can happen while the two do not hear
+ * each other, and so little that nobody gets to the end of 64 bits by such steps. */
 #define LBM_TERM_STEP UINT64_C(0x100000)          /* promotions, by operators */
 #define LBM_INDEX_STEP UINT64_C(0x100000000)      /* entries of the control log */
 #define LBM_EPOCH_STEP UINT64_C(0x1000000)        /* handoffs of one vertex, between two pings */

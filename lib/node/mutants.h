@@ -12,59 +12,59 @@
 
 #define LBM_BUG_LIST(X)                                                                                      \
     X(NONE, 0, "none")                                                                                       \
-    X(HEIR_DOES_NOT_WAIT, 1, "the heir adopts while the lease may still run")                                \
+    X(SUCCESSOR_DOES_NOT_WAIT, 1, "the successor adopts while the lease may still run")                      \
     X(RETARGETED_TOO_EARLY, 2, "a retargeted offer is accepted before adoption")                             \
-    X(ACK_UNACKED, 3, "an offer is answered before the record is with the buddy")                            \
-    X(REPLICATE_FOR_EVICTED, 4, "a buddy replicates for an owner it knows evicted")                          \
-    X(WORK_UNACKED, 5, "an application works on a record that the buddy has not got")                        \
+    X(ACK_UNACKED, 3, "an offer is answered before the record is with the backup")                           \
+    X(REPLICATE_FOR_EVICTED, 4, "a backup replicates for an owner it knows evicted")                         \
+    X(WORK_UNACKED, 5, "an application works on a record that the backup has not got")                       \
     X(MOVE_WITHOUT_RELEASE, 6, "a vertex goes out while its application works on it")                        \
-    X(OFFER_UNACKED, 7, "a vertex is offered before the buddy knows that it is out")                         \
+    X(OFFER_UNACKED, 7, "a vertex is offered before the backup knows that it is out")                        \
     X(ADOPT_SAME_EPOCH, 8, "adoption keeps the epoch")                                                       \
     X(REPLICA_REFUSED_ME, 9, "the replica says refused, the own record is out to that host: not seen")       \
-    X(HEIR_REFUSED_FORGOTTEN, 10, "the heir had refused the sender it inherits from: not seen")              \
+    X(SUCCESSOR_REFUSED_FORGOTTEN, 10, "the successor had refused the sender it inherits from: not seen")    \
     X(INSYNC_TOO_EARLY, 11, "in sync before the full copy")                                                  \
-    X(KEEP_LEASE, 12, "the new buddy counts its first lease as the old one's")                               \
-    X(KEEP_ACKS, 13, "acknowledgements of the old buddy count for the new one")                              \
-    X(HEIR_STAYS_INSYNC, 14, "an heir stays in sync although it inherits")                                   \
-    X(HEIR_OF_HEIR_FORGOTTEN, 15, "an offer goes to an heir that is itself evicted")                         \
+    X(KEEP_LEASE, 12, "the new backup counts its first lease as the old one's")                              \
+    X(KEEP_ACKS, 13, "acknowledgements of the old backup count for the new one")                             \
+    X(SUCCESSOR_STAYS_INSYNC, 14, "an successor stays in sync although it inherits")                         \
+    X(SUCCESSOR_OF_SUCCESSOR_FORGOTTEN, 15, "an offer goes to an successor that is itself evicted")          \
     X(ANY_DESTINATION_INCARNATION, 16, "a returned host takes what was meant for its former self")           \
     X(INSYNC_BEFORE_ADOPTION, 0, "in sync although something is still to be merged")                         \
-    X(INSYNC_OF_OLD_BUDDY, 0, "the log takes in-sync of a former buddy")                                     \
+    X(INSYNC_OF_OLD_BACKUP, 0, "the log takes in-sync of a former backup")                                   \
     X(LEASE_FROM_RECEIPT, 0, "a lease is counted from when the answer came")                                 \
     X(WORK_WITHOUT_LEASE, 0, "vertices are given to applications without a lease")                           \
     X(FORGET_GRANTS, 0, "a restarted grantor forgets the leases it granted")                                 \
     X(FORGET_OLD_APPLICATION, 0, "a restarted daemon forgets that an application may still work")            \
-    X(EVICT_WITHOUT_INSYNC, 0, "a host is evicted although its buddy has no full copy")                      \
+    X(EVICT_WITHOUT_INSYNC, 0, "a host is evicted although its backup has no full copy")                     \
     X(ADOPTION_IN_TWO, 0, "adoption is two transactions")                                                    \
-    X(ADOPT_WITHOUT_LOG, 29, "the heir merges without the log's word")                                       \
+    X(ADOPT_WITHOUT_LOG, 29, "the successor merges without the log's word")                                  \
     X(RECLAIM_AFTER_ADOPT, 18, "an evicted host comes back although it is adopted")                          \
     X(IGNORE_ROLLED_BACK, 0, "a host goes on although its disk went back in time")                           \
     X(ACK_BEFORE_DURABLE, 0, "changes are acknowledged before they are durable")                             \
-    X(FIN_TOO_EARLY, 20, "FIN is said before the end is with the buddy")                                     \
-    X(FIN_BEFORE_ADOPTION, 33, "FIN is said by an heir that may yet inherit an offer")                       \
+    X(FIN_TOO_EARLY, 20, "FIN is said before the end is with the backup")                                    \
+    X(FIN_BEFORE_ADOPTION, 33, "FIN is said by an successor that may yet inherit an offer")                  \
     X(COLLECT_UNFINISHED, 22, "a tombstone goes before its source has finished")                             \
     X(LEAVE_WITH_INHERITANCE, 25, "a host leaves with something to merge")                                   \
-    X(JOB_BEFORE_COPY, 0, "a job is in the log before its guest is with the buddy")                          \
+    X(JOB_BEFORE_COPY, 0, "a job is in the log before its guest is with the backup")                         \
     X(MOVE_UNFINISHED, 19, "a vertex moves on before its source has finished")                               \
     X(FORGET_REFUSAL, 31, "a newer offer makes an unfinished refusal forgotten")                             \
     X(FIN_OF_NEWER_VIEW, 32, "FIN counts although its sender knows more of the members")                     \
-    X(STALE_WORD_OF_HEIR, 28, "in sync or leaving as said before the host inherited")                        \
+    X(STALE_WORD_OF_SUCCESSOR, 28, "in sync or leaving as said before the host inherited")                   \
     X(FIN_OF_OLDER_HANDOFF, 21, "FIN of an older handoff finishes a newer one")                              \
     X(TAKE_WHILE_LEAVING, 26, "a host takes something while its leaving is on its way")                      \
-    X(INSYNC_BEFORE_MERGED, 0, "in sync before the buddy has what was inherited")                            \
-    X(CHECKPOINT_UNACKED, 0, "a checkpoint is confirmed before the buddy has it")                            \
+    X(INSYNC_BEFORE_MERGED, 0, "in sync before the backup has what was inherited")                           \
+    X(CHECKPOINT_UNACKED, 0, "a checkpoint is confirmed before the backup has it")                           \
     X(LAPSED_GO_ON, 0, "an application whose lease has lapsed goes on when there is a new one")              \
     X(RELEASE_FORCED, 0, "a vertex that an application does not release goes out all the same")              \
     X(INHERIT_BEFORE_MERGE, 0, "an offer to whom a host inherits from is taken back before the merge")       \
-    X(HEIR_SPEAKS_EARLY, 17, "an heir is taken for who it inherits from before the log says so")             \
+    X(SUCCESSOR_SPEAKS_EARLY, 17, "an successor is taken for who it inherits from before the log says so")   \
     X(CHECKPOINT_OVERTAKEN, 0, "a checkpoint is confirmed without the changes that have overtaken it")       \
     X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")                \
     X(COMPARE_STORED, 0, "a disk that went back is compared with the stored copy alone")                     \
-    X(CHANGE_UNACKED, 36, "a change of the guest is confirmed before the buddy has it")                      \
+    X(CHANGE_UNACKED, 36, "a change of the guest is confirmed before the backup has it")                     \
     X(EDGES_TOLD_ONCE, 0, "a changed edge is told once, whether that arrives or not")                        \
-    X(EDGES_TOLD_UNACKED, 0, "a changed edge is told before the buddy has it")                               \
-    X(EDGES_HEARD_UNACKED, 0, "whoever hears of a changed edge says so before the buddy has it")             \
-    X(EDGES_NOT_INHERITED, 0, "an heir does not tell the changed edges that it inherits")                    \
+    X(EDGES_TOLD_UNACKED, 0, "a changed edge is told before the backup has it")                              \
+    X(EDGES_HEARD_UNACKED, 0, "whoever hears of a changed edge says so before the backup has it")            \
+    X(EDGES_NOT_INHERITED, 0, "an successor does not tell the changed edges that it inherits")               \
     X(EDGES_OF_OLDER_CHANGE, 0, "the answer to an older change of an edge counts for the last one")          \
     X(EDGES_BOTH_RIGHT, 0, "of two ends that change an edge each stays with what it says")                   \
     X(EDGES_GIVEN_UP, 0, "an edge is given up before everybody was asked for its other end")                 \

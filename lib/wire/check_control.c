@@ -185,7 +185,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"cluster_name", NAME_OR_EMPTY},
     {"founder", HOST_OR_NONE},
     {"silent", UP_TO(LBM_HOSTS_MAX), HOST},
-    {"buddy", HOST_OR_NONE},
+    {"backup", HOST_OR_NONE},
     {"awaited", UP_TO(LBM_HOSTS_MAX), HOST},
 };
 static const struct lbm_wire_table status_reply_table =
@@ -202,9 +202,9 @@ static const struct lbm_wire_rule host_entry_rules[] = {
     {"link_cost", SAME("link_host"), COST},
     {"reachable", FLAG},
     {"failure_domain", NAME_OR_EMPTY},
-    {"buddy", HOST_OR_NONE},
+    {"backup", HOST_OR_NONE},
     {"insync", FLAG},
-    {"heir", HOST_OR_NONE},
+    {"successor", HOST_OR_NONE},
     {"adopted", FLAG},
 };
 static const struct lbm_wire_table host_entry_table = TABLE(host_entry_rules, lbm__host_entry__descriptor);

@@ -59,9 +59,8 @@ static const struct lbm_wire_table repl_table = TABLE(repl_rules, lbm__repl__des
 static const struct lbm_wire_table repl_ack_table = TABLE_WITHOUT_RULES(lbm__repl_ack__descriptor);
 static const struct lbm_wire_table lease_req_table = TABLE_WITHOUT_RULES(lbm__lease_req__descriptor);
 
-static const struct lbm_wire_rule lease_rules[] = {{"lease_us", IN(0, LBM_LEASE_US_MAX)},
-                                                   {"rolled_back", FLAG},
-                                                   {"unknown", UP_TO(LBM_UNKNOWN_JOBS_MAX)}};
+static const struct lbm_wire_rule lease_rules[] = {
+    {"lease_us", IN(0, LBM_LEASE_US_MAX)}, {"rolled_back", FLAG}, {"unknown", UP_TO(LBM_UNKNOWN_JOBS_MAX)}};
 static const struct lbm_wire_table lease_table = TABLE(lease_rules, lbm__lease__descriptor);
 
 static const struct lbm_wire_rule where_rules[] = {{"vertex", UP_TO(LBM_BATCH_VERTICES_MAX), VERTEX}};
@@ -82,17 +81,17 @@ static const struct lbm_wire_rule moved_rules[] = {
 static const struct lbm_wire_table moved_table = TABLE(moved_rules, lbm__moved__descriptor);
 
 static const struct lbm_wire_rule edges_rules[] = {
-    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX}, {"epoch", SAME("vertex"), EPOCH},
-    {"stamp", SAME("vertex")},               {"toward", SAME("vertex"), VERTEX},
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"epoch", SAME("vertex"), EPOCH},
+    {"stamp", SAME("vertex")},
+    {"toward", SAME("vertex"), VERTEX},
     {"weight", SAME("vertex"), IN(0, LBM_WEIGHT_MAX)},
 };
 static const struct lbm_wire_table edges_table = TABLE(edges_rules, lbm__edges__descriptor);
 
 static const struct lbm_wire_rule edges_done_rules[] = {
-    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"stamp", SAME("vertex")},
-    {"toward", SAME("vertex"), VERTEX},
-    {"weight", SAME("vertex"), IN(0, LBM_WEIGHT_MAX)},
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX}, {"stamp", SAME("vertex")},
+    {"toward", SAME("vertex"), VERTEX},      {"weight", SAME("vertex"), IN(0, LBM_WEIGHT_MAX)},
     {"gone", SAME("vertex"), FLAG},
 };
 static const struct lbm_wire_table edges_done_table = TABLE(edges_done_rules, lbm__edges_done__descriptor);
@@ -134,7 +133,7 @@ static const struct lbm_wire_rule pair_plan_rules[] = {
 static const struct lbm_wire_table pair_plan_table = TABLE(pair_plan_rules, lbm__pair_plan__descriptor);
 
 static const struct lbm_wire_rule pair_notice_rules[] = {{"kind", SMALL_ENUM},
-                                                          {"stays", UP_TO(LBM_ROWS_MAX), VERTEX}};
+                                                         {"stays", UP_TO(LBM_ROWS_MAX), VERTEX}};
 static const struct lbm_wire_table pair_notice_table = TABLE(pair_notice_rules, lbm__pair_notice__descriptor);
 
 /* ---- load policies ---------------------------------------------------------------------------- */
@@ -178,10 +177,8 @@ static const struct lbm_wire_rule stats_rules[] = {
 static const struct lbm_wire_table stats_table = TABLE(stats_rules, lbm__stats__descriptor);
 
 static const struct lbm_wire_rule frame_rules[] = {
-    {"affine", ONE_OF(0, 8, 15)},
-    {"host", UP_TO(LBM_HOSTS_MAX), HOST},
-    {"weight", SAME("host")},
-    {"fixed", FLAG},
+    {"affine", ONE_OF(0, 8, 15)}, {"host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"weight", SAME("host")},     {"fixed", FLAG},
     {"outlined", FLAG},
 };
 static const struct lbm_wire_table frame_table = TABLE(frame_rules, lbm__frame__descriptor);
@@ -191,18 +188,12 @@ static const struct lbm_wire_table outline_ask_table = TABLE(outline_ask_rules, 
 
 #define CLUSTER IN(0, LBM_ROWS_MAX - 1)
 static const struct lbm_wire_rule outline_part_rules[] = {
-    {"clusters", IN(0, LBM_ROWS_MAX)},
-    {"last", FLAG},
-    {"work", UP_TO(LBM_ROWS_MAX), WEIGHT},
-    {"pin", SAME("work"), HOST_OR_NONE, OR_EMPTY},
-    {"from", UP_TO(LBM_ROWS_MAX), CLUSTER},
-    {"to", SAME("from"), CLUSTER},
-    {"weight", SAME("from"), WEIGHT},
-    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
-    {"cluster", SAME("vertex"), CLUSTER},
-    {"out_from", UP_TO(LBM_ROWS_MAX), CLUSTER},
-    {"out_to", SAME("out_from"), VERTEX},
-    {"out_weight", SAME("out_from"), WEIGHT},
+    {"clusters", IN(0, LBM_ROWS_MAX)},      {"last", FLAG},
+    {"work", UP_TO(LBM_ROWS_MAX), WEIGHT},  {"pin", SAME("work"), HOST_OR_NONE, OR_EMPTY},
+    {"from", UP_TO(LBM_ROWS_MAX), CLUSTER}, {"to", SAME("from"), CLUSTER},
+    {"weight", SAME("from"), WEIGHT},       {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"cluster", SAME("vertex"), CLUSTER},   {"out_from", UP_TO(LBM_ROWS_MAX), CLUSTER},
+    {"out_to", SAME("out_from"), VERTEX},   {"out_weight", SAME("out_from"), WEIGHT},
 };
 static const struct lbm_wire_table outline_part_table =
     TABLE(outline_part_rules, lbm__outline_part__descriptor);
@@ -302,14 +293,14 @@ static const struct lbm_wire_table promote_table = TABLE(host_rules, lbm__promot
 static const struct lbm_wire_rule evict_rules[] = {{"host", HOST}, {"lost", FLAG}};
 static const struct lbm_wire_table evict_table = TABLE(evict_rules, lbm__evict__descriptor);
 
-static const struct lbm_wire_rule change_buddy_rules[] = {{"host", HOST}};
-static const struct lbm_wire_table change_buddy_table =
-    TABLE(change_buddy_rules, lbm__change_buddy__descriptor);
+static const struct lbm_wire_rule change_backup_rules[] = {{"host", HOST}};
+static const struct lbm_wire_table change_backup_table =
+    TABLE(change_backup_rules, lbm__change_backup__descriptor);
 
-static const struct lbm_wire_rule in_sync_rules[] = {{"host", HOST}, {"buddy", HOST}};
+static const struct lbm_wire_rule in_sync_rules[] = {{"host", HOST}, {"backup", HOST}};
 static const struct lbm_wire_table in_sync_table = TABLE(in_sync_rules, lbm__in_sync__descriptor);
 
-static const struct lbm_wire_rule adopt_rules[] = {{"heir", HOST}, {"host", HOST}};
+static const struct lbm_wire_rule adopt_rules[] = {{"successor", HOST}, {"host", HOST}};
 static const struct lbm_wire_table adopt_table = TABLE(adopt_rules, lbm__adopt__descriptor);
 
 static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE},
@@ -345,7 +336,7 @@ static const struct lbm_wire_rule command_rules[] = {
     {"reclaim", .nested = &reclaim_table},
     {"job_set", .nested = &job_set_table},
     {"promote", .nested = &promote_table},
-    {"change_buddy", .nested = &change_buddy_table},
+    {"change_backup", .nested = &change_backup_table},
     {"allot_ids", .nested = &allot_ids_table},
 };
 const struct lbm_wire_table lbm_wire_command_table = {
@@ -369,13 +360,13 @@ static const struct lbm_wire_rule member_rules[] = {
     {"announced_capacity", CAPACITY},
     {"announced_link_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"announced_link_cost", SAME("announced_link_host"), COST},
-    {"buddy", HOST_OR_NONE},
+    {"backup", HOST_OR_NONE},
     {"insync", FLAG},
 };
 static const struct lbm_wire_table member_table = TABLE(member_rules, lbm__snapshot_member__descriptor);
 
 static const struct lbm_wire_rule departed_rules[] = {
-    {"host", HOST}, {"evicted", FLAG}, {"heir", HOST_OR_NONE}, {"adopted", FLAG}, {"was", SMALL_ENUM},
+    {"host", HOST}, {"evicted", FLAG}, {"successor", HOST_OR_NONE}, {"adopted", FLAG}, {"was", SMALL_ENUM},
 };
 static const struct lbm_wire_table departed_table = TABLE(departed_rules, lbm__snapshot_departed__descriptor);
 
@@ -430,11 +421,8 @@ static const struct lbm_wire_rule hello_rules[] = {{"name", NAME}, {"address", A
 static const struct lbm_wire_table hello_table = TABLE(hello_rules, lbm__hello__descriptor);
 
 static const struct lbm_wire_rule job_pulse_rules[] = {
-    {"phase", SMALL_ENUM},
-    {"vertices", VERTICES},
-    {"ready", FLAG},
-    {"drifts", FLAG},
-    {"sum_vertices", VERTICES},
+    {"phase", SMALL_ENUM}, {"vertices", VERTICES},     {"ready", FLAG},
+    {"drifts", FLAG},      {"sum_vertices", VERTICES},
 };
 static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm__job_pulse__descriptor);
 

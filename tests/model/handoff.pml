@@ -9,9 +9,9 @@
  *     never. Receivers drop what names an incarnation that is not theirs, and offers of a sender that they
  *     know is gone. One thing is assumed of the network, see after_fin().
  *   - applications: go on when their daemon crashes, until the lease is over.
- *   - time: only leases and the wait of the heir for their end. Every other delay is any delay.
+ *   - time: only leases and the wait of the successor for their end. Every other delay is any delay.
  * What is not: several vertices in one message, positions, payloads, sequence numbers of the stream (the
- * buddy either has the present record or an older one), a disk that is rolled back.
+ * backup either has the present record or an older one), a disk that is rolled back.
  *
  * Records change by T_ macros only; lib/node/core/transitions.h has the same list, and tests/model.sh compares.
  *
@@ -107,7 +107,7 @@
 #define DAEMON_DOWN 1
 #define HOST_DOWN 2
 
-/* Of host h. A: the present buddy has this record. D: what the record's source still owes, see below. */
+/* Of host h. A: the present backup has this record. D: what the record's source still owes, see below. */
 byte rec[N * NV], debt[N * NV], running[N * NV];
 bit acked[N * NV];
 #define R(h, v) rec[(h) * NV + (v)]
@@ -156,8 +156,8 @@ byte offer1[NV * EPOCHS * N];
 
 /* The control log as the views that follow from it: view i of host x is in element i * N + x. */
 byte view;                                  /* index of the last entry */
-byte standing[ENTRIES * N], buddies[ENTRIES * N], assigned[N];
-bit insync[N], merged[N];                   /* merged: by its heir */
+byte standing[ENTRIES * N], backups[ENTRIES * N], assigned[N];
+bit insync[N], merged[N];                   /* merged: by its successor */
 #define MEMBER 0
 #define EVICTED 1
 #define ADOPTED 2
@@ -165,20 +165,20 @@ bit insync[N], merged[N];                   /* merged: by its heir */
 #define BACK_ADOPTED 4                      /* incarnation 1 is a member; 0 was adopted */
 #define BACK_LEFT 5
 #define IN_VIEW(i, x) (standing[(i) * N + (x)] & 7)
-#define HEIR_IN(i, x) ((standing[(i) * N + (x)] >> 3) & 3)
-#define HEIR_INCARNATION_IN(i, x) ((standing[(i) * N + (x)] >> 5) & 1)
-#define STANDING(s, heir, i) ((s) + 8 * (heir) + 32 * (i))
+#define SUCCESSOR_IN(i, x) ((standing[(i) * N + (x)] >> 3) & 3)
+#define SUCCESSOR_INCARNATION_IN(i, x) ((standing[(i) * N + (x)] >> 5) & 1)
+#define STANDING(s, successor, i) ((s) + 8 * (successor) + 32 * (i))
 #define TAKES_PART(s) ((s) == MEMBER || (s) >= BACK_ADOPTED)
 #define WAS_ADOPTED(s) ((s) == ADOPTED || (s) == BACK_ADOPTED || (M == 17 && (s) == EVICTED))
 #define HAS_LEFT(s) ((s) == LEFT || (s) == BACK_LEFT)
 
-#define NOBODY 3                            /* as buddy; as speaker: who was to answer has left */
+#define NOBODY 3                            /* as backup; as speaker: who was to answer has left */
 #define NOT_YET 4                           /* as speaker: only the host itself could answer */
 
 /* Parameters, and what the properties need to remember. */
 byte mutation, start_below, crashes, evictions, refusals, early, reclaims, drains, handoffs, removals;
 
-/* A vertex that its application removes: at first by a record of which the buddy may know nothing, so that an heir may yet own
+/* A vertex that its application removes: at first by a record of which the backup may know nothing, so that an successor may yet own
  * the vertex; then the application is told that it is gone. */
 byte removed[NV], remover[NV];
 #define IS_THERE 0
@@ -194,28 +194,28 @@ hidden byte one_executor, held, executed, finished, token_grows, token_unique, t
 
 #define STANDS(h, x) IN_VIEW(known[h], x)
 #define GONE(h, w) (INCARNATION(w) == 0 && STANDS(h, HOST(w)) != MEMBER)
-#define HEIR(h, x) HEIR_IN(known[h], x)
-#define BUDDY(h) (buddies[known[h] * N + (h)] & 3)
+#define SUCCESSOR(h, x) SUCCESSOR_IN(known[h], x)
+#define BACKUP(h) (backups[known[h] * N + (h)] & 3)
 #define ALIVE(h) (up[h] == UP && (incarnation[h] == 0 -> STANDS(h, h) == MEMBER : STANDS(h, h) >= BACK_ADOPTED))
 
-/* Who answers for incarnation 0 of x, which is gone: its heir, or the heir's if that is gone too. */
+/* Who answers for incarnation 0 of x, which is gone: its successor, or the successor's if that is gone too. */
 #define SPEAKER(h, x) \
     (HAS_LEFT(STANDS(h, x)) -> NOBODY : (!WAS_ADOPTED(STANDS(h, x)) -> NOT_YET : \
-    (M == 15 || HEIR_INCARNATION_IN(known[h], x) == 1 || STANDS(h, HEIR(h, x)) == MEMBER -> HEIR(h, x) : \
-    (HAS_LEFT(STANDS(h, HEIR(h, x))) -> NOBODY : (!WAS_ADOPTED(STANDS(h, HEIR(h, x))) -> NOT_YET : \
-    HEIR(h, HEIR(h, x)))))))
+    (M == 15 || SUCCESSOR_INCARNATION_IN(known[h], x) == 1 || STANDS(h, SUCCESSOR(h, x)) == MEMBER -> SUCCESSOR(h, x) : \
+    (HAS_LEFT(STANDS(h, SUCCESSOR(h, x))) -> NOBODY : (!WAS_ADOPTED(STANDS(h, SUCCESSOR(h, x))) -> NOT_YET : \
+    SUCCESSOR(h, SUCCESSOR(h, x)))))))
 #define ANSWERS(h, w) (GONE(h, w) -> SPEAKER(h, HOST(w)) : HOST(w))
 
 #define INHERITS(h, x) ((STANDS(h, x) == EVICTED || STANDS(h, x) == ADOPTED || STANDS(h, x) == BACK_ADOPTED) && \
-    HEIR(h, x) == h && HEIR_INCARNATION_IN(known[h], x) == incarnation[h] && !merged[x])
+    SUCCESSOR(h, x) == h && SUCCESSOR_INCARNATION_IN(known[h], x) == incarnation[h] && !merged[x])
 #define ALL_MERGED(h) (!INHERITS(h, 0) && !INHERITS(h, 1) && !INHERITS(h, 2))
 
 #define IS_ACKED(h, v) \
-    (R(h, v) == NONE -> (BUDDY(h) == NOBODY || KEPT(SELF(h), BUDDY(h), v) == NONE) : A(h, v))
+    (R(h, v) == NONE -> (BACKUP(h) == NOBODY || KEPT(SELF(h), BACKUP(h), v) == NONE) : A(h, v))
 #define ALL_ACKED(h) (IS_ACKED(h, 0) && IS_ACKED(h, NV - 1))
-#define REPLICATED(h, v) (M == 5 || BUDDY(h) == NOBODY || KEPT(SELF(h), BUDDY(h), v) == R(h, v))
+#define REPLICATED(h, v) (M == 5 || BACKUP(h) == NOBODY || KEPT(SELF(h), BACKUP(h), v) == R(h, v))
 
-/* A lease that x may have from h, its heir, and that is not over for certain. */
+/* A lease that x may have from h, its successor, and that is not over for certain. */
 #define GRANTED(h, x) (M != 1 && lease[x] && grantor[x] == h && incarnation[x] == 0)
 
 /* ---- properties ------------------------------------------------------------------------------------------ */
@@ -223,11 +223,11 @@ hidden byte one_executor, held, executed, finished, token_grows, token_unique, t
 #define SAVED(x, b, v) HOLDS(KEPT(WHO(x, 0), b, v))
 #define HELD(x, v) \
     ((TAKES_PART(IN_VIEW(view, x)) && !lost[x] && INCARNATION_MATCHES(x) && HOLDS(R(x, v))) || \
-     (IN_VIEW(view, x) == MEMBER && lost[x] && insync[x] && SAVED(x, BUDDY_IN(x), v)) || \
-     (IN_VIEW(view, x) == EVICTED && ((!lost[x] && HOLDS(R(x, v))) || SAVED(x, HEIR_IN(view, x), v))) || \
-     (WAS_ADOPTED(IN_VIEW(view, x)) && !merged[x] && SAVED(x, HEIR_IN(view, x), v)))
+     (IN_VIEW(view, x) == MEMBER && lost[x] && insync[x] && SAVED(x, BACKUP_IN(x), v)) || \
+     (IN_VIEW(view, x) == EVICTED && ((!lost[x] && HOLDS(R(x, v))) || SAVED(x, SUCCESSOR_IN(view, x), v))) || \
+     (WAS_ADOPTED(IN_VIEW(view, x)) && !merged[x] && SAVED(x, SUCCESSOR_IN(view, x), v)))
 #define INCARNATION_MATCHES(x) (incarnation[x] == (IN_VIEW(view, x) >= BACK_ADOPTED))
-#define BUDDY_IN(x) (buddies[view * N + (x)] & 3)
+#define BACKUP_IN(x) (backups[view * N + (x)] & 3)
 
 /* In every state. I1: at most one executor. I3: a live holder, or a replica that can be adopted. */
 inline check()
@@ -277,7 +277,7 @@ inline new_entry()
     do
     :: i0 < N ->
         standing[(view + 1) * N + i0] = standing[view * N + i0];
-        buddies[(view + 1) * N + i0] = buddies[view * N + i0] & 3;
+        backups[(view + 1) * N + i0] = backups[view * N + i0] & 3;
         i0++
     :: else -> break
     od;
@@ -288,11 +288,11 @@ inline new_entry()
 #define NEXT(o) (((o) + 1) % N)
 #define NEXT_BUT_ONE(o) (((o) + 2) % N)
 
-/* A new buddy for o: a new generation of its stream, and nothing of it is there. */
-inline give_buddy(o)
+/* A new backup for o: a new generation of its stream, and nothing of it is there. */
+inline give_backup(o)
 {
     made = (FIT(NEXT(o)) -> NEXT(o) : (FIT(NEXT_BUT_ONE(o)) -> NEXT_BUT_ONE(o) : NOBODY));
-    buddies[view * N + o] = made + 4;
+    backups[view * N + o] = made + 4;
     assigned[o] = view;
     insync[o] = 0;
     syncing[o] = 0; /* INSYNC names the generation */
@@ -307,14 +307,14 @@ inline give_buddy(o)
     fi
 }
 
-/* New buddies for all whose buddy is b: b has gone, or (NOBODY) somebody has come. */
-inline give_wards(b)
+/* New backups for all whose backup is b: b has gone, or (NOBODY) somebody has come. */
+inline give_primaries(b)
 {
     i2 = 0;
     do
     :: i2 < N ->
         if
-        :: FIT(i2) && BUDDY_IN(i2) == b -> give_buddy(i2)
+        :: FIT(i2) && BACKUP_IN(i2) == b -> give_backup(i2)
         :: else
         fi;
         i2++
@@ -328,25 +328,25 @@ inline give_wards(b)
 
 inline evict(x)
 {
-    evictions > 0 && IN_VIEW(view, x) == MEMBER && insync[x] && BUDDY_IN(x) != NOBODY && FIT(BUDDY_IN(x)) &&
-        !lost[BUDDY_IN(x)] && ONLY_LOST(x) ->
+    evictions > 0 && IN_VIEW(view, x) == MEMBER && insync[x] && BACKUP_IN(x) != NOBODY && FIT(BACKUP_IN(x)) &&
+        !lost[BACKUP_IN(x)] && ONLY_LOST(x) ->
     evictions--;
     new_entry();
-    made = BUDDY_IN(x);
+    made = BACKUP_IN(x);
     standing[view * N + x] = STANDING(EVICTED, made, IN_VIEW(view, made) >= BACK_ADOPTED);
     insync[made] = (M == 14 -> insync[made] : 0);
     insync[x] = 0;
     syncing[x] = 0;
-    buddies[view * N + x] = NOBODY;
-    give_wards(x);
+    backups[view * N + x] = NOBODY;
+    give_primaries(x);
     printf("evict %d\n", x);
 }
 
-/* A host breaks for good. That must be survived if its buddy has everything, and it can be evicted. */
+/* A host breaks for good. That must be survived if its backup has everything, and it can be evicted. */
 inline lose(x)
 {
     evictions > 0 && !lost[0] && !lost[1] && !lost[2] && IN_VIEW(view, x) == MEMBER && insync[x] &&
-        BUDDY_IN(x) != NOBODY ->
+        BACKUP_IN(x) != NOBODY ->
     lost[x] = 1;
     up[x] = HOST_DOWN;
     stop(x);
@@ -354,14 +354,14 @@ inline lose(x)
     printf("lose %d\n", x);
 }
 
-/* The heir, once no lease it granted can last: from here on the log excludes that x reclaims. Whatever the
- * heir proposed before has landed, since a host appends in order. */
+/* The successor, once no lease it granted can last: from here on the log excludes that x reclaims. Whatever the
+ * successor proposed before has landed, since a host appends in order. */
 inline propose_adopt(h, x)
 {
-    h != x && ALIVE(h) && STANDS(h, x) == EVICTED && HEIR(h, x) == h && !GRANTED(h, x) && IN_VIEW(view, x) == EVICTED &&
-        HEIR_IN(view, x) == h && TAKES_PART(IN_VIEW(view, h)) && !syncing[h] && !leaving[h] ->
+    h != x && ALIVE(h) && STANDS(h, x) == EVICTED && SUCCESSOR(h, x) == h && !GRANTED(h, x) && IN_VIEW(view, x) == EVICTED &&
+        SUCCESSOR_IN(view, x) == h && TAKES_PART(IN_VIEW(view, h)) && !syncing[h] && !leaving[h] ->
     new_entry();
-    standing[view * N + x] = STANDING(ADOPTED, HEIR_IN(view, x), HEIR_INCARNATION_IN(view, x));
+    standing[view * N + x] = STANDING(ADOPTED, SUCCESSOR_IN(view, x), SUCCESSOR_INCARNATION_IN(view, x));
     printf("propose_adopt %d %d\n", h, x);
 }
 
@@ -372,23 +372,23 @@ inline reclaim(x)
     reclaims--;
     new_entry();
     standing[view * N + x] = MEMBER;
-    give_buddy(x);
-    give_wards(NOBODY);
+    give_backup(x);
+    give_primaries(NOBODY);
     printf("reclaim %d\n", x);
 }
 
-#define HEIR_TO_BE(h, x) (IN_VIEW(view, x) == EVICTED && HEIR_IN(view, x) == h)
-#define HEIR_TO_ANY(h) (HEIR_TO_BE(h, 0) || HEIR_TO_BE(h, 1) || HEIR_TO_BE(h, 2))
+#define SUCCESSOR_TO_BE(h, x) (IN_VIEW(view, x) == EVICTED && SUCCESSOR_IN(view, x) == h)
+#define SUCCESSOR_TO_ANY(h) (SUCCESSOR_TO_BE(h, 0) || SUCCESSOR_TO_BE(h, 1) || SUCCESSOR_TO_BE(h, 2))
 
-#define INSYNC_VALID(h) (TAKES_PART(IN_VIEW(view, h)) && (M == 28 || !HEIR_TO_ANY(h)))
+#define INSYNC_VALID(h) (TAKES_PART(IN_VIEW(view, h)) && (M == 28 || !SUCCESSOR_TO_ANY(h)))
 
-/* The buddy has everything. Not before all inheritance is merged, nor while an application may still work
- * under a lease of the buddy before. (Without an eviction to come nothing depends on it.) */
+/* The backup has everything. Not before all inheritance is merged, nor while an application may still work
+ * under a lease of the backup before. (Without an eviction to come nothing depends on it.) */
 inline propose_insync(h)
 {
-    evictions > 0 && ALIVE(h) && !insync[h] && !syncing[h] && BUDDY(h) != NOBODY && known[h] >= assigned[h] &&
+    evictions > 0 && ALIVE(h) && !insync[h] && !syncing[h] && BACKUP(h) != NOBODY && known[h] >= assigned[h] &&
         (M == 14 || ALL_MERGED(h)) && (M == 11 || ALL_ACKED(h)) &&
-        (M == 27 || !orphan[h] || grantor[h] == BUDDY(h)) ->
+        (M == 27 || !orphan[h] || grantor[h] == BACKUP(h)) ->
     syncing[h] = 1;
 #ifdef PROMPT
     syncing[h] = 0;
@@ -419,13 +419,13 @@ inline land_leave(h)
 {
     leaving[h] && IN_VIEW(view, h) != LEFT && ONLY_LOST(h) ->
     if
-    :: IN_VIEW(view, h) == MEMBER && (M == 25 || !HEIR_TO_ANY(h)) && (OTHER(h, 0) || OTHER(h, 1) || OTHER(h, 2)) ->
+    :: IN_VIEW(view, h) == MEMBER && (M == 25 || !SUCCESSOR_TO_ANY(h)) && (OTHER(h, 0) || OTHER(h, 1) || OTHER(h, 2)) ->
         new_entry();
         standing[view * N + h] = LEFT;
-        buddies[view * N + h] = NOBODY;
+        backups[view * N + h] = NOBODY;
         insync[h] = 0;
         syncing[h] = 0;
-        give_wards(h)
+        give_primaries(h)
     :: else -> leaving[h] = 0
     fi;
     printf("land_leave %d\n", h);
@@ -453,13 +453,13 @@ inline unack(h)
     od
 }
 
-/* With a new buddy all acknowledgements are void, and the lease; but the page of a life before stays. */
+/* With a new backup all acknowledgements are void, and the lease; but the page of a life before stays. */
 inline learn(h)
 {
     up[h] == UP && known[h] < view ->
     known[h]++;
     if
-    :: buddies[known[h] * N + h] >= 4 ->
+    :: backups[known[h] * N + h] >= 4 ->
         if
         :: M != 13 -> unack(h)
         :: else
@@ -483,9 +483,9 @@ inline learn(h)
 
 inline renew(h)
 {
-    ALIVE(h) && !lease[h] && WANTS_LEASE(h) && (BUDDY(h) == NOBODY || (ALIVE(BUDDY(h)) && !GONE(BUDDY(h), WHO(h, incarnation[h])))) ->
+    ALIVE(h) && !lease[h] && WANTS_LEASE(h) && (BACKUP(h) == NOBODY || (ALIVE(BACKUP(h)) && !GONE(BACKUP(h), WHO(h, incarnation[h])))) ->
     lease[h] = 1;
-    grantor[h] = (BUDDY(h) == NOBODY -> h : BUDDY(h));
+    grantor[h] = (BACKUP(h) == NOBODY -> h : BACKUP(h));
     printf("renew %d\n", h);
 }
 
@@ -504,10 +504,10 @@ inline expire_early(h)
     printf("expire_early %d\n", h);
 }
 
-/* An application that outlived its daemon is attached again, under the same buddy. */
+/* An application that outlived its daemon is attached again, under the same backup. */
 inline attach(h)
 {
-    ALIVE(h) && orphan[h] && grantor[h] == BUDDY(h) && ALIVE(BUDDY(h)) && !GONE(BUDDY(h), WHO(h, incarnation[h])) ->
+    ALIVE(h) && orphan[h] && grantor[h] == BACKUP(h) && ALIVE(BACKUP(h)) && !GONE(BACKUP(h), WHO(h, incarnation[h])) ->
     orphan[h] = 0;
     printf("attach %d\n", h);
 }
@@ -578,14 +578,14 @@ inline join(h)
     up[h] == UP && incarnation[h] == 1 && (IN_VIEW(view, h) == ADOPTED || IN_VIEW(view, h) == LEFT) ->
     new_entry();
     standing[view * N + h] =
-        STANDING(IN_VIEW(view, h) + BACK_ADOPTED - ADOPTED, HEIR_IN(view, h), HEIR_INCARNATION_IN(view, h));
-    give_buddy(h);
-    give_wards(NOBODY);
+        STANDING(IN_VIEW(view, h) + BACK_ADOPTED - ADOPTED, SUCCESSOR_IN(view, h), SUCCESSOR_INCARNATION_IN(view, h));
+    give_backup(h);
+    give_primaries(NOBODY);
     printf("join %d\n", h);
 }
 #endif
 
-/* The heir takes over what the evicted host had, in one transaction. */
+/* The successor takes over what the evicted host had, in one transaction. */
 inline merge(h, x)
 {
     h != x && ALIVE(h) && INHERITS(h, x) && (STANDS(h, x) != EVICTED || M == 29) && !GRANTED(h, x) ->
@@ -652,10 +652,10 @@ inline acquire(h, v)
 
 inline replicate(h, v)
 {
-    ALIVE(h) && BUDDY(h) != NOBODY && KEPT(SELF(h), BUDDY(h), v) != R(h, v) && ALIVE(BUDDY(h)) &&
-        !KNOWS_GONE(BUDDY(h), h) ->
-    KEPT(SELF(h), BUDDY(h), v) = R(h, v);
-    KEPT_DEBT(SELF(h), BUDDY(h), v) = D(h, v);
+    ALIVE(h) && BACKUP(h) != NOBODY && KEPT(SELF(h), BACKUP(h), v) != R(h, v) && ALIVE(BACKUP(h)) &&
+        !KNOWS_GONE(BACKUP(h), h) ->
+    KEPT(SELF(h), BACKUP(h), v) = R(h, v);
+    KEPT_DEBT(SELF(h), BACKUP(h), v) = D(h, v);
     printf("replicate %d %d\n", h, v);
 }
 
@@ -701,13 +701,13 @@ inline offer_to_second(h, v)
 
 #define TURNS_TO(h, v) (GONE(h, TARGET(R(h, v))) -> SPEAKER(h, HOST(TARGET(R(h, v)))) : NOT_YET)
 
-inline offer_to_heir(h, v)
+inline offer_to_successor(h, v)
 {
     ALIVE(h) && IS_OUT(R(h, v)) && A(h, v) && TURNS_TO(h, v) < N && TURNS_TO(h, v) != h &&
         (OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) & 7) != ME_PLUS_1(h) ->
     OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) =
         RETARGETED(WHO(h, incarnation[h]), STANDS(h, TURNS_TO(h, v)) >= BACK_ADOPTED, known[h]);
-    printf("offer_to_heir %d %d\n", h, v);
+    printf("offer_to_successor %d %d\n", h, v);
 }
 
 inline inherit(h, v)
@@ -743,12 +743,12 @@ inline hear_refusal(h, v)
 #define OFFERED_PLAIN(h, v, c) \
     (incarnation[h] == 0 || M == 16 -> READS(h, OFFER0(v, c, h)) : READS(h, OFFER1(v, c, h)))
 #define PLAIN_SENDER(h, v, c) ((incarnation[h] == 0 || M == 16 -> OFFER0(v, c, h) : OFFER1(v, c, h)) - 1)
-#define OFFERED_AS_HEIR(h, v, c) \
+#define OFFERED_AS_SUCCESSOR(h, v, c) \
     (READS(h, OFFER_FOR(v, c, h)) && (OFFER_FOR(v, c, h) >> 6) == incarnation[h] && \
     (M == 34 || ((OFFER_FOR(v, c, h) >> 3) & 7) <= known[h]) && (M == 2 || ALL_MERGED(h)))
 /* A refusal that is unfinished is not overwritten: its source may still repeat the offer. */
 #define READY_FOR(h, v, c) (ALIVE(h) && EPOCH(R(h, v)) < c && (!IS_REF(R(h, v)) || D(h, v) == 0 || M == 31))
-#define HEIR_SENDER(h, v, c) ((OFFER_FOR(v, c, h) & 7) - 1)
+#define SUCCESSOR_SENDER(h, v, c) ((OFFER_FOR(v, c, h) & 7) - 1)
 
 inline accept(h, v, c)
 {
@@ -758,12 +758,12 @@ inline accept(h, v, c)
     printf("accept %d %d %d\n", h, v, c);
 }
 
-inline accept_as_heir(h, v, c)
+inline accept_as_successor(h, v, c)
 {
-    READY_FOR(h, v, c) && OFFERED_AS_HEIR(h, v, c) && (!leaving[h] || M == 26) ->
+    READY_FOR(h, v, c) && OFFERED_AS_SUCCESSOR(h, v, c) && (!leaving[h] || M == 26) ->
     T_ACCEPT(h, v, c);
-    D(h, v) = DEBT(c, HEIR_SENDER(h, v, c));
-    printf("accept_as_heir %d %d %d\n", h, v, c);
+    D(h, v) = DEBT(c, SUCCESSOR_SENDER(h, v, c));
+    printf("accept_as_successor %d %d %d\n", h, v, c);
 }
 
 inline refuse(h, v, c)
@@ -775,10 +775,10 @@ inline refuse(h, v, c)
     printf("refuse %d %d %d\n", h, v, c);
 }
 
-/* From the record, once the buddy has it. */
+/* From the record, once the backup has it. */
 inline answer(h, v, c)
 {
-    ALIVE(h) && EPOCH(R(h, v)) >= c && (OFFERED_PLAIN(h, v, c) || OFFERED_AS_HEIR(h, v, c)) && (M == 3 || A(h, v)) &&
+    ALIVE(h) && EPOCH(R(h, v)) >= c && (OFFERED_PLAIN(h, v, c) || OFFERED_AS_SUCCESSOR(h, v, c)) && (M == 3 || A(h, v)) &&
         answers[AT(v, c)] == 0 ->
     answers[AT(v, c)] = (R(h, v) == MAKE_REF(c, 0) -> REFUSAL : ACK);
     printf("answer %d %d %d\n", h, v, c);
@@ -795,7 +795,7 @@ inline answer_again(h, v)
 
 /* ---- the end of a handoff -------------------------------------------------------------------------------------- */
 
-/* h will never again offer an epoch up to c, and neither will its heir. */
+/* h will never again offer an epoch up to c, and neither will its successor. */
 #define FINISHED(h, v, c) \
     ((M == 33 || ALL_MERGED(h)) && (M == 20 || IS_ACKED(h, v)) && (R(h, v) == NONE || IS_REF(R(h, v)) || \
     IS_MOV(R(h, v)) || EPOCH(R(h, v)) >= c))
@@ -906,7 +906,7 @@ inline collect(h, v)
 
 #define OF_EPOCH(h, v, c) \
     :: d_step { accept(h, v, c) } \
-    :: d_step { accept_as_heir(h, v, c) } \
+    :: d_step { accept_as_successor(h, v, c) } \
     :: d_step { refuse(h, v, c) } \
     :: d_step { answer(h, v, c) }
 
@@ -918,7 +918,7 @@ inline collect(h, v)
     :: d_step { release(h, v, 1) } \
     :: d_step { release(h, v, 2) } \
     :: d_step { offer_to_first(h, v) } \
-    :: d_step { offer_to_heir(h, v) } \
+    :: d_step { offer_to_successor(h, v) } \
     :: d_step { inherit(h, v) } \
     :: d_step { take_back(h, v) } \
     :: d_step { hear_ack(h, v) } \
@@ -1009,7 +1009,7 @@ init
         };
         i0 = 0;
         do
-        :: i0 < N -> buddies[i0] = NEXT(i0); insync[i0] = 1; i0++
+        :: i0 < N -> backups[i0] = NEXT(i0); insync[i0] = 1; i0++
         :: else -> break
         od;
         i0 = 0;

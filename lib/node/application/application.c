@@ -473,7 +473,7 @@ lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t requ
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
-/* The buddy gets the changes after `after` up to `seq` without what later changes, up to `last`, have
+/* The backup gets the changes after `after` up to `seq` without what later changes, up to `last`, have
  * overtaken: only with those does it have the payloads whose confirmation is waited for. */
 void
 lbm_application_changes_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last)
@@ -484,7 +484,7 @@ lbm_application_changes_sent(struct lbm_node *node, uint64_t after, uint64_t seq
             node->checkpoints.at[i].seq = last;
 }
 
-/* Payloads that the buddy has: tell who waits for it. */
+/* Payloads that the backup has: tell who waits for it. */
 void
 lbm_application_changes_acked(struct lbm_node *node)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An application changes the guest where it works on it (docs/adr/0009): vertices that it holds split, go,
  * get or lose edges. A change is looked at as a whole first; then it is carried out, stored, and sent to the
- * buddy as a whole. Only the owner of a vertex changes it: what another host owns changes there when that
+ * backup as a whole. Only the owner of a vertex changes it: what another host owns changes there when that
  * host hears of the edge (edges.c). */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -147,7 +147,7 @@ touch(struct plan *plan, uint32_t id)
     plan->bytes += RECORD_BYTES;
 }
 
-/* All that goes to the buddy at once fits a message. */
+/* All that goes to the backup at once fits a message. */
 static int
 check_size(struct plan *plan)
 {

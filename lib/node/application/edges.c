@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Edges that applications change (docs/adr/0009). An edge is in the records of both its ends. Who changes it
  * at one end keeps with that record what the owner of the other end has yet to hear, and tells it, once its
- * own buddy has the record, until it hears that the other record says so too and is with the buddy there.
+ * own backup has the record, until it hears that the other record says so too and is with the backup there.
  * Meanwhile the vertex stays where it is. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -153,9 +153,9 @@ told_free(told_list *list)
 
 /* What becomes of an edge that the owner of one end has changed, at the other end. */
 enum heard {
-    HEARD_DONE,    /* its record says the same, and is with the buddy */
-    HEARD_CHANGED, /* it does now; the answer waits for the buddy */
-    HEARD_AGAIN,   /* it said so already, and the buddy has yet to get it */
+    HEARD_DONE,    /* its record says the same, and is with the backup */
+    HEARD_CHANGED, /* it does now; the answer waits for the backup */
+    HEARD_AGAIN,   /* it said so already, and the backup has yet to get it */
     HEARD_GONE,    /* that vertex was removed, or has no room: there is no such edge */
     HEARD_LATER,   /* not now: the sender asks again */
     HEARD_MOVED,   /* another host has that vertex */
@@ -172,8 +172,8 @@ goes_with(const struct edge_answer *a, const struct edge_answer *b)
     return a->job == b->job && a->to == b->to;
 }
 
-/* The buddy gets what the record says now, and then whoever told this hears so. Edges are told again and
- * again while the buddy is silent: the answer waits but once. */
+/* The backup gets what the record says now, and then whoever told this hears so. Edges are told again and
+ * again while the backup is silent: the answer waits but once. */
 static enum lbm_err
 answer_once_acked(struct lbm_node *node, const struct edge_answer *edge, enum heard heard)
 {
@@ -280,9 +280,9 @@ struct telling {
 };
 
 /* Everybody is asked for all that is left to tell of this vertex. While somebody is to be told some of it,
- * that counts anew: who does not answer may be gone the next moment, and its heir was not asked yet. When
- * somebody is away it does not count, but what was asked before still does: where pings are lost, somebody of
- * many is missed every few seconds. */
+ * that counts anew: who does not answer may be gone the next moment, and its successor was not asked yet.
+ * When somebody is away it does not count, but what was asked before still does: where pings are lost,
+ * somebody of many is missed every few seconds. */
 static void
 count_asked(const struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
             const struct telling *telling)
@@ -321,7 +321,7 @@ tell_vertex(struct lbm_node *node, struct job *job, uint32_t slot, struct tellin
     }
 }
 
-/* When it is told (again). The owner of the other end may have changes of its own on their way to its buddy,
+/* When it is told (again). The owner of the other end may have changes of its own on their way to its backup,
  * or nobody could be asked yet who that is: both are over soon. */
 static int64_t
 tell_at(const struct lbm_vertex *vertex)
@@ -577,7 +577,7 @@ lbm_application_on_edges_done(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
-/* What the buddy has by now is told, in messages by whom and what job it is about. */
+/* What the backup has by now is told, in messages by whom and what job it is about. */
 void
 lbm_application_edges_acked(struct lbm_node *node)
 {

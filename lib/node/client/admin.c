@@ -162,7 +162,7 @@ concerned(const Lbm__Command *command, const char **what)
         *what = "is evicted";
         return command->evict->host;
     case LBM__COMMAND__WHAT_ADOPT:
-        *what = "is taken over by its heir";
+        *what = "is taken over by its successor";
         return command->adopt->host;
     case LBM__COMMAND__WHAT_RECLAIM:
         *what = "is back with what it had";

@@ -67,7 +67,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
                      : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6
                                                : 0;
     status.applications = (uint32_t)node->applications.n;
-    status.buddy = node->stream.buddy;
+    status.backup = node->stream.backup;
     status.lag = lbm_local_replication_lag(node);
     if (node->promotion.round == PROMOTION_CONFIRM) {
         status.n_awaited = node->promotion.awaited.n;
@@ -87,9 +87,9 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     const struct lbm_departed *gone = lbm_view_departed(&node->view, member->host, member->incarnation);
     entry->incarnation = member->incarnation;
     entry->failure_domain = member->failure_domain;
-    entry->buddy = member->buddy;
+    entry->backup = member->backup;
     entry->insync = member->insync != 0;
-    entry->heir = gone != NULL && gone->evicted ? gone->heir : LBM_NONE;
+    entry->successor = gone != NULL && gone->evicted ? gone->successor : LBM_NONE;
     entry->adopted = gone != NULL && gone->adopted;
     entry->suspectors = lbm_membership_suspicion_count(node, member->host);
     entry->lag = member->host == node->host ? lbm_local_replication_lag(node) : 0;

@@ -201,7 +201,7 @@ struct lbm_recovered_entry {
     size_t len;
 };
 
-/* What a buddy holds of another host. */
+/* What a backup holds of another host. */
 struct lbm_recovered_replica {
     uint32_t owner;
     uint64_t incarnation;

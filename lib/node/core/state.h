@@ -27,13 +27,13 @@ struct peer {
     uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
     uint64_t vertices; /* as its pulses say, all jobs */
     uint64_t lag, view;
-    int stuck;                            /* it says that its buddy is silent */
+    int stuck;                            /* it says that its backup is silent */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
 };
 
-/* A change of a record that the buddy has not acknowledged; vertex LBM_NONE: the whole job is void. */
+/* A change of a record that the backup has not acknowledged; vertex LBM_NONE: the whole job is void. */
 struct change {
     uint64_t seq;
     uint64_t job;
@@ -41,25 +41,25 @@ struct change {
     uint32_t bytes; /* that it took when it was last sent */
 };
 
-/* This host's records on their way to its buddy. */
+/* This host's records on their way to its backup. */
 struct stream {
-    uint32_t buddy;      /* LBM_NONE: nobody; then every record counts as acked */
-    uint64_t generation; /* view at which it became the buddy */
+    uint32_t backup;     /* LBM_NONE: nobody; then every record counts as acked */
+    uint64_t generation; /* view at which it became the backup */
     uint64_t seq;        /* of the last change */
-    uint64_t acked;      /* the buddy holds all up to here */
+    uint64_t acked;      /* the backup holds all up to here */
     uint64_t sent;
-    int known;                      /* the buddy has said where it stands, since the connection stands */
+    int known;                      /* the backup has said where it stands, since the connection stands */
     LBM_VEC(struct change) changes; /* after `acked`, by seq; changes.at[head ..] */
     size_t head;
     size_t next;        /* index of the first change not sent */
     uint64_t merged;    /* of the last record that was inherited */
-    uint64_t uncovered; /* records from before the generation that the buddy has not got yet */
+    uint64_t uncovered; /* records from before the generation that the backup has not got yet */
     uint64_t in_flight; /* bytes of those that are sent and not acknowledged */
     int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
     int64_t insync_us;  /* last proposed */
     uint64_t start_seq; /* of the last change on the disk when this life began */
-    int compared;       /* with what a buddy holds, in this life; until then nothing is sent to it */
-    int rolled_back;    /* the buddy holds changes that this disk has lost */
+    int compared;       /* with what a backup holds, in this life; until then nothing is sent to it */
+    int rolled_back;    /* the backup holds changes that this disk has lost */
 };
 
 struct lease {
@@ -244,7 +244,7 @@ struct move {
                                        taker does not know how long that took) */
 };
 
-/* An application waits until its payloads are with the buddy. */
+/* An application waits until its payloads are with the backup. */
 struct checkpoint {
     uint64_t client;
     uint64_t request;
@@ -258,7 +258,7 @@ struct id_wait {
     int64_t ask_us; /* asked for, again from then on */
 };
 
-/* The owner of the other end of an edge hears, once the buddy has it, that it is so here too. */
+/* The owner of the other end of an edge hears, once the backup has it, that it is so here too. */
 struct edge_answer {
     uint64_t seq; /* of the change here */
     uint64_t job, stamp;

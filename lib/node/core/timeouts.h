@@ -87,10 +87,10 @@ enum {
     FORGET_MAX = 256,     /* of them go at a time */
     HANDOFF_BATCHES = 2,  /* in flight to one host */
     SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
-    REPL_BATCHES = 8,     /* in flight to the buddy */
+    REPL_BATCHES = 8,     /* in flight to the backup */
     CHANGES_OVER = 256,   /* acknowledged changes leave the queue once they are more, and more than others */
     HEALTH_MAX = 8,       /* Lifeguard's multiplier: at most so much more patience */
-    ROTATING_PINGS = 4,   /* in a large cluster, besides neighbours and buddies so many in turn */
+    ROTATING_PINGS = 4,   /* in a large cluster, besides neighbours and backups so many in turn */
     FOLLOW_VERTICES = 1024, /* in flight for a plan of a job that runs: applications let go of each */
     PIPELINE_BATCHES =
         REPL_BATCHES,   /* in flight over all links that still give: the backup could not follow more */

@@ -261,7 +261,7 @@ on_message(struct lbm_node *node, const Lbm__Peer *message, size_t bytes)
         if (peer != NULL)
             peer->heard_us = node->now_us;
     }
-    /* A host that does not know that it is evicted must not be listened to: its heir speaks for it. */
+    /* A host that does not know that it is evicted must not be listened to: its successor speaks for it. */
     int has_departed = lbm_view_departed(&node->view, message->src, message->src_incarnation) != NULL &&
                        (message->body_case != LBM__PEER__BODY_REPL || !LBM_BUG(REPLICATE_FOR_EVICTED));
     if (message->view > node->view.index)

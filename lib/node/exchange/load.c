@@ -30,7 +30,7 @@ enum {
     COMMON_LEAST = 32,  /* so many reports at once tell what they have in common */
     WHOLE_PARTS = 1000, /* the whole has changed: by one part in so many, or more */
     WHOLE_AGAIN = 7, /* so many sums, or numbers of vertices, alike are no chance, nor a vertex between a lost
-                      * host and its heir; */
+                      * host and its successor; */
     WHOLE_MEAN = 7,  /* nor is the mean of so many of which each counts every vertex once */
     MOVING_US = 2000000, /* so long vertices that are too many, or too few, are taken to be on their way */
     WORK_MAX = INT32_MAX /* ADR 4 */
@@ -78,7 +78,7 @@ lbm_exchange_load_drifts(struct lbm_node *node, struct job *job)
 }
 
 /* Sum over all hosts of loads, and of vertices. Value: 0 while some of it is not known: a host has not been
- * heard of, or one is lost and its heir has yet to take over. */
+ * heard of, or one is lost and its successor has yet to take over. */
 static uint64_t
 sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count)
 {

@@ -90,7 +90,7 @@ lbm_exchange_round_begin_visit(const struct lbm_node *node, struct session *s)
 }
 
 /* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
- * finished, or the buddy has not got them. Sessions have not seen all they can do. */
+ * finished, or the backup has not got them. Sessions have not seen all they can do. */
 static int
 has_just_come(const struct lbm_node *node, const struct job *job)
 {
@@ -103,7 +103,7 @@ has_just_come(const struct lbm_node *node, const struct job *job)
 }
 
 /* Nonzero if vertices may go in a moment: when whoever gave them has finished, or, of what is too much here,
- * when their records are safe with the buddy, a lease of before is over, or the budget allows. That nothing
+ * when their records are safe with the backup, a lease of before is over, or the budget allows. That nothing
  * moves now is no rest. */
 static int
 is_held_up(const struct lbm_node *node, struct job *job)

@@ -2,7 +2,7 @@
 /* A part of a guest that this host reads, others reading the others (parts.h). The home gives the job its id
  * and says it to one host for each part, so no vertex is ever stored twice under it. Rows are inert until the
  * log has the job, as those of any submission; then every part is with a host that has not gone since, and
- * its buddy. */
+ * its backup. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum {
     TELL_US = 1000000, /* the home is told again */
-    SOON_US = 50000,   /* before it is looked whether the buddy has the part */
+    SOON_US = 50000,   /* before it is looked whether the backup has the part */
 };
 
 /* ---- before the rows ----------------------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ lbm_job_slice_timer(struct lbm_node *node, struct job *job)
         return;
     }
     const struct stream *s = &node->stream;
-    if (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY))
+    if (s->backup != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY))
         return;
     part->tell_us = node->now_us + TELL_US;
     if (!part->is_summed)

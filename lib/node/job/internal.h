@@ -19,7 +19,7 @@ int64_t lbm_job_ingest_deadline(const struct lbm_node *node);
 void lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid);
 /* All rows of a part are here, and make sense by themselves: they are stored. */
 void lbm_job_slice_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g);
-/* Of a job that is not in the log: tells the home once the buddy has the part too. */
+/* Of a job that is not in the log: tells the home once the backup has the part too. */
 void lbm_job_slice_timer(struct lbm_node *node, struct job *job);
 int64_t lbm_job_slice_deadline(const struct job *job);
 void lbm_job_slice_recover(struct job *job);
@@ -31,9 +31,9 @@ void lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job,
 /* The job is PENDING, with the command that tells after a restart what becomes of it. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_job_store_pending(struct lbm_node *node, struct job *job,
                                    const Lbm__JobCreate *create) LBM_MUST_CHECK;
-/* Every row of job->guest is OWN(1), stored by one operation and on its way to the buddy. The first is vertex
- * `first`; whole > 0: of a guest of so many, others have the others. places: draws where vertices begin,
- * should coordinates diffuse, or NULL. Errors: LBM_E_NOMEM. */
+/* Every row of job->guest is OWN(1), stored by one operation and on its way to the backup. The first is
+ * vertex `first`; whole > 0: of a guest of so many, others have the others. places: draws where vertices
+ * begin, should coordinates diffuse, or NULL. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whole,
                                 struct lbm_rng *places) LBM_MUST_CHECK;
 
@@ -44,7 +44,7 @@ struct job *lbm_job_add(struct lbm_node *node, uint64_t id);
 void lbm_job_remove(struct lbm_node *node, uint64_t id);
 struct job *lbm_job_removed(const struct lbm_node *node, uint64_t id); /* such an object, or NULL */
 void lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
-void lbm_job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the buddy */
+void lbm_job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the backup */
 
 /* ---- planning.c ---- */
 

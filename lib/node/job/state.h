@@ -85,7 +85,7 @@ struct job {
     int planning;
     int drawing;      /* what is being planned is nobody's to follow (usual.h) */
     struct part part; /* this host has read one, and the job is not in the log yet */
-    uint8_t *pending; /* packed JOB_CREATE, until the buddy has the guest and the log has it */
+    uint8_t *pending; /* packed JOB_CREATE, until the backup has the guest and the log has it */
     size_t pending_len;
     uint64_t dropped_at;  /* given up, but it may be the entry of this index; 0: not */
     int64_t until_us;     /* it is given up if the log has not got it by then; 0: it is not */

@@ -232,7 +232,7 @@ check_guest(const struct lbm_node *node, const struct upload *upload, const stru
     return err != LBM_OK || upload->parts != 0 ? err : lbm_graph_check(g, diag);
 }
 
-/* The job is proposed to the control log once the buddy has every vertex: from then on no single loss can
+/* The job is proposed to the control log once the backup has every vertex: from then on no single loss can
  * undo it. */
 static void
 propose(struct lbm_node *node, struct job *job, const struct upload *upload, uint32_t uid)

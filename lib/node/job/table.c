@@ -126,7 +126,7 @@ lbm_job_propose(struct lbm_node *node, struct job *job)
     const struct stream *s = &node->stream;
     if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up ||
         !lbm_local_is_alive(node) ||
-        (s->buddy != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
+        (s->backup != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
         return;
     Lbm__Command *command = NULL;
     struct lbm_diag diag;

@@ -65,7 +65,7 @@ int lbm_local_lease_holds(const struct lbm_node *node); /* something new may be 
 /* Nonzero if this host has merged everything it inherits. */
 int lbm_local_takeovers_done(const struct lbm_node *node);
 /* Nonzero while this incarnation of this host may act: it is not evicted, has not left, and its disk is the
- * one its buddy knows. */
+ * one its backup knows. */
 int lbm_local_is_alive(const struct lbm_node *node);
 /* The job that the connection serves, or NULL. */
 struct job *lbm_local_application_job(const struct lbm_node *node, uint64_t client);

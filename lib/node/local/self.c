@@ -13,13 +13,13 @@ lbm_local_is_alive(const struct lbm_node *node)
     return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
 }
 
-/* A host that has not heard the log's end may have been given a buddy that it does not know of. */
+/* A host that has not heard the log's end may have been given a backup that it does not know of. */
 int
 lbm_local_is_alone(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
-           self->buddy == LBM_NONE && node->stream.buddy == LBM_NONE;
+           self->backup == LBM_NONE && node->stream.backup == LBM_NONE;
 }
 
 int
@@ -34,7 +34,8 @@ lbm_local_has_merged(const struct lbm_node *node, uint32_t host, uint64_t incarn
 int
 lbm_local_inherits(const struct lbm_node *node, const struct lbm_departed *gone)
 {
-    return gone->evicted && gone->heir == node->host && gone->heir_incarnation == node->incarnation &&
+    return gone->evicted && gone->successor == node->host &&
+           gone->successor_incarnation == node->incarnation &&
            !lbm_local_has_merged(node, gone->host, gone->incarnation);
 }
 
@@ -59,7 +60,7 @@ lbm_local_lease_holds(const struct lbm_node *node)
 uint64_t
 lbm_local_replication_lag(const struct lbm_node *node)
 {
-    return node->stream.buddy == LBM_NONE ? 0 : node->stream.changes.n - node->stream.head;
+    return node->stream.backup == LBM_NONE ? 0 : node->stream.changes.n - node->stream.head;
 }
 
 struct application *

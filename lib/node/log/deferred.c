@@ -30,7 +30,7 @@ static int
 is_near(const struct lbm_node *node, const struct lbm_member *self, uint32_t host)
 {
     const struct lbm_member *other = lbm_view_member(&node->view, host);
-    int near = host == node->host || host == self->buddy || (other != NULL && other->buddy == node->host);
+    int near = host == node->host || host == self->backup || (other != NULL && other->backup == node->host);
     for (size_t k = 0; k < self->n_links; k++)
         near |= self->links[k].q == host;
     for (size_t k = 0; other != NULL && k < other->n_links; k++)
@@ -61,14 +61,14 @@ concerns_us(const struct lbm_node *node, const Lbm__Command *command)
         return is_near(node, self, command->set->host);
     case LBM__COMMAND__WHAT_DRAIN:
         return is_near(node, self, command->drain->host);
-    case LBM__COMMAND__WHAT_CHANGE_BUDDY:
-        return is_near(node, self, command->change_buddy->host);
+    case LBM__COMMAND__WHAT_CHANGE_BACKUP:
+        return is_near(node, self, command->change_backup->host);
     case LBM__COMMAND__WHAT_LEAVE:
         return is_near(node, self, command->leave->host);
     case LBM__COMMAND__WHAT_RECLAIM:
         return is_near(node, self, command->reclaim->host);
     case LBM__COMMAND__WHAT_ADOPT:
-        return is_near(node, self, command->adopt->host) || is_near(node, self, command->adopt->heir);
+        return is_near(node, self, command->adopt->host) || is_near(node, self, command->adopt->successor);
     case LBM__COMMAND__WHAT_IN_SYNC:
         return command->in_sync->host == node->host;
     default: /* also EVICT: who may evict another one depends on how many were evicted lately */
@@ -148,7 +148,7 @@ is_usual(const struct lbm_node *node, const Lbm__Peer *message)
     case LBM__PEER__BODY_PAIR_NOTICE:
         return 1;
     case LBM__PEER__BODY_LEASE_REQ:
-        return source != NULL && source->buddy == node->host;
+        return source != NULL && source->backup == node->host;
     default:
         return 0;
     }

@@ -211,7 +211,7 @@ next_leader(const struct lbm_node *node, enum lbm_member_state state)
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host != node->host && member->state == state &&
             !lbm_membership_is_silent(node, member->host, SILENT_US) &&
-            (next == LBM_NONE || (self != NULL && member->host == self->buddy)))
+            (next == LBM_NONE || (self != NULL && member->host == self->backup)))
             next = member->host;
     }
     return next;

@@ -187,14 +187,14 @@ teller_to(const struct lbm_node *node, const struct lbm_ghost *ghost, int *is_lo
 {
     const struct lbm_member *member =
         ghost->host != LBM_NONE ? lbm_view_member(&node->view, ghost->host) : NULL;
-    uint32_t heir = LBM_NONE;
+    uint32_t successor = LBM_NONE;
     uint64_t incarnation;
     *is_lost = member == NULL;
     if (member == NULL || lbm_view_takes_part(member))
         return ghost->host != node->host ? ghost->host : LBM_NONE;
-    int known = lbm_view_heir(&node->view, member->host, member->incarnation, &heir, &incarnation);
-    *is_lost = known && (heir == LBM_NONE || heir == node->host);
-    return known && heir != node->host ? heir : LBM_NONE;
+    int known = lbm_view_successor(&node->view, member->host, member->incarnation, &successor, &incarnation);
+    *is_lost = known && (successor == LBM_NONE || successor == node->host);
+    return known && successor != node->host ? successor : LBM_NONE;
 }
 
 /* Where neighbours are of which nobody is known to know. In: the patch is valid. */

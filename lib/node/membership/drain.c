@@ -150,52 +150,53 @@ is_empty(const struct lbm_node *node)
     return 1;
 }
 
-/* A ward that is silent may be lost, and what is kept here all that is left of it: others evict it first. */
+/* A primary that is silent may be lost, and what is kept here all that is left of it: others evict it first.
+ */
 static int
-wards_are_well(const struct lbm_node *node)
+primaries_are_well(const struct lbm_node *node)
 {
-    for (size_t i = 0; i < node->watched.n; i++) /* wards are among them */
-        if (lbm_view_member(&node->view, node->watched.at[i])->buddy == node->host &&
+    for (size_t i = 0; i < node->watched.n; i++) /* primaries are among them */
+        if (lbm_view_member(&node->view, node->watched.at[i])->backup == node->host &&
             lbm_membership_is_silent(node, node->watched.at[i], SILENT_US))
             return 0;
     return 1;
 }
 
-/* This host's buddy drains, and another one could take its place. What it holds is forgotten then: so not
+/* This host's backup drains, and another one could take its place. What it holds is forgotten then: so not
  * before it has said that it does not hold more than this disk. */
 static int
-wants_other_buddy(const struct lbm_node *node)
+wants_other_backup(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || !lbm_local_is_alive(node) || !node->caught_up || !node->stream.compared)
         return 0;
-    const struct lbm_member *buddy = lbm_view_member(&node->view, self->buddy);
-    return buddy != NULL && buddy->state == LBM_MEMBER_DRAINING &&
-           lbm_view_has_other_buddy(&node->view, self);
+    const struct lbm_member *backup = lbm_view_member(&node->view, self->backup);
+    return backup != NULL && backup->state == LBM_MEMBER_DRAINING &&
+           lbm_view_has_other_backup(&node->view, self);
 }
 
 static void
-change_buddy(struct lbm_node *node)
+change_backup(struct lbm_node *node)
 {
     if (!lbm_membership_may_propose(node))
         return;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     node->propose_us = node->now_us + APPEND_AGAIN_US;
-    Lbm__ChangeBuddy change = LBM__CHANGE_BUDDY__INIT;
+    Lbm__ChangeBackup change = LBM__CHANGE_BACKUP__INIT;
     change.host = node->host;
     change.incarnation = node->incarnation;
-    change.view = self->buddy_view;
+    change.view = self->backup_view;
     Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_CHANGE_BUDDY;
-    command.change_buddy = &change;
+    command.what_case = LBM__COMMAND__WHAT_CHANGE_BACKUP;
+    command.change_backup = &change;
     node->raise->log_append(node, &command);
 }
 
 void
 lbm_membership_drain_timer(struct lbm_node *node)
 {
-    if (wants_other_buddy(node))
-        change_buddy(node);
+    if (wants_other_backup(node))
+        change_backup(node);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self == NULL || self->state != LBM_MEMBER_DRAINING || !lbm_local_is_alive(node) || !node->caught_up ||
         node->now_us < node->drain_us)
@@ -221,7 +222,7 @@ lbm_membership_drain_timer(struct lbm_node *node)
         node->propose_us = node->now_us + APPEND_AGAIN_US;
         (void)node->raise->log_hand_over(node, "this host drains", 0);
     }
-    if (is_needed || !is_empty(node) || !wards_are_well(node) ||
+    if (is_needed || !is_empty(node) || !primaries_are_well(node) ||
         (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
         !lbm_membership_may_propose(node))
         return;
@@ -243,7 +244,7 @@ lbm_membership_drain_deadline(const struct lbm_node *node)
     int drains =
         self != NULL && self->state == LBM_MEMBER_DRAINING && lbm_local_is_alive(node) && node->caught_up;
     int64_t when = drains ? node->drain_us : INT64_MAX;
-    return wants_other_buddy(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
+    return wants_other_backup(node) && node->appends.n < PROPOSALS_MAX && node->propose_us < when
                ? node->propose_us
                : when;
 }

@@ -184,7 +184,7 @@ lbm_membership_detector_view_changed(struct lbm_node *node, int all)
             if (lbm_vec_push(&node->evictions, node->now_us) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);
             lbm_core_note(node, LBM_NOTE_INFO, "host %" PRIu32 " is evicted; host %" PRIu32 " takes over",
-                          node->view.departed.at[i].host, node->view.departed.at[i].heir);
+                          node->view.departed.at[i].host, node->view.departed.at[i].successor);
         }
     node->evictions_seen = node->view.index;
 }

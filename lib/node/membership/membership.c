@@ -113,7 +113,7 @@ append_activate(struct lbm_node *node)
 }
 
 /* A database that was lost or emptied: the host is a member, but knows nothing of it. It takes its old name;
- * its buddy then tells whether anything is missing. */
+ * its backup then tells whether anything is missing. */
 static void
 recognize(struct lbm_node *node, const struct lbm_member *self)
 {
@@ -140,7 +140,7 @@ advance(struct lbm_node *node)
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
         return; /* adopt.c knows what follows */
     int is_member = self != NULL && self->incarnation == node->incarnation;
-    int may_act = self == NULL || self->buddy == LBM_NONE || self->insync;
+    int may_act = self == NULL || self->backup == LBM_NONE || self->insync;
     if (!is_member || !is_announced(node, self))
         append_join(node);
     else if (self->state == LBM_MEMBER_JOINING && may_act && lbm_membership_may_activate(node, self))
@@ -230,12 +230,12 @@ fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pu
 
 enum { SUSPECTS_TOLD = 64 };
 
-/* Who else may have heard of a suspect, or not: its neighbours and its buddy. */
+/* Who else may have heard of a suspect, or not: its neighbours and its backup. */
 static enum lbm_err
 add_neighbours_of(const struct lbm_node *node, uint32_t suspect, host_list *to)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, suspect);
-    enum lbm_err err = member != NULL ? lbm_vec_push(to, member->buddy) : LBM_OK;
+    enum lbm_err err = member != NULL ? lbm_vec_push(to, member->backup) : LBM_OK;
     for (size_t k = 0; member != NULL && err == LBM_OK && k < member->n_links; k++)
         err = lbm_vec_push(to, member->links[k].q);
     return err;

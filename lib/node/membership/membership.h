@@ -45,7 +45,7 @@ int lbm_membership_is_silent(const struct lbm_node *node, uint32_t host, int64_t
 int lbm_membership_is_unheard(const struct lbm_node *node, const struct lbm_member *member);
 /* So many members that most are far away, and somebody always comes or goes. */
 int lbm_membership_is_large(const struct lbm_node *node);
-/* This host can hand nothing over nor take it, since its buddy is silent. */
+/* This host can hand nothing over nor take it, since its backup is silent. */
 int lbm_membership_is_stuck(const struct lbm_node *node);
 /* The same of any host, or nothing is heard of it: exchange goes on without it. */
 int lbm_membership_is_absent(const struct lbm_node *node, uint32_t host);

@@ -61,7 +61,7 @@ lbm_membership_is_large(const struct lbm_node *node)
 int
 lbm_membership_is_stuck(const struct lbm_node *node)
 {
-    return node->stream.buddy != LBM_NONE && lbm_membership_is_silent(node, node->stream.buddy, SILENT_US);
+    return node->stream.backup != LBM_NONE && lbm_membership_is_silent(node, node->stream.backup, SILENT_US);
 }
 
 int
@@ -79,8 +79,8 @@ lbm_membership_is_left_out(const struct lbm_node *node, uint32_t host)
     if (host == node->host)
         return 0;
     return lbm_membership_is_silent(node, host, EXCLUDE_US) ||
-           (lbm_membership_peer_known(node, host)->stuck && member != NULL && member->buddy != LBM_NONE &&
-            lbm_membership_is_silent(node, member->buddy, EXCLUDE_US));
+           (lbm_membership_peer_known(node, host)->stuck && member != NULL && member->backup != LBM_NONE &&
+            lbm_membership_is_silent(node, member->backup, EXCLUDE_US));
 }
 
 static int
@@ -102,8 +102,8 @@ lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (member->host == node->host || !lbm_view_takes_part(member))
         return 0;
-    return node->view.members.n <= LBM_VIEW_SMALL || member->buddy == node->host ||
-           (self != NULL && self->buddy == member->host) || are_linked(node, member);
+    return node->view.members.n <= LBM_VIEW_SMALL || member->backup == node->host ||
+           (self != NULL && self->backup == member->host) || are_linked(node, member);
 }
 
 /* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than UNHEARD_US. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The end of handoffs. FIN says that its sender will never make an offer of that vertex up to that epoch
- * again; the sender's buddy knows it too. Without FIN the receiver asks, by repeating its answer. A record in
- * MOV or REF whose source has finished answers no offer any more: after a while, in which MOV still tells
+ * again; the sender's backup knows it too. Without FIN the receiver asks, by repeating its answer. A record
+ * in MOV or REF whose source has finished answers no offer any more: after a while, in which MOV still tells
  * others where the vertex went, it is removed, sooner if there are many. A host without a record has
  * finished. */
 #include <stdlib.h>
@@ -34,7 +34,8 @@ lbm_migration_completion_source(const struct lbm_node *node, const struct lbm_ve
     *known = 1;
     if (vertex->source == LBM_NONE)
         return LBM_NONE;
-    *known = lbm_view_heir(&node->view, vertex->source, vertex->source_incarnation, &source, &incarnation);
+    *known =
+        lbm_view_successor(&node->view, vertex->source, vertex->source_incarnation, &source, &incarnation);
     if (!*known || source != node->host)
         return *known ? source : LBM_NONE;
     *known = lbm_local_takeovers_done(node); /* this host's own record has been merged with the offer */

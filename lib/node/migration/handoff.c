@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Handoff of vertices (PROTOCOL section 4): OWN -> OUT, OFFER, OWN at the target, ACK, MOV, FIN. Nothing is
- * said of a record before the buddy has it exactly so: whatever host is lost at whatever moment, the vertex
+ * said of a record before the backup has it exactly so: whatever host is lost at whatever moment, the vertex
  * is owned once. */
 #include <stdlib.h>
 #include <string.h>
@@ -227,10 +227,10 @@ offer(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
     uint32_t to = vertex->peer;
     uint64_t incarnation;
     if (gone != NULL) {
-        if (!lbm_view_heir(&node->view, vertex->peer, vertex->peer_incarnation, &to, &incarnation))
+        if (!lbm_view_successor(&node->view, vertex->peer, vertex->peer_incarnation, &to, &incarnation))
             return; /* nobody has taken over yet; the target itself may come back */
-        if (gone->evicted && gone->heir != to && LBM_BUG(HEIR_OF_HEIR_FORGOTTEN))
-            to = gone->heir;
+        if (gone->evicted && gone->successor != to && LBM_BUG(SUCCESSOR_OF_SUCCESSOR_FORGOTTEN))
+            to = gone->successor;
         if (to == LBM_NONE) {
             take_back(node, job, vertex, LBM_TRANSITION_TAKE_BACK);
             return;
@@ -460,7 +460,7 @@ may_leave(const struct lbm_node *node)
     return self != NULL && self->state == LBM_MEMBER_DRAINING && n == 0;
 }
 
-/* An offer meant for an evicted host is the heir's only after the heir has what that host had. */
+/* An offer meant for an evicted host is the successor's only after the successor has what that host had. */
 static int
 is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -472,7 +472,7 @@ is_ready_for(const struct lbm_node *node, const Lbm__Peer *message)
 
 /* While a refusal is unfinished its source may still repeat that offer: another one has to wait, or the
  * refusal would be forgotten with it. What this host owns nobody else can offer, unless its disk went back in
- * time: then the buddy will say so. */
+ * time: then the backup will say so. */
 static int
 must_wait(const struct lbm_vertex *own)
 {

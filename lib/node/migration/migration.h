@@ -16,13 +16,13 @@ void lbm_migration_on_fin(struct lbm_node *node, const Lbm__Peer *message);
 /* Start handing over an OWN vertex. Nonzero if it started. */
 int lbm_migration_begin(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to,
                         const struct why *why);
-/* The same for a vertex that an application has just released: its payload may be newer than the buddy's. */
+/* The same for a vertex that an application has just released: its payload may be newer than the backup's. */
 int lbm_migration_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint32_t to);
 void lbm_migration_timer(struct lbm_node *node, struct job *job);
 /* Nonzero if a vertex is on its way to a host that may answer. */
 int lbm_migration_waits(const struct lbm_node *node, const struct job *job);
 void lbm_migration_view_changed(struct lbm_node *node, struct job *job);
-/* The buddy has got this record as it is: what was waiting for that is due. */
+/* The backup has got this record as it is: what was waiting for that is due. */
 void lbm_migration_acked(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 void lbm_migration_flush(struct lbm_node *node); /* send what is due */
 void lbm_migration_on_offer(struct lbm_node *node, const Lbm__Peer *message);

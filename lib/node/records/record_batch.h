@@ -23,7 +23,7 @@ enum { COLUMNS_BARE, COLUMNS_WHOLE, COLUMNS_ADJACENCY };
  * hints and payload, with ADJACENCY all but the payload. */
 void lbm_records_batch_add(struct lbm_node *node, struct columns *columns, const struct job *job,
                            const struct lbm_vertex *vertex, uint64_t epoch, int with_content);
-/* Append a record as it stands, for the buddy; bare: without the content that the buddy has already. */
+/* Append a record as it stands, for the backup; bare: without the content that the backup has already. */
 void lbm_records_batch_add_replica(struct lbm_node *node, struct columns *columns, const struct job *job,
                                    const struct lbm_vertex *vertex, int bare);
 const Lbm__Records *lbm_records_batch_message(struct columns *columns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A buddy reads what it keeps of others only when it inherits, or when a change comes without the content;
+/* A backup reads what it keeps of others only when it inherits, or when a change comes without the content;
  * most numbers in it are small, or none at all. So they are packed: seven bits a byte, the last one below
  * 128, and one more than a host or 0 for none. In memory alone, never on a disk or a wire. */
 #include "node/records/record_packed.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every change of a vertex record: a higher rank, the next place in the stream to the buddy, stored in the
+/* Every change of a vertex record: a higher rank, the next place in the stream to the backup, stored in the
  * transaction of this step (PROTOCOL sections 2 and 4). */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ lbm_records_is_acked(const struct lbm_node *node, const struct lbm_vertex *verte
 }
 
 /* What a vertex costs is no reason to keep it: the record that says OUT tells it too, and nothing is offered
- * before the buddy has that. */
+ * before the backup has that. */
 int
 lbm_records_is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
@@ -102,7 +102,7 @@ store(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, uint64_
 static void
 changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
-    LBM_ASSERT(!lbm_records_is_undecided(node, vertex)); /* or its buddy would get a part of a change */
+    LBM_ASSERT(!lbm_records_is_undecided(node, vertex)); /* or its backup would get a part of a change */
     vertex->shares = 0;
     store(node, job, vertex, ++node->stream.seq);
 }
@@ -193,7 +193,7 @@ lbm_records_stage(struct lbm_node *node, struct job *job, struct lbm_vertex *ver
     vertex->move_to = LBM_NONE;
     vertex->offered_us = 0;
     if (is_tombstone(vertex))
-        vertex->covered = 0; /* the buddy drops the content too */
+        vertex->covered = 0; /* the backup drops the content too */
     changed(node, job, vertex);
 }
 

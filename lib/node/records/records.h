@@ -33,12 +33,12 @@ void lbm_records_news(struct lbm_node *node, struct job *job, struct lbm_vertex 
 void lbm_records_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 /* A change of several records that nobody may have in part: each has been changed as it shall be stored. */
 void lbm_records_change_together(struct lbm_node *node, struct job *job, const uint32_t *slots, size_t n);
-/* It is one of those, and its buddy may have none of them yet: nothing else may change it. */
+/* It is one of those, and its backup may have none of them yet: nothing else may change it. */
 int lbm_records_is_undecided(const struct lbm_node *node, const struct lbm_vertex *vertex);
 void lbm_records_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 /* A whole job is void here. */
 void lbm_records_drop_job(struct lbm_node *node, uint64_t job);
-/* The buddy has this record exactly as it is (PROTOCOL section 4), or there is no buddy. */
+/* The backup has this record exactly as it is (PROTOCOL section 4), or there is no backup. */
 int lbm_records_is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex);
 /* The same, or it had until its work changed: it may begin to move. */
 int lbm_records_is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *vertex);

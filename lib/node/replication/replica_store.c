@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The buddy's side of replication: what this host keeps of others, how far their streams have come, and the
+/* The backup's side of replication: what this host keeps of others, how far their streams have come, and the
  * leases it grants (PROTOCOL sections 3 to 5). An acknowledgement leaves only after what it acknowledges is
  * durable. */
 #include <inttypes.h>
@@ -169,16 +169,17 @@ lbm_replication_replica_drop(struct lbm_node *node, struct replica *replica)
     replica_free(replica);
 }
 
-/* A replica is of use while its owner takes part and has this host as buddy, or while it is to be merged. */
+/* A replica is of use while its owner takes part and has this host as backup, or while it is to be merged. */
 static int
 is_wanted(const struct lbm_node *node, const struct replica *replica)
 {
     const struct lbm_departed *gone = lbm_view_departed(&node->view, replica->owner, replica->incarnation);
     if (gone != NULL)
-        return gone->evicted && gone->heir == node->host && gone->heir_incarnation == node->incarnation;
+        return gone->evicted && gone->successor == node->host &&
+               gone->successor_incarnation == node->incarnation;
     const struct lbm_member *owner = lbm_view_member(&node->view, replica->owner);
     return owner == NULL || owner->incarnation < replica->incarnation ||
-           (owner->incarnation == replica->incarnation && owner->buddy == node->host);
+           (owner->incarnation == replica->incarnation && owner->backup == node->host);
 }
 
 void
@@ -210,16 +211,16 @@ was_deleted(const struct lbm_node *node, uint64_t job)
 
 /* ---- the stream arrives -------------------------------------------------------------------------------- */
 
-/* The member that a message claims as its owner, if this host is its buddy in that generation. */
+/* The member that a message claims as its owner, if this host is its backup in that generation. */
 static const struct lbm_member *
-ward_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
+primary_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
 {
     const struct lbm_member *owner = lbm_view_member(&node->view, message->src);
     if (owner == NULL || owner->incarnation != message->src_incarnation || !lbm_local_is_alive(node))
         return NULL;
     if (!lbm_view_takes_part(owner))
         return message->body_case == LBM__PEER__BODY_REPL && LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
-    return owner->buddy == node->host && owner->buddy_view == generation ? owner : NULL;
+    return owner->backup == node->host && owner->backup_view == generation ? owner : NULL;
 }
 
 /* A tombstone that the owner has collected may still be here when an inheritance brings it an older one of
@@ -358,7 +359,7 @@ lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Repl *repl = message->repl;
     unsigned m = node->view.m;
-    if (ward_of(node, message, repl->generation) == NULL ||
+    if (primary_of(node, message, repl->generation) == NULL ||
         (repl->records != NULL &&
          (repl->records->n_position != repl->records->n_vertex * m ||
           !lbm_records_payload_fits(repl->records->n_payload_len, repl->records->payload_len,
@@ -412,7 +413,7 @@ void
 lbm_replication_on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LeaseReq *request = message->lease_req;
-    if (ward_of(node, message, request->generation) == NULL)
+    if (primary_of(node, message, request->generation) == NULL)
         return;
     const struct replica *before = lbm_replication_replica_of(node, message->src, message->src_incarnation);
     int begins = before == NULL || before->generation != request->generation;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The owner's side of replication (PROTOCOL sections 3 to 5): changes of records go to the buddy in order,
- * and the buddy grants the lease under which applications work. A change is sent only once it is durable
- * here, as every send is; so the buddy never knows more than this disk, unless the disk went back in time. */
+/* The owner's side of replication (PROTOCOL sections 3 to 5): changes of records go to the backup in order,
+ * and the backup grants the lease under which applications work. A change is sent only once it is durable
+ * here, as every send is; so the backup never knows more than this disk, unless the disk went back in time.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,8 @@ by_seq(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* All records above `acked` as changes, in order: a new buddy knows nothing, a restarted host does not know
- * what its buddy has. */
+/* All records above `acked` as changes, in order: a new backup knows nothing, a restarted host does not know
+ * what its backup has. */
 static void
 gather(struct lbm_node *node)
 {
@@ -178,7 +179,7 @@ send_batch(struct lbm_node *node)
             batch_add(node, &batch, &s->changes.at[s->next]);
     }
     if (s->next == s->changes.n)
-        batch.message.seq = s->seq; /* later ones are of records that are gone: a new buddy hears of none */
+        batch.message.seq = s->seq; /* later ones are of records that are gone: a new backup hears of none */
     if (s->next != from && node->failed == LBM_OK) {
         if (batch.columns.vertex.n != 0) {
             lbm_records_batch_message(&batch.columns);
@@ -189,7 +190,7 @@ send_batch(struct lbm_node *node)
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_REPL;
         message.repl = &batch.message;
-        lbm_core_send(node, s->buddy, &message);
+        lbm_core_send(node, s->backup, &message);
         lbm_application_changes_sent(node, s->sent, batch.message.seq, s->seq);
         if (s->merged > s->sent && s->merged <= batch.message.seq)
             s->merged = s->seq; /* what has overtaken inherited records is still to come */
@@ -204,7 +205,7 @@ static void
 pump(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
-    if (!s->known || s->buddy == LBM_NONE)
+    if (!s->known || s->backup == LBM_NONE)
         return;
     while (s->next - s->head < REPL_BATCHES * LBM_BATCH_VERTICES_MAX &&
            s->in_flight < (uint64_t)REPL_BATCHES * LBM_BATCH_BYTES_MAX && send_batch(node))
@@ -271,12 +272,12 @@ advance(struct lbm_node *node, uint64_t seq)
     lbm_application_edges_acked(node);
 }
 
-/* The buddy holds everything up to seq of this generation. */
+/* The backup holds everything up to seq of this generation. */
 static void
 heard_position(struct lbm_node *node, uint64_t seq)
 {
     struct stream *s = &node->stream;
-    if (!lbm_local_within_reach(node, s->buddy, "position", seq, s->seq, LBM_POSITION_STEP))
+    if (!lbm_local_within_reach(node, s->backup, "position", seq, s->seq, LBM_POSITION_STEP))
         return;
     if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
         s->rolled_back = 1;
@@ -286,7 +287,7 @@ heard_position(struct lbm_node *node, uint64_t seq)
         return;
     if (seq < s->acked) { /* its disk has gone back: give it again what it had */
         lbm_core_note(node, LBM_NOTE_WARNING,
-                      "host %" PRIu32 " has lost a part of this host's replica: sending it again", s->buddy);
+                      "host %" PRIu32 " has lost a part of this host's replica: sending it again", s->backup);
         s->acked = seq;
         gather(node);
     } else {
@@ -299,7 +300,7 @@ lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
 {
     struct stream *s = &node->stream;
     const Lbm__ReplAck *ack = message->repl_ack;
-    if (message->src != s->buddy || ack->generation != s->generation)
+    if (message->src != s->backup || ack->generation != s->generation)
         return;
     int is_stuck = ack->seq == s->acked && s->head < s->next;
     if (ack->seq >= s->acked)
@@ -355,7 +356,7 @@ ask(struct lbm_node *node)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LEASE_REQ;
     message.lease_req = &request;
-    lbm_core_send_now(node, s->buddy, &message);
+    lbm_core_send_now(node, s->backup, &message);
     int is_well = s->known && node->lease.until_us > node->now_us;
     if (!is_well)
         lbm_log_fetch(node); /* the cluster may have gone on without this host, and nobody tell it */
@@ -380,7 +381,7 @@ lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Lease *lease = message->lease;
     struct stream *s = &node->stream;
-    if (message->src != s->buddy || lease->generation != s->generation ||
+    if (message->src != s->backup || lease->generation != s->generation ||
         (int64_t)lease->sent_us > node->now_us)
         return;
     if (lease->rolled_back && !LBM_BUG(IGNORE_ROLLED_BACK)) {
@@ -415,7 +416,7 @@ void
 lbm_replication_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
     struct stream *s = &node->stream;
-    s->buddy = LBM_NONE;
+    s->backup = LBM_NONE;
     s->seq = s->start_seq = recovered->seq;
     s->retry_us = INT64_MAX;
     node->lease.term = recovered->lease_term + 1;
@@ -446,7 +447,7 @@ withdraw(struct lbm_node *node)
     lbm_application_fence(node, page_us < step_us ? page_us : step_us);
 }
 
-/* A life that begins does not know how far its buddy got with what the life before changed together. */
+/* A life that begins does not know how far its backup got with what the life before changed together. */
 static void
 mark_shared(struct lbm_node *node)
 {
@@ -463,7 +464,7 @@ mark_shared(struct lbm_node *node)
     }
 }
 
-/* A new buddy has nothing of ours, and its word alone counts from now on. */
+/* A new backup has nothing of ours, and its word alone counts from now on. */
 void
 lbm_replication_view_changed(struct lbm_node *node)
 {
@@ -471,11 +472,11 @@ lbm_replication_view_changed(struct lbm_node *node)
     const struct lbm_member *self = self_of(node);
     if (self == NULL || self->incarnation != node->incarnation || !lbm_view_takes_part(self))
         return;
-    if (self->buddy == s->buddy && self->buddy_view == s->generation)
+    if (self->backup == s->backup && self->backup_view == s->generation)
         return;
     int is_first = s->generation == 0; /* nothing was granted yet in this life */
-    s->buddy = self->buddy;
-    s->generation = self->buddy_view;
+    s->backup = self->backup;
+    s->generation = self->backup_view;
     s->known = 0;
     if (s->acked != 0 && !LBM_BUG(KEEP_ACKS))
         s->acked = 0;
@@ -491,25 +492,25 @@ lbm_replication_view_changed(struct lbm_node *node)
 void
 lbm_replication_connected(struct lbm_node *node, uint32_t host)
 {
-    if (host != node->stream.buddy)
+    if (host != node->stream.backup)
         return;
     node->stream.known = 0;
     node->lease.ask_us = node->now_us;
 }
 
-/* The buddy has it all: let the log know (PROTOCOL section 1, INSYNC). */
+/* The backup has it all: let the log know (PROTOCOL section 1, INSYNC). */
 static void
 propose_insync(struct lbm_node *node)
 {
     struct stream *s = &node->stream;
     const struct lbm_member *self = self_of(node);
     int is_full = s->uncovered == 0 && (s->acked >= s->merged || LBM_BUG(INSYNC_BEFORE_MERGED));
-    if (self == NULL || self->insync || !s->known || self->buddy_view != s->generation ||
+    if (self == NULL || self->insync || !s->known || self->backup_view != s->generation ||
         node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
         (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) ||
         (!lbm_local_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
         return;
-    /* An application that runs under a page of the life before may have it from another buddy, who is the
+    /* An application that runs under a page of the life before may have it from another backup, who is the
      * only one that could wait for its end. */
     int old_page = node->lease.fence_us > node->now_us || node->lease.old_us > node->now_us;
     if (old_page)
@@ -518,7 +519,7 @@ propose_insync(struct lbm_node *node)
     Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
     in_sync.host = node->host;
     in_sync.incarnation = node->incarnation;
-    in_sync.buddy = s->buddy;
+    in_sync.backup = s->backup;
     in_sync.view = s->generation;
     in_sync.known = node->view.index;
     Lbm__Command command = LBM__COMMAND__INIT;
@@ -547,12 +548,12 @@ lbm_replication_timer(struct lbm_node *node)
     lbm_replication_lease_tell(node);
     if (!lbm_local_is_alive(node))
         return;
-    if (s->buddy == LBM_NONE) {
+    if (s->backup == LBM_NONE) {
         if (lbm_local_is_alone(node))
             advance(node, s->seq);
         return;
     }
-    if (node->now_us >= s->retry_us && lbm_membership_is_behind(node, s->buddy)) {
+    if (node->now_us >= s->retry_us && lbm_membership_is_behind(node, s->backup)) {
         s->retry_us = node->now_us + REPL_RETRY_US; /* the changes themselves have not left yet */
     } else if (node->now_us >= s->retry_us) {
         s->retry_us = INT64_MAX;
@@ -575,7 +576,7 @@ lbm_replication_deadline(const struct lbm_node *node)
     int64_t when = INT64_MAX;
     if (l->fence_us != 0)
         when = l->fence_us;
-    if (s->buddy == LBM_NONE || !lbm_local_is_alive(node))
+    if (s->backup == LBM_NONE || !lbm_local_is_alive(node))
         return when;
     when = s->retry_us < when ? s->retry_us : when;
     when = l->ask_us < when ? l->ask_us : when;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* After an eviction (PROTOCOL sections 1 and 4): the heir takes the replica over, once no application of the
- * evicted host can be working any more and the log says so; the evicted host, if it lives, gives up what it
- * had or, if nobody took it, goes on. */
+/* After an eviction (PROTOCOL sections 1 and 4): the successor takes the replica over, once no application of
+ * the evicted host can be working any more and the log says so; the evicted host, if it lives, gives up what
+ * it had or, if nobody took it, goes on. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@
 
 /* ---- what is known ------------------------------------------------------------------------------------- */
 
-/* ---- the heir ------------------------------------------------------------------------------------------ */
+/* ---- the successor
+ * ------------------------------------------------------------------------------------------ */
 
 static int
 ranks_above(const struct lbm_row *row, const struct lbm_vertex *vertex)
@@ -38,12 +39,12 @@ is_out_to(const struct lbm_row *row, uint32_t host, uint64_t incarnation)
 enum merge { MERGE_KEEP, MERGE_OWN_REFUSED, MERGE_OWN, MERGE_BACK, MERGE_COPY };
 
 /* PROTOCOL section 4, "merge of replica r into own c". A refusal of epoch e + 1 answers the offer of OUT at
- * e, whoever refused: the host it was meant for, or an heir who has its records. */
+ * e, whoever refused: the host it was meant for, or an successor who has its records. */
 static enum merge
 merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lbm_vertex *c)
 {
     if (r->stage == LBM_STAGE_OUT && c != NULL && c->stage == LBM_STAGE_REF && c->epoch == r->epoch + 1 &&
-        !LBM_BUG(HEIR_REFUSED_FORGOTTEN))
+        !LBM_BUG(SUCCESSOR_REFUSED_FORGOTTEN))
         return MERGE_OWN_REFUSED;
     if (!ranks_above(r, c))
         return MERGE_KEEP;
@@ -148,8 +149,8 @@ propose_adopt(struct lbm_node *node, const struct lbm_departed *gone)
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     Lbm__Adopt adopt = LBM__ADOPT__INIT;
-    adopt.heir = node->host;
-    adopt.heir_incarnation = node->incarnation;
+    adopt.successor = node->host;
+    adopt.successor_incarnation = node->incarnation;
     adopt.host = gone->host;
     adopt.incarnation = gone->incarnation;
     Lbm__Command command = LBM__COMMAND__INIT;
@@ -174,10 +175,10 @@ adopt_all(struct lbm_node *node)
     for (size_t i = 0; i < node->view.departed.n && node->failed == LBM_OK; i++) {
         const struct lbm_departed *gone = &node->view.departed.at[i];
         if (!lbm_local_inherits(node, gone) ||
-            (node->now_us < lease_over_us(node, gone) && !LBM_BUG(HEIR_DOES_NOT_WAIT)))
+            (node->now_us < lease_over_us(node, gone) && !LBM_BUG(SUCCESSOR_DOES_NOT_WAIT)))
             continue;
         if (!node->stream.known && !lbm_local_is_alone(node))
-            continue; /* the buddy has yet to say that this disk is not from the past */
+            continue; /* the backup has yet to say that this disk is not from the past */
         if (gone->adopted || LBM_BUG(ADOPT_WITHOUT_LOG))
             merge(node, gone);
         else
@@ -213,7 +214,7 @@ reset(struct lbm_node *node, uint64_t incarnation)
     lbm_application_lease_lapsed(node);
     uint64_t cleared = node->persist_id;
     lbm_vec_free(&node->stream.changes);
-    node->stream = (struct stream){.buddy = LBM_NONE, .retry_us = INT64_MAX};
+    node->stream = (struct stream){.backup = LBM_NONE, .retry_us = INT64_MAX};
     node->lease.until_us = 0;
     node->incarnation = incarnation;
     node->resetting = 1;
@@ -260,8 +261,8 @@ propose_reclaim(struct lbm_node *node)
     lbm_log_append(node, &command);
 }
 
-/* The buddy holds more than this disk: what is here is a past that others have left behind. The buddy's copy
- * is the truth; it takes over. */
+/* The backup holds more than this disk: what is here is a past that others have left behind. The backup's
+ * copy is the truth; it takes over. */
 static void
 give_up(struct lbm_node *node)
 {
@@ -274,7 +275,7 @@ give_up(struct lbm_node *node)
                   "the database is older than what host %" PRIu32
                   " holds of it: this host gives up what it has and "
                   "joins again, empty",
-                  node->stream.buddy);
+                  node->stream.backup);
     Lbm__Evict evict = LBM__EVICT__INIT;
     evict.host = node->host;
     evict.incarnation = node->incarnation;
@@ -293,7 +294,7 @@ holds_something(const struct lbm_node *node)
     return 0;
 }
 
-/* Time to come back with what is here, since the heir does not take over. Not if it holds more than this
+/* Time to come back with what is here, since the successor does not take over. Not if it holds more than this
  * disk, and a life that has not compared the two gives it longer. INT64_MAX: never. */
 static int64_t
 reclaim_us(const struct lbm_node *node)

@@ -2,7 +2,7 @@
 /* What the files of the view share. Internal to them.
  *
  *   view.c           look up, apply, jobs
- *   view_members.c   commands about members: states, buddies, heirs
+ *   view_members.c   commands about members: states, backups, successors
  *   view_hosts.c     the host graph that follows
  *   view_shared.c    one view for many nodes
  *   view_snapshot.c  the view as bytes */
@@ -17,7 +17,7 @@
 typedef enum lbm_err lbm_view_apply_fn(struct lbm_view *view, const Lbm__Command *command, char *refusal);
 
 lbm_view_apply_fn lbm_view_apply_join, lbm_view_apply_activate, lbm_view_apply_set, lbm_view_apply_drain,
-    lbm_view_apply_change_buddy, lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync,
+    lbm_view_apply_change_backup, lbm_view_apply_leave, lbm_view_apply_evict, lbm_view_apply_in_sync,
     lbm_view_apply_adopt, lbm_view_apply_reclaim;
 
 /* The member of that id, or NULL. */
@@ -45,7 +45,8 @@ void lbm_view_derive(struct lbm_view *view);
 /* The entry at hand changes that member. */
 enum lbm_err lbm_view_touch(struct lbm_view *view, uint32_t host) LBM_MUST_CHECK;
 
-/* Where members and numbers are found, and how many wards each member has, for a view read from a snapshot.
+/* Where members and numbers are found, and how many primaries each member has, for a view read from a
+ * snapshot.
  */
 enum lbm_err lbm_view_index(struct lbm_view *view) LBM_MUST_CHECK;
 

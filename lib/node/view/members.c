@@ -11,7 +11,7 @@
 #include "node/mutants.h"
 #include "node/view/internal.h"
 
-/* ---- buddies ------------------------------------------------------------------------------------------ */
+/* ---- backups ------------------------------------------------------------------------------------------ */
 
 static int
 are_linked(const struct lbm_member *a, const struct lbm_member *b)
@@ -25,7 +25,7 @@ are_linked(const struct lbm_member *a, const struct lbm_member *b)
     return 0;
 }
 
-/* How unfit a member is as buddy, the most important first; the last makes every choice unique. */
+/* How unfit a member is as backup, the most important first; the last makes every choice unique. */
 enum { BY_DRAINING, BY_DOMAIN, BY_WARDS, BY_LINK, BY_DISTANCE, CRITERIA };
 struct unfitness {
     uint32_t by[CRITERIA];
@@ -34,13 +34,13 @@ struct unfitness {
 /* What takes no look at links; BY_LINK and what follows are left 0. */
 static struct unfitness
 cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner,
-                const struct lbm_host_place *buddy)
+                const struct lbm_host_place *backup)
 {
     int together = owner->failure_domain[0] != '\0' &&
-                   strcmp(owner->failure_domain, view->members.at[buddy->member].failure_domain) == 0;
-    return (struct unfitness){{[BY_DRAINING] = buddy->state == LBM_MEMBER_DRAINING,
+                   strcmp(owner->failure_domain, view->members.at[backup->member].failure_domain) == 0;
+    return (struct unfitness){{[BY_DRAINING] = backup->state == LBM_MEMBER_DRAINING,
                                [BY_DOMAIN] = (uint32_t)together,
-                               [BY_WARDS] = buddy->n_wards}};
+                               [BY_WARDS] = backup->n_primaries}};
 }
 
 static int
@@ -53,30 +53,30 @@ compare_fitness(const struct unfitness *a, const struct unfitness *b, int from, 
 }
 
 static enum lbm_err
-count_ward(struct lbm_view *view, uint32_t buddy, uint32_t more)
+count_primary(struct lbm_view *view, uint32_t backup, uint32_t more)
 {
-    if (lbm_view_member(view, buddy) == NULL)
+    if (lbm_view_member(view, backup) == NULL)
         return LBM_OK;
-    view->place.at[buddy].n_wards += more;
-    return lbm_view_touch(view, buddy);
+    view->place.at[backup].n_primaries += more;
+    return lbm_view_touch(view, backup);
 }
 
 static enum lbm_err
-set_buddy(struct lbm_view *view, struct lbm_member *owner, uint32_t buddy)
+set_backup(struct lbm_view *view, struct lbm_member *owner, uint32_t backup)
 {
-    if (count_ward(view, owner->buddy, UINT32_MAX) != LBM_OK || count_ward(view, buddy, 1) != LBM_OK)
+    if (count_primary(view, owner->backup, UINT32_MAX) != LBM_OK || count_primary(view, backup, 1) != LBM_OK)
         return LBM_E_NOMEM;
-    owner->buddy = view->place.at[owner->host].buddy = buddy;
+    owner->backup = view->place.at[owner->host].backup = backup;
     return lbm_view_touch(view, owner->host);
 }
 
-/* Give a member the fittest buddy there is. Its stream begins anew: nothing is known to be there. */
+/* Give a member the fittest backup there is. Its stream begins anew: nothing is known to be there. */
 static enum lbm_err
-give_buddy(struct lbm_view *view, struct lbm_member *owner)
+give_backup(struct lbm_view *view, struct lbm_member *owner)
 {
     uint32_t best = LBM_NONE;
     struct unfitness least = {{0}};
-    if (set_buddy(view, owner, LBM_NONE) != LBM_OK)
+    if (set_backup(view, owner, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
@@ -93,19 +93,19 @@ give_buddy(struct lbm_view *view, struct lbm_member *owner)
             least = fit;
         }
     }
-    owner->buddy_view = view->index + 1;
+    owner->backup_view = view->index + 1;
     owner->insync = 0;
-    return set_buddy(view, owner, best);
+    return set_backup(view, owner, best);
 }
 
-/* New buddies for all who have lost theirs, or had none. */
+/* New backups for all who have lost theirs, or had none. */
 static enum lbm_err
-give_buddies(struct lbm_view *view, uint32_t lost)
+give_backups(struct lbm_view *view, uint32_t lost)
 {
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
-        if (place->member != LBM_NONE && place->buddy == lost && lbm_state_takes_part(place->state) &&
-            give_buddy(view, &view->members.at[place->member]) != LBM_OK)
+        if (place->member != LBM_NONE && place->backup == lost && lbm_state_takes_part(place->state) &&
+            give_backup(view, &view->members.at[place->member]) != LBM_OK)
             return LBM_E_NOMEM;
     }
     return LBM_OK;
@@ -259,8 +259,8 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
         member->drained = view->index + 1;
     if (set_state(view, member, join->drains ? LBM_MEMBER_DRAINING : LBM_MEMBER_JOINING) != LBM_OK)
         return LBM_E_NOMEM;
-    enum lbm_err err = give_buddy(view, member);
-    return err == LBM_OK ? give_buddies(view, LBM_NONE) : err; /* who was alone has somebody now */
+    enum lbm_err err = give_backup(view, member);
+    return err == LBM_OK ? give_backups(view, LBM_NONE) : err; /* who was alone has somebody now */
 }
 
 /* ---- a member's changes -------------------------------------------------------------------------------- */
@@ -350,7 +350,7 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
     if (refusal[0] != '\0')
         return LBM_OK;
     member->drained = view->index + 1;
-    enum lbm_err err = set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a buddy until it leaves */
+    enum lbm_err err = set_state(view, member, LBM_MEMBER_DRAINING); /* it stays a backup until it leaves */
     lbm_view_derive(view);
     return err;
 }
@@ -373,22 +373,22 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
                                 .incarnation = member->incarnation,
                                 .view = view->index + 1,
                                 .evicted = evicted,
-                                .heir = LBM_NONE,
+                                .successor = LBM_NONE,
                                 .was = member->state};
-    const struct lbm_member *heir = evicted ? lbm_view_member(view, member->buddy) : NULL;
-    if (heir != NULL) {
-        gone.heir = heir->host;
-        gone.heir_incarnation = heir->incarnation;
+    const struct lbm_member *successor = evicted ? lbm_view_member(view, member->backup) : NULL;
+    if (successor != NULL) {
+        gone.successor = successor->host;
+        gone.successor_incarnation = successor->incarnation;
     }
     if (lbm_vec_push(&view->departed, gone) != LBM_OK)
         return LBM_E_NOMEM;
     qsort(view->departed.at, view->departed.n, sizeof *view->departed.at, by_host_then_incarnation);
     int was_active = member->state == LBM_MEMBER_ACTIVE;
     if (set_state(view, member, evicted ? LBM_MEMBER_EVICTED : LBM_MEMBER_LEFT) != LBM_OK ||
-        set_buddy(view, member, LBM_NONE) != LBM_OK)
+        set_backup(view, member, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
     member->insync = 0;
-    enum lbm_err err = give_buddies(view, member->host);
+    enum lbm_err err = give_backups(view, member->host);
     if (err == LBM_OK && was_active) /* else it stays what it was to the host graph: between others */
         lbm_view_derive(view);
     return err;
@@ -404,7 +404,7 @@ move_homes(struct lbm_view *view, uint32_t from, uint32_t to)
 }
 
 int
-lbm_view_has_other_buddy(const struct lbm_view *view, const struct lbm_member *member)
+lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_member *member)
 {
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
@@ -417,43 +417,47 @@ lbm_view_has_other_buddy(const struct lbm_view *view, const struct lbm_member *m
 
 /* A host whose copy only this member keeps, though another one could, or LBM_NONE. */
 static uint32_t
-ward_of_one_that_leaves(const struct lbm_view *view, const struct lbm_member *member)
+primary_of_one_that_leaves(const struct lbm_view *view, const struct lbm_member *member)
 {
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
-        if (place->member != LBM_NONE && place->buddy == member->host && lbm_state_takes_part(place->state) &&
-            lbm_view_has_other_buddy(view, &view->members.at[place->member]))
+        if (place->member != LBM_NONE && place->backup == member->host &&
+            lbm_state_takes_part(place->state) &&
+            lbm_view_has_other_backup(view, &view->members.at[place->member]))
             return host;
     }
     return LBM_NONE;
 }
 
 enum lbm_err
-lbm_view_apply_change_buddy(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+lbm_view_apply_change_backup(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
-    const Lbm__ChangeBuddy *change = command->change_buddy;
+    const Lbm__ChangeBackup *change = command->change_backup;
     struct lbm_member *member = named(view, change->host, change->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
-    const struct lbm_member *buddy = lbm_view_member(view, member->buddy);
+    const struct lbm_member *backup = lbm_view_member(view, member->backup);
     if (!lbm_view_takes_part(member))
         refuse_state(member, refusal);
-    else if (buddy == NULL || member->buddy_view != change->view || buddy->state != LBM_MEMBER_DRAINING)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a buddy that does not drain",
+    else if (backup == NULL || member->backup_view != change->view || backup->state != LBM_MEMBER_DRAINING)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a backup that does not drain",
                  member->host);
-    else if (!lbm_view_has_other_buddy(view, member))
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody else could be the buddy of host %" PRIu32, member->host);
-    return refusal[0] != '\0' ? LBM_OK : give_buddy(view, member);
+    else if (!lbm_view_has_other_backup(view, member))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody else could be the backup of host %" PRIu32,
+                 member->host);
+    return refusal[0] != '\0' ? LBM_OK : give_backup(view, member);
 }
 
-/* Was this member made an heir after `known`, or has it yet to take over? What it said before is stale. */
+/* Was this member made an successor after `known`, or has it yet to take over? What it said before is stale.
+ */
 static int
 inherits_since(const struct lbm_view *view, const struct lbm_member *member, uint64_t known)
 {
     for (size_t i = 0; i < view->departed.n; i++) {
         const struct lbm_departed *gone = &view->departed.at[i];
-        if (gone->evicted && gone->heir == member->host && gone->heir_incarnation == member->incarnation &&
-            (gone->view > known || !gone->adopted) && !LBM_BUG(STALE_WORD_OF_HEIR))
+        if (gone->evicted && gone->successor == member->host &&
+            gone->successor_incarnation == member->incarnation && (gone->view > known || !gone->adopted) &&
+            !LBM_BUG(STALE_WORD_OF_SUCCESSOR))
             return 1;
     }
     return 0;
@@ -478,9 +482,10 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
                  member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
-    uint32_t ward = ward_of_one_that_leaves(view, member);
-    if (ward != LBM_NONE) {
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has nobody else to keep its copy yet", ward);
+    uint32_t primary = primary_of_one_that_leaves(view, member);
+    if (primary != LBM_NONE) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has nobody else to keep its copy yet",
+                 primary);
         return LBM_OK;
     }
     if (inherits_since(view, member, command->leave->known) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) {
@@ -498,23 +503,23 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
     struct lbm_member *member = named(view, evict->host, evict->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
-    struct lbm_member *heir = lbm_view_member_of(view, member->buddy);
+    struct lbm_member *successor = lbm_view_member_of(view, member->backup);
     if (!lbm_view_takes_part(member))
         refuse_state(member, refusal);
     else if (!view->external && view->founder == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
-    else if (heir == NULL || !lbm_view_takes_part(heir))
+    else if (successor == NULL || !lbm_view_takes_part(successor))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody could take over from host %" PRIu32, member->host);
     else if (!member->insync && !evict->lost && !LBM_BUG(EVICT_WITHOUT_INSYNC))
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
-                 "its buddy has no full copy of host %" PRIu32 ": wait for it, or declare it lost",
+                 "its backup has no full copy of host %" PRIu32 ": wait for it, or declare it lost",
                  member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
-    if (!LBM_BUG(HEIR_STAYS_INSYNC))
-        heir->insync = 0; /* until it has replicated what it inherits */
-    if (lbm_view_touch(view, heir->host) != LBM_OK)
+    if (!LBM_BUG(SUCCESSOR_STAYS_INSYNC))
+        successor->insync = 0; /* until it has replicated what it inherits */
+    if (lbm_view_touch(view, successor->host) != LBM_OK)
         return LBM_E_NOMEM;
     return depart(view, member, 1);
 }
@@ -536,20 +541,21 @@ enum lbm_err
 lbm_view_apply_adopt(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__Adopt *adopt = command->adopt;
-    struct lbm_member *heir = named(view, adopt->heir, adopt->heir_incarnation, refusal);
+    struct lbm_member *successor = named(view, adopt->successor, adopt->successor_incarnation, refusal);
     struct lbm_departed *gone =
-        heir != NULL ? departed_of(view, adopt->host, adopt->incarnation, refusal) : NULL;
+        successor != NULL ? departed_of(view, adopt->host, adopt->incarnation, refusal) : NULL;
     if (gone == NULL)
         return LBM_OK;
-    if (!lbm_view_takes_part(heir))
-        refuse_state(heir, refusal);
-    else if (gone->adopted || gone->heir != adopt->heir || gone->heir_incarnation != adopt->heir_incarnation)
+    if (!lbm_view_takes_part(successor))
+        refuse_state(successor, refusal);
+    else if (gone->adopted || gone->successor != adopt->successor ||
+             gone->successor_incarnation != adopt->successor_incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not host %" PRIu32 "'s to adopt",
-                 adopt->host, adopt->heir);
+                 adopt->host, adopt->successor);
     if (refusal[0] != '\0')
         return LBM_OK;
     gone->adopted = 1;
-    move_homes(view, adopt->host, adopt->heir);
+    move_homes(view, adopt->host, adopt->successor);
     return lbm_view_touch(view, adopt->host);
 }
 
@@ -571,7 +577,7 @@ lbm_view_apply_reclaim(struct lbm_view *view, const Lbm__Command *command, char 
     size_t at = (size_t)(gone - view->departed.at);
     memmove(gone, gone + 1, (view->departed.n - at - 1) * sizeof *gone);
     view->departed.n--;
-    if (give_buddy(view, member) != LBM_OK || give_buddies(view, LBM_NONE) != LBM_OK)
+    if (give_backup(view, member) != LBM_OK || give_backups(view, LBM_NONE) != LBM_OK)
         return LBM_E_NOMEM;
     lbm_view_derive(view);
     return LBM_OK;
@@ -586,9 +592,9 @@ lbm_view_apply_in_sync(struct lbm_view *view, const Lbm__Command *command, char 
         return LBM_OK;
     if (!lbm_view_takes_part(member))
         refuse_state(member, refusal);
-    else if ((member->buddy != in_sync->buddy || member->buddy_view != in_sync->view) &&
-             !LBM_BUG(INSYNC_OF_OLD_BUDDY))
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has another buddy by now", member->host);
+    else if ((member->backup != in_sync->backup || member->backup_view != in_sync->view) &&
+             !LBM_BUG(INSYNC_OF_OLD_BACKUP))
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has another backup by now", member->host);
     else if (inherits_since(view, member, in_sync->known))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has inherited something since", member->host);
     else

@@ -117,24 +117,24 @@ lbm_view_departed(const struct lbm_view *view, uint32_t host, uint64_t incarnati
 }
 
 int
-lbm_view_heir(const struct lbm_view *view, uint32_t host, uint64_t incarnation, uint32_t *heir,
-              uint64_t *heir_incarnation)
+lbm_view_successor(const struct lbm_view *view, uint32_t host, uint64_t incarnation, uint32_t *successor,
+                   uint64_t *successor_incarnation)
 {
     /* Each link of the chain departed later than the one before, so it ends. */
     const struct lbm_departed *gone = lbm_view_departed(view, host, incarnation);
     for (; gone != NULL; gone = lbm_view_departed(view, host, incarnation)) {
         if (!gone->evicted) {
-            *heir = LBM_NONE;
-            *heir_incarnation = 0;
+            *successor = LBM_NONE;
+            *successor_incarnation = 0;
             return 1;
         }
-        if (!gone->adopted && !LBM_BUG(HEIR_SPEAKS_EARLY))
+        if (!gone->adopted && !LBM_BUG(SUCCESSOR_SPEAKS_EARLY))
             return 0;
-        host = gone->heir;
-        incarnation = gone->heir_incarnation;
+        host = gone->successor;
+        incarnation = gone->successor_incarnation;
     }
-    *heir = host;
-    *heir_incarnation = incarnation;
+    *successor = host;
+    *successor_incarnation = incarnation;
     return 1;
 }
 
@@ -151,7 +151,7 @@ static enum lbm_err
 reserve_place(struct lbm_view *view, uint32_t host)
 {
     while (view->place.n <= host) {
-        struct lbm_host_place nowhere = {.member = LBM_NONE, .number = LBM_NONE, .buddy = LBM_NONE};
+        struct lbm_host_place nowhere = {.member = LBM_NONE, .number = LBM_NONE, .backup = LBM_NONE};
         if (lbm_vec_push(&view->place, nowhere) != LBM_OK)
             return LBM_E_NOMEM;
     }
@@ -177,7 +177,7 @@ lbm_view_add_member(struct lbm_view *view, uint32_t host, const char *name, stru
         view->members.at[at] = view->members.at[at - 1];
         view->place.at[view->members.at[at].host].member = (uint32_t)at;
     }
-    view->members.at[at] = (struct lbm_member){.host = host, .buddy = LBM_NONE, .since = view->index + 1};
+    view->members.at[at] = (struct lbm_member){.host = host, .backup = LBM_NONE, .since = view->index + 1};
     snprintf(view->members.at[at].name, sizeof view->members.at[at].name, "%s", name);
     view->place.at[host].member = (uint32_t)at;
     view->place.at[host].name_hash = lbm_view_name_hash(name);
@@ -233,12 +233,12 @@ lbm_view_index(struct lbm_view *view)
         struct lbm_host_place *place = &view->place.at[member->host];
         place->member = (uint32_t)i;
         place->name_hash = lbm_view_name_hash(member->name);
-        place->buddy = member->buddy;
+        place->backup = member->backup;
         err = lbm_view_number_active(view, member);
     }
     for (size_t i = 0; err == LBM_OK && i < view->members.n; i++)
-        if (lbm_view_member(view, view->members.at[i].buddy) != NULL)
-            view->place.at[view->members.at[i].buddy].n_wards++;
+        if (lbm_view_member(view, view->members.at[i].backup) != NULL)
+            view->place.at[view->members.at[i].backup].n_primaries++;
     return err;
 }
 
@@ -399,7 +399,7 @@ static const struct {
     {LBM__COMMAND__WHAT_ACTIVATE, lbm_view_apply_activate},
     {LBM__COMMAND__WHAT_SET, lbm_view_apply_set},
     {LBM__COMMAND__WHAT_DRAIN, lbm_view_apply_drain},
-    {LBM__COMMAND__WHAT_CHANGE_BUDDY, lbm_view_apply_change_buddy},
+    {LBM__COMMAND__WHAT_CHANGE_BACKUP, lbm_view_apply_change_backup},
     {LBM__COMMAND__WHAT_LEAVE, lbm_view_apply_leave},
     {LBM__COMMAND__WHAT_EVICT, lbm_view_apply_evict},
     {LBM__COMMAND__WHAT_IN_SYNC, lbm_view_apply_in_sync},

@@ -17,7 +17,7 @@
     X(ACTIVE, 1, "ACTIVE")     /* owns a region */                                                           \
     X(DRAINING, 2, "DRAINING") /* gives everything away */                                                   \
     X(LEFT, 3, "LEFT")         /* owned nothing when it left */                                              \
-    X(EVICTED, 4, "EVICTED")   /* its heir takes over */
+    X(EVICTED, 4, "EVICTED")   /* its successor takes over */
 
 enum lbm_member_state {
 #define LBM_MEMBER_STATE_ENUM(id, number, name) LBM_MEMBER_##id = number,
@@ -33,11 +33,11 @@ struct lbm_member {
     uint32_t host;
     enum lbm_member_state state;
     uint64_t incarnation;
-    uint32_t buddy;      /* who keeps its replica, or LBM_NONE: nobody could */
-    uint64_t buddy_view; /* index at which it was given that buddy: generation of the stream to it */
-    int insync;          /* nonzero: the buddy holds a full copy */
-    uint64_t drained;    /* DRAINING: index of the entry since which it is */
-    uint64_t since;      /* index at which it first joined; 0: before a snapshot */
+    uint32_t backup;      /* who keeps its replica, or LBM_NONE: nobody could */
+    uint64_t backup_view; /* index at which it was given that backup: generation of the stream to it */
+    int insync;           /* nonzero: the backup holds a full copy */
+    uint64_t drained;     /* DRAINING: index of the entry since which it is */
+    uint64_t since;       /* index at which it first joined; 0: before a snapshot */
     char name[LBM_NAME_MAX + 1];
     char address[LBM_ADDRESS_MAX + 1];
     char failure_domain[LBM_NAME_MAX + 1]; /* "": one of its own */
@@ -55,10 +55,10 @@ struct lbm_member {
 
 /* Where a host id is found, and what is asked of all members at once, in little memory. */
 struct lbm_host_place {
-    uint32_t member;  /* in members, or LBM_NONE: then the rest is void */
-    uint32_t number;  /* among the ACTIVE ones, or LBM_NONE */
-    uint32_t buddy;   /* the member's */
-    uint32_t n_wards; /* members whose buddy it is */
+    uint32_t member;      /* in members, or LBM_NONE: then the rest is void */
+    uint32_t number;      /* among the ACTIVE ones, or LBM_NONE */
+    uint32_t backup;      /* the member's */
+    uint32_t n_primaries; /* members whose backup it is */
     uint32_t name_hash;
     enum lbm_member_state state; /* the member's */
 };
@@ -67,11 +67,11 @@ struct lbm_host_place {
 struct lbm_departed {
     uint32_t host;
     uint64_t incarnation;
-    uint64_t view; /* index at which it went */
-    int evicted;   /* 0: it left, and owned nothing */
-    uint32_t heir; /* evicted: who adopts */
-    uint64_t heir_incarnation;
-    int adopted; /* nonzero: the heir has taken over, the host cannot come back with what it had */
+    uint64_t view;      /* index at which it went */
+    int evicted;        /* 0: it left, and owned nothing */
+    uint32_t successor; /* evicted: who adopts */
+    uint64_t successor_incarnation;
+    int adopted; /* nonzero: the successor has taken over, the host cannot come back with what it had */
     enum lbm_member_state was; /* before it went */
 };
 
@@ -199,14 +199,14 @@ enum lbm_err lbm_views_share(struct lbm_views *views, struct lbm_view *view) LBM
 const struct lbm_departed *lbm_view_departed(const struct lbm_view *view, uint32_t host,
                                              uint64_t incarnation);
 
-/* Nonzero if a host that does not drain could be the member's buddy. */
-int lbm_view_has_other_buddy(const struct lbm_view *view, const struct lbm_member *member);
+/* Nonzero if a host that does not drain could be the member's backup. */
+int lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_member *member);
 
-/* Who speaks for an incarnation that may have departed: itself, else the heir that took over, or that one's
- * heir. *heir is LBM_NONE if the last of them left, which it did with nothing open.
- * Returns 0 if nobody has taken over yet: the evicted host may still come back. */
-int lbm_view_heir(const struct lbm_view *view, uint32_t host, uint64_t incarnation, uint32_t *heir,
-                  uint64_t *heir_incarnation);
+/* Who speaks for an incarnation that may have departed: itself, else the successor that took over, or that
+ * one's successor. *successor is LBM_NONE if the last of them left, which it did with nothing open. Returns 0
+ * if nobody has taken over yet: the evicted host may still come back. */
+int lbm_view_successor(const struct lbm_view *view, uint32_t host, uint64_t incarnation, uint32_t *successor,
+                       uint64_t *successor_incarnation);
 
 /* Nonzero if that host, of the incarnation the view knows, is a member that takes part: JOINING, ACTIVE or
  * DRAINING. */

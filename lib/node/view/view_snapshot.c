@@ -89,8 +89,8 @@ draft_member(const struct lbm_member *member, unsigned m, uint32_t **place)
     to.n_site = m;
     to.announced_address = (char *)member->announced_address;
     to.announced_capacity = member->announced_capacity;
-    to.buddy = member->buddy;
-    to.buddy_view = member->buddy_view;
+    to.backup = member->backup;
+    to.backup_view = member->backup_view;
     to.insync = member->insync != 0;
     to.drained = member->drained;
     to.n_link_host = to.n_link_cost = member->n_links;
@@ -109,8 +109,8 @@ draft_departed(const struct lbm_departed *gone)
     to.incarnation = gone->incarnation;
     to.view = gone->view;
     to.evicted = gone->evicted != 0;
-    to.heir = gone->heir;
-    to.heir_incarnation = gone->heir_incarnation;
+    to.successor = gone->successor;
+    to.successor_incarnation = gone->successor_incarnation;
     to.adopted = gone->adopted != 0;
     to.was = (uint32_t)gone->was;
     return to;
@@ -248,8 +248,8 @@ take_member(struct lbm_view *view, const Lbm__SnapshotMember *from, struct lbm_d
                                .state = (enum lbm_member_state)from->state,
                                .capacity = from->capacity,
                                .announced_capacity = from->announced_capacity,
-                               .buddy = from->buddy,
-                               .buddy_view = from->buddy_view,
+                               .backup = from->backup,
+                               .backup_view = from->backup_view,
                                .insync = (int)from->insync,
                                .drained = from->drained};
     if (lbm_vec_push(&view->members, empty) != LBM_OK)
@@ -281,8 +281,8 @@ take_departed(struct lbm_view *view, const Lbm__SnapshotDeparted *from, struct l
                                 .incarnation = from->incarnation,
                                 .view = from->view,
                                 .evicted = (int)from->evicted,
-                                .heir = from->heir,
-                                .heir_incarnation = from->heir_incarnation,
+                                .successor = from->successor,
+                                .successor_incarnation = from->successor_incarnation,
                                 .adopted = (int)from->adopted,
                                 .was = (enum lbm_member_state)from->was};
     return lbm_vec_push(&view->departed, gone);
