@@ -19,7 +19,7 @@ struct again {
     struct lbm_graph g;
     struct lbm_hosts h;
     uint32_t *part;     /* [g.n] the mapping there is */
-    double *usual;      /* [h.n] parts of J of the plan from nothing */
+    double *baseline;      /* [h.n] parts of J of the plan from nothing */
     double there, then; /* J of it and of the one that is planned, in parts of J of a plan from nothing */
     double must, moved; /* work that is over what is due to hosts, and that moves; in parts of all */
 };
@@ -34,8 +34,8 @@ again_new(struct again *a)
     free(a->g.work);
     a->g.work = calloc(a->g.n, sizeof *a->g.work);
     a->part = calloc(a->g.n, sizeof *a->part);
-    a->usual = calloc(a->h.n, sizeof *a->usual);
-    assert_true(a->g.work != NULL && a->part != NULL && a->usual != NULL);
+    a->baseline = calloc(a->h.n, sizeof *a->baseline);
+    assert_true(a->g.work != NULL && a->part != NULL && a->baseline != NULL);
     for (uint32_t v = 0; v < a->g.n; v++)
         a->g.work[v] = USUAL;
 }
@@ -44,7 +44,7 @@ static void
 again_free(struct again *a)
 {
     free(a->part);
-    free(a->usual);
+    free(a->baseline);
     lbm_hosts_free(&a->h);
     lbm_graph_free(&a->g);
 }
@@ -59,7 +59,7 @@ plan(const struct again *a, const uint32_t *current, uint32_t *part)
                                  .graph = &a->g,
                                  .hosts = &a->h,
                                  .current = current,
-                                 .usual = current != NULL ? a->usual : NULL};
+                                 .baseline = current != NULL ? a->baseline : NULL};
     struct lbm_plan *made = NULL;
     uint8_t *anchored = NULL;
     assert_int_equal(lbm_node_plan(&task, NULL, &made, &anchored), LBM_OK);
@@ -80,7 +80,7 @@ plan_again(struct again *a)
     double all = (double)lbm_graph_total_work(&a->g);
     double fresh = plan(a, NULL, part);
     a->there = (double)lbm_map_hop_bytes(&a->g, &a->h, a->part) / fresh;
-    lbm_map_host_hop_bytes(&a->g, &a->h, part, a->usual);
+    lbm_map_host_hop_bytes(&a->g, &a->h, part, a->baseline);
     lbm_map_loads(&a->g, a->h.n, a->part, load);
     assert_int_equal(lbm_map_limits(&a->g, &a->h, 0, share), LBM_OK);
     a->must = (double)lbm_map_excess(a->h.n, load, share) / all;

@@ -214,7 +214,7 @@ the_wish_of_an_own_row_and_the_peer_of_others_survive_storing(void **state)
     row.anchored = 1;
     put(&shard, row);
     const struct lbm_vertex *vertex = lbm_shard_vertex(&shard, 0);
-    assert_int_equal(vertex->wish, 6);
+    assert_int_equal(vertex->destination, 6);
     assert_int_equal(vertex->peer, LBM_NONE);
     assert_int_equal(lbm_shard_row(&shard, JOB, vertex, &stored), LBM_OK);
     assert_int_equal(stored.job, JOB);

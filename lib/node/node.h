@@ -243,8 +243,8 @@ struct lbm_plan_task {
     uint32_t home;                 /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */
     const uint32_t *current;       /* the same; numbers of hosts to begin with; NULL: from nothing */
-    const double *usual; /* the same; [hosts->n] parts of J in plans from nothing; NULL: not known */
-    int is_draw;         /* nonzero: nobody follows it, the home wants to know its J */
+    const double *baseline; /* the same; [hosts->n] parts of J in plans from nothing; NULL: not known */
+    int is_draw;            /* nonzero: nobody follows it, the home wants to know its J */
     const struct lbm_hosts *hosts; /* borrowed until PLANNED is delivered */
 };
 

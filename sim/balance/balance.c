@@ -17,7 +17,7 @@
 /* Units that --schedule follows one by one. */
 static const double UNITS_MAX = 5e7;
 
-struct session {
+struct rounds {
     struct balance_command o;
     struct lbm_hosts h;
     struct lbm_network net;
@@ -40,7 +40,7 @@ struct session {
 /* ---- while it runs ------------------------------------------------------------------------------- */
 
 static void
-print_step(const struct session *s, const struct lbm_balance_step *step)
+print_step(const struct rounds *s, const struct lbm_balance_step *step)
 {
     double least = HUGE_VAL, largest = -HUGE_VAL;
     for (uint32_t p = 0; p < s->h.n; p++) {
@@ -52,7 +52,7 @@ print_step(const struct session *s, const struct lbm_balance_step *step)
 }
 
 static void
-record(struct session *s, const struct lbm_balance_step *step)
+record(struct rounds *s, const struct lbm_balance_step *step)
 {
     const struct lbm_colouring *c = &s->net.colouring;
     for (uint32_t i = 0; i < c->n_links; i++) {
@@ -70,7 +70,7 @@ record(struct session *s, const struct lbm_balance_step *step)
 static void
 take_step(void *arg, const struct lbm_balance_step *step)
 {
-    struct session *s = arg;
+    struct rounds *s = arg;
     if (s->o.trace)
         print_step(s, step);
     if (s->o.schedule)
@@ -80,7 +80,7 @@ take_step(void *arg, const struct lbm_balance_step *step)
 /* ---- what is printed ----------------------------------------------------------------------------- */
 
 static const char *
-ports_text(const struct session *s)
+ports_text(const struct rounds *s)
 {
     return s->o.run.ports == LBM_PORTS_ONE ? "one" : "all";
 }
@@ -92,7 +92,7 @@ over(double part, double whole)
 }
 
 static void
-print_flow(const struct session *s)
+print_flow(const struct rounds *s)
 {
     const struct lbm_balance_result *r = &s->result;
     if (s->least.sum >= 0.0)
@@ -112,7 +112,7 @@ print_flow(const struct session *s)
 }
 
 static void
-print_text(const struct session *s)
+print_text(const struct rounds *s)
 {
     const struct lbm_balance_result *r = &s->result;
     printf("policy      %s (%s)\n", lbm_policy_name(r->rule.policy), lbm_policy_source(r->rule.policy));
@@ -157,7 +157,7 @@ print_text(const struct session *s)
 }
 
 static void
-print_json_flow(const struct session *s)
+print_json_flow(const struct rounds *s)
 {
     const struct lbm_balance_result *r = &s->result;
     printf("\"net_flow\": %.17g, \"net_flow_root\": %.17g, \"busiest\": %.17g, \"cost\": %.17g, ", r->net.sum,
@@ -170,7 +170,7 @@ print_json_flow(const struct session *s)
 }
 
 static void
-print_json(const struct session *s)
+print_json(const struct rounds *s)
 {
     const struct lbm_balance_result *r = &s->result;
     printf("{\"hosts\": ");
@@ -215,7 +215,7 @@ sum(const double *x, uint32_t n)
 }
 
 static enum lbm_err
-predict_schedules(struct session *s, struct lbm_diag *diag)
+predict_schedules(struct rounds *s, struct lbm_diag *diag)
 {
     if (s->failed)
         return lbm_diag_set(diag, LBM_E_NOMEM, "--schedule", 0, "no memory for the transfers");
@@ -232,7 +232,7 @@ predict_schedules(struct session *s, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-run_once(struct session *s, uint64_t index, struct lbm_diag *diag)
+run_once(struct rounds *s, uint64_t index, struct lbm_diag *diag)
 {
     struct lbm_balance_options options = s->o.run;
     options.seed += index;
@@ -255,7 +255,7 @@ run_once(struct session *s, uint64_t index, struct lbm_diag *diag)
 
 /* Of the last run: the least flow to the same loads, and how far rounding led whole units away. */
 static enum lbm_err
-compare(struct session *s, struct lbm_diag *diag)
+compare(struct rounds *s, struct lbm_diag *diag)
 {
     const struct lbm_rule *rule = &s->result.rule;
     s->least.sum = s->bound = -1.0;
@@ -276,7 +276,7 @@ compare(struct session *s, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-run_all(struct session *s, struct lbm_diag *diag)
+run_all(struct rounds *s, struct lbm_diag *diag)
 {
     double mean = 0.0, square = 0.0;
     enum lbm_err err = LBM_OK;
@@ -298,7 +298,7 @@ run_all(struct session *s, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-serve(struct session *s, struct lbm_diag *diag)
+serve(struct rounds *s, struct lbm_diag *diag)
 {
     uint64_t steps = s->o.run.steps_max > 0 ? s->o.run.steps_max : 10000;
     enum lbm_err err =
@@ -322,7 +322,7 @@ serve(struct session *s, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-open_session(struct session *s, struct lbm_diag *diag)
+open_session(struct rounds *s, struct lbm_diag *diag)
 {
     enum lbm_err err = lbm_file_hosts(s->o.hosts, &s->h, diag);
     if (err != LBM_OK)
@@ -344,7 +344,7 @@ open_session(struct session *s, struct lbm_diag *diag)
 }
 
 static void
-close_session(struct session *s)
+close_session(struct rounds *s)
 {
     lbm_network_free(&s->net);
     lbm_hosts_free(&s->h);
@@ -359,7 +359,7 @@ close_session(struct session *s)
 static enum lbm_status
 run_balance(const struct lbm_cli *cli)
 {
-    struct session s = {0};
+    struct rounds s = {0};
     struct lbm_diag diag;
     if (balance_options_read(cli, &s.o, &diag) != LBM_OK)
         return lbm_cli_refuse(cli, &diag);

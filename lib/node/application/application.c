@@ -249,7 +249,7 @@ give_up_waiting(struct lbm_node *node, struct job *job)
         int in_session = vertex->in_session;
         vertex->move_to = LBM_NONE;
         vertex->in_session = 0;
-        vertex->wish = LBM_NONE;
+        vertex->destination = LBM_NONE;
         lbm_local_queue_changed(job);
         vertex->offered_us = node->now_us;
         lbm_core_note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",

@@ -310,7 +310,7 @@ carry_out(struct plan *plan)
     if (node->failed == LBM_OK)
         lbm_records_change_together(node, plan->job, plan->slots.at, plan->slots.n);
     lbm_exchange_load_drifts(node, plan->job);
-    plan->job->session.stirred = 1;
+    plan->job->rounds.stirred = 1;
     if (c->n_end != 0)
         lbm_migration_throttle_look_again(node, plan->job);
     uint64_t seq = LBM_BUG(CHANGE_UNACKED) ? 0 : node->stream.seq;

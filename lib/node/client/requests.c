@@ -177,15 +177,15 @@ own_pulse(const struct lbm_node *node, const struct job *job)
                           .phase = job->phase,
                           .vertices = job->shard.n_own + job->shard.n_out,
                           .load = job->shard.load,
-                          .sweep = job->session.sweep,
-                          .counter = job->session.termination.counter,
+                          .sweep = job->rounds.sweep,
+                          .counter = job->rounds.termination.counter,
                           .largest = job->largest,
                           .moved = job->moved,
                           .ready = lbm_job_is_ready(node, job),
-                          .level_sweeps = job->level.sweeps,
-                          .level_words = job->level.words,
-                          .flow = job->level.flow,
-                          .transfer_us = job->level.transfer_us};
+                          .level_sweeps = job->flow.sweeps,
+                          .level_words = job->flow.words,
+                          .flow = job->flow.flow,
+                          .transfer_us = job->flow.transfer_us};
 }
 
 static void

@@ -79,7 +79,7 @@ lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host,
         err = lbm_vec_push(&rows, row);
     }
     /* Breadth first from the seeds. */
-    int64_t owed = lbm_exchange_netting_owed(&job->session, partner_host);
+    int64_t owed = lbm_exchange_netting_owed(&job->rounds, partner_host);
     uint64_t load = lbm_local_load(job) + (owed > 0 ? (uint64_t)owed : 0);
     size_t want = band_size(node, job, load, rows.n);
     for (size_t i = 0; err == LBM_OK && i < rows.n && rows.n < want; i++)

@@ -32,6 +32,6 @@ int lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job)
 uint64_t lbm_exchange_movable(struct lbm_node *node, struct job *job, uint64_t enough);
 
 /* pair.c: what this host knows of its meetings with another; NULL: memory is short, the step has failed. */
-struct quiet *lbm_exchange_pair_quiet(struct lbm_node *node, struct session *s, uint32_t host);
+struct quiet *lbm_exchange_pair_quiet(struct lbm_node *node, struct rounds *s, uint32_t host);
 
 #endif

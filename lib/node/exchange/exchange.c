@@ -191,7 +191,7 @@ static int
 may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
             const Lbm__PairAccept *accept, int is_giver)
 {
-    uint32_t own_hops = job->session.slack.best.hops, least = job->shard.work_least;
+    uint32_t own_hops = job->rounds.slack.best.hops, least = job->shard.work_least;
     if (is_giver ? accept->slack_hops >= own_hops : own_hops >= accept->slack_hops)
         return 0;
     if (!is_giver) {
@@ -207,7 +207,7 @@ may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm
 static int
 is_patient_to_pass(const struct lbm_node *node, const struct job *job)
 {
-    uint64_t sweeps = job->session.sweep - job->session.woken;
+    uint64_t sweeps = job->rounds.sweep - job->rounds.woken;
     return sweeps <= 2 * (PATIENT_SWEEPS + (uint64_t)node->view.diameter);
 }
 
@@ -228,7 +228,7 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     int64_t share = lbm_gde_share(own, lbm_local_target(node, entry, node->host), theirs,
                                   lbm_local_target(node, entry, partner), 1, 2);
     uint64_t half = (uint64_t)(share > 0 ? share : -share);
-    int room_is_known = job->session.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
+    int room_is_known = job->rounds.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
     if (job->was_settled && room_is_known && is_patient_to_pass(node, job)) {
         if (own_over != 0 && (their_over == 0 || passes))
             return (int64_t)give_on(node, job, own_over, half, excess(their_limit, theirs), passes,
@@ -268,7 +268,7 @@ static int64_t
 least_gain(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
            uint32_t partner)
 {
-    uint64_t sweeps = job->session.sweep - job->session.woken;
+    uint64_t sweeps = job->rounds.sweep - job->rounds.woken;
     uint32_t self = lbm_view_number(&node->view, node->host), other = number_of(node, partner, self);
     double mean = entry->edges != 0 ? (double)entry->weight / (double)entry->edges : 1;
     double way = fmax(1, lbm_dist(&node->view.hosts, self, other));
@@ -291,7 +291,7 @@ is_worth_it(const struct lbm_node *node, const struct job *job, uint32_t partner
      * that only pass on bring what is too much nearer to where there is room, and make no more of it; since
      * room is not where it was said to be for long, they are given up earlier. */
     int goes_on = over_after <= over_before && is_passed_on(node, job, partner, accept, share);
-    uint64_t sweeps = job->session.sweep - job->session.woken;
+    uint64_t sweeps = job->rounds.sweep - job->rounds.woken;
     int may_pass = goes_on && is_patient_to_pass(node, job);
     int may_even = squares(left, target) < squares(load, target) && sweeps <= PATIENT_SHARES;
     return (share != 0 && (may_even || may_pass)) || over_after < over_before ||
@@ -351,12 +351,12 @@ static double
 urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
         const struct lbm_pair *pair)
 {
-    struct quiet *met = lbm_exchange_pair_quiet(node, &job->session, partner);
-    int is_late = job->session.sweep - job->session.woken > PATIENT_SWEEPS;
+    struct quiet *met = lbm_exchange_pair_quiet(node, &job->rounds, partner);
+    int is_late = job->rounds.sweep - job->rounds.woken > PATIENT_SWEEPS;
     if (met == NULL)
         return 0;
-    if (met->stir != job->session.stir) {
-        met->stir = job->session.stir;
+    if (met->stir != job->rounds.stir) {
+        met->stir = job->rounds.stir;
         met->pressed = met->begun = 0;
     }
     if (pair->shift == 0 && met->pressed != 0 && met->begun < URGES_ANEW) {
@@ -365,7 +365,7 @@ urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entr
     }
     if (pair->shift == 0 || is_late || met->pressed >= URGES || !has_to_give(pair))
         return 0;
-    lbm_termination_disturb(&job->session.termination); /* it is not over yet */
+    lbm_termination_disturb(&job->rounds.termination); /* it is not over yet */
     double urge = urge_first * mean_edge(entry) * pow(urge_growth, met->pressed++);
     return (pair->price + urge) / lbm_local_load_mean(node, entry);
 }
@@ -411,11 +411,11 @@ lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner, c
     int64_t sum = owed + share;
     uint64_t amount = (uint64_t)(sum > 0 ? sum : -sum);
     uint64_t least = sum > 0 ? job->shard.work_least : accept->least;
-    uint64_t all = amount + (uint64_t)(sum > 0 ? lbm_exchange_netting_given(&job->session, partner) : 0);
+    uint64_t all = amount + (uint64_t)(sum > 0 ? lbm_exchange_netting_given(&job->rounds, partner) : 0);
     uint64_t free = sum > 0 ? lbm_exchange_movable(node, job, all) : accept->free;
     if (sum == 0 || (all <= free && amount >= least))
         return sum;
-    lbm_exchange_netting_broken(node, &job->session, partner);
+    lbm_exchange_netting_broken(node, &job->rounds, partner);
     return owed;
 }
 

@@ -11,7 +11,7 @@
 /* Entering BALANCING: nonzero if loads are levelled first; lbm_exchange_start follows then by itself. */
 int lbm_exchange_flow_begin(struct lbm_node *node, struct job *job);
 void lbm_exchange_flow_timer(struct lbm_node *node, struct job *job);
-void lbm_exchange_flow_free(struct levelling *level);
+void lbm_exchange_flow_free(struct flow_computation *level);
 void lbm_exchange_flow_policy_changed(struct lbm_node *node, uint64_t job); /* by the log */
 void lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message);
 

@@ -14,14 +14,14 @@
 #include "node/membership/membership.h"
 #include "node/migration/migration.h"
 
-static struct level_run
+static struct flow_run
 present_run(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    return (struct level_run){node->view.topology, entry->policy.view};
+    return (struct flow_run){node->view.topology, entry->policy.view};
 }
 
 static int
-is_same(struct level_run a, struct level_run b)
+is_same(struct flow_run a, struct flow_run b)
 {
     return a.topology == b.topology && a.policy_view == b.policy_view;
 }
@@ -76,7 +76,7 @@ degree_of(const struct lbm_hosts *h, uint32_t p)
 
 /* What the links of this host are in the whole: host ids into level->links. */
 static enum lbm_err
-list_links(struct lbm_node *node, struct levelling *level, struct link_list *list)
+list_links(struct lbm_node *node, struct flow_computation *level, struct link_list *list)
 {
     const struct lbm_hosts *h = list->h;
     uint32_t self = lbm_view_number(&node->view, node->host), n = 0, n_rivals = 0;
@@ -160,7 +160,7 @@ make_list(const struct lbm_hosts *h, uint32_t self, uint32_t *colour, struct lin
 static enum lbm_err
 start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     struct lbm_hosts h = lbm_exchange_policy_hosts(node);
     struct lbm_rule rule = present_rule(node, entry, &h);
     uint32_t self = lbm_view_number(&node->view, node->host), directions = h.offset[h.n];
@@ -200,7 +200,7 @@ start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 static void
 send_words(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     for (size_t i = 0; i < level->numbers.outbox.n; i++) {
         const struct lbm_level_said *said = &level->numbers.outbox.at[i];
         Lbm__Level word = LBM__LEVEL__INIT;
@@ -226,8 +226,8 @@ send_words(struct lbm_node *node, struct job *job)
 static void
 end_run(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
-    level->state = LEVEL_NONE;
+    struct flow_computation *level = &job->flow;
+    level->state = FLOW_NONE;
     level->over = level->run;
     level->tick_us = INT64_MAX;
     if (job->phase == LBM_PHASE_BALANCING)
@@ -238,16 +238,16 @@ end_run(struct lbm_node *node, struct job *job)
 static void
 go_on(struct lbm_node *node, struct job *job, enum lbm_err err)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     if (err != LBM_OK) {
         lbm_core_fail(node, err);
         return;
     }
     send_words(node, job);
-    if (level->state != LEVEL_NUMBERS || level->numbers.is_running)
+    if (level->state != FLOW_NUMBERS || level->numbers.is_running)
         return;
     level->sweeps = level->numbers.sweep;
-    level->state = LEVEL_TRANSFER;
+    level->state = FLOW_TRANSFER;
     level->tick_us = node->now_us; /* from the timer: the caller may be inside a handler */
     lbm_migration_transfer_start(node, job);
 }
@@ -256,10 +256,10 @@ int
 lbm_exchange_flow_begin(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     int forced = level->forced;
     level->forced = 0;
-    if (level->state != LEVEL_NONE && entry != NULL && is_same(level->run, present_run(node, entry)))
+    if (level->state != FLOW_NONE && entry != NULL && is_same(level->run, present_run(node, entry)))
         return 1;
     lbm_exchange_flow_stop(job);
     if (entry == NULL || !lbm_job_policy_runs(&entry->policy) || !lbm_membership_is_routable(node) ||
@@ -271,7 +271,7 @@ lbm_exchange_flow_begin(struct lbm_node *node, struct job *job)
     if (!forced && (job->was_settled || job->heard_phase == LBM_PHASE_SETTLED ||
                     entry->policy.topology != node->view.topology))
         return 0;
-    level->state = LEVEL_NUMBERS;
+    level->state = FLOW_NUMBERS;
     level->life = lbm_rng_next(&node->rng) | 1;
     level->run = present_run(node, entry);
     level->progress_us = node->now_us;
@@ -284,14 +284,14 @@ lbm_exchange_flow_begin(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_flow_stop(struct job *job)
 {
-    if (job->level.state == LEVEL_TRANSFER)
+    if (job->flow.state == FLOW_TRANSFER)
         lbm_migration_transfer_stop(job);
-    job->level.state = LEVEL_NONE;
-    job->level.tick_us = INT64_MAX;
+    job->flow.state = FLOW_NONE;
+    job->flow.tick_us = INT64_MAX;
 }
 
 void
-lbm_exchange_flow_free(struct levelling *level)
+lbm_exchange_flow_free(struct flow_computation *level)
 {
     lbm_level_free(&level->numbers);
     lbm_vec_free(&level->links);
@@ -302,7 +302,7 @@ lbm_exchange_flow_free(struct levelling *level)
 static enum lbm_err
 close_the_silent(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     enum lbm_err err = LBM_OK;
     for (uint32_t i = 0; err == LBM_OK && i < level->links.n; i++) {
         uint32_t host = level->links.at[i].host;
@@ -319,10 +319,10 @@ close_the_silent(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_flow_timer(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     if (node->now_us < level->tick_us)
         return;
-    if (level->state == LEVEL_TRANSFER) {
+    if (level->state == FLOW_TRANSFER) {
         level->tick_us = node->now_us + TRANSFER_TICK_US;
         if (!lbm_migration_transfer_timer(node, job))
             return;
@@ -346,7 +346,7 @@ static void
 join(struct lbm_node *node, struct job *job)
 {
     lbm_exchange_stop(job);
-    job->level.forced = 1;
+    job->flow.forced = 1;
     node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
 }
 
@@ -365,13 +365,13 @@ lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__Level *heard = message->level;
     struct job *job = lbm_local_job(node, heard->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, heard->job);
-    struct level_run run = {heard->topology, heard->policy_view};
+    struct flow_run run = {heard->topology, heard->policy_view};
     if (job == NULL || entry == NULL || job->phase < LBM_PHASE_BALANCING ||
         !lbm_job_policy_runs(&entry->policy) || !lbm_membership_is_routable(node) ||
         !is_same(run, present_run(node, entry)))
         return; /* it is said again */
-    struct levelling *level = &job->level;
-    if (!is_same(run, level->run) || (level->state == LEVEL_NONE && !is_same(run, level->over)))
+    struct flow_computation *level = &job->flow;
+    if (!is_same(run, level->run) || (level->state == FLOW_NONE && !is_same(run, level->over)))
         join(node, job);
     if (!is_same(run, level->run) || node->failed != LBM_OK)
         return;

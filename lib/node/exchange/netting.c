@@ -12,60 +12,60 @@
 #include "node/local/local.h"
 #include "node/membership/membership.h"
 
-static struct promise *
-promise_to(const struct session *s, uint32_t host)
+static struct netted *
+promise_to(const struct rounds *s, uint32_t host)
 {
-    for (size_t i = 0; i < s->promises.n; i++)
-        if (s->promises.at[i].host == host)
-            return &s->promises.at[i];
+    for (size_t i = 0; i < s->netted.n; i++)
+        if (s->netted.at[i].host == host)
+            return &s->netted.at[i];
     return NULL;
 }
 
 int64_t
-lbm_exchange_netting_owed(const struct session *s, uint32_t host)
+lbm_exchange_netting_owed(const struct rounds *s, uint32_t host)
 {
-    const struct promise *promise = promise_to(s, host);
+    const struct netted *promise = promise_to(s, host);
     return promise != NULL ? promise->owed : 0;
 }
 
 int64_t
-lbm_exchange_netting_given(const struct session *s, uint32_t but)
+lbm_exchange_netting_given(const struct rounds *s, uint32_t but)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < s->promises.n; i++)
-        if (s->promises.at[i].owed > 0 && s->promises.at[i].host != but)
-            sum += s->promises.at[i].owed;
+    for (size_t i = 0; i < s->netted.n; i++)
+        if (s->netted.at[i].owed > 0 && s->netted.at[i].host != but)
+            sum += s->netted.at[i].owed;
     return sum;
 }
 
 int
-lbm_exchange_netting_any(const struct session *s)
+lbm_exchange_netting_any(const struct rounds *s)
 {
-    for (size_t i = 0; i < s->promises.n; i++)
-        if (s->promises.at[i].owed != 0)
+    for (size_t i = 0; i < s->netted.n; i++)
+        if (s->netted.at[i].owed != 0)
             return 1;
     return 0;
 }
 
-static struct promise *
-promise_add(struct lbm_node *node, struct session *s, uint32_t host)
+static struct netted *
+promise_add(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
-    struct promise *promise = promise_to(s, host), fresh = {.host = host};
+    struct netted *promise = promise_to(s, host), fresh = {.host = host};
     if (promise != NULL)
         return promise;
-    if (lbm_vec_push(&s->promises, fresh) != LBM_OK) {
+    if (lbm_vec_push(&s->netted, fresh) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
-    return &s->promises.at[s->promises.n - 1];
+    return &s->netted.at[s->netted.n - 1];
 }
 
 void
-lbm_exchange_netting_set(struct lbm_node *node, struct session *s, uint32_t host, int64_t owed)
+lbm_exchange_netting_set(struct lbm_node *node, struct rounds *s, uint32_t host, int64_t owed)
 {
     if (lbm_exchange_netting_owed(s, host) == owed)
         return;
-    struct promise *promise = promise_add(node, s, host);
+    struct netted *promise = promise_add(node, s, host);
     if (promise == NULL)
         return;
     promise->owed = owed;
@@ -74,39 +74,39 @@ lbm_exchange_netting_set(struct lbm_node *node, struct session *s, uint32_t host
 }
 
 void
-lbm_exchange_netting_broken(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_netting_broken(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
-    struct promise *promise = promise_add(node, s, host);
+    struct netted *promise = promise_add(node, s, host);
     if (promise != NULL)
         promise->broken = 1;
 }
 
 void
-lbm_exchange_netting_undelivered(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_netting_undelivered(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
     lbm_exchange_netting_broken(node, s, host);
     s->n_undelivered++;
 }
 
 void
-lbm_exchange_netting_begin(struct session *s)
+lbm_exchange_netting_begin(struct rounds *s)
 {
     s->n_undelivered = 0;
-    for (size_t i = 0; i < s->promises.n; i++)
-        s->promises.at[i].broken = 0;
+    for (size_t i = 0; i < s->netted.n; i++)
+        s->netted.at[i].broken = 0;
 }
 
 void
-lbm_exchange_netting_sweep(struct lbm_node *node, struct session *s)
+lbm_exchange_netting_sweep(struct lbm_node *node, struct rounds *s)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < s->promises.n; i++) {
-        struct promise promise = s->promises.at[i];
+    for (size_t i = 0; i < s->netted.n; i++) {
+        struct netted promise = s->netted.at[i];
         if (lbm_exchange_round_colour(node, promise.host) != LBM_NONE &&
             (promise.owed != 0 || promise.broken))
-            s->promises.at[kept++] = promise;
+            s->netted.at[kept++] = promise;
     }
-    s->promises.n = kept;
+    s->netted.n = kept;
     if (lbm_exchange_netting_any(s))
         lbm_termination_disturb(&s->termination);
 }
@@ -114,15 +114,15 @@ lbm_exchange_netting_sweep(struct lbm_node *node, struct session *s)
 int
 lbm_exchange_netting_possible(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
-    const struct promise *promise = promise_to(&job->session, host);
+    const struct netted *promise = promise_to(&job->rounds, host);
     return lbm_exchange_is_granular(node, job) && !job->drifts && !lbm_membership_is_straggler(node, host) &&
-           job->session.n_undelivered < UNDELIVERED_MOST && (promise == NULL || !promise->broken);
+           job->rounds.n_undelivered < UNDELIVERED_MOST && (promise == NULL || !promise->broken);
 }
 
 int
-lbm_exchange_netting_due(const struct session *s, uint32_t host)
+lbm_exchange_netting_due(const struct rounds *s, uint32_t host)
 {
-    const struct promise *promise = promise_to(s, host);
+    const struct netted *promise = promise_to(s, host);
     return promise != NULL && promise->owed != 0 && s->sweep >= promise->sweep + RIPE_SWEEPS;
 }
 
@@ -130,7 +130,7 @@ enum meeting
 lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job, const struct early_open *open)
 {
     uint32_t host = open->host;
-    const struct session *s = &job->session;
+    const struct rounds *s = &job->rounds;
     int64_t owed = lbm_exchange_netting_owed(s, host);
     uint64_t load = lbm_local_load(job);
     if (!open->numbers || !lbm_exchange_netting_possible(node, job, host))

@@ -18,17 +18,17 @@
 enum { SESSION_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads that go to the partner */ };
 
 static void
-slack_hear(struct session *s, uint32_t from, struct way way)
+slack_hear(struct rounds *s, uint32_t from, struct residual_hop way)
 {
-    struct slack *heard = &s->slack_heard;
+    struct residual *heard = &s->slack_heard;
     if (way.hops < heard->best.hops)
-        *heard = (struct slack){.best = way, .via = from, .other = heard->best};
+        *heard = (struct residual){.best = way, .via = from, .other = heard->best};
     else if (way.hops < heard->other.hops)
         heard->other = way;
 }
 
 static void
-stir_hear(struct session *s, uint64_t stir)
+stir_hear(struct rounds *s, uint64_t stir)
 {
     s->stir = stir > s->stir ? stir : s->stir;
 }
@@ -48,7 +48,7 @@ stillness(const struct lbm_node *node, struct job *job)
                         job->shard.n_out,
                         job->unfinished.n,
                         job->releasing.n,
-                        (uint64_t)lbm_local_netting_sum(&job->session),
+                        (uint64_t)lbm_local_netting_sum(&job->rounds),
                         lbm_local_replication_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
                         lbm_migration_throttle_cooled(node, job)};
     uint64_t hash = 0;
@@ -61,7 +61,7 @@ stillness(const struct lbm_node *node, struct job *job)
 static int
 is_quiet(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     const struct quiet *quiet = lbm_exchange_pair_quiet(node, s, s->partner);
     uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
     return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
@@ -70,7 +70,7 @@ is_quiet(struct lbm_node *node, struct job *job)
 
 /* The session under way has moved nothing. */
 static void
-remember_quiet(struct lbm_node *node, struct session *s)
+remember_quiet(struct lbm_node *node, struct rounds *s)
 {
     struct quiet *quiet = lbm_exchange_pair_quiet(node, s, s->partner);
     if (quiet == NULL)
@@ -84,7 +84,7 @@ remember_quiet(struct lbm_node *node, struct session *s)
 /* The last meeting with that host was left to a plan, or was not. The partner takes it for one that moved
  * nothing. */
 static void
-remember_open(struct lbm_node *node, struct session *s, uint32_t host, int is_open)
+remember_open(struct lbm_node *node, struct rounds *s, uint32_t host, int is_open)
 {
     struct quiet *quiet = lbm_exchange_pair_quiet(node, s, host);
     if (quiet != NULL)
@@ -92,7 +92,7 @@ remember_open(struct lbm_node *node, struct session *s, uint32_t host, int is_op
 }
 
 static int
-is_left_open(struct lbm_node *node, struct session *s, uint32_t host)
+is_left_open(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
     const struct quiet *quiet = lbm_exchange_pair_quiet(node, s, host);
     return quiet != NULL && quiet->is_open;
@@ -101,14 +101,14 @@ is_left_open(struct lbm_node *node, struct session *s, uint32_t host)
 void
 lbm_exchange_pair_open(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     Lbm__PairOpen open = LBM__PAIR_OPEN__INIT;
     open.job = job->id;
     open.sweep = s->sweep;
     open.colour = s->colour;
     open.load = lbm_local_load(job);
     open.counter = s->termination.counter;
-    const struct way slack = lbm_exchange_round_residual(node, job, s->partner);
+    const struct residual_hop slack = lbm_exchange_round_residual(node, job, s->partner);
     open.slack_hops = slack.hops;
     open.slack_room = slack.room;
     open.still = s->still = is_left_open(node, s, s->partner) ? 0 : stillness(node, job);
@@ -128,7 +128,7 @@ lbm_exchange_pair_open(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct early_open *open)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     struct columns columns;
     slot_list band = {0};
     lbm_records_batch_init(&columns);
@@ -156,7 +156,7 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     accept.load = lbm_local_load(job);
     int settled = job->phase == LBM_PHASE_SETTLED;
     accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
-    const struct way slack = lbm_exchange_round_residual(node, job, s->partner);
+    const struct residual_hop slack = lbm_exchange_round_residual(node, job, s->partner);
     accept.slack_hops = slack.hops;
     accept.slack_room = slack.room;
     accept.band = &columns.message;
@@ -186,7 +186,7 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     lbm_records_batch_free(&columns);
     lbm_vec_free(&band);
     s->n_met++;
-    s->state = SESSION_ANSWERED;
+    s->state = ROUND_ANSWERED;
     s->retry_us = INT64_MAX;
     s->deadline_us = node->now_us + PAIR_HANDOFF_US;
 }
@@ -200,12 +200,12 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = lbm_local_job(node, open->job);
     const uint32_t colour = lbm_exchange_round_colour(node, message->src);
     if (job == NULL || colour == LBM_NONE || colour != open->colour ||
-        !lbm_local_within_reach(node, message->src, "sweep", open->sweep, job->session.sweep,
+        !lbm_local_within_reach(node, message->src, "sweep", open->sweep, job->rounds.sweep,
                                 LBM_SWEEP_STEP) ||
-        !lbm_local_within_reach(node, message->src, "change", open->stir, job->session.stir, LBM_SWEEP_STEP))
+        !lbm_local_within_reach(node, message->src, "change", open->stir, job->rounds.stir, LBM_SWEEP_STEP))
         return;
-    struct session *s = &job->session;
-    if (job->phase < LBM_PHASE_BALANCING || job->level.state != LEVEL_NONE) {
+    struct rounds *s = &job->rounds;
+    if (job->phase < LBM_PHASE_BALANCING || job->flow.state != FLOW_NONE) {
         lbm_exchange_round_notice(node, job, message->src, NOTICE_NOT_READY);
         return;
     }
@@ -227,13 +227,13 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .ripe = open->ripe != 0,
                                  .owed = lbm_exchange_netting_heard(open->gives, open->takes),
                                  .heard_us = node->now_us};
-    int awaits = s->state == SESSION_AWAITED || (s->state == SESSION_OPENED && message->src < node->host);
+    int awaits = s->state == ROUND_AWAITED || (s->state == ROUND_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
-        int comes_first = s->state == SESSION_OPENED && node->host < message->src; /* both visit each other */
-        if (s->state != SESSION_NONE && s->partner != message->src &&
+        int comes_first = s->state == ROUND_OPENED && node->host < message->src; /* both visit each other */
+        if (s->state != ROUND_NONE && s->partner != message->src &&
             lbm_membership_is_straggler(node, s->partner))
             lbm_exchange_stop(job); /* a visit over a slow link gives way */
-        if (s->state == SESSION_NONE || (s->partner == message->src && !comes_first))
+        if (s->state == ROUND_NONE || (s->partner == message->src && !comes_first))
             lbm_exchange_settled_receive(node, job, early);
     } else if (lbm_membership_is_straggler(node, message->src)) {
         early->set = 0;
@@ -245,7 +245,7 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
         early->set = 0;
         lbm_exchange_pair_answer(node, job, early);
     } else if (s->partner == message->src &&
-               (s->state == SESSION_ANSWERED || (s->state == SESSION_MOVING && s->leaving == 0))) {
+               (s->state == ROUND_ANSWERED || (s->state == ROUND_MOVING && s->leaving == 0))) {
         /* It has given up the session that this host answered, or what it was to give. */
         lbm_exchange_stop(job);
         if (place > 0) {
@@ -256,7 +256,7 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
         }
     } else if ((awaits && s->partner == message->src) || /* it does not come back to where it is awaited */
                (open->sweep > s->sweep + 1 &&
-                (s->state == SESSION_NONE || s->state == SESSION_OPENED || s->state == SESSION_AWAITED))) {
+                (s->state == ROUND_NONE || s->state == ROUND_OPENED || s->state == ROUND_AWAITED))) {
         lbm_exchange_round_jump(node, job, open->sweep, open->colour);
     }
 }
@@ -284,9 +284,9 @@ tell_stays(struct lbm_node *node, const struct job *job, uint32_t to, uint64_t s
 static void
 on_stays(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     size_t kept = 0;
-    if (s->state != SESSION_MOVING || s->partner != from ||
+    if (s->state != ROUND_MOVING || s->partner != from ||
         lbm_exchange_round_compare(s, notice->sweep, notice->colour) != 0)
         return;
     for (size_t i = 0; i < s->arriving.n; i++) {
@@ -320,21 +320,21 @@ give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const u
         }
         bytes += own->payload_len;
         own->in_session = 1;
-        job->session.leaving++;
+        job->rounds.leaving++;
     }
-    tell_stays(node, job, to, job->session.sweep, job->session.colour, stays.n, stays.at);
+    tell_stays(node, job, to, job->rounds.sweep, job->rounds.colour, stays.n, stays.at);
     lbm_vec_free(&stays);
 }
 
 static void
 start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const uint32_t *arriving)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     s->arriving.n = 0;
     for (size_t i = 0; i < n_arriving; i++)
         if (lbm_vec_push(&s->arriving, arriving[i]) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
-    s->state = SESSION_MOVING;
+    s->state = ROUND_MOVING;
     s->deadline_us = node->now_us + PAIR_HANDOFF_US;
     lbm_termination_disturb(&s->termination);
 }
@@ -343,9 +343,9 @@ start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const ui
 static void
 wake(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     const uint32_t colour = s->colour;
-    const struct slack heard = s->slack_heard;
+    const struct residual heard = s->slack_heard;
     if (job->phase != LBM_PHASE_SETTLED)
         return;
     node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
@@ -380,8 +380,8 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
                 take_epoch[i] = band->epoch[k];
     Lbm__PairPlan plan = LBM__PAIR_PLAN__INIT;
     plan.job = job->id;
-    plan.sweep = job->session.sweep;
-    plan.colour = job->session.colour;
+    plan.sweep = job->rounds.sweep;
+    plan.colour = job->rounds.colour;
     plan.n_give = plan.n_give_epoch = exchange->give.n;
     plan.give = exchange->give.at;
     plan.give_epoch = give_epoch;
@@ -392,20 +392,20 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
     plan.take_gain = exchange->take_gain.at;
     plan.take_reason = exchange->take_reason;
     plan.load = lbm_local_load(job);
-    int64_t owed = lbm_exchange_netting_owed(&job->session, job->session.partner);
+    int64_t owed = lbm_exchange_netting_owed(&job->rounds, job->rounds.partner);
     plan.gives = owed > 0 ? (uint64_t)owed : 0;
     plan.takes = owed < 0 ? (uint64_t)-owed : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_PLAN;
     message.pair_plan = &plan;
-    lbm_core_send(node, job->session.partner, &message);
+    lbm_core_send(node, job->rounds.partner, &message);
     free(take_epoch);
     return LBM_OK;
 }
 
 /* What was promised has moved, or cannot. */
 static void
-delivered(struct lbm_node *node, struct session *s, size_t n_moved)
+delivered(struct lbm_node *node, struct rounds *s, size_t n_moved)
 {
     if (n_moved == 0)
         lbm_exchange_netting_undelivered(node, s, s->partner);
@@ -417,7 +417,7 @@ static void
 carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchange,
           const Lbm__PairAccept *accept)
 {
-    uint32_t partner = job->session.partner;
+    uint32_t partner = job->rounds.partner;
     const struct why why = {.reason = exchange->give_reason,
                             .share = {lbm_migration_move_share(node, job, node->host, lbm_local_load(job)),
                                       lbm_migration_move_share(node, job, partner, accept->load)},
@@ -447,7 +447,7 @@ carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchang
 static void
 agree(struct lbm_node *node, struct job *job, const Lbm__PairAccept *accept)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     const struct exchange nothing = {0};
     int64_t before = lbm_exchange_netting_owed(s, s->partner), owed = 0;
     if (before == -lbm_exchange_netting_heard(accept->gives, accept->takes))
@@ -464,19 +464,19 @@ lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__PairAccept *accept = message->pair_accept;
     struct job *job = lbm_local_job(node, accept->job);
     if (job == NULL || accept->band == NULL || job->phase < LBM_PHASE_BALANCING ||
-        job->session.state != SESSION_OPENED || job->session.partner != message->src ||
-        lbm_exchange_round_compare(&job->session, accept->sweep, accept->colour) != 0)
+        job->rounds.state != ROUND_OPENED || job->rounds.partner != message->src ||
+        lbm_exchange_round_compare(&job->rounds, accept->sweep, accept->colour) != 0)
         return;
     /* A visit goes on when the log changes something far away; the host graph is another one then. */
     if (!lbm_membership_is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE ||
         lbm_view_number(&node->view, message->src) == LBM_NONE)
         return;
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     s->n_met++;
     s->retry_us = INT64_MAX;
     lbm_exchange_settled_met(s, message->src);
     lbm_termination_hear(&s->termination, accept->counter);
-    slack_hear(s, message->src, (struct way){accept->slack_hops, accept->slack_room});
+    slack_hear(s, message->src, (struct residual_hop){accept->slack_hops, accept->slack_room});
     stir_hear(s, accept->stir);
     struct exchange exchange = {0};
     s->still_heard = accept->still;
@@ -515,8 +515,8 @@ lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = lbm_local_job(node, plan->job);
     if (job == NULL)
         return;
-    struct session *s = &job->session;
-    if (job->phase < LBM_PHASE_BALANCING || s->state != SESSION_ANSWERED || s->partner != message->src ||
+    struct rounds *s = &job->rounds;
+    if (job->phase < LBM_PHASE_BALANCING || s->state != ROUND_ANSWERED || s->partner != message->src ||
         lbm_exchange_round_compare(s, plan->sweep, plan->colour) != 0) {
         /* This host has begun anew since it answered: the log's last word came here later than there. */
         tell_stays(node, job, message->src, plan->sweep, plan->colour, plan->n_take, plan->take);
@@ -557,11 +557,11 @@ lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
 static void
 on_ahead(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairNotice *notice)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     if (lbm_exchange_round_compare(s, notice->sweep, notice->colour) <= 0 ||
         !lbm_local_within_reach(node, from, "sweep", notice->sweep, s->sweep, LBM_SWEEP_STEP))
         return;
-    int is_over = s->state == SESSION_OPENED || s->state == SESSION_AWAITED || s->state == SESSION_ANSWERED;
+    int is_over = s->state == ROUND_OPENED || s->state == ROUND_AWAITED || s->state == ROUND_ANSWERED;
     if (is_over && s->partner == from) {
         lbm_exchange_stop(job);
         if (job->phase == LBM_PHASE_SETTLED) {
@@ -585,8 +585,8 @@ lbm_exchange_on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = lbm_local_job(node, notice->job);
     if (job == NULL || job->phase < LBM_PHASE_BALANCING)
         return;
-    struct session *s = &job->session;
-    int is_opened = s->state == SESSION_OPENED && s->partner == message->src;
+    struct rounds *s = &job->rounds;
+    int is_opened = s->state == ROUND_OPENED && s->partner == message->src;
     switch ((enum lbm_notice)notice->kind) {
     case NOTICE_NOT_READY:
         if (is_opened && job->phase == LBM_PHASE_SETTLED)
@@ -600,15 +600,15 @@ lbm_exchange_on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
     case NOTICE_SETTLED:
         if (lbm_exchange_round_early(node, s, message->src) != NULL)
             lbm_exchange_round_early(node, s, message->src)->settled = 1;
-        if (job->phase == LBM_PHASE_BALANCING && s->state == SESSION_AWAITED && s->partner == message->src) {
-            s->state = SESSION_OPENED;
+        if (job->phase == LBM_PHASE_BALANCING && s->state == ROUND_AWAITED && s->partner == message->src) {
+            s->state = ROUND_OPENED;
             lbm_exchange_pair_open(node, job);
         }
         break;
     case NOTICE_ASK:
         if (job->phase == LBM_PHASE_SETTLED)
             lbm_exchange_round_notice(node, job, message->src, NOTICE_SETTLED);
-        else if (s->state == SESSION_MOVING && s->partner == message->src &&
+        else if (s->state == ROUND_MOVING && s->partner == message->src &&
                  lbm_exchange_round_compare(s, notice->sweep, notice->colour) >= 0)
             lbm_exchange_round_give_up(node,
                                        job); /* it has begun anew, and knows no more of what was to move */

@@ -55,20 +55,20 @@ lbm_exchange_room_here(const struct lbm_node *node, const struct job *job)
     return load + least <= limit ? limit - load : 0;
 }
 
-struct way
+struct residual_hop
 lbm_exchange_round_residual(const struct lbm_node *node, const struct job *job, uint32_t partner)
 {
-    const struct slack *slack = &job->session.slack;
+    const struct residual *slack = &job->rounds.slack;
     uint64_t room = lbm_exchange_room_here(node, job);
     if (job->phase == LBM_PHASE_SETTLED && room != 0)
-        return (struct way){.room = room};
-    struct way way = partner == slack->via ? slack->other : slack->best;
-    return way.hops != 0 ? way : (struct way){.room = room};
+        return (struct residual_hop){.room = room};
+    struct residual_hop way = partner == slack->via ? slack->other : slack->best;
+    return way.hops != 0 ? way : (struct residual_hop){.room = room};
 }
 
 /* Negative, 0 or positive: where a message stands against this session's place. */
 int
-lbm_exchange_round_compare(const struct session *s, uint64_t sweep, uint32_t colour)
+lbm_exchange_round_compare(const struct rounds *s, uint64_t sweep, uint32_t colour)
 {
     if (sweep != s->sweep)
         return sweep < s->sweep ? -1 : 1;
@@ -81,8 +81,8 @@ lbm_exchange_round_notice(struct lbm_node *node, const struct job *job, uint32_t
     Lbm__PairNotice notice = LBM__PAIR_NOTICE__INIT;
     notice.job = job->id;
     notice.kind = kind;
-    notice.sweep = job->session.sweep;
-    notice.colour = job->session.colour;
+    notice.sweep = job->rounds.sweep;
+    notice.colour = job->rounds.colour;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_NOTICE;
     message.pair_notice = &notice;
@@ -90,7 +90,7 @@ lbm_exchange_round_notice(struct lbm_node *node, const struct job *job, uint32_t
 }
 
 struct early_open *
-lbm_exchange_early_known(const struct session *s, uint32_t host)
+lbm_exchange_early_known(const struct rounds *s, uint32_t host)
 {
     for (size_t i = 0; i < s->early.n; i++)
         if (s->early.at[i].host == host)
@@ -99,7 +99,7 @@ lbm_exchange_early_known(const struct session *s, uint32_t host)
 }
 
 struct early_open *
-lbm_exchange_round_early(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_round_early(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
     struct early_open *known = lbm_exchange_early_known(s, host);
     if (known != NULL)
@@ -122,7 +122,7 @@ lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job)
 }
 
 struct quiet *
-lbm_exchange_pair_quiet(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_pair_quiet(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
     struct quiet fresh = {.host = host};
     for (size_t i = 0; i < s->quiet.n; i++)

@@ -56,13 +56,13 @@ lbm_exchange_links_changed(struct lbm_node *node)
     return changed;
 }
 
-static const struct slack no_slack = {
+static const struct residual no_slack = {
     .best.hops = SLACK_HOPS_MAX, .via = LBM_NONE, .other.hops = SLACK_HOPS_MAX};
 
-static struct way
-one_hop_more(const struct lbm_node *node, struct way way)
+static struct residual_hop
+one_hop_more(const struct lbm_node *node, struct residual_hop way)
 {
-    return (struct way){way.hops + 1 < node->view.hosts.n ? way.hops + 1 : SLACK_HOPS_MAX, way.room};
+    return (struct residual_hop){way.hops + 1 < node->view.hosts.n ? way.hops + 1 : SLACK_HOPS_MAX, way.room};
 }
 
 /* A session with that host is not possible at present. */
@@ -76,14 +76,14 @@ is_away(const struct lbm_node *node, uint32_t partner)
 
 /* Patience, and what moves must gain, count from here on. */
 static void
-begin_anew(const struct lbm_node *node, struct session *s)
+begin_anew(const struct lbm_node *node, struct rounds *s)
 {
     s->woken = s->sweep;
     s->woken_us = node->now_us;
 }
 
 void
-lbm_exchange_round_begin_visit(const struct lbm_node *node, struct session *s)
+lbm_exchange_round_begin_visit(const struct lbm_node *node, struct rounds *s)
 {
     begin_anew(node, s);
     s->slack_heard = no_slack;
@@ -109,13 +109,13 @@ static int
 is_held_up(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    int is_patient = node->now_us - job->session.woken_us <= HELD_UP_US;
+    int is_patient = node->now_us - job->rounds.woken_us <= HELD_UP_US;
     if (is_patient && has_just_come(node, job))
         return 1;
     if (lbm_local_load(job) <= lbm_local_limit(node, entry, node->host))
         return 0;
     if (lbm_migration_throttle_was_exhausted(node, job)) {
-        begin_anew(node, &job->session); /* it takes its time, and gains count from the start again */
+        begin_anew(node, &job->rounds); /* it takes its time, and gains count from the start again */
         return 1;
     }
     return is_patient && (lbm_local_replication_lag(node) != 0 || node->lease.fence_us != 0);
@@ -153,7 +153,7 @@ reach(const struct lbm_node *node, const struct job *job)
 /* Nonzero if all partners that take part are further than this host: then it passes over the sweeps in which
  * it would meet none of them. */
 static int
-catch_up(const struct lbm_node *node, struct session *s)
+catch_up(const struct lbm_node *node, struct rounds *s)
 {
     uint64_t nearest = UINT64_MAX;
     for (size_t i = 0; i < node->met.n; i++) {
@@ -175,12 +175,12 @@ catch_up(const struct lbm_node *node, struct session *s)
 static int
 end_sweep(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
-    s->slack = (struct slack){.via = LBM_NONE};
+    struct rounds *s = &job->rounds;
+    s->slack = (struct residual){.via = LBM_NONE};
     if (lbm_exchange_room_here(node, job) == 0)
-        s->slack = (struct slack){.best = one_hop_more(node, s->slack_heard.best),
-                                  .via = s->slack_heard.via,
-                                  .other = one_hop_more(node, s->slack_heard.other)};
+        s->slack = (struct residual){.best = one_hop_more(node, s->slack_heard.best),
+                                     .via = s->slack_heard.via,
+                                     .other = one_hop_more(node, s->slack_heard.other)};
     s->slack_heard = no_slack;
     lbm_exchange_netting_sweep(node, s);
     int is_alone = node->view.n_colours != 0 && s->n_met == 0;
@@ -211,7 +211,7 @@ end_sweep(struct lbm_node *node, struct job *job)
 /* Nonzero if the partner of this colour is not met: it or this host takes no part at present, it is too slow
  * to wait for, or it is known to be further already. */
 static int
-is_passed_over(struct lbm_node *node, struct session *s)
+is_passed_over(struct lbm_node *node, struct rounds *s)
 {
     int away = is_away(node, s->partner);
     if (away || lbm_membership_is_straggler(node, s->partner)) {
@@ -230,7 +230,7 @@ is_passed_over(struct lbm_node *node, struct session *s)
 
 /* The partner waits to be asked. */
 static int
-is_settled(const struct job *job, const struct session *s, uint32_t host)
+is_settled(const struct job *job, const struct rounds *s, uint32_t host)
 {
     const struct pulse *pulse = lbm_local_report_known(job, host);
     const struct early_open *early = lbm_exchange_early_known(s, host);
@@ -241,8 +241,8 @@ is_settled(const struct job *job, const struct session *s, uint32_t host)
 static void
 open_colour(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
-    s->state = SESSION_NONE;
+    struct rounds *s = &job->rounds;
+    s->state = ROUND_NONE;
     s->retry_us = INT64_MAX;
     if (!lbm_membership_is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
         return; /* the log's next word on that begins anew */
@@ -259,12 +259,12 @@ open_colour(struct lbm_node *node, struct job *job)
     s->begun_us = node->now_us;
     s->deadline_us = node->now_us + lbm_membership_wait_us(node, s->partner);
     if (node->host < s->partner || is_settled(job, s, s->partner)) {
-        s->state = SESSION_OPENED;
+        s->state = ROUND_OPENED;
         lbm_exchange_pair_open(node, job);
         if (node->host < s->partner)
             return;
     } else {
-        s->state = SESSION_AWAITED;
+        s->state = ROUND_AWAITED;
     }
     struct early_open *early = lbm_exchange_round_early(node, s, s->partner);
     if (early != NULL && early->set && early->is_open &&
@@ -277,7 +277,7 @@ open_colour(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_round_next(struct lbm_node *node, struct job *job)
 {
-    job->session.colour++;
+    job->rounds.colour++;
     open_colour(node, job);
 }
 
@@ -297,10 +297,10 @@ notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice 
 void
 lbm_exchange_round_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
 {
-    job->session.sweep = sweep;
-    job->session.colour = colour;
-    lbm_termination_reset(&job->session.termination);
-    lbm_termination_disturb(&job->session.termination);
+    job->rounds.sweep = sweep;
+    job->rounds.colour = colour;
+    lbm_termination_reset(&job->rounds.termination);
+    lbm_termination_disturb(&job->rounds.termination);
     notify_neighbours(node, job, NOTICE_AHEAD);
     open_colour(node, job);
 }
@@ -308,7 +308,7 @@ lbm_exchange_round_jump(struct lbm_node *node, struct job *job, uint64_t sweep, 
 void
 lbm_exchange_start(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     (void)lbm_exchange_links_changed(node);
     lbm_exchange_netting_begin(s);
     lbm_termination_reset(&s->termination);
@@ -318,7 +318,7 @@ lbm_exchange_start(struct lbm_node *node, struct job *job)
     s->slack_heard = no_slack;
     if (!job->was_settled)
         s->slack = no_slack; /* else what was known of room: nothing is passed on at random meanwhile */
-    s->state = SESSION_NONE;
+    s->state = ROUND_NONE;
     s->retry_us = node->now_us; /* from the timer: the caller may be inside a handler */
 }
 
@@ -326,12 +326,12 @@ lbm_exchange_start(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_stop(struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     for (size_t i = 0; i < job->out.n; i++)
         job->shard.vertices.at[job->out.at[i]].in_session = 0;
     for (size_t i = 0; i < job->releasing.n; i++)
         job->shard.vertices.at[job->releasing.at[i]].in_session = 0;
-    s->state = SESSION_NONE;
+    s->state = ROUND_NONE;
     s->retry_us = INT64_MAX;
     s->leaving = 0;
     s->arriving.n = 0;
@@ -340,23 +340,23 @@ lbm_exchange_stop(struct job *job)
 void
 lbm_exchange_round_finish_if_over(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
-    if (s->state == SESSION_MOVING && s->leaving == 0 && s->arriving.n == 0)
+    struct rounds *s = &job->rounds;
+    if (s->state == ROUND_MOVING && s->leaving == 0 && s->arriving.n == 0)
         lbm_exchange_round_next(node, job);
 }
 
 void
 lbm_exchange_vertex_left(struct lbm_node *node, struct job *job)
 {
-    if (job->session.leaving != 0)
-        job->session.leaving--;
+    if (job->rounds.leaving != 0)
+        job->rounds.leaving--;
     lbm_exchange_round_finish_if_over(node, job);
 }
 
 void
 lbm_exchange_vertex_arrived(struct lbm_node *node, struct job *job, uint32_t vertex)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     for (size_t i = 0; i < s->arriving.n; i++)
         if (s->arriving.at[i] == vertex) {
             s->arriving.at[i] = s->arriving.at[--s->arriving.n];
@@ -368,7 +368,7 @@ lbm_exchange_vertex_arrived(struct lbm_node *node, struct job *job, uint32_t ver
 void
 lbm_exchange_round_give_up(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     uint32_t partner = s->partner;
     lbm_exchange_stop(job);
     if (is_away(node, partner) || lbm_membership_is_straggler(node, partner))
@@ -386,20 +386,20 @@ lbm_exchange_round_give_up(struct lbm_node *node, struct job *job)
 static void
 late(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     uint32_t partner = s->partner;
     int away = is_away(node, partner);
-    int waits = (s->state == SESSION_OPENED || s->state == SESSION_AWAITED) && !away &&
+    int waits = (s->state == ROUND_OPENED || s->state == ROUND_AWAITED) && !away &&
                 !lbm_membership_is_straggler(node, partner) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
     if (waits) {
         s->deadline_us = node->now_us + lbm_membership_wait_us(node, partner);
-        if (s->state == SESSION_OPENED)
+        if (s->state == ROUND_OPENED)
             lbm_exchange_pair_open(node, job);
         else
             lbm_exchange_round_notice(node, job, partner, NOTICE_ASK); /* it may have settled without us */
         return;
     }
-    if (s->state == SESSION_MOVING && !away &&
+    if (s->state == ROUND_MOVING && !away &&
         node->now_us - s->begun_us < PAIR_MOVING_US) { /* an application takes its time to let go */
         s->deadline_us = node->now_us + PAIR_HANDOFF_US;
         return;
@@ -431,34 +431,34 @@ void
 lbm_exchange_topology_changed(struct lbm_node *node, struct job *job, int all, int links_changed)
 {
     int near = is_near(node, all);
-    const uint64_t woken = job->session.woken;
-    const int64_t woken_us = job->session.woken_us;
-    if (job->phase < LBM_PHASE_BALANCING || (!near && !links_changed && job->level.state == LEVEL_NONE))
+    const uint64_t woken = job->rounds.woken;
+    const int64_t woken_us = job->rounds.woken_us;
+    if (job->phase < LBM_PHASE_BALANCING || (!near && !links_changed && job->flow.state == FLOW_NONE))
         return;
     lbm_exchange_stop(job);
     lbm_exchange_flow_stop(job);
-    for (size_t i = 0; i < job->session.early.n; i++)
-        job->session.early.at[i].set = 0; /* colours are others now */
-    job->session.stirred |= near;
+    for (size_t i = 0; i < job->rounds.early.n; i++)
+        job->rounds.early.at[i].set = 0; /* colours are others now */
+    job->rounds.stirred |= near;
     if (near)
-        lbm_exchange_settled_number(&job->session);
+        lbm_exchange_settled_number(&job->rounds);
     if (job->phase == LBM_PHASE_BALANCING || near)
         node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
     if (!near) { /* patience and gains count from where they did */
-        job->session.woken = woken;
-        job->session.woken_us = woken_us;
+        job->rounds.woken = woken;
+        job->rounds.woken_us = woken_us;
     }
 }
 
 void
 lbm_exchange_timer(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     if (job->phase == LBM_PHASE_SETTLED) {
         lbm_exchange_settled_timer(node, job);
         return;
     }
-    if (s->state == SESSION_NONE) {
+    if (s->state == ROUND_NONE) {
         if (node->now_us >= s->retry_us)
             open_colour(node, job);
         return;
@@ -467,6 +467,6 @@ lbm_exchange_timer(struct lbm_node *node, struct job *job)
         return;
     if (node->now_us >= s->deadline_us || is_away(node, s->partner))
         late(node, job);
-    else if (s->state == SESSION_OPENED && node->now_us >= s->retry_us)
+    else if (s->state == ROUND_OPENED && node->now_us >= s->retry_us)
         lbm_exchange_pair_open(node, job);
 }

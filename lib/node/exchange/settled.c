@@ -24,7 +24,7 @@ lbm_exchange_settled_weigh(const struct lbm_node *node, struct job *job)
 void
 lbm_exchange_settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     s->sweep = visitor->sweep;
     s->colour = visitor->colour;
     s->partner = visitor->host;
@@ -39,7 +39,7 @@ lbm_exchange_settled_receive(struct lbm_node *node, struct job *job, struct earl
 void
 lbm_exchange_settled_receive_next(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     struct early_open *next = NULL;
     for (size_t i = 0; i < s->early.n; i++) {
         struct early_open *early = &s->early.at[i];
@@ -100,7 +100,7 @@ is_overloaded(struct lbm_node *node, struct job *job)
 /* ---- hosts that were passed over ----------------------------------------------------------------------- */
 
 static size_t
-place_of(const struct session *s, uint32_t host)
+place_of(const struct rounds *s, uint32_t host)
 {
     size_t at = 0;
     while (at < s->missed.n && s->missed.at[at] != host)
@@ -109,14 +109,14 @@ place_of(const struct session *s, uint32_t host)
 }
 
 void
-lbm_exchange_settled_missed(struct lbm_node *node, struct session *s, uint32_t host)
+lbm_exchange_settled_missed(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
     if (place_of(s, host) == s->missed.n && lbm_vec_push(&s->missed, host) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
-lbm_exchange_settled_met(struct session *s, uint32_t host)
+lbm_exchange_settled_met(struct rounds *s, uint32_t host)
 {
     size_t at = place_of(s, host);
     if (at == s->missed.n)
@@ -128,7 +128,7 @@ lbm_exchange_settled_met(struct session *s, uint32_t host)
 /* The next that takes part again, or LBM_NONE; it goes to the end of the list. Those that no link leads to
  * any more are dropped. */
 static uint32_t
-to_visit(struct lbm_node *node, struct session *s)
+to_visit(struct lbm_node *node, struct rounds *s)
 {
     uint32_t next = LBM_NONE;
     size_t kept = 0;
@@ -150,14 +150,14 @@ to_visit(struct lbm_node *node, struct session *s)
 static void
 visit(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
+    struct rounds *s = &job->rounds;
     s->visit_us = node->now_us + VISIT_US;
     uint32_t host = lbm_membership_is_stuck(node) ? LBM_NONE : to_visit(node, s);
     if (host == LBM_NONE)
         return;
     s->partner = host;
     s->colour = lbm_exchange_round_colour(node, host);
-    s->state = SESSION_OPENED;
+    s->state = ROUND_OPENED;
     s->begun_us = node->now_us;
     lbm_exchange_round_begin_visit(node, s);
     s->deadline_us = node->now_us + lbm_membership_wait_us(node, host);
@@ -165,7 +165,7 @@ visit(struct lbm_node *node, struct job *job)
 }
 
 void
-lbm_exchange_settled_number(struct session *s)
+lbm_exchange_settled_number(struct rounds *s)
 {
     if (s->stirred && s->stir < UINT64_MAX)
         s->stir++;
@@ -175,8 +175,8 @@ lbm_exchange_settled_number(struct session *s)
 void
 lbm_exchange_settled_timer(struct lbm_node *node, struct job *job)
 {
-    struct session *s = &job->session;
-    int meets = s->state != SESSION_NONE, is_late = meets && node->now_us >= s->deadline_us;
+    struct rounds *s = &job->rounds;
+    int meets = s->state != ROUND_NONE, is_late = meets && node->now_us >= s->deadline_us;
     if (meets && !is_late && !lbm_membership_is_straggler(node, s->partner))
         return;
     if (is_late) {

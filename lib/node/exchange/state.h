@@ -9,12 +9,12 @@
 
 /* ---- sessions ------------------------------------------------------------------------------------------ */
 
-enum session_state {
-    SESSION_NONE,
-    SESSION_OPENED,   /* lower id: PAIR_OPEN sent */
-    SESSION_AWAITED,  /* higher id: waiting for PAIR_OPEN */
-    SESSION_ANSWERED, /* higher id: PAIR_ACCEPT sent */
-    SESSION_MOVING,   /* plan known, handoffs under way */
+enum round_state {
+    ROUND_NONE,
+    ROUND_OPENED,   /* lower id: PAIR_OPEN sent */
+    ROUND_AWAITED,  /* higher id: waiting for PAIR_OPEN */
+    ROUND_ANSWERED, /* higher id: PAIR_ACCEPT sent */
+    ROUND_MOVING,   /* plan known, handoffs under way */
 };
 
 /* Reasons of a PairNotice, on the wire. */
@@ -28,7 +28,7 @@ enum lbm_notice {
 
 /* Links to the nearest host known to have room, and how much load that had room for when it said so (0: not
  * known). */
-struct way {
+struct residual_hop {
     uint32_t hops;
     uint64_t room;
 };
@@ -42,7 +42,7 @@ struct early_open {
     uint32_t colour;
     uint64_t load;
     uint32_t counter;
-    struct way slack;
+    struct residual_hop slack;
     uint64_t still, stir;
     int numbers, ripe;
     int64_t owed; /* by it to us */
@@ -53,10 +53,10 @@ struct early_open {
 /* The way to room; the neighbour by which it leads (LBM_NONE: none is needed); the way by any other one. A
  * neighbour is told what does not lead through itself, so two hosts never take each other for the way to room
  * that is gone. */
-struct slack {
-    struct way best;
+struct residual {
+    struct residual_hop best;
     uint32_t via;
-    struct way other;
+    struct residual_hop other;
 };
 
 /* What meetings with a neighbour were like: how things stood on both sides when nothing moved, and how often
@@ -71,7 +71,7 @@ struct quiet {
 };
 
 /* What this host is to give a neighbour; negative: what it is to get. */
-struct promise {
+struct netted {
     uint32_t host;
     int64_t owed;
     uint64_t sweep; /* in which it last changed */
@@ -90,8 +90,8 @@ struct met_link {
     uint32_t host, colour;
 };
 
-struct session {
-    enum session_state state;
+struct rounds {
+    enum round_state state;
     uint64_t sweep;
     uint32_t colour;
     uint32_t partner; /* host id */
@@ -104,13 +104,13 @@ struct session {
     uint32_t leaving;           /* our vertices not yet MOV */
     LBM_VEC(uint32_t) arriving; /* vertices whose FIN is awaited */
     struct lbm_termination termination;
-    struct slack slack;       /* after the last sweep */
-    struct slack slack_heard; /* in this sweep */
-    uint64_t woken;           /* sweep at which sessions last (re)started */
-    int64_t woken_us;         /* the same as a time */
+    struct residual slack;       /* after the last sweep */
+    struct residual slack_heard; /* in this sweep */
+    uint64_t woken;              /* sweep at which sessions last (re)started */
+    int64_t woken_us;            /* the same as a time */
     LBM_VEC(struct early_open) early;
     LBM_VEC(struct quiet) quiet;
-    LBM_VEC(struct promise) promises;
+    LBM_VEC(struct netted) netted;
     uint32_t n_undelivered;      /* of them nothing could be given, since sessions began */
     enum meeting meeting;        /* of the session that this host has answered */
     LBM_VEC(uint32_t) missed;    /* hosts passed over since they did not take part, and not met since */
@@ -125,10 +125,10 @@ struct session {
 /* ---- levelling ----------------------------------------------------------------------------------------- */
 
 /* Levelling of a job on this host: numbers first, then vertices. */
-enum level_state {
-    LEVEL_NONE,
-    LEVEL_NUMBERS,  /* the policy runs on virtual loads */
-    LEVEL_TRANSFER, /* flows are carried out */
+enum flow_state {
+    FLOW_NONE,
+    FLOW_NUMBERS,  /* the policy runs on virtual loads */
+    FLOW_TRANSFER, /* flows are carried out */
 };
 
 /* What is to go over a link, or to come: one entry of the schedule. */
@@ -154,13 +154,13 @@ struct transfer_link {
 };
 
 /* A policy run: of one host graph and one entry of the log. */
-struct level_run {
+struct flow_run {
     uint64_t topology, policy_view;
 };
 
-struct levelling {
-    enum level_state state;
-    struct level_run run, over; /* under way; the last that ended here */
+struct flow_computation {
+    enum flow_state state;
+    struct flow_run run, over; /* under way; the last that ended here */
     struct lbm_level numbers;
     LBM_VEC(struct transfer_link) links; /* in the order of numbers.links */
     LBM_VEC(struct transfer_entry) entries;

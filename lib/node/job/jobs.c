@@ -163,9 +163,9 @@ drop_wishes(struct lbm_node *node, struct job *job)
     for (size_t i = 0; i < job->shard.vertices.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         const struct lbm_member *member =
-            vertex->wish != LBM_NONE ? lbm_view_member(&node->view, vertex->wish) : NULL;
+            vertex->destination != LBM_NONE ? lbm_view_member(&node->view, vertex->destination) : NULL;
         if (member == NULL || member->state != LBM_MEMBER_ACTIVE)
-            vertex->wish = LBM_NONE;
+            vertex->destination = LBM_NONE;
     }
 }
 
@@ -252,7 +252,7 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     int mapped = job->phase == LBM_PHASE_MAPPING;
     job->phase = phase;
     if (phase != LBM_PHASE_BALANCING)
-        job->session.promises.n = 0;
+        job->rounds.netted.n = 0;
     job->tick_us = phase == LBM_PHASE_PLACED && !is_home(node, job) ? INT64_MAX : node->now_us;
     node->ping_us = node->now_us; /* the others hear of it at once */
     switch (phase) {
@@ -266,8 +266,8 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     case LBM_PHASE_BALANCING:
         job->checkpoint_us = INT64_MAX;
         if (mapped) {
-            lbm_vec_free(&job->outline.vertex);
-            lbm_vec_free(&job->outline.cluster);
+            lbm_vec_free(&job->coarse.vertex);
+            lbm_vec_free(&job->coarse.cluster);
             lbm_mapping_normalization_free(job);
             store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
         }
@@ -288,7 +288,7 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
 int
 lbm_job_is_ready(const struct lbm_node *node, const struct job *job)
 {
-    int is_at_rest = job->session.missed.n == 0 && !lbm_mapping_remap_holds(node, job);
+    int is_at_rest = job->rounds.missed.n == 0 && !lbm_mapping_remap_holds(node, job);
     return job->phase == LBM_PHASE_SETTLED ? is_at_rest : job->ready;
 }
 
@@ -311,7 +311,7 @@ all_ready(const struct lbm_node *node, const struct job *job)
         const struct pulse *pulse = lbm_local_report_known(job, member->host);
         int is_there =
             pulse != NULL && (pulse->phase >= LBM_PHASE_BALANCING ||
-                              (pulse->ready && (!job->outlined || pulse->frame >= job->frame_seq)));
+                              (pulse->ready && (!job->is_coarse_planned || pulse->frame >= job->frame_seq)));
         if (!is_there)
             return 0;
     }
@@ -385,7 +385,7 @@ job_timer(struct lbm_node *node, struct job *job)
     case LBM_PHASE_SETTLED:
         lbm_migration_pinned_timer(node, job);
         lbm_mapping_remap_timer(node, job, entry);
-        if (job->level.state != LEVEL_NONE)
+        if (job->flow.state != FLOW_NONE)
             lbm_exchange_flow_timer(node, job);
         else
             lbm_exchange_timer(node, job);
@@ -442,14 +442,14 @@ job_deadline(const struct job *job)
         when = lbm_mapping_remap_deadline(job) < when ? lbm_mapping_remap_deadline(job) : when;
     if (job->phase >= LBM_PHASE_BALANCING)
         when = job->pinned_us < when ? job->pinned_us : when;
-    int is_levelling = job->level.state != LEVEL_NONE;
+    int is_levelling = job->flow.state != FLOW_NONE;
     if (job->phase >= LBM_PHASE_BALANCING && is_levelling)
-        when = job->level.tick_us < when ? job->level.tick_us : when;
-    if (job->phase >= LBM_PHASE_BALANCING && job->session.state != SESSION_NONE)
-        when = job->session.deadline_us < when ? job->session.deadline_us : when;
-    if ((job->phase == LBM_PHASE_BALANCING && !is_levelling) || job->session.state != SESSION_NONE)
-        when = job->session.retry_us < when ? job->session.retry_us : when;
-    if (job->phase == LBM_PHASE_SETTLED && job->session.state == SESSION_NONE)
+        when = job->flow.tick_us < when ? job->flow.tick_us : when;
+    if (job->phase >= LBM_PHASE_BALANCING && job->rounds.state != ROUND_NONE)
+        when = job->rounds.deadline_us < when ? job->rounds.deadline_us : when;
+    if ((job->phase == LBM_PHASE_BALANCING && !is_levelling) || job->rounds.state != ROUND_NONE)
+        when = job->rounds.retry_us < when ? job->rounds.retry_us : when;
+    if (job->phase == LBM_PHASE_SETTLED && job->rounds.state == ROUND_NONE)
         when = job->cool_us < when ? job->cool_us : when;
     if (job->phase >= LBM_PHASE_MAPPING)
         when = lbm_mapping_ghosts_deadline(job) < when ? lbm_mapping_ghosts_deadline(job) : when;

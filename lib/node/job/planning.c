@@ -20,9 +20,9 @@ enum { TRIES = 8, TRIES_SIZE = 1 << 20 };
 static unsigned
 count_tries(const struct job *job)
 {
-    const struct outline *o = &job->outline;
+    const struct coarse_plan *o = &job->coarse;
     uint64_t size = job->guest->n + lbm_graph_directions(job->guest);
-    int is_start = o->state == OUTLINE_NONE || (o->state != OUTLINE_DRAWING && !o->again && o->planned > 0);
+    int is_start = o->state == COARSE_NONE || (o->state != COARSE_DRAWING && !o->again && o->planned > 0);
     if (!is_start || size > TRIES_SIZE)
         return 1;
     return size * TRIES <= TRIES_SIZE ? TRIES : (unsigned)(TRIES_SIZE / size);
@@ -46,7 +46,7 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
                  enum lbm_start start)
 {
     struct lbm_effect effect = {.kind = LBM_EFFECT_PLAN};
-    int is_draw = job->outline.state == OUTLINE_DRAWING, is_again = job->outline.again && !is_draw;
+    int is_draw = job->coarse.state == COARSE_DRAWING, is_again = job->coarse.again && !is_draw;
     if (!is_draw) /* of the same graph, once planned with */
         number_pins(job, job->guest);
     effect.as.plan = lbm_alloc(1, sizeof *effect.as.plan);
@@ -57,13 +57,13 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
     }
     *effect.as.plan = (struct lbm_plan_task){.job = job->id,
                                              .start = start,
-                                             .seed = entry->seed + (is_draw ? job->usual.drawn : 0),
+                                             .seed = entry->seed + (is_draw ? job->baseline.drawn : 0),
                                              .tries = count_tries(job),
                                              .imbalance = entry->imbalance,
                                              .home = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
                                              .current = is_again ? job->plan_current : NULL,
-                                             .usual = is_again ? lbm_mapping_baseline_of(job) : NULL,
+                                             .baseline = is_again ? lbm_mapping_baseline_of(job) : NULL,
                                              .is_draw = is_draw,
                                              .hosts = &job->plan_hosts};
     job->planning = 1;
@@ -109,7 +109,7 @@ put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm
     uint32_t to = job->plan_ids.at[plan->part[v]];
     struct lbm_vertex *vertex = lbm_records_of(job, v);
     LBM_ASSERT(vertex != NULL);
-    vertex->wish = to == node->host ? LBM_NONE : to;
+    vertex->destination = to == node->host ? LBM_NONE : to;
     lbm_local_queue_changed(job);
     vertex->anchored = anchored != NULL && anchored[v];
     memcpy(vertex->x, &plan->x[(size_t)v * plan->m], plan->m * sizeof(double));
@@ -157,7 +157,7 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
     }
     if (job != NULL && job->drawing) {
         lbm_mapping_baseline_drawn(node, job, entry, event->as.planned.err, plan);
-    } else if (job != NULL && job->outline.state == OUTLINE_PLANNING) {
+    } else if (job != NULL && job->coarse.state == COARSE_PLANNING) {
         lbm_mapping_coarse_planned(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && job->shard.n_own != entry->vertices) {
         /* Vertices went another way: what is there is mapped from where it is. */

@@ -94,8 +94,8 @@ measure_lag(const struct lbm_plan_task *task, const uint32_t *part, double *beyo
     lbm_map_host_hop_bytes(task->graph, h, part, beyond);
     for (uint32_t p = 0; p < h->n; p++) {
         there += beyond[p];
-        usual += task->usual[p];
-        beyond[p] -= task->usual[p];
+        usual += task->baseline[p];
+        beyond[p] -= task->baseline[p];
     }
     return there / fmax(1, usual) - 1;
 }
@@ -188,7 +188,7 @@ static enum lbm_err
 look_at_lag(const struct lbm_plan_task *task, double part, double *beyond, double *cost, double *lag)
 {
     *lag = 0;
-    if (part < CHEAPER || task->usual == NULL)
+    if (part < CHEAPER || task->baseline == NULL)
         return LBM_OK;
     *lag = measure_lag(task, task->current, beyond);
     return *lag > LAG_NEAR ? choose_hosts(task->hosts, beyond, cost) : LBM_OK;

@@ -48,17 +48,17 @@ struct points {
 };
 
 /* Vertices that wish to go to one host. */
-struct wish_list {
+struct destination_queue {
     uint32_t host, first, n;
     uint32_t at;        /* where the search for those that may go goes on */
     uint32_t under_way; /* OUT, to that host */
     uint64_t bytes;     /* of their payloads, about */
 };
 
-struct wishes {
-    LBM_VEC(struct wish_list) lists; /* by host id */
-    LBM_VEC(uint32_t) slots;         /* of vertices; list i has n of them from first on */
-    int are_listed;                  /* nobody has a wish since that is on no list */
+struct migration_queue {
+    LBM_VEC(struct destination_queue) lists; /* by host id */
+    LBM_VEC(uint32_t) slots;                 /* of vertices; list i has n of them from first on */
+    int are_listed;                          /* nobody has a wish since that is on no list */
 };
 
 /* Took a vertex to be here that is on its way to another host, and is to hear of it. */
@@ -105,9 +105,9 @@ struct job {
     struct points told;                   /* this host's own, when they were last told to the home */
     uint64_t told_seq;                    /* of the frame at that time */
     uint64_t followed_seq;                /* of the frame that ownership last followed, unless it is fixed */
-    struct outline outline;
-    struct usual usual; /* home */
-    int outlined;       /* ownership went by a plan of the outline, and follows regions no more */
+    struct coarse_plan coarse;
+    struct baseline baseline; /* home */
+    int is_coarse_planned;    /* ownership went by a plan of the outline, and follows regions no more */
 
     /* mapping */
     int64_t tick_us;
@@ -130,7 +130,7 @@ struct job {
 
     /* handoff */
     LBM_VEC(uint32_t) out; /* slots of vertices that are, or just were, OUT */
-    struct wishes wishes;
+    struct migration_queue queue;
     int64_t offers_us;              /* next look at offers without answer; INT64_MAX: none out */
     LBM_VEC(uint32_t) unfinished;   /* slots of records whose source has not said FIN */
     int64_t finish_us;              /* next look at them; INT64_MAX: there are none */
@@ -169,8 +169,8 @@ struct job {
     double budget_bytes; /* that may go now; < 0: gone beyond it */
     int64_t budget_us;   /* as of then; 0: nothing has gone */
     int was_short;       /* there was none when something might have gone */
-    struct session session;
-    struct levelling level;
+    struct rounds rounds;
+    struct flow_computation flow;
     uint64_t weighed_load, weighed_limit; /* SETTLED: when they were last compared */
     double weighed_seen;                  /* the load that reports say, then */
     int64_t overload_us;                  /* SETTLED with too much, though loads drift: tried again then */

@@ -31,11 +31,11 @@ lbm_job_free(struct job *job)
     lbm_vec_free(&job->region_host);
     lbm_vec_free(&job->region_weight);
     lbm_mapping_normalization_free(job);
-    lbm_mapping_coarse_free(&job->outline);
-    lbm_mapping_baseline_free(&job->usual);
+    lbm_mapping_coarse_free(&job->coarse);
+    lbm_mapping_baseline_free(&job->baseline);
     lbm_vec_free(&job->askers);
     lbm_vec_free(&job->out);
-    lbm_migration_queue_free(&job->wishes);
+    lbm_migration_queue_free(&job->queue);
     lbm_vec_free(&job->unfinished);
     lbm_vec_free(&job->tombstones);
     lbm_vec_free(&job->releasing);
@@ -45,12 +45,12 @@ lbm_job_free(struct job *job)
     free(job->pending);
     lbm_vec_free(&job->pulses);
     lbm_idmap_free(&job->pulse_at);
-    lbm_vec_free(&job->session.arriving);
-    lbm_vec_free(&job->session.early);
-    lbm_vec_free(&job->session.quiet);
-    lbm_vec_free(&job->session.missed);
-    lbm_vec_free(&job->session.promises);
-    lbm_exchange_flow_free(&job->level);
+    lbm_vec_free(&job->rounds.arriving);
+    lbm_vec_free(&job->rounds.early);
+    lbm_vec_free(&job->rounds.quiet);
+    lbm_vec_free(&job->rounds.missed);
+    lbm_vec_free(&job->rounds.netted);
+    lbm_exchange_flow_free(&job->flow);
     free(job);
 }
 

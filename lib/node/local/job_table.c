@@ -86,11 +86,11 @@ lbm_local_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, 
 }
 
 int64_t
-lbm_local_netting_sum(const struct session *s)
+lbm_local_netting_sum(const struct rounds *s)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < s->promises.n; i++)
-        sum += s->promises.at[i].owed;
+    for (size_t i = 0; i < s->netted.n; i++)
+        sum += s->netted.at[i].owed;
     return sum;
 }
 
@@ -102,7 +102,7 @@ lbm_local_load(const struct job *job)
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
         leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
     }
-    int64_t owed = lbm_local_netting_sum(&job->session);
+    int64_t owed = lbm_local_netting_sum(&job->rounds);
     uint64_t goes = leaving + (owed > 0 ? (uint64_t)owed : 0), comes = owed < 0 ? (uint64_t)-owed : 0;
     return job->shard.load + comes > goes ? job->shard.load + comes - goes : 0;
 }
@@ -129,7 +129,7 @@ lbm_local_ghosts_due(struct job *job, enum ghosts_due what)
 void
 lbm_local_queue_changed(struct job *job)
 {
-    job->wishes.are_listed = 0;
+    job->queue.are_listed = 0;
 }
 
 void

@@ -30,7 +30,7 @@ void lbm_local_place(const struct job *job, const double *raw, double *x);
 /* Changed edges are told at the end of this step. */
 void lbm_local_edges_soon(struct lbm_node *node, struct job *job);
 /* What this host owes all neighbours together; negative: what it is owed. */
-int64_t lbm_local_netting_sum(const struct session *s);
+int64_t lbm_local_netting_sum(const struct rounds *s);
 void lbm_local_ghosts_due(struct job *job, enum ghosts_due what);
 /* Work units owned, less what leaves as soon as the application lets go, and as if all that was promised had
  * moved. */
@@ -39,8 +39,8 @@ uint64_t lbm_local_load(const struct job *job);
 static inline int
 lbm_local_follows_regions(const struct job *job, const struct lbm_job_entry *entry)
 {
-    return !job->outlined && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM ||
-                              entry->start == LBM_START_OUTLINE);
+    return !job->is_coarse_planned && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM ||
+                                       entry->start == LBM_START_OUTLINE);
 }
 
 /* ---- reach.c ---- */

@@ -82,7 +82,7 @@ static int
 is_among_few(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->jobs.n; i++)
-        if (!node->jobs.at[i]->was_settled || node->jobs.at[i]->level.state != LEVEL_NONE)
+        if (!node->jobs.at[i]->was_settled || node->jobs.at[i]->flow.state != FLOW_NONE)
             return 0;
     return 1;
 }

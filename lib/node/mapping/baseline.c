@@ -17,11 +17,11 @@ enum {
 };
 
 void
-lbm_mapping_baseline_free(struct usual *usual)
+lbm_mapping_baseline_free(struct baseline *baseline)
 {
-    lbm_vec_free(&usual->host);
-    lbm_vec_free(&usual->hop_bytes);
-    lbm_vec_free(&usual->drawn_so_far);
+    lbm_vec_free(&baseline->host);
+    lbm_vec_free(&baseline->hop_bytes);
+    lbm_vec_free(&baseline->drawn_so_far);
 }
 
 static unsigned
@@ -34,21 +34,21 @@ count_draws(const struct lbm_graph *g)
 void
 lbm_mapping_baseline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct usual *u = &job->usual;
-    lbm_mapping_coarse_free(&job->outline);
+    struct baseline *u = &job->baseline;
+    lbm_mapping_coarse_free(&job->coarse);
     u->drawn = 0;
     u->drawn_so_far.n = 0;
     for (uint32_t p = 0; p < job->plan_hosts.n; p++)
         if (lbm_vec_push(&u->drawn_so_far, 0) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
-    job->outline.state = OUTLINE_DRAWING;
+    job->coarse.state = COARSE_DRAWING;
     node->raise->job_plan_ask(node, job, entry, LBM_START_PLAN);
 }
 
 static enum lbm_err
 add(struct job *job, const struct lbm_plan *plan)
 {
-    struct usual *u = &job->usual;
+    struct baseline *u = &job->baseline;
     double *hop_bytes = lbm_alloc(job->plan_hosts.n, sizeof *hop_bytes);
     if (hop_bytes == NULL)
         return LBM_E_NOMEM;
@@ -65,7 +65,7 @@ add(struct job *job, const struct lbm_plan *plan)
 static enum lbm_err
 take(struct job *job)
 {
-    struct usual *u = &job->usual;
+    struct baseline *u = &job->baseline;
     double before = lbm_mapping_baseline_of(job) != NULL ? 0.5 : 0;
     u->n_vertices = job->guest->n;
     if (before == 0) {
@@ -84,16 +84,16 @@ void
 lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                            enum lbm_err err, const struct lbm_plan *plan)
 {
-    const struct outline *o = &job->outline;
-    int is_over = o->state != OUTLINE_DRAWING; /* the next plan is being asked for already */
+    const struct coarse_plan *o = &job->coarse;
+    int is_over = o->state != COARSE_DRAWING; /* the next plan is being asked for already */
     int is_wanted = !is_over && entry->home == node->host && (o->due_us == 0 || o->is_spent);
     if (err == LBM_OK)
         err = add(job, plan);
-    if (err == LBM_OK && is_wanted && job->usual.drawn < count_draws(job->guest)) {
+    if (err == LBM_OK && is_wanted && job->baseline.drawn < count_draws(job->guest)) {
         node->raise->job_plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
-    if (err == LBM_OK && job->usual.drawn >= DRAWS_LEAST)
+    if (err == LBM_OK && job->baseline.drawn >= DRAWS_LEAST)
         err = take(job);
     if (err == LBM_E_NOMEM)
         lbm_core_fail(node, err);
@@ -106,7 +106,7 @@ lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct 
 const double *
 lbm_mapping_baseline_of(const struct job *job)
 {
-    const struct usual *u = &job->usual;
+    const struct baseline *u = &job->baseline;
     int64_t grown = (int64_t)job->guest->n - u->n_vertices;
     int is_of_these = u->host.n == job->plan_ids.n && llabs(grown) * GROWTH_PARTS <= u->n_vertices;
     for (size_t p = 0; p < job->plan_ids.n && is_of_these; p++)

@@ -13,7 +13,7 @@ struct lbm_job_entry;
 struct lbm_node;
 struct lbm_plan;
 
-struct usual {
+struct baseline {
     LBM_VEC(uint32_t) host;       /* that were planned with, in the order of their numbers */
     LBM_VEC(double) hop_bytes;    /* each one's part of J, the mean of draws now and before */
     uint32_t n_vertices;          /* of the guest then */
@@ -21,7 +21,7 @@ struct usual {
     unsigned drawn;               /* so many of them */
 };
 
-void lbm_mapping_baseline_free(struct usual *usual);
+void lbm_mapping_baseline_free(struct baseline *baseline);
 
 /* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
 void lbm_mapping_baseline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);

@@ -10,7 +10,7 @@
 #include "node/mapping/mapping.h"
 
 static void
-free_edges(struct outline_part *part)
+free_edges(struct coarse_slice *part)
 {
     lbm_vec_free(&part->from);
     lbm_vec_free(&part->to);
@@ -23,7 +23,7 @@ free_edges(struct outline_part *part)
 }
 
 void
-lbm_mapping_coarse_slice_free(struct outline_part *part)
+lbm_mapping_coarse_slice_free(struct coarse_slice *part)
 {
     lbm_vec_free(&part->work);
     lbm_vec_free(&part->pin);
@@ -31,7 +31,7 @@ lbm_mapping_coarse_slice_free(struct outline_part *part)
 }
 
 void
-lbm_mapping_coarse_free(struct outline *outline)
+lbm_mapping_coarse_free(struct coarse_plan *outline)
 {
     for (size_t i = 0; i < outline->parts.n; i++)
         lbm_mapping_coarse_slice_free(&outline->parts.at[i]);
@@ -71,7 +71,7 @@ inner_graph(const struct lbm_shard *shard, struct lbm_graph *inner)
 
 /* The cluster of each row on the coarsest level. */
 static enum lbm_err
-place_rows(const struct lbm_shard *shard, const struct lbm_levels *levels, struct outline *place)
+place_rows(const struct lbm_shard *shard, const struct lbm_levels *levels, struct coarse_plan *place)
 {
     uint32_t n = shard->patch.g.n;
     place->vertex.n = place->cluster.n = 0;
@@ -89,7 +89,7 @@ place_rows(const struct lbm_shard *shard, const struct lbm_levels *levels, struc
 }
 
 static enum lbm_err
-tell_clusters(const struct lbm_graph *top, struct outline_part *part)
+tell_clusters(const struct lbm_graph *top, struct coarse_slice *part)
 {
     enum lbm_err err = LBM_OK;
     int has_pins = 0;
@@ -115,7 +115,7 @@ tell_clusters(const struct lbm_graph *top, struct outline_part *part)
 
 /* What joins the clusters to others: vertices at the border, and their edges. */
 static enum lbm_err
-tell_border(const struct lbm_shard *shard, const struct outline *place, struct outline_part *part)
+tell_border(const struct lbm_shard *shard, const struct coarse_plan *place, struct coarse_slice *part)
 {
     const struct lbm_patch *patch = &shard->patch;
     enum lbm_err err = LBM_OK;
@@ -143,13 +143,13 @@ tell_border(const struct lbm_shard *shard, const struct outline *place, struct o
 
 enum lbm_err
 lbm_mapping_coarse_cluster(const struct lbm_shard *shard, double share, uint32_t work_max,
-                           struct lbm_rng *rng, struct outline_part *part, struct outline *place)
+                           struct lbm_rng *rng, struct coarse_slice *part, struct coarse_plan *place)
 {
     LBM_ASSERT(shard->patch.valid);
     struct lbm_graph inner;
     struct lbm_levels levels = {0};
     uint32_t n = shard->patch.g.n;
-    *part = (struct outline_part){.is_whole = 1};
+    *part = (struct coarse_slice){.is_whole = 1};
     place->vertex.n = place->cluster.n = 0;
     if (n == 0)
         return LBM_OK;
@@ -182,7 +182,7 @@ all_below(const uint32_t *number, size_t n, uint32_t bound)
 }
 
 int
-lbm_mapping_coarse_slice_fits(const struct outline_part *part)
+lbm_mapping_coarse_slice_fits(const struct coarse_slice *part)
 {
     for (size_t i = 0; i < part->from.n; i++)
         if (part->from.at[i] == part->to.at[i])
@@ -201,7 +201,7 @@ struct edges {
 
 /* Edges inside a part. first: of its clusters among those of all. */
 static enum lbm_err
-add_inner(const struct outline_part *part, uint32_t first, struct edges *edges)
+add_inner(const struct coarse_slice *part, uint32_t first, struct edges *edges)
 {
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; i < part->from.n && err == LBM_OK; i++) {
@@ -214,7 +214,7 @@ add_inner(const struct outline_part *part, uint32_t first, struct edges *edges)
 /* Edges to parts after this one, whose border vertices are all known: both ends name an edge, once is enough.
  * What leads to a vertex that nobody has named, since it is on its way, is left out. */
 static enum lbm_err
-add_outer(const struct outline_part *part, uint32_t first, const struct lbm_idmap *cluster_of,
+add_outer(const struct coarse_slice *part, uint32_t first, const struct lbm_idmap *cluster_of,
           struct edges *edges)
 {
     enum lbm_err err = LBM_OK;
@@ -228,7 +228,7 @@ add_outer(const struct outline_part *part, uint32_t first, const struct lbm_idma
 }
 
 static enum lbm_err
-add_border(const struct outline_part *part, uint32_t first, struct lbm_idmap *cluster_of)
+add_border(const struct coarse_slice *part, uint32_t first, struct lbm_idmap *cluster_of)
 {
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; i < part->vertex.n && err == LBM_OK; i++)
@@ -238,7 +238,7 @@ add_border(const struct outline_part *part, uint32_t first, struct lbm_idmap *cl
 
 /* Work and pins of the clusters, as the graph takes them. */
 static enum lbm_err
-put_clusters(const struct outline *outline, struct lbm_graph *g)
+put_clusters(const struct coarse_plan *outline, struct lbm_graph *g)
 {
     int has_pins = 0;
     for (size_t i = 0; i < outline->parts.n; i++)
@@ -249,7 +249,7 @@ put_clusters(const struct outline *outline, struct lbm_graph *g)
         return LBM_E_NOMEM;
     uint32_t at = 0;
     for (size_t i = 0; i < outline->parts.n; i++) {
-        const struct outline_part *part = &outline->parts.at[i];
+        const struct coarse_slice *part = &outline->parts.at[i];
         for (uint32_t c = 0; c < part->clusters; c++, at++) {
             g->work[at] = part->work.at[c];
             if (has_pins)
@@ -260,7 +260,7 @@ put_clusters(const struct outline *outline, struct lbm_graph *g)
 }
 
 enum lbm_err
-lbm_mapping_coarse_graph(struct outline *outline, struct lbm_graph *g)
+lbm_mapping_coarse_graph(struct coarse_plan *outline, struct lbm_graph *g)
 {
     struct edges edges = {0};
     struct lbm_idmap cluster_of = {0};
@@ -272,7 +272,7 @@ lbm_mapping_coarse_graph(struct outline *outline, struct lbm_graph *g)
         n += outline->parts.at[i].clusters;
     uint32_t first = n;
     for (size_t i = outline->parts.n; i-- > 0 && err == LBM_OK;) { /* the last one first: see add_outer */
-        struct outline_part *part = &outline->parts.at[i];
+        struct coarse_slice *part = &outline->parts.at[i];
         first -= part->clusters;
         err = add_inner(part, first, &edges);
         if (err == LBM_OK)

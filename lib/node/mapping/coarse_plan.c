@@ -36,7 +36,7 @@ static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at mo
 static int
 is_away(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
-    int64_t patience_us = job->outline.again ? (int64_t)EXCLUDE_US * (1 + node->health) : OUTLINE_WAIT_US;
+    int64_t patience_us = job->coarse.again ? (int64_t)EXCLUDE_US * (1 + node->health) : OUTLINE_WAIT_US;
     return lbm_view_number(&node->view, host) == LBM_NONE ||
            lbm_membership_is_silent(node, host, patience_us);
 }
@@ -51,7 +51,7 @@ piece_of(size_t n, size_t at)
 
 /* Point the columns of a message to the items of a part from `at` on. Nonzero if these are the last ones. */
 static int
-put_piece(struct outline_part *part, size_t at, Lbm__OutlinePart *message)
+put_piece(struct coarse_slice *part, size_t at, Lbm__OutlinePart *message)
 {
     message->n_work = piece_of(part->work.n, at);
     message->work = part->work.at + (message->n_work != 0 ? at : 0);
@@ -76,14 +76,14 @@ put_piece(struct outline_part *part, size_t at, Lbm__OutlinePart *message)
 }
 
 static void
-send_part(struct lbm_node *node, const struct job *job, uint32_t home, struct outline_part *part)
+send_part(struct lbm_node *node, const struct job *job, uint32_t home, struct coarse_slice *part)
 {
     size_t at = 0;
     int is_last;
     do {
         Lbm__OutlinePart body = LBM__OUTLINE_PART__INIT;
         body.job = job->id;
-        body.round = job->outline.round;
+        body.round = job->coarse.round;
         body.clusters = part->clusters;
         body.last = (uint32_t)(is_last = put_piece(part, at, &body));
         Lbm__Peer message = LBM__PEER__INIT;
@@ -97,12 +97,12 @@ send_part(struct lbm_node *node, const struct job *job, uint32_t home, struct ou
 /* Put what this host owns into clusters. Errors: LBM_E_NOMEM; part to be freed all the same. */
 static enum lbm_err
 cluster_own(struct lbm_node *node, struct job *job, double share, uint32_t work_max,
-            struct outline_part *part)
+            struct coarse_slice *part)
 {
-    *part = (struct outline_part){0};
+    *part = (struct coarse_slice){0};
     enum lbm_err err = lbm_shard_patch(&job->shard);
     if (err == LBM_OK)
-        err = lbm_mapping_coarse_cluster(&job->shard, share, work_max, &node->rng, part, &job->outline);
+        err = lbm_mapping_coarse_cluster(&job->shard, share, work_max, &node->rng, part, &job->coarse);
     part->host = node->host;
     return err;
 }
@@ -116,9 +116,9 @@ lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || entry == NULL || entry->home != message->src ||
         (job->phase != LBM_PHASE_MAPPING && !job->was_settled))
         return;
-    struct outline_part part;
-    job->outline.round = ask->round;
-    job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
+    struct coarse_slice part;
+    job->coarse.round = ask->round;
+    job->coarse.until_us = node->now_us + OUTLINE_WAIT_US;
     if (job->phase != LBM_PHASE_MAPPING)
         lbm_mapping_remap_answers(node, job);
     if (cluster_own(node, job, ask->share, ask->work_max, &part) == LBM_OK)
@@ -131,13 +131,13 @@ lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message)
 int
 lbm_mapping_coarse_awaits_plan(const struct lbm_node *node, const struct job *job)
 {
-    return job->outline.vertex.n != 0 && node->now_us < job->outline.until_us;
+    return job->coarse.vertex.n != 0 && node->now_us < job->coarse.until_us;
 }
 
 static void
 follow_row(struct job *job, struct lbm_vertex *vertex, uint32_t self, uint32_t to, const double *x)
 {
-    vertex->wish = to != self ? to : LBM_NONE;
+    vertex->destination = to != self ? to : LBM_NONE;
     if (x != NULL)
         memcpy(vertex->x, x, job->shard.m * sizeof *x);
 }
@@ -147,7 +147,7 @@ static void
 follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, const double *position,
             int more)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     lbm_shard_touch(&job->shard);
     for (size_t i = 0; i < o->vertex.n; i++) {
         struct lbm_vertex *vertex = lbm_records_of(job, o->vertex.at[i]);
@@ -163,7 +163,7 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
     lbm_local_queue_changed(job);
     lbm_vec_free(&o->vertex);
     lbm_vec_free(&o->cluster);
-    job->outlined = 1;
+    job->is_coarse_planned = 1;
     o->more = more;
     job->ready = 0;
     job->sweeps = 0;
@@ -176,7 +176,7 @@ lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlinePlan *plan = message->outline_plan;
     struct job *job = lbm_local_job(node, plan->job);
-    if (job == NULL || job->outline.round != plan->round ||
+    if (job == NULL || job->coarse.round != plan->round ||
         (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
         return;
     if (job->phase == LBM_PHASE_MAPPING) {
@@ -191,10 +191,10 @@ lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
 /* ---- the home asks ------------------------------------------------------------------------------------- */
 
 static enum lbm_err
-append(struct outline_part *part, const Lbm__OutlinePart *piece)
+append(struct coarse_slice *part, const Lbm__OutlinePart *piece)
 {
     const struct {
-        struct outline_list *to;
+        struct coarse_list *to;
         const uint32_t *from;
         size_t n;
     } column[] = {{&part->work, piece->work, piece->n_work},
@@ -208,7 +208,7 @@ append(struct outline_part *part, const Lbm__OutlinePart *piece)
                   {&part->out_to, piece->out_to, piece->n_out_to},
                   {&part->out_weight, piece->out_weight, piece->n_out_weight}};
     for (size_t i = 0; i < sizeof column / sizeof *column; i++) {
-        struct outline_list *to = column[i].to;
+        struct coarse_list *to = column[i].to;
         if (lbm_vec_reserve(to, column[i].n) != LBM_OK)
             return LBM_E_NOMEM;
         if (column[i].n != 0)
@@ -223,10 +223,10 @@ lbm_mapping_on_coarse_slice(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__OutlinePart *piece = message->outline_part;
     struct job *job = lbm_local_job(node, piece->job);
-    if (job == NULL || job->outline.state != OUTLINE_ASKED || job->outline.round != piece->round)
+    if (job == NULL || job->coarse.state != COARSE_ASKED || job->coarse.round != piece->round)
         return;
-    for (size_t i = 0; i < job->outline.parts.n; i++) {
-        struct outline_part *part = &job->outline.parts.at[i];
+    for (size_t i = 0; i < job->coarse.parts.n; i++) {
+        struct coarse_slice *part = &job->coarse.parts.at[i];
         if (part->host != message->src || part->is_whole)
             continue;
         if (append(part, piece) != LBM_OK) {
@@ -245,8 +245,8 @@ lbm_mapping_coarse_end(struct job *job)
 {
     if (!job->planning)
         lbm_local_free_guest(job);
-    lbm_mapping_coarse_free(&job->outline);
-    job->outline.state = OUTLINE_OVER;
+    lbm_mapping_coarse_free(&job->coarse);
+    job->coarse.state = COARSE_OVER;
 }
 
 static void
@@ -254,7 +254,7 @@ ask(struct lbm_node *node, struct job *job, uint32_t host, double share, uint32_
 {
     Lbm__OutlineAsk body = LBM__OUTLINE_ASK__INIT;
     body.job = job->id;
-    body.round = job->outline.round;
+    body.round = job->coarse.round;
     body.share = share;
     body.work_max = work_max;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -269,27 +269,27 @@ lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lb
     uint32_t n_hosts = node->view.hosts.n;
     double n = lbm_local_load_count(node, entry),
            want = fmax(SHARES * n / n_hosts, (double)CLUSTERS_HOST * n_hosts);
-    want = job->outline.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_START), n / 2);
+    want = job->coarse.again ? fmin(n, CLUSTERS_MAX) : fmin(fmin(want, CLUSTERS_START), n / 2);
     if (n_hosts < 2 || want < 1) {
         lbm_mapping_coarse_end(job);
         return;
     }
     double heavy = ceil(WORK_RATIO * (double)lbm_local_load_whole(node, entry) / want);
     uint32_t work_max = heavy < LBM_WEIGHT_MAX ? (uint32_t)heavy : LBM_WEIGHT_MAX;
-    job->outline.state = OUTLINE_ASKED;
-    job->outline.round = lbm_rng_next(&node->rng) | 1;
-    job->outline.until_us = node->now_us + OUTLINE_WAIT_US;
+    job->coarse.state = COARSE_ASKED;
+    job->coarse.round = lbm_rng_next(&node->rng) | 1;
+    job->coarse.until_us = node->now_us + OUTLINE_WAIT_US;
     for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
-        struct outline_part part = {.host = lbm_view_host(&node->view, p)};
+        struct coarse_slice part = {.host = lbm_view_host(&node->view, p)};
         int waits_for = !is_away(node, job, part.host) &&
-                        !(job->outline.again && lbm_membership_is_straggler(node, part.host));
+                        !(job->coarse.again && lbm_membership_is_straggler(node, part.host));
         if (part.host != node->host && !waits_for)
             continue;
         if (part.host != node->host)
             ask(node, job, part.host, want / n, work_max);
         else if (cluster_own(node, job, want / n, work_max, &part) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
-        if (lbm_vec_push(&job->outline.parts, part) != LBM_OK)
+        if (lbm_vec_push(&job->coarse.parts, part) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
     }
 }
@@ -300,7 +300,7 @@ static void
 send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__OutlinePlan *body)
 {
     body->job = job->id;
-    body->round = job->outline.round;
+    body->round = job->coarse.round;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
     message.outline_plan = body;
@@ -309,11 +309,11 @@ send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__Outlin
 
 /* Leave out what is not whole, or makes no sense; its host takes part in nothing then, and need not wait. */
 static void
-drop_parts(struct lbm_node *node, const struct job *job, struct outline *o)
+drop_parts(struct lbm_node *node, const struct job *job, struct coarse_plan *o)
 {
     size_t kept = 0;
     for (size_t i = 0; i < o->parts.n; i++) {
-        struct outline_part *part = &o->parts.at[i];
+        struct coarse_slice *part = &o->parts.at[i];
         int is_here = lbm_view_number(&node->view, part->host) != LBM_NONE;
         if (part->is_whole && is_here && lbm_mapping_coarse_slice_fits(part)) {
             o->parts.at[kept++] = *part;
@@ -332,7 +332,7 @@ drop_parts(struct lbm_node *node, const struct job *job, struct outline *o)
 static enum lbm_err
 build_hosts(struct lbm_node *node, struct job *job)
 {
-    const struct outline *o = &job->outline;
+    const struct coarse_plan *o = &job->coarse;
     struct lbm_hosts all = {0};
     struct lbm_diag diag;
     uint32_t n = node->view.hosts.n, *number = lbm_alloc(n, sizeof *number);
@@ -362,7 +362,7 @@ build_hosts(struct lbm_node *node, struct job *job)
 /* Which part each cluster is of: parts have the numbers that their hosts have in the plan. Owned by the
  * caller; NULL: memory. */
 static uint32_t *
-current_hosts(const struct outline *o, uint32_t n)
+current_hosts(const struct coarse_plan *o, uint32_t n)
 {
     uint32_t *current = lbm_alloc(n, sizeof *current), at = 0;
     for (size_t i = 0; i < o->parts.n && current != NULL; i++)
@@ -377,7 +377,7 @@ static void spread_again(struct lbm_node *node, struct job *job, const struct lb
 static void
 plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     struct lbm_graph *g = lbm_alloc(1, sizeof *g);
     drop_parts(node, job, o);
     enum lbm_err err = g == NULL        ? LBM_E_NOMEM
@@ -389,7 +389,7 @@ plan(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     if (err == LBM_OK && (job->plan_current = current_hosts(o, g->n)) == NULL)
         err = LBM_E_NOMEM;
     if (err == LBM_OK && g->n != 0) {
-        o->state = OUTLINE_PLANNING;
+        o->state = COARSE_PLANNING;
         node->raise->job_plan_ask(node, job, entry, LBM_START_PLAN);
         return;
     }
@@ -416,7 +416,7 @@ is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *p
         lbm_map_loads(g, h->n, part, load);
         uint64_t over = lbm_map_excess(h->n, load, limit);
         well = over == 0 && hop_bytes <= planned;
-        if (job->outline.again) {
+        if (job->coarse.again) {
             lbm_map_loads(g, h->n, plan->part, load);
             well = lbm_map_excess(h->n, load, limit) >= over;
         }
@@ -430,14 +430,14 @@ is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *p
 static void
 take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
 {
-    if (!job->frame_fixed || job->outline.framed) {
-        job->outline.framed = 1;
+    if (!job->frame_fixed || job->coarse.framed) {
+        job->coarse.framed = 1;
         lbm_affine_identity(&job->frame, job->shard.m);
         lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
     }
     lbm_mapping_normalization_is_new(job);
     job->frame_fixed = 1;
-    job->outlined = 1;
+    job->is_coarse_planned = 1;
 }
 
 /* Work that the plan takes from elsewhere to a host, of that number in it. */
@@ -457,7 +457,7 @@ static void
 spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
              const struct lbm_plan *plan)
 {
-    const struct outline *o = &job->outline;
+    const struct coarse_plan *o = &job->coarse;
     uint32_t n = plan != NULL ? plan->n : 0, *host = lbm_alloc(n, sizeof *host), first = 0;
     if (host == NULL) {
         lbm_core_fail(node, LBM_E_NOMEM);
@@ -468,7 +468,7 @@ spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     if (n != 0 && n == lbm_local_load_count(node, entry))
         job->whole = lbm_graph_total_work(job->guest);
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
-        const struct outline_part *part = &o->parts.at[i];
+        const struct coarse_slice *part = &o->parts.at[i];
         Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
         body.n_host = plan != NULL ? part->clusters : 0;
         body.host = &host[first];
@@ -486,7 +486,7 @@ spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
 static void
 spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     int has_positions = !job->frame_fixed || o->framed;
     uint32_t *host = plan->part, first = 0;
     for (uint32_t c = 0; c < plan->n; c++)
@@ -494,7 +494,7 @@ spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
     take_frame(node, job, plan);
     o->more = o->planned < PLANS;
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
-        const struct outline_part *part = &o->parts.at[i];
+        const struct coarse_slice *part = &o->parts.at[i];
         double *position = has_positions ? &plan->x[(size_t)first * plan->m] : NULL;
         Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
         body.more = o->planned < PLANS;
@@ -515,46 +515,46 @@ void
 lbm_mapping_coarse_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                            enum lbm_err err, struct lbm_plan *plan)
 {
-    LBM_ASSERT(job->outline.state == OUTLINE_PLANNING);
+    LBM_ASSERT(job->coarse.state == COARSE_PLANNING);
     if (err == LBM_E_NOMEM)
         lbm_core_fail(node, err);
-    job->outline.planned += !job->outline.again;
-    int is_asked = job->outline.again ? job->was_settled : job->phase == LBM_PHASE_MAPPING;
+    job->coarse.planned += !job->coarse.again;
+    int is_asked = job->coarse.again ? job->was_settled : job->phase == LBM_PHASE_MAPPING;
     int moves = err == LBM_OK && is_asked && !is_well_placed(job, entry->imbalance, plan);
-    if (job->outline.again)
+    if (job->coarse.again)
         spread_again(node, job, entry, moves ? plan : NULL);
     else if (moves)
         spread(node, job, plan);
-    if (err == LBM_OK && job->outline.again) {
+    if (err == LBM_OK && job->coarse.again) {
         lbm_mapping_baseline_begin(node, job, entry);
         return;
     }
     lbm_mapping_coarse_end(job);
-    if (moves && !job->outline.again && job->outline.planned < PLANS)
-        job->outline.state = OUTLINE_NONE;
+    if (moves && !job->coarse.again && job->coarse.planned < PLANS)
+        job->coarse.state = COARSE_NONE;
 }
 
 void
 lbm_mapping_coarse_continue(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     int are_whole = 1;
     for (size_t i = 0; i < o->parts.n; i++)
         are_whole &= o->parts.at[i].is_whole || is_away(node, job, o->parts.at[i].host);
-    if (o->state == OUTLINE_ASKED && !job->planning && (are_whole || node->now_us >= o->until_us))
+    if (o->state == COARSE_ASKED && !job->planning && (are_whole || node->now_us >= o->until_us))
         plan(node, job, entry);
 }
 
 int
 lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct outline *o = &job->outline;
-    if ((!lbm_local_follows_regions(job, entry) && !o->more) || o->state == OUTLINE_OVER)
+    struct coarse_plan *o = &job->coarse;
+    if ((!lbm_local_follows_regions(job, entry) && !o->more) || o->state == COARSE_OVER)
         return 0;
     if (entry->home != node->host)
         return !is_away(node, job, entry->home);
-    if (o->state == OUTLINE_NONE)
+    if (o->state == COARSE_NONE)
         lbm_mapping_coarse_begin(node, job, entry);
     lbm_mapping_coarse_continue(node, job, entry);
-    return o->state != OUTLINE_OVER;
+    return o->state != COARSE_OVER;
 }

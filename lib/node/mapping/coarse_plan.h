@@ -8,38 +8,38 @@
 
 #include "base/mem.h"
 
-struct outline_list {
+struct coarse_list {
     uint32_t *at;
     size_t n, capacity;
 };
 
 /* What a host has told of its clusters, which it numbers from 0. */
-struct outline_part {
+struct coarse_slice {
     uint32_t host, clusters;
     int is_whole;
-    struct outline_list work, pin;                    /* of clusters; pin: none, or of all */
-    struct outline_list from, to, weight;             /* edges between them, each once */
-    struct outline_list vertex, cluster;              /* vertices with neighbours elsewhere */
-    struct outline_list out_from, out_to, out_weight; /* edges to vertices elsewhere */
+    struct coarse_list work, pin;                    /* of clusters; pin: none, or of all */
+    struct coarse_list from, to, weight;             /* edges between them, each once */
+    struct coarse_list vertex, cluster;              /* vertices with neighbours elsewhere */
+    struct coarse_list out_from, out_to, out_weight; /* edges to vertices elsewhere */
 };
 
-enum outline_state {
-    OUTLINE_NONE,
-    OUTLINE_ASKED,
-    OUTLINE_PLANNING,
-    OUTLINE_DRAWING, /* of a job that runs: the plan is answered; what others would be like (usual.h) */
-    OUTLINE_OVER,    /* there is a plan, or will be none */
+enum coarse_state {
+    COARSE_NONE,
+    COARSE_ASKED,
+    COARSE_PLANNING,
+    COARSE_DRAWING, /* of a job that runs: the plan is answered; what others would be like (usual.h) */
+    COARSE_OVER,    /* there is a plan, or will be none */
 };
 
-struct outline {
-    enum outline_state state;            /* of the home; others are NONE, or OVER */
-    uint32_t planned;                    /* so often, by the home */
-    int framed;                          /* the frame is that of a plan */
-    int more;                            /* another plan follows the one that is followed */
-    uint64_t round;                      /* the home's own; of others the last that they answered; 0: none */
-    int64_t until_us;                    /* the home waits for parts so long */
-    struct outline_list vertex, cluster; /* what this host has put where */
-    LBM_VEC(struct outline_part) parts;  /* of those that were asked, by host */
+struct coarse_plan {
+    enum coarse_state state;            /* of the home; others are NONE, or OVER */
+    uint32_t planned;                   /* so often, by the home */
+    int framed;                         /* the frame is that of a plan */
+    int more;                           /* another plan follows the one that is followed */
+    uint64_t round;                     /* the home's own; of others the last that they answered; 0: none */
+    int64_t until_us;                   /* the home waits for parts so long */
+    struct coarse_list vertex, cluster; /* what this host has put where */
+    LBM_VEC(struct coarse_slice) parts; /* of those that were asked, by host */
 
     /* of a job that runs: outline_again.c */
     int again;         /* home: this round's plan begins with the mapping there is */
@@ -67,19 +67,19 @@ struct lbm_rng;
  * are more clusters than a message may name: then part->clusters is 0, as if there were no rows. Errors:
  * LBM_E_NOMEM; all to be freed all the same. */
 enum lbm_err lbm_mapping_coarse_cluster(const struct lbm_shard *shard, double share, uint32_t work_max,
-                                        struct lbm_rng *rng, struct outline_part *part,
-                                        struct outline *place) LBM_MUST_CHECK;
+                                        struct lbm_rng *rng, struct coarse_slice *part,
+                                        struct coarse_plan *place) LBM_MUST_CHECK;
 
 /* The graph of the clusters of all parts, those of the first part first.
  * In, out: *outline  parts keep their clusters; edges and borders are freed one after the other, as the graph
  *          takes them: where parts are scattered all over the guest the home hears of most of its edges
  * Out:     *g  owned by the caller; pins are host ids.
  * Errors:  LBM_E_NOMEM, LBM_E_RANGE (numbers that fit nothing, sums that are too large); *g untouched. */
-enum lbm_err lbm_mapping_coarse_graph(struct outline *outline, struct lbm_graph *g) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_coarse_graph(struct coarse_plan *outline, struct lbm_graph *g) LBM_MUST_CHECK;
 
 /* Nonzero if the numbers of a part that is whole fit together. */
-int lbm_mapping_coarse_slice_fits(const struct outline_part *part);
-void lbm_mapping_coarse_slice_free(struct outline_part *part);
-void lbm_mapping_coarse_free(struct outline *outline);
+int lbm_mapping_coarse_slice_fits(const struct coarse_slice *part);
+void lbm_mapping_coarse_slice_free(struct coarse_slice *part);
+void lbm_mapping_coarse_free(struct coarse_plan *outline);
 
 #endif

@@ -64,7 +64,7 @@ static int
 may_be_planned(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = (uint32_t)node->view.active.n, n = lbm_local_load_count(node, entry);
-    return job->drifts && job->level.state == LEVEL_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
+    return job->drifts && job->flow.state == FLOW_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
            n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && lbm_membership_is_routable(node) &&
            home_is_near(node, entry) && lbm_migration_throttle_price(node, job, 1) <= 0;
 }
@@ -74,7 +74,7 @@ may_be_planned(struct lbm_node *node, const struct job *job, const struct lbm_jo
 static void
 look_here(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     uint64_t load = lbm_local_load(job), limit = lbm_local_limit(node, entry, node->host);
     if (load <= limit) {
         o->over_us = 0;
@@ -89,7 +89,7 @@ void
 lbm_mapping_remap_look(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     o->look_us = node->now_us + LOOK_US;
     int is_possible = may_be_planned(node, job, entry);
     if (is_possible)
@@ -109,7 +109,7 @@ lbm_mapping_remap_look(struct lbm_node *node, struct job *job)
 static int
 awaits_plan(const struct lbm_node *node, const struct job *job)
 {
-    const struct outline *o = &job->outline;
+    const struct coarse_plan *o = &job->coarse;
     int is_asked = o->vertex.n != 0 && node->now_us < o->hold_us;
     int may_be_asked = o->due_us != 0 && !o->is_spent && node->now_us < o->due_us + HOLD_US;
     return job->was_settled && (o->follows || is_asked || may_be_asked);
@@ -118,7 +118,7 @@ awaits_plan(const struct lbm_node *node, const struct job *job)
 int
 lbm_mapping_remap_holds(const struct lbm_node *node, const struct job *job)
 {
-    const struct outline *o = &job->outline;
+    const struct coarse_plan *o = &job->coarse;
     int may_be_due = o->over_us != 0 && !o->is_spent && node->now_us < o->over_us + HEAR_US;
     return awaits_plan(node, job) || (job->was_settled && may_be_due);
 }
@@ -130,7 +130,7 @@ lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job)
         lbm_mapping_remap_look(node, job); /* loads may have been reported since the last look */
     if (!awaits_plan(node, job))
         return 0;
-    job->outline.withheld = 1;
+    job->coarse.withheld = 1;
     return 1;
 }
 
@@ -138,7 +138,7 @@ lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job)
 static void
 make_up(struct lbm_node *node, struct job *job)
 {
-    job->outline.withheld = 0;
+    job->coarse.withheld = 0;
     if (job->phase == LBM_PHASE_SETTLED)
         node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
 }
@@ -146,15 +146,15 @@ make_up(struct lbm_node *node, struct job *job)
 void
 lbm_mapping_remap_answers(struct lbm_node *node, struct job *job)
 {
-    job->outline.hold_us = node->now_us + ANSWER_US;
-    job->outline.comes = job->outline.came = 0;
+    job->coarse.hold_us = node->now_us + ANSWER_US;
+    job->coarse.comes = job->coarse.came = 0;
 }
 
 void
 lbm_mapping_remap_follow(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host,
                          uint64_t comes)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     o->comes = comes;
     o->came_us = node->now_us;
     o->follows |= comes != 0;
@@ -164,10 +164,10 @@ lbm_mapping_remap_follow(struct lbm_node *node, struct job *job, size_t n, const
         if (vertex == NULL || vertex->stage != LBM_STAGE_OWN || vertex->pin != LBM_NONE ||
             vertex->move_to != LBM_NONE || cluster >= n)
             continue;
-        vertex->wish = LBM_NONE; /* by the plan before */
+        vertex->destination = LBM_NONE; /* by the plan before */
         if (host[cluster] == node->host || lbm_migration_throttle_cools(node, job, vertex))
             continue;
-        vertex->wish = host[cluster];
+        vertex->destination = host[cluster];
         o->follows = 1;
     }
     lbm_local_queue_changed(job);
@@ -183,15 +183,15 @@ forget_wishes(struct job *job)
 {
     for (size_t i = 0; i < job->shard.vertices.n; i++)
         if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
-            job->shard.vertices.at[i].wish = LBM_NONE;
+            job->shard.vertices.at[i].destination = LBM_NONE;
     lbm_local_queue_changed(job);
 }
 
 void
 lbm_mapping_remap_came(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex)
 {
-    job->outline.came += vertex->work;
-    job->outline.came_us = node->now_us;
+    job->coarse.came += vertex->work;
+    job->coarse.came_us = node->now_us;
 }
 
 /* Nonzero while vertices go as the window allows, or come. What comes is not quite what was foretold if loads
@@ -199,7 +199,7 @@ lbm_mapping_remap_came(struct lbm_node *node, struct job *job, const struct lbm_
 static int
 is_under_way(struct lbm_node *node, struct job *job)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     if (lbm_migration_queue_pump(node, job) != 0 || job->releasing.n != 0 || job->shard.n_out != 0) {
         o->came_us = node->now_us;
         return 1;
@@ -211,7 +211,7 @@ is_under_way(struct lbm_node *node, struct job *job)
 static void
 follow(struct lbm_node *node, struct job *job)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     o->follow_us = node->now_us + MAPPING_TICK_US;
     if (node->now_us >= o->until_us)
         forget_wishes(job);
@@ -225,7 +225,7 @@ follow(struct lbm_node *node, struct job *job)
 void
 lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct outline *o = &job->outline;
+    struct coarse_plan *o = &job->coarse;
     if (!job->was_settled)
         return;
     if (o->follows && node->now_us >= o->follow_us)
@@ -234,9 +234,9 @@ lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm
         lbm_mapping_remap_look(node, job);
     if (o->withheld && !awaits_plan(node, job))
         make_up(node, job);
-    if (entry->home != node->host || o->state == OUTLINE_PLANNING || (job->planning && !job->drawing))
+    if (entry->home != node->host || o->state == COARSE_PLANNING || (job->planning && !job->drawing))
         return;
-    if (o->state == OUTLINE_ASKED) {
+    if (o->state == COARSE_ASKED) {
         lbm_mapping_coarse_continue(node, job, entry);
     } else if (o->due_us != 0 && !o->is_spent && !o->follows && node->now_us >= o->due_us + GATHER_US &&
                node->caught_up) {
@@ -250,9 +250,9 @@ lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm
 int64_t
 lbm_mapping_remap_deadline(const struct job *job)
 {
-    const struct outline *o = &job->outline;
+    const struct coarse_plan *o = &job->coarse;
     int64_t when = o->follows ? o->follow_us : INT64_MAX;
-    if (o->again && o->state == OUTLINE_ASKED && !job->planning && o->until_us < when)
+    if (o->again && o->state == COARSE_ASKED && !job->planning && o->until_us < when)
         when = o->until_us;
     int looks = o->withheld || ((o->due_us != 0 || o->over_us != 0) && !o->is_spent);
     if (job->was_settled && looks && o->look_us < when)

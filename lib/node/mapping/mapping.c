@@ -83,12 +83,12 @@ follow_region(struct lbm_node *node, struct lbm_vertex *vertex, const struct lbm
               const double *x, double least)
 {
     uint32_t self = lbm_view_number(&node->view, node->host), region = lbm_regions_find(regions, x, NULL);
-    vertex->wish = LBM_NONE;
+    vertex->destination = LBM_NONE;
     if (vertex->pin != LBM_NONE)
-        vertex->wish = vertex->pin != node->host ? vertex->pin : LBM_NONE;
+        vertex->destination = vertex->pin != node->host ? vertex->pin : LBM_NONE;
     else if (region != self && power(regions, x, self) - power(regions, x, region) > least)
-        vertex->wish = lbm_view_host(&node->view, region);
-    return vertex->wish != LBM_NONE;
+        vertex->destination = lbm_view_host(&node->view, region);
+    return vertex->destination != LBM_NONE;
 }
 
 /* Vertices follow where they are now or, without a fixed frame, where they were when the home was told of
@@ -148,7 +148,7 @@ sweeps_max(const struct job *job, const struct lbm_job_entry *entry)
 {
     if (job->frame_fixed && entry->vertices <= MAPPING_REST_VERTICES)
         return MAPPING_SWEEPS_MAX;
-    return job->frame_fixed && !job->outlined ? MAPPING_SWEEPS_LARGE : MAPPING_SWEEPS_FREE;
+    return job->frame_fixed && !job->is_coarse_planned ? MAPPING_SWEEPS_LARGE : MAPPING_SWEEPS_FREE;
 }
 
 static void

@@ -358,7 +358,7 @@ lbm_mapping_normalization_send(struct lbm_node *node, struct job *job, uint32_t 
     frame.host = job->region_host.at;
     frame.weight = job->region_weight.at;
     frame.fixed = job->frame_fixed != 0;
-    frame.outlined = job->outlined != 0;
+    frame.outlined = job->is_coarse_planned != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_FRAME;
     message.frame = &frame;
@@ -396,7 +396,7 @@ lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message)
         return;
     job->frame_seq = frame->seq;
     job->frame_fixed = frame->fixed != 0;
-    job->outlined |= frame->outlined != 0;
+    job->is_coarse_planned |= frame->outlined != 0;
     job->frame.m = m;
     memcpy(job->frame.matrix, frame->affine, m * m * sizeof(double));
     memcpy(job->frame.centre, &frame->affine[m * m], m * sizeof(double));

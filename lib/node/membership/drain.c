@@ -31,7 +31,7 @@ pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row
         uint32_t host = LBM_NONE;
         for (uint64_t f = e; f < patch->g.offset[row + 1]; f++) {
             uint32_t to = patch->g.target[f];
-            uint32_t there = to < patch->g.n ? shard->vertices.at[patch->vertex[to]].wish
+            uint32_t there = to < patch->g.n ? shard->vertices.at[patch->vertex[to]].destination
                                              : shard->ghosts.at[patch->ghost[to - patch->g.n]].host;
             if (there == LBM_NONE || !is_active(node, there))
                 continue;
@@ -64,7 +64,7 @@ nearest_active(const struct lbm_node *node)
 static uint32_t *
 wish_of(struct lbm_shard *shard, uint32_t row)
 {
-    return &shard->vertices.at[shard->patch.vertex[row]].wish;
+    return &shard->vertices.at[shard->patch.vertex[row]].destination;
 }
 
 /* The neighbours' parts grow into this one, layer by layer, until all is shared out: a layer takes all rows

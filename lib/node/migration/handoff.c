@@ -360,8 +360,8 @@ lbm_migration_on_answer(struct lbm_node *node, const Lbm__Peer *message)
     }
     if (job->phase == LBM_PHASE_PLACED && job->tick_us != INT64_MAX)
         job->tick_us = node->now_us; /* there is room for more */
-    if (job->level.state == LEVEL_TRANSFER && job->level.tick_us > node->now_us + TRANSFER_SOON_US)
-        job->level.tick_us = node->now_us + TRANSFER_SOON_US;
+    if (job->flow.state == FLOW_TRANSFER && job->flow.tick_us > node->now_us + TRANSFER_SOON_US)
+        job->flow.tick_us = node->now_us + TRANSFER_SOON_US;
 }
 
 int

@@ -267,13 +267,13 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     const struct pulse *pulse = lbm_local_report_known(job, to);
     struct why why = {.reason = LBM_MOVE_PLAN, .share = {-1, -1}};
-    if (job->level.state == LEVEL_TRANSFER)
+    if (job->flow.state == FLOW_TRANSFER)
         why.reason = LBM_MOVE_LEVEL;
     else if (vertex->pin == to)
         why.reason = LBM_MOVE_PIN;
     else if (self != NULL && self->state == LBM_MEMBER_DRAINING)
         why.reason = LBM_MOVE_DRAIN;
-    else if (job->outline.follows)
+    else if (job->coarse.follows)
         why.reason = LBM_MOVE_REMAP;
     else if (entry != NULL && lbm_local_follows_regions(job, entry))
         why.reason = LBM_MOVE_REGION;

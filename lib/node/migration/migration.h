@@ -55,7 +55,7 @@ void lbm_migration_pinned_timer(struct lbm_node *node, struct job *job);
 /* Begin handoffs of vertices whose wish is another host, a few batches at a time. Returns how many still
  * wait. */
 uint32_t lbm_migration_queue_pump(struct lbm_node *node, struct job *job);
-void lbm_migration_queue_free(struct wishes *wishes);
+void lbm_migration_queue_free(struct migration_queue *wishes);
 
 /* ---- scheduler.c ---- */
 

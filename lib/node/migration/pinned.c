@@ -46,8 +46,8 @@ lbm_migration_pinned_timer(struct lbm_node *node, struct job *job)
         if (!is_misplaced(node, vertex))
             continue;
         waits = 1;
-        if (vertex->stage == LBM_STAGE_OWN && vertex->wish != vertex->pin) {
-            vertex->wish = vertex->pin;
+        if (vertex->stage == LBM_STAGE_OWN && vertex->destination != vertex->pin) {
+            vertex->destination = vertex->pin;
             lbm_local_queue_changed(job);
         }
     }

@@ -12,11 +12,12 @@ enum { WISH_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads under way to one
 static int
 is_wish(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return vertex->stage == LBM_STAGE_OWN && vertex->wish != LBM_NONE && vertex->wish != node->host;
+    return vertex->stage == LBM_STAGE_OWN && vertex->destination != LBM_NONE &&
+           vertex->destination != node->host;
 }
 
-static struct wish_list *
-list_of(struct wishes *w, uint32_t host)
+static struct destination_queue *
+list_of(struct migration_queue *w, uint32_t host)
 {
     size_t from = 0, to = w->lists.n;
     while (from < to) {
@@ -31,13 +32,13 @@ list_of(struct wishes *w, uint32_t host)
 
 /* One list for each host that somebody wishes to go to, by host id. In: count [n_ids] of wishes. */
 static enum lbm_err
-make_lists(struct wishes *w, const uint32_t *count, uint32_t n_ids)
+make_lists(struct migration_queue *w, const uint32_t *count, uint32_t n_ids)
 {
     uint32_t first = 0;
     enum lbm_err err = LBM_OK;
     w->lists.n = 0;
     for (uint32_t host = 0; host < n_ids && err == LBM_OK; host++) {
-        struct wish_list list = {.host = host, .first = first};
+        struct destination_queue list = {.host = host, .first = first};
         if (count[host] != 0)
             err = lbm_vec_push(&w->lists, list);
         first += count[host];
@@ -48,7 +49,7 @@ make_lists(struct wishes *w, const uint32_t *count, uint32_t n_ids)
 
 /* One more is under way to the host of the list. */
 static void
-goes_out(struct wish_list *list, const struct lbm_vertex *vertex)
+goes_out(struct destination_queue *list, const struct lbm_vertex *vertex)
 {
     list->under_way++;
     list->bytes += vertex->payload_len;
@@ -56,7 +57,7 @@ goes_out(struct wish_list *list, const struct lbm_vertex *vertex)
 
 /* Payloads may change on the way out: what is counted wrong does not stop the last one. */
 static int
-has_room(const struct wish_list *list, uint32_t window)
+has_room(const struct destination_queue *list, uint32_t window)
 {
     return list->under_way == 0 || (list->under_way < window && list->bytes < WISH_BYTES_MAX);
 }
@@ -64,19 +65,19 @@ has_room(const struct wish_list *list, uint32_t window)
 static void
 list_wishes(struct lbm_node *node, struct job *job)
 {
-    struct wishes *w = &job->wishes;
+    struct migration_queue *w = &job->queue;
     uint32_t n_ids = (uint32_t)node->view.place.n, *count = lbm_alloc(n_ids, sizeof *count);
     enum lbm_err err = count == NULL ? LBM_E_NOMEM : LBM_OK;
     for (size_t i = 0; i < job->shard.vertices.n && err == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-        if (is_wish(node, vertex) && vertex->wish < n_ids)
-            count[vertex->wish]++;
+        if (is_wish(node, vertex) && vertex->destination < n_ids)
+            count[vertex->destination]++;
     }
     if (err == LBM_OK)
         err = make_lists(w, count, n_ids);
     for (size_t i = 0; i < job->shard.vertices.n && err == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-        struct wish_list *list = is_wish(node, vertex) ? list_of(w, vertex->wish) : NULL;
+        struct destination_queue *list = is_wish(node, vertex) ? list_of(w, vertex->destination) : NULL;
         if (list != NULL)
             w->slots.at[list->first + list->n++] = (uint32_t)i;
         if (list != NULL && vertex->move_to == list->host)
@@ -84,7 +85,7 @@ list_wishes(struct lbm_node *node, struct job *job)
     }
     for (size_t i = 0; i < job->out.n && err == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
-        struct wish_list *list = vertex->stage == LBM_STAGE_OUT ? list_of(w, vertex->peer) : NULL;
+        struct destination_queue *list = vertex->stage == LBM_STAGE_OUT ? list_of(w, vertex->peer) : NULL;
         if (list != NULL)
             goes_out(list, vertex);
     }
@@ -97,7 +98,7 @@ list_wishes(struct lbm_node *node, struct job *job)
 void
 lbm_migration_queue_answered(struct job *job, const struct lbm_vertex *vertex)
 {
-    struct wish_list *list = list_of(&job->wishes, vertex->peer);
+    struct destination_queue *list = list_of(&job->queue, vertex->peer);
     if (list == NULL || list->under_way == 0)
         return;
     list->under_way--;
@@ -106,12 +107,12 @@ lbm_migration_queue_answered(struct job *job, const struct lbm_vertex *vertex)
 
 /* Nobody waits for a host that takes nothing any more. */
 static void
-give_up(struct job *job, struct wish_list *list)
+give_up(struct job *job, struct destination_queue *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
-        struct lbm_vertex *vertex = &job->shard.vertices.at[job->wishes.slots.at[list->first + i]];
-        if (vertex->wish == list->host)
-            vertex->wish = LBM_NONE;
+        struct lbm_vertex *vertex = &job->shard.vertices.at[job->queue.slots.at[list->first + i]];
+        if (vertex->destination == list->host)
+            vertex->destination = LBM_NONE;
     }
     list->n = 0;
 }
@@ -119,15 +120,16 @@ give_up(struct job *job, struct wish_list *list)
 /* Vertices that may not go now stay on the list and are passed over, each once: what they wait for does not
  * come meanwhile. Those that went, or wish otherwise by now, are taken off. */
 static void
-pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32_t window, uint32_t *room)
+pump_list(struct lbm_node *node, struct job *job, struct destination_queue *list, uint32_t window,
+          uint32_t *room)
 {
-    uint32_t *slot = &job->wishes.slots.at[list->first];
+    uint32_t *slot = &job->queue.slots.at[list->first];
     for (uint32_t tries = list->n < 2 * window ? list->n : 2 * window;
          tries > 0 && list->n != 0 && has_room(list, window) && *room != 0 && node->failed == LBM_OK;
          tries--) {
         list->at = list->at < list->n ? list->at : 0;
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot[list->at]];
-        int is_here = is_wish(node, vertex) && vertex->wish == list->host;
+        int is_here = is_wish(node, vertex) && vertex->destination == list->host;
         const struct why why =
             is_here ? lbm_migration_move_reason(node, job, vertex, list->host) : (struct why){0};
         if (is_here && !lbm_migration_begin(node, job, vertex, list->host, &why)) {
@@ -144,14 +146,14 @@ pump_list(struct lbm_node *node, struct job *job, struct wish_list *list, uint32
 uint32_t
 lbm_migration_queue_pump(struct lbm_node *node, struct job *job)
 {
-    struct wishes *w = &job->wishes;
+    struct migration_queue *w = &job->queue;
     uint32_t room = lbm_migration_throttle_budget(node, job);
     uint64_t waiting = 0;
     if (!w->are_listed)
         list_wishes(node, job);
     const uint32_t window = lbm_migration_transfer_window(node, job);
     for (size_t i = 0; i < w->lists.n && node->failed == LBM_OK; i++) {
-        struct wish_list *list = &w->lists.at[i];
+        struct destination_queue *list = &w->lists.at[i];
         const struct lbm_member *member = lbm_view_member(&node->view, list->host);
         if (node->caught_up && (member == NULL || member->state != LBM_MEMBER_ACTIVE))
             give_up(job, list);
@@ -163,7 +165,7 @@ lbm_migration_queue_pump(struct lbm_node *node, struct job *job)
 }
 
 void
-lbm_migration_queue_free(struct wishes *w)
+lbm_migration_queue_free(struct migration_queue *w)
 {
     lbm_vec_free(&w->lists);
     lbm_vec_free(&w->slots);

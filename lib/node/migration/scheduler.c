@@ -27,7 +27,7 @@ schedule_of(const struct lbm_node *node, const struct job *job)
 }
 
 static void
-add_entry(struct lbm_node *node, struct levelling *level, uint32_t link, int64_t units)
+add_entry(struct lbm_node *node, struct flow_computation *level, uint32_t link, int64_t units)
 {
     struct transfer_link *l = &level->links.at[link];
     struct transfer_entry entry = {.link = link, .units = units, .left = units > 0 ? units : 0};
@@ -42,7 +42,7 @@ add_entry(struct lbm_node *node, struct levelling *level, uint32_t link, int64_t
 void
 lbm_migration_transfer_start(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     const struct lbm_level *numbers = &level->numbers;
     level->entries.n = 0;
     level->flow = 0;
@@ -74,7 +74,7 @@ lbm_migration_transfer_start(struct lbm_node *node, struct job *job)
 static int
 may_go(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return vertex->stage == LBM_STAGE_OWN && vertex->wish == LBM_NONE && vertex->move_to == LBM_NONE &&
+    return vertex->stage == LBM_STAGE_OWN && vertex->destination == LBM_NONE && vertex->move_to == LBM_NONE &&
            vertex->pin == LBM_NONE &&
            (vertex->offered_us == 0 || node->now_us - vertex->offered_us >= REFUSED_US);
 }
@@ -143,7 +143,7 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
         struct lbm_vertex *vertex = &shard->vertices.at[shard->patch.vertex[order[i]]];
         if (!may_go(node, vertex) || 2 * left <= vertex->work)
             continue;
-        vertex->wish = host;
+        vertex->destination = host;
         lbm_local_queue_changed(job);
         left -= vertex->work;
     }
@@ -155,7 +155,7 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
 /* ---- carrying out -------------------------------------------------------------------------------------- */
 
 static struct transfer_link *
-link_to(struct levelling *level, uint32_t host)
+link_to(struct flow_computation *level, uint32_t host)
 {
     for (size_t l = 0; l < level->links.n; l++)
         if (level->links.at[l].host == host)
@@ -168,7 +168,7 @@ link_to(struct levelling *level, uint32_t host)
 static void
 look_round(const struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     level->available = 0;
     for (size_t l = 0; l < level->links.n; l++)
         level->links.at[l].leaving = 0;
@@ -179,10 +179,10 @@ look_round(const struct lbm_node *node, struct job *job)
         int is_refused = vertex->stage == LBM_STAGE_OWN && vertex->offered_us != 0 &&
                          node->now_us - vertex->offered_us < REFUSED_US;
         if (is_refused)
-            vertex->wish = LBM_NONE;
+            vertex->destination = LBM_NONE;
         uint32_t to = vertex->stage == LBM_STAGE_OUT ? vertex->peer
                       : vertex->move_to != LBM_NONE  ? vertex->move_to
-                                                     : vertex->wish;
+                                                     : vertex->destination;
         struct transfer_link *link = to != LBM_NONE ? link_to(level, to) : NULL;
         if (link != NULL)
             link->leaving++;
@@ -196,19 +196,19 @@ tell(struct lbm_node *node, struct job *job, uint32_t link, int ask)
 {
     Lbm__Transfer transfer = LBM__TRANSFER__INIT;
     transfer.job = job->id;
-    transfer.topology = job->level.run.topology;
-    transfer.policy_view = job->level.run.policy_view;
-    transfer.done = job->level.links.at[link].done;
+    transfer.topology = job->flow.run.topology;
+    transfer.policy_view = job->flow.run.policy_view;
+    transfer.done = job->flow.links.at[link].done;
     transfer.ask = ask != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_TRANSFER;
     message.transfer = &transfer;
-    lbm_core_send_lossy(node, job->level.links.at[link].host, &message);
+    lbm_core_send_lossy(node, job->flow.links.at[link].host, &message);
 }
 
 /* Nonzero once what comes by other hosts' entries has come. */
 static int
-all_came(const struct levelling *level)
+all_came(const struct flow_computation *level)
 {
     for (size_t i = 0; i < level->entries.n; i++)
         if (level->entries.at[i].units < 0 && !level->entries.at[i].over)
@@ -221,15 +221,15 @@ static void
 begin_entry(struct lbm_node *node, struct job *job, struct transfer_entry *entry)
 {
     entry->begun = 1;
-    job->level.available -= (uint64_t)choose(node, job, job->level.links.at[entry->link].host, entry->left);
-    job->level.links.at[entry->link].leaving++;
+    job->flow.available -= (uint64_t)choose(node, job, job->flow.links.at[entry->link].host, entry->left);
+    job->flow.links.at[entry->link].leaving++;
     entry->left = 0;
 }
 
 static void
 begin_plain(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     for (size_t i = 0; i < level->entries.n; i++) {
         struct transfer_entry *entry = &level->entries.at[i];
         if (entry->over)
@@ -243,7 +243,7 @@ begin_plain(struct lbm_node *node, struct job *job)
 static void
 begin_overlapped(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     for (size_t i = 0; i < level->entries.n && node->failed == LBM_OK; i++) {
         struct transfer_entry *entry = &level->entries.at[i];
         if (entry->over || entry->begun || entry->units < 0)
@@ -257,7 +257,7 @@ begin_overlapped(struct lbm_node *node, struct job *job)
 static void
 begin_pipelined(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     uint64_t there = level->available, open = 0;
     int came = all_came(level);
     for (size_t i = 0; i < level->entries.n; i++)
@@ -283,7 +283,7 @@ begin_pipelined(struct lbm_node *node, struct job *job)
 static int
 finish_entries(struct lbm_node *node, struct job *job)
 {
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     int all = 1, asks = node->now_us >= level->ask_us;
     for (uint32_t l = 0; l < level->links.n; l++) {
         struct transfer_link *link = &level->links.at[l];
@@ -316,15 +316,15 @@ finish_entries(struct lbm_node *node, struct job *job)
 uint32_t
 lbm_migration_transfer_window(const struct lbm_node *node, const struct job *job)
 {
-    const struct levelling *level = &job->level;
+    const struct flow_computation *level = &job->flow;
     uint32_t giving = 0, batches = HANDOFF_BATCHES;
-    if (job->outline.follows)
-        return 1 + FOLLOW_VERTICES / (uint32_t)(job->wishes.lists.n + 1);
-    if (level->state == LEVEL_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
+    if (job->coarse.follows)
+        return 1 + FOLLOW_VERTICES / (uint32_t)(job->queue.lists.n + 1);
+    if (level->state == FLOW_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
         for (size_t i = 0; i < level->entries.n; i++)
             giving += level->entries.at[i].units > 0 && !level->entries.at[i].over;
-    else if (level->state != LEVEL_TRANSFER)
-        giving = (uint32_t)job->wishes.lists.n;
+    else if (level->state != FLOW_TRANSFER)
+        giving = (uint32_t)job->queue.lists.n;
     if (giving != 0 && PIPELINE_BATCHES / giving > HANDOFF_BATCHES)
         batches = PIPELINE_BATCHES / giving;
     return batches * LBM_BATCH_VERTICES_MAX;
@@ -335,8 +335,8 @@ lbm_migration_transfer_stop(struct job *job)
 {
     for (size_t i = 0; i < job->shard.vertices.n; i++)
         if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
-            job->shard.vertices.at[i].wish = LBM_NONE;
-    job->level.entries.n = 0;
+            job->shard.vertices.at[i].destination = LBM_NONE;
+    job->flow.entries.n = 0;
 }
 
 int
@@ -347,7 +347,7 @@ lbm_migration_transfer_timer(struct lbm_node *node, struct job *job)
         [LBM_SCHEDULE_OVERLAPPED] = begin_overlapped,
         [LBM_SCHEDULE_PIPELINED] = begin_pipelined,
     };
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     if (level->seen != job->shard.version) {
         level->seen = job->shard.version;
         level->progress_us = node->now_us;
@@ -371,10 +371,10 @@ lbm_migration_on_transfer(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Transfer *heard = message->transfer;
     struct job *job = lbm_local_job(node, heard->job);
-    if (job == NULL || job->level.run.topology != heard->topology ||
-        job->level.run.policy_view != heard->policy_view)
+    if (job == NULL || job->flow.run.topology != heard->topology ||
+        job->flow.run.policy_view != heard->policy_view)
         return;
-    struct levelling *level = &job->level;
+    struct flow_computation *level = &job->flow;
     for (uint32_t l = 0; l < level->links.n; l++) {
         struct transfer_link *link = &level->links.at[l];
         if (link->host != message->src)
@@ -382,11 +382,11 @@ lbm_migration_on_transfer(struct lbm_node *node, const Lbm__Peer *message)
         if (heard->done > link->heard_done) {
             link->heard_done = heard->done;
             level->progress_us = node->now_us;
-            if (level->state == LEVEL_TRANSFER)
+            if (level->state == FLOW_TRANSFER)
                 level->tick_us = node->now_us;
         }
-        if (heard->ask && (level->state == LEVEL_NONE || link->done != 0)) {
-            if (level->state == LEVEL_NONE)
+        if (heard->ask && (level->state == FLOW_NONE || link->done != 0)) {
+            if (level->state == FLOW_NONE)
                 link->done = link->out; /* nothing more of this run will come */
             tell(node, job, l, 0);
         }

@@ -87,7 +87,7 @@ lbm_records_batch_add_replica(struct lbm_node *node, struct columns *c, const st
     err |= add_halves(c, job, vertex, bare ? 0 : vertex->degree);
     err |= add_payload(c, vertex, bare ? 0 : vertex->payload_len);
     err |= lbm_vec_push(&c->stage, vertex->stage);
-    err |= lbm_vec_push(&c->peer, vertex->stage == LBM_STAGE_OWN ? vertex->wish : vertex->peer);
+    err |= lbm_vec_push(&c->peer, vertex->stage == LBM_STAGE_OWN ? vertex->destination : vertex->peer);
     err |= lbm_vec_push(&c->peer_incarnation, vertex->peer_incarnation);
     err |= lbm_vec_push(&c->source, vertex->source);
     err |= lbm_vec_push(&c->source_incarnation, vertex->source_incarnation);

@@ -55,7 +55,7 @@ void
 lbm_records_list(struct lbm_node *node, struct job *job, uint32_t slot)
 {
     struct lbm_vertex *vertex = &job->shard.vertices.at[slot];
-    if (vertex->stage == LBM_STAGE_OWN && vertex->wish != LBM_NONE)
+    if (vertex->stage == LBM_STAGE_OWN && vertex->destination != LBM_NONE)
         lbm_local_queue_changed(job);
     if (vertex->stage == LBM_STAGE_OUT) {
         list(node, &job->out, slot);
@@ -216,7 +216,7 @@ lbm_records_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vert
     lbm_shard_set_work(&job->shard, vertex, work);
     changed(node, job, vertex);
     vertex->worked = may_move ? vertex->seq : 0;
-    job->session.stirred = 1;
+    job->rounds.stirred = 1;
 }
 
 void

@@ -108,7 +108,7 @@ lbm_shard_put(struct lbm_shard *shard, struct lbm_row *row)
                                   .epoch = row->epoch,
                                   .peer = row->stage == LBM_STAGE_OWN ? LBM_NONE : row->peer,
                                   .peer_incarnation = row->peer_incarnation,
-                                  .wish = row->stage == LBM_STAGE_OWN ? row->peer : LBM_NONE,
+                                  .destination = row->stage == LBM_STAGE_OWN ? row->peer : LBM_NONE,
                                   .work = row->work,
                                   .pin = row->pin,
                                   .anchored = row->anchored != 0,
@@ -146,7 +146,7 @@ lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex)
     free(vertex->news);
     *vertex = (struct lbm_vertex){.id = vertex->id,
                                   .peer = LBM_NONE,
-                                  .wish = LBM_NONE,
+                                  .destination = LBM_NONE,
                                   .source = LBM_NONE,
                                   .refuser = LBM_NONE,
                                   .move_to = LBM_NONE,
@@ -211,7 +211,7 @@ lbm_shard_set_stage(struct lbm_shard *shard, struct lbm_vertex *vertex, enum lbm
     shard->epoch_top = epoch > shard->epoch_top ? epoch : shard->epoch_top;
     vertex->peer = peer;
     vertex->peer_incarnation = peer_incarnation;
-    vertex->wish = LBM_NONE;
+    vertex->destination = LBM_NONE;
     account(shard, vertex, 1);
     if (stage != LBM_STAGE_MOV)
         return LBM_OK;
@@ -287,7 +287,7 @@ lbm_shard_row(const struct lbm_shard *shard, uint64_t job, const struct lbm_vert
                             .vertex = vertex->id,
                             .epoch = vertex->epoch,
                             .stage = vertex->stage,
-                            .peer = vertex->stage == LBM_STAGE_OWN ? vertex->wish : vertex->peer,
+                            .peer = vertex->stage == LBM_STAGE_OWN ? vertex->destination : vertex->peer,
                             .peer_incarnation = vertex->peer_incarnation,
                             .work = vertex->work,
                             .pin = vertex->pin,

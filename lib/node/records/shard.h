@@ -17,7 +17,7 @@ struct lbm_vertex {
     uint64_t epoch;
     uint32_t peer; /* OUT, MOV: to whom; LBM_NONE: it was removed */
     uint64_t peer_incarnation;
-    uint32_t wish; /* OWN: host it should go to, or LBM_NONE */
+    uint32_t destination; /* OWN: host it should go to, or LBM_NONE */
     uint32_t work;
     float reported;     /* load as its application reports it, smoothed; 0: not reported here */
     uint32_t followed;  /* when `work` last followed that, seconds */

@@ -41,7 +41,7 @@ is_relay(const struct lbm_member *member)
 /* Declared links of all members, in both directions; members by their place. */
 struct ways {
     uint32_t *offset; /* [n + 1] */
-    struct way {
+    struct residual_hop {
         uint32_t to, cost;
     } * way;        /* [offset[n]] */
     uint64_t *cost; /* [n] of the search at hand; UINT64_MAX: not reached */
@@ -101,8 +101,8 @@ ways_build(const struct lbm_view *view, struct ways *ways)
                     ways->offset[q + 2]++;
                     continue;
                 }
-                ways->way[ways->offset[p + 1]++] = (struct way){q, link->cost};
-                ways->way[ways->offset[q + 1]++] = (struct way){p, link->cost};
+                ways->way[ways->offset[p + 1]++] = (struct residual_hop){q, link->cost};
+                ways->way[ways->offset[q + 1]++] = (struct residual_hop){p, link->cost};
             }
         for (size_t i = 2; !fill && i < n + 2; i++)
             ways->offset[i] += ways->offset[i - 1];
@@ -122,7 +122,7 @@ paths_through_relays(const struct lbm_view *view, struct ways *ways, uint32_t fr
         int goes_on = at == from || is_relay(&view->members.at[at]);
         ways->done[at] = 1;
         for (uint32_t e = ways->offset[at]; goes_on && err == LBM_OK && e < ways->offset[at + 1]; e++) {
-            struct way way = ways->way[e];
+            struct residual_hop way = ways->way[e];
             if (ways->done[way.to] || ways->cost[at] + way.cost >= ways->cost[way.to])
                 continue;
             if (ways->cost[way.to] == UINT64_MAX)
