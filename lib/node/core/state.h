@@ -335,6 +335,7 @@ struct lbm_node {
     uint64_t evictions_seen;    /* up to this view */
     int64_t cut_off_us;         /* when this host last heard of hardly anybody; 0: never */
     int64_t withheld_us;        /* an eviction beyond the cap was last told; 0: never */
+    int64_t draining_us;        /* when this host learned that it drains; 0: it does not */
     int64_t drain_us;           /* next look at what is still to give away */
     int64_t propose_us;         /* no proposal of this host's own before */
     int64_t evicted_us;         /* when this host learned that it is evicted; 0: it is not */

@@ -11,6 +11,8 @@
 #include "node/membership/membership.h"
 #include "node/records/records.h"
 
+enum { WITNESSES = 2 }; /* who suspect a host, before it is evicted */
+
 static int
 is_active(const struct lbm_node *node, uint32_t host)
 {
@@ -192,14 +194,33 @@ change_backup(struct lbm_node *node)
     node->raise->log_append(node, &command);
 }
 
+/* Two hosts have to agree that a third one is lost. The one but last to leave sees first that nobody is:
+ * where at most two others remain, each has been heard since this host learned that it drains. */
+static int
+others_are_heard(const struct lbm_node *node)
+{
+    if (node->view.members.n > WITNESSES + 1)
+        return 1;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        const struct peer *peer = lbm_membership_peer_known(node, member->host);
+        if (member->host != node->host && lbm_view_takes_part(member) &&
+            (peer == NULL || peer->heard_us <= node->draining_us))
+            return 0;
+    }
+    return 1;
+}
+
 void
 lbm_membership_drain_timer(struct lbm_node *node)
 {
     if (wants_other_backup(node))
         change_backup(node);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || self->state != LBM_MEMBER_DRAINING || !lbm_local_is_alive(node) || !node->caught_up ||
-        node->now_us < node->drain_us)
+    int drains = self != NULL && self->state == LBM_MEMBER_DRAINING;
+    if (!drains || node->draining_us == 0)
+        node->draining_us = drains ? node->now_us : 0;
+    if (!drains || !lbm_local_is_alive(node) || !node->caught_up || node->now_us < node->drain_us)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
     /* It is needed until another one is promoted, or active. */
@@ -222,7 +243,7 @@ lbm_membership_drain_timer(struct lbm_node *node)
         node->propose_us = node->now_us + APPEND_AGAIN_US;
         (void)node->raise->log_hand_over(node, "this host drains", 0);
     }
-    if (is_needed || !is_empty(node) || !primaries_are_well(node) ||
+    if (is_needed || !is_empty(node) || !primaries_are_well(node) || !others_are_heard(node) ||
         (!lbm_local_takeovers_done(node) && !LBM_BUG(LEAVE_WITH_INHERITANCE)) ||
         !lbm_membership_may_propose(node))
         return;
