@@ -273,7 +273,7 @@ expect() { # what, command...; succeeds if the command reports something
 }
 
 self_test() {
-    local found room above
+    local found room above i j
     clean_scratch
     build_scratch || return 1
     found=$(check_includes "$scratch"; check_modules "$scratch"; check_imports "$scratch")
@@ -292,6 +292,16 @@ self_test() {
     plant lib/other/other.c ''
     expect 'a module outside the table' check_modules "$scratch" || return 1
     rm -r "$scratch/lib/other"
+
+    mkdir -p "$scratch/ring/lib/map"
+    for i in 0 1 2 3 4; do
+        j=$(((i + 1) % 5))
+        plant "ring/f$i.c" "int f$i(void); int f$j(void); int f$i(void) { return f$j(); }"
+    done
+    (cd "$scratch/ring" && ${CC:-cc} -c ./f?.c && ar rc lib/map/libring.a ./*.o) || return 1
+    ! "$top/scripts/cycles" --most 4 "$scratch/ring" >"$scratch/ring/said" || { echo 'self-test: a cycle of five was not found'; return 1; }
+    "$top/scripts/cycles" --most 5 "$scratch/ring" >"$scratch/ring/said" || { echo 'self-test: a cycle of five is larger than five'; return 1; }
+    rm -r "$scratch/ring"
 
     for room in $(awk -F: 'NF > 1 { print $1 }' <<<"$rooms"); do
         for above in $(awk -F: -v room="$room" '$1 == room { exit } NF > 1 { print $1 }' <<<"$rooms"); do
@@ -343,6 +353,8 @@ if ! self_test; then
     exit 99
 fi
 
+cycles=$("$top/scripts/cycles" --most 4 "$objects" lib/node/libnode.a lib/map/libmap.a) ||
+    { printf 'a cycle of object files is larger than four:\n%s\n' "$cycles"; exit 1; }
 violations=$(check_modules "$top"; check_includes "$top"; check_rooms "$top"; check_calls "$objects"; check_imports "$objects"
     check_library "$objects/.libs/liblbmap.so")
 if [ -n "$violations" ]; then

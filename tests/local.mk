@@ -156,6 +156,12 @@ tests_test_wire_rules_SOURCES = tests/test_wire_rules.c tests/wire_sample.c test
 tests_test_wire_rules_CFLAGS = $(tests_test_wire_CFLAGS)
 tests_test_wire_rules_LDADD = $(tests_test_wire_LDADD)
 $(tests_test_wire_OBJECTS) $(tests_test_wire_rules_OBJECTS): $(pb_headers)
+# For scripts/same: samples of all messages as bytes.
+check_PROGRAMS += tests/wire_bytes
+tests_wire_bytes_SOURCES = tests/wire_bytes.c tests/wire_sample.c tests/wire_sample.h
+tests_wire_bytes_CFLAGS = $(tests_test_wire_CFLAGS)
+tests_wire_bytes_LDADD = $(tests_test_wire_LDADD)
+$(tests_wire_bytes_OBJECTS): $(pb_headers)
 
 # Mappings: their cost and sessions of a pair, the stages of a plan, whole plans.
 check_PROGRAMS += tests/test_map tests/test_pair tests/test_pair_cut tests/test_map_stages tests/test_plan \
