@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lbctl network: how far hosts are from the asked one, as measured, as foretold, and in the host graph. */
+/* lbctl network: how far hosts are from the asked one, as measured, as predicted, and in the host graph. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static const struct lbm_column network_columns[] = {
     {"host", "id", LBM_COLUMN_COUNT, 0},
     {"name", "name", LBM_COLUMN_TEXT, 0},
     {"measured_ms", "measured ms", LBM_COLUMN_RATIO, 0},
-    {"foretold_ms", "foretold ms", LBM_COLUMN_RATIO, 0},
+    {"predicted_ms", "predicted ms", LBM_COLUMN_RATIO, 0},
     {"error", "error", LBM_COLUMN_PERCENT, 1},
     {"distance", "in H", LBM_COLUMN_COUNT, 0},
     {"links_text", "its links: costs", LBM_COLUMN_TEXT, 2},
@@ -45,8 +45,8 @@ entry_object(const Lbm__NetworkEntry *h)
         snprintf(place_text, sizeof place_text, "%.2f %.2f %.2f, %.2f", h->coordinate[0] / 1000,
                  h->coordinate[1] / 1000, h->coordinate[2] / 1000, h->height / 1000);
     return json_pack("{s:i, s:s, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:s, s:s}", "host", (int)h->host,
-                     "name", h->name, "measured_ms", milliseconds(h->measured_us), "foretold_ms",
-                     milliseconds(h->foretold_us), "measurements", (int)h->measurements, "distance",
+                     "name", h->name, "measured_ms", milliseconds(h->measured_us), "predicted_ms",
+                     milliseconds(h->predicted_us), "measurements", (int)h->measurements, "distance",
                      h->distance != 0 ? json_integer(h->distance) : json_null(), "links", links,
                      "coordinates_ms", place, "height_ms", milliseconds(h->height), "error",
                      h->n_coordinate != 0 ? json_real(h->error) : json_null(), "links_text", links_text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The control log in an ensemble of etcd (PROTOCOL section 1, engine external), by its JSON gateway.
+/* The control log in an ensemble of etcd (protocol.md section 2, engine external), by its JSON gateway.
  *
  * Owns: which member of the ensemble is asked, logging in, reading and watching.
  * Never: decides what is appended, or keeps entries. Calls its handler from the event loop alone. */

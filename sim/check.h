@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What must hold in a cluster (PROTOCOL section 7), by definition and apart from the code that keeps it.
+/* What must hold in a cluster (reliability.md), by definition and apart from the code that keeps it.
  *
  * Owns: for each vertex of each guest, where its copies are, who works on it, which tokens and payloads
  * there have been; for each index of the control log, what it is. It hears of every change of a record

@@ -21,7 +21,7 @@ advance(struct disk *disk, uint64_t seq)
         disk->seq = seq;
 }
 
-/* PROTOCOL section 7, I9: no record's rank ever falls. */
+/* reliability.md, I9: no record's rank ever falls. */
 static int
 rank_falls(const struct lbm_row *before, const struct lbm_row *after)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documents hold together: every relative link leads to a file, every heading a link names exists, every
-# command README.md shows is one of lbctl's, and no text is left unfinished or knows one machine.
+# The documents hold together: every relative link leads to a file, every heading a link names exists, every file of the
+# tree that a page names exists, every section of protocol.md that a comment cites, every command README.md shows is one of lbctl's, and no text is left unfinished or knows one machine.
 set -u
 
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -73,10 +73,32 @@ check_commands() {
     done
 }
 
+# Every section of docs/protocol.md that a comment of the tree at $1 cites.
+check_citations() {
+    local number
+    (cd "$1" && grep -rhoE 'protocol\.md sections? [0-9]+( (and|to) [0-9]+)?' lib daemon client sim include 2>/dev/null) |
+        grep -oE '[0-9]+' | sort -un | while read -r number; do
+        grep -qE "^## $number\\. " "$1/docs/protocol.md" || echo "docs/protocol.md: a comment cites section $number, which is not there"
+    done
+}
+
+# Every file of the tree that a page names in `...`; decisions and the change log tell of the past.
+check_paths() {
+    local document line path
+    documents "$1" | grep -vE '/adr/|CHANGELOG' | while read -r document; do
+        grep -noE '`(lib|daemon|client|sim|include|tests|docs|scripts|bench|conf)/[A-Za-z0-9_./-]+\.(c|h|sh|md|mk|py|proto|scd|txt|conf)`' "$1/$document" |
+            tr -d '`' | while IFS=: read -r line path; do
+            [ -e "$1/$path" ] || echo "$document:$line: there is no $path"
+        done
+    done
+}
+
 check() {
     check_links "$1"
     check_words "$1"
     check_decisions "$1"
+    check_citations "$1"
+    check_paths "$1"
 }
 
 expect() { # text of a document that must be refused
@@ -92,6 +114,15 @@ expect '[gone](gone.md)'
 expect '[gone](b.md#another-heading)'
 expect "$(sed 's/|.*//' <<<"$unfinished")"
 expect 'see /home/somebody/notes'
+expect 'see `lib/base/nowhere.h`'
+printf '# One\n' >"$scratch/a.md"
+mkdir -p "$scratch/docs" "$scratch/lib"
+printf '## 1. Frames\n' >"$scratch/docs/protocol.md"
+printf '/* protocol.md section 1 */\n' >"$scratch/lib/a.h"
+[ -z "$(check_citations "$scratch")" ] || { echo 'self-test: a right citation is refused'; exit 99; }
+printf '/* protocol.md sections 1 and 2 */\n' >"$scratch/lib/a.h"
+[ -n "$(check_citations "$scratch")" ] || { echo 'self-test: a wrong citation was not found'; exit 99; }
+rm -r "$scratch/docs" "$scratch/lib"
 
 printf '    lbctl -s socket juggle\n' >"$scratch/README.md"
 lbctl=${top_builddir:-$top/build}/client/lbctl

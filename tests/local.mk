@@ -7,8 +7,8 @@ AM_TESTS_ENVIRONMENT = top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_b
 	ASAN_OPTIONS="allocator_may_return_null=1:$$ASAN_OPTIONS"; export top_srcdir top_builddir ASAN_OPTIONS;
 
 # The repository itself: arrows, packages, documents.
-dist_check_SCRIPTS += tests/deps.sh tests/docs.sh tests/layering.sh tests/licence.sh
-TESTS += tests/deps.sh tests/docs.sh tests/layering.sh tests/licence.sh
+dist_check_SCRIPTS += tests/deps.sh tests/docs.sh tests/layering.sh tests/licence.sh tests/words.sh
+TESTS += tests/deps.sh tests/docs.sh tests/layering.sh tests/licence.sh tests/words.sh
 
 # The checked model of handoffs, and that code and model have the same transitions.
 dist_check_SCRIPTS += tests/model.sh tests/model/run

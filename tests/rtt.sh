@@ -30,7 +30,7 @@ done
 run_all "four daemons at two sites find together"
 [ "$failed" -eq 0 ] || { tail -n 5 "$dir"/h*/lbmapd.log; exit 1; }
 
-# Columns of lbctl network: id name measured foretold error(2) distance links. As host 0 has it, 1 is near, 2 and 3 are far.
+# Columns of lbctl network: id name measured predicted error(2) distance links. As host 0 has it, 1 is near, 2 and 3 are far.
 # Hosts that join at the same time are linked to one another some seconds later.
 costs_follow() {
     ask 0 network >"$scratch/network" && awk '
@@ -44,7 +44,7 @@ costs_follow() {
 until_true 120 "costs follow from round trips" costs_follow
 sed 's/^/  /' "$scratch/network"
 expect "JSON" ask 0 network --json
-for key in measured_ms foretold_ms measurements distance links coordinates_ms height_ms error; do
+for key in measured_ms predicted_ms measurements distance links coordinates_ms height_ms error; do
     grep -q "\"$key\"" "$scratch/output" || bad "lbctl network --json has no $key"
 done
 

@@ -67,7 +67,7 @@ ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of how wrong what is foretold is, relative; of one host with all others, or (-1) of all
+/* The median of how wrong what is predicted is, relative; of one host with all others, or (-1) of all
  * pairs. */
 static double
 median_error(const struct world *w, int host)
@@ -120,11 +120,11 @@ sites_are_told_apart(void **state)
         run(&w, 400);
         for (int p = 0; p < HOSTS; p++)
             for (int q = 0; q < p; q++) {
-                double foretold = lbm_coordinate_distance(&w.at[p], &w.at[q]);
+                double predicted = lbm_coordinate_distance(&w.at[p], &w.at[q]);
                 if (p % counts[i] == q % counts[i])
-                    assert_true(foretold < 3000);
+                    assert_true(predicted < 3000);
                 else
-                    assert_true(foretold > 15000 && foretold < 25000);
+                    assert_true(predicted > 15000 && predicted < 25000);
             }
     }
 }

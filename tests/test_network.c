@@ -39,7 +39,7 @@ ask_network(struct scene *scene, uint32_t host)
 
 /* Milliseconds between two points as host `asked` lists them. */
 static double
-foretold_between(const Lbm__NetworkEntry *a, const Lbm__NetworkEntry *b)
+predicted_between(const Lbm__NetworkEntry *a, const Lbm__NetworkEntry *b)
 {
     double sum = 0;
     assert_int_equal(a->n_coordinate, 3);
@@ -56,7 +56,7 @@ is_far(uint32_t p, uint32_t q)
 }
 
 static void
-round_trips_are_measured_and_foretold(void **state)
+round_trips_are_measured_and_predicted(void **state)
 {
     (void)state;
     struct scene scene;
@@ -71,19 +71,19 @@ round_trips_are_measured_and_foretold(void **state)
             assert_int_equal(entry->host, p);
             assert_true(entry->n_link_host >= 2 && entry->n_link_host <= 3);
             if (p == host) {
-                assert_true(entry->measured_us <= 0 && entry->foretold_us <= 0);
+                assert_true(entry->measured_us <= 0 && entry->predicted_us <= 0);
                 continue;
             }
             double least_us = is_far(p, host) ? 2 * FAR_US + 200 : 200;
             assert_true(entry->measurements > 80);
             assert_true(entry->measured_us >= least_us - 20 && entry->measured_us <= least_us + 200);
             double ms = least_us / 1000;
-            assert_true(fabs(entry->foretold_us / 1000 - ms) < (is_far(p, host) ? 0.1 * ms : 2));
+            assert_true(fabs(entry->predicted_us / 1000 - ms) < (is_far(p, host) ? 0.1 * ms : 2));
         }
         /* Also of two others, of which this one has measured nothing. */
         for (uint32_t p = 0; p < HOSTS; p++)
             for (uint32_t q = 0; q < p; q++) {
-                double ms = foretold_between(network->hosts[p], network->hosts[q]);
+                double ms = predicted_between(network->hosts[p], network->hosts[q]);
                 assert_true(is_far(p, q) ? ms > 17 && ms < 23 : ms < 3);
             }
     }
@@ -107,7 +107,7 @@ a_way_that_becomes_longer_is_noticed_within_a_minute(void **state)
     double us = ask_network(&scene, 1)->hosts[0]->measured_us;
     assert_true(us > 15000 && us < 16000);
     cluster_run(scene.cluster, 60000000, NULL, NULL);
-    assert_true(fabs(ask_network(&scene, 1)->hosts[0]->foretold_us - us) < 0.2 * us);
+    assert_true(fabs(ask_network(&scene, 1)->hosts[0]->predicted_us - us) < 0.2 * us);
     for (uint32_t p = 1; p < HOSTS; p++)
         cluster_lag(scene.cluster, 0, p, 0);
     cluster_run(scene.cluster, 25000000, NULL, NULL);
@@ -347,7 +347,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trips_are_measured_and_foretold),
+        cmocka_unit_test(round_trips_are_measured_and_predicted),
         cmocka_unit_test(a_way_that_becomes_longer_is_noticed_within_a_minute),
         cmocka_unit_test(what_is_of_an_earlier_life_is_not_measured),
         cmocka_unit_test(links_and_costs_follow_from_round_trips),

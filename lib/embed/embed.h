@@ -86,13 +86,14 @@ enum lbm_err lbm_pin_outer_face(const struct lbm_graph *g, uint8_t *pinned, doub
 void lbm_start_centre(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng);
 void lbm_start_random(uint32_t n, unsigned m, const uint8_t *pinned, double *x, struct lbm_rng *rng);
 
-/* The factor by which a sweep of all vertices at once multiplies mode (i, j) of the error of a lattice of side
- * by side vertices, HEI97 (6) without the square. Pinned perimeter: the modes are products of sines and i, j
- * go from 1 to side - 2. Free: products of cosines (7) at half places, i, j from 0 to side - 1. */
+/* The factor by which a sweep of all vertices at once multiplies mode (i, j) of the error of a lattice of
+ * side by side vertices, HEI97 (6) without the square. Pinned perimeter: the modes are products of sines and
+ * i, j go from 1 to side - 2. Free: products of cosines (7) at half places, i, j from 0 to side - 1. */
 double lbm_lattice_factor(uint32_t side, int pinned, uint32_t i, uint32_t j);
 
-/* HEI97 (13) with the normalization that makes it 1 at the start: what is left of the displacement of a single
- * vertex after `iterates` of two sweeps each, in the mean over all places it may have. Cost: O(side^2). */
+/* HEI97 (13) with the normalization that makes it 1 at the start: what is left of the displacement of a
+ * single vertex after `iterates` of two sweeps each, in the mean over all places it may have. Cost:
+ * O(side^2). */
 double lbm_lattice_decay(uint32_t side, uint32_t iterates);
 
 /* A hierarchy of coarser graphs. levels[0] is a view of the input (borrowed, not freed). */
@@ -116,7 +117,7 @@ enum lbm_err lbm_levels_build(const struct lbm_graph *g, const uint32_t *part, u
 void lbm_levels_free(struct lbm_levels *levels);
 
 /* Coordinates of a coarse graph without pins: 30 farthest-point BFS pivots, double-centred squared
- * distances, top m eigenvectors, then `sweeps` renormalized Laplacian sweeps (DESIGN 3.1).
+ * distances, top m eigenvectors, then `sweeps` renormalized Laplacian sweeps.
  * Disconnected guests are chained for the embedding only.
  * Out: x [n * m], mean 1/2 and variance 1/12 on each axis; n <= m points cannot have that and are put on the
  *      diagonal.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Heavy-edge matching (DESIGN 3.1). Greedy in random order: it needs no rounds, and a vertex looks at its
+/* Heavy-edge matching. Greedy in random order: it needs no rounds, and a vertex looks at its
  * neighbours once. */
 #include <stdlib.h>
 #include <string.h>

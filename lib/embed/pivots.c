@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coordinates of a coarse graph without pins: hop distances to farthest-point pivots, double-centred and
- * squared, projected on their main axes, then smoothed by renormalized diffusion (DESIGN 3.1). */
+ * squared, projected on their main axes, then smoothed by renormalized diffusion. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

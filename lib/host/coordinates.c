@@ -44,20 +44,20 @@ void
 lbm_coordinate_observe(struct lbm_coordinate *self, const struct lbm_coordinate *other, double rtt_us,
                        unsigned aside)
 {
-    double foretold = lbm_coordinate_distance(self, other), plane = between(self, other);
+    double predicted = lbm_coordinate_distance(self, other), plane = between(self, other);
     double trust = self->error / (self->error + other->error); /* the surer host moves less */
-    double wrong = fabs(foretold - rtt_us) / rtt_us;
+    double wrong = fabs(predicted - rtt_us) / rtt_us;
     self->error += smoothing * trust * (wrong - self->error);
     self->error = fmin(fmax(self->error, error_least), error_most);
     /* Along (x - y, h + h'), whose length is the distance: plane and heights each take their part of it. */
-    double move = step * trust * (rtt_us - foretold), heights = self->height + other->height;
+    double move = step * trust * (rtt_us - predicted), heights = self->height + other->height;
     double direction[LBM_COORDINATE_DIMENSIONS];
     point_aside(aside, direction);
     for (int k = 0; k < LBM_COORDINATE_DIMENSIONS; k++) {
         /* Without a plane part heights alone would grow: then all of it goes aside. */
-        double along = plane > 0 ? (self->x[k] - other->x[k]) / foretold : direction[k];
+        double along = plane > 0 ? (self->x[k] - other->x[k]) / predicted : direction[k];
         self->x[k] += move * along;
     }
     if (plane > 0)
-        self->height = fmax(self->height + move * heights / foretold, height_least_us);
+        self->height = fmax(self->height + move * heights / predicted, height_least_us);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Network coordinates: places of hosts in a space where distances are round-trip times, so that the time
- * between two hosts that never measured it can be foretold.
+ * between two hosts that never measured it can be predicted.
  *
  * Source:  Dabek, Cox, Kaashoek, Morris, Vivaldi, SIGCOMM 2004: section 3 (adaptive timestep), 5.4 (heights).
  * Never:   measures; times come from the caller. */
@@ -19,7 +19,7 @@ struct lbm_coordinate {
 /* Of a host that has measured nothing. */
 struct lbm_coordinate lbm_coordinate_start(void);
 
-/* Foretold round-trip time of two hosts, microseconds. */
+/* Predicted round-trip time of two hosts, microseconds. */
 double lbm_coordinate_distance(const struct lbm_coordinate *a, const struct lbm_coordinate *b);
 
 /* The host at `self` has measured a round-trip time to the one at `other`: it is drawn nearer or pushed off.

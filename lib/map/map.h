@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Mappings and their quality; the plan pipeline; refinement between neighbours.
- * Source: DESIGN section 3.5, HEI97 eq. (1) and section 9. */
+ * Source: HEI97 eq. (1) and section 9. */
 #ifndef LBM_MAP_MAP_H
 #define LBM_MAP_MAP_H
 

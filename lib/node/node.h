@@ -54,7 +54,7 @@ uint32_t lbm_job_policy_by_name(const char *name); /* LBM_JOB_POLICY_DEFAULT: th
 int lbm_job_policy_is_local(uint32_t policy);
 const char *lbm_schedule_name(enum lbm_schedule schedule);
 
-/* Life of a job on one host (DESIGN section 5), least advanced first. */
+/* Life of a job on one host (architecture.md, "Life of a job"), least advanced first. */
 #define LBM_PHASE_LIST(X)                                                                                    \
     X(SUBMITTED, 0, "SUBMITTED", "validated and stored, being planned")                                      \
     X(PLACED, 1, "PLACED", "vertices are being handed to their regions")                                     \
@@ -73,7 +73,7 @@ LBM_NUMBERS_FIT(LBM_PHASE_LIST, LBM_PHASE_COUNT);
 const char *lbm_start_name(enum lbm_start start);
 const char *lbm_phase_name(enum lbm_phase phase);
 
-/* Who orders the control log (PROTOCOL section 1). */
+/* Who orders the control log (protocol.md section 2). */
 #define LBM_LOG_ENGINE_LIST(X)                                                                               \
     X(LOCAL, "local")       /* one daemon, the founder or who was promoted */                                \
     X(EXTERNAL, "external") /* the shell knows how: LOG_APPEND and LOG_FOLLOW effects */

@@ -221,7 +221,7 @@ static const struct lbm_wire_rule network_entry_rules[] = {
     {"height", REAL(0.0, 1e9)},
     {"error", REAL(0.0, 1.0)},
     {"measured_us", REAL(0.0, DBL_MAX)},
-    {"foretold_us", REAL(0.0, DBL_MAX)},
+    {"predicted_us", REAL(0.0, DBL_MAX)},
     {"link_host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"link_cost", SAME("link_host")}, /* of a way through hosts that have gone: more than a link may have */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-/* The page through which a daemon tells applications how long they may work (PROTOCOL section 5).
+/* The page through which a daemon tells applications how long they may work (protocol.md section 5).
  *
  * A file of 4096 bytes that both map. 64-bit words of the machine's own order:
  *     0  "LBMLEASE"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The l2-optimal flow on H: the potential phi with L phi = load - target, by conjugate gradients.
  * The flow along a link is the difference of the potentials over its cost: of all flows that balance it has
- * the least sum of cost times squares (Hu & Blake 1999; the limit of every diffusion of DESIGN 3.4). */
+ * the least sum of cost times squares (Hu & Blake 1999; the limit of every diffusion). */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Annealed remapping between neighbours: one vertex at a time goes to the host of a neighbour, also if J
- * rises a little, less and less so. Source: Metropolis et al. 1953, Kirkpatrick et al. 1983; DESIGN 3.5. Only
+ * rises a little, less and less so. Source: Metropolis et al. 1953, Kirkpatrick et al. 1983. Only
  * vertices at a boundary are drawn; most others could not move. */
 #include <math.h>
 #include <stdlib.h>

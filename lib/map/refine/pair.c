@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fiduccia-Mattheyses refinement of one pair of hosts, third hosts included in every gain.
  * Source: Fiduccia & Mattheyses 1982 (moves one at a time, each row once, back to the best prefix);
- * DESIGN 3.5.  Touches the members and their neighbours, nothing else of the graph or the patch. */
+ * Touches the members and their neighbours, nothing else of the graph or the patch. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From the mapping there is to one that is balanced, at the least of J and a price for what moves.
- * Source: DESIGN 3.5; the price is Schloegel, Karypis, Kumar 2001's (ParMETIS itr), host distances included.
+ * Source: the price is Schloegel, Karypis, Kumar 2001's (ParMETIS itr), host distances included.
  *
  * Several ways to balance compete (remap_ways.c). Then refinement and annealing, for which a vertex away from
  * home costs its price. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an application may work on (PROTOCOL sections 4 and 5). A vertex is given to it once its record is OWN
- * and acked and the lease holds; the token is the record's epoch. Before the record leaves OWN the
+/* What an application may work on (protocol.md sections 5 and 6). A vertex is given to it once its record is
+ * OWN and acked and the lease holds; the token is the record's epoch. Before the record leaves OWN the
  * application has let go of it, or its lease is over: then it stops by itself, whatever it hears. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a node asks to be stored, and what it gets back when it starts again.
  *
- * Owns: the operations of PROTOCOL section 2 as plain data. lib/store turns them into statements; the
+ * Owns: the operations of protocol.md section 3 as plain data. lib/store turns them into statements; the
  * simulator has its own. One struct lbm_persist is one transaction. */
 #ifndef LBM_NODE_CORE_PERSIST_H
 #define LBM_NODE_CORE_PERSIST_H
@@ -13,7 +13,7 @@
 #include "base/numbers.h"
 #include "graph/graph.h"
 
-/* Stages of a vertex record, in the order of rank within an epoch (PROTOCOL section 2): rank = (epoch,
+/* Stages of a vertex record, in the order of rank within an epoch (protocol.md section 3): rank = (epoch,
  * stage) never decreases for one (host, vertex). */
 #define LBM_STAGE_LIST(X)                                                                                    \
     X(NONE, 0, "none")                                                                                       \
@@ -52,7 +52,7 @@ struct lbm_row {
     uint32_t pin;
     int anchored; /* nonzero: does not move in Omega */
     double position[3];
-    uint64_t seq; /* of its last change in the host's stream (PROTOCOL section 3, REPL), or 0 */
+    uint64_t seq; /* of its last change in the host's stream (protocol.md section 1, REPL), or 0 */
     uint64_t source_incarnation;
     uint32_t source; /* whom the vertex came from, or was refused to; LBM_NONE: it began here */
     int fin;         /* nonzero: the source will not offer it again */

@@ -33,8 +33,8 @@ enum {
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
     PAIR_PATIENCE_US = 10000000,  /* the same, if it is alive */
     PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
-    LEVEL_SOON_US = 20000,        /* so soon in the first LEVEL_REPEAT_US of a levelling */
-    LEVEL_REPEAT_US = 300000,     /* words of levelling without answer are said again */
+    LEVEL_SOON_US = 20000,        /* so soon in the first LEVEL_REPEAT_US of a flow computation */
+    LEVEL_REPEAT_US = 300000,     /* words of flow computation without answer are said again */
     LEVEL_PATIENCE_US = 10000000, /* a partner that is alive, and silent on this */
     TRANSFER_TICK_US = 10000,
     TRANSFER_SOON_US = 2000,         /* after an answer */
@@ -48,7 +48,7 @@ enum {
     COLLECT_AGAIN_US = 300000,       /* between looks at whether they are */
     CHECKPOINT_US = 5000000,         /* positions to disk while they change */
     LEASE_CLOCK_PARTS = 100,         /* clocks of two hosts differ by one part in so many at most */
-    LEASE_US = LBM_LEASE_US,         /* PROTOCOL section 5; counted by the owner from asking */
+    LEASE_US = LBM_LEASE_US,         /* protocol.md section 5; counted by the owner from asking */
     GRANT_US = LEASE_US + LEASE_US / LEASE_CLOCK_PARTS, /* counted by the grantor from granting */
     GRANT_PAST_US = LBM_LEASE_EVER_US + LBM_LEASE_EVER_US / LEASE_CLOCK_PARTS, /* the same, by lives before */
     REVOKE_US = LBM_LEASE_STOP_US, /* before its end an application gets nothing new */
@@ -165,7 +165,7 @@ LBM_FITS(NOTICE_RETRY_US < PAIR_WAIT_US, "a partner is asked again before it is 
 LBM_FITS(PAIR_WAIT_US < PAIR_HANDOFF_US && PAIR_WAIT_US < PAIR_PATIENCE_US,
          "a partner that is alive gets more time");
 LBM_FITS(LEVEL_SOON_US < LEVEL_REPEAT_US && LEVEL_REPEAT_US < LEVEL_PATIENCE_US,
-         "words of levelling are repeated before the partner is given up");
+         "words of flow computation are repeated before the partner is given up");
 LBM_FITS(TRANSFER_PATIENCE_US > RELEASE_US, "transfers wait for an application that lets go");
 LBM_FITS(TRANSFER_SOON_US <= TRANSFER_TICK_US, "soon is not later than usual");
 LBM_FITS(FIN_RETRY_US < HELD_UP_US, "FIN has been asked for again before a held-up host settles");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every change of stage that a vertex record may go through (PROTOCOL section 4).
+/* Every change of stage that a vertex record may go through (protocol.md section 6).
  *
  * Owns: the list, its names and its arithmetic. lib/node changes a stage by naming a row of it and in no
  * other way; the checked model (tests/model/handoff.pml) has one macro T_<NAME> for each, and tests/model.sh

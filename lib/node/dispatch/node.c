@@ -227,7 +227,7 @@ static const struct {
     {LBM__PEER__BODY_MAP_PART, 0, lbm_client_on_map_part},
 };
 
-/* PROTOCOL section 3: drop what names the wrong destination, cluster, or an older incarnation. */
+/* protocol.md section 1: drop what names the wrong destination, cluster, or an older incarnation. */
 int
 lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What one exchange session moves: the share of generalized dimension exchange where a side is over its
- * limit (XL95), and pair refinement of the boundary, settled together (DESIGN sections 3.5 and 6). */
+ * limit (XL95), and pair refinement of the boundary, settled together (protocol.md section 13). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +127,8 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const slot_list *own
 
 /* ---- the decision -------------------------------------------------------------------------------------- */
 
-/* What levelling may cost for a usual vertex at first, in parts of a mean edge, and how that grows with each
- * meeting. */
+/* What balance may cost for a usual vertex at first, in parts of a mean edge, and how that grows
+ * with each meeting. */
 static const double urge_first = 0.02, urge_growth = 1.25;
 
 static uint64_t
@@ -203,7 +203,7 @@ may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm
 }
 
 /* Nonzero while what only brings a surplus nearer to room is carried out. Room is not where it was said to be
- * for long, so passing on is given up earlier than levelling. */
+ * for long, so passing on is given up earlier than balancing. */
 static int
 is_patient_to_pass(const struct lbm_node *node, const struct job *job)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exchange sessions (DESIGN section 6): every host meets its linked neighbours one after the other in the
- * order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
+/* Exchange sessions (protocol.md section 13): every host meets its linked neighbours one after the other in
+ * the order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
  * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is missed
  * by a timeout counts as a disturbance. Who takes no part is passed over, and visited once it does again.
  * XL95's counters tell when all is stable, in a large cluster all within LBM_VIEW_HORIZON. A host that has

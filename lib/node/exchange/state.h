@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a node remembers of the exchange of a job: sessions with neighbours, and levelling. */
+/* What a node remembers of the exchange of a job: sessions with neighbours, and flow computation. */
 #ifndef LBM_NODE_EXCHANGE_STATE_H
 #define LBM_NODE_EXCHANGE_STATE_H
 
@@ -122,9 +122,10 @@ struct rounds {
     int stirred; /* loads have changed here by themselves since */
 };
 
-/* ---- levelling ----------------------------------------------------------------------------------------- */
+/* ---- flow computation
+ * ----------------------------------------------------------------------------------------- */
 
-/* Levelling of a job on this host: numbers first, then vertices. */
+/* Flow computation of a job on this host: numbers first, then vertices. */
 enum flow_state {
     FLOW_NONE,
     FLOW_NUMBERS,  /* the policy runs on virtual loads */

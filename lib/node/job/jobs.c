@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The life of a job on this host (DESIGN section 5): from the log's word to SETTLED. */
+/* The life of a job on this host (architecture.md, "Life of a job"): from the log's word to SETTLED. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -442,12 +442,12 @@ job_deadline(const struct job *job)
         when = lbm_mapping_remap_deadline(job) < when ? lbm_mapping_remap_deadline(job) : when;
     if (job->phase >= LBM_PHASE_BALANCING)
         when = job->pinned_us < when ? job->pinned_us : when;
-    int is_levelling = job->flow.state != FLOW_NONE;
-    if (job->phase >= LBM_PHASE_BALANCING && is_levelling)
+    int is_computing_flow = job->flow.state != FLOW_NONE;
+    if (job->phase >= LBM_PHASE_BALANCING && is_computing_flow)
         when = job->flow.tick_us < when ? job->flow.tick_us : when;
     if (job->phase >= LBM_PHASE_BALANCING && job->rounds.state != ROUND_NONE)
         when = job->rounds.deadline_us < when ? job->rounds.deadline_us : when;
-    if ((job->phase == LBM_PHASE_BALANCING && !is_levelling) || job->rounds.state != ROUND_NONE)
+    if ((job->phase == LBM_PHASE_BALANCING && !is_computing_flow) || job->rounds.state != ROUND_NONE)
         when = job->rounds.retry_us < when ? job->rounds.retry_us : when;
     if (job->phase == LBM_PHASE_SETTLED && job->rounds.state == ROUND_NONE)
         when = job->cool_us < when ? job->cool_us : when;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* This host's copy of the control log (PROTOCOL section 1): every entry is stored first and applied once it
- * is durable. How an entry gets its index is the engine's matter. While no entry can be added, proposals
+/* This host's copy of the control log (protocol.md section 2): every entry is stored first and applied once
+ * it is durable. How an entry gets its index is the engine's matter. While no entry can be added, proposals
  * wait and all else goes on. */
 #include <inttypes.h>
 #include <stdio.h>

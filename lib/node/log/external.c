@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The external engine of the control log (PROTOCOL section 1): a log outside the daemons that takes exactly
- * one command an index. The shell appends and follows; this host proposes for the index after its last entry.
+/* The external engine of the control log (protocol.md section 2): a log outside the daemons that takes
+ * exactly one command an index. The shell appends and follows; this host proposes for the index after its
+ * last entry.
  *
  * The next index is tried only when the entry of the one before is known, so a proposal whose answer was
  * lost may be repeated: at most one of the attempts gets that index. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of the control log share (PROTOCOL section 1). Nothing else includes this.
+/* What the files of the control log share (protocol.md section 2). Nothing else includes this.
  *
  *   control_log.c   this host's copy: storing, applying, proposals that wait
  *   log_held.c      entries that may be stored a little later

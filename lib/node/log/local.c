@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The local engine of the control log (PROTOCOL section 1): the founder orders commands, all others follow
+/* The local engine of the control log (protocol.md section 2): the founder orders commands, all others follow
  * it. While the founder is away nothing is added. */
 #include <inttypes.h>
 #include <stdlib.h>

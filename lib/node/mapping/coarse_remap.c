@@ -194,8 +194,8 @@ lbm_mapping_remap_came(struct lbm_node *node, struct job *job, const struct lbm_
     job->coarse.came_us = node->now_us;
 }
 
-/* Nonzero while vertices go as the window allows, or come. What comes is not quite what was foretold if loads
- * have changed since, or if its source keeps it. */
+/* Nonzero while vertices go as the window allows, or come. What comes is not quite what was predicted if
+ * loads have changed since, or if its source keeps it. */
 static int
 is_under_way(struct lbm_node *node, struct job *job)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A host that drains (PROTOCOL section 4, HEI97 section 10): its region goes to the neighbours, its vertices
- * follow by ordinary handoffs, and it leaves when nothing of it is needed any more. */
+/* A host that drains (protocol.md section 9, HEI97 section 10): its region goes to the neighbours, its
+ * vertices follow by ordinary handoffs, and it leaves when nothing of it is needed any more. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

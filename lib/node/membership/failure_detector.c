@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Silence, suspicion, eviction (PROTOCOL section 1). A host is suspected when nothing is heard of it over the
- * very connections that carry data. Eviction is proposed when two hosts suspect it for a while, seldom
+/* Silence, suspicion, eviction (protocol.md section 8). A host is suspected when nothing is heard of it over
+ * the very connections that carry data. Eviction is proposed when two hosts suspect it for a while, seldom
  * enough that a dead switch does not dissolve a cluster, and never by a host that has reason to doubt
  * itself: one that was not running, or that suspects most of the others. */
 #include <inttypes.h>

@@ -221,7 +221,7 @@ fill_entry(struct lbm_node *node, struct lbm_member *member, Lbm__NetworkEntry *
     entry->host = member->host;
     entry->name = member->name;
     entry->measured_us = lbm_membership_network_measured(node, member->host);
-    entry->foretold_us = lbm_membership_network_predicted(node, member->host);
+    entry->predicted_us = lbm_membership_network_predicted(node, member->host);
     entry->measurements = trip != NULL ? trip->n : 0;
     if (place != NULL) {
         entry->n_coordinate = LBM_COORDINATE_DIMENSIONS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Handoff of vertices (PROTOCOL section 4): OWN -> OUT, OFFER, OWN at the target, ACK, MOV, FIN. Nothing is
- * said of a record before the backup has it exactly so: whatever host is lost at whatever moment, the vertex
- * is owned once. */
+/* Handoff of vertices (protocol.md section 6): OWN -> OUT, OFFER, OWN at the target, ACK, MOV, FIN. Nothing
+ * is said of a record before the backup has it exactly so: whatever host is lost at whatever moment, the
+ * vertex is owned once. */
 #include <stdlib.h>
 #include <string.h>
 

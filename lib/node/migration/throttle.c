@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What keeps vertices from moving too much (DESIGN section 5): a time to cool down after a move, a time in
+/* What keeps vertices from moving too much: a time to cool down after a move, a time in
  * which a move must pay for itself, a budget of bytes and of vertices on their way. An operator sets them for
  * a job while it runs. Balance goes before the first two, never before the budget. */
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every change of a vertex record: a higher rank, the next place in the stream to the backup, stored in the
- * transaction of this step (PROTOCOL sections 2 and 4). */
+ * transaction of this step (protocol.md sections 3 and 6). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -38,7 +38,7 @@ int lbm_records_is_undecided(const struct lbm_node *node, const struct lbm_verte
 void lbm_records_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 /* A whole job is void here. */
 void lbm_records_drop_job(struct lbm_node *node, uint64_t job);
-/* The backup has this record exactly as it is (PROTOCOL section 4), or there is no backup. */
+/* The backup has this record exactly as it is (protocol.md section 6), or there is no backup. */
 int lbm_records_is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex);
 /* The same, or it had until its work changed: it may begin to move. */
 int lbm_records_is_acked_but_for_work(const struct lbm_node *node, const struct lbm_vertex *vertex);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The part of a job's guest that one host holds: vertex records, ghosts, and the patch made of both.
  *
- * Owns: the records of PROTOCOL section 4 in memory, what is known of neighbours elsewhere, and the
+ * Owns: the records of protocol.md section 6 in memory, what is known of neighbours elsewhere, and the
  * compressed rows that the diffusion kernel and pair refinement work on.  Never: sends or stores. */
 #ifndef LBM_NODE_RECORDS_SHARD_H
 #define LBM_NODE_RECORDS_SHARD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The backup's side of replication: what this host keeps of others, how far their streams have come, and the
- * leases it grants (PROTOCOL sections 3 to 5). An acknowledgement leaves only after what it acknowledges is
- * durable. */
+ * leases it grants (protocol.md sections 4 and 5). An acknowledgement leaves only after what it acknowledges
+ * is durable. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

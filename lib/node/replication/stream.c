@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The owner's side of replication (PROTOCOL sections 3 to 5): changes of records go to the backup in order,
- * and the backup grants the lease under which applications work. A change is sent only once it is durable
- * here, as every send is; so the backup never knows more than this disk, unless the disk went back in time.
+/* The owner's side of replication (protocol.md sections 4 and 5): changes of records go to the backup in
+ * order, and the backup grants the lease under which applications work. A change is sent only once it is
+ * durable here, as every send is; so the backup never knows more than this disk, unless the disk went back in
+ * time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -498,7 +499,7 @@ lbm_replication_connected(struct lbm_node *node, uint32_t host)
     node->lease.ask_us = node->now_us;
 }
 
-/* The backup has it all: let the log know (PROTOCOL section 1, INSYNC). */
+/* The backup has it all: let the log know (protocol.md section 4, INSYNC). */
 static void
 propose_insync(struct lbm_node *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* After an eviction (PROTOCOL sections 1 and 4): the successor takes the replica over, once no application of
+/* After an eviction (protocol.md section 8): the successor takes the replica over, once no application of
  * the evicted host can be working any more and the log says so; the evicted host, if it lives, gives up what
  * it had or, if nobody took it, goes on. */
 #include <inttypes.h>
@@ -38,7 +38,7 @@ is_out_to(const struct lbm_row *row, uint32_t host, uint64_t incarnation)
 
 enum merge { MERGE_KEEP, MERGE_OWN_REFUSED, MERGE_OWN, MERGE_BACK, MERGE_COPY };
 
-/* PROTOCOL section 4, "merge of replica r into own c". A refusal of epoch e + 1 answers the offer of OUT at
+/* protocol.md section 8, the merge of a replica. A refusal of epoch e + 1 answers the offer of OUT at
  * e, whoever refused: the host it was meant for, or an successor who has its records. */
 static enum merge
 merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lbm_vertex *c)

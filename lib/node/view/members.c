@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Commands about members (PROTOCOL section 1): who takes part, who keeps whose replica, who inherits.
+/* Commands about members (protocol.md section 2): who takes part, who keeps whose replica, who inherits.
  *
  * Everything here is decided by the view alone, so that all hosts decide alike. What cannot be seen in the
  * view (that a host is empty, that a copy is complete) is what the proposer vouches for. */
@@ -26,7 +26,7 @@ are_linked(const struct lbm_member *a, const struct lbm_member *b)
 }
 
 /* How unfit a member is as backup, the most important first; the last makes every choice unique. */
-enum { BY_DRAINING, BY_DOMAIN, BY_WARDS, BY_LINK, BY_DISTANCE, CRITERIA };
+enum { BY_DRAINING, BY_DOMAIN, BY_PRIMARIES, BY_LINK, BY_DISTANCE, CRITERIA };
 struct unfitness {
     uint32_t by[CRITERIA];
 };
@@ -40,7 +40,7 @@ cheap_unfitness(const struct lbm_view *view, const struct lbm_member *owner,
                    strcmp(owner->failure_domain, view->members.at[backup->member].failure_domain) == 0;
     return (struct unfitness){{[BY_DRAINING] = backup->state == LBM_MEMBER_DRAINING,
                                [BY_DOMAIN] = (uint32_t)together,
-                               [BY_WARDS] = backup->n_primaries}};
+                               [BY_PRIMARIES] = backup->n_primaries}};
 }
 
 static int

@@ -2,7 +2,7 @@
 /* The view: what the control log says, applied entry by entry by one deterministic function.
  *
  * Owns: members, jobs, and what follows from them (host graph, colours, diameter). Every daemon that
- * applied the same entries has the same view (PROTOCOL section 1).  Never: sends, stores or decides. */
+ * applied the same entries has the same view (protocol.md section 2).  Never: sends, stores or decides. */
 #ifndef LBM_NODE_VIEW_VIEW_H
 #define LBM_NODE_VIEW_VIEW_H
 
