@@ -364,16 +364,28 @@ ask(struct lbm_node *node)
     node->lease.ask_us = node->now_us + (is_well ? LEASE_RENEW_US : LEASE_RETRY_US);
 }
 
+/* Nonzero if the backup is yet to acknowledge that the job's records are void. */
+static int
+is_being_dropped(const struct stream *s, uint64_t job)
+{
+    for (size_t i = s->head; i < s->changes.n; i++)
+        if (s->changes.at[i].job == job && s->changes.at[i].vertex == LBM_NONE)
+            return 1;
+    return 0;
+}
+
 /* The backup has records of a job that this host gave up in an earlier life, and has not heard that they are
- * void: the change that said so was not sent before that life ended. */
+ * void: that life ended before the change that says so was acknowledged. This life has no such change to send
+ * again, so it makes a new one, whatever the number of the last. */
 static void
 drop_unknown(struct lbm_node *node, const Lbm__Lease *lease)
 {
-    int is_current =
-        node->caught_up && lease->seq == node->stream.seq; /* nothing is on its way that says so */
-    for (size_t i = 0; i < lease->n_unknown && is_current; i++)
+    if (!node->caught_up || node->stream.rolled_back)
+        return;
+    for (size_t i = 0; i < lease->n_unknown; i++)
         if (lbm_local_job(node, lease->unknown[i]) == NULL &&
-            lbm_view_job(&node->view, lease->unknown[i]) == NULL)
+            lbm_view_job(&node->view, lease->unknown[i]) == NULL &&
+            !is_being_dropped(&node->stream, lease->unknown[i]))
             lbm_records_drop_job(node, lease->unknown[i]);
 }
 
