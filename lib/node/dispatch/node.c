@@ -240,7 +240,9 @@ lbm_node_accepts(const struct lbm_node *node, const Lbm__Peer *message)
     if (message->cluster != 0 && node->view.cluster != 0 && message->cluster != node->view.cluster)
         return 0;
     /* A host with a disk from before a reset learns from the log what became of it. */
-    if (is_hello || message->body_case == LBM__PEER__BODY_LOG_FETCH)
+    int only_asks = message->body_case == LBM__PEER__BODY_LOG_POLL && !message->log_poll->promise &&
+                    !message->log_poll->take;
+    if (is_hello || only_asks || message->body_case == LBM__PEER__BODY_LOG_FETCH)
         return 1;
     const struct lbm_member *source = lbm_view_member(&node->view, message->src);
     return source == NULL || message->src_incarnation >= source->incarnation;
