@@ -268,6 +268,7 @@ end_round(struct lbm_node *node)
 static void
 promote_begin(struct lbm_node *node, uint64_t client, uint64_t request, int force)
 {
+    lbm_vec_free(&node->promotion.awaited);
     node->promotion = (struct promotion){.client = client,
                                          .request = request,
                                          .waits = client != 0,
@@ -443,6 +444,15 @@ lbm_log_promote_deadline(const struct lbm_node *node)
 
 /* ---- all others ----------------------------------------------------------------------------- */
 
+/* Nonzero if the leader's request begins a promotion: also in place of one that it asked for before, in which
+ * some host has not answered and nobody has promised anything yet. */
+static int
+can_begin(const struct lbm_node *node)
+{
+    const struct promotion *p = &node->promotion;
+    return can_lead(node) && (p->round == PROMOTION_NONE || (p->round == PROMOTION_ASK && !p->waits));
+}
+
 void
 lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -454,8 +464,7 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
     if (poll->promise && poll->term > node->term && is_member)
         enter_term(node, poll->term, message->src);
-    if (poll->take && poll->term == node->term && message->src == node->founder_host && can_lead(node) &&
-        node->promotion.round == PROMOTION_NONE)
+    if (poll->take && poll->term == node->term && message->src == node->founder_host && can_begin(node))
         promote_begin(node, 0, 0, 0);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
