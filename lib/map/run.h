@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan by levels under way: what its stages share. For multilevel.c, contest.c and evolve.c only. */
+/* A plan by levels under way: what its stages share. For multilevel.c, portfolio.c and memetic.c only. */
 #ifndef LBM_MAP_RUN_H
 #define LBM_MAP_RUN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All that a node remembers. Only files of lib/node include this, by internal.h. */
+/* All that a node remembers. */
 #ifndef LBM_NODE_CORE_STATE_H
 #define LBM_NODE_CORE_STATE_H
 
@@ -80,7 +80,7 @@ struct lease {
 struct replica_job {
     uint64_t job;
     struct lbm_idmap index;
-    LBM_VEC(uint8_t *) rows; /* packed (kept.c) */
+    LBM_VEC(uint8_t *) rows; /* packed (record_packed.c) */
 };
 
 struct stored_position {
@@ -209,7 +209,7 @@ struct client {
 struct operator_wait {
     uint64_t client;
     uint64_t request;
-    int tell;       /* operate.c says what */
+    int tell;       /* admin.c says what */
     uint64_t token; /* of the proposal that is waited for; 0: it is somebody else's */
     uint8_t *command;
     size_t len;

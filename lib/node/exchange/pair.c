@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One meeting of two hosts in an exchange session (protocol.md section 13): the opener says its load, the
  * other answers with its own and its band of vertices, the opener decides what moves (exchange.c) and tells;
- * both hand over. Which host meets which, and when, is session.c. */
+ * both hand over. Which host meets which, and when, is rounds.c. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A guest that several hosts read: each a range of its vertices. The first active host gathers what they say
- * of their parts, and proposes the job when all are stored. Only files of lib/node include this, by state.h.
+ * of their parts, and proposes the job when all are stored.
  */
 #ifndef LBM_NODE_JOB_INGEST_H
 #define LBM_NODE_JOB_INGEST_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A part of a guest that this host reads, others reading the others (parts.h). The home gives the job its id
+/* A part of a guest that this host reads, others reading the others (ingest.h). The home gives the job its id
  * and says it to one host for each part, so no vertex is ever stored twice under it. Rows are inert until the
  * log has the job, as those of any submission; then every part is with a host that has not gone since, and
  * its backup. */

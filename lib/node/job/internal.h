@@ -37,15 +37,6 @@ enum lbm_err lbm_job_store_pending(struct lbm_node *node, struct job *job,
 enum lbm_err lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whole,
                                 struct lbm_rng *places) LBM_MUST_CHECK;
 
-/* ---- jobs.c ---- */
-
-struct job *lbm_job_add(struct lbm_node *node, uint64_t id);
-/* Its object stays, out of reach, while another thread reads its guest. */
-void lbm_job_remove(struct lbm_node *node, uint64_t id);
-struct job *lbm_job_removed(const struct lbm_node *node, uint64_t id); /* such an object, or NULL */
-void lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
-void lbm_job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the backup */
-
 /* ---- planning.c ---- */
 
 void lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
@@ -56,6 +47,12 @@ void lbm_job_submit_drop(struct lbm_node *node, uint64_t client);
 
 /* ---- table.c ---- */
 
+struct job *lbm_job_add(struct lbm_node *node, uint64_t id);
+/* Its object stays, out of reach, while another thread reads its guest. */
+void lbm_job_remove(struct lbm_node *node, uint64_t id);
+struct job *lbm_job_removed(const struct lbm_node *node, uint64_t id); /* such an object, or NULL */
+void lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
+void lbm_job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the backup */
 void lbm_job_free(struct job *job);
 /* The client that submitted the job, if it waits, hears what became of it. */
 void lbm_job_answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const char *text);

@@ -19,14 +19,11 @@ void lbm_job_on_slice_answer(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- jobs.c ---- */
 
-void lbm_job_forget_removed(struct lbm_node *node); /* those that nobody reads any more */
 void lbm_job_free_all(struct lbm_node *node);
 void lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered);
 void lbm_job_created(struct lbm_node *node, const struct lbm_job_entry *entry); /* by the log */
-void lbm_job_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
 /* The proposal was given up. at: index where it may be all the same; 0: nowhere. */
 void lbm_job_given_up(struct lbm_node *node, uint64_t id, uint64_t at);
-void lbm_job_deleted(struct lbm_node *node, uint64_t id);
 void lbm_job_lost_all(struct lbm_node *node); /* all of them, by eviction */
 void lbm_job_view_changed(struct lbm_node *node, int topology_changed, int all);
 void lbm_job_timer(struct lbm_node *node);
@@ -50,5 +47,11 @@ void lbm_job_submit_rows(struct lbm_node *node, uint64_t client, uint64_t reques
                          const Lbm__SubmitRows *rows);
 void lbm_job_submit_end(struct lbm_node *node, const struct client *asks);
 void lbm_job_submit_gone(struct lbm_node *node, uint64_t client);
+
+/* ---- table.c ---- */
+
+void lbm_job_forget_removed(struct lbm_node *node); /* those that nobody reads any more */
+void lbm_job_refused(struct lbm_node *node, const Lbm__JobCreate *create, const char *why);
+void lbm_job_deleted(struct lbm_node *node, uint64_t id);
 
 #endif

@@ -83,7 +83,7 @@ struct job {
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
     uint32_t *plan_current;     /* of clusters of an outline: who has them */
     int planning;
-    int drawing;      /* what is being planned is nobody's to follow (usual.h) */
+    int drawing;      /* what is being planned is nobody's to follow (baseline.h) */
     struct part part; /* this host has read one, and the job is not in the log yet */
     uint8_t *pending; /* packed JOB_CREATE, until the backup has the guest and the log has it */
     size_t pending_len;

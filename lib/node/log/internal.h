@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the files of the control log share (protocol.md section 2). Nothing else includes this.
  *
- *   control_log.c   this host's copy: storing, applying, proposals that wait
- *   log_held.c      entries that may be stored a little later
+ *   control_log.c   storing, applying, what follows from an entry
+ *   log_copy.c      the copy in memory
+ *   proposals.c     commands that this host wants in the log
+ *   deferred.c      entries that may be stored a little later
  *   log_snapshot.c  views in place of entries
- *   log_local.c     engine local: one daemon orders, all others follow it
- *   log_promote.c   engine local: terms, and who leads them
- *   log_confirm.c   engine local: a leader that starts asks the others before it orders anything
- *   log_external.c  engine external: the shell reaches a log that no daemon orders */
+ *   local.c         engine local: one daemon orders, all others follow it
+ *   promote.c       engine local: terms, and who leads them
+ *   confirm.c       engine local: a leader that starts asks the others before it orders anything
+ *   external.c      engine external: the shell reaches a log that no daemon orders */
 #ifndef LBM_NODE_LOG_INTERNAL_H
 #define LBM_NODE_LOG_INTERNAL_H
 
@@ -36,54 +38,7 @@ struct log_engine {
 
 extern const struct log_engine log_local, log_external;
 
-/* ---- control_log.c ---------------------------------------------------------------------------------- */
-
-/* Index of the last entry of the copy; it may be ahead of the view. */
-uint64_t lbm_log_last(const struct lbm_node *node);
-/* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */
-int lbm_log_is_source(const struct lbm_node *node, uint32_t host);
-/* An entry of the copy; index in log_base + 1 .. log_last. */
-const struct lbm_recovered_entry *lbm_log_entry(const struct lbm_node *node, uint64_t index);
-/* Append an entry to the copy in memory, ask for it to be stored, and apply it once it is. */
-void lbm_log_store(struct lbm_node *node, const uint8_t *command, size_t len);
-/* The first of it alone: the entry is held. 0: no memory, the step has failed. */
-int lbm_log_add(struct lbm_node *node, const uint8_t *command, size_t len);
-/* Found the cluster: as the first proposal, which is void once there is an entry. */
-void lbm_log_bootstrap(struct lbm_node *node);
-/* The first proposal is done with. */
-void lbm_log_append_done(struct lbm_node *node);
-/* The cluster's log must be of the engine that is configured. */
-void lbm_log_check_engine(struct lbm_node *node);
-
-/* Hash of all entries up to that index, which is log_base .. log_last. */
-uint64_t lbm_log_chain(const struct lbm_node *node, uint64_t index);
-
-/* ---- log_held.c ------------------------------------------------------------------------------------- */
-
-/* The next entry as it came from elsewhere: stored at once, or a little later. */
-void lbm_log_take(struct lbm_node *node, const uint8_t *command, size_t len);
-void lbm_log_deferred_timer(struct lbm_node *node);
-int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
-
-/* ---- log_promote.c ---------------------------------------------------------------------------------- */
-
-/* As it was stored. */
-void lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
-/* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
-int lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
-/* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
-void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
-/* Ask all others that take part, or ask again those that have not answered. */
-void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round);
-void lbm_log_promote_send_poll(struct lbm_node *node, uint32_t host);
-/* Ask the longest copy for what this host lacks. */
-void lbm_log_promote_fetch_rest(struct lbm_node *node);
-/* After a restart: a promotion that had asked for promises goes on. */
-void lbm_log_promote_resume(struct lbm_node *node);
-void lbm_log_promote_timer(struct lbm_node *node);
-int64_t lbm_log_promote_deadline(const struct lbm_node *node);
-
-/* ---- log_confirm.c ---------------------------------------------------------------------------------- */
+/* ---- confirm.c ---- */
 
 /* A leader has started: its disk may be an older copy, or empty. */
 void lbm_log_confirm_disk(struct lbm_node *node);
@@ -97,7 +52,31 @@ void lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *positi
 int lbm_log_confirm_force(struct lbm_node *node);
 void lbm_log_confirm_timer(struct lbm_node *node);
 
-/* ---- log_snapshot.c --------------------------------------------------------------------------------- */
+/* ---- deferred.c ---- */
+
+/* The next entry as it came from elsewhere: stored at once, or a little later. */
+void lbm_log_take(struct lbm_node *node, const uint8_t *command, size_t len);
+void lbm_log_deferred_timer(struct lbm_node *node);
+int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
+
+/* ---- log_copy.c ---- */
+
+/* Index of the last entry of the copy; it may be ahead of the view. */
+uint64_t lbm_log_last(const struct lbm_node *node);
+/* An entry of the copy; index in log_base + 1 .. log_last. */
+const struct lbm_recovered_entry *lbm_log_entry(const struct lbm_node *node, uint64_t index);
+/* Append an entry to the copy in memory, ask for it to be stored, and apply it once it is. */
+void lbm_log_store(struct lbm_node *node, const uint8_t *command, size_t len);
+/* The first of it alone: the entry is held. 0: no memory, the step has failed. */
+int lbm_log_add(struct lbm_node *node, const uint8_t *command, size_t len);
+/* The cluster's log must be of the engine that is configured. */
+void lbm_log_check_engine(struct lbm_node *node);
+/* Hash of all entries up to that index, which is log_base .. log_last. */
+uint64_t lbm_log_chain(const struct lbm_node *node, uint64_t index);
+/* Append an entry to the copy in memory. Takes entry.command. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_log_add_entry(struct lbm_node *node, struct lbm_recovered_entry entry) LBM_MUST_CHECK;
+
+/* ---- log_snapshot.c ---- */
 
 /* Begin from a stored snapshot. */
 void lbm_log_snapshot_start(struct lbm_node *node, const struct lbm_recovered *recovered);
@@ -115,16 +94,35 @@ void lbm_log_compact(struct lbm_node *node);
 /* Nonzero while a view that was taken is being stored. */
 int lbm_log_snapshot_pending(const struct lbm_node *node);
 
+/* ---- promote.c ---- */
+
+/* Nonzero if entries are taken from this host: the leader, or the longest copy during a promotion. */
+int lbm_log_is_source(const struct lbm_node *node, uint32_t host);
+/* As it was stored. */
+void lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered);
+/* A message of this term, and who leads it (LBM_NONE: not known). Nonzero if it is of the present term. */
+int lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32_t from);
+/* Store that the present term has this leader; LBM_NONE: it has yet to take the role. */
+void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
+/* Ask all others that take part, or ask again those that have not answered. */
+void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round);
+void lbm_log_promote_send_poll(struct lbm_node *node, uint32_t host);
+/* Ask the longest copy for what this host lacks. */
+void lbm_log_promote_fetch_rest(struct lbm_node *node);
+/* After a restart: a promotion that had asked for promises goes on. */
+void lbm_log_promote_resume(struct lbm_node *node);
+void lbm_log_promote_timer(struct lbm_node *node);
+int64_t lbm_log_promote_deadline(const struct lbm_node *node);
+
 /* ---- proposals.c ---- */
 
+/* Found the cluster: as the first proposal, which is void once there is an entry. */
+void lbm_log_bootstrap(struct lbm_node *node);
+/* The first proposal is done with. */
+void lbm_log_append_done(struct lbm_node *node);
 /* The proposal is void, or done with. */
 void lbm_log_append_drop(struct lbm_node *node, size_t at);
 /* Send the first proposal. One at a time keeps a host's own commands in order. */
 void lbm_log_try_append(struct lbm_node *node);
-
-/* ---- log_copy.c ---- */
-
-/* Append an entry to the copy in memory. Takes entry.command. Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_log_add_entry(struct lbm_node *node, struct lbm_recovered_entry entry) LBM_MUST_CHECK;
 
 #endif

@@ -10,6 +10,8 @@
 
 /* A host that takes this one for a member belongs to another cluster. */
 void lbm_log_stranger(struct lbm_node *node, const Lbm__Peer *message);
+/* A leader that was away asks before it orders anything more. */
+void lbm_log_confirm(struct lbm_node *node);
 
 /* ---- control_log.c ---- */
 
@@ -17,16 +19,6 @@ void lbm_log_start(struct lbm_node *node, struct lbm_recovered *recovered);
 void lbm_log_persisted(struct lbm_node *node);
 void lbm_log_timer(struct lbm_node *node);
 int64_t lbm_log_deadline(const struct lbm_node *node);
-void lbm_log_append(struct lbm_node *node, const Lbm__Command *command);
-/* Until then, or not at all: then lbm_client_proposal_given_up, or lbm_job_given_up, is called. Returns the
- * proposal's token. */
-uint64_t lbm_log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us);
-/* Its client is gone: it is void unless it may be in the log. */
-void lbm_log_withdraw(struct lbm_node *node, uint64_t token);
-void lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
-void lbm_log_fetch(struct lbm_node *node);
-/* Ask for the entries to be stored that wait for it. */
-void lbm_log_store_deferred(struct lbm_node *node);
 
 /* ---- deferred.c ---- */
 
@@ -47,6 +39,12 @@ void lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_on_result(struct lbm_node *node, const Lbm__Peer *message);
 
+/* ---- log_copy.c ---- */
+
+void lbm_log_fetch(struct lbm_node *node);
+/* Ask for the entries to be stored that wait for it. */
+void lbm_log_store_deferred(struct lbm_node *node);
+
 /* ---- log_requests.c ---- */
 
 void lbm_log_answer(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
@@ -65,9 +63,14 @@ void lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message);
 void lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
-/* ---- confirm.c ---- */
+/* ---- proposals.c ---- */
 
-/* A leader that was away asks before it orders anything more. */
-void lbm_log_confirm(struct lbm_node *node);
+void lbm_log_append(struct lbm_node *node, const Lbm__Command *command);
+/* Until then, or not at all: then lbm_client_proposal_given_up, or lbm_job_given_up, is called. Returns the
+ * proposal's token. */
+uint64_t lbm_log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us);
+/* Its client is gone: it is void unless it may be in the log. */
+void lbm_log_withdraw(struct lbm_node *node, uint64_t token);
+void lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long boundaries usually are: J of plans from nothing. The home draws some once a plan has been
- * answered, while nobody waits; the next plan compares the mapping there is with them. Only files of lib/node
- * include this, by state.h. */
+ * answered, while nobody waits; the next plan compares the mapping there is with them. */
 #ifndef LBM_NODE_MAPPING_BASELINE_H
 #define LBM_NODE_MAPPING_BASELINE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Clusters of a host's vertices, and the graph that the clusters of all hosts make. Pure; who asks whom, and
- * what becomes of the plan, is outline.c. */
+ * what becomes of the plan, is coarse_plan.c. */
 #include <stdlib.h>
 #include <string.h>
 

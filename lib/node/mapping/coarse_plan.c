@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan of the outline (outline.h), for a job that nobody could plan as a whole: once all hosts are ready,
+/* A plan of the outline (coarse_plan.h), for a job that nobody could plan as a whole: once all hosts are ready,
  * its home asks each for its clusters, plans with what came, and tells each where its clusters go. The
  * vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has; a home
  * that is lost is not waited for. Nothing of it is stored: the home, or all of them, would only ask again. */

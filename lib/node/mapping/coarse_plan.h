@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The outline of a guest: every host coarsens what it owns, by itself, and its job's home plans with the
  * clusters of all. So no host holds the guest, and what diffusion cannot see from where it is comes right.
- * Only for a job that runs the clusters may be its vertices (outline_again.c). Only files of lib/node include
- * this, by state.h. */
+ * Only for a job that runs the clusters may be its vertices (coarse_remap.c). */
 #ifndef LBM_NODE_MAPPING_COARSE_PLAN_H
 #define LBM_NODE_MAPPING_COARSE_PLAN_H
 
@@ -27,7 +26,7 @@ enum coarse_state {
     COARSE_NONE,
     COARSE_ASKED,
     COARSE_PLANNING,
-    COARSE_DRAWING, /* of a job that runs: the plan is answered; what others would be like (usual.h) */
+    COARSE_DRAWING, /* of a job that runs: the plan is answered; what others would be like (baseline.h) */
     COARSE_OVER,    /* there is a plan, or will be none */
 };
 
@@ -41,7 +40,7 @@ struct coarse_plan {
     struct coarse_list vertex, cluster; /* what this host has put where */
     LBM_VEC(struct coarse_slice) parts; /* of those that were asked, by host */
 
-    /* of a job that runs: outline_again.c */
+    /* of a job that runs: coarse_remap.c */
     int again;         /* home: this round's plan begins with the mapping there is */
     int64_t due_us;    /* since when loads are uneven by much; 0: they are not */
     int64_t over_us;   /* since when this host has too much; 0: it has not */

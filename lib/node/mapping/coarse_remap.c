@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan of the outline (outline.h) for a job that runs. Sessions of pairs make loads even again, but neither
+/* A plan of the outline (coarse_plan.h) for a job that runs. Sessions of pairs make loads even again, but neither
  * sees what a third host would give: after some such changes boundaries are long, and no pair sees a way
  * back. So where loads have come to be uneven by much, the home asks for clusters, plans from the mapping
  * there is, and says what goes where. Sessions wait for that a little while, and do what it was too coarse

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The frame of a job, from raw coordinates to Omega, and the weights of its regions; how its home comes by
- * both while a guest without anchors diffuses is frame.c. Only files of lib/node include this, by internal.h.
+ * both while a guest without anchors diffuses is normalization.c.
  */
 #ifndef LBM_NODE_MAPPING_NORMALIZATION_H
 #define LBM_NODE_MAPPING_NORMALIZATION_H

@@ -9,6 +9,9 @@
 
 void lbm_membership_suspicion_heard(struct lbm_node *node, uint32_t from, size_t n, const uint32_t *suspect);
 void lbm_membership_detector_view_changed(struct lbm_node *node, int all);
+
+/* ---- peers.c ---- */
+
 /* Hosts that this one should hear from: linked ones, its backup, its primaries, or all of a small cluster. */
 int lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *member);
 

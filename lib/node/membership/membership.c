@@ -138,7 +138,7 @@ advance(struct lbm_node *node)
     if (self != NULL && lbm_view_takes_part(self))
         recognize(node, self);
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
-        return; /* adopt.c knows what follows */
+        return; /* takeover.c knows what follows */
     int is_member = self != NULL && self->incarnation == node->incarnation;
     int may_act = self == NULL || self->backup == LBM_NONE || self->insync;
     if (!is_member || !is_announced(node, self))

@@ -30,9 +30,14 @@ void lbm_membership_start(struct lbm_node *node);
 void lbm_membership_timer(struct lbm_node *node);
 /* After an entry about members was applied: those it touched, or `all` of them, may be others. */
 void lbm_membership_changed(struct lbm_node *node, int all);
+void lbm_membership_connected(struct lbm_node *node, uint32_t host);
+void lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message);
+void lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message);
+
+/* ---- peers.c ---- */
+
 /* The ACTIVE members are a host graph: node->view.hosts, up to date from here until the next entry. */
 int lbm_membership_is_routable(struct lbm_node *node);
-void lbm_membership_connected(struct lbm_node *node, uint32_t host);
 struct peer *lbm_membership_peer_of(struct lbm_node *node,
                                     uint32_t host); /* creates; NULL if memory is short */
 struct peer *lbm_membership_peer_known(const struct lbm_node *node, uint32_t host); /* or NULL */
@@ -51,8 +56,6 @@ int lbm_membership_is_stuck(const struct lbm_node *node);
 int lbm_membership_is_absent(const struct lbm_node *node, uint32_t host);
 /* Nonzero if it has been absent for so long that the end of MAPPING does not wait for it. */
 int lbm_membership_is_left_out(const struct lbm_node *node, uint32_t host);
-void lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message);
-void lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- straggler.c ---- */
 

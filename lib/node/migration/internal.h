@@ -15,7 +15,7 @@ uint32_t lbm_migration_completion_source(const struct lbm_node *node, const stru
 int lbm_migration_is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex,
                               uint64_t epoch);
 
-/* ---- handoff.c ---- */
+/* ---- due.c ---- */
 
 void lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
                        const struct lbm_vertex *vertex, uint64_t epoch);

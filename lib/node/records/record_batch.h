@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* columns.c: records on the wire, a column each for what they have. Only files of lib/node include this. */
+/* record_batch.c: records on the wire, a column each for what they have. Only files of lib/node include this.
+ */
 #ifndef LBM_NODE_RECORDS_RECORD_BATCH_H
 #define LBM_NODE_RECORDS_RECORD_BATCH_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* kept.c: records of other hosts as a backup keeps them in memory, in a third of the bytes. Only files of
- * lib/node include this. */
+/* record_packed.c: records of other hosts as a backup keeps them in memory, in a third of the bytes. Only
+ * files of lib/node include this. */
 #ifndef LBM_NODE_RECORDS_RECORD_PACKED_H
 #define LBM_NODE_RECORDS_RECORD_PACKED_H
 

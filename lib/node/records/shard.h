@@ -37,7 +37,7 @@ struct lbm_vertex {
     uint32_t source;    /* whom it came from, or was refused to; LBM_NONE: it began here */
     uint64_t source_incarnation;
     uint32_t refuser;
-    uint32_t move;       /* number of the move that it is on (moves.c), 0: none that is known */
+    uint32_t move;       /* number of the move that it is on (history.c), 0: none that is known */
     uint64_t running;    /* token an application works with, 0: none does */
     uint8_t edges_due;   /* it has yet to hear of its edges */
     uint32_t arrived_ms; /* OWN: when it came by a session, modulo 2^32, never 0; 0: it did not */

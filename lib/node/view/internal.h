@@ -2,9 +2,10 @@
 /* What the files of the view share. Internal to them.
  *
  *   view.c           look up, apply, jobs
- *   view_members.c   commands about members: states, backups, successors
- *   view_hosts.c     the host graph that follows
- *   view_shared.c    one view for many nodes
+ *   members.c        commands about members: states, backups, successors
+ *   hosts.c          the host graph that follows
+ *   view_cache.c     one view for many nodes
+ *   job_terms.c      a job's policy and throttle, to and from commands
  *   view_snapshot.c  the view as bytes */
 #ifndef LBM_NODE_VIEW_INTERNAL_H
 #define LBM_NODE_VIEW_INTERNAL_H
