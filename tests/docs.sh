@@ -82,6 +82,34 @@ check_citations() {
     done
 }
 
+# Every source file that a comment of lib below $1 names by its name alone is there.
+check_comments() {
+    (cd "$1" && find lib daemon client sim include -name '*.[ch]' 2>/dev/null | sort | awk '
+        { n = split($0, path, "/"); known[path[n]] = 1; file[NR] = $0 }
+        END {
+            for (i = 1; i <= NR; i++) {
+                if (file[i] !~ /^lib\//)
+                    continue
+                inside = line = 0
+                while ((getline text <file[i]) > 0) {
+                    line++
+                    if (text ~ /\/\*/) { sub(/^.*\/\*/, "", text); inside = 1 }
+                    if (!inside)
+                        continue
+                    if (text ~ /\*\//) { sub(/\*\/.*$/, "", text); inside = 0 }
+                    gsub(/[^A-Za-z0-9_.\/-]/, " ", text)
+                    n = split(text, word, " ")
+                    for (k = 1; k <= n; k++) {
+                        sub(/\.$/, "", word[k])
+                        if (word[k] ~ /^[a-z_0-9]+\.[ch]$/ && !(word[k] in known))
+                            print file[i] ":" line ": a comment names " word[k] ", which is not there"
+                    }
+                }
+                close(file[i])
+            }
+        }')
+}
+
 # Every file of the tree that a page names in `...`; decisions and the change log tell of the past.
 check_paths() {
     local document line path
@@ -98,6 +126,7 @@ check() {
     check_words "$1"
     check_decisions "$1"
     check_citations "$1"
+    check_comments "$1"
     check_paths "$1"
 }
 
@@ -122,6 +151,10 @@ printf '/* protocol.md section 1 */\n' >"$scratch/lib/a.h"
 [ -z "$(check_citations "$scratch")" ] || { echo 'self-test: a right citation is refused'; exit 99; }
 printf '/* protocol.md sections 1 and 2 */\n' >"$scratch/lib/a.h"
 [ -n "$(check_citations "$scratch")" ] || { echo 'self-test: a wrong citation was not found'; exit 99; }
+printf '/* What a.h holds. */\n' >"$scratch/lib/a.h"
+[ -z "$(check_comments "$scratch")" ] || { echo 'self-test: the name of a file that is there is refused'; exit 99; }
+printf '/* What is in old.c\n * and more. */\n' >"$scratch/lib/a.h"
+[ -n "$(check_comments "$scratch")" ] || { echo 'self-test: a comment that names no file was not found'; exit 99; }
 rm -r "$scratch/docs" "$scratch/lib"
 
 printf '    lbctl -s socket juggle\n' >"$scratch/README.md"
