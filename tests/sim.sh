@@ -12,7 +12,7 @@ seeds=${SEEDS:-500}
 # surplus that no neighbour took any more, with room behind it; a leader with old records among hosts that drain; records of a
 # job that was given up before a crash; a host that leaves while one of the last two others is dead; a leader
 # that lost its disk and is asked about as an earlier incarnation.
-for seed in 980005347 980005809 995006276 995007299 1100016893 997000983; do
+for seed in 980005347 980005809 995006276 995007299 1100016893 997000983 1910000563; do
     "$sim" cluster --seed $seed --hosts 3..64 -q || fail "seed $seed violates something"
 done
 "$sim" cluster --seeds 8 -q --hashes "$scratch/first" || fail "--hashes"

@@ -338,6 +338,7 @@ static void
 placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     if (entry->home != node->host) {
+        job->tick_us = INT64_MAX; /* the home alone ticks; this host was it until the log went on */
         waiting_timer(node, job, entry);
         return;
     }
