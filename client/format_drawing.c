@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Mappings as pictures. */
 #include "client/formats.h"
-#include "client/scene.h"
+#include "draw/scene.h"
 
 static enum lbm_err
 write_picture(const struct lbm_mapping *mapping, enum lbm_picture picture, struct lbm_buf *out,

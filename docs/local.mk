@@ -1,7 +1,7 @@
 # docs
 # Manual pages are written for scdoc: name.section.scd makes name.section. Each has a row in both lists.
-man_sources = docs/man/lbctl.1.scd docs/man/lbmapd.8.scd docs/man/lbmapd.conf.5.scd docs/man/lbsim.1.scd
-man_MANS = docs/man/lbctl.1 docs/man/lbmapd.8 docs/man/lbmapd.conf.5 docs/man/lbsim.1
+man_sources = docs/man/lbctl.1.scd docs/man/lbmapd.8.scd docs/man/lbmapd.conf.5.scd docs/man/lbsim.1.scd docs/man/lbpapers.1.scd
+man_MANS = docs/man/lbctl.1 docs/man/lbmapd.8 docs/man/lbmapd.conf.5 docs/man/lbsim.1 docs/man/lbpapers.1
 # Programs to begin with, for those who link liblbmap.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/owned.c docs/examples/steps.c
@@ -15,7 +15,7 @@ EXTRA_DIST += $(man_sources) README.md CHANGELOG.md CONTRIBUTING.md COPYING COPY
 	docs/protocol.md docs/quality.md docs/reliability.md docs/tuning.md docs/roadmap.md docs/adr docs/example.svg
 # Drawn by bench/remap.sh -p; docs/quality.md shows it.
 EXTRA_DIST += docs/figures/remap.svg docs/figures/best.svg docs/figures/adaptive.svg
-# Drawn by lbsim plot and lbsim embed; docs/papers.md shows them.
+# Drawn by lbpapers plot and lbpapers embed; docs/papers.md shows them.
 EXTRA_DIST += docs/figures/hei97-fig-5-left.svg docs/figures/hei97-fig-5-right.svg \
 	docs/figures/hei97-fig-6-0050.svg docs/figures/hei97-fig-6-0400.svg docs/figures/hei97-fig-7-0075.svg \
 	docs/figures/hei97-fig-8-0000.svg docs/figures/hei97-fig-8-0250.svg docs/figures/rjk03-fig-12.svg \

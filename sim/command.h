@@ -9,7 +9,6 @@
 extern const struct lbm_command command_cluster, command_scenario, command_scale, command_change;
 extern const struct lbm_command command_drift, command_replay, command_import, command_balance;
 extern const struct lbm_command command_advise;
-extern const struct lbm_command command_table, command_plot, command_embed, command_list;
 
 #define SIM_SEED_OPTION                                                                                      \
     {                                                                                                        \

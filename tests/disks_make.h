@@ -3,7 +3,7 @@
 #ifndef TESTS_DISKS_MAKE_H
 #define TESTS_DISKS_MAKE_H
 
-#include "sim/internal.h"
+#include "sim/model/internal.h"
 
 enum { DISKS_JOB = 7, DISKS_FOUNDING = 3 /* entries of the control log */ };
 

@@ -27,8 +27,10 @@ api:      base wire
 cli:      base
 threads:
 daemon:   base graph host space balance embed map file wire node store threads
-client:   base graph host space balance embed map file trace wire node api cli threads
+draw:     base space map
+client:   base graph host space balance embed map file trace wire node api cli threads draw
 sim:      base graph host space balance embed map file trace wire node cli
+papers:   base graph host space balance embed map file cli
 '
 
 # room of lib/node: the rooms it may call and whose headers it may include. What a room tells a room above it is an
@@ -65,15 +67,15 @@ planarity/                          lib/embed
 libqhull_r/                         lib/space lib/graph
 expat                               lib/graph lib/host
 yaml[.]h                            lib/host
-cairo                               client
+cairo                               lib/draw
 zlib                                lib/file lib/store
 archive                             lib/file
-jansson                             client daemon sim
+jansson                             client daemon sim papers
 protobuf-c/                         lib/wire
-time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client sim
+time[.]h|sys/|unistd[.]h|fcntl[.]h  lib/file lib/store lib/api daemon client sim papers
 poll[.]h|net|arpa/                  lib/file lib/store lib/api daemon client
 pthread[.]h|sched[.]h               lib/threads daemon
-signal[.]h                          lib/threads daemon client sim
+signal[.]h                          lib/threads daemon client sim papers
 termios[.]h|pwd[.]h|grp[.]h         daemon client
 '
 
@@ -100,7 +102,7 @@ row() {
 
 # Print every wrong #include of the tree at $1.
 check_includes() {
-    (cd "$1" && find lib daemon client sim include -name '*.[ch]' 2>/dev/null | sort |
+    (cd "$1" && find lib daemon client sim papers include -name '*.[ch]' 2>/dev/null | sort |
         arrows=$arrows owners=$owners xargs -r awk '
         BEGIN {
             rows = split(ENVIRON["arrows"], line, "\n")

@@ -101,7 +101,7 @@ tests_test_options_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_options_LDADD = client/libclient.a lib/cli/libcli.a lib/base/libbase.a $(CMOCKA_LIBS) -lm
 dist_check_SCRIPTS += tests/man.sh tests/lbctl_offline.sh tests/launch.sh tests/odd_files.sh
 TESTS += tests/man.sh tests/lbctl_offline.sh tests/launch.sh tests/odd_files.sh
-tests/man.log: client/lbctl sim/lbsim
+tests/man.log: client/lbctl sim/lbsim papers/lbpapers
 
 # The daemon: its parts in one process, then the whole.
 check_PROGRAMS += tests/test_settings tests/test_spare tests/test_supervisor tests/test_transport \
@@ -249,7 +249,7 @@ check_PROGRAMS += tests/test_replay
 TESTS += tests/test_replay
 tests_test_replay_SOURCES = tests/test_replay.c
 tests_test_replay_CFLAGS = $(tests_test_node_CFLAGS)
-tests_test_replay_LDADD = sim/libreplay.a lib/trace/libtrace.a $(tests_test_node_LDADD)
+tests_test_replay_LDADD = sim/libexperiment.a lib/trace/libtrace.a $(tests_test_node_LDADD)
 $(tests_test_replay_OBJECTS): $(pb_headers)
 check_PROGRAMS += tests/test_sim tests/test_sim_checks
 TESTS += tests/test_sim tests/test_sim_checks
@@ -274,23 +274,23 @@ tests/balance.log: sim/lbsim
 check_PROGRAMS += tests/test_tables
 TESTS += tests/test_tables
 tests_test_tables_SOURCES = tests/test_tables.c
-tests_test_tables_LDADD = sim/libtables.a lib/cli/libcli.a lib/file/libfile.a $(node_libs) $(ZLIB_LIBS) \
+tests_test_tables_LDADD = papers/libpapers.a lib/cli/libcli.a lib/file/libfile.a $(node_libs) $(ZLIB_LIBS) \
 	$(ARCHIVE_LIBS) $(CMOCKA_LIBS)
 # Pure libraries and tables in which mistakes can be planted (lib/base/mutants.h). Not installed.
-check_LIBRARIES += sim/libmutants.a
-sim_libmutants_a_SOURCES = $(lib_balance_libbalance_a_SOURCES) $(lib_host_libhost_a_SOURCES) \
-	$(lib_space_libspace_a_SOURCES) $(lib_embed_libembed_a_SOURCES) $(sim_libtables_a_SOURCES)
-sim_libmutants_a_CPPFLAGS = $(AM_CPPFLAGS) -DLBM_MUTANTS
-sim_libmutants_a_CFLAGS = $(lib_host_libhost_a_CFLAGS)
+check_LIBRARIES += papers/libmutants.a
+papers_libmutants_a_SOURCES = $(lib_balance_libbalance_a_SOURCES) $(lib_host_libhost_a_SOURCES) \
+	$(lib_space_libspace_a_SOURCES) $(lib_embed_libembed_a_SOURCES) $(papers_libpapers_a_SOURCES)
+papers_libmutants_a_CPPFLAGS = $(AM_CPPFLAGS) -DLBM_MUTANTS
+papers_libmutants_a_CFLAGS = $(lib_host_libhost_a_CFLAGS)
 check_PROGRAMS += tests/test_mutants
 TESTS += tests/test_mutants
 tests_test_mutants_SOURCES = tests/test_mutants.c
 tests_test_mutants_CPPFLAGS = $(AM_CPPFLAGS) -DLBM_MUTANTS
-tests_test_mutants_LDADD = sim/libmutants.a lib/cli/libcli.a lib/file/libfile.a $(node_libs) $(ZLIB_LIBS) \
+tests_test_mutants_LDADD = papers/libmutants.a lib/cli/libcli.a lib/file/libfile.a $(node_libs) $(ZLIB_LIBS) \
 	$(ARCHIVE_LIBS)
 dist_check_SCRIPTS += tests/tables.sh
 TESTS += tests/tables.sh
-tests/tables.log: sim/lbsim
+tests/tables.log: sim/lbsim papers/lbpapers
 # Each race of the protocol, told step by step.
 dist_check_SCRIPTS += tests/races.sh
 EXTRA_DIST += tests/races
@@ -493,7 +493,7 @@ fuzz_harnesses = tests/fuzz/harnesses.h tests/fuzz/read.h tests/fuzz/fuzz_hosts_
 	tests/fuzz/fuzz_read_graphml.c tests/fuzz/fuzz_read_hosts.c tests/fuzz/fuzz_read_matrix_market.c \
 	tests/fuzz/fuzz_read_metis.c tests/fuzz/fuzz_read_scotch.c tests/fuzz/fuzz_read_trace.c \
 	tests/fuzz/fuzz_wire_control.c tests/fuzz/fuzz_wire_peer.c
-fuzz_libs = sim/libreplay.a lib/trace/libtrace.a lib/wire/libwire.a lib/wire/libpb.a lib/host/libhost.a \
+fuzz_libs = sim/libexperiment.a lib/trace/libtrace.a lib/wire/libwire.a lib/wire/libpb.a lib/host/libhost.a \
 	lib/graph/libgraph.a lib/base/libbase.a $(graph_libs) $(host_libs) $(PROTOBUF_LIBS) $(JANSSON_LIBS)
 check_PROGRAMS += tests/test_corpus
 TESTS += tests/test_corpus

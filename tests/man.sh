@@ -39,7 +39,7 @@ lacking() {
 }
 
 status=0
-for program in client/lbctl:plan:imbalance sim/lbsim:balance:alpha; do
+for program in client/lbctl:plan:imbalance sim/lbsim:balance:alpha papers/lbpapers:embed:frames; do
     IFS=: read -r path command option <<<"$program"
     page=$top/docs/man/$(basename "$path").1.scd
     [ "$(commands "$build/$path" | wc -l)" -ge 4 ] || { echo "$path --help lists no commands"; exit 1; }

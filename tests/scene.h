@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 #include "host/host.h"
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 
 extern const struct cluster_options scene_calm;
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# lbsim list, table, plot, embed from outside: every number of the papers is computed and right, the printed
+# lbpapers list, table, plot, embed from outside: every number of the papers is computed and right, the printed
 # tables are all there, drawings are drawings, and what is wrong on the command line is said. FULL=1 computes
 # everything, which takes minutes.
 set -u
 
 . "${top_srcdir:-$(dirname "$0")/..}/tests/lbsim_lib.sh"
+sim=$top_builddir/papers/lbpapers
 
 # Cells of table $1 in the array that was printed.
 cells() {
@@ -31,7 +32,7 @@ TABLES
 [ -n "${FULL-}" ] || [ "$(cells rjk03-table-1)" -eq 24 ] || fail "rjk03-table-1"
 grep -c '"not_reproduced": true' "$scratch/all" | grep -qx 20 || fail "numbers that are not reproduced"
 "$sim" list | sed -n 's/^table  *\([^ ]*\).*/\1/p' >"$scratch/names"
-[ "$(wc -l <"$scratch/names")" -ge 57 ] || fail "lbsim list: too few tables"
+[ "$(wc -l <"$scratch/names")" -ge 57 ] || fail "lbpapers list: too few tables"
 while read -r table; do
     [ "$(cells "$table")" -gt 0 ] || fail "$table: no number"
 done <"$scratch/names"
@@ -71,13 +72,13 @@ grep -q 'largest error' "$scratch/frames/frame-0400.svg" || fail "embed: no erro
 
 refused <<END
 table|NAME is missing
-table nonsense|'nonsense' is no table; lbsim list lists them
+table nonsense|'nonsense' is no table; lbpapers list lists them
 table all --nonsense|--nonsense: there is no such option
 table all --runs 0|--runs: '0' is not a whole number from 1
 table all --runs|--runs: a value is missing
 list x|x: no operand is wanted
 plot|NAME is missing
-plot nonsense|'nonsense' is no plot; lbsim list lists them
+plot nonsense|'nonsense' is no plot; lbpapers list lists them
 plot all --dir|--dir: a value is missing
 embed|GRAPH is missing
 embed lattice:4x4 --hosts mesh:2x2|--frames DIR is missing
@@ -88,6 +89,6 @@ embed lattice:4x4 --hosts mesh:2x2 --frames $scratch/x --start nowhere|--start: 
 END
 [ "$("$sim" list -q | wc -l)" -eq "$("$sim" list | wc -l)" ] && ! "$sim" list -q | grep -q ' ' || fail "list -q"
 for command in table plot embed; do
-    "$sim" "$command" --help | grep -q '^usage: lbsim' || fail "$command --help"
+    "$sim" "$command" --help | grep -q '^usage: lbpapers' || fail "$command --help"
 done
 exit "$failed"

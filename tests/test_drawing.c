@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "client/palette.h"
-#include "client/scene.h"
+#include "draw/palette.h"
+#include "draw/scene.h"
 
 enum { HOSTS_MAX = 1500, VERTICES_MAX = 400 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 #include "tests/scene.h"
 
 enum { SECOND_US = 1000000, NEW = 100 };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/internal.h"
+#include "sim/model/internal.h"
 #include "tests/scene.h"
 
 static struct cluster_options

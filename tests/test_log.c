@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 #include "tests/scene.h"
 
 enum { SECOND = 1000000, HELD = 10 * SECOND /* entries that do not concern a host */ };

@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 
 #include "base/mutants.h"
-#include "sim/tables/pool.h"
-#include "sim/tables/report.h"
+#include "papers/pool.h"
+#include "papers/report.h"
 
 enum lbm_mutant lbm_mutant; /* the libraries that were built for this test read it */
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "graph/generate.h"
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 #include "tests/scene.h"
 
 /* Every vertex has exactly one owner on the disks; returns J and the largest load. */

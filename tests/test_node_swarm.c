@@ -18,7 +18,7 @@
 
 #include "base/check.h"
 #include "graph/generate.h"
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 
 enum {
     SEEDS = 750,

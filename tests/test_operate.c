@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "graph/generate.h"
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 
 enum { HOSTS = 4, PATIENCE_US = 60000000, ANYBODY = 1000 };
 

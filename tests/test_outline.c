@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "map/map.h"
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 #include "tests/scene.h"
 
 static uint64_t

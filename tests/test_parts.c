@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "map/map.h"
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 #include "tests/scene.h"
 
 static const char name[] = "job";

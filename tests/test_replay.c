@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/replay/replay.h"
+#include "sim/experiment/replay.h"
 
 enum { SIDE = 16, N = SIDE * SIDE };
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "disks_make.h"
-#include "sim/internal.h"
+#include "sim/model/internal.h"
 
 enum { SECOND = 1000000 };
 

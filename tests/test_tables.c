@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/command.h"
-#include "sim/tables/chart.h"
-#include "sim/tables/papers.h"
-#include "sim/tables/pool.h"
-#include "sim/tables/report.h"
+#include "papers/command.h"
+#include "papers/chart.h"
+#include "papers/papers.h"
+#include "papers/pool.h"
+#include "papers/report.h"
 
 /* ---- a registry of our own, instead of the program's ------------------------------------------------ */
 

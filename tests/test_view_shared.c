@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "graph/generate.h"
 #include "node/view/view.h"
-#include "sim/cluster.h"
+#include "sim/model/cluster.h"
 
 enum { SECOND = 1000000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Wrong constants and branches that can be planted on purpose, to measure whether the tables of the papers
- * (lbsim table) find them.
+ * (lbpapers table) find them.
  *
  * LBM_MUTANT(id, right, wrong) stands for `right`. In a build with -DLBM_MUTANTS it is `wrong` while
  * lbm_mutant names that row; no ordinary build has it. Which tables must notice which row is in

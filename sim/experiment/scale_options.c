@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lbsim scale: its command line. */
+#include "sim/command.h"
+#include "sim/experiment/scale.h"
+
+enum { SCALE_HOSTS, SCALE_GUEST, SCALE_PERCENT, SCALE_MINUTES, SCALE_SEED, SCALE_JSON, SCALE_OPTIONS };
+
+static const struct lbm_option options[] = {
+    [SCALE_HOSTS] = {.name = "hosts",
+                     .type = LBM_OPTION_TEXT,
+                     .value = "SPEC",
+                     .fallback = "mesh:8x8",
+                     .text = "graph of all hosts that take part at some time, a topology of lbctl plan"},
+    [SCALE_GUEST] = {.name = "guest",
+                     .type = LBM_OPTION_TEXT,
+                     .value = "SPEC",
+                     .fallback = "lattice:250x250",
+                     .text = "graph of the job, as lbctl gen has it"},
+    [SCALE_PERCENT] = {.name = "churn",
+                       .type = LBM_OPTION_NUMBER,
+                       .value = "PERCENT",
+                       .max = 40,
+                       .fallback = "10",
+                       .text = "so many of the hosts join, and as many leave"},
+    [SCALE_MINUTES] = {.name = "minutes",
+                       .type = LBM_OPTION_NUMBER,
+                       .value = "M",
+                       .max = 600,
+                       .fallback = "10",
+                       .text = "within so many virtual minutes"},
+    [SCALE_SEED] = SIM_SEED_OPTION,
+    [SCALE_JSON] = LBM_JSON_OPTION,
+};
+
+static enum lbm_status
+run_scale(const struct lbm_cli *cli)
+{
+    const struct lbm_option_value *value = cli->value;
+    const struct scale_options o = {.hosts = value[SCALE_HOSTS].text,
+                                    .guest = value[SCALE_GUEST].text,
+                                    .churn = value[SCALE_PERCENT].number / 100,
+                                    .minutes = value[SCALE_MINUTES].number,
+                                    .seed = value[SCALE_SEED].integer,
+                                    .json = value[SCALE_JSON].given,
+                                    .quiet = lbm_cli_is_quiet(cli)};
+    struct scale_result result;
+    struct lbm_diag diag;
+    if (scale_run(&o, &result, &diag) != LBM_OK)
+        return lbm_cli_refuse(cli, &diag);
+    scale_print(&o, &result);
+    return result.settled && result.imbalance <= 0.05 ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
+}
+
+const struct lbm_command command_scale = {
+    .name = "scale",
+    .text = "one large cluster, measured",
+    .help = "Runs one large cluster in virtual time: its hosts join, a job is submitted and settles, then "
+            "hosts join, leave and are lost. Tells whether the job settles again, how well it is balanced, "
+            "and what each host had to do.",
+    .options = options,
+    .n_options = SCALE_OPTIONS,
+    .statuses = "0 it settles and is balanced within 5 %, 1 it does not or is not, 2 wrong usage",
+    .run = run_scale,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Messages that are late, lost or repeated; hosts that do not reach each other. */
+#include "sim/faults/fault_actions.h"
+
+/* ---- network ------------------------------------------------------------------------------------------- */
+
+int
+fault_delay(struct story *s, const struct fault *f)
+{
+    cluster_slow_network(s->cluster, 2 + f->a % 20);
+    return 1;
+}
+
+void
+fault_no_delay(struct story *s, const struct fault *f)
+{
+    (void)f;
+    cluster_slow_network(s->cluster, 1);
+}
+
+static void
+lag(struct story *s, const struct fault *f, int64_t us)
+{
+    for (uint32_t q = 0; q < s->h.n; q++)
+        if (q != host_of(s, f->a) && (f->c % 2 != 0 || q == host_of(s, f->b)))
+            cluster_lag(s->cluster, host_of(s, f->a), q, us);
+}
+
+int
+fault_lag(struct story *s, const struct fault *f)
+{
+    /* Who is late with everything is suspected after some seconds; who is late with one host is not. */
+    lag(s, f, LAG_LEAST_US + f->c % (f->c % 2 != 0 ? 5000000 : 12000000));
+    return host_of(s, f->a) != host_of(s, f->b) || f->c % 2 != 0;
+}
+
+void
+fault_no_lag(struct story *s, const struct fault *f)
+{
+    lag(s, f, 0);
+}
+
+int
+fault_hold(struct story *s, const struct fault *f)
+{
+    static const char *const names[] = {
+#define HELD_NAME(id, name) name,
+        HELD_LIST(HELD_NAME)
+#undef HELD_NAME
+    };
+    if (host_of(s, f->a) == host_of(s, f->b))
+        return 0;
+    uint32_t held = f->held != HELD_ANY ? f->held : 1 + f->c % (HELD_COUNT - 1);
+    cluster_hold(s->cluster, names[held], host_of(s, f->a), host_of(s, f->b));
+    return 1;
+}
+
+void
+fault_let_pass(struct story *s, const struct fault *f)
+{
+    (void)cluster_pass(s->cluster, host_of(s, f->a), host_of(s, f->b));
+}
+
+int
+fault_pass(struct story *s, const struct fault *f)
+{
+    (void)f;
+    cluster_pass_all(s->cluster);
+    return 1;
+}
+
+int
+fault_soft(struct story *s, const struct fault *f)
+{
+    cluster_soft_loss(s->cluster, f->kind == FAULT_LOSE ? 0.5 : s->cluster_options.lose_soft,
+                      f->kind == FAULT_REPEAT ? 0.5 : s->cluster_options.repeat_soft);
+    return 1;
+}
+
+void
+fault_usual_soft(struct story *s, const struct fault *f)
+{
+    (void)f;
+    cluster_soft_loss(s->cluster, s->cluster_options.lose_soft, s->cluster_options.repeat_soft);
+}
+
+int
+fault_disconnect(struct story *s, const struct fault *f)
+{
+    cluster_disconnect(s->cluster, host_of(s, f->a), host_of(s, f->b));
+    return host_of(s, f->a) != host_of(s, f->b);
+}
+
+/* Groups by the bits of b; in a bridge, host a is in both. */
+static int
+is_apart(const struct story *s, const struct fault *f, uint32_t p, uint32_t q)
+{
+    uint32_t a = host_of(s, f->a), b = host_of(s, f->b);
+    switch (f->kind) {
+    case FAULT_CUT_ONE_WAY:
+        return p == a && q == b;
+    case FAULT_CUT:
+    case FAULT_FLAP:
+        return (p == a && q == b) || (p == b && q == a);
+    case FAULT_EVICT_LIVE:
+        return p == a || q == a;
+    case FAULT_BRIDGE:
+        return p != a && q != a && ((f->b >> p % 32 ^ f->b >> q % 32) & 1) != 0;
+    default:
+        return ((f->b >> p % 32 ^ f->b >> q % 32) & 1) != 0;
+    }
+}
+
+static int
+divide(struct story *s, const struct fault *f, int on)
+{
+    int happens = 0;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        for (uint32_t q = 0; q < s->h.n; q++)
+            if (p != q && is_apart(s, f, p, q)) {
+                if (f->c % 2 != 0 && f->kind != FAULT_CUT_ONE_WAY)
+                    cluster_cut(s->cluster, p, q, on);
+                else
+                    cluster_cut_silently(s->cluster, p, q, on);
+                happens = 1;
+            }
+    return happens;
+}
+
+int
+fault_cut(struct story *s, const struct fault *f)
+{
+    return divide(s, f, 1);
+}
+
+void
+fault_mend(struct story *s, const struct fault *f)
+{
+    divide(s, f, 0);
+}
+
+int
+fault_flap(struct story *s, const struct fault *f)
+{
+    int happens = 0;
+    for (uint32_t i = 0; i < 3 + f->c % 4; i++) {
+        happens = divide(s, f, 1);
+        cluster_run(s->cluster, 50000 + f->c % 400000, NULL, NULL);
+        divide(s, f, 0);
+        cluster_run(s->cluster, 50000 + f->b % 300000, NULL, NULL);
+    }
+    return happens;
+}
+
+/* ---- hosts that hear little ---------------------------------------------------------------------------- */
+
+int
+fault_leash(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a), backup = story_backup(s, host);
+    if (backup == LBM_NONE)
+        return 0;
+    for (uint32_t p = 0; p < s->h.n; p++)
+        if (p != host && p != backup) {
+            cluster_cut_silently(s->cluster, host, p, 1);
+            cluster_cut_silently(s->cluster, p, host, 1);
+        }
+    return 1;
+}
+
+void
+fault_unleash(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    for (uint32_t p = 0; p < s->h.n; p++)
+        if (p != host)
+            cluster_cut(s->cluster, host, p, 0);
+}
+
+int
+fault_deafen(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    uint32_t founder = cluster_is_up(s->cluster, host) ? story_founder(s, host) : LBM_NONE;
+    if (cluster_log_is_external(s->cluster))
+        cluster_log_deaf(s->cluster, host, 1);
+    else if (founder == LBM_NONE || founder == host)
+        return 0;
+    else
+        cluster_cut_silently(s->cluster, founder, host, 1);
+    return 1;
+}
+
+void
+fault_undeafen(struct story *s, const struct fault *f)
+{
+    uint32_t host = host_of(s, f->a);
+    cluster_log_deaf(s->cluster, host, 0);
+    for (uint32_t p = 0; p < s->h.n && !cluster_log_is_external(s->cluster); p++)
+        if (p != host)
+            cluster_cut_silently(s->cluster, p, host, 0);
+}
+
+int
+fault_forge(struct story *s, const struct fault *f)
+{
+    if (host_of(s, f->a) == host_of(s, f->b))
+        return 0;
+    cluster_forge(s->cluster, host_of(s, f->a), host_of(s, f->b), f->c);
+    return 1;
+}

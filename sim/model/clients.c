@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Requests as an operator makes them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/model/internal.h"
+
+void
+forget_replies(struct machine *m)
+{
+    for (size_t i = 0; i < m->replies.n; i++)
+        lbm__response__free_unpacked(m->replies.at[i], NULL);
+    m->replies.n = 0;
+}
+
+void
+deliver_reply(struct cluster *c, uint32_t host, const struct lbm_effect *effect)
+{
+    if (effect->as.reply.client != OPERATOR) {
+        application_tell(c, host, effect);
+        return;
+    }
+    Lbm__Response *response = NULL;
+    struct lbm_diag diag;
+    if (lbm_wire_unpack_response(effect->as.reply.frame + LBM_FRAME_HEADER,
+                                 effect->as.reply.len - LBM_FRAME_HEADER, &response, &diag) != LBM_OK) {
+        char text[LBM_DIAG_TEXT_MAX];
+        lbm_diag_render(&diag, text, sizeof text);
+        check_violated(&c->check, "I0", "host %" PRIu32 " answers what no client takes: %.200s", host, text);
+        return;
+    }
+    LBM_ASSERT(lbm_vec_push(&c->machine[host].replies, response) == LBM_OK);
+}
+
+void
+cluster_request(struct cluster *c, uint32_t host, uint32_t uid, Lbm__Request *request)
+{
+    struct machine *m = &c->machine[host];
+    forget_replies(m);
+    if (m->node == NULL || m->stopped)
+        return; /* nobody answers */
+    request->id = ++m->requests;
+    struct lbm_event event = {.kind = LBM_EVENT_REQUEST};
+    event.as.request.client = OPERATOR;
+    event.as.request.uid = uid;
+    event.as.request.admin = uid == 0;
+    event.as.request.request = request;
+    step(c, host, &event);
+}
+
+void
+cluster_cancel(struct cluster *c, uint32_t host, const char *name)
+{
+    char job[LBM_NAME_MAX + 1];
+    snprintf(job, sizeof job, "%s", name);
+    Lbm__CancelRequest cancel = LBM__CANCEL_REQUEST__INIT;
+    cancel.job = job;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_CANCEL;
+    request.cancel = &cancel;
+    cluster_request(c, host, 0, &request);
+}
+
+const Lbm__Response *
+cluster_reply(struct cluster *c, uint32_t host, size_t i)
+{
+    return i < c->machine[host].replies.n ? c->machine[host].replies.at[i] : NULL;
+}
+
+static int
+has_last_reply(struct cluster *c, void *arg)
+{
+    const struct machine *m = &c->machine[*(uint32_t *)arg];
+    return m->replies.n != 0 && m->replies.at[m->replies.n - 1]->last;
+}
+
+const Lbm__Response *
+cluster_ask(struct cluster *c, uint32_t host, uint32_t uid, Lbm__Request *request)
+{
+    cluster_request(c, host, uid, request);
+    if (!cluster_run(c, 10000000, has_last_reply, &host))
+        return NULL;
+    return cluster_reply(c, host, c->machine[host].replies.n - 1);
+}
+
+/* Ask for something that is answered within the step. */
+static enum lbm_err
+ask_at_once(struct cluster *c, uint32_t host, Lbm__Request *request)
+{
+    cluster_request(c, host, 0, request);
+    const Lbm__Response *response = cluster_reply(c, host, 0);
+    return response != NULL ? (enum lbm_err)response->code : LBM_E_TIMEOUT;
+}
+
+static enum lbm_err
+send_begin(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
+           enum lbm_start start)
+{
+    char copy[LBM_NAME_MAX + 1];
+    snprintf(copy, sizeof copy, "%s", name);
+    Lbm__SubmitBegin begin = LBM__SUBMIT_BEGIN__INIT;
+    begin.name = copy;
+    begin.vertices = g->n;
+    begin.edges = lbm_graph_directions(g) / 2;
+    begin.start = start;
+    begin.seed = c->options.job_seed != 0 ? c->options.job_seed : 1;
+    begin.imbalance = c->options.imbalance == 0 ? 0.03 : fmax(0, c->options.imbalance);
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_BEGIN;
+    request.submit_begin = &begin;
+    return ask_at_once(c, host, &request);
+}
+
+static enum lbm_err
+send_rows(struct cluster *c, uint32_t host, const struct lbm_graph *g)
+{
+    uint32_t *degree = lbm_alloc(g->n, sizeof *degree);
+    for (uint32_t v = 0; v < g->n; v++)
+        degree[v] = (uint32_t)(g->offset[v + 1] - g->offset[v]);
+    Lbm__SubmitRows rows = LBM__SUBMIT_ROWS__INIT;
+    rows.n_degree = g->n;
+    rows.degree = degree;
+    rows.n_neighbour = lbm_graph_directions(g);
+    rows.neighbour = g->target;
+    rows.n_weight = g->weight != NULL ? rows.n_neighbour : 0;
+    rows.weight = g->weight;
+    rows.n_work = g->work != NULL ? g->n : 0;
+    rows.work = g->work;
+    rows.n_pin = g->pin != NULL ? g->n : 0;
+    rows.pin = g->pin;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_ROWS;
+    request.submit_rows = &rows;
+    enum lbm_err err = ask_at_once(c, host, &request);
+    free(degree);
+    return err;
+}
+
+enum lbm_err
+cluster_send_guest(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
+                   enum lbm_start start)
+{
+    enum lbm_err err = send_begin(c, host, name, g, start);
+    if (err == LBM_OK && cluster_is_up(c, host))
+        err = send_rows(c, host, g);
+    if (err != LBM_OK || !cluster_is_up(c, host))
+        return err;
+    Lbm__Empty empty = LBM__EMPTY__INIT;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_SUBMIT_END;
+    request.submit_end = &empty;
+    cluster_request(c, host, 0, &request);
+    return LBM_OK;
+}
+
+enum lbm_err
+cluster_submit(struct cluster *c, uint32_t host, const char *name, const struct lbm_graph *g,
+               enum lbm_start start)
+{
+    enum lbm_err err = cluster_send_guest(c, host, name, g, start);
+    if (err != LBM_OK)
+        return err;
+    if (!cluster_run(c, 10000000, has_last_reply, &host))
+        return LBM_E_TIMEOUT;
+    return (enum lbm_err)cluster_reply(c, host, c->machine[host].replies.n - 1)->code;
+}
+
+const Lbm__JobEntry *
+cluster_job(struct cluster *c, uint32_t host, const char *name)
+{
+    char copy[LBM_NAME_MAX + 1];
+    snprintf(copy, sizeof copy, "%s", name);
+    Lbm__JobsRequest jobs = LBM__JOBS_REQUEST__INIT;
+    jobs.name = copy;
+    Lbm__Request request = LBM__REQUEST__INIT;
+    request.what_case = LBM__REQUEST__WHAT_JOBS;
+    request.jobs = &jobs;
+    cluster_request(c, host, 0, &request);
+    const Lbm__Response *response = cluster_reply(c, host, 0);
+    return response != NULL && response->code == LBM_OK ? response->jobs->jobs[0] : NULL;
+}
+
+int
+cluster_has_job(struct cluster *c, uint32_t host, const char *name)
+{
+    return cluster_job(c, host, name) != NULL;
+}
+
+int
+cluster_settled_at(struct cluster *c, uint32_t host, const char *name)
+{
+    const Lbm__JobEntry *job = cluster_job(c, host, name);
+    return job != NULL && job->settled;
+}
+
+int
+cluster_settled(struct cluster *c, const char *name)
+{
+    for (uint32_t p = 0; p < c->n; p++)
+        if (c->machine[p].node != NULL && !c->machine[p].stopped && !cluster_settled_at(c, p, name))
+            return 0;
+    return 1;
+}

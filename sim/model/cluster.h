@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A whole cluster of nodes in one process and in virtual time: the same node core as the daemon's, a
+ * network that delays, loses, repeats and breaks, disks that keep what was synced, clocks that are not
+ * quite right, applications that work on vertices, crashes at any moment. sim/check/check.h looks on. The same
+ * seed gives the same run. */
+#ifndef LBM_SIM_MODEL_CLUSTER_H
+#define LBM_SIM_MODEL_CLUSTER_H
+
+#include "base/rng.h"
+#include "node/node.h"
+
+struct cluster_options {
+    uint64_t seed;
+    uint64_t job_seed;                     /* of jobs, 0: 1 */
+    double imbalance;                      /* bound of jobs, 0: 0.03, less: none above 0 */
+    int64_t delay_least_us, delay_most_us; /* of a message; connections keep order */
+    uint32_t sites_from;                   /* hosts from this one on are at another site; 0: all are at one */
+    int64_t sites_us;                      /* from site to site a message takes so much longer */
+    uint32_t hop_us;                       /* nonzero: hosts measure, and bring neither links nor sites */
+    int64_t sync_us;                       /* a transaction takes up to this */
+    double lose_soft;                      /* probability that a lossy message is lost */
+    double repeat_soft;                    /* probability that a lossy message comes twice, late */
+    uint32_t vertices_max;                 /* of every host, 0: no limit */
+    int64_t tombstone_us;                  /* finished records stay so long, 0: as is usual */
+    uint32_t policy, schedule;             /* of every host's configuration */
+    uint32_t late;                         /* the last so many hosts are not started */
+    uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
+    enum lbm_log_engine engine;
+    uint32_t evict_per_minute; /* of every host's configuration */
+    double evict_share;
+    int64_t restart_us; /* a process that ended by itself is started again after this; 0: it is not */
+    int unwatched; /* nonzero: records, messages and applications are not checked, only the control log */
+    int shares;    /* nonzero: all nodes have one view in memory; what they compute of it is done once */
+    int metered;   /* nonzero: cluster_meter has the time of the processor too */
+    uint32_t large_members;   /* of every host's configuration */
+    uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as stories have few */
+    /* May change what a plan computes: where its vertices go. NULL: it stays. */
+    void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
+    void *planned_arg;
+    int64_t plan_us; /* a plan takes, 0: what it takes for a small guest */
+    int changes;     /* nonzero: applications change their guests */
+    int judged;      /* nonzero: violations are kept for cluster_violation; 0: they are assertions */
+    void (*line)(void *arg, const char *line); /* told of each line of the trace; NULL: it collects */
+    void *line_arg;
+};
+
+struct cluster;
+
+/* Applications change their guests no more. */
+void cluster_leave_guests(struct cluster *cluster);
+
+/* One host per host of the graph, same ids, links, sites; host 0 founds. */
+struct cluster *cluster_new(const struct lbm_hosts *h, const struct cluster_options *options);
+void cluster_free(struct cluster *cluster);
+
+/* Of a cluster whose other hosts are all late: start them one after the other, all but those marked in later
+ * [h->n] (NULL: none is). Returns nonzero if all are active within that time afterwards. */
+int cluster_roll_out(struct cluster *cluster, const uint8_t *later, int64_t us);
+/* Of a cluster whose hosts are all late: start all within moments, as members of old. Each disk has the view
+ * that is there when they have joined one after the other. Returns nonzero if all have a copy with their
+ * backups within that time. */
+int cluster_form(struct cluster *cluster, int64_t us);
+/* Members that are active, as that host knows them. */
+uint32_t cluster_count_active(struct cluster *cluster, uint32_t asked);
+
+/* Run until the virtual time has passed, something is violated, or done() says so. Returns nonzero if
+ * it did. */
+int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster *cluster, void *arg),
+                void *arg);
+/* To be called from options.line: the run that goes on ends after what happens now. */
+void cluster_interrupt(struct cluster *cluster);
+
+/* The moments that matter. */
+#define MOMENT_LIST(X)                                                                                       \
+    X(STAGE) /* a record of a host changes its stage on the disk */                                          \
+    X(OFFER) /* a host has read a message of that kind */                                                    \
+    X(ANSWER)                                                                                                \
+    X(FIN)                                                                                                   \
+    X(REPL)                                                                                                  \
+    X(REPL_ACK)                                                                                              \
+    X(LEASE_REQ)                                                                                             \
+    X(LEASE)                                                                                                 \
+    X(LOG_APPEND)                                                                                            \
+    X(HELD)     /* something for a host is held back, from now on */                                         \
+    X(MERGE)    /* a host has taken over from another on its disk */                                         \
+    X(ENTRY)    /* the control log has another entry */                                                      \
+    X(ACTIVATE) /* of that kind */                                                                           \
+    X(IN_SYNC)                                                                                               \
+    X(EVICT)                                                                                                 \
+    X(ADOPT)                                                                                                 \
+    X(LEAVE)
+
+enum moment {
+    MOMENT_NONE,
+#define MOMENT_ENUM(id) MOMENT_##id,
+    MOMENT_LIST(MOMENT_ENUM)
+#undef MOMENT_ENUM
+        MOMENT_COUNT
+};
+
+/* Run until that moment, at that host (LBM_NONE: any) unless it is one of the control log, or until the time
+ * has passed. */
+void cluster_run_to_moment(struct cluster *cluster, enum moment moment, uint32_t host, int64_t us);
+int64_t cluster_now(const struct cluster *cluster);
+
+/* Number and text of the first invariant that was violated, e.g. "I3"; NULL: none was. */
+const char *cluster_violation(const struct cluster *cluster, const char **text);
+
+enum { CLUSTER_KINDS = 64 }; /* of messages: the fields of Lbm__Peer are below */
+
+/* What the node of a host has done and sent so far, all its lives together. */
+struct cluster_meter {
+    uint64_t steps, node_ns;  /* node_ns: of the processor, if metered */
+    uint64_t messages, bytes; /* sent to other hosts */
+    uint64_t transactions;
+    uint64_t sent[CLUSTER_KINDS], sent_bytes[CLUSTER_KINDS]; /* of each kind, as they arrived */
+    uint64_t got[CLUSTER_KINDS];
+};
+struct cluster_meter cluster_meter(const struct cluster *cluster, uint32_t host);
+/* The most memory that this process has had. */
+long cluster_memory_kib(void);
+
+/* ---- lives of hosts (machine.c) ------------------------------------------------------------------------ */
+
+/* What is on the disk afterwards, of the transactions asked for and not yet reported. */
+enum crash { CRASH_SOME, CRASH_NONE, CRASH_ALL };
+
+/* The machine loses power, or the daemon alone is killed. Start again from the disk. */
+void cluster_crash(struct cluster *cluster, uint32_t host);
+void cluster_crash_with(struct cluster *cluster, uint32_t host, enum crash crash);
+void cluster_kill(struct cluster *cluster, uint32_t host, enum crash crash);
+void cluster_restart(struct cluster *cluster, uint32_t host);
+/* When it starts next it says that its capacity is this one. */
+void cluster_configure(struct cluster *cluster, uint32_t host, double capacity);
+int cluster_is_up(const struct cluster *cluster, uint32_t host);
+/* Stop and continue a process: events wait meanwhile. Suspend and resume a machine: applications too. */
+void cluster_stop(struct cluster *cluster, uint32_t host);
+void cluster_continue(struct cluster *cluster, uint32_t host);
+void cluster_suspend(struct cluster *cluster, uint32_t host);
+int cluster_is_stopped(const struct cluster *cluster, uint32_t host);
+/* The clock of a host gains so much from now on. */
+enum { CLUSTER_CLOCK_PPM = 4950 }; /* two clocks differ by nearly as much as leases allow for */
+void cluster_clock_rate(struct cluster *cluster, uint32_t host, int32_t ppm);
+/* The n-th allocation from now within the node of a host fails; 0: none does. */
+void cluster_short_of_memory(struct cluster *cluster, uint32_t host, uint32_t n);
+
+/* ---- disks (storage.c) --------------------------------------------------------------------------------- */
+
+void cluster_slow_disk(struct cluster *cluster, uint32_t host, uint32_t factor); /* 1: as usual */
+/* Nothing is synced meanwhile. */
+void cluster_stall_disk(struct cluster *cluster, uint32_t host, int64_t us);
+/* Transactions fail while it is full; one sync fails and nobody knows what it did. The process ends. */
+void cluster_fill_disk(struct cluster *cluster, uint32_t host, int full);
+void cluster_fail_sync(struct cluster *cluster, uint32_t host);
+/* Remember what the disk holds; go back to that; lose everything. The host must be down, but for the first.
+ */
+void cluster_image_disk(struct cluster *cluster, uint32_t host);
+int cluster_roll_back_disk(struct cluster *cluster, uint32_t host); /* 0: there was no image */
+void cluster_lose_disk(struct cluster *cluster, uint32_t host);
+
+/* ---- network (network.c) ------------------------------------------------------------------------------- */
+
+/* Break the connection from one host to the other: a part of what is on its way is lost; it is made again
+ * soon. Cut: break both and carry nothing between the two until cut again with on = 0. */
+void cluster_disconnect(struct cluster *cluster, uint32_t from, uint32_t to);
+/* The shell of a host says that much, or nothing any more, of what it sent to another one has not left. */
+void cluster_behind(struct cluster *cluster, uint32_t host, uint32_t to, int is_behind);
+void cluster_cut(struct cluster *cluster, uint32_t p, uint32_t q, int on);
+/* Carry nothing from one to the other, without anybody being told: the connection breaks in a while. */
+void cluster_cut_silently(struct cluster *cluster, uint32_t from, uint32_t to, int on);
+/* Nonzero if everybody reaches everybody. */
+int cluster_is_whole(const struct cluster *cluster);
+/* All messages are so much slower; 1: as usual. */
+void cluster_slow_network(struct cluster *cluster, uint32_t factor);
+/* What a host sends to another arrives so much later from now on, in the order in which it was sent. */
+void cluster_lag(struct cluster *cluster, uint32_t from, uint32_t to, int64_t us);
+void cluster_soft_loss(struct cluster *cluster, double lose, double repeat);
+
+/* From the first message of that kind (a field of Lbm__Peer) on, hold back what one host sends to another, in
+ * order. Pass: let it through, and all that follows; returns 0 if nothing was to be held. What is held is
+ * lost when its connection breaks. */
+int cluster_knows_message(const char *kind);
+void cluster_hold(struct cluster *cluster, const char *kind, uint32_t from, uint32_t to);
+int cluster_pass(struct cluster *cluster, uint32_t from, uint32_t to);
+void cluster_pass_all(struct cluster *cluster);
+
+/* The next ping from one host to another is replaced by a number out of reach, drawn by `what` (forge.c). */
+void cluster_forge(struct cluster *cluster, uint32_t from, uint32_t to, uint32_t what);
+
+/* ---- the external log (log.c) -------------------------------------------------------------------------- */
+
+/* Nonzero if the cluster was founded on it. */
+int cluster_log_is_external(const struct cluster *cluster);
+/* Nonzero if every disk that has a part of the log has all of it. */
+int cluster_log_is_everywhere(const struct cluster *cluster);
+/* Entries that some disk has had. */
+uint64_t cluster_log_entries(const struct cluster *cluster);
+void cluster_log_unavailable(struct cluster *cluster, int on);
+/* A host hears nothing of it. */
+void cluster_log_deaf(struct cluster *cluster, uint32_t host, int on);
+void cluster_log_loses(struct cluster *cluster, double share); /* of its answers to appends */
+
+/* ---- clients (clients.c) ------------------------------------------------------------------------------- */
+
+/* Send a request as uid; the replies to it collect until the next request of that host. */
+void cluster_request(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+/* The i-th reply since, or NULL. */
+const Lbm__Response *cluster_reply(struct cluster *cluster, uint32_t host, size_t i);
+/* Ask and wait (virtual seconds) for the last reply. NULL: none came. */
+const Lbm__Response *cluster_ask(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+
+/* Submit a graph to a host and wait for the log's word. Returns the code of the last reply. */
+enum lbm_err cluster_submit(struct cluster *cluster, uint32_t host, const char *name,
+                            const struct lbm_graph *g, enum lbm_start start);
+
+/* The same without waiting for the log: the last reply may come later, or never. */
+enum lbm_err cluster_send_guest(struct cluster *cluster, uint32_t host, const char *name,
+                                const struct lbm_graph *g, enum lbm_start start);
+/* The operator of the machine cancels a job. */
+void cluster_cancel(struct cluster *cluster, uint32_t host, const char *name);
+/* The job of that name as that host lists it, or NULL; valid until its next reply. */
+const Lbm__JobEntry *cluster_job(struct cluster *cluster, uint32_t host, const char *name);
+/* Nonzero if that host knows a job of that name. */
+int cluster_has_job(struct cluster *cluster, uint32_t host, const char *name);
+/* Nonzero if that host, or every host that is up, says the job has settled. */
+int cluster_settled_at(struct cluster *cluster, uint32_t host, const char *name);
+int cluster_settled(struct cluster *cluster, const char *name);
+
+/* ---- applications (application.c) ---------------------------------------------------------------------- */
+
+#define MANNER_LIST(X)                                                                                       \
+    X(OBEDIENT, "obedient")       /* lets go when asked to */                                                \
+    X(SLOW, "slow")               /* the same, seconds later */                                              \
+    X(DISOBEDIENT, "disobedient") /* never lets go, but minds the lease page */
+
+enum manner {
+#define MANNER_ENUM(id, name) MANNER_##id,
+    MANNER_LIST(MANNER_ENUM)
+#undef MANNER_ENUM
+        MANNER_COUNT
+};
+
+/* Start an application for a job on a host; it attaches and attaches again by itself. */
+void cluster_run_application(struct cluster *cluster, uint32_t host, const char *job, enum manner manner);
+/* From now on applications report what each vertex costs, a few times a second. load: of a vertex at that
+ * time; it may draw. */
+void cluster_report_loads(struct cluster *cluster, double (*load)(void *arg, uint32_t vertex, int64_t now_us),
+                          void *arg);
+/* The same as loads that they know, and have not measured. */
+void cluster_set_loads(struct cluster *cluster, double (*load)(void *arg, uint32_t vertex, int64_t now_us),
+                       void *arg);
+/* The shell of a host has measured that others leave it this part of the processors, in (0, 1]. */
+void cluster_measure(struct cluster *cluster, uint32_t host, double left);
+/* Kill the applications of a host; change the manner of all of them. */
+void cluster_kill_applications(struct cluster *cluster, uint32_t host);
+void cluster_set_manner(struct cluster *cluster, enum manner manner);
+uint32_t cluster_applications(const struct cluster *cluster, uint32_t host);
+/* Nonzero if an application on that host works for the job of that name. */
+int cluster_serves(const struct cluster *cluster, uint32_t host, const char *job);
+
+/* ---- guests that change by a script (script.c) -------------------------------------------------------- */
+
+/* Vertices have numbers of the script: the first n are those that the job was submitted with. */
+struct cluster_edit {
+    enum { CLUSTER_EDIT_ADD, CLUSTER_EDIT_EDGE, CLUSTER_EDIT_REMOVE } kind;
+    uint32_t a; /* vertex; ADD: the next number */
+    uint32_t b; /* EDGE: the other vertex; ADD: the one beside which it begins, LBM_NONE: any */
+    uint32_t c; /* ADD: its work; EDGE: its weight, 0: none */
+};
+
+void cluster_follow_script(struct cluster *cluster, const char *job, uint32_t n);
+/* Whoever holds a vertex that this concerns asks for it, and asks again until it is done. */
+void cluster_edit(struct cluster *cluster, struct cluster_edit edit);
+size_t cluster_edits_left(const struct cluster *cluster);
+/* The number of the vertex of that id, or LBM_NONE. */
+uint32_t cluster_number(const struct cluster *cluster, uint32_t id);
+/* As cluster_owners, by numbers: part [all of them]; *none counts those that are there and owned by nobody.
+ */
+void cluster_owners_by_number(const struct cluster *cluster, uint32_t *part, uint32_t *none);
+
+/* ---- at rest (rest.c) ---------------------------------------------------------------------------------- */
+
+/* Guests on the disks whose jobs were not deleted. */
+uint32_t cluster_guests(const struct cluster *cluster);
+
+/* Nonzero if the control log has a job of that name, and has not deleted it. */
+int cluster_job_lives(const struct cluster *cluster, const char *name);
+
+/* Nonzero if over all disks each vertex of every job that was not deleted has exactly one owner, and
+ * nothing is left of those that were; else *why says what is wrong. For a cluster at rest. */
+int cluster_quiet(const struct cluster *cluster, const char **why);
+
+/* Owners as the disks say: part[v] = the host whose row is OWN, LBM_NONE if none; *doubles counts vertices
+ * with more than one OWN row, *none those without. */
+void cluster_owners(const struct cluster *cluster, uint32_t n, uint32_t *part, uint32_t *doubles,
+                    uint32_t *none);
+
+/* Vertices of all jobs in the log that no application works on now. */
+uint32_t cluster_idle_vertices(const struct cluster *cluster);
+/* Where they are, into the trace. */
+void cluster_trace_idle(struct cluster *cluster);
+
+/* ---- traces -------------------------------------------------------------------------------------------- */
+
+/* Every note of level info and above, every message and commit, one line each, if tracing is on. */
+void cluster_trace(struct cluster *cluster, int on);
+const char *cluster_trace_text(const struct cluster *cluster);
+/* Over everything that has happened, whether or not it was traced. */
+uint64_t cluster_hash(const struct cluster *cluster);
+uint64_t cluster_steps(const struct cluster *cluster);
+
+#endif

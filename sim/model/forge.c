@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A host says numbers that nobody could have counted to: its next ping to another host is replaced by a
+ * message of the same sender with such a number. Whatever is taken of it harms more than that one message. */
+#include <stdlib.h>
+
+#include "sim/model/internal.h"
+
+void
+cluster_forge(struct cluster *c, uint32_t from, uint32_t to, uint32_t what)
+{
+    c->forgery = (struct forgery){.is_due = 1, .from = from, .to = to, .what = what};
+}
+
+/* A vertex without neighbours at an epoch that cannot be handed on: with one at an epoch that can, whose
+ * owner is another host, so that it is not new there. */
+static void
+offer(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job)
+{
+    uint32_t vertex[1] = {0}, one[1] = {1}, none[1] = {LBM_NONE}, zero[1] = {0};
+    uint64_t epoch[1] = {INT64_MAX};
+    double position[LBM_DIMENSIONS_MAX] = {0.5, 0.5, 0.5};
+    Lbm__Records records = LBM__RECORDS__INIT;
+    records.n_vertex = records.n_epoch = records.n_work = records.n_pin = records.n_anchored = 1;
+    records.n_degree = 1;
+    records.vertex = vertex;
+    records.epoch = epoch;
+    records.work = one;
+    records.pin = none;
+    records.anchored = zero;
+    records.degree = zero;
+    records.n_position = c->h->m;
+    records.position = position;
+    Lbm__Offer body = LBM__OFFER__INIT;
+    body.job = job;
+    body.records = &records;
+    Lbm__Peer message = *as;
+    message.body_case = LBM__PEER__BODY_OFFER;
+    message.offer = &body;
+    struct lbm_event event = {.kind = LBM_EVENT_MESSAGE, .as.received.message = &message};
+    step(c, host, &event);
+}
+
+static void
+moved(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint64_t job)
+{
+    enum { SOME = 8 };
+    uint32_t vertex[SOME], at[SOME];
+    uint64_t epoch[SOME];
+    for (uint32_t i = 0; i < SOME; i++) {
+        vertex[i] = i;
+        at[i] = as->src;
+        epoch[i] = INT64_MAX - 1;
+    }
+    Lbm__Moved body = LBM__MOVED__INIT;
+    body.job = job;
+    body.n_vertex = body.n_epoch = body.n_host = SOME;
+    body.vertex = vertex;
+    body.epoch = epoch;
+    body.host = at;
+    Lbm__Peer message = *as;
+    message.body_case = LBM__PEER__BODY_MOVED;
+    message.moved = &body;
+    struct lbm_event event = {.kind = LBM_EVENT_MESSAGE, .as.received.message = &message};
+    step(c, host, &event);
+}
+
+static void
+log_number(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint32_t what)
+{
+    Lbm__LogPoll poll = LBM__LOG_POLL__INIT;
+    Lbm__LogEntries entries = LBM__LOG_ENTRIES__INIT;
+    Lbm__ReplAck ack = LBM__REPL_ACK__INIT;
+    Lbm__Peer message = *as;
+    poll.term = UINT64_MAX;
+    poll.promise = 1;
+    entries.from = entries.last = UINT64_MAX / 2;
+    entries.term = what % 2 != 0 ? UINT64_MAX : 0;
+    entries.leader = as->src;
+    ack.generation = c->forgery.generation;
+    ack.seq = UINT64_MAX / 2;
+    if (what % 3 == 0) {
+        message.body_case = LBM__PEER__BODY_LOG_POLL;
+        message.log_poll = &poll;
+    } else if (what % 3 == 1) {
+        message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
+        message.log_entries = &entries;
+    } else {
+        message.body_case = LBM__PEER__BODY_REPL_ACK;
+        message.repl_ack = &ack;
+    }
+    struct lbm_event event = {.kind = LBM_EVENT_MESSAGE, .as.received.message = &message};
+    step(c, host, &event);
+}
+
+/* A ping arrives, or an acknowledgement, whose generation is the present one. Nonzero if a forgery took its
+ * place. */
+int
+forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message)
+{
+    struct forgery *f = &c->forgery;
+    if (!f->is_due || f->from != from || f->to != host)
+        return 0;
+    if (message->body_case == LBM__PEER__BODY_REPL_ACK)
+        f->generation = message->repl_ack->generation;
+    if (message->body_case != LBM__PEER__BODY_PING)
+        return 0;
+    f->is_due = 0;
+    trace(c, host, "hears a forged number from %" PRIu32, from);
+    uint64_t job = message->ping->n_jobs != 0 ? message->ping->jobs[0]->job : 0;
+    Lbm__Peer as = *message;
+    if (f->what % 4 == 0 && job != 0)
+        offer(c, host, &as, job);
+    else if (f->what % 4 == 1 && job != 0)
+        moved(c, host, &as, job);
+    else if (f->what % 4 == 2) {
+        as.view = UINT64_MAX / 2;
+        struct lbm_event event = {.kind = LBM_EVENT_MESSAGE, .as.received.message = &as};
+        step(c, host, &event);
+    } else
+        log_number(c, host, &as, f->what / 4);
+    return 1;
+}

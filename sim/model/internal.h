@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of sim/ share. */
+#ifndef LBM_SIM_MODEL_INTERNAL_H
+#define LBM_SIM_MODEL_INTERNAL_H
+
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "sim/check/check.h"
+#include "sim/model/clock.h"
+#include "sim/model/cluster.h"
+#include "sim/model/timers.h"
+
+/* What is going to happen to a host, or to an application on it. */
+enum happening {
+    HAPPEN_MESSAGE,      /* from another host */
+    HAPPEN_SYNCED,       /* the disk has a transaction */
+    HAPPEN_PLANNED,      /* a computation ends */
+    HAPPEN_CONNECT,      /* a try to connect */
+    HAPPEN_DISCONNECTED, /* the host notices that a connection is no more */
+    HAPPEN_RESTART,      /* the supervisor starts a process that ended */
+    HAPPEN_APPENDED,     /* the external log: the answer to an append */
+    HAPPEN_FOLLOWED,     /* the external log: entries for who follows it */
+    HAPPEN_ASKED,        /* a request of an application reaches the daemon */
+    HAPPEN_TOLD,         /* a response reaches the application */
+    HAPPEN_LET_GO,       /* an application is done with what it was asked to release */
+    HAPPEN_ATTACH,       /* an application tries to attach, and sometimes checkpoints */
+    HAPPEN_GONE,         /* the daemon notices that a client is gone */
+};
+
+struct happen {
+    int64_t at_us;
+    uint64_t order;
+    enum happening kind;
+    uint32_t host;  /* to whom it happens */
+    uint32_t from;  /* MESSAGE, CONNECT, DISCONNECTED: the other host; those of applications: which */
+    uint64_t life;  /* of `host`: an event for an earlier life is void */
+    uint8_t *frame; /* MESSAGE, ASKED, TOLD, LET_GO: owned */
+    size_t len;
+    uint64_t number; /* MESSAGE: the connection; ASKED, TOLD, GONE: the client; APPENDED: the index */
+    uint32_t result; /* APPENDED */
+    struct lbm_persist *persist; /* SYNCED */
+    struct lbm_plan_task task;   /* PLANNED */
+    int was_held;                /* MESSAGE: it had arrived before */
+};
+
+/* An effect that waits for the disk. A send goes over the connection that stood when it was asked for. */
+struct waiting {
+    struct lbm_effect effect;
+    uint64_t connection;
+};
+
+/* What a daemon tells its applications; it outlives the daemon, not the machine. */
+struct page {
+    int64_t deadline_us;
+    uint64_t term;
+    int used;
+};
+
+struct machine {
+    struct lbm_node *node; /* NULL: down */
+    uint64_t life;
+    double capacity; /* that its configuration says, 0: as the host graph has it */
+    int stopped, suspended;
+    struct sim_clock clock;
+    uint64_t durable;     /* id */
+    int64_t sync_free_us; /* the disk is busy until then */
+    uint32_t slow;        /* factor */
+    int full, fail_sync;
+    uint32_t allocations_left; /* until one fails; 0: none does */
+    int dying;                 /* why it ends with this step */
+    uint32_t hasty;            /* timers in a row that did not let a millisecond pass, since: */
+    int64_t hasty_us;
+    LBM_VEC(struct waiting) waiting;
+    LBM_VEC(struct happen) held; /* while stopped */
+    int64_t *channel_us;         /* [n] when the last message to each host arrives: order */
+    int64_t *lag_us;             /* [n] added to what messages to each host take */
+    uint8_t *dialled;            /* [n] */
+    uint8_t *broken;             /* [n] the connection to each host stands, but carries nothing any more */
+    uint64_t *connection;        /* [n] number of the one that stands to each host, 0: none */
+    uint64_t *heard;             /* [n] number of the newest one from each host that a message came over */
+    LBM_VEC(Lbm__Response *) replies;
+    uint64_t requests;
+    struct page page;
+    uint64_t follows; /* the external log, from this index; 0: not */
+    int following;    /* entries are on their way */
+    int deaf;         /* none are brought */
+    struct cluster_meter meter;
+};
+
+struct held {
+    uint32_t vertex;
+    uint64_t token;
+    uint64_t term; /* of the lease page when it was given */
+    uint64_t payload;
+    int asked;      /* it was asked to let go */
+    uint64_t edges; /* digest of those that it was told last */
+};
+
+struct application {
+    uint32_t host;
+    uint64_t job;
+    char name[LBM_NAME_MAX + 1];
+    enum manner manner;
+    int alive;
+    uint64_t client; /* its connection, 0: none */
+    int attached;
+    uint64_t requests;
+    uint64_t checkpoint;  /* id of the request under way, 0: none */
+    uint64_t ids, change; /* the same */
+    LBM_VEC(uint32_t) new_ids;
+    LBM_VEC(uint32_t) added, removed; /* by the change under way */
+    LBM_VEC(struct held) held;
+    LBM_VEC(struct held) sent; /* payloads of the checkpoint under way */
+    uint32_t batch_max;        /* of a script at once; 0: not asked for any yet */
+    int64_t told_us;           /* when the last that its daemon has said arrives: a socket keeps the order */
+};
+
+/* What one host sends to another waits, from the first message of that kind on. */
+struct hold {
+    uint32_t from, to;
+    unsigned kind; /* number of the field of Lbm__Peer */
+    int closed;    /* the first one has come */
+    LBM_VEC(struct happen) waiting;
+};
+
+/* A model of the external log: one total order, appended to at one index at a time. */
+struct model_log {
+    LBM_VEC(struct lbm_bytes) entries; /* from first */
+    uint64_t first;
+    struct lbm_bytes snapshot; /* of everything before */
+    int unavailable;
+    double loses;
+};
+
+/* The next ping from one host to another says something else (forge.c). */
+struct forgery {
+    int is_due;
+    uint32_t from, to, what;
+    uint64_t generation; /* of the copy that `to` keeps with `from`, if it does */
+};
+
+struct cluster {
+    uint32_t n;
+    const struct lbm_hosts *h;
+    struct cluster_options options;
+    struct lbm_rng rng;
+    int64_t now_us;
+    uint64_t order;
+    LBM_VEC(struct happen) queue; /* binary heap */
+    struct machine *machine;      /* [n] */
+    struct timers timers;         /* true times at which nodes want to be woken */
+    struct disk *disk;            /* [n] */
+    struct disk *image;           /* [n] of an earlier time; known 0: none */
+    struct check check;
+    struct lbm_views *views; /* NULL: each node has its own */
+    struct model_log log;
+    LBM_VEC(struct application) applications;
+    struct script *script; /* what they are to do with their guest; NULL: nothing */
+    double (*load)(void *arg, uint32_t vertex, int64_t now_us); /* what applications report; NULL: nothing */
+    void *load_arg;
+    int loads_known;            /* they are not measured */
+    uint64_t clients;           /* connections of applications so far */
+    uint64_t connections;       /* made so far */
+    LBM_VEC(int64_t) broken_us; /* by connection, less one: what would arrive later is lost */
+    uint8_t *cut;               /* [n * n] the network does not carry from row to column */
+    LBM_VEC(struct hold) holds;
+    struct forgery forgery;
+    uint32_t network_slow;
+    uint64_t steps, hash;
+    enum moment awaited; /* ends the present run */
+    uint32_t awaited_at; /* at this host */
+    int interrupted;     /* the present run ends after what happens now */
+    int tracing;
+    struct lbm_buf trace;
+};
+
+/* ---- queue.c ------------------------------------------------------------------------------------------- */
+
+void happen_push(struct cluster *c, struct happen happen);
+struct happen happen_pop(struct cluster *c);
+void happen_free(struct happen *happen);
+
+/* ---- trace.c ------------------------------------------------------------------------------------------- */
+
+void trace(struct cluster *c, uint32_t host, const char *fmt, ...) LBM_PRINTF(3, 4);
+void trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist);
+void trace_message(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message);
+/* Something has happened: into the hash. */
+void note_happening(struct cluster *c, uint32_t kind, uint32_t host, const uint8_t *bytes, size_t len);
+/* A violation that nobody keeps is an assertion. */
+void judge(struct cluster *c);
+
+/* ---- cluster.c ----------------------------------------------------------------------------------------- */
+
+/* A moment has come that somebody may wait for. */
+void moment_comes(struct cluster *c, enum moment moment, uint32_t host);
+
+/* ---- machine.c ----------------------------------------------------------------------------------------- */
+
+#define CLUSTER_NAME "test"
+
+/* What a host calls itself, and where it says that it listens. */
+struct machine_names {
+    char name[16], address[32];
+};
+struct machine_names machine_names(uint32_t host);
+
+void step(struct cluster *c, uint32_t host, struct lbm_event *event);
+void release(struct cluster *c, uint32_t host); /* carry out what waits for nothing any more */
+int64_t machine_now(const struct cluster *c, uint32_t host);
+void machine_free_node(struct machine *m); /* and all that its life was about to do */
+void machine_ends(struct cluster *c, uint32_t host, const char *why); /* by itself; started again soon */
+
+/* ---- storage.c ----------------------------------------------------------------------------------------- */
+
+void persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect);
+void happen_synced(struct cluster *c, struct happen *happen);
+void sync_some(struct cluster *c, uint32_t host, enum crash crash);
+
+/* ---- network.c ----------------------------------------------------------------------------------------- */
+
+void transmit(struct cluster *c, uint32_t from, const struct waiting *waiting);
+void network_dial(struct cluster *c, uint32_t host, uint32_t to);
+int is_lost(const struct cluster *c, const struct happen *happen);
+void disconnect(struct cluster *c, uint32_t from, uint32_t to);
+void happen_message(struct cluster *c, struct happen *happen);
+void happen_connect(struct cluster *c, const struct happen *happen);
+void happen_disconnected(struct cluster *c, const struct happen *happen);
+
+/* ---- forge.c ------------------------------------------------------------------------------------------- */
+
+int forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message);
+
+/* ---- holds.c ------------------------------------------------------------------------------------------- */
+
+/* Nonzero if the message is held back; its frame is taken then. */
+int hold_takes(struct cluster *c, struct happen *happen, unsigned kind);
+void holds_lose(struct cluster *c, uint64_t connection);
+void holds_free(struct cluster *c);
+
+/* ---- log.c --------------------------------------------------------------------------------------------- */
+
+void log_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect);
+void happen_appended(struct cluster *c, const struct happen *happen);
+void happen_followed(struct cluster *c, const struct happen *happen);
+void log_free(struct cluster *c);
+
+/* ---- clients.c, application.c, work.c ------------------------------------------------------------------ */
+
+enum { OPERATOR = 1 }; /* client number of all requests that are not an application's */
+
+void deliver_reply(struct cluster *c, uint32_t host, const struct lbm_effect *effect);
+void forget_replies(struct machine *m);
+void application_tell(struct cluster *c, uint32_t host, const struct lbm_effect *effect);
+void happen_application(struct cluster *c, struct happen *happen);
+void application_looks(struct cluster *c, uint32_t application);
+void application_hangs_up(struct cluster *c, uint32_t application);
+void application_disconnected(struct cluster *c, uint32_t host); /* the daemon is no more */
+void applications_free(struct cluster *c);
+void application_asks(struct cluster *c, uint32_t application, Lbm__Request *request);
+void application_drops(struct cluster *c, uint32_t application, size_t k);
+
+/* refine.c: an application changes its guest. */
+void refine(struct cluster *c, uint32_t application);
+void refine_told(struct cluster *c, uint32_t application, const Lbm__Response *response);
+/* Its connection is over within a change: as the library has it, all that it holds is lost. */
+void refine_ends(struct cluster *c, uint32_t application);
+/* Nonzero if it waits for nothing. */
+int refine_may(const struct application *a);
+void refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count);
+void application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[16]);
+
+/* Nonzero if the application works on what it holds at this very moment. */
+int is_working(const struct cluster *c, const struct application *a, const struct held *held);
+/* What an edge adds to the digest of a vertex. */
+uint64_t edge_digest(uint32_t other, uint32_t weight);
+/* I1, I2: an application begins to work on a vertex. */
+void work_begins(struct cluster *c, uint32_t application, const struct held *held);
+void work_ends(struct cluster *c, uint32_t application, uint32_t vertex);
+/* The page of a host changes, or its applications run again: what they hold may be worked on again. */
+void set_page(struct cluster *c, uint32_t host, struct page page);
+void work_again(struct cluster *c, uint32_t host);
+/* A host takes over what that incarnation of another had. */
+void work_inherited(struct cluster *c, uint32_t successor, uint32_t host, uint64_t incarnation);
+
+#endif

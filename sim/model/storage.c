@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Disks at work: how long a sync takes, what it may do instead, what a crash leaves. */
+#include "sim/model/internal.h"
+
+void
+persist_effect(struct cluster *c, uint32_t host, struct lbm_effect *effect)
+{
+    struct machine *m = &c->machine[host];
+    int64_t start = m->sync_free_us > c->now_us ? m->sync_free_us : c->now_us;
+    int64_t takes = 1 + (int64_t)(lbm_rng_unit(&c->rng) * (double)c->options.sync_us) * m->slow;
+    m->sync_free_us = start + takes;
+    struct happen happen = {.at_us = m->sync_free_us,
+                            .kind = HAPPEN_SYNCED,
+                            .host = host,
+                            .life = m->life,
+                            .persist = effect->as.persist};
+    effect->as.persist = NULL;
+    happen_push(c, happen);
+}
+
+/* Nonzero if the operation changes the stage of a record. */
+static int
+hands_over(const struct disk *disk, const struct lbm_persist_op *op)
+{
+    if (op->kind != LBM_PERSIST_ROW)
+        return 0;
+    const struct lbm_row *row = rows_get(&disk->rows, op->job, op->as.row.vertex);
+    return row == NULL || row->stage != op->as.row.stage;
+}
+
+/* The control log has another entry. */
+static void
+entry_comes(struct cluster *c, const struct lbm_persist_op *op)
+{
+    static const enum moment moments[] = {[LBM__COMMAND__WHAT_ACTIVATE] = MOMENT_ACTIVATE,
+                                          [LBM__COMMAND__WHAT_IN_SYNC] = MOMENT_IN_SYNC,
+                                          [LBM__COMMAND__WHAT_EVICT] = MOMENT_EVICT,
+                                          [LBM__COMMAND__WHAT_ADOPT] = MOMENT_ADOPT,
+                                          [LBM__COMMAND__WHAT_LEAVE] = MOMENT_LEAVE};
+    Lbm__Command *command = NULL;
+    struct lbm_diag diag;
+    moment_comes(c, MOMENT_ENTRY, LBM_NONE);
+    if (c->awaited <= MOMENT_ENTRY ||
+        lbm_wire_unpack_command(op->as.log.command, op->as.log.len, &command, &diag) != LBM_OK)
+        return;
+    if (command->what_case < sizeof moments / sizeof *moments)
+        moment_comes(c, moments[command->what_case], LBM_NONE);
+    lbm__command__free_unpacked(command, NULL);
+}
+
+/* A transaction reaches the disk. */
+static void
+commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
+{
+    struct machine *m = &c->machine[host];
+    if (persist->id != m->durable + 1)
+        check_violated(&c->check, "I0", "host %" PRIu32 " asks for transaction %" PRIu64 " after %" PRIu64,
+                       host, persist->id, m->durable);
+    m->durable = persist->id;
+    m->meter.transactions++;
+    trace_ops(c, host, persist);
+    for (size_t i = 0; i < persist->ops.n; i++) {
+        if (c->awaited == MOMENT_STAGE && hands_over(&c->disk[host], &persist->ops.at[i]))
+            moment_comes(c, MOMENT_STAGE, host);
+        uint64_t entries = c->check.log.n;
+        if (!c->options.unwatched)
+            check_op(&c->check, &c->disk[host], &persist->ops.at[i]);
+        else if (persist->ops.at[i].kind == LBM_PERSIST_LOG)
+            check_entry(&c->check, host, persist->ops.at[i].as.log.index, persist->ops.at[i].as.log.command,
+                        persist->ops.at[i].as.log.len);
+        if (persist->ops.at[i].kind == LBM_PERSIST_ADOPTED)
+            work_inherited(c, host, persist->ops.at[i].as.drop.owner, persist->ops.at[i].as.drop.incarnation);
+        if (c->check.log.n > entries)
+            entry_comes(c, &persist->ops.at[i]);
+        if (persist->ops.at[i].kind == LBM_PERSIST_ADOPTED)
+            moment_comes(c, MOMENT_MERGE, host);
+        const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
+        if (wrong != NULL)
+            check_violated(&c->check, "I9", "host %" PRIu32 ", transaction %" PRIu64 ": %s", host,
+                           persist->id, wrong);
+    }
+    check_transaction(&c->check);
+    judge(c);
+}
+
+void
+happen_synced(struct cluster *c, struct happen *happen)
+{
+    struct machine *m = &c->machine[happen->host];
+    if (m->full) {
+        machine_ends(c, happen->host, "the disk is full");
+        return;
+    }
+    if (m->fail_sync) {
+        m->fail_sync = 0;
+        if (lbm_rng_below(&c->rng, 2) != 0)
+            commit(c, happen->host, happen->persist);
+        machine_ends(c, happen->host, "a sync failed");
+        return;
+    }
+    note_happening(c, 100, happen->host, NULL, 0);
+    commit(c, happen->host, happen->persist);
+    struct lbm_event event = {.kind = LBM_EVENT_PERSISTED};
+    event.as.persisted = m->durable;
+    release(c, happen->host);
+    step(c, happen->host, &event);
+}
+
+/* The transaction that is next for the disk of a host, or NULL. */
+static const struct lbm_persist *
+next_transaction(const struct cluster *c, uint32_t host)
+{
+    const struct machine *m = &c->machine[host];
+    for (size_t i = 0; i < c->queue.n + m->held.n; i++) {
+        const struct happen *happen = i < c->queue.n ? &c->queue.at[i] : &m->held.at[i - c->queue.n];
+        if (happen->kind == HAPPEN_SYNCED && happen->host == host && happen->life == m->life &&
+            happen->persist->id == m->durable + 1)
+            return happen->persist;
+    }
+    return NULL;
+}
+
+void
+sync_some(struct cluster *c, uint32_t host, enum crash crash)
+{
+    if (crash == CRASH_NONE || c->machine[host].full)
+        return;
+    while (crash == CRASH_ALL || lbm_rng_below(&c->rng, 2) != 0) {
+        const struct lbm_persist *next = next_transaction(c, host);
+        if (next == NULL)
+            return;
+        commit(c, host, next);
+    }
+}
+
+void
+cluster_slow_disk(struct cluster *c, uint32_t host, uint32_t factor)
+{
+    trace(c, host, "a sync takes %" PRIu32 " times as long", factor);
+    c->machine[host].slow = factor;
+}
+
+void
+cluster_stall_disk(struct cluster *c, uint32_t host, int64_t us)
+{
+    struct machine *m = &c->machine[host];
+    trace(c, host, "the disk stalls for %" PRId64 " ms", us / 1000);
+    if (m->sync_free_us < c->now_us + us) /* stalls that overlap do not add up */
+        m->sync_free_us = c->now_us + us;
+}
+
+void
+cluster_fill_disk(struct cluster *c, uint32_t host, int full)
+{
+    trace(c, host, full ? "the disk is full" : "the disk has room again");
+    c->machine[host].full = full;
+}
+
+void
+cluster_fail_sync(struct cluster *c, uint32_t host)
+{
+    c->machine[host].fail_sync = 1;
+}
+
+void
+cluster_image_disk(struct cluster *c, uint32_t host)
+{
+    trace(c, host, "an image of the disk is made");
+    disk_free(&c->image[host]);
+    disk_copy(&c->disk[host], &c->image[host]);
+}
+
+/* The disk now is another one: the checks forget the records of the one before. */
+static void
+replace_disk(struct cluster *c, uint32_t host, const struct disk *by)
+{
+    c->check.has_loss = 1;
+    disk_vanish(&c->disk[host]);
+    disk_free(&c->disk[host]);
+    disk_copy(by, &c->disk[host]);
+    disk_appear(&c->disk[host]);
+    check_transaction(&c->check);
+    judge(c);
+}
+
+int
+cluster_roll_back_disk(struct cluster *c, uint32_t host)
+{
+    LBM_ASSERT(!cluster_is_up(c, host));
+    if (!c->image[host].known)
+        return 0;
+    trace(c, host, "the disk is rolled back");
+    replace_disk(c, host, &c->image[host]);
+    return 1;
+}
+
+void
+cluster_lose_disk(struct cluster *c, uint32_t host)
+{
+    LBM_ASSERT(!cluster_is_up(c, host));
+    trace(c, host, "the disk is lost");
+    struct disk empty = {
+        .place = host, .watcher = c->disk[host].watcher, .watcher_arg = c->disk[host].watcher_arg};
+    replace_disk(c, host, &empty);
+}
