@@ -11,7 +11,7 @@ from cluster import Cluster, parse, wait_until, write_json
 from measure import Mesh, adjacency, hop_bytes, imbalance, seconds_until_even, surplus, write_metis
 
 NONE, GONE, NOWHERE = 2**32 - 1, 254, 255
-OWNERS = os.path.dirname(os.path.abspath(__file__)) + "/../tests/owners.sh"
+OWNERS = os.path.dirname(os.path.abspath(__file__)) + "/../tests/cluster/owners.sh"
 
 
 def parse_all():
@@ -28,7 +28,7 @@ def parse_all():
 
 
 class Field:
-    """What applications share with this program (tests/refiner.c): vertices by their numbers here."""
+    """What applications share with this program (tests/cluster/refiner.c): vertices by their numbers here."""
 
     def __init__(self, cluster, n, submitted):
         self.scratch = cluster.scratch
@@ -68,7 +68,7 @@ def sums_of(hosts, where, vertices):
 
 
 def start_application(args, cluster, host):
-    cluster.start_application(host, args.build + "/tests/refiner", cluster.scratch)
+    cluster.start_application(host, args.build + "/tests/cluster/refiner", cluster.scratch)
 
 
 def take_step(args, cluster, field, hosts, step, k):

@@ -27,7 +27,7 @@ while getopts g:s:t:nj:p: option; do
 done
 shift $((OPTIND - 1))
 . "$(dirname "$0")/lib.sh"
-open_build "${1:-.}" tests/refiner
+open_build "${1:-.}" tests/cluster/refiner
 needs python3
 if [ "${#guests[@]}" -eq 0 ]; then
     guests=(airfoil:15000)

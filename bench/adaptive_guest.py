@@ -66,7 +66,7 @@ class Guest:
 
 class Step:
     """From one state of the mesh to the next. First vertices are added, then edges change and vertices go:
-    `adding` and `changing` are lines for the applications (tests/refiner.c)."""
+    `adding` and `changing` are lines for the applications (tests/cluster/refiner.c)."""
 
     def __init__(self, guest, before, after):
         self.guest = guest

@@ -30,7 +30,7 @@ shift $((OPTIND - 1))
 open_build "${1:-.}" daemon/lbmapd
 needs python3
 exec python3 - "$build" "$runs" "$hosts" "$guest" "$delay" "$link" "$stopped" "$json" \
-    "$top/tests/delayer.py" <<'END'
+    "$top/tests/cluster/delayer.py" <<'END'
 import glob, json, shutil, socket, statistics, subprocess, sys, tempfile, threading, time
 
 build, runs, hosts, guest, delay, link, stopped, report, delayer = sys.argv[1:]

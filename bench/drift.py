@@ -42,7 +42,7 @@ def corner(hosts, i):
 
 
 class Field:
-    """What applications share with this program (tests/drifter.c): loads and owners."""
+    """What applications share with this program (tests/cluster/drifter.c): loads and owners."""
 
     def __init__(self, cluster, n):
         self.n, self.load = n, [USUAL] * n
@@ -188,7 +188,7 @@ def main():
         for gate in args.set:
             cluster.ask(0, "set", "job", *("--" + gate).split("=", 1))
         for host in range(hosts.n):
-            cluster.start_application(host, args.build + "/tests/drifter", cluster.scratch + "/loads",
+            cluster.start_application(host, args.build + "/tests/cluster/drifter", cluster.scratch + "/loads",
                                       cluster.scratch + "/owners")
         wait_until(120, "every vertex is served", lambda: 255 not in field.part())
         cluster.settle(120)

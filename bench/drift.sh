@@ -31,7 +31,7 @@ while getopts g:r:s:n:S:o:j: option; do
 done
 shift $((OPTIND - 1))
 . "$(dirname "$0")/lib.sh"
-open_build "${1:-.}" tests/drifter
+open_build "${1:-.}" tests/cluster/drifter
 needs python3
 if [ "${#guests[@]}" -eq 0 ]; then
     if [ -f "$top/../shared/graphs/4elt.graph.gz" ]; then

@@ -32,10 +32,6 @@ EXTRA_DIST += bench/delay.sh
 # Guests that change: bench/adaptive.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/adaptive.sh bench/adaptive.py bench/adaptive_guest.py bench/adaptive_peers.py \
 	bench/adaptive_report.py
-dist_check_SCRIPTS += tests/adapt.sh
-TESTS += tests/adapt.sh
-dist_check_SCRIPTS += tests/drift.sh
-TESTS += tests/drift.sh
 
 # Schedules of transfers between real daemons: bench/transfer.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/transfer.sh bench/slow_sync.c

@@ -38,9 +38,9 @@ sim_lbsim_SOURCES = sim/main.c sim/command.h sim/faults/fault_actions.h sim/faul
 	sim/scenario/scenario.c sim/scenario/scenario_internal.h sim/scenario/scenario_read.c \
 	sim/scenario/scenario_words.c
 sim_lbsim_CFLAGS = $(sim_cflags)
-sim_program_libs = sim/libexperiment.a sim/libsim.a sim/libbalancing.a lib/cli/libcli.a lib/trace/libtrace.a \
-	lib/file/libfile.a $(node_libs) $(JANSSON_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS)
-sim_lbsim_LDADD = $(sim_program_libs)
+sim_program_libs = sim/libbalancing.a lib/cli/libcli.a lib/trace/libtrace.a lib/file/libfile.a $(node_libs) \
+	$(JANSSON_LIBS) $(ZLIB_LIBS) $(ARCHIVE_LIBS)
+sim_lbsim_LDADD = sim/libexperiment.a sim/libsim.a $(sim_program_libs)
 # The same with a node in which mistakes can be planted (lib/node/mutants.h). Not installed.
 check_LIBRARIES += sim/libnode-bugs.a
 sim_libnode_bugs_a_SOURCES = $(lib_node_libnode_a_SOURCES)

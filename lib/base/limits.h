@@ -78,7 +78,7 @@ _Static_assert((uint64_t)LBM_HOSTS_MAX *LBM_HOSTS_MAX * 4 <= UINT64_C(1) << 28,
                "a distance matrix fits 256 MiB");
 _Static_assert(LBM_LINKS_MAX >= UINT64_C(2048) * 2047 / 2, "complete:2048 fits");
 _Static_assert((int64_t)LBM_DAEMON_CAPACITY_MAX <= (int64_t)LBM_CAPACITY_MAX,
-               "a daemon's capacity is one that a host graph takes; for the least tests/test_numbers.c");
+               "a daemon's capacity is one that a host graph takes; for the least tests/unit/base/test_numbers.c");
 _Static_assert(LBM_LEASE_STOP_US * 2 <= LBM_LEASE_US, "an application works for half of its lease at least");
 _Static_assert(LBM_LEASE_EVER_US <= LBM_LEASE_US_MAX, "the wire takes the leases that are granted");
 _Static_assert(LBM_BATCH_BYTES_MAX * 2 <= LBM_FRAME_BYTES_MAX, "a batch and its columns fit a frame");

@@ -4,7 +4,7 @@
  *
  * LBM_MUTANT(id, right, wrong) stands for `right`. In a build with -DLBM_MUTANTS it is `wrong` while
  * lbm_mutant names that row; no ordinary build has it. Which tables must notice which row is in
- * tests/test_mutants.c. */
+ * tests/unit/papers/test_mutants.c. */
 #ifndef LBM_BASE_MUTANTS_H
 #define LBM_BASE_MUTANTS_H
 

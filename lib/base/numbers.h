@@ -4,7 +4,7 @@
  *
  * Each row of such a list starts X(id, number, ...). The number is part of the format: it never changes and
  * is never used again for something else. A new row may stand anywhere in its list and takes the next free
- * number. tests/test_numbers.c holds all of them by name. */
+ * number. tests/unit/base/test_numbers.c holds all of them by name. */
 #ifndef LBM_BASE_NUMBERS_H
 #define LBM_BASE_NUMBERS_H
 

@@ -48,10 +48,13 @@ enum {
     LBM_GATE_ALL = 15
 };
 
+/* Returns the name of a load policy as commands spell it; static. */
 const char *lbm_job_policy_name(uint32_t policy);
-uint32_t lbm_job_policy_by_name(const char *name); /* LBM_JOB_POLICY_DEFAULT: there is none of that name */
+/* Returns the number of the policy of that name; LBM_JOB_POLICY_DEFAULT: there is none. */
+uint32_t lbm_job_policy_by_name(const char *name);
 /* Nonzero if hosts that know their neighbours alone can follow it. */
 int lbm_job_policy_is_local(uint32_t policy);
+/* Returns the name of a schedule of transfers; static. */
 const char *lbm_schedule_name(enum lbm_schedule schedule);
 
 /* Life of a job on one host (architecture.md, "Life of a job"), least advanced first. */
@@ -70,7 +73,9 @@ enum lbm_phase {
 };
 LBM_NUMBERS_FIT(LBM_PHASE_LIST, LBM_PHASE_COUNT);
 
+/* Returns the name of a start; static. */
 const char *lbm_start_name(enum lbm_start start);
+/* Returns the name of a phase; static. */
 const char *lbm_phase_name(enum lbm_phase phase);
 
 /* Who orders the control log (protocol.md section 2). */
@@ -290,6 +295,7 @@ struct lbm_effects {
     LBM_VEC(struct lbm_effect) list;
 };
 
+/* Free the effects of a step. */
 void lbm_effects_clear(struct lbm_effects *effects);
 
 struct lbm_node;
@@ -297,6 +303,7 @@ struct lbm_node;
 /* Errors: LBM_E_NOMEM, LBM_E_RANGE (config). *out owned by the caller. */
 enum lbm_err lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out,
                           struct lbm_diag *diag) LBM_MUST_CHECK;
+/* Free a node; NULL is allowed. */
 void lbm_node_free(struct lbm_node *node);
 
 /* Nonzero if the message is for this host: it names it, and its cluster. */

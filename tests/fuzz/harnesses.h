@@ -4,10 +4,10 @@
  *
  * To add one: a file fuzz_NAME.c with its function, a row here, the file's name in Makefile.am, and a corpus
  * in tests/corpus/NAME of small files, by hand: what is called bad-* or hostile_* must be refused, the rest
- * accepted. tests/test_corpus.c replays them with any compiler, tests/fuzz.sh searches for more with
+ * accepted. tests/fuzz/test_corpus.c replays them with any compiler, tests/fuzz/fuzz.sh searches for more with
  * libFuzzer. */
-#ifndef TESTS_FUZZ_HARNESSES_H
-#define TESTS_FUZZ_HARNESSES_H
+#ifndef LBM_TESTS_FUZZ_HARNESSES_H
+#define LBM_TESTS_FUZZ_HARNESSES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What every reader of graphs promises about any bytes: they are refused with a reason, or the graph passes
  * the validator and comes back the same when it is written and read again. */
-#ifndef TESTS_FUZZ_READ_H
-#define TESTS_FUZZ_READ_H
+#ifndef LBM_TESTS_FUZZ_READ_H
+#define LBM_TESTS_FUZZ_READ_H
 
 #include <stdint.h>
 #include <stdlib.h>

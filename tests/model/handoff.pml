@@ -13,7 +13,7 @@
  * What is not: several vertices in one message, positions, payloads, sequence numbers of the stream (the
  * backup either has the present record or an older one), a disk that is rolled back.
  *
- * Records change by T_ macros only; lib/node/core/transitions.h has the same list, and tests/model.sh compares.
+ * Records change by T_ macros only; lib/node/core/transitions.h has the same list, and tests/model/model.sh compares.
  *
  * Defines: NV vertices (1 or 2); REJOIN: who is gone may come back, empty, as incarnation 1; IDLE: hosts that
  * own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for

@@ -15,16 +15,23 @@ struct neighbours {
 
 /* The application that works on the vertex, if one does, has yet to hear of its edges. */
 enum lbm_err lbm_application_neighbours_changed(struct job *job, struct lbm_vertex *vertex) LBM_MUST_CHECK;
+/* Append a vertex and its edges to a list. Effect on shortage of memory: lbm_core_fail. */
 void lbm_application_neighbours_add(struct lbm_node *node, struct neighbours *list,
                                     const struct lbm_vertex *vertex);
+/* Returns the bytes that the list takes in a message, at most. */
 size_t lbm_application_neighbours_bytes(const struct neighbours *list);
-Lbm__Neighbours lbm_application_neighbours_message(const struct neighbours *list); /* borrows */
+/* Returns the list as a message that borrows it. */
+Lbm__Neighbours lbm_application_neighbours_message(const struct neighbours *list);
+/* Free what a list holds. */
 void lbm_application_neighbours_free(struct neighbours *list);
+/* Send the application the edges of its vertices that changed in this step. */
 void lbm_application_neighbours_timer(struct lbm_node *node, const struct application *application,
                                       struct job *job);
 
 /* ---- change.c ------------------------------------------------------------------------------------------ */
 
+/* Answer ChangeRequest: all of the change or nothing of it (protocol.md section 7). Errors in the answer:
+ * LBM_E_STATE, LBM_E_NOTFOUND, LBM_E_RANGE, LBM_E_LIMIT. */
 void lbm_application_change(struct lbm_node *node, uint64_t client, uint64_t request,
                             const Lbm__ChangeRequest *change);
 
@@ -40,22 +47,31 @@ void lbm_application_edge_agreed(struct lbm_vertex *vertex, uint32_t to);
 /* Have the other end's owner told. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_application_edge_note(struct lbm_vertex *vertex, uint32_t to, uint32_t weight,
                                        uint32_t host) LBM_MUST_CHECK;
+/* Send the other ends of changed edges what has not been confirmed (protocol.md section 7). */
 void lbm_application_edges_timer(struct lbm_node *node, struct job *job);
+/* Time, us, at which lbm_application_edges_timer has something to do; INT64_MAX: none. */
 int64_t lbm_application_edges_deadline(const struct job *job);
 void lbm_application_edges_acked(struct lbm_node *node); /* the stream has moved on */
 /* Somebody says that `host` has a vertex; or LBM_NONE: that `from`, which says so, has not. */
 void lbm_application_edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from);
+/* Edges: a neighbour says what its end of edges is now. Answered with EdgesDone or Moved. */
 void lbm_application_on_edges(struct lbm_node *node, const Lbm__Peer *message);
+/* EdgesDone: the other ends of edges are durable. */
 void lbm_application_on_edges_done(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- ids.c --------------------------------------------------------------------------------------------- */
 
+/* Answer IdsRequest with identifiers of new vertices, asked of the log if too few are left. Errors in the
+ * answer: LBM_E_STATE, LBM_E_LIMIT. */
 void lbm_application_ids(struct lbm_node *node, uint64_t client, uint64_t request,
                          const Lbm__IdsRequest *ids);
 void lbm_application_ids_allotted(struct lbm_node *node, const Lbm__AllotIds *allot,
                                   const char *refusal); /* by the log */
+/* The connection of a client ended: its requests for identifiers are dropped. */
 void lbm_application_ids_gone(struct lbm_node *node, uint64_t client);
+/* Ask the log for identifiers that clients wait for, or that run low. */
 void lbm_application_ids_timer(struct lbm_node *node);
+/* Time, us, at which lbm_application_ids_timer has something to do; INT64_MAX: none. */
 int64_t lbm_application_ids_deadline(const struct lbm_node *node);
 
 #endif

@@ -14,20 +14,29 @@ void lbm_client_proposal_applied(struct lbm_node *node, const Lbm__Command *comm
 void lbm_client_propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command);
 /* The proposal was given up; is_unknown: it may be in the log all the same. */
 void lbm_client_proposal_given_up(struct lbm_node *node, uint64_t token, int is_unknown);
+/* Append a line to the ring of the last LBM_EVENTS_MAX events, which `lbctl events` shows. */
 void lbm_client_event(struct lbm_node *node, enum lbm_note_level level, const char *text);
+/* The connection of an operator ended: proposals of its requests that are not in the log yet are withdrawn. */
 void lbm_client_admin_gone(struct lbm_node *node, uint64_t client);
+/* Free the requests of operators and the ring of events. */
 void lbm_client_admin_free(struct lbm_node *node);
 
 /* ---- query.c ---- */
 
+/* The connection of a client ended: queries that it waits for are dropped. */
 void lbm_client_query_gone(struct lbm_node *node, uint64_t client);
+/* Answer or prolong queries whose time is over. */
 void lbm_client_query_timer(struct lbm_node *node);
+/* Time, us, at which lbm_client_query_timer has something to do; INT64_MAX: none. */
 int64_t lbm_client_query_deadline(const struct lbm_node *node);
+/* MapQuery: another host gathers a mapping and asks for this host's vertices. Answered with MapPart. */
 void lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message);
+/* MapPart: vertices of another host, for a query of this one. */
 void lbm_client_on_map_part(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- requests.c ---- */
 
+/* A client's request: find its row in the table of requests, check rights, answer now or later. */
 void lbm_client_on_request(struct lbm_node *node, const struct lbm_event *event);
 
 #endif

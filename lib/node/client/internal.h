@@ -7,15 +7,20 @@
 
 /* ---- admin.c ---- */
 
+/* Answer HostChange (drain, evict, leave, capacity). Errors in the answer: LBM_E_DENIED, LBM_E_NOTFOUND,
+ * LBM_E_STATE. */
 void lbm_client_answer_host_change(struct lbm_node *node, const struct client *client,
                                    const Lbm__Request *request);
+/* Answer EventsRequest from the ring of events. */
 void lbm_client_answer_events(struct lbm_node *node, const struct client *client,
                               const Lbm__Request *request);
 
 /* ---- query.c ---- */
 
+/* Answer MapRequest with the vertices of all hosts, gathered by MapQuery. */
 void lbm_client_query_map(struct lbm_node *node, uint64_t client, uint64_t request,
                           const Lbm__MapRequest *map);
+/* Answer LocateRequest: which host has each vertex. */
 void lbm_client_query_locate(struct lbm_node *node, uint64_t client, uint64_t request,
                              const Lbm__LocateRequest *asked);
 /* Which place of a vertex, and all that is known of its moves. */

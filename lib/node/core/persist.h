@@ -30,6 +30,7 @@ enum lbm_stage {
 };
 LBM_NUMBERS_FIT(LBM_STAGE_LIST, LBM_STAGE_COUNT);
 
+/* Returns the name of a stage as documents and databases spell it; static. */
 const char *lbm_stage_name(enum lbm_stage stage);
 
 /* One neighbour in a record. host: where it was last known to be, a hint; LBM_NONE if unknown. */
@@ -179,11 +180,12 @@ struct lbm_persist {
     LBM_VEC(struct lbm_persist_op) ops;
 };
 
-/* Vertex v of the graph of a GUEST operation as its record begins. half: has room for its neighbours, which
+/* Returns the record of vertex `v` of a guest that is being stored. In: half [degree of v], scratch; edges
  * are written there. */
 struct lbm_row lbm_guest_row(const struct lbm_persist_op *op, uint32_t v, struct lbm_half *half);
 
-/* Bytes that it takes in memory, about; a guest is the job's. */
+/* Returns the bytes that a transaction takes in memory, about; a guest that belongs to the job is not
+ * counted. */
 size_t lbm_persist_bytes(const struct lbm_persist *persist);
 
 void lbm_persist_free(struct lbm_persist *persist); /* the struct and all it owns; NULL is allowed */

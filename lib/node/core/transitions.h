@@ -2,7 +2,7 @@
 /* Every change of stage that a vertex record may go through (protocol.md section 6).
  *
  * Owns: the list, its names and its arithmetic. lib/node changes a stage by naming a row of it and in no
- * other way; the checked model (tests/model/handoff.pml) has one macro T_<NAME> for each, and tests/model.sh
+ * other way; the checked model (tests/model/handoff.pml) has one macro T_<NAME> for each, and tests/model/model.sh
  * compares the two.  Never: decides when a transition is due.
  *
  * Not in the list, since no single record changes: a job that is deleted, and the reset of an evicted host,

@@ -20,15 +20,15 @@ struct exchange {
 enum lbm_err lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
                                  const Lbm__PairAccept *accept, int64_t owed,
                                  struct exchange *out) LBM_MUST_CHECK;
-/* What this host is to owe the partner from now on, and owes it now; negative: the partner this host. No more
- * than could be given at once. */
+/* Returns what this host owes a partner after a meeting that gave what fits: `owed`, or the share due if that
+ * is worth a transfer. In: owed, work units; negative: is owed. */
 int64_t lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner,
                              const Lbm__PairAccept *accept, int64_t owed);
 /* A job that had settled and has many vertices. Where one is more than a host may have beyond its share, no
  * offer is better than another, small amounts add up to no vertex, and what is too much goes where it fits.
  */
 int lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job);
-/* Work that may go now, or some of it that is enough. */
+/* Returns work units that may go now, counted until they are `enough`. */
 uint64_t lbm_exchange_movable(struct lbm_node *node, struct job *job, uint64_t enough);
 
 /* pair.c: what this host knows of its meetings with another; NULL: memory is short, the step has failed. */

@@ -7,10 +7,14 @@
 
 /* ---- ingest_gather.c ---- */
 
+/* Answer PartBegin of a host that reads a slice of a guest (protocol.md section 11). */
 void lbm_job_ingest_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation,
                           const Lbm__PartBegin *begin);
+/* A slice is complete on its host; once all are, the job is proposed to the log. */
 void lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready);
+/* Give up guests of which no slice was heard for GATHER_US. */
 void lbm_job_ingest_timer(struct lbm_node *node);
+/* Time, us, at which lbm_job_ingest_timer has something to do; INT64_MAX: none. */
 int64_t lbm_job_ingest_deadline(const struct lbm_node *node);
 
 /* ---- ingest_slice.c ---- */
@@ -21,7 +25,9 @@ void lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t 
 void lbm_job_slice_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g);
 /* Of a job that is not in the log: tells the home once the backup has the part too. */
 void lbm_job_slice_timer(struct lbm_node *node, struct job *job);
+/* Time, us, at which lbm_job_slice_timer has something to do; INT64_MAX: none. */
 int64_t lbm_job_slice_deadline(const struct job *job);
+/* After a restart: read from the packed command which slice this host has. In and out: job->part. */
 void lbm_job_slice_recover(struct job *job);
 /* refusal: NULL or why nothing comes of it. token 0: it is about the job. */
 void lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job, const char *refusal);
@@ -39,20 +45,26 @@ enum lbm_err lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t
 
 /* ---- planning.c ---- */
 
+/* Start planning a job whose home this host is: the whole guest if it is here, else the coarse graph of all
+ * hosts. */
 void lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 
 /* ---- submit.c ---- */
 
+/* Drop the submission of a connection that is not complete. */
 void lbm_job_submit_drop(struct lbm_node *node, uint64_t client);
 
 /* ---- table.c ---- */
 
+/* Returns a new job with that id in the table of jobs; NULL if memory is short. */
 struct job *lbm_job_add(struct lbm_node *node, uint64_t id);
 /* Its object stays, out of reach, while another thread reads its guest. */
 void lbm_job_remove(struct lbm_node *node, uint64_t id);
 struct job *lbm_job_removed(const struct lbm_node *node, uint64_t id); /* such an object, or NULL */
+/* Effect: store the state of a job. */
 void lbm_job_store_state(struct lbm_node *node, struct job *job, enum lbm_job_state state);
 void lbm_job_propose(struct lbm_node *node, struct job *job); /* once the guest is with the backup */
+/* Free a job and what it holds. */
 void lbm_job_free(struct job *job);
 /* The client that submitted the job, if it waits, hears what became of it. */
 void lbm_job_answer_submit(struct lbm_node *node, struct job *job, enum lbm_err code, const char *text);

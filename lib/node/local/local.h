@@ -8,12 +8,17 @@
 
 /* ---- job_table.c ---- */
 
+/* Returns the job with that id, or NULL. */
 struct job *lbm_local_job(const struct lbm_node *node, uint64_t id);
+/* Free the guest graph of a job that is being planned. */
 void lbm_local_free_guest(struct job *job);
 struct pulse *lbm_local_report_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
-const struct pulse *lbm_local_report_known(const struct job *job, uint32_t host); /* or NULL */
-/* Target load T_p of this host and its limit, work units. */
+/* The last load report of a host, or NULL. */
+const struct pulse *lbm_local_report_known(const struct job *job, uint32_t host);
+/* Returns the target load T_p of a host, work units: its share of the whole by capacity. */
 double lbm_local_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
+/* Returns the limit of the load of a host, work units. Equal vertices: the bound in whole vertices, at least
+ * the target rounded up. Else the bound, at least the target and a vertex of mean weight. */
 uint64_t lbm_local_limit(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
 /* The work of the whole job: as submitted, or as the hosts' loads add up once loads are reported. */
 uint64_t lbm_local_load_whole(const struct lbm_node *node, const struct lbm_job_entry *entry);
@@ -29,13 +34,14 @@ uint32_t lbm_local_nearest_row(const struct lbm_node *node, const struct job *jo
 void lbm_local_place(const struct job *job, const double *raw, double *x);
 /* Changed edges are told at the end of this step. */
 void lbm_local_edges_soon(struct lbm_node *node, struct job *job);
-/* What this host owes all neighbours together; negative: what it is owed. */
+/* Returns the work units that this host owes all neighbours together; negative: is owed. */
 int64_t lbm_local_netting_sum(const struct rounds *s);
+/* Ghosts are to be sent at the end of this step, to some or to all neighbours. */
 void lbm_local_ghosts_due(struct job *job, enum ghosts_due what);
-/* Work units owned, less what leaves as soon as the application lets go, and as if all that was promised had
- * moved. */
+/* Returns the work units owned, less what leaves as soon as the application lets go, and as if all that is
+ * owed had moved. */
 uint64_t lbm_local_load(const struct job *job);
-/* Ownership follows regions while coordinates diffuse. */
+/* Nonzero if ownership follows regions while coordinates diffuse. */
 static inline int
 lbm_local_follows_regions(const struct job *job, const struct lbm_job_entry *entry)
 {
@@ -58,10 +64,13 @@ lbm_local_is_epoch_within_reach(struct lbm_node *node, uint32_t from, const stru
 
 /* ---- self.c ---- */
 
+/* Returns the number of changes that the backup has not confirmed. */
 uint64_t lbm_local_replication_lag(const struct lbm_node *node);
-/* Nobody else could take over from this host: it needs neither copy nor lease. */
+/* Nonzero if no host can take over from this one: it needs neither copy nor lease. A host that has not heard
+ * the end of the log is not alone. */
 int lbm_local_is_alone(const struct lbm_node *node);
-int lbm_local_lease_holds(const struct lbm_node *node); /* something new may be given to an application */
+/* Nonzero if vertices may be given to an application: the lease holds for REVOKE_US at least. */
+int lbm_local_lease_holds(const struct lbm_node *node);
 /* Nonzero if this host has merged everything it inherits. */
 int lbm_local_takeovers_done(const struct lbm_node *node);
 /* Nonzero while this incarnation of this host may act: it is not evicted, has not left, and its disk is the

@@ -50,18 +50,21 @@ int lbm_log_confirm_takes_from(const struct lbm_node *node, uint32_t host);
 void lbm_log_confirm_heard(struct lbm_node *node, const Lbm__LogPosition *position, uint32_t from);
 /* The operator takes the risk: those that have not answered are passed over. Nonzero if it waited. */
 int lbm_log_confirm_force(struct lbm_node *node);
+/* Continue the promotion of this host: take what the longest copy has, then confirm. */
 void lbm_log_confirm_timer(struct lbm_node *node);
 
 /* ---- deferred.c ---- */
 
 /* The next entry as it came from elsewhere: stored at once, or a little later. */
 void lbm_log_take(struct lbm_node *node, const uint8_t *command, size_t len);
+/* Store what was deferred once its time is over. */
 void lbm_log_deferred_timer(struct lbm_node *node);
+/* Time, us, at which lbm_log_deferred_timer has something to do; INT64_MAX: none. */
 int64_t lbm_log_deferred_deadline(const struct lbm_node *node);
 
 /* ---- log_copy.c ---- */
 
-/* Index of the last entry of the copy; it may be ahead of the view. */
+/* Returns the index of the last entry of this host's copy; it may be ahead of the view. */
 uint64_t lbm_log_last(const struct lbm_node *node);
 /* An entry of the copy; index in log_base + 1 .. log_last. */
 const struct lbm_recovered_entry *lbm_log_entry(const struct lbm_node *node, uint64_t index);
@@ -71,7 +74,7 @@ void lbm_log_store(struct lbm_node *node, const uint8_t *command, size_t len);
 int lbm_log_add(struct lbm_node *node, const uint8_t *command, size_t len);
 /* The cluster's log must be of the engine that is configured. */
 void lbm_log_check_engine(struct lbm_node *node);
-/* Hash of all entries up to that index, which is log_base .. log_last. */
+/* Returns the hash of all entries up to `index`. In: index, log_base to lbm_log_last. */
 uint64_t lbm_log_chain(const struct lbm_node *node, uint64_t index);
 /* Append an entry to the copy in memory. Takes entry.command. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_log_add_entry(struct lbm_node *node, struct lbm_recovered_entry entry) LBM_MUST_CHECK;
@@ -106,12 +109,15 @@ int lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, ui
 void lbm_log_store_term(struct lbm_node *node, uint32_t leader);
 /* Ask all others that take part, or ask again those that have not answered. */
 void lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round);
+/* Send LogPoll of the present round of a promotion to a host. */
 void lbm_log_promote_send_poll(struct lbm_node *node, uint32_t host);
 /* Ask the longest copy for what this host lacks. */
 void lbm_log_promote_fetch_rest(struct lbm_node *node);
 /* After a restart: a promotion that had asked for promises goes on. */
 void lbm_log_promote_resume(struct lbm_node *node);
+/* Continue or give up a promotion (protocol.md section 2). */
 void lbm_log_promote_timer(struct lbm_node *node);
+/* Time, us, at which lbm_log_promote_timer has something to do; INT64_MAX: none. */
 int64_t lbm_log_promote_deadline(const struct lbm_node *node);
 
 /* ---- proposals.c ---- */

@@ -15,9 +15,13 @@ void lbm_log_confirm(struct lbm_node *node);
 
 /* ---- control_log.c ---- */
 
+/* Rebuild the copy of the log and the view from the database. Takes the entries. */
 void lbm_log_start(struct lbm_node *node, struct lbm_recovered *recovered);
+/* Transactions are durable: apply the entries in them. */
 void lbm_log_persisted(struct lbm_node *node);
+/* Fetch, append again, give up proposals whose time is over, continue a promotion. */
 void lbm_log_timer(struct lbm_node *node);
+/* Time, us, at which lbm_log_timer has something to do; INT64_MAX: none. */
 int64_t lbm_log_deadline(const struct lbm_node *node);
 
 /* ---- deferred.c ---- */
@@ -27,30 +31,44 @@ void lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- external.c ---- */
 
+/* etcd's word on an append: taken (by this host or another: the entry comes), or unknown: the same index is
+ * tried again unless its entry comes first. */
 void lbm_log_on_external_result(struct lbm_node *node, uint64_t index, enum lbm_log_result result);
+/* Entries that etcd has from index `from` on. In: command [n]; caught_up, whether these are all. */
 void lbm_log_on_external_entries(struct lbm_node *node, uint64_t from, const struct lbm_bytes *command,
                                  size_t n, int caught_up);
+/* A view that replaces all entries up to `index`. */
 void lbm_log_on_external_snapshot(struct lbm_node *node, uint64_t index, const struct lbm_bytes *view);
 
 /* ---- local.c ---- */
 
+/* LogFetch: a host asks for entries. Answered with LogEntries or LogSnapshot. */
 void lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message);
+/* LogEntries: entries from the leader, or from the longest copy during a promotion. */
 void lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message);
+/* LogAppend: a follower proposes an entry. Answered with LogResult. */
 void lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message);
+/* LogResult: the leader's word on a proposal. Accepted: the entry itself comes. Refused: catch up, then
+ * again. */
 void lbm_log_on_result(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- log_copy.c ---- */
 
+/* Ask for the entries that this host lacks. */
 void lbm_log_fetch(struct lbm_node *node);
 /* Ask for the entries to be stored that wait for it. */
 void lbm_log_store_deferred(struct lbm_node *node);
 
 /* ---- log_requests.c ---- */
 
+/* Answer LogRequest with lines of the log. Entries behind a snapshot are gone: the first that is there comes
+ * first. */
 void lbm_log_answer(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
 /* ---- log_snapshot.c ---- */
 
+/* LogSnapshot: a chunk of a view. Chunks of one snapshot come in order over one connection; a repeated answer
+ * begins again. */
 void lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- promote.c ---- */
@@ -59,18 +77,23 @@ void lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message);
  * evicted or leave: an active one, or_draining: else one that drains. why: for the operator. Returns nonzero
  * while this host is the leader. */
 int lbm_log_hand_over(struct lbm_node *node, const char *why, int or_draining);
+/* LogPoll: a host wants to lead. Answered with LogPosition: what this host has, and its promise. */
 void lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message);
+/* LogPosition: what another host has of the log, for a promotion of this one. */
 void lbm_log_on_position(struct lbm_node *node, const Lbm__Peer *message);
+/* Answer PromoteRequest: this host is to lead. Errors in the answer: LBM_E_DENIED, LBM_E_STATE. */
 void lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request);
 
 /* ---- proposals.c ---- */
 
+/* Propose an entry; it is proposed again until it is in the log. */
 void lbm_log_append(struct lbm_node *node, const Lbm__Command *command);
 /* Until then, or not at all: then lbm_client_proposal_given_up, or lbm_job_given_up, is called. Returns the
  * proposal's token. */
 uint64_t lbm_log_append_until(struct lbm_node *node, const Lbm__Command *command, int64_t until_us);
 /* Its client is gone: it is void unless it may be in the log. */
 void lbm_log_withdraw(struct lbm_node *node, uint64_t token);
+/* Propose an entry that is withdrawn when `suspect` is heard again. */
 void lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 
 #endif

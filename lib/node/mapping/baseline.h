@@ -20,10 +20,13 @@ struct baseline {
     unsigned drawn;               /* so many of them */
 };
 
+/* Free a baseline. */
 void lbm_mapping_baseline_free(struct baseline *baseline);
 
 /* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
 void lbm_mapping_baseline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* A plan of the coarse graph with weights drawn at random is made: one more sample of what a plan usually
+ * attains. */
 void lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                                 enum lbm_err err, const struct lbm_plan *plan);
 /* For the plan that is to be asked for: [plan_hosts.n] each host's part of J, borrowed; NULL: not known of

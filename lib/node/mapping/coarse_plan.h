@@ -78,7 +78,9 @@ enum lbm_err lbm_mapping_coarse_graph(struct coarse_plan *outline, struct lbm_gr
 
 /* Nonzero if the numbers of a part that is whole fit together. */
 int lbm_mapping_coarse_slice_fits(const struct coarse_slice *part);
+/* Free a host's slice of a coarse graph. */
 void lbm_mapping_coarse_slice_free(struct coarse_slice *part);
+/* Free a coarse plan. */
 void lbm_mapping_coarse_free(struct coarse_plan *outline);
 
 #endif

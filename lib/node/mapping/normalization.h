@@ -26,6 +26,7 @@ void lbm_mapping_normalization_set_regions(struct lbm_node *node, struct job *jo
 void lbm_mapping_normalization_is_new(struct job *job);
 void lbm_mapping_normalization_send(struct lbm_node *node, struct job *job,
                                     uint32_t host); /* to one that lags */
+/* Send the affine map of this round to all members. */
 void lbm_mapping_normalization_send_all(struct lbm_node *node, struct job *job);
 
 /* Nonzero if the home has made a frame of what it was last told, or if that is not so any more. */
@@ -36,7 +37,9 @@ int lbm_mapping_normalization_wants_stats(const struct lbm_node *node, const str
 void lbm_mapping_normalization_tell(struct lbm_node *node, struct job *job,
                                     const struct lbm_job_entry *entry);
 void lbm_mapping_normalization_free(struct job *job); /* what was told, and heard of others */
+/* Stats: moments of the coordinates of a host, for the home. */
 void lbm_mapping_on_stats(struct lbm_node *node, const Lbm__Peer *message);
+/* Frame: the affine map and the region weights of a round, from the home. */
 void lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message);
 
 #endif

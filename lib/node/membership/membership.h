@@ -13,25 +13,35 @@ void lbm_membership_on_capacity(struct lbm_node *node, double left);
 
 /* ---- drain.c ---- */
 
+/* A host that drains: change its backup, hand on the lead, leave when it is empty (protocol.md section 9). */
 void lbm_membership_drain_timer(struct lbm_node *node);
+/* Time, us, at which lbm_membership_drain_timer has something to do; INT64_MAX: none. */
 int64_t lbm_membership_drain_deadline(const struct lbm_node *node);
 
 /* ---- failure_detector.c ---- */
 
+/* Nonzero if the last proposal had its time and the log takes another. */
 int lbm_membership_may_propose(
-    const struct lbm_node *node); /* the last proposal had its time, and the log takes them */
+    const struct lbm_node *node);
 void lbm_membership_detector_step(struct lbm_node *node); /* first in every step: was this host running? */
+/* Suspect hosts that are not heard; propose their eviction when enough suspect them (protocol.md section 8). */
 void lbm_membership_detector_timer(struct lbm_node *node);
+/* Returns the number of hosts that suspect that one, this host included. */
 uint32_t lbm_membership_suspicion_count(const struct lbm_node *node, uint32_t host);
 
 /* ---- membership.c ---- */
 
+/* Begin as a member that the view knows, or ask to join. */
 void lbm_membership_start(struct lbm_node *node);
+/* Send pings, and propose what this host's membership needs. */
 void lbm_membership_timer(struct lbm_node *node);
 /* After an entry about members was applied: those it touched, or `all` of them, may be others. */
 void lbm_membership_changed(struct lbm_node *node, int all);
+/* A connection came up: Hello goes first, then what was lost with the last one. */
 void lbm_membership_connected(struct lbm_node *node, uint32_t host);
+/* Hello: version, incarnation and address of a host, which may be no member yet. */
 void lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message);
+/* Ping: load reports, suspicions, round-trip times of a member. */
 void lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- peers.c ---- */
@@ -44,13 +54,14 @@ struct peer *lbm_membership_peer_known(const struct lbm_node *node, uint32_t hos
 /* Nonzero while much of what was sent to that host has not left this one: repeating it would only lengthen
  * the queue. */
 int lbm_membership_is_behind(const struct lbm_node *node, uint32_t host);
+/* Nonzero if a host has not been heard for limit_us. */
 int lbm_membership_is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
-/* Nothing is heard of a member for so long that lost pings are not the reason: where they are, one of many
- * hosts that are well always seems silent. In a large cluster most are heard in turn. */
+/* Nonzero if a member has not been heard for as long as it should have been; in a large cluster most are
+ * heard in turn. */
 int lbm_membership_is_unheard(const struct lbm_node *node, const struct lbm_member *member);
-/* So many members that most are far away, and somebody always comes or goes. */
+/* Nonzero if the cluster has so many members that most are not watched by this host. */
 int lbm_membership_is_large(const struct lbm_node *node);
-/* This host can hand nothing over nor take it, since its backup is silent. */
+/* Nonzero if this host can neither hand over nor take, since its backup is silent. */
 int lbm_membership_is_stuck(const struct lbm_node *node);
 /* The same of any host, or nothing is heard of it: exchange goes on without it. */
 int lbm_membership_is_absent(const struct lbm_node *node, uint32_t host);
@@ -59,9 +70,9 @@ int lbm_membership_is_left_out(const struct lbm_node *node, uint32_t host);
 
 /* ---- straggler.c ---- */
 
-/* It is slow, or calls this host slow: they meet only when both have settled. */
+/* Nonzero if a host is slow, or calls this host slow: they meet only when both have settled. */
 int lbm_membership_is_straggler(const struct lbm_node *node, uint32_t host);
-/* So long a partner is waited for before it is asked again. */
+/* Time, us, that a partner is waited for before it is asked again. */
 int64_t lbm_membership_wait_us(const struct lbm_node *node, uint32_t host);
 
 #endif

@@ -43,12 +43,16 @@ struct lbm_node;
 typedef LBM_VEC(uint32_t) host_list;
 
 void lbm_membership_network_heard(struct lbm_node *node, const Lbm__Peer *message); /* a ping of a member */
+/* Put this host's coordinate and the echo of the last round trip into a ping to `host`. */
 void lbm_membership_network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping);
+/* The round trips to a host, or NULL. */
 const struct round_trip *lbm_membership_network_trip(const struct lbm_node *node,
-                                                     uint32_t host); /* or NULL */
-/* Round-trip time to a host, microseconds; 0: not known. */
+                                                     uint32_t host);
+/* Returns the round-trip time to a host, us; 0: not known. */
 double lbm_membership_network_measured(const struct lbm_node *node, uint32_t host);
+/* Returns the round-trip time to a host that coordinates predict, us; 0: not known (Vivaldi). */
 double lbm_membership_network_predicted(const struct lbm_node *node, uint32_t host);
+/* Free round trips and coordinates. */
 void lbm_membership_network_free(struct lbm_node *node);
 enum lbm_err lbm_membership_network_pay(struct lbm_node *node,
                                         host_list *to) LBM_MUST_CHECK; /* hosts that wait for a ping */
@@ -56,7 +60,9 @@ enum lbm_err lbm_membership_network_pay(struct lbm_node *node,
 int lbm_membership_network_gives_links(const struct lbm_node *node);
 /* Nonzero unless a host that joins has yet to find its links. */
 int lbm_membership_may_activate(const struct lbm_node *node, const struct lbm_member *self);
+/* Propose links that follow the measured network, where it decides them. */
 void lbm_membership_network_timer(struct lbm_node *node);
+/* Answer NetworkRequest: links, routes, measured and predicted times. */
 void lbm_membership_answer_network(struct lbm_node *node, const struct client *client,
                                    const Lbm__Request *request);
 

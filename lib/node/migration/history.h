@@ -44,7 +44,9 @@ enum lbm_move_state {
 LBM_NUMBERS_FIT(LBM_MOVE_STATE_LIST, LBM_MOVE_STATE_COUNT);
 
 const char *lbm_move_reason_name(unsigned reason); /* "other" if there is none of that number */
+/* Returns why a vertex moved, as a sentence; static. */
 const char *lbm_move_reason_text(unsigned reason);
+/* Returns the name of the state of a move; static. */
 const char *lbm_move_state_name(unsigned state);
 
 #endif

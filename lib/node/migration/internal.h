@@ -17,6 +17,7 @@ int lbm_migration_is_finished(const struct lbm_node *node, const struct job *job
 
 /* ---- due.c ---- */
 
+/* Remember that a host is to be told something of a vertex at the end of this step. */
 void lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct job *job, uint32_t to,
                        const struct lbm_vertex *vertex, uint64_t epoch);
 
@@ -25,8 +26,9 @@ void lbm_migration_due(struct lbm_node *node, enum due_kind kind, const struct j
 /* An OWN vertex is to go; if its application must let go first, move_to is set. */
 void lbm_migration_move_decided(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
                                 uint32_t to, const struct why *why);
+/* Note that the move of a vertex to another host has begun: its record is OUT. */
 void lbm_migration_move_leaves(struct lbm_node *node, const struct job *job,
-                               const struct lbm_vertex *vertex); /* OUT */
+                               const struct lbm_vertex *vertex);
 /* It is offered. Returns why it goes, to tell the taker. */
 struct why lbm_migration_move_sent(struct lbm_node *node, const struct job *job,
                                    const struct lbm_vertex *vertex);
@@ -37,10 +39,10 @@ enum lbm_move_reason lbm_migration_move_came(struct lbm_node *node, const struct
 /* Called before the record leaves OUT. to: whoever answered. */
 void lbm_migration_move_ends(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex,
                              uint32_t to, enum lbm_move_state state);
-/* Why a vertex goes whose wish is another host. */
+/* Returns why a vertex goes whose target is another host. */
 struct why lbm_migration_move_reason(struct lbm_node *node, const struct job *job,
                                      const struct lbm_vertex *vertex, uint32_t to);
-/* What the record of a vertex takes in an offer. */
+/* Returns the bytes that the record of a vertex takes in an offer. */
 size_t lbm_migration_move_bytes(const struct lbm_vertex *vertex, unsigned m);
 
 /* ---- queue.c ---- */
@@ -51,13 +53,14 @@ void lbm_migration_queue_answered(struct job *job,
 
 /* ---- scheduler.c ---- */
 
-/* Vertices of a job that may be on their way to one host. */
+/* Returns the number of vertices of a job that may be in flight to one host. */
 uint32_t lbm_migration_transfer_window(const struct lbm_node *node, const struct job *job);
 
 /* ---- throttle.c ---- */
 
 /* A vertex came by an exchange; nonzero: it is to stay for the time being. */
 void lbm_migration_throttle_came(struct lbm_node *node, const struct job *job, struct lbm_vertex *vertex);
+/* Charge a move to the job's budget of bytes. */
 void lbm_migration_throttle_charge(const struct lbm_node *node, struct job *job,
                                    const struct lbm_vertex *vertex);
 

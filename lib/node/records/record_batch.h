@@ -18,6 +18,7 @@ struct columns {
     LBM_VEC(uint32_t) news_degree, news_vertex, news_weight, news_host;
     LBM_VEC(uint64_t) peer_incarnation, source_incarnation;
 };
+/* Begin an empty batch of records. */
 void lbm_records_batch_init(struct columns *columns);
 enum { COLUMNS_BARE, COLUMNS_WHOLE, COLUMNS_ADJACENCY };
 /* Append a vertex as it would be owned at `epoch`; with_content: one of those; with WHOLE its neighbours,
@@ -27,7 +28,9 @@ void lbm_records_batch_add(struct lbm_node *node, struct columns *columns, const
 /* Append a record as it stands, for the backup; bare: without the content that the backup has already. */
 void lbm_records_batch_add_replica(struct lbm_node *node, struct columns *columns, const struct job *job,
                                    const struct lbm_vertex *vertex, int bare);
+/* The batch as a message that borrows it. */
 const Lbm__Records *lbm_records_batch_message(struct columns *columns);
+/* Free a batch. */
 void lbm_records_batch_free(struct columns *columns);
 /* Where the content of a row begins, when a message is read row by row. */
 struct columns_place {

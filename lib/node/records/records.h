@@ -9,6 +9,7 @@
 
 /* ---- records.c ---- */
 
+/* Effect: store the record of a vertex and send it to the backup. On shortage of memory: lbm_core_fail. */
 void lbm_records_persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
 /* Every change of a record goes through these: they keep rank, give the change its place in the stream,
  * and store it. Pointers to vertices stay valid except over record_put. */
@@ -33,8 +34,9 @@ void lbm_records_news(struct lbm_node *node, struct job *job, struct lbm_vertex 
 void lbm_records_removed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 /* A change of several records that nobody may have in part: each has been changed as it shall be stored. */
 void lbm_records_change_together(struct lbm_node *node, struct job *job, const uint32_t *slots, size_t n);
-/* It is one of those, and its backup may have none of them yet: nothing else may change it. */
+/* Nonzero if a vertex is part of a change that the backup may not have yet: nothing else may change it. */
 int lbm_records_is_undecided(const struct lbm_node *node, const struct lbm_vertex *vertex);
+/* Drop a record whose handoff is complete, here and at the backup. */
 void lbm_records_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex);
 /* A whole job is void here. */
 void lbm_records_drop_job(struct lbm_node *node, uint64_t job);
@@ -47,9 +49,9 @@ void lbm_records_list(struct lbm_node *node, struct job *job, uint32_t slot);
 struct lbm_vertex *lbm_records_of(const struct job *job, uint32_t id); /* NULL: none, or stage NONE */
 uint32_t lbm_records_moved_to(const struct lbm_node *node,
                               const struct lbm_vertex *vertex); /* LBM_NONE: nowhere known */
-/* So many finished records are more than have to stay for long. */
+/* Returns the number of tombstones beyond those that may stay for long. */
 size_t lbm_records_excess(const struct job *job);
-/* So long a finished record of a vertex that went stays here, the oldest first. */
+/* Time, us, that a tombstone stays, the oldest first. */
 int64_t lbm_records_completion_timeout_us(const struct lbm_node *node, const struct job *job);
 
 #endif

@@ -101,11 +101,14 @@ struct lbm_shard {
     uint32_t work_least; /* least work of any vertex that was ever here; LBM_NONE: there was none */
 };
 
+/* Begin an empty shard of a job with m dimensions on host `self`. */
 void lbm_shard_init(struct lbm_shard *shard, unsigned m, uint32_t self);
+/* Free a shard. */
 void lbm_shard_free(struct lbm_shard *shard);
 
 /* The record of a vertex, or NULL. Pointers stay valid until the next put. */
 struct lbm_vertex *lbm_shard_vertex(const struct lbm_shard *shard, uint32_t id);
+/* The ghost of a vertex, or NULL. */
 struct lbm_ghost *lbm_shard_ghost(const struct lbm_shard *shard, uint32_t id);
 
 /* Insert or replace the record of row->vertex; takes row->half. Errors: LBM_E_NOMEM, row untouched. */

@@ -7,7 +7,9 @@
 
 /* ---- replica_store.c ---- */
 
+/* The replica of an owner's incarnation, or NULL. */
 struct replica *lbm_replication_replica_of(const struct lbm_node *node, uint32_t owner, uint64_t incarnation);
+/* Drop a replica, here and on disk. */
 void lbm_replication_replica_drop(struct lbm_node *node, struct replica *replica);
 
 #endif

@@ -27,8 +27,10 @@ struct lbm_member *lbm_view_member_of(const struct lbm_view *view, uint32_t host
 /* An empty member of an id that is new. Errors: LBM_E_NOMEM. *out stays valid until the next. */
 enum lbm_err lbm_view_add_member(struct lbm_view *view, uint32_t host, const char *name,
                                  struct lbm_member **out) LBM_MUST_CHECK;
+/* Returns the FNV-1a hash of a name. */
 uint32_t lbm_view_name_hash(const char *name);
 
+/* Nonzero if a member in that state runs vertices or hands them over. */
 static inline int
 lbm_state_takes_part(enum lbm_member_state state)
 {

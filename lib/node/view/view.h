@@ -27,6 +27,7 @@ enum lbm_member_state {
 };
 LBM_NUMBERS_FIT(LBM_MEMBER_STATE_LIST, LBM_MEMBER_STATE_COUNT);
 
+/* Returns the name of the state of a member; static. */
 const char *lbm_member_state_name(enum lbm_member_state state);
 
 struct lbm_member {
@@ -87,7 +88,8 @@ struct lbm_job_policy {
     char why[LBM_DIAG_TEXT_MAX];
 };
 
-void lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to); /* borrows */
+/* Fill a message with a policy. Out: to, which borrows from `policy`. */
+void lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to);
 /* Whatever the numbers are: all hosts keep the same, also those that do not know them. */
 void lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out);
 /* Nonzero if there is a policy and this program can carry it out; else the host runs exchange sessions alone.
@@ -105,6 +107,7 @@ struct lbm_gates {
     uint64_t view;        /* index of the entry that brought them */
 };
 
+/* Fill a message with the throttle settings of a job. */
 void lbm_gates_put(const struct lbm_gates *gates, Lbm__JobGates *to);
 void lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates); /* those that are given */
 
@@ -174,6 +177,7 @@ enum { LBM_VIEW_SMALL = 64 };
  * often. Errors: LBM_E_NOMEM. *routable as in the view. */
 enum lbm_err lbm_view_graph(struct lbm_view *view, int *routable) LBM_MUST_CHECK;
 
+/* Free a view, or give back one that is shared. */
 void lbm_view_free(struct lbm_view *view);
 
 /* Apply the command at index view->index + 1. A command that is invalid where it lands changes nothing
@@ -186,6 +190,7 @@ enum lbm_err lbm_view_apply(struct lbm_view *view, const Lbm__Command *command,
  * thousands has no room for a view each. Not for threads. Free it once nobody has a view of it. */
 struct lbm_views;
 struct lbm_views *lbm_views_new(void); /* NULL: memory is short */
+/* Free the cache of views; NULL is allowed. */
 void lbm_views_free(struct lbm_views *views);
 
 /* lbm_view_apply; or if somebody has done it before, what came of it. chain: of all entries up to this one.
@@ -218,12 +223,16 @@ enum lbm_err lbm_view_pack(struct lbm_view *view, uint8_t **out, size_t *len) LB
 enum lbm_err lbm_view_unpack(const uint8_t *bytes, size_t len, struct lbm_view *out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 
-const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t host); /* NULL: none */
+/* The member with that id, or NULL. */
+const struct lbm_member *lbm_view_member(const struct lbm_view *view, uint32_t host);
+/* The entry of a job, or NULL. */
 const struct lbm_job_entry *lbm_view_job(const struct lbm_view *view, uint64_t job);
+/* The entry of the job of that name, or NULL. */
 const struct lbm_job_entry *lbm_view_job_named(const struct lbm_view *view, const char *name);
 
 /* Number of an ACTIVE host in view->hosts, or LBM_NONE; and back. */
 uint32_t lbm_view_number(const struct lbm_view *view, uint32_t host);
+/* The host with that number among the active ones, or LBM_NONE. */
 uint32_t lbm_view_host(const struct lbm_view *view, uint32_t number);
 
 /* A host graph of the ACTIVE members of its own, for a computation that outlives this view.

@@ -1,0 +1,33 @@
+# tests/cluster
+# Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
+check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter tests/cluster/linker \
+	tests/cluster/refiner tests/cluster/talker tests/cluster/worker
+cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh \
+	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/etcd.sh \
+	tests/cluster/explain.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
+	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
+	tests/cluster/links.sh tests/cluster/load.sh tests/cluster/members.sh tests/cluster/own_files.sh \
+	tests/cluster/owners_check.sh tests/cluster/parallel.sh tests/cluster/policy.sh tests/cluster/promote.sh \
+	tests/cluster/rtt.sh tests/cluster/slow.sh tests/cluster/talk.sh tests/cluster/throttle.sh \
+	tests/cluster/trace.sh
+dist_check_SCRIPTS += $(cluster_scripts)
+TESTS += $(cluster_scripts)
+dist_check_SCRIPTS += tests/cluster/field_lib.sh tests/cluster/history_check.sh tests/cluster/owners.sh
+EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delayer.py \
+	tests/cluster/etcd_gate.py tests/cluster/slow_cable.py
+tests_cluster_worker_SOURCES = tests/cluster/worker.c tests/cluster/serving.c tests/cluster/serving.h
+tests_cluster_worker_LDADD = liblbmap.la
+tests_cluster_drifter_SOURCES = tests/cluster/drifter.c tests/cluster/serving.c tests/cluster/serving.h
+tests_cluster_drifter_LDADD = liblbmap.la
+tests_cluster_refiner_SOURCES = tests/cluster/refiner.c tests/cluster/serving.c tests/cluster/serving.h
+tests_cluster_refiner_LDADD = liblbmap.la
+tests_cluster_linker_SOURCES = tests/cluster/linker.c tests/cluster/serving.c tests/cluster/serving.h
+tests_cluster_linker_LDADD = liblbmap.la
+tests_cluster_talker_SOURCES = tests/cluster/talker.c tests/cluster/serving.c tests/cluster/serving.h
+tests_cluster_talker_LDADD = liblbmap.la
+docs_examples_owned_SOURCES = docs/examples/owned.c
+docs_examples_owned_LDADD = liblbmap.la
+docs_examples_steps_SOURCES = docs/examples/steps.c
+docs_examples_steps_LDADD = liblbmap.la
+tests/cluster/trace.log: sim/lbsim
+tests/cluster/cluster.log tests/cluster/crash.log tests/cluster/etcd.log tests/cluster/promote.log: client/lbctl daemon/lbmapd

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# The words of the field, not ours: a word that has been replaced does not come back, in names, messages or pages.
+#
+# A row is: the word (an extended regular expression, any case, between characters that are no letters); what to say instead;
+# the folders in which it is held. The change log tells users of old words.
+set -u
+
+top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+folders='lib daemon client sim include docs tests bench scripts conf README.md CONTRIBUTING.md'
+
+words='
+budd(y|ies);backup;all
+wards?;primary;all
+heirs?;successor;all
+foretold;predicted;all
+merit;objective;lib client
+arena;portfolio level;lib
+wish_list;destination queue;lib/node
+levelling;flow computation;lib/node
+outline_list;coarse list;lib/node
+'
+# Not held yet: home, founder, adopt, reclaim, pulse, wish, outline, promise, ripe, stream, slack, way, still, stir, quiet,
+# pressed, session, meeting, stuck, silent, aside, story, drill, hunt, campaign, moment, manner, course, people.
+
+# Print every place below $1 with a word that is held.
+check() {
+    local word instead where
+    while IFS=';' read -r word instead where; do
+        [ -n "$word" ] || continue
+        [ "$where" != all ] || where=$folders
+        # shellcheck disable=SC2086 # a list of folders
+        (cd "$1" && grep -rniE "(^|[^a-z])($word)([^a-z]|\$)" --include='*.[ch]' --include='*.md' --include='*.sh' --include='*.proto' \
+            --include='*.scd' --include='*.scn' --include='*.txt' --exclude=words.sh $where 2>/dev/null) |
+            grep -v 'Ward & Pinkerton' | sed "s/^/say $instead: /" | cut -c 1-200
+    done <<<"$words"
+}
+
+mkdir -p "$scratch/lib/node" "$scratch/docs"
+echo '/* The buddy of a host. */' >"$scratch/lib/node/a.c"
+echo 'An heir takes over.' >"$scratch/docs/a.md"
+[ "$(check "$scratch" | wc -l)" -eq 2 ] || { echo 'self-test: two words were planted'; check "$scratch"; exit 99; }
+echo '/* The backup of a host, heirich.c, forward. */' >"$scratch/lib/node/a.c"
+echo 'A successor takes over.' >"$scratch/docs/a.md"
+[ -z "$(check "$scratch")" ] || { echo 'self-test: good words are refused'; check "$scratch"; exit 99; }
+
+found=$(check "$top")
+if [ -n "$found" ]; then
+    printf '%s\n' "$found"
+    exit 1
+fi
+echo "$(grep -c . <<<"$words") words are held"

@@ -1,0 +1,5 @@
+# tests/tools
+# lbctl without a daemon.
+tools_scripts = tests/tools/launch.sh tests/tools/lbctl_offline.sh tests/tools/odd_files.sh
+dist_check_SCRIPTS += $(tools_scripts)
+TESTS += $(tools_scripts)

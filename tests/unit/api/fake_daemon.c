@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "tests/unit/api/fake_daemon.h"
+#include "wire/lease_page.h"
+
+int64_t
+daemon_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void
+daemon_respond(int fd, uint64_t id, int last, Lbm__Response *response)
+{
+    uint8_t *frame;
+    size_t len;
+    response->id = id;
+    response->last = last != 0;
+    if (lbm_wire_pack_response(response, &frame, &len) != LBM_OK)
+        abort();
+    (void)!send(fd, frame, len, MSG_NOSIGNAL);
+    free(frame);
+}
+
+static void
+list(struct listed *into, size_t *n, const uint32_t *vertex, const uint64_t *token, size_t n_vertex,
+     const uint32_t *len, size_t n_len, const ProtobufCBinaryData *payload)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n_vertex && *n < DAEMON_LISTED; i++, ++*n) {
+        struct listed *row = &into[*n];
+        row->vertex = vertex[i];
+        row->token = token[i];
+        snprintf(row->payload, sizeof row->payload, "-");
+        if (n_len != 0 && payload->data == NULL)
+            row->payload[0] = '\0';
+        else if (n_len != 0)
+            snprintf(row->payload, sizeof row->payload, "%.*s", (int)len[i],
+                     (const char *)payload->data + at);
+        at += n_len != 0 ? len[i] : 0;
+    }
+}
+
+static void
+answer_attach(struct daemon *daemon, int fd, const Lbm__Request *request)
+{
+    const Lbm__AttachRequest *attach = request->attach;
+    daemon->attach_id = request->id;
+    daemon->n_attach++;
+    daemon->wants_edges = attach->edges;
+    daemon->n_attached = 0;
+    list(daemon->attached, &daemon->n_attached, attach->vertex, attach->token, attach->n_vertex, NULL, 0,
+         NULL);
+    if (daemon->refusal != LBM_OK) {
+        char text[] = "not now";
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        response.code = daemon->refusal;
+        response.text = text;
+        daemon_respond(fd, request->id, 1, &response);
+    }
+}
+
+static void
+answer_checkpoint(struct daemon *daemon, int fd, const Lbm__Request *request)
+{
+    const Lbm__CheckpointRequest *c = request->checkpoint;
+    list(daemon->kept, &daemon->n_kept, c->vertex, c->token, c->n_vertex, c->payload_len, c->n_payload_len,
+         &c->payload);
+    daemon->unanswered[daemon->n_unanswered++ % DAEMON_LISTED] = request->id;
+    if (daemon->late_answers != 0) {
+        daemon->late_answers--;
+        return;
+    }
+    for (size_t i = 0; i < daemon->n_unanswered; i++) {
+        Lbm__Response response = LBM__RESPONSE__INIT;
+        daemon_respond(fd, daemon->unanswered[i], 1, &response);
+    }
+    daemon->n_unanswered = 0;
+}
+
+static void
+answer(struct daemon *daemon, int fd, const Lbm__Request *request)
+{
+    char name[] = "job", phase[] = "SETTLED";
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    Lbm__StatusReply status = LBM__STATUS_REPLY__INIT;
+    Lbm__JobsReply jobs = LBM__JOBS_REPLY__INIT;
+    Lbm__JobEntry entry = LBM__JOB_ENTRY__INIT, *entries[] = {&entry};
+    switch (request->what_case) {
+    case LBM__REQUEST__WHAT_STATUS:
+        status.host = DAEMON_HOST;
+        response.what_case = LBM__RESPONSE__WHAT_STATUS;
+        response.status = &status;
+        daemon_respond(fd, request->id, 1, &response);
+        break;
+    case LBM__REQUEST__WHAT_JOBS:
+        entry.name = name;
+        entry.phase = phase;
+        entry.vertices = DAEMON_VERTICES;
+        jobs.n_jobs = 1;
+        jobs.jobs = entries;
+        response.what_case = LBM__RESPONSE__WHAT_JOBS;
+        response.jobs = &jobs;
+        daemon_respond(fd, request->id, 1, &response);
+        break;
+    case LBM__REQUEST__WHAT_ATTACH:
+        answer_attach(daemon, fd, request);
+        break;
+    case LBM__REQUEST__WHAT_RELEASED:
+        list(daemon->released, &daemon->n_released, request->released->vertex, request->released->token,
+             request->released->n_vertex, request->released->payload_len, request->released->n_payload_len,
+             &request->released->payload);
+        daemon->released_term = request->released->term;
+        daemon->n_returned += request->released->n_vertex;
+        daemon_respond(fd, request->id, 1, &response);
+        break;
+    case LBM__REQUEST__WHAT_CHECKPOINT:
+        answer_checkpoint(daemon, fd, request);
+        break;
+    case LBM__REQUEST__WHAT_LOAD:
+        for (size_t i = 0; i < request->load->n_vertex; i++)
+            daemon->load += request->load->load[i];
+        daemon_respond(fd, request->id, 1, &response);
+        break;
+    default:
+        abort();
+    }
+}
+
+static int
+receive_request(int fd, Lbm__Request **request)
+{
+    uint8_t header[LBM_FRAME_HEADER];
+    uint32_t len;
+    if (recv(fd, header, sizeof header, MSG_WAITALL) != sizeof header ||
+        lbm_frame_length(header, &len) != LBM_OK)
+        return 0;
+    uint8_t *bytes = lbm_alloc(len, 1);
+    struct lbm_diag diag;
+    int good = recv(fd, bytes, len, MSG_WAITALL) == (ssize_t)len &&
+               lbm_wire_unpack_request(bytes, len, request, &diag) == LBM_OK;
+    free(bytes);
+    return good;
+}
+
+static void *
+run_daemon(void *arg)
+{
+    struct daemon *daemon = arg;
+    int fd;
+    while ((fd = accept(daemon->listening, NULL, NULL)) >= 0) {
+        Lbm__Request *request;
+        pthread_mutex_lock(&daemon->lock);
+        daemon->connection = fd;
+        pthread_mutex_unlock(&daemon->lock);
+        while (receive_request(fd, &request)) {
+            pthread_mutex_lock(&daemon->lock);
+            answer(daemon, fd, request);
+            pthread_mutex_unlock(&daemon->lock);
+            lbm__request__free_unpacked(request, NULL);
+        }
+        pthread_mutex_lock(&daemon->lock);
+        daemon->connection = -1;
+        close(fd);
+        pthread_mutex_unlock(&daemon->lock);
+    }
+    return NULL;
+}
+
+/* Begin (again) to listen, with a page of a new life. */
+void
+daemon_begin(struct daemon *daemon)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct lbm_lease_past past;
+    struct lbm_diag diag;
+    memcpy(address.sun_path, daemon->path, sizeof daemon->path);
+    assert_int_equal(lbm_lease_file_open(daemon->path, DAEMON_HOST, ++daemon->life, daemon_now_us(),
+                                         LBM_LEASE_US, &daemon->page, &past, &diag),
+                     LBM_OK);
+    unlink(daemon->path);
+    daemon->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    daemon->connection = -1;
+    assert_int_equal(bind(daemon->listening, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(daemon->listening, 4), 0);
+    assert_int_equal(pthread_create(&daemon->thread, NULL, run_daemon, daemon), 0);
+}
+
+/* End the connection; the daemon goes on. */
+void
+daemon_cut(struct daemon *daemon)
+{
+    pthread_mutex_lock(&daemon->lock);
+    if (daemon->connection >= 0)
+        shutdown(daemon->connection, SHUT_RDWR);
+    pthread_mutex_unlock(&daemon->lock);
+}
+
+/* As if it crashed: the page keeps what it says, and loses its lock. */
+void
+daemon_die(struct daemon *daemon)
+{
+    lbm_lease_file_close(daemon->page);
+    daemon->page = NULL;
+    shutdown(daemon->listening, SHUT_RDWR);
+    daemon_cut(daemon);
+    pthread_join(daemon->thread, NULL);
+    close(daemon->listening);
+}
+
+/* Without having been asked. */
+static void
+push(struct daemon *daemon, Lbm__Response *response)
+{
+    pthread_mutex_lock(&daemon->lock);
+    daemon_respond(daemon->connection, daemon->attach_id, 0, response);
+    pthread_mutex_unlock(&daemon->lock);
+}
+
+void
+daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
+                    const char *payload)
+{
+    Lbm__Acquire acquire = LBM__ACQUIRE__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    uint32_t len = (uint32_t)strlen(payload);
+    acquire.n_vertex = acquire.n_token = acquire.n_payload_len = 1;
+    acquire.vertex = &vertex;
+    acquire.token = &token;
+    acquire.payload_len = &len;
+    acquire.payload = (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)payload};
+    acquire.term = term;
+    response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
+    response.acquire = &acquire;
+    push(daemon, &response);
+}
+
+void
+daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, uint32_t n)
+{
+    Lbm__Acquire acquire = LBM__ACQUIRE__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    uint32_t *vertex = lbm_alloc(n, sizeof *vertex);
+    uint64_t *token = lbm_alloc(n, sizeof *token);
+    for (uint32_t i = 0; i < n; i++) {
+        vertex[i] = first + i;
+        token[i] = 1;
+    }
+    acquire.n_vertex = acquire.n_token = n;
+    acquire.vertex = vertex;
+    acquire.token = token;
+    acquire.term = term;
+    response.what_case = LBM__RESPONSE__WHAT_ACQUIRE;
+    response.acquire = &acquire;
+    push(daemon, &response);
+    free(vertex);
+    free(token);
+}
+
+void
+daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token)
+{
+    Lbm__Release release = LBM__RELEASE__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    release.n_vertex = release.n_token = 1;
+    release.vertex = &vertex;
+    release.token = &token;
+    response.what_case = LBM__RESPONSE__WHAT_RELEASE;
+    response.release = &release;
+    push(daemon, &response);
+}
+
+void
+daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other)
+{
+    Lbm__Neighbours neighbours = LBM__NEIGHBOURS__INIT;
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    uint32_t degree = other != LBM_NONE, weight = 3;
+    neighbours.n_vertex = neighbours.n_token = neighbours.n_degree = 1;
+    neighbours.vertex = &vertex;
+    neighbours.token = &token;
+    neighbours.degree = &degree;
+    neighbours.n_neighbour = neighbours.n_weight = degree;
+    neighbours.neighbour = &other;
+    neighbours.weight = &weight;
+    response.what_case = LBM__RESPONSE__WHAT_NEIGHBOURS;
+    response.neighbours = &neighbours;
+    push(daemon, &response);
+}

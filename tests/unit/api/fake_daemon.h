@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A daemon that is a thread of the test, with a real lease page: it notes what an application asks for, and
+ * pushes what the test wants. */
+#ifndef LBM_TESTS_UNIT_API_FAKE_DAEMON_H
+#define LBM_TESTS_UNIT_API_FAKE_DAEMON_H
+
+#include <pthread.h>
+
+#include "daemon/lease_page.h"
+#include "wire/wire.h"
+
+enum { DAEMON_HOST = 3, DAEMON_VERTICES = 1000, DAEMON_LISTED = 16 };
+
+struct listed {
+    uint32_t vertex;
+    uint64_t token;
+    char payload[16]; /* "-": none was sent */
+};
+
+struct daemon {
+    char directory[64], path[96], page_path[112];
+    int listening, connection;
+    pthread_t thread;
+    struct lbm_lease_file *page;
+    uint64_t life;
+
+    pthread_mutex_t lock; /* of what follows */
+    uint64_t attach_id;
+    unsigned n_attach;
+    uint32_t wants_edges;
+    struct listed attached[DAEMON_LISTED], released[DAEMON_LISTED], kept[DAEMON_LISTED];
+    size_t n_attached, n_released, n_kept;
+    double load;            /* all that was reported */
+    uint64_t released_term; /* of the last ones */
+    size_t n_returned;      /* of released, all */
+    enum lbm_err refusal;   /* of attach */
+    unsigned late_answers;  /* checkpoints are not answered, but with the next one */
+    uint64_t unanswered[DAEMON_LISTED];
+    size_t n_unanswered;
+};
+
+int64_t daemon_now_us(void);
+
+/* Begin (again) to listen, with a page of a new life. End the connection; the daemon goes on. End as if it
+ * crashed: the page keeps what it says, and loses its lock. */
+void daemon_begin(struct daemon *daemon);
+void daemon_cut(struct daemon *daemon);
+void daemon_die(struct daemon *daemon);
+
+void daemon_respond(int fd, uint64_t id, int last, Lbm__Response *response);
+void daemon_push_acquire(struct daemon *daemon, uint64_t term, uint32_t vertex, uint64_t token,
+                         const char *payload);
+/* n vertices from the first one on, with token 1 and without payloads. */
+void daemon_push_acquires(struct daemon *daemon, uint64_t term, uint32_t first, uint32_t n);
+void daemon_push_release(struct daemon *daemon, uint32_t vertex, uint64_t token);
+/* The vertex has one edge, of weight 3; LBM_NONE: none. */
+void daemon_push_neighbours(struct daemon *daemon, uint32_t vertex, uint64_t token, uint32_t other);
+
+#endif

@@ -1,0 +1,20 @@
+# tests/unit/api
+unit_api_tests = tests/unit/api/test_api tests/unit/api/test_lease_page tests/unit/api/test_serve \
+	tests/unit/api/test_sketch
+check_PROGRAMS += $(unit_api_tests)
+TESTS += $(unit_api_tests)
+tests_unit_api_test_api_SOURCES = tests/unit/api/test_api.c
+tests_unit_api_test_api_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
+tests_unit_api_test_api_LDADD = liblbmap.la lib/wire/libwire.a lib/wire/libpb.a lib/base/libbase.a \
+	$(PROTOBUF_LIBS) $(CMOCKA_LIBS)
+tests_unit_api_test_serve_SOURCES = tests/unit/api/test_serve.c tests/unit/api/fake_daemon.c \
+	tests/unit/api/fake_daemon.h daemon/lease_page.c
+tests_unit_api_test_serve_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS) -pthread
+tests_unit_api_test_serve_LDADD = $(tests_unit_api_test_api_LDADD)
+tests_unit_api_test_lease_page_SOURCES = tests/unit/api/test_lease_page.c daemon/lease_page.c
+tests_unit_api_test_lease_page_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_api_test_lease_page_LDADD = lib/wire/libwire.a lib/base/libbase.a $(CMOCKA_LIBS)
+tests_unit_api_test_sketch_SOURCES = tests/unit/api/test_sketch.c lib/api/sketch.c lib/api/sketch.h
+tests_unit_api_test_sketch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_api_test_sketch_LDADD = $(CMOCKA_LIBS) -lm
+$(tests_unit_api_test_api_OBJECTS) $(tests_unit_api_test_serve_OBJECTS): $(pb_headers)

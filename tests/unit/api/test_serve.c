@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An application that serves a job, against a daemon that is a thread of the test with a real lease page. */
+#include "config.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "daemon/lease_page.h"
+#include "lbmap.h"
+#include "tests/unit/api/fake_daemon.h"
+#include "wire/lease_page.h"
+#include "wire/wire.h"
+
+enum { PATIENCE_MS = 10000, SECOND = 1000000 };
+
+/* ---- the application ----------------------------------------------------------------------------------- */
+
+struct scene {
+    struct daemon daemon;
+    struct lbmap *map;
+    struct lbm_buf told; /* what the callbacks were called with */
+    struct lbmap_payload returned;
+};
+
+static void
+on_acquire(void *context, uint32_t vertex, uint64_t token, struct lbmap_payload payload)
+{
+    struct scene *scene = context;
+    lbm_buf_printf(&scene->told, "acquire %u %d \"%.*s\"; ", vertex, (int)token, (int)payload.len,
+                   (const char *)payload.bytes);
+}
+
+static struct lbmap_payload
+on_release(void *context, uint32_t vertex, uint64_t token)
+{
+    struct scene *scene = context;
+    lbm_buf_printf(&scene->told, "release %u %d; ", vertex, (int)token);
+    return scene->returned;
+}
+
+static void
+on_revoked(void *context, uint32_t vertex, uint64_t token)
+{
+    struct scene *scene = context;
+    lbm_buf_printf(&scene->told, "revoked %u %d; ", vertex, (int)token);
+}
+
+static void
+on_edges(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge *edges, size_t n)
+{
+    struct scene *scene = context;
+    lbm_buf_printf(&scene->told, "edges %u %d", vertex, (int)token);
+    for (size_t i = 0; i < n; i++)
+        lbm_buf_printf(&scene->told, " %u:%u", edges[i].other, edges[i].weight);
+    lbm_buf_printf(&scene->told, "; ");
+}
+
+/* Dispatch until the callbacks were told this. */
+static void
+expect_told(struct scene *scene, const char *what)
+{
+    int64_t end_us = daemon_now_us() + PATIENCE_MS * 1000;
+    while ((scene->told.at == NULL || strlen(scene->told.at) < strlen(what)) && daemon_now_us() < end_us)
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    assert_string_equal(scene->told.at != NULL ? scene->told.at : "", what);
+    lbm_buf_free(&scene->told);
+}
+
+static void
+expect_silence(struct scene *scene)
+{
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    assert_null(scene->told.at);
+}
+
+/* Wait until the daemon has got so many. */
+static void
+expect_count(struct daemon *daemon, const size_t *count, size_t n)
+{
+    const struct timespec pause = {0, 1000000};
+    int64_t end_us = daemon_now_us() + PATIENCE_MS * 1000;
+    size_t got = 0;
+    while (got < n && daemon_now_us() < end_us) {
+        pthread_mutex_lock(&daemon->lock);
+        got = *count;
+        pthread_mutex_unlock(&daemon->lock);
+        nanosleep(&pause, NULL);
+    }
+    assert_int_equal(got, n);
+}
+
+static enum lbmap_error
+serve(struct scene *scene)
+{
+    const struct lbmap_callbacks callbacks = {
+        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked};
+    return lbmap_serve(scene->map, &callbacks);
+}
+
+/* A daemon whose lease lasts for a minute in term 1, and an application that has attached to its job. */
+static int
+set_up(void **state)
+{
+    struct scene *scene = lbm_alloc(1, sizeof *scene);
+    struct daemon *daemon = &scene->daemon;
+    pthread_mutex_init(&daemon->lock, NULL);
+    snprintf(daemon->directory, sizeof daemon->directory, "%s", "/tmp/lbmap-test-serve-XXXXXX");
+    assert_non_null(mkdtemp(daemon->directory));
+    snprintf(daemon->path, sizeof daemon->path, "%s/socket", daemon->directory);
+    snprintf(daemon->page_path, sizeof daemon->page_path, "%s" LBM_LEASE_PAGE_SUFFIX, daemon->path);
+    daemon_begin(daemon);
+    lbm_lease_file_write(daemon->page, daemon_now_us() + 60 * SECOND, 1, 1);
+    assert_int_equal(lbmap_open(daemon->path, &scene->map), LBMAP_OK);
+    assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_OK);
+    *state = scene;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    struct scene *scene = *state;
+    lbmap_close(scene->map);
+    if (scene->daemon.page != NULL)
+        daemon_die(&scene->daemon);
+    lbm_buf_free(&scene->told);
+    unlink(scene->daemon.path);
+    unlink(scene->daemon.page_path);
+    rmdir(scene->daemon.directory);
+    pthread_mutex_destroy(&scene->daemon.lock);
+    free(scene);
+    return 0;
+}
+
+/* The same, serving, and holding vertex 7 by token 5. */
+static int
+set_up_holding(void **state)
+{
+    set_up(state);
+    struct scene *scene = *state;
+    assert_int_equal(serve(scene), LBMAP_OK);
+    daemon_push_acquire(&scene->daemon, 1, 7, 5, "");
+    expect_told(scene, "acquire 7 5 \"\"; ");
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    return 0;
+}
+
+/* ---- what is given and asked back ---------------------------------------------------------------------- */
+
+static void
+vertices_come_with_their_payloads(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(serve(scene), LBMAP_OK);
+    expect_silence(scene);
+    daemon_push_acquire(&scene->daemon, 1, 7, 5, "seven");
+    daemon_push_acquire(&scene->daemon, 1, 9, 1, "");
+    expect_told(scene, "acquire 7 5 \"seven\"; acquire 9 1 \"\"; ");
+}
+
+/* Only to whom asked for them, and only of vertices that it holds by that token. */
+static void
+edges_are_told_of_what_is_held(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_callbacks callbacks = {.context = scene,
+                                              .acquire = on_acquire,
+                                              .release = on_release,
+                                              .revoked = on_revoked,
+                                              .edges = on_edges};
+    assert_int_equal(lbmap_serve(scene->map, &callbacks), LBMAP_OK);
+    assert_int_equal(scene->daemon.wants_edges, 1);
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    expect_silence(scene);
+    daemon_push_acquire(&scene->daemon, 1, 7, 5, "");
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    daemon_push_neighbours(&scene->daemon, 7, 4, 9);
+    daemon_push_neighbours(&scene->daemon, 6, 5, 9);
+    daemon_push_neighbours(&scene->daemon, 7, 5, LBM_NONE);
+    daemon_push_release(&scene->daemon, 7, 5);
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    expect_told(scene, "acquire 7 5 \"\"; edges 7 5 8:3; edges 7 5; release 7 5; ");
+    expect_silence(scene);
+}
+
+static void
+edges_are_not_told_to_whom_did_not_ask(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(scene->daemon.wants_edges, 0);
+    daemon_push_neighbours(&scene->daemon, 7, 5, 8);
+    expect_silence(scene);
+}
+
+static void
+a_release_returns_the_payload(void **state)
+{
+    struct scene *scene = *state;
+    scene->returned = (struct lbmap_payload){"done", 4};
+    daemon_push_release(&scene->daemon, 7, 5);
+    expect_told(scene, "release 7 5; ");
+    expect_count(&scene->daemon, &scene->daemon.n_released, 1);
+    assert_int_equal(scene->daemon.released[0].vertex, 7);
+    assert_int_equal(scene->daemon.released[0].token, 5);
+    assert_string_equal(scene->daemon.released[0].payload, "done");
+}
+
+static void
+a_release_without_payload_leaves_it(void **state)
+{
+    struct scene *scene = *state;
+    daemon_push_release(&scene->daemon, 7, 5);
+    expect_told(scene, "release 7 5; ");
+    expect_count(&scene->daemon, &scene->daemon.n_released, 1);
+    assert_string_equal(scene->daemon.released[0].payload, "-");
+}
+
+static void
+what_is_not_held_is_released_without_a_word(void **state)
+{
+    struct scene *scene = *state;
+    daemon_push_release(&scene->daemon, 8, 1);
+    daemon_push_release(&scene->daemon, 7, 4);
+    expect_silence(scene);
+    expect_count(&scene->daemon, &scene->daemon.n_released, 2);
+}
+
+/* More than one message may name. */
+static void
+many_are_returned_in_several_messages(void **state)
+{
+    struct scene *scene = *state;
+    enum { AT_ONCE = 4096, MANY = LBM_ROWS_MAX + AT_ONCE };
+    for (uint32_t first = 100; first < 100 + MANY; first += AT_ONCE) {
+        daemon_push_acquires(&scene->daemon, 1, first, AT_ONCE);
+        assert_int_equal(lbmap_dispatch(scene->map, PATIENCE_MS), LBMAP_OK);
+    }
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_OK);
+    expect_count(&scene->daemon, &scene->daemon.n_returned, 1 + MANY);
+    assert_int_equal(scene->daemon.n_attach, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+}
+
+static void
+a_cancelled_job_ends_the_service(void **state)
+{
+    struct scene *scene = *state;
+    char text[] = "the job is cancelled";
+    Lbm__Response response = LBM__RESPONSE__INIT;
+    response.code = LBM_E_NOTFOUND;
+    response.text = text;
+    pthread_mutex_lock(&scene->daemon.lock);
+    daemon_respond(scene->daemon.connection, scene->daemon.attach_id, 1, &response);
+    pthread_mutex_unlock(&scene->daemon.lock);
+    assert_int_equal(lbmap_dispatch(scene->map, PATIENCE_MS), LBMAP_E_NOTFOUND);
+    assert_string_equal(scene->told.at, "revoked 7 5; ");
+    assert_string_equal(lbmap_message(scene->map), text);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_E_STATE);
+}
+
+/* ---- the lease ----------------------------------------------------------------------------------------- */
+
+static void
+near_its_end_nothing_is_begun(void **state)
+{
+    struct scene *scene = *state;
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + LBM_LEASE_STOP_US - 500000, 1, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_STOP);
+    expect_silence(scene);
+    lbm_lease_file_write(scene->daemon.page, INT64_MAX, 1, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+}
+
+static void
+what_is_lost_is_returned_in_its_own_term(void **state)
+{
+    struct scene *scene = *state;
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    daemon_push_acquire(&scene->daemon, 2, 7, 5, "again"); /* the same token: the record has not changed */
+    expect_told(scene, "revoked 7 5; acquire 7 5 \"again\"; ");
+    expect_count(&scene->daemon, &scene->daemon.n_released, 1);
+    assert_int_equal(scene->daemon.released_term, 1);
+}
+
+static void
+after_its_end_all_is_lost_even_if_it_is_renewed(void **state)
+{
+    struct scene *scene = *state;
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() - 1, 1, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    expect_told(scene, "revoked 7 5; ");
+    expect_count(&scene->daemon, &scene->daemon.n_released, 1); /* the daemon may not have noticed */
+    daemon_push_acquire(&scene->daemon, 1, 7, 5, "again");
+    expect_told(scene, "acquire 7 5 \"again\"; ");
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+}
+
+static void
+a_higher_term_voids_what_was_given_before(void **state)
+{
+    struct scene *scene = *state;
+    daemon_push_acquire(&scene->daemon, 1, 8, 1, "void");
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    expect_told(scene, "revoked 7 5; ");
+    expect_silence(scene);
+    daemon_push_acquire(&scene->daemon, 2, 8, 1, "good");
+    expect_told(scene, "acquire 8 1 \"good\"; ");
+}
+
+static void
+a_page_that_is_being_written_stops_but_loses_nothing(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t word[8], odd;
+    FILE *page = fopen(scene->daemon.page_path, "r+e");
+    assert_int_equal(fread(word, sizeof *word, 8, page), 8);
+    odd = word[2] | 1;
+    assert_int_equal(fseek(page, 16, SEEK_SET), 0);
+    assert_int_equal(fwrite(&odd, sizeof odd, 1, page), 1);
+    assert_int_equal(fflush(page), 0);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_STOP);
+    expect_silence(scene);
+    fclose(page);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 1);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+}
+
+/* ---- the daemon goes and comes ------------------------------------------------------------------------- */
+
+static void
+the_daemon_may_be_restarted(void **state)
+{
+    struct scene *scene = *state;
+    daemon_die(&scene->daemon);
+    expect_silence(scene);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    assert_int_equal(lbmap_fd(scene->map), -1);
+    assert_int_equal(lbmap_events(scene->map), 0);
+    daemon_begin(&scene->daemon);
+    for (int i = 0; i < 100 && lbmap_fd(scene->map) < 0; i++)
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    assert_int_equal(lbmap_events(scene->map), LBMAP_READ);
+    assert_int_equal(scene->daemon.n_attach, 2);
+    assert_int_equal(scene->daemon.n_attached, 1);
+    assert_int_equal(scene->daemon.attached[0].vertex, 7);
+    assert_int_equal(scene->daemon.attached[0].token, 5);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    expect_silence(scene);
+}
+
+static void
+without_a_daemon_the_lease_ends_in_time(void **state)
+{
+    struct scene *scene = *state;
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + SECOND / 5, 1, 1);
+    daemon_die(&scene->daemon);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_STOP);
+    expect_told(scene, "revoked 7 5; ");
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+}
+
+static void
+a_daemon_that_cuts_us_off_and_goes_on_takes_all(void **state)
+{
+    struct scene *scene = *state;
+    const struct timespec pause = {0, 1000000};
+    daemon_cut(&scene->daemon);
+    for (int i = 0; i < PATIENCE_MS && lbmap_lease_valid(scene->map) != LBMAP_LOST; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    expect_told(scene, "revoked 7 5; ");
+    for (int i = 0; i < 100 && scene->daemon.n_attach < 2; i++)
+        assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
+    assert_int_equal(scene->daemon.n_attached, 0);
+}
+
+/* ---- checkpoints --------------------------------------------------------------------------------------- */
+
+static void
+a_checkpoint_is_answered_when_it_is_kept(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state good = {7, 5, {"half", 4}}, strange = {8, 5, {"half", 4}};
+    const struct lbmap_state large = {7, 5, {"half", LBMAP_PAYLOAD_MAX + 1}};
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
+    assert_int_equal(scene->daemon.n_kept, 1);
+    assert_string_equal(scene->daemon.kept[0].payload, "half");
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 0), LBMAP_OK);
+    assert_int_equal(lbmap_checkpoint(scene->map, &strange, 1), LBMAP_E_STATE);
+    assert_int_equal(lbmap_checkpoint(scene->map, &large, 1), LBMAP_E_RANGE);
+    assert_int_equal(scene->daemon.n_kept, 1);
+}
+
+static void
+many_checkpoints_take_several_messages(void **state)
+{
+    struct scene *scene = *state;
+    enum { MANY = LBM_ROWS_MAX + 1 };
+    struct lbmap_state *states = calloc(MANY, sizeof *states);
+    for (size_t i = 0; i < MANY; i++)
+        states[i] = (struct lbmap_state){7, 5, {"", 0}};
+    assert_int_equal(lbmap_checkpoint(scene->map, states, MANY), LBMAP_OK);
+    assert_int_equal(scene->daemon.n_attach, 1);
+    free(states);
+}
+
+/* The daemon would end the connection, and take back all that is held. */
+static void
+what_the_daemon_would_not_read_is_not_sent(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_vertex_change held = {.vertex = 7, .token = 5};
+    const struct lbmap_vertex_change changes[] = {{.vertex = LBMAP_NOWHERE, .near = 7, .work = 1},
+                                                  {.vertex = 7, .token = 5, .work = UINT32_MAX},
+                                                  {.vertex = 7, .token = UINT64_MAX}};
+    const struct lbmap_edge_change edges[] = {{7, 8, UINT32_MAX}, {7, LBMAP_NOWHERE, 1}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        assert_int_equal(lbmap_change(scene->map, &changes[i], 1, NULL, 0), LBMAP_E_RANGE);
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
+        assert_int_equal(lbmap_change(scene->map, &held, 1, &edges[i], 1), LBMAP_E_RANGE);
+    assert_non_null(strstr(lbmap_message(scene->map), "change.other"));
+    expect_silence(scene);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    assert_int_equal(scene->daemon.n_attach, 1);
+}
+
+/* It is no reason to give up what is held. */
+static void
+a_daemon_that_is_away_is_waited_for(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state good = {7, 5, {"half", 4}};
+    const struct lbmap_load load = {7, 5, 2};
+    uint32_t vertex;
+    daemon_die(&scene->daemon);
+    assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_OK);
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_E_BUSY);
+    assert_int_equal(lbmap_report_load(scene->map, &load, 1), LBMAP_E_BUSY);
+    assert_int_equal(lbmap_new_vertices(scene->map, &vertex, 1), LBMAP_E_BUSY);
+    daemon_begin(&scene->daemon);
+    lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 1, 2);
+    expect_silence(scene);
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
+}
+
+static void
+loads_are_reported_all_or_none(void **state)
+{
+    struct scene *scene = *state;
+    enum { MANY = 5000 }; /* more than one request has */
+    struct lbmap_load *loads = calloc(MANY, sizeof *loads);
+    for (uint32_t v = 0; v < MANY; v++)
+        loads[v] = (struct lbmap_load){v, 5, 2};
+    assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_OK);
+    assert_true(scene->daemon.load == 2 * MANY);
+    assert_int_equal(lbmap_set_load(scene->map, loads, MANY), LBMAP_OK);
+    assert_true(scene->daemon.load == 4 * MANY);
+    loads[MANY - 1].load = -1;
+    assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_E_RANGE);
+    loads[MANY - 1].load = HUGE_VAL;
+    assert_int_equal(lbmap_report_load(scene->map, loads, MANY), LBMAP_E_RANGE);
+    assert_int_equal(lbmap_set_load(scene->map, loads, MANY), LBMAP_E_RANGE);
+    assert_true(scene->daemon.load == 4 * MANY);
+    free(loads);
+}
+
+static void
+a_late_checkpoint_costs_nothing_but_the_time(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state good = {7, 5, {"half", 4}};
+    scene->daemon.late_answers = 1;
+    assert_int_equal(lbmap_set_timeout(scene->map, 50), LBMAP_OK);
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_E_TIMEOUT);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
+    assert_int_equal(lbmap_set_timeout(scene->map, PATIENCE_MS), LBMAP_OK);
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
+    expect_silence(scene);
+    assert_int_equal(scene->daemon.n_attach, 1);
+}
+
+static void
+what_comes_during_a_checkpoint_waits_for_dispatch(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_state good = {7, 5, {"half", 4}};
+    daemon_push_acquire(&scene->daemon, 1, 9, 1, "nine");
+    assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
+    assert_null(scene->told.at);
+    expect_told(scene, "acquire 9 1 \"nine\"; ");
+}
+
+/* ---- beginning ----------------------------------------------------------------------------------------- */
+
+static void
+what_cannot_be_served_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    const struct lbmap_callbacks none = {.context = scene};
+    struct lbmap *fresh = NULL;
+    assert_int_equal(lbmap_serve(scene->map, &none), LBMAP_E_RANGE);
+    assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_E_STATE);
+    assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
+    assert_int_equal(lbmap_checkpoint(scene->map, NULL, 0), LBMAP_E_STATE);
+    assert_int_equal(lbmap_report_load(scene->map, NULL, 0), LBMAP_E_STATE);
+    scene->daemon.refusal = LBM_E_BUSY;
+    assert_int_equal(serve(scene), LBMAP_E_BUSY);
+    assert_string_equal(lbmap_message(scene->map), "not now");
+    scene->daemon.refusal = LBM_OK;
+    assert_int_equal(serve(scene), LBMAP_OK);
+    assert_int_equal(serve(scene), LBMAP_E_STATE);
+    assert_int_equal(lbmap_attach(scene->map, "job"), LBMAP_E_STATE);
+    lbmap_close(scene->map);
+    scene->map = NULL;
+    assert_int_equal(lbmap_open(scene->daemon.path, &fresh), LBMAP_OK);
+    const struct lbmap_callbacks callbacks = {
+        .context = scene, .acquire = on_acquire, .release = on_release, .revoked = on_revoked};
+    assert_int_equal(lbmap_serve(fresh, &callbacks), LBMAP_E_STATE); /* no job */
+    lbmap_close(fresh);
+}
+
+static void
+without_a_page_nothing_is_served(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(truncate(scene->daemon.page_path, 8), 0);
+    assert_int_equal(serve(scene), LBMAP_E_IO);
+    assert_int_equal(truncate(scene->daemon.page_path, LBM_LEASE_PAGE_BYTES), 0);
+    unlink(scene->daemon.page_path);
+    assert_int_equal(serve(scene), LBMAP_E_IO);
+    assert_non_null(strstr(lbmap_message(scene->map), "lease page"));
+}
+
+int
+main(void)
+{
+#define SERVING(test) cmocka_unit_test_setup_teardown(test, set_up_holding, tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(vertices_come_with_their_payloads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(edges_are_told_of_what_is_held, set_up, tear_down),
+        SERVING(edges_are_not_told_to_whom_did_not_ask),
+        SERVING(a_release_returns_the_payload),
+        SERVING(a_release_without_payload_leaves_it),
+        SERVING(what_is_not_held_is_released_without_a_word),
+        SERVING(a_cancelled_job_ends_the_service),
+        SERVING(near_its_end_nothing_is_begun),
+        SERVING(what_is_lost_is_returned_in_its_own_term),
+        SERVING(many_are_returned_in_several_messages),
+        SERVING(many_checkpoints_take_several_messages),
+        SERVING(what_the_daemon_would_not_read_is_not_sent),
+        SERVING(a_daemon_that_is_away_is_waited_for),
+        SERVING(after_its_end_all_is_lost_even_if_it_is_renewed),
+        SERVING(a_higher_term_voids_what_was_given_before),
+        SERVING(a_page_that_is_being_written_stops_but_loses_nothing),
+        SERVING(the_daemon_may_be_restarted),
+        SERVING(without_a_daemon_the_lease_ends_in_time),
+        SERVING(a_daemon_that_cuts_us_off_and_goes_on_takes_all),
+        SERVING(a_checkpoint_is_answered_when_it_is_kept),
+        SERVING(loads_are_reported_all_or_none),
+        SERVING(a_late_checkpoint_costs_nothing_but_the_time),
+        SERVING(what_comes_during_a_checkpoint_waits_for_dispatch),
+        cmocka_unit_test_setup_teardown(what_cannot_be_served_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_page_nothing_is_served, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+# tests/unit/node
+unit_node_tests = tests/unit/node/test_admin tests/unit/node/test_coarse_plan tests/unit/node/test_coarse_remap \
+	tests/unit/node/test_edges tests/unit/node/test_ghosts tests/unit/node/test_handoff \
+	tests/unit/node/test_history tests/unit/node/test_ingest tests/unit/node/test_load \
+	tests/unit/node/test_load_policies tests/unit/node/test_log tests/unit/node/test_network \
+	tests/unit/node/test_node tests/unit/node/test_node_swarm tests/unit/node/test_query \
+	tests/unit/node/test_record_packed tests/unit/node/test_remap_price tests/unit/node/test_rounds \
+	tests/unit/node/test_shard tests/unit/node/test_throttle tests/unit/node/test_view \
+	tests/unit/node/test_view_cache tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
+check_PROGRAMS += $(unit_node_tests)
+TESTS += $(unit_node_tests)
+tests_unit_node_test_view_SOURCES = tests/unit/node/test_view.c tests/unit/node/view_fixture.c \
+	tests/unit/node/view_fixture.h
+tests_unit_node_test_view_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_view_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_view_sites_SOURCES = tests/unit/node/test_view_sites.c tests/unit/node/view_fixture.c \
+	tests/unit/node/view_fixture.h
+tests_unit_node_test_view_sites_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_view_sites_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_view_snapshot_SOURCES = tests/unit/node/test_view_snapshot.c
+tests_unit_node_test_view_snapshot_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_view_snapshot_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_shard_SOURCES = tests/unit/node/test_shard.c
+tests_unit_node_test_shard_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_shard_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_view_cache_SOURCES = tests/unit/node/test_view_cache.c
+tests_unit_node_test_view_cache_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_view_cache_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_load_policies_SOURCES = tests/unit/node/test_load_policies.c \
+	tests/unit/node/cluster_fixture.c tests/unit/node/cluster_fixture.h
+tests_unit_node_test_load_policies_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_load_policies_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_history_SOURCES = tests/unit/node/test_history.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_history_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_history_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_record_packed_SOURCES = tests/unit/node/test_record_packed.c
+tests_unit_node_test_record_packed_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_record_packed_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_query_SOURCES = tests/unit/node/test_query.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_query_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_query_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_ingest_SOURCES = tests/unit/node/test_ingest.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_ingest_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_ingest_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_edges_SOURCES = tests/unit/node/test_edges.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_edges_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_edges_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_remap_price_SOURCES = tests/unit/node/test_remap_price.c
+tests_unit_node_test_remap_price_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_remap_price_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_coarse_plan_SOURCES = tests/unit/node/test_coarse_plan.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_coarse_plan_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_coarse_plan_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_network_SOURCES = tests/unit/node/test_network.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_network_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_network_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_throttle_SOURCES = tests/unit/node/test_throttle.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_throttle_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_throttle_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_load_SOURCES = tests/unit/node/test_load.c tests/unit/node/load_fixture.c \
+	tests/unit/node/load_fixture.h tests/unit/node/cluster_fixture.c tests/unit/node/cluster_fixture.h
+tests_unit_node_test_load_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_load_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_coarse_remap_SOURCES = tests/unit/node/test_coarse_remap.c tests/unit/node/load_fixture.c \
+	tests/unit/node/load_fixture.h tests/unit/node/cluster_fixture.c tests/unit/node/cluster_fixture.h
+tests_unit_node_test_coarse_remap_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_coarse_remap_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_admin_SOURCES = tests/unit/node/test_admin.c
+tests_unit_node_test_admin_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_admin_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_node_SOURCES = tests/unit/node/test_node.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_log_SOURCES = tests/unit/node/test_log.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_log_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_log_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_node_swarm_SOURCES = tests/unit/node/test_node_swarm.c
+tests_unit_node_test_node_swarm_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_node_swarm_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_handoff_SOURCES = tests/unit/node/test_handoff.c tests/unit/node/node_fixture.c \
+	tests/unit/node/node_fixture.h
+tests_unit_node_test_handoff_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_handoff_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_rounds_SOURCES = tests/unit/node/test_rounds.c tests/unit/node/node_fixture.c \
+	tests/unit/node/node_fixture.h
+tests_unit_node_test_rounds_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_rounds_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_ghosts_SOURCES = tests/unit/node/test_ghosts.c tests/unit/node/node_fixture.c \
+	tests/unit/node/node_fixture.h
+tests_unit_node_test_ghosts_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_ghosts_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_node_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(PROTOBUF_CFLAGS)
+tests_unit_node_test_node_LDADD = sim/libsim.a $(node_libs) $(CMOCKA_LIBS)
+$(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) \
+	$(tests_unit_node_test_view_snapshot_OBJECTS) $(tests_unit_node_test_shard_OBJECTS) \
+	$(tests_unit_node_test_node_swarm_OBJECTS) $(tests_unit_node_test_handoff_OBJECTS) \
+	$(tests_unit_node_test_rounds_OBJECTS) $(tests_unit_node_test_ghosts_OBJECTS) \
+	$(tests_unit_node_test_view_cache_OBJECTS) $(tests_unit_node_test_load_policies_OBJECTS) \
+	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
+	$(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
+	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_remap_price_OBJECTS) \
+	$(tests_unit_node_test_coarse_plan_OBJECTS) $(tests_unit_node_test_network_OBJECTS) \
+	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
+	$(tests_unit_node_test_coarse_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
+	$(tests_unit_node_test_log_OBJECTS) $(tests_unit_node_test_node_OBJECTS): $(pb_headers)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One node alone, driven by hand: what it stores and sends, in order. The traces read as
+ *     1000 ms  #4 own 7 e2            transaction 4 asked for: record of vertex 7
+ *     1000 ms  ack 7 e2 to 1 >4       sent once transaction 4 is durable
+ *     1000 ms  copy 7 e2 to 1 >4      the record goes to the backup
+ * and have only what handoffs are about. Host 1 is the backup too. It answers at once, unless the test lets
+ * it be silent. What is not as expected fails the test. */
+#ifndef LBM_TESTS_UNIT_NODE_NODE_FIXTURE_H
+#define LBM_TESTS_UNIT_NODE_NODE_FIXTURE_H
+
+#include "node/node.h"
+
+enum { CLUSTER = 77, JOB = 9, SELF = 0, OTHER = 1, SECOND = 1000000 };
+
+struct alone {
+    struct lbm_node *node;
+    struct lbm_recovered *disk; /* until started */
+    int64_t now_us;
+    struct lbm_buf trace;
+    int backup_is_silent;
+    uint64_t asked_us, generation, seq; /* what the backup was asked and sent, not answered yet; 0: nothing */
+    uint64_t held;                      /* what it has answered */
+    uint64_t sweep;                     /* of the session with it that was last opened */
+};
+
+/* Host 0 of two, founder, with the log of both and of a job of ten vertices whose home is host 1. */
+void alone_prepare(struct alone *b);
+void alone_keep_row(struct alone *b, uint32_t vertex, uint64_t epoch, enum lbm_stage stage, uint32_t peer);
+void alone_start(struct alone *b, uint32_t vertices_max);
+void alone_stop(struct alone *b);
+
+void alone_pass(struct alone *b, int64_t us);
+void alone_behind(struct alone *b,
+                  int is_behind); /* much of what was sent to host 1 has not left, or it has */
+void alone_expect(struct alone *b, const char *expected); /* since the last time */
+
+/* What host 1 says, without a body yet. */
+Lbm__Peer alone_envelope(void);
+void alone_hear(struct alone *b, const Lbm__Peer *message);
+void alone_hear_phase(struct alone *b, enum lbm_phase phase); /* of the job, there */
+void alone_hear_offer(struct alone *b, uint32_t vertex, uint64_t epoch);
+void alone_hear_offer_as(struct alone *b, Lbm__Peer message, uint64_t job, uint32_t vertex, uint64_t epoch);
+void alone_hear_answer(struct alone *b, uint32_t vertex, uint64_t epoch, uint32_t refused);
+
+#endif

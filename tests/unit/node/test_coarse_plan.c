@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Jobs that no host plans as a whole: from the centre or from random places, their J comes near that of a
+ * plan, because the home plans with what all hosts have coarsened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "map/map.h"
+#include "sim/model/cluster.h"
+#include "tests/unit/node/cluster_fixture.h"
+
+static uint64_t
+planned(const struct scene *scene)
+{
+    struct lbm_plan_options options;
+    struct lbm_plan plan;
+    struct lbm_diag diag;
+    lbm_plan_defaults(&options);
+    assert_int_equal(lbm_plan_make(&scene->g, &scene->h, &options, &plan, &diag), LBM_OK);
+    uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, plan.part);
+    lbm_plan_free(&plan);
+    return hop_bytes;
+}
+
+/* J of what is on the disks; within the bound of 3 %. */
+static uint64_t
+reached(struct scene *scene)
+{
+    uint32_t *part = calloc(scene->g.n, sizeof *part);
+    uint64_t *limit = calloc(scene->h.n, sizeof *limit), *load = calloc(scene->h.n, sizeof *load);
+    scene_owners(scene, part);
+    assert_int_equal(lbm_map_limits(&scene->g, &scene->h, 0.03, limit), LBM_OK);
+    lbm_map_loads(&scene->g, scene->h.n, part, load);
+    assert_int_equal(lbm_map_excess(scene->h.n, load, limit), 0);
+    uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, part);
+    free(part);
+    free(limit);
+    free(load);
+    return hop_bytes;
+}
+
+/* An irregular mesh, which diffusion alone maps at 1.3 to 1.9 times a plan's J. */
+static void
+diffusion_comes_near_a_plan(void **state)
+{
+    (void)state;
+    static const enum lbm_start starts[] = {LBM_START_CENTRE, LBM_START_RANDOM};
+    static const char *const hosts[] = {"mesh:4x4", "torus:4x4"};
+    for (int i = 0; i < 4; i++) {
+        struct scene scene;
+        scene_new(&scene, hosts[i / 2], "airfoil:4000", &scene_calm);
+        assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, starts[i % 2]), LBM_OK);
+        scene_expect_settled(&scene, 200);
+        assert_true((double)reached(&scene) <= 1.10 * (double)planned(&scene));
+        scene_free(&scene);
+    }
+}
+
+static void
+expect_pins(enum lbm_start start)
+{
+    struct scene scene;
+    scene_new(&scene, "mesh:3x3", "airfoil:1500", &scene_calm);
+    scene.g.pin = calloc(scene.g.n, sizeof *scene.g.pin);
+    for (uint32_t v = 0; v < scene.g.n; v++)
+        scene.g.pin[v] = v % 50 == 0 ? v / 50 % scene.h.n : LBM_NONE;
+    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, start), LBM_OK);
+    scene_expect_settled(&scene, 200);
+    uint32_t *part = calloc(scene.g.n, sizeof *part);
+    scene_owners(&scene, part);
+    for (uint32_t v = 0; v < scene.g.n; v += 50)
+        assert_int_equal(part[v], scene.g.pin[v]);
+    free(part);
+    scene_free(&scene);
+}
+
+static void
+pinned_vertices_go_where_they_must(void **state)
+{
+    (void)state;
+    expect_pins(LBM_START_RANDOM);
+    expect_pins(LBM_START_OUTLINE);
+}
+
+/* A host does not run for some seconds, as on a machine that has too much to do, so it has not heard its home
+ * for as long when it goes on, and the others are at rest. It waits for the home's plan, without which J is a
+ * multiple. */
+static void
+a_host_that_did_not_run_waits_for_the_plan(void **state)
+{
+    enum { HOME = 5, LATE = 8, MOMENTS = 4 };
+    (void)state;
+    for (int i = 0; i < MOMENTS; i++) {
+        struct scene scene;
+        scene_new(&scene, "mesh:4x4", "airfoil:1500", &scene_calm);
+        assert_int_equal(cluster_submit(scene.cluster, HOME, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+        cluster_run(scene.cluster, 6000000 + i * 300000, NULL, NULL);
+        cluster_stop(scene.cluster, LATE);
+        cluster_run(scene.cluster, 4500000, NULL, NULL);
+        cluster_continue(scene.cluster, LATE);
+        scene_expect_settled(&scene, 200);
+        assert_true((double)reached(&scene) <= 1.10 * (double)planned(&scene)); /* 1.34 without it */
+        scene_free(&scene);
+    }
+}
+
+/* Nothing is left of the job on the disk of its home, and the plan that is ready later is nobody's. */
+static void
+a_job_is_cancelled_while_it_is_planned(void **state)
+{
+    enum { HOME = 4, MOMENTS = 12 };
+    (void)state;
+    for (int i = 0; i < MOMENTS; i++) {
+        struct cluster_options options = scene_calm;
+        struct scene scene;
+        options.plan_us = 3000000;
+        scene_new(&scene, "mesh:3x3", "airfoil:1500", &options);
+        assert_int_equal(cluster_submit(scene.cluster, HOME, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+        cluster_run(scene.cluster, 2000000 + i * 700000, NULL, NULL);
+        cluster_cancel(scene.cluster, 1, "job");
+        cluster_run(scene.cluster, 1000000, NULL, NULL);
+        if (i % 2 == 0) {
+            cluster_crash(scene.cluster, HOME);
+            cluster_restart(scene.cluster, HOME);
+        }
+        cluster_run(scene.cluster, 6000000, NULL, NULL);
+        cluster_crash(scene.cluster, HOME); /* what its database has is found out by opening it */
+        cluster_restart(scene.cluster, HOME);
+        cluster_run(scene.cluster, 6000000, NULL, NULL);
+        assert_true(cluster_is_up(scene.cluster, HOME));
+        assert_false(cluster_has_job(scene.cluster, HOME, "job"));
+        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
+        scene_free(&scene);
+    }
+}
+
+/* Whoever crashes, the home too, at any moment from the first sweeps to the end: the job settles. */
+static void
+crashes_do_not_hold_it_up(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct cluster_options options = scene_calm;
+        options.seed = seed;
+        struct scene scene;
+        struct lbm_rng rng;
+        scene_new(&scene, "mesh:3x2", "airfoil:600", &options);
+        lbm_rng_seed(&rng, seed);
+        uint32_t home = (uint32_t)seed % 6;
+        assert_int_equal(cluster_submit(scene.cluster, home, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+        for (int i = 0; i < 10; i++) {
+            uint32_t host = i % 3 == 0 ? home : lbm_rng_below(&rng, scene.h.n);
+            cluster_run(scene.cluster, lbm_rng_below(&rng, 1500000), NULL, NULL);
+            cluster_crash(scene.cluster, host);
+            cluster_run(scene.cluster, lbm_rng_below(&rng, 300000), NULL, NULL);
+            if (!cluster_is_up(scene.cluster, host))
+                cluster_restart(scene.cluster, host);
+        }
+        scene_expect_settled(&scene, 200);
+        reached(&scene);
+        scene_free(&scene);
+    }
+}
+
+/* One vertex a host, whatever each weighs. */
+static void
+equal_vertices_settle_one_a_host(void **state)
+{
+    static const enum lbm_start starts[] = {LBM_START_PLAN, LBM_START_RANDOM};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct scene scene;
+        scene_new(&scene, "mesh:4x4", "lattice:4x4", &scene_calm);
+        scene.g.work = calloc(scene.g.n, sizeof *scene.g.work);
+        for (uint32_t v = 0; v < scene.g.n; v++)
+            scene.g.work[v] = 40;
+        assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, starts[i]), LBM_OK);
+        scene_expect_settled(&scene, 200);
+        assert_int_equal(scene_largest_load(&scene), 40);
+        scene_free(&scene);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(diffusion_comes_near_a_plan),
+        cmocka_unit_test(pinned_vertices_go_where_they_must),
+        cmocka_unit_test(equal_vertices_settle_one_a_host),
+        cmocka_unit_test(a_host_that_did_not_run_waits_for_the_plan),
+        cmocka_unit_test(a_job_is_cancelled_while_it_is_planned),
+        cmocka_unit_test(crashes_do_not_hold_it_up),
+    };
+    return cmocka_run_group_tests_name("outline", tests, NULL, NULL);
+}

@@ -1,0 +1,7 @@
+# tests/unit/space
+unit_space_tests = tests/unit/space/test_space
+check_PROGRAMS += $(unit_space_tests)
+TESTS += $(unit_space_tests)
+tests_unit_space_test_space_SOURCES = tests/unit/space/test_space.c
+tests_unit_space_test_space_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_space_test_space_LDADD = lib/space/libspace.a lib/base/libbase.a $(CMOCKA_LIBS) -lm
