@@ -1,6 +1,7 @@
 # tests/repository
 # The repository itself: arrows, packages, documents, words, constants, numbers that leave the program.
-repository_scripts = tests/repository/contracts.sh tests/repository/constants.sh tests/repository/deps.sh tests/repository/docs.sh \
+repository_scripts = tests/repository/constants.sh tests/repository/contracts.sh tests/repository/deps.sh \
+	tests/repository/docs.sh \
 	tests/repository/layering.sh tests/repository/licence.sh tests/repository/man.sh \
 	tests/repository/wire_fields.sh tests/repository/words.sh
 dist_check_SCRIPTS += $(repository_scripts)
