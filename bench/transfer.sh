@@ -46,7 +46,7 @@ def ask(*command):
 
 def once(schedule, i):
     name = f"{schedule}{i}"
-    ask("submit", "--name", name, "--start", "home", "--policy", policy, "--schedule", schedule, scratch + "/guest.graph")
+    ask("submit", "--name", name, "--start", "coordinator", "--policy", policy, "--schedule", schedule, scratch + "/guest.graph")
     ask("wait", name)
     time.sleep(1.5)  # every host has told of its part
     job = json.loads(ask("jobs", name, "--json"))

@@ -104,7 +104,7 @@ const struct lbm_command lbm_command_events = {
     .name = "events",
     .text = "show what a daemon has noted lately",
     .help =
-        "The last events above the level of debugging: joins, suspicions, evictions, adoptions, refusals. "
+        "The last events above the level of debugging: joins, suspicions, evictions, takeovers, refusals. "
         "Numbers begin anew when the daemon starts; a daemon keeps 1024 of them.",
     .options = events_options,
     .n_options = EVENTS_OPTIONS,

@@ -157,7 +157,7 @@ add_standing(json_t *row, const Lbm__HostEntry *h)
     char backup[32] = "", incarnation[24];
     int taking = strcmp(h->state, "EVICTED") != 0 && strcmp(h->state, "LEFT") != 0;
     if (h->successor != LBM_NONE)
-        snprintf(backup, sizeof backup, "successor %u%s", h->successor, h->adopted ? "" : "?");
+        snprintf(backup, sizeof backup, "successor %u%s", h->successor, h->taken_over ? "" : "?");
     else if (h->backup != LBM_NONE)
         snprintf(backup, sizeof backup, "%u", h->backup);
     snprintf(incarnation, sizeof incarnation, "%" PRIu64, h->incarnation);
@@ -168,7 +168,7 @@ add_standing(json_t *row, const Lbm__HostEntry *h)
     json_object_set_new(row, "insync", json_boolean(h->insync));
     json_object_set_new(row, "successor",
                         h->successor != LBM_NONE ? json_integer(h->successor) : json_null());
-    json_object_set_new(row, "adopted", json_boolean(h->adopted));
+    json_object_set_new(row, "taken_over", json_boolean(h->taken_over));
     json_object_set_new(row, "lag", json_integer((json_int_t)h->lag));
     json_object_set_new(row, "view", json_integer((json_int_t)h->view));
     json_object_set_new(row, "suspectors", json_integer(h->suspectors));

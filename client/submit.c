@@ -37,6 +37,8 @@ static const struct lbm_choice starts[] = {
         {NULL, NULL},
 };
 
+static const struct lbm_choice earlier_starts[] = LBM_START_EARLIER;
+
 static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
     [SUBMIT_NAME] = {.name = "name",
                      .letter = 'n',
@@ -48,6 +50,7 @@ static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
                       .value = "START",
                       .fallback = "plan",
                       .choices = starts,
+                      .earlier = earlier_starts,
                       .text = "how its vertices start:"},
     [SUBMIT_SEED] = {.name = "seed",
                      .type = LBM_OPTION_INTEGER,
@@ -131,7 +134,7 @@ send_begin(struct lbm_daemon *daemon, const struct lbm_cli *client, const struct
     if (part->parts != 0) {
         begin.vertices = part->vertices;
         begin.edges = part->edges;
-        begin.start = client->value[SUBMIT_START].given ? begin.start : LBM_START_OUTLINE;
+        begin.start = client->value[SUBMIT_START].given ? begin.start : LBM_START_COARSE;
         begin.parts = part->parts;
         begin.part = part->number;
         begin.first = part->first;
@@ -236,9 +239,9 @@ read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm
         return LBM_E_UNSUPPORTED;
     if (client->value[SUBMIT_PIN].given)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--pin", 0, "pins are not read with --parallel");
-    if (client->value[SUBMIT_START].given && start != LBM_START_OUTLINE && start != LBM_START_RANDOM)
+    if (client->value[SUBMIT_START].given && start != LBM_START_COARSE && start != LBM_START_RANDOM)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--start", 0,
-                            "a guest in parts starts by its outline, or at random places");
+                            "a guest in parts starts by its coarse graph, or at random places");
     return lbm_file_graph_part(client->operand[0], part, g, diag);
 }
 

@@ -80,6 +80,9 @@ convert_choice(const struct lbm_option *option, const char *text, const char *la
 {
     char names[LBM_DIAG_TEXT_MAX / 2] = "";
     size_t len = 0;
+    for (const struct lbm_choice *c = option->earlier; c != NULL && c->name != NULL; c++)
+        if (strcmp(c->name, text) == 0)
+            text = value->renamed = c->text;
     for (const struct lbm_choice *c = option->choices; c->name != NULL; c++) {
         if (strcmp(c->name, text) == 0) {
             value->integer = (uint64_t)(c - option->choices);

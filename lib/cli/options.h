@@ -42,6 +42,7 @@ struct lbm_option {
     const char *unit;     /* of a number, or NULL */
     int required;
     const struct lbm_choice *choices; /* or NULL */
+    const struct lbm_choice *earlier; /* names that choices had in earlier versions, and have now; or NULL */
     const char *text;
 };
 
@@ -56,8 +57,9 @@ struct lbm_operand {
 
 /* What an option was given: text as it stands; number, integer, or the index of the choice. */
 struct lbm_option_value {
-    int given;        /* nonzero: on the command line, so not the fallback */
-    const char *text; /* NULL: neither given nor has it a fallback; borrowed from argv or the table */
+    int given;           /* nonzero: on the command line, so not the fallback */
+    const char *text;    /* NULL: neither given nor has it a fallback; borrowed from argv or the table */
+    const char *renamed; /* NULL, or the name of the choice that was given by an earlier spelling */
     double number;
     uint64_t integer;
 };

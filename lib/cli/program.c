@@ -95,6 +95,10 @@ run_command(struct lbm_cli *cli, struct lbm_option_set *sets, int argc, char **a
         err = lbm_options_complete(&sets[SET_OWN], c->operands, c->n_operands, &operands, &diag);
     if (err != LBM_OK)
         return lbm_cli_refuse(cli, &diag);
+    for (size_t i = 0; i < c->n_options; i++)
+        if (cli->value[i].renamed != NULL)
+            lbm_cli_remark(cli, "--%s %s is --%s %s now; the earlier spelling goes with the next version",
+                           c->options[i].name, cli->value[i].text, c->options[i].name, cli->value[i].renamed);
     cli->n_operands = operands.n;
     return c->run(cli);
 }

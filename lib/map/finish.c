@@ -35,7 +35,8 @@ fall_back(const struct problem *problem, const struct mapping *m, uint64_t *load
 static int
 is_worth_a_descent(const struct mapping *m)
 {
-    return m->home == NULL && m->g->n <= DESCENT_MAX && lbm_graph_max_work(m->g) > 1 && !mapping_stopped(m);
+    return m->current == NULL && m->g->n <= DESCENT_MAX && lbm_graph_max_work(m->g) > 1 &&
+           !mapping_stopped(m);
 }
 
 enum lbm_err

@@ -16,9 +16,9 @@ struct mapping {
     uint32_t *part;                         /* [n] changed in place; pinned vertices keep theirs */
     const struct lbm_plan_options *options; /* whom to ask whether to stop; NULL: nobody */
     int quick;                              /* try less: one good start is enough */
-    const uint32_t *home; /* [n] host of each vertex before, LBM_NONE: none; NULL: moves cost nothing */
-    const int64_t *stay;  /* [n] cost of not being at home, in LBM_PAIR_PRICE_PARTS of J; with home */
-    int64_t budget;       /* as long as no more stay than this is away, it costs MAPPING_EASE times less */
+    const uint32_t *current; /* [n] host of each vertex before, LBM_NONE: none; NULL: moves cost nothing */
+    const int64_t *stay; /* [n] cost of not being at current, in LBM_PAIR_PRICE_PARTS of J; with current */
+    int64_t budget;      /* as long as no more stay than this is away, it costs MAPPING_EASE times less */
 };
 
 enum { MAPPING_EASE = 10 };
@@ -35,7 +35,7 @@ uint64_t mapping_excess(const struct mapping *m, const uint64_t *load);
 /* What decides between two mappings: balance within the limits, then J. */
 struct objective {
     uint64_t excess;
-    uint64_t hop_bytes; /* with home: J and the cost of moves, in LBM_PAIR_PRICE_PARTS */
+    uint64_t hop_bytes; /* with current: J and the cost of moves, in LBM_PAIR_PRICE_PARTS */
 };
 
 /* Out: load [hosts], scratch that then holds the loads. */
@@ -48,14 +48,14 @@ mapping_stopped(const struct mapping *m)
     return m->options != NULL && m->options->stop != NULL && m->options->stop(m->options->arg);
 }
 
-/* What vertices away from home cost together, from the sum of their stay. */
+/* What vertices away from current cost together, from the sum of their stay. */
 static inline int64_t
 mapping_price(const struct mapping *m, int64_t away)
 {
     return away <= m->budget ? away / MAPPING_EASE : m->budget / MAPPING_EASE + away - m->budget;
 }
 
-/* Sum of stay of the vertices away from home; 0 without home. */
+/* Sum of stay of the vertices away from current; 0 without current. */
 int64_t mapping_away(const struct mapping *m);
 
 static inline int
@@ -100,7 +100,7 @@ enum lbm_err residents_move(struct residents *r, uint32_t v, uint32_t from, uint
 void residents_free(struct residents *r);
 
 /* The vertices of each host, pinned ones too, that have a neighbour elsewhere or none at all, or are not at
- * home. */
+ * current. */
 struct border {
     uint32_t n_hosts;
     struct resident_list *list; /* [hosts] */

@@ -98,24 +98,24 @@ struct lbm_pair {
     uint32_t n_members;
     uint32_t room; /* 0: the members alone may move; else all rows on a or b may that are not fixed, at most
                     * so many, and members are those at the boundary */
-    uint64_t load[2];      /* present loads of a and b, work units */
-    uint64_t limit[2];     /* bounds; an overloaded side is forced to give */
-    const uint64_t *least; /* [2] smallest loads, which no session leaves; NULL: 0 */
-    uint64_t shift;        /* work that should leave a for b first (GDE's share); 0: none */
-    uint32_t patience;     /* moves without gain before giving up (100); 0: shift only */
-    const uint32_t *most;  /* [2] rows that may leave a and b; NULL: any number */
-    uint32_t price;        /* gain that a move beyond the shift must bring, in those parts */
-    const uint32_t *home;  /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
-    const int64_t *stay;   /* [rows] cost of not being at home, in those parts; with home */
-    double urge;           /* of a cut: what the shift may cost for a unit of work at most, J and
-                            * stay in those parts; 0: anything */
+    uint64_t load[2];        /* present loads of a and b, work units */
+    uint64_t limit[2];       /* bounds; an overloaded side is forced to give */
+    const uint64_t *least;   /* [2] smallest loads, which no session leaves; NULL: 0 */
+    uint64_t shift;          /* work that should leave a for b first (GDE's share); 0: none */
+    uint32_t patience;       /* moves without gain before giving up (100); 0: shift only */
+    const uint32_t *most;    /* [2] rows that may leave a and b; NULL: any number */
+    uint32_t price;          /* gain that a move beyond the shift must bring, in those parts */
+    const uint32_t *current; /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
+    const int64_t *stay;     /* [rows] cost of not being at current, in those parts; with current */
+    double urge;             /* of a cut: what the shift may cost for a unit of work at most, J and
+                              * stay in those parts; 0: anything */
     struct lbm_pair_workspace *workspace; /* for at least g->n rows; NULL: a temporary one */
 };
 
 /* Refine the boundary of a pair. A row may move if it has a neighbour nearer to the other side, or loses
  * nothing by it; for the shift alone any member of a may, once no such row is left.
  * Source:  Fiduccia & Mattheyses 1982, with the gain of HEI97 eq. (1)'s objective.
- * Out: load updated; *gain = decrease of J (may be negative if balance forced it), with home that of J and
+ * Out: load updated; *gain = decrease of J (may be negative if balance forced it), with current that of J and
  *      stay in LBM_PAIR_PRICE_PARTS; *moved [n_members, or room]
  *      rows that changed host, *n_moved of them.  Returns to the best prefix: least violation, then most
  *      gain less the price of the moves, then better balance.  With shift > 0 the shifted work is part of
@@ -128,7 +128,7 @@ enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t
 /* The same with the best boundary that the members allow: least J and stay of those that change host, a least
  * cut for each price of work, and refinement where a cut has more or less work than was asked for. Of the
  * shift no more is carried out than what costs no more than urge. If rows are limited (most) or costs are too
- * large for this, refinement alone. In:      stay [rows]; room 0, home NULL; price is not used. Source:
+ * large for this, refinement alone. In:      stay [rows]; room 0, current NULL; price is not used. Source:
  * Picard & Ratliff 1975; Everett 1963. Out, errors: as lbm_pair_refine; load, *gain (of J), *moved
  * [n_members]. Cost:    a few maximal flows over the members, each a few times their directions. */
 enum lbm_err lbm_pair_cut(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,

@@ -5,8 +5,8 @@ int64_t
 mapping_away(const struct mapping *m)
 {
     int64_t away = 0;
-    for (uint32_t v = 0; m->home != NULL && v < m->g->n; v++)
-        if (m->home[v] != LBM_NONE && m->home[v] != m->part[v])
+    for (uint32_t v = 0; m->current != NULL && v < m->g->n; v++)
+        if (m->current[v] != LBM_NONE && m->current[v] != m->part[v])
             away += m->stay[v];
     return away;
 }
@@ -25,7 +25,7 @@ mapping_objective(const struct mapping *m, uint64_t *load)
 {
     lbm_map_loads(m->g, m->h->n, m->part, load);
     struct objective objective = {mapping_excess(m, load), lbm_map_hop_bytes(m->g, m->h, m->part)};
-    if (m->home == NULL)
+    if (m->current == NULL)
         return objective;
     objective.hop_bytes *= LBM_PAIR_PRICE_PARTS;
     objective.hop_bytes += (uint64_t)mapping_price(m, mapping_away(m));

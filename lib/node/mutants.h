@@ -12,14 +12,14 @@
 
 #define LBM_BUG_LIST(X)                                                                                      \
     X(NONE, 0, "none")                                                                                       \
-    X(SUCCESSOR_DOES_NOT_WAIT, 1, "the successor adopts while the lease may still run")                      \
-    X(RETARGETED_TOO_EARLY, 2, "a retargeted offer is accepted before adoption")                             \
+    X(SUCCESSOR_DOES_NOT_WAIT, 1, "the successor takes over while the lease may still run")                  \
+    X(RETARGETED_TOO_EARLY, 2, "a retargeted offer is accepted before takeover")                             \
     X(ACK_UNACKED, 3, "an offer is answered before the record is with the backup")                           \
     X(REPLICATE_FOR_EVICTED, 4, "a backup replicates for an owner it knows evicted")                         \
     X(WORK_UNACKED, 5, "an application works on a record that the backup has not got")                       \
     X(MOVE_WITHOUT_RELEASE, 6, "a vertex goes out while its application works on it")                        \
     X(OFFER_UNACKED, 7, "a vertex is offered before the backup knows that it is out")                        \
-    X(ADOPT_SAME_EPOCH, 8, "adoption keeps the epoch")                                                       \
+    X(TAKE_OVER_SAME_EPOCH, 8, "takeover keeps the epoch")                                                   \
     X(REPLICA_REFUSED_ME, 9, "the replica says refused, the own record is out to that host: not seen")       \
     X(SUCCESSOR_REFUSED_FORGOTTEN, 10, "the successor had refused the sender it inherits from: not seen")    \
     X(INSYNC_TOO_EARLY, 11, "in sync before the full copy")                                                  \
@@ -28,20 +28,20 @@
     X(SUCCESSOR_STAYS_INSYNC, 14, "an successor stays in sync although it inherits")                         \
     X(SUCCESSOR_OF_SUCCESSOR_FORGOTTEN, 15, "an offer goes to an successor that is itself evicted")          \
     X(ANY_DESTINATION_INCARNATION, 16, "a returned host takes what was meant for its former self")           \
-    X(INSYNC_BEFORE_ADOPTION, 0, "in sync although something is still to be merged")                         \
+    X(INSYNC_BEFORE_TAKEOVER, 0, "in sync although something is still to be merged")                         \
     X(INSYNC_OF_OLD_BACKUP, 0, "the log takes in-sync of a former backup")                                   \
     X(LEASE_FROM_RECEIPT, 0, "a lease is counted from when the answer came")                                 \
     X(WORK_WITHOUT_LEASE, 0, "vertices are given to applications without a lease")                           \
     X(FORGET_GRANTS, 0, "a restarted grantor forgets the leases it granted")                                 \
     X(FORGET_OLD_APPLICATION, 0, "a restarted daemon forgets that an application may still work")            \
     X(EVICT_WITHOUT_INSYNC, 0, "a host is evicted although its backup has no full copy")                     \
-    X(ADOPTION_IN_TWO, 0, "adoption is two transactions")                                                    \
-    X(ADOPT_WITHOUT_LOG, 29, "the successor merges without the log's word")                                  \
-    X(RECLAIM_AFTER_ADOPT, 18, "an evicted host comes back although it is adopted")                          \
+    X(TAKEOVER_IN_TWO, 0, "takeover is two transactions")                                                    \
+    X(TAKE_OVER_WITHOUT_LOG, 29, "the successor merges without the log's word")                              \
+    X(REJOIN_AFTER_TAKE_OVER, 18, "an evicted host comes back although it is taken over")                    \
     X(IGNORE_ROLLED_BACK, 0, "a host goes on although its disk went back in time")                           \
     X(ACK_BEFORE_DURABLE, 0, "changes are acknowledged before they are durable")                             \
     X(FIN_TOO_EARLY, 20, "FIN is said before the end is with the backup")                                    \
-    X(FIN_BEFORE_ADOPTION, 33, "FIN is said by an successor that may yet inherit an offer")                  \
+    X(FIN_BEFORE_TAKEOVER, 33, "FIN is said by an successor that may yet inherit an offer")                  \
     X(COLLECT_UNFINISHED, 22, "a tombstone goes before its source has finished")                             \
     X(LEAVE_WITH_INHERITANCE, 25, "a host leaves with something to merge")                                   \
     X(JOB_BEFORE_COPY, 0, "a job is in the log before its guest is with the backup")                         \

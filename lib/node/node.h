@@ -20,8 +20,16 @@
     X(PLAN, 0, "plan", "the submitting host plans, vertices go where the plan says")                         \
     X(CENTRE, 1, "centre", "all vertices at the centre of Omega, all diffusion distributed")                 \
     X(RANDOM, 2, "random", "vertices at random places of Omega, all diffusion distributed")                  \
-    X(HOME, 3, "home", "all vertices stay on the submitting host until loads are levelled")                  \
-    X(OUTLINE, 4, "outline", "hosts coarsen what they have, and a plan of that says where vertices go")
+    X(COORDINATOR, 3, "coordinator", "vertices stay on the submitting host until loads are exchanged")       \
+    X(COARSE, 4, "coarse", "hosts coarsen what they have, and a plan of that says where vertices go")
+/* Names of starts in earlier versions, and their names now. */
+#define LBM_START_EARLIER                                                                                    \
+    {                                                                                                        \
+        {"home", "coordinator"}, {"outline", "coarse"},                                                      \
+        {                                                                                                    \
+            NULL, NULL                                                                                       \
+        }                                                                                                    \
+    }
 
 enum lbm_start {
 #define LBM_START_ENUM(id, number, name, text) LBM_START_##id = number,
@@ -245,11 +253,11 @@ struct lbm_plan_task {
     uint64_t seed;
     unsigned tries; /* from nothing: plans of which the best is taken, at least 1 */
     double imbalance;
-    uint32_t home;                 /* number of the planning host */
+    uint32_t coordinator;          /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */
     const uint32_t *current;       /* the same; numbers of hosts to begin with; NULL: from nothing */
     const double *baseline; /* the same; [hosts->n] parts of J in plans from nothing; NULL: not known */
-    int is_draw;            /* nonzero: nobody follows it, the home wants to know its J */
+    int is_draw;            /* nonzero: nobody follows it, the coordinator wants to know its J */
     const struct lbm_hosts *hosts; /* borrowed until PLANNED is delivered */
 };
 

@@ -65,10 +65,10 @@ apply_self(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_
 }
 
 static enum lbm_err
-apply_adopted(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
+apply_taken_over(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
 {
     const uint64_t columns[2] = {op->as.drop.owner, op->as.drop.incarnation};
-    return lbm_store_exec_checked(store, LBM_SQL_ADOPTED_PUT, columns, 2, diag);
+    return lbm_store_exec_checked(store, LBM_SQL_TAKEN_OVER_PUT, columns, 2, diag);
 }
 
 static enum lbm_err
@@ -154,7 +154,7 @@ static lbm_store_op_fn *const op_fns[] = {
     [LBM_PERSIST_ROW_DELETE] = lbm_store_apply_row_delete,
     [LBM_PERSIST_REPLICA] = lbm_store_apply_replica,
     [LBM_PERSIST_REPLICA_DROP] = lbm_store_apply_replica_drop,
-    [LBM_PERSIST_ADOPTED] = apply_adopted,
+    [LBM_PERSIST_TAKEN_OVER] = apply_taken_over,
     [LBM_PERSIST_RESET] = apply_reset,
     [LBM_PERSIST_SNAPSHOT] = apply_snapshot,
     [LBM_PERSIST_TERM] = apply_term,

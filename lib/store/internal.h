@@ -62,8 +62,8 @@
       "INSERT OR REPLACE INTO stream(owner, incarnation, generation, seq, crc) VALUES(?1, ?2, ?3, ?4, ?5)")  \
     X(STREAM_GET, "SELECT owner, incarnation, generation, seq, crc FROM stream ORDER BY owner, incarnation") \
     X(STREAM_DROP, "DELETE FROM stream WHERE owner = ?1 AND incarnation = ?2")                               \
-    X(ADOPTED_PUT, "INSERT OR REPLACE INTO adopted(host, incarnation, crc) VALUES(?1, ?2, ?3)")              \
-    X(ADOPTED_GET, "SELECT host, incarnation, crc FROM adopted ORDER BY host, incarnation")
+    X(TAKEN_OVER_PUT, "INSERT OR REPLACE INTO adopted(host, incarnation, crc) VALUES(?1, ?2, ?3)")           \
+    X(TAKEN_OVER_GET, "SELECT host, incarnation, crc FROM adopted ORDER BY host, incarnation")
 
 /* The columns of a record, in the order in which they are bound and read: 13 numbers, their checksum with the
  * last three blobs, and the blobs. */

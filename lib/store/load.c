@@ -82,16 +82,16 @@ take_snapshot(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recover
 }
 
 static enum lbm_err
-take_adoption(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+take_takeover(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
               struct lbm_diag *diag)
 {
     uint64_t columns[2];
     if (!take_checked(s, 2, columns))
-        return lbm_store_damaged(store->path, diag, "damaged: an adoption");
-    struct lbm_recovered_adoption adoption = {(uint32_t)columns[0], columns[1]};
-    return lbm_vec_push(&out->adoptions, adoption) == LBM_OK
+        return lbm_store_damaged(store->path, diag, "damaged: a takeover");
+    struct lbm_recovered_takeover takeover = {(uint32_t)columns[0], columns[1]};
+    return lbm_vec_push(&out->takeovers, takeover) == LBM_OK
                ? LBM_OK
-               : lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for the adoptions");
+               : lbm_diag_set(diag, LBM_E_NOMEM, store->path, 0, "no memory for the takeovers");
 }
 
 static enum lbm_err
@@ -247,10 +247,10 @@ read_all(struct lbm_store *store, int keep_rows, struct lbm_recovered *out, stru
         enum lbm_sql id;
         take_fn *take;
     } whole[] = {
-        {LBM_SQL_SELF_GET, take_self},        {LBM_SQL_PROGRESS_GET, take_progress},
-        {LBM_SQL_TERM_GET, take_term},        {LBM_SQL_SNAPSHOT_GET, take_snapshot},
-        {LBM_SQL_LOG_GET, take_entry},        {LBM_SQL_STREAM_GET, take_stream},
-        {LBM_SQL_ADOPTED_GET, take_adoption},
+        {LBM_SQL_SELF_GET, take_self},           {LBM_SQL_PROGRESS_GET, take_progress},
+        {LBM_SQL_TERM_GET, take_term},           {LBM_SQL_SNAPSHOT_GET, take_snapshot},
+        {LBM_SQL_LOG_GET, take_entry},           {LBM_SQL_STREAM_GET, take_stream},
+        {LBM_SQL_TAKEN_OVER_GET, take_takeover},
     };
     enum lbm_err err = LBM_OK;
     for (size_t i = 0; err == LBM_OK && i < sizeof whole / sizeof *whole; i++)

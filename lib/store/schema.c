@@ -19,7 +19,7 @@ const struct lbm_store_step lbm_store_steps[] = {
      " peer INTEGER NOT NULL, peer_incarnation INTEGER NOT NULL, work INTEGER NOT NULL, pin INTEGER NOT NULL,"
      " anchored INTEGER NOT NULL, crc INTEGER NOT NULL, position BLOB NOT NULL, adjacency BLOB NOT NULL,"
      " PRIMARY KEY(job, v)) STRICT, WITHOUT ROWID;"},
-    /* Replication: what a record is to its source and to its backup, replicas, adoptions, snapshots. Records
+    /* Replication: what a record is to its source and to its backup, replicas, takeovers, snapshots. Records
      * of version 1 began at their host or have nothing open; they are numbered in the order of their keys. */
     {"ALTER TABLE vertex ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;"
      "ALTER TABLE vertex ADD COLUMN source INTEGER NOT NULL DEFAULT 4294967295;"

@@ -205,7 +205,7 @@ static const struct lbm_wire_rule host_entry_rules[] = {
     {"backup", HOST_OR_NONE},
     {"insync", FLAG},
     {"successor", HOST_OR_NONE},
-    {"adopted", FLAG},
+    {"taken_over", FLAG},
 };
 static const struct lbm_wire_table host_entry_table = TABLE(host_entry_rules, lbm__host_entry__descriptor);
 
@@ -238,7 +238,7 @@ static const struct lbm_wire_table network_reply_table =
 static const struct lbm_wire_rule job_entry_rules[] = {
     {"name", NAME},
     {"phase", NAME},
-    {"home", HOST},
+    {"coordinator", HOST},
     {"vertices", VERTICES},
     {"edges", EDGES},
     {"start", SMALL_ENUM},
@@ -324,7 +324,7 @@ static const struct lbm_wire_table release_table = TABLE(release_rules, lbm__rel
 static const struct lbm_wire_rule explain_reply_rules[] = {
     {"vertex", VERTEX},
     {"host", HOST_OR_NONE},
-    {"home", HOST},
+    {"coordinator", HOST},
     {"moves", UP_TO(LBM_MOVES_ALL_MAX), .nested = &lbm_wire_move_table},
     {"missing", UP_TO(LBM_HOSTS_MAX), HOST},
 };

@@ -179,15 +179,15 @@ static const struct lbm_wire_table stats_table = TABLE(stats_rules, lbm__stats__
 static const struct lbm_wire_rule frame_rules[] = {
     {"affine", ONE_OF(0, 8, 15)}, {"host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"weight", SAME("host")},     {"fixed", FLAG},
-    {"outlined", FLAG},
+    {"coarsened", FLAG},
 };
 static const struct lbm_wire_table frame_table = TABLE(frame_rules, lbm__frame__descriptor);
 
-static const struct lbm_wire_rule outline_ask_rules[] = {{"share", REAL(0.0, 1.0)}, {"work_max", WEIGHT}};
-static const struct lbm_wire_table outline_ask_table = TABLE(outline_ask_rules, lbm__outline_ask__descriptor);
+static const struct lbm_wire_rule coarse_ask_rules[] = {{"share", REAL(0.0, 1.0)}, {"work_max", WEIGHT}};
+static const struct lbm_wire_table coarse_ask_table = TABLE(coarse_ask_rules, lbm__coarse_ask__descriptor);
 
 #define CLUSTER IN(0, LBM_ROWS_MAX - 1)
-static const struct lbm_wire_rule outline_part_rules[] = {
+static const struct lbm_wire_rule coarse_chunk_rules[] = {
     {"clusters", IN(0, LBM_ROWS_MAX)},      {"last", FLAG},
     {"work", UP_TO(LBM_ROWS_MAX), WEIGHT},  {"pin", SAME("work"), HOST_OR_NONE, OR_EMPTY},
     {"from", UP_TO(LBM_ROWS_MAX), CLUSTER}, {"to", SAME("from"), CLUSTER},
@@ -195,16 +195,15 @@ static const struct lbm_wire_rule outline_part_rules[] = {
     {"cluster", SAME("vertex"), CLUSTER},   {"out_from", UP_TO(LBM_ROWS_MAX), CLUSTER},
     {"out_to", SAME("out_from"), VERTEX},   {"out_weight", SAME("out_from"), WEIGHT},
 };
-static const struct lbm_wire_table outline_part_table =
-    TABLE(outline_part_rules, lbm__outline_part__descriptor);
+static const struct lbm_wire_table coarse_chunk_table =
+    TABLE(coarse_chunk_rules, lbm__coarse_chunk__descriptor);
 
-static const struct lbm_wire_rule outline_plan_rules[] = {
+static const struct lbm_wire_rule coarse_plan_rules[] = {
     {"host", UP_TO(LBM_ROWS_MAX), HOST},
     {"position", POINTS("host"), OR_EMPTY},
     {"more", FLAG},
 };
-static const struct lbm_wire_table outline_plan_table =
-    TABLE(outline_plan_rules, lbm__outline_plan__descriptor);
+static const struct lbm_wire_table coarse_plan_table = TABLE(coarse_plan_rules, lbm__coarse_plan__descriptor);
 
 static const struct lbm_wire_rule map_query_rules[] = {
     {"positions", FLAG},
@@ -220,13 +219,13 @@ static const struct lbm_wire_rule move_rules[] = {
 };
 const struct lbm_wire_table lbm_wire_move_table = TABLE(move_rules, lbm__move__descriptor);
 
-static const struct lbm_wire_rule map_part_rules[] = {
+static const struct lbm_wire_rule map_chunk_rules[] = {
     {"last", FLAG},
     {"records", .nested = &lbm_wire_map_records_table},
     {"moves", UP_TO(LBM_MOVES_TOLD_MAX), .nested = &lbm_wire_move_table},
     {"removed", UP_TO(LBM_ROWS_MAX), VERTEX},
 };
-static const struct lbm_wire_table map_part_table = TABLE(map_part_rules, lbm__map_part__descriptor);
+static const struct lbm_wire_table map_chunk_table = TABLE(map_chunk_rules, lbm__map_chunk__descriptor);
 
 /* ---- control log -------------------------------------------------------------------------------- */
 
@@ -256,7 +255,7 @@ static const struct lbm_wire_table activate_table = TABLE(activate_rules, lbm__a
 
 static const struct lbm_wire_rule job_create_rules[] = {
     {"name", NAME},
-    {"home", HOST},
+    {"coordinator", HOST},
     {"vertices", VERTICES},
     {"edges", EDGES},
     {"start", SMALL_ENUM},
@@ -265,9 +264,9 @@ static const struct lbm_wire_rule job_create_rules[] = {
     {"gates", .nested = &lbm_wire_job_gates_table},
     {"ids", VERTICES},
     {"parts", IN(0, LBM_PARTS_MAX)},
-    {"part_host", UP_TO(LBM_PARTS_MAX), HOST},
-    {"part_incarnation", SAME("part_host")},
-    {"part_first", SAME("part_host"), VERTEX},
+    {"slice_host", UP_TO(LBM_PARTS_MAX), HOST},
+    {"slice_incarnation", SAME("slice_host")},
+    {"slice_first", SAME("slice_host"), VERTEX},
 };
 static const struct lbm_wire_table job_create_table = TABLE(job_create_rules, lbm__job_create__descriptor);
 
@@ -287,7 +286,7 @@ static const struct lbm_wire_table set_table = TABLE(set_rules, lbm__set__descri
 static const struct lbm_wire_rule host_rules[] = {{"host", HOST}};
 static const struct lbm_wire_table drain_table = TABLE(host_rules, lbm__drain__descriptor);
 static const struct lbm_wire_table leave_table = TABLE(host_rules, lbm__leave__descriptor);
-static const struct lbm_wire_table reclaim_table = TABLE(host_rules, lbm__reclaim__descriptor);
+static const struct lbm_wire_table rejoin_table = TABLE(host_rules, lbm__rejoin__descriptor);
 static const struct lbm_wire_table promote_table = TABLE(host_rules, lbm__promote__descriptor);
 
 static const struct lbm_wire_rule evict_rules[] = {{"host", HOST}, {"lost", FLAG}};
@@ -300,8 +299,8 @@ static const struct lbm_wire_table change_backup_table =
 static const struct lbm_wire_rule in_sync_rules[] = {{"host", HOST}, {"backup", HOST}};
 static const struct lbm_wire_table in_sync_table = TABLE(in_sync_rules, lbm__in_sync__descriptor);
 
-static const struct lbm_wire_rule adopt_rules[] = {{"successor", HOST}, {"host", HOST}};
-static const struct lbm_wire_table adopt_table = TABLE(adopt_rules, lbm__adopt__descriptor);
+static const struct lbm_wire_rule take_over_rules[] = {{"successor", HOST}, {"host", HOST}};
+static const struct lbm_wire_table take_over_table = TABLE(take_over_rules, lbm__take_over__descriptor);
 
 static const struct lbm_wire_rule job_set_rules[] = {{"imbalance", IMBALANCE},
                                                      {"policy", .nested = &job_policy_table},
@@ -310,16 +309,17 @@ static const struct lbm_wire_table job_set_table = TABLE(job_set_rules, lbm__job
 
 static const struct lbm_wire_rule allot_ids_rules[] = {{"host", HOST}, {"count", IN(1, LBM_IDS_MAX)}};
 static const struct lbm_wire_table allot_ids_table = TABLE(allot_ids_rules, lbm__allot_ids__descriptor);
-static const struct lbm_wire_rule part_begin_rules[] = {
+static const struct lbm_wire_rule slice_begin_rules[] = {
     {"create", .nested = &job_create_table, .required = 1},
     {"part", IN(0, LBM_PARTS_MAX - 1)},
     {"first", VERTEX},
     {"rows", VERTICES},
 };
-static const struct lbm_wire_table part_begin_table = TABLE(part_begin_rules, lbm__part_begin__descriptor);
-static const struct lbm_wire_rule part_answer_rules[] = {{"refusal", TEXT}};
-static const struct lbm_wire_table part_answer_table = TABLE(part_answer_rules, lbm__part_answer__descriptor);
-static const struct lbm_wire_table part_ready_table = TABLE_WITHOUT_RULES(lbm__part_ready__descriptor);
+static const struct lbm_wire_table slice_begin_table = TABLE(slice_begin_rules, lbm__slice_begin__descriptor);
+static const struct lbm_wire_rule slice_answer_rules[] = {{"refusal", TEXT}};
+static const struct lbm_wire_table slice_answer_table =
+    TABLE(slice_answer_rules, lbm__slice_answer__descriptor);
+static const struct lbm_wire_table slice_ready_table = TABLE_WITHOUT_RULES(lbm__slice_ready__descriptor);
 
 static const struct lbm_wire_rule command_rules[] = {
     {"found", .nested = &found_table},
@@ -332,8 +332,8 @@ static const struct lbm_wire_rule command_rules[] = {
     {"leave", .nested = &leave_table},
     {"evict", .nested = &evict_table},
     {"in_sync", .nested = &in_sync_table},
-    {"adopt", .nested = &adopt_table},
-    {"reclaim", .nested = &reclaim_table},
+    {"take_over", .nested = &take_over_table},
+    {"rejoin", .nested = &rejoin_table},
     {"job_set", .nested = &job_set_table},
     {"promote", .nested = &promote_table},
     {"change_backup", .nested = &change_backup_table},
@@ -366,7 +366,7 @@ static const struct lbm_wire_rule member_rules[] = {
 static const struct lbm_wire_table member_table = TABLE(member_rules, lbm__snapshot_member__descriptor);
 
 static const struct lbm_wire_rule departed_rules[] = {
-    {"host", HOST}, {"evicted", FLAG}, {"successor", HOST_OR_NONE}, {"adopted", FLAG}, {"was", SMALL_ENUM},
+    {"host", HOST}, {"evicted", FLAG}, {"successor", HOST_OR_NONE}, {"taken_over", FLAG}, {"was", SMALL_ENUM},
 };
 static const struct lbm_wire_table departed_table = TABLE(departed_rules, lbm__snapshot_departed__descriptor);
 
@@ -420,13 +420,13 @@ static const struct lbm_wire_table log_result_table = TABLE(log_result_rules, lb
 static const struct lbm_wire_rule hello_rules[] = {{"name", NAME}, {"address", ADDRESS}};
 static const struct lbm_wire_table hello_table = TABLE(hello_rules, lbm__hello__descriptor);
 
-static const struct lbm_wire_rule job_pulse_rules[] = {
+static const struct lbm_wire_rule load_report_rules[] = {
     {"phase", SMALL_ENUM}, {"vertices", VERTICES},     {"ready", FLAG},
     {"drifts", FLAG},      {"sum_vertices", VERTICES},
 };
-static const struct lbm_wire_table job_pulse_table = TABLE(job_pulse_rules, lbm__job_pulse__descriptor);
+static const struct lbm_wire_table load_report_table = TABLE(load_report_rules, lbm__load_report__descriptor);
 
-static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &job_pulse_table},
+static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &load_report_table},
                                                   {"suspect", UP_TO(LBM_HOSTS_MAX), HOST},
                                                   {"stuck", FLAG},
                                                   {"coordinate", COORDINATE},
@@ -467,14 +467,14 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"transfer", .nested = &transfer_table},
     {"stats", .nested = &stats_table},
     {"frame", .nested = &frame_table},
-    {"outline_ask", .nested = &outline_ask_table},
-    {"outline_part", .nested = &outline_part_table},
-    {"outline_plan", .nested = &outline_plan_table},
-    {"part_begin", .nested = &part_begin_table},
-    {"part_answer", .nested = &part_answer_table},
-    {"part_ready", .nested = &part_ready_table},
+    {"coarse_ask", .nested = &coarse_ask_table},
+    {"coarse_chunk", .nested = &coarse_chunk_table},
+    {"coarse_plan", .nested = &coarse_plan_table},
+    {"slice_begin", .nested = &slice_begin_table},
+    {"slice_answer", .nested = &slice_answer_table},
+    {"slice_ready", .nested = &slice_ready_table},
     {"map_query", .nested = &map_query_table},
-    {"map_part", .nested = &map_part_table},
+    {"map_chunk", .nested = &map_chunk_table},
 };
 const struct lbm_wire_table lbm_wire_peer_table = {
     .type = &lbm__peer__descriptor,

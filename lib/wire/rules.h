@@ -52,11 +52,11 @@
         .type = &(type_)                                                                                     \
     }
 
-/* Rows of a mapping, in MapPart and MapReply. */
+/* Rows of a mapping, in MapChunk and MapReply. */
 extern const struct lbm_wire_table lbm_wire_map_records_table;
 /* In JobCreate, JobSet, JobChange and JobEntry. */
 extern const struct lbm_wire_table lbm_wire_job_gates_table;
-/* In MapPart and ExplainReply. */
+/* In MapChunk and ExplainReply. */
 extern const struct lbm_wire_table lbm_wire_move_table;
 
 #endif

@@ -54,7 +54,7 @@ struct guest {
     uint32_t n;           /* vertices, those included that were added or removed */
     int changes;          /* applications change it */
     int logged;           /* the control log has it */
-    int deleted;          /* the control log, or its home, has deleted it */
+    int deleted;          /* the control log, or its coordinator, has deleted it */
     struct truth *vertex; /* [n] */
 };
 
@@ -79,7 +79,7 @@ struct check {
     LBM_VEC(struct logged_job) created;
     int external;                                  /* no daemon orders the log */
     int view_changed;                              /* by the transaction at hand */
-    LBM_VEC(struct lbm_recovered_adoption) merged; /* successors have what these had */
+    LBM_VEC(struct lbm_recovered_takeover) merged; /* successors have what these had */
     uint64_t was_alone;                            /* bit per host: it had no backup once */
     int loads_change;                              /* applications report loads: work is what they say */
     int has_loss;      /* a disk was lost or went back in time: until all is repaired, another loss is one */

@@ -324,8 +324,8 @@ check_op(struct check *check, const struct disk *disk, const struct lbm_persist_
         if ((guest = check_guest(check, op->job)) != NULL)
             guest->deleted = 1;
         break;
-    case LBM_PERSIST_ADOPTED: {
-        struct lbm_recovered_adoption merged = {op->as.drop.owner, op->as.drop.incarnation};
+    case LBM_PERSIST_TAKEN_OVER: {
+        struct lbm_recovered_takeover merged = {op->as.drop.owner, op->as.drop.incarnation};
         LBM_ASSERT(lbm_vec_push(&check->merged, merged) == LBM_OK);
         break;
     }

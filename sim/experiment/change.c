@@ -176,10 +176,10 @@ has_reporter(const struct change *c, uint32_t host)
     return 0;
 }
 
-/* The job's home: a host that can be asked how the job stands. Questions on the connection of an application
- * would cost it what it is told meanwhile. */
+/* The job's coordinator: a host that can be asked how the job stands. Questions on the connection of an
+ * application would cost it what it is told meanwhile. */
 static uint32_t
-home(const struct change *c)
+coordinator(const struct change *c)
 {
     uint32_t p = 0;
     while (has_reporter(c, p))
@@ -187,13 +187,13 @@ home(const struct change *c)
     return p;
 }
 
-/* Until the job has settled as its home knows, which hears of every host twice a second. Others hear of hosts
- * far away in turn, and may believe for minutes that one of them has not. */
+/* Until the job has settled as its coordinator knows, which hears of every host twice a second. Others hear
+ * of hosts far away in turn, and may believe for minutes that one of them has not. */
 static int
 await_rest(struct change *c, int64_t us, int64_t *since_us)
 {
     int64_t end = cluster_now(c->cluster) + us;
-    uint32_t at = home(c);
+    uint32_t at = coordinator(c);
     const char *text;
     *since_us = cluster_now(c->cluster);
     while (cluster_now(c->cluster) < end && cluster_violation(c->cluster, &text) == NULL) {
@@ -241,7 +241,7 @@ course(struct change *c)
     int64_t since_us;
     if (!cluster_form(c->cluster, FORM_US))
         return fails(c, "the hosts do not find together");
-    if (cluster_submit(c->cluster, home(c), "change", &c->g, LBM_START_PLAN) != LBM_OK)
+    if (cluster_submit(c->cluster, coordinator(c), "change", &c->g, LBM_START_PLAN) != LBM_OK)
         return fails(c, "the job is not taken");
     if (!await_rest(c, SETTLE_US, &since_us))
         return fails(c, "the job does not settle");

@@ -173,7 +173,7 @@ const struct figure figures[] = {
               {.kind = FAULT_KILL,
                .role = ROLE_BACKUP,
                .after = {4000, 1000},
-               .moment = MOMENT_ADOPT,
+               .moment = MOMENT_TAKE_OVER,
                .lasts = {100, 900}}}},
     /* The same, and the successor itself offered it. */
     {.n = 4,
@@ -195,7 +195,7 @@ const struct figure figures[] = {
               {.kind = FAULT_KILL,
                .role = ROLE_BACKUP,
                .after = {4000, 1000},
-               .moment = MOMENT_ADOPT,
+               .moment = MOMENT_TAKE_OVER,
                .lasts = {100, 900}}}},
     /* The same, and the victim had offered it: somebody has taken or refused it, and asks the successor. */
     {.n = 5,
@@ -217,7 +217,7 @@ const struct figure figures[] = {
               {.kind = FAULT_KILL,
                .role = ROLE_BACKUP,
                .after = {4000, 1000},
-               .moment = MOMENT_ADOPT,
+               .moment = MOMENT_TAKE_OVER,
                .lasts = {100, 900}},
               {.kind = FAULT_TO_AND_FRO, .role = ROLE_OTHER, .after = {500, 3000}, .lasts = {1000, 6000}}}},
     /* An offer reaches a host that has not heard that it was evicted, after its successor has merged. */
@@ -311,7 +311,7 @@ const struct figure figures[] = {
                .role_b = ROLE_BACKUP,
                .held = HELD_OFFER,
                .after = {4500, 1000},
-               .moment = MOMENT_ADOPT,
+               .moment = MOMENT_TAKE_OVER,
                .lasts = {3200, 800}},
               {.kind = FAULT_HOLD,
                .role = ROLE_BACKUP,

@@ -34,6 +34,7 @@ static const struct lbm_choice schedules[] = {LBM_SCHEDULE_LIST(CHOICE){NULL, NU
 static const struct lbm_choice starts[] = {LBM_START_LIST(CHOICE){"trace", "vertices begin where they were"},
                                            {NULL, NULL}};
 #undef CHOICE
+static const struct lbm_choice earlier_starts[] = LBM_START_EARLIER;
 
 static const struct lbm_option options[] = {
     [REPLAY_POLICY] = {.name = "policy",
@@ -79,6 +80,7 @@ static const struct lbm_option options[] = {
                       .type = LBM_OPTION_CHOICE,
                       .value = "START",
                       .choices = starts,
+                      .earlier = earlier_starts,
                       .fallback = "trace",
                       .text = "where vertices begin:"},
     [REPLAY_REST] = {.name = "rest",

@@ -195,7 +195,8 @@ is_in(const Lbm__HostEntry *entry, const char *state)
     return strcmp(entry->state, state) == 0;
 }
 
-/* Who has left is switched off. Returns how many members have yet to leave, to be adopted or to be copied. */
+/* Who has left is switched off. Returns how many members have yet to leave, to be taken over or to be copied.
+ */
 static uint32_t
 see_off(struct scale *s)
 {
@@ -205,7 +206,7 @@ see_off(struct scale *s)
         const Lbm__HostEntry *entry = reply->hosts[i];
         int takes_part = is_in(entry, "ACTIVE") || is_in(entry, "DRAINING") || is_in(entry, "JOINING");
         int is_open = takes_part ? !is_in(entry, "ACTIVE") || !entry->insync
-                                 : is_in(entry, "EVICTED") && !entry->adopted;
+                                 : is_in(entry, "EVICTED") && !entry->taken_over;
         open += is_open || (takes_part && s->went[entry->host]);
         if (is_in(entry, "LEFT") && s->fate[entry->host] == LEAVES &&
             cluster_is_up(s->cluster, entry->host)) {

@@ -87,7 +87,7 @@ void cluster_interrupt(struct cluster *cluster);
     X(ACTIVATE) /* of that kind */                                                                           \
     X(IN_SYNC)                                                                                               \
     X(EVICT)                                                                                                 \
-    X(ADOPT)                                                                                                 \
+    X(TAKE_OVER)                                                                                                 \
     X(LEAVE)
 
 enum moment {

@@ -228,14 +228,14 @@ apply_replica_drop(struct disk *disk, const struct lbm_persist_op *op)
 }
 
 static const char *
-apply_adopted(struct disk *disk, const struct lbm_persist_op *op)
+apply_taken_over(struct disk *disk, const struct lbm_persist_op *op)
 {
-    struct lbm_recovered_adoption adoption = {op->as.drop.owner, op->as.drop.incarnation};
-    for (size_t i = 0; i < disk->adoptions.n; i++)
-        if (disk->adoptions.at[i].host == adoption.host &&
-            disk->adoptions.at[i].incarnation == adoption.incarnation)
+    struct lbm_recovered_takeover takeover = {op->as.drop.owner, op->as.drop.incarnation};
+    for (size_t i = 0; i < disk->takeovers.n; i++)
+        if (disk->takeovers.at[i].host == takeover.host &&
+            disk->takeovers.at[i].incarnation == takeover.incarnation)
             return "a replica is merged twice";
-    LBM_ASSERT(lbm_vec_push(&disk->adoptions, adoption) == LBM_OK);
+    LBM_ASSERT(lbm_vec_push(&disk->takeovers, takeover) == LBM_OK);
     return NULL;
 }
 
@@ -250,7 +250,7 @@ apply_reset(struct disk *disk, const struct lbm_persist_op *op)
         rows_free(&disk->replicas.at[i].rows);
     }
     disk->replicas.n = 0;
-    disk->adoptions.n = 0;
+    disk->takeovers.n = 0;
     for (size_t i = 0; i < disk->jobs.n; i++)
         free(disk->jobs.at[i].command);
     disk->jobs.n = 0;
@@ -303,7 +303,7 @@ disk_apply(struct disk *disk, const struct lbm_persist_op *op)
         [LBM_PERSIST_ROW_DELETE] = apply_row_delete,
         [LBM_PERSIST_REPLICA] = apply_replica,
         [LBM_PERSIST_REPLICA_DROP] = apply_replica_drop,
-        [LBM_PERSIST_ADOPTED] = apply_adopted,
+        [LBM_PERSIST_TAKEN_OVER] = apply_taken_over,
         [LBM_PERSIST_RESET] = apply_reset,
         [LBM_PERSIST_SNAPSHOT] = apply_snapshot,
         [LBM_PERSIST_TERM] = apply_term,

@@ -46,7 +46,7 @@ struct disk {
     LBM_VEC(struct lbm_recovered_job) jobs;
     struct row_set rows;
     LBM_VEC(struct disk_replica) replicas;
-    LBM_VEC(struct lbm_recovered_adoption) adoptions;
+    LBM_VEC(struct lbm_recovered_takeover) takeovers;
     disk_watcher *watcher; /* NULL: nobody */
     void *watcher_arg;
 };

@@ -71,8 +71,8 @@ disk_recover(const struct disk *disk, struct lbm_recovered *out)
     }
     if (out->replicas.n != 0)
         qsort(out->replicas.at, out->replicas.n, sizeof *out->replicas.at, compare_replicas);
-    for (size_t i = 0; i < disk->adoptions.n; i++)
-        LBM_ASSERT(lbm_vec_push(&out->adoptions, disk->adoptions.at[i]) == LBM_OK);
+    for (size_t i = 0; i < disk->takeovers.n; i++)
+        LBM_ASSERT(lbm_vec_push(&out->takeovers, disk->takeovers.at[i]) == LBM_OK);
 }
 
 static void
@@ -116,8 +116,8 @@ disk_copy(const struct disk *from, struct disk *to)
         copy_set(&from->replicas.at[i].rows, &replica.rows);
         LBM_ASSERT(lbm_vec_push(&to->replicas, replica) == LBM_OK);
     }
-    for (size_t i = 0; i < from->adoptions.n; i++)
-        LBM_ASSERT(lbm_vec_push(&to->adoptions, from->adoptions.at[i]) == LBM_OK);
+    for (size_t i = 0; i < from->takeovers.n; i++)
+        LBM_ASSERT(lbm_vec_push(&to->takeovers, from->takeovers.at[i]) == LBM_OK);
 }
 
 static void
@@ -166,6 +166,6 @@ disk_free(struct disk *disk)
     lbm_vec_free(&disk->log);
     lbm_vec_free(&disk->jobs);
     lbm_vec_free(&disk->replicas);
-    lbm_vec_free(&disk->adoptions);
+    lbm_vec_free(&disk->takeovers);
     lbm_buf_free(&disk->snapshot);
 }

@@ -10,9 +10,9 @@
 enum {
     WAITING_USUAL = 256,
     WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather, */
-    WAITING_EACH = 2,   /* and those for each host, to all of which a home may offer vertices at once */
-    STORY_LOG = 16,     /* entries between snapshots */
-    PLAN_US = 10000,    /* a plan for a small guest takes */
+    WAITING_EACH = 2, /* and those for each host, to all of which a coordinator may offer vertices at once */
+    STORY_LOG = 16,   /* entries between snapshots */
+    PLAN_US = 10000,  /* a plan for a small guest takes */
 };
 
 int64_t

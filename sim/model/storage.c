@@ -35,7 +35,7 @@ entry_comes(struct cluster *c, const struct lbm_persist_op *op)
     static const enum moment moments[] = {[LBM__COMMAND__WHAT_ACTIVATE] = MOMENT_ACTIVATE,
                                           [LBM__COMMAND__WHAT_IN_SYNC] = MOMENT_IN_SYNC,
                                           [LBM__COMMAND__WHAT_EVICT] = MOMENT_EVICT,
-                                          [LBM__COMMAND__WHAT_ADOPT] = MOMENT_ADOPT,
+                                          [LBM__COMMAND__WHAT_TAKE_OVER] = MOMENT_TAKE_OVER,
                                           [LBM__COMMAND__WHAT_LEAVE] = MOMENT_LEAVE};
     Lbm__Command *command = NULL;
     struct lbm_diag diag;
@@ -68,11 +68,11 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
         else if (persist->ops.at[i].kind == LBM_PERSIST_LOG)
             check_entry(&c->check, host, persist->ops.at[i].as.log.index, persist->ops.at[i].as.log.command,
                         persist->ops.at[i].as.log.len);
-        if (persist->ops.at[i].kind == LBM_PERSIST_ADOPTED)
+        if (persist->ops.at[i].kind == LBM_PERSIST_TAKEN_OVER)
             work_inherited(c, host, persist->ops.at[i].as.drop.owner, persist->ops.at[i].as.drop.incarnation);
         if (c->check.log.n > entries)
             entry_comes(c, &persist->ops.at[i]);
-        if (persist->ops.at[i].kind == LBM_PERSIST_ADOPTED)
+        if (persist->ops.at[i].kind == LBM_PERSIST_TAKEN_OVER)
             moment_comes(c, MOMENT_MERGE, host);
         const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
         if (wrong != NULL)

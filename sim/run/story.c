@@ -347,10 +347,10 @@ story_run(const struct story_options *options, struct story_result *result)
     if (!cluster_run(s.cluster, JOIN_US, story_all_active, &s) && is_well(&s))
         fails(&s, "I8", "the hosts do not find together");
     if (is_well(&s)) {
-        uint32_t home = lbm_rng_below(&s.rng, s.h.n - s.cluster_options.late);
+        uint32_t coordinator = lbm_rng_below(&s.rng, s.h.n - s.cluster_options.late);
         uint32_t shape = lbm_rng_below(&s.rng, 9);
         if (s.figure == NULL || !s.figure->empty)
-            story_submit(&s, home, shape);
+            story_submit(&s, coordinator, shape);
         uint32_t calm_us = lbm_rng_below(&s.rng, 2) != 0 ? CALM_US : HASTE_US;
         cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
         story_run_applications(&s, 0);

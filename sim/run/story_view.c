@@ -52,7 +52,7 @@ is_repaired(const struct story *s, const Lbm__HostsReply *reply)
         const Lbm__HostEntry *entry = reply->hosts[i];
         int evicted = strcmp(entry->state, "EVICTED") == 0, left = strcmp(entry->state, "LEFT") == 0;
         if ((s->dead[entry->host] && !evicted && !left) || strcmp(entry->state, "DRAINING") == 0 ||
-            (evicted && !entry->adopted) ||
+            (evicted && !entry->taken_over) ||
             (!evicted && !left && (!entry->insync || entry->backup == LBM_NONE)))
             return 0;
     }

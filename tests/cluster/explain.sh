@@ -21,7 +21,7 @@ expect_map "the mapping" 0 job "$scratch/part"
 
 v=$(on_host 3)
 has "$v" 1 "it is said where the vertex is" "^vertex $v of job is on host 3, at epoch [0-9]+$"
-has "$v" 1 "a planned vertex began at the home" "^ *1 +0 +arrived .*submit"
+has "$v" 1 "a planned vertex began at the coordinator" "^ *1 +0 +arrived .*submit"
 has "$v" 1 "and went where the plan has it" "^ *[0-9]+ +0 +3 .*arrived.* plan"
 ask 2 explain job "$v" --json >"$scratch/json"
 expect "JSON has what it took" grep -qE '"took_s": [0-9.e-]+' "$scratch/json"

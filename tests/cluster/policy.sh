@@ -18,7 +18,7 @@ start hypercube:4
 level() {
     local name=$1
     shift
-    expect "$name: submitted" ask 0 -q submit --name "$name" --start home "$@" "$scratch/guest.graph"
+    expect "$name: submitted" ask 0 -q submit --name "$name" --start coordinator "$@" "$scratch/guest.graph"
     expect "$name: settles" settles 0 "$name"
     ask 3 jobs "$name" --json >"$scratch/job"
     if at_most "$(figure imbalance "$scratch/job")" 0.0301; then ok "$name: within 3 %"; else bad "$name: $(cat "$scratch/job")"; fi
@@ -50,7 +50,7 @@ expect "again: cancelled" ask 0 -q cancel again
 
 for ((run = 1; run <= kills; run++)); do
     name=killed$run
-    expect "$name: submitted" ask 0 -q submit --name "$name" --start home --policy gde \
+    expect "$name: submitted" ask 0 -q submit --name "$name" --start coordinator --policy gde \
         --schedule "${schedules[RANDOM % 3]}" "$scratch/guest.graph"
     sleep "0.$((RANDOM % 9))"
     victims="$((1 + RANDOM % 15)) $((RANDOM % 16))"

@@ -19,7 +19,7 @@
  * own nothing hold leases too; PROMPT: INSYNC lands when it is proposed, and FIN is heard when it is said, for
  * runs that would be too long. From the environment, so that one compilation serves many runs: ME, a handoff
  * begins below this epoch; how often may happen CR a crash, EV an eviction, RF a refusal without reason, LX a
- * lease that ends early, RC a reclaim, DR a drain, RM a removal, HO a handoff (if it is not set only ME counts); and M, a
+ * lease that ends early, RC a rejoin, DR a drain, RM a removal, HO a handoff (if it is not set only ME counts); and M, a
  * mutation: each removes one rule, and a property must then fail (tests/model/run has the list). */
 
 #ifndef NV
@@ -92,13 +92,13 @@
 #define T_RETURN(h, v) TRANSITION(h, v, OUT, OWN, SELF, 2, 0, 0)
 #define T_INHERIT(h, v) TRANSITION(h, v, OUT, OWN, SELF, 1, 0, 0)
 #define T_TAKE_BACK(h, v) TRANSITION(h, v, OUT, OWN, SELF, 1, 0, 0)
-#define T_ADOPT_OWN(h, v, e) TRANSITION(h, v, LOWER, OWN, REPLICA, 1, e, 0)
-#define T_ADOPT_MINE(h, v, e) TRANSITION(h, v, LOWER, OWN, REPLICA, 1, e, 0)
-#define T_ADOPT_REFUSED_HERE(h, v, e) TRANSITION(h, v, REF, OWN, REPLICA, 2, e, 0)
-#define T_ADOPT_REFUSED_THERE(h, v) TRANSITION(h, v, OUT, OWN, SELF, 2, 0, 0)
-#define T_ADOPT_OUT(h, v, e, w) TRANSITION(h, v, LOWER, OUT, REPLICA, 0, e, w)
-#define T_ADOPT_REF(h, v, e) TRANSITION(h, v, LOWER, REF, REPLICA, 0, e, 0)
-#define T_ADOPT_MOV(h, v, e) TRANSITION(h, v, LOWER, MOV, REPLICA, 0, e, 0)
+#define T_TAKE_OVER_OWN(h, v, e) TRANSITION(h, v, LOWER, OWN, REPLICA, 1, e, 0)
+#define T_TAKE_OVER_MINE(h, v, e) TRANSITION(h, v, LOWER, OWN, REPLICA, 1, e, 0)
+#define T_TAKE_OVER_REFUSED_HERE(h, v, e) TRANSITION(h, v, REF, OWN, REPLICA, 2, e, 0)
+#define T_TAKE_OVER_REFUSED_THERE(h, v) TRANSITION(h, v, OUT, OWN, SELF, 2, 0, 0)
+#define T_TAKE_OVER_OUT(h, v, e, w) TRANSITION(h, v, LOWER, OUT, REPLICA, 0, e, w)
+#define T_TAKE_OVER_REF(h, v, e) TRANSITION(h, v, LOWER, REF, REPLICA, 0, e, 0)
+#define T_TAKE_OVER_MOV(h, v, e) TRANSITION(h, v, LOWER, MOV, REPLICA, 0, e, 0)
 #define T_COLLECT(h, v) TRANSITION(h, v, FINISHED, NONE, ZERO, 0, 0, 0)
 
 /* ---- state ----------------------------------------------------------------------------------------------- */
@@ -160,23 +160,23 @@ byte standing[ENTRIES * N], backups[ENTRIES * N], assigned[N];
 bit insync[N], merged[N];                   /* merged: by its successor */
 #define MEMBER 0
 #define EVICTED 1
-#define ADOPTED 2
+#define TAKEN_OVER 2
 #define LEFT 3
-#define BACK_ADOPTED 4                      /* incarnation 1 is a member; 0 was adopted */
+#define BACK_TAKEN_OVER 4                      /* incarnation 1 is a member; 0 was taken over */
 #define BACK_LEFT 5
 #define IN_VIEW(i, x) (standing[(i) * N + (x)] & 7)
 #define SUCCESSOR_IN(i, x) ((standing[(i) * N + (x)] >> 3) & 3)
 #define SUCCESSOR_INCARNATION_IN(i, x) ((standing[(i) * N + (x)] >> 5) & 1)
 #define STANDING(s, successor, i) ((s) + 8 * (successor) + 32 * (i))
-#define TAKES_PART(s) ((s) == MEMBER || (s) >= BACK_ADOPTED)
-#define WAS_ADOPTED(s) ((s) == ADOPTED || (s) == BACK_ADOPTED || (M == 17 && (s) == EVICTED))
+#define TAKES_PART(s) ((s) == MEMBER || (s) >= BACK_TAKEN_OVER)
+#define WAS_TAKEN_OVER(s) ((s) == TAKEN_OVER || (s) == BACK_TAKEN_OVER || (M == 17 && (s) == EVICTED))
 #define HAS_LEFT(s) ((s) == LEFT || (s) == BACK_LEFT)
 
 #define NOBODY 3                            /* as backup; as speaker: who was to answer has left */
 #define NOT_YET 4                           /* as speaker: only the host itself could answer */
 
 /* Parameters, and what the properties need to remember. */
-byte mutation, start_below, crashes, evictions, refusals, early, reclaims, drains, handoffs, removals;
+byte mutation, start_below, crashes, evictions, refusals, early, rejoins, drains, handoffs, removals;
 
 /* A vertex that its application removes: at first by a record of which the backup may know nothing, so that an successor may yet own
  * the vertex; then the application is told that it is gone. */
@@ -196,17 +196,17 @@ hidden byte one_executor, held, executed, finished, token_grows, token_unique, t
 #define GONE(h, w) (INCARNATION(w) == 0 && STANDS(h, HOST(w)) != MEMBER)
 #define SUCCESSOR(h, x) SUCCESSOR_IN(known[h], x)
 #define BACKUP(h) (backups[known[h] * N + (h)] & 3)
-#define ALIVE(h) (up[h] == UP && (incarnation[h] == 0 -> STANDS(h, h) == MEMBER : STANDS(h, h) >= BACK_ADOPTED))
+#define ALIVE(h) (up[h] == UP && (incarnation[h] == 0 -> STANDS(h, h) == MEMBER : STANDS(h, h) >= BACK_TAKEN_OVER))
 
 /* Who answers for incarnation 0 of x, which is gone: its successor, or the successor's if that is gone too. */
 #define SPEAKER(h, x) \
-    (HAS_LEFT(STANDS(h, x)) -> NOBODY : (!WAS_ADOPTED(STANDS(h, x)) -> NOT_YET : \
+    (HAS_LEFT(STANDS(h, x)) -> NOBODY : (!WAS_TAKEN_OVER(STANDS(h, x)) -> NOT_YET : \
     (M == 15 || SUCCESSOR_INCARNATION_IN(known[h], x) == 1 || STANDS(h, SUCCESSOR(h, x)) == MEMBER -> SUCCESSOR(h, x) : \
-    (HAS_LEFT(STANDS(h, SUCCESSOR(h, x))) -> NOBODY : (!WAS_ADOPTED(STANDS(h, SUCCESSOR(h, x))) -> NOT_YET : \
+    (HAS_LEFT(STANDS(h, SUCCESSOR(h, x))) -> NOBODY : (!WAS_TAKEN_OVER(STANDS(h, SUCCESSOR(h, x))) -> NOT_YET : \
     SUCCESSOR(h, SUCCESSOR(h, x)))))))
 #define ANSWERS(h, w) (GONE(h, w) -> SPEAKER(h, HOST(w)) : HOST(w))
 
-#define INHERITS(h, x) ((STANDS(h, x) == EVICTED || STANDS(h, x) == ADOPTED || STANDS(h, x) == BACK_ADOPTED) && \
+#define INHERITS(h, x) ((STANDS(h, x) == EVICTED || STANDS(h, x) == TAKEN_OVER || STANDS(h, x) == BACK_TAKEN_OVER) && \
     SUCCESSOR(h, x) == h && SUCCESSOR_INCARNATION_IN(known[h], x) == incarnation[h] && !merged[x])
 #define ALL_MERGED(h) (!INHERITS(h, 0) && !INHERITS(h, 1) && !INHERITS(h, 2))
 
@@ -225,11 +225,11 @@ hidden byte one_executor, held, executed, finished, token_grows, token_unique, t
     ((TAKES_PART(IN_VIEW(view, x)) && !lost[x] && INCARNATION_MATCHES(x) && HOLDS(R(x, v))) || \
      (IN_VIEW(view, x) == MEMBER && lost[x] && insync[x] && SAVED(x, BACKUP_IN(x), v)) || \
      (IN_VIEW(view, x) == EVICTED && ((!lost[x] && HOLDS(R(x, v))) || SAVED(x, SUCCESSOR_IN(view, x), v))) || \
-     (WAS_ADOPTED(IN_VIEW(view, x)) && !merged[x] && SAVED(x, SUCCESSOR_IN(view, x), v)))
-#define INCARNATION_MATCHES(x) (incarnation[x] == (IN_VIEW(view, x) >= BACK_ADOPTED))
+     (WAS_TAKEN_OVER(IN_VIEW(view, x)) && !merged[x] && SAVED(x, SUCCESSOR_IN(view, x), v)))
+#define INCARNATION_MATCHES(x) (incarnation[x] == (IN_VIEW(view, x) >= BACK_TAKEN_OVER))
 #define BACKUP_IN(x) (backups[view * N + (x)] & 3)
 
-/* In every state. I1: at most one executor. I3: a live holder, or a replica that can be adopted. */
+/* In every state. I1: at most one executor. I3: a live holder, or a replica that can be taken over. */
 inline check()
 {
     i0 = 0;
@@ -333,7 +333,7 @@ inline evict(x)
     evictions--;
     new_entry();
     made = BACKUP_IN(x);
-    standing[view * N + x] = STANDING(EVICTED, made, IN_VIEW(view, made) >= BACK_ADOPTED);
+    standing[view * N + x] = STANDING(EVICTED, made, IN_VIEW(view, made) >= BACK_TAKEN_OVER);
     insync[made] = (M == 14 -> insync[made] : 0);
     insync[x] = 0;
     syncing[x] = 0;
@@ -354,27 +354,27 @@ inline lose(x)
     printf("lose %d\n", x);
 }
 
-/* The successor, once no lease it granted can last: from here on the log excludes that x reclaims. Whatever the
+/* The successor, once no lease it granted can last: from here on the log excludes that x rejoins. Whatever the
  * successor proposed before has landed, since a host appends in order. */
-inline propose_adopt(h, x)
+inline propose_take_over(h, x)
 {
     h != x && ALIVE(h) && STANDS(h, x) == EVICTED && SUCCESSOR(h, x) == h && !GRANTED(h, x) && IN_VIEW(view, x) == EVICTED &&
         SUCCESSOR_IN(view, x) == h && TAKES_PART(IN_VIEW(view, h)) && !syncing[h] && !leaving[h] ->
     new_entry();
-    standing[view * N + x] = STANDING(ADOPTED, SUCCESSOR_IN(view, x), SUCCESSOR_INCARNATION_IN(view, x));
-    printf("propose_adopt %d %d\n", h, x);
+    standing[view * N + x] = STANDING(TAKEN_OVER, SUCCESSOR_IN(view, x), SUCCESSOR_INCARNATION_IN(view, x));
+    printf("propose_take_over %d %d\n", h, x);
 }
 
-inline reclaim(x)
+inline rejoin(x)
 {
-    reclaims > 0 && up[x] == UP && incarnation[x] == 0 && STANDS(x, x) == EVICTED &&
-        (IN_VIEW(view, x) == EVICTED || (M == 18 && IN_VIEW(view, x) == ADOPTED)) ->
-    reclaims--;
+    rejoins > 0 && up[x] == UP && incarnation[x] == 0 && STANDS(x, x) == EVICTED &&
+        (IN_VIEW(view, x) == EVICTED || (M == 18 && IN_VIEW(view, x) == TAKEN_OVER)) ->
+    rejoins--;
     new_entry();
     standing[view * N + x] = MEMBER;
     give_backup(x);
     give_primaries(NOBODY);
-    printf("reclaim %d\n", x);
+    printf("rejoin %d\n", x);
 }
 
 #define SUCCESSOR_TO_BE(h, x) (IN_VIEW(view, x) == EVICTED && SUCCESSOR_IN(view, x) == h)
@@ -551,7 +551,7 @@ inline drain(h)
 /* What the incarnation had is archived, and what it kept for others. */
 inline reset(h)
 {
-    up[h] == UP && incarnation[h] == 0 && (STANDS(h, h) == ADOPTED || STANDS(h, h) == LEFT) ->
+    up[h] == UP && incarnation[h] == 0 && (STANDS(h, h) == TAKEN_OVER || STANDS(h, h) == LEFT) ->
     incarnation[h] = 1;
     draining[h] = 0;
     leaving[h] = 0;
@@ -575,10 +575,10 @@ inline reset(h)
 
 inline join(h)
 {
-    up[h] == UP && incarnation[h] == 1 && (IN_VIEW(view, h) == ADOPTED || IN_VIEW(view, h) == LEFT) ->
+    up[h] == UP && incarnation[h] == 1 && (IN_VIEW(view, h) == TAKEN_OVER || IN_VIEW(view, h) == LEFT) ->
     new_entry();
     standing[view * N + h] =
-        STANDING(IN_VIEW(view, h) + BACK_ADOPTED - ADOPTED, SUCCESSOR_IN(view, h), SUCCESSOR_INCARNATION_IN(view, h));
+        STANDING(IN_VIEW(view, h) + BACK_TAKEN_OVER - TAKEN_OVER, SUCCESSOR_IN(view, h), SUCCESSOR_INCARNATION_IN(view, h));
     give_backup(h);
     give_primaries(NOBODY);
     printf("join %d\n", h);
@@ -598,31 +598,31 @@ inline merge(h, x)
         c0 = R(h, i0);
         if
         :: M != 10 && IS_OUT(r0) && TARGET(r0) == WHO(h, incarnation[h]) && IS_REF(c0) && EPOCH(c0) == EPOCH(r0) + 1 ->
-            T_ADOPT_REFUSED_HERE(h, i0, EPOCH(r0));
+            T_TAKE_OVER_REFUSED_HERE(h, i0, EPOCH(r0));
             D(h, i0) = d0
         :: else ->
             if
             :: r0 <= c0
             :: r0 > c0 && IS_OWN(r0) ->
-                T_ADOPT_OWN(h, i0, EPOCH(r0) - (M == 8));
+                T_TAKE_OVER_OWN(h, i0, EPOCH(r0) - (M == 8));
                 removed[i0] = (removed[i0] == IS_GONE -> IS_GONE : IS_THERE);
                 D(h, i0) = d0
             :: r0 > c0 && IS_OUT(r0) && TARGET(r0) == WHO(h, incarnation[h]) ->
-                T_ADOPT_MINE(h, i0, EPOCH(r0));
+                T_TAKE_OVER_MINE(h, i0, EPOCH(r0));
                 D(h, i0) = d0
             :: r0 > c0 && IS_OUT(r0) && TARGET(r0) != WHO(h, incarnation[h]) ->
-                T_ADOPT_OUT(h, i0, EPOCH(r0), TARGET(r0));
+                T_TAKE_OVER_OUT(h, i0, EPOCH(r0), TARGET(r0));
                 D(h, i0) = d0
             :: r0 > c0 && IS_REF(r0) ->
                 if
                 :: M != 9 && IS_OUT(c0) && TARGET(c0) == WHO(x, 0) && EPOCH(c0) + 1 == EPOCH(r0) ->
-                    T_ADOPT_REFUSED_THERE(h, i0)
+                    T_TAKE_OVER_REFUSED_THERE(h, i0)
                 :: else ->
-                    T_ADOPT_REF(h, i0, EPOCH(r0));
+                    T_TAKE_OVER_REF(h, i0, EPOCH(r0));
                     D(h, i0) = d0
                 fi
             :: r0 > c0 && IS_MOV(r0) ->
-                T_ADOPT_MOV(h, i0, EPOCH(r0));
+                T_TAKE_OVER_MOV(h, i0, EPOCH(r0));
                 D(h, i0) = d0
             fi
         fi;
@@ -674,7 +674,7 @@ inline release(h, v, t)
         (!orphan[h] || X(h, v) == 0) && (D(h, v) == 0 || M == 19) ->
     handoffs = (handoffs == 255 -> 255 : handoffs - 1);
     X(h, v) = (M == 6 -> X(h, v) : 0);
-    T_RELEASE(h, v, WHO(t, STANDS(h, t) >= BACK_ADOPTED));
+    T_RELEASE(h, v, WHO(t, STANDS(h, t) >= BACK_TAKEN_OVER));
     A(h, v) = (M == 7);
     printf("release %d %d %d\n", h, v, t);
 }
@@ -706,7 +706,7 @@ inline offer_to_successor(h, v)
     ALIVE(h) && IS_OUT(R(h, v)) && A(h, v) && TURNS_TO(h, v) < N && TURNS_TO(h, v) != h &&
         (OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) & 7) != ME_PLUS_1(h) ->
     OFFER_FOR(v, EPOCH(R(h, v)) + 1, TURNS_TO(h, v)) =
-        RETARGETED(WHO(h, incarnation[h]), STANDS(h, TURNS_TO(h, v)) >= BACK_ADOPTED, known[h]);
+        RETARGETED(WHO(h, incarnation[h]), STANDS(h, TURNS_TO(h, v)) >= BACK_TAKEN_OVER, known[h]);
     printf("offer_to_successor %d %d\n", h, v);
 }
 
@@ -951,10 +951,10 @@ end:
     LAND_INSYNC(h)
     :: d_step { propose_leave(h) }
     :: d_step { land_leave(h) }
-    :: d_step { reclaim(h) }
-    :: d_step { propose_adopt(h, 0) }
-    :: d_step { propose_adopt(h, 1) }
-    :: d_step { propose_adopt(h, 2) }
+    :: d_step { rejoin(h) }
+    :: d_step { propose_take_over(h, 0) }
+    :: d_step { propose_take_over(h, 1) }
+    :: d_step { propose_take_over(h, 2) }
     :: d_step { merge(h, 0) }
     :: d_step { merge(h, 1) }
     :: d_step { merge(h, 2) }
@@ -1002,7 +1002,7 @@ init
             now.evictions = parameter("EV");
             now.refusals = parameter("RF");
             now.early = parameter("LX");
-            now.reclaims = parameter("RC");
+            now.rejoins = parameter("RC");
             now.drains = parameter("DR");
             now.removals = parameter("RM");
             now.handoffs = getenv("HO") != NULL ? parameter("HO") : 255;

@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 # Words that say something was left for later; split, so that this file does not contain them.
 unfinished="TO""DO|FIX""ME|X""XX|lorem ip""sum|to be writ""ten|coming so""on"
 # Paths of one machine.
-local_paths='(^|[^a-z.])/(home|root|work|tmp/b-)[a-z/-]*'
+local_paths='(^|[^a-z.])/(coordinator|root|work|tmp/b-)[a-z/-]*'
 
 documents() {
     (cd "$1" && find . -name '*.md' -not -path './build*' -not -path './.git/*' | sort)
@@ -142,7 +142,7 @@ found=$(check "$scratch")
 expect '[gone](gone.md)'
 expect '[gone](b.md#another-heading)'
 expect "$(sed 's/|.*//' <<<"$unfinished")"
-expect 'see /home/somebody/notes'
+expect 'see /coordinator/somebody/notes'
 expect 'see `lib/base/nowhere.h`'
 printf '# One\n' >"$scratch/a.md"
 mkdir -p "$scratch/docs" "$scratch/lib"

@@ -47,5 +47,5 @@ fi
 # A number that was used by a field that is gone stays reserved.
 twice=$(cut -d' ' -f1-2,4 "$scratch/now" | sed -E 's/\.[a-z_0-9A-Z]+ / /' | sort | uniq -d)
 [ -z "$twice" ] || { echo "FAILED: a number is used twice: $twice"; exit 1; }
-comm -23 "$scratch/now" "$scratch/frozen" | sed 's/^/new, append it to tests\/wire_fields.txt: /'
+comm -23 "$scratch/now" "$scratch/frozen" | sed 's/^/new, append it to tests\/repository\/wire_fields.txt: /'
 echo "$(wc -l <"$scratch/frozen") numbers of the schema are as they were"

@@ -25,14 +25,14 @@ kinds=$("$sim" cluster --faults list | wc -l)
 "$sim" cluster --seeds 40 --json | grep -q '"failed": 0, ' || fail "--json"
 
 # A mistake that is known to be found soon: the replay that is printed fails in the same way.
-"$bugs" cluster --bug ADOPT_SAME_EPOCH --faults=-memory --seeds 100 >"$scratch/table" || fail "the mistake is not found"
-seed=$(awk '$1 == "ADOPT_SAME_EPOCH" { print $3 }' "$scratch/table")
-"$bugs" cluster --bug ADOPT_SAME_EPOCH --faults=-memory --seed "$seed" >"$scratch/failure" && fail "seed $seed runs clean"
+"$bugs" cluster --bug TAKE_OVER_SAME_EPOCH --faults=-memory --seeds 100 >"$scratch/table" || fail "the mistake is not found"
+seed=$(awk '$1 == "TAKE_OVER_SAME_EPOCH" { print $3 }' "$scratch/table")
+"$bugs" cluster --bug TAKE_OVER_SAME_EPOCH --faults=-memory --seed "$seed" >"$scratch/failure" && fail "seed $seed runs clean"
 replay=$(sed -n 's/^  to replay: lbsim-bugs //p' "$scratch/failure")
 # shellcheck disable=SC2086 # words of a command
 "$bugs" $replay >"$scratch/trace" && fail "the replay runs clean"
 grep -q 'log entry 1: found' "$scratch/trace" || fail "the replay has no trace"
-"$sim" cluster --bug ADOPT_SAME_EPOCH 2>/dev/null && fail "an ordinary node takes a mistake"
+"$sim" cluster --bug TAKE_OVER_SAME_EPOCH 2>/dev/null && fail "an ordinary node takes a mistake"
 
 # Many mistakes are seen in the first few stories: the checks look at what would happen, not at what did.
 "$bugs" cluster --bug all --hosts 3..5 --seeds 16 >"$scratch/table"

@@ -24,9 +24,9 @@ struct cycle {
     const struct mapping *m;   /* as it was */
     const struct cooling *how; /* NULL: do not anneal */
     struct lbm_levels levels;
-    uint32_t *part;  /* [n] of the level at hand */
-    uint32_t *work;  /* [n] scratch */
-    uint32_t **home; /* [levels] of every level, if moves cost something; else NULL */
+    uint32_t *part;     /* [n] of the level at hand */
+    uint32_t *work;     /* [n] scratch */
+    uint32_t **current; /* [levels] of every level, if moves cost something; else NULL */
     int64_t **stay;
     struct lbm_rng *rng;
 };
@@ -34,7 +34,7 @@ struct cycle {
 static enum lbm_err
 refine_level(const struct cycle *c, const struct mapping *level, int finest, int coarsest)
 {
-    enum lbm_err err = coarsest && level->home == NULL ? map_swap(level) : LBM_OK;
+    enum lbm_err err = coarsest && level->current == NULL ? map_swap(level) : LBM_OK;
     if (err == LBM_OK)
         err = map_refine(level, finest ? ROUNDS_FINE : ROUNDS_COARSE, PATIENCE, c->rng);
     return err;
@@ -70,8 +70,8 @@ uncoarsen(const struct cycle *c)
         struct mapping level = *c->m;
         level.g = &levels->graph[l];
         level.part = c->part;
-        if (c->home != NULL && l > 0) {
-            level.home = c->home[l];
+        if (c->current != NULL && l > 0) {
+            level.current = c->current[l];
             level.stay = c->stay[l];
         }
         if (l < top) {
@@ -84,33 +84,33 @@ uncoarsen(const struct cycle *c)
 }
 
 static void
-free_homes(struct cycle *c)
+free_current(struct cycle *c)
 {
-    for (uint32_t l = 0; c->home != NULL && l < c->levels.n; l++)
-        free(c->home[l]);
+    for (uint32_t l = 0; c->current != NULL && l < c->levels.n; l++)
+        free(c->current[l]);
     for (uint32_t l = 0; c->stay != NULL && l < c->levels.n; l++)
         free(c->stay[l]);
-    free(c->home);
+    free(c->current);
     free(c->stay);
 }
 
 /* Where the clusters of each level come from, which all their vertices share, and what their moves cost. */
 static enum lbm_err
-bring_homes(struct cycle *c)
+restrict_current(struct cycle *c)
 {
     const struct lbm_levels *levels = &c->levels;
-    c->home = lbm_alloc(levels->n, sizeof *c->home);
+    c->current = lbm_alloc(levels->n, sizeof *c->current);
     c->stay = lbm_alloc(levels->n, sizeof *c->stay);
-    if (c->home == NULL || c->stay == NULL)
+    if (c->current == NULL || c->stay == NULL)
         return LBM_E_NOMEM;
     for (uint32_t l = 1; l < levels->n; l++) {
-        const uint32_t *home = l > 1 ? c->home[l - 1] : c->m->home;
+        const uint32_t *current = l > 1 ? c->current[l - 1] : c->m->current;
         const int64_t *stay = l > 1 ? c->stay[l - 1] : c->m->stay;
-        c->home[l] = lbm_alloc(levels->graph[l].n, sizeof **c->home);
+        c->current[l] = lbm_alloc(levels->graph[l].n, sizeof **c->current);
         c->stay[l] = lbm_alloc(levels->graph[l].n, sizeof **c->stay);
-        if (c->home[l] == NULL || c->stay[l] == NULL)
+        if (c->current[l] == NULL || c->stay[l] == NULL)
             return LBM_E_NOMEM;
-        map_restrict(levels->parent[l - 1], levels->graph[l - 1].n, home, c->home[l]);
+        map_restrict(levels->parent[l - 1], levels->graph[l - 1].n, current, c->current[l]);
         for (uint32_t v = 0; v < levels->graph[l - 1].n; v++)
             c->stay[l][levels->parent[l - 1][v]] += stay[v];
     }
@@ -122,11 +122,11 @@ static enum lbm_err
 build_levels(struct cycle *c, const uint32_t *label, uint32_t target)
 {
     const struct mapping *m = c->m;
-    for (uint32_t v = 0; m->home != NULL && v < m->g->n; v++)
-        c->work[v] = m->part[v] * (m->h->n + 1) + (m->home[v] != LBM_NONE ? m->home[v] : m->h->n);
-    enum lbm_err err = lbm_levels_build(m->g, m->home != NULL ? c->work : label, target,
+    for (uint32_t v = 0; m->current != NULL && v < m->g->n; v++)
+        c->work[v] = m->part[v] * (m->h->n + 1) + (m->current[v] != LBM_NONE ? m->current[v] : m->h->n);
+    enum lbm_err err = lbm_levels_build(m->g, m->current != NULL ? c->work : label, target,
                                         map_cluster_work(m->g, target), c->rng, &c->levels);
-    return err == LBM_OK && m->home != NULL ? bring_homes(c) : err;
+    return err == LBM_OK && m->current != NULL ? restrict_current(c) : err;
 }
 
 /* Keep `part` if it is not worse. */
@@ -145,7 +145,7 @@ static enum lbm_err
 run(const struct mapping *m, const uint32_t *label, uint32_t target, const struct cooling *how,
     struct lbm_rng *rng)
 {
-    LBM_ASSERT(target > 0 && m->g->n > 0 && (m->home == NULL || label == m->part));
+    LBM_ASSERT(target > 0 && m->g->n > 0 && (m->current == NULL || label == m->part));
     struct cycle c = {.m = m,
                       .how = how,
                       .part = lbm_copy(m->part, m->g->n, sizeof *c.part),
@@ -159,7 +159,7 @@ run(const struct mapping *m, const uint32_t *label, uint32_t target, const struc
         err = uncoarsen(&c);
     if (err == LBM_OK)
         keep_best(m, c.part, load);
-    free_homes(&c);
+    free_current(&c);
     lbm_levels_free(&c.levels);
     free(c.part);
     free(c.work);

@@ -16,7 +16,7 @@ struct step {
     uint32_t give, take; /* take LBM_NONE: nothing */
     uint32_t from, to;
     uint64_t relief; /* decrease of the excess */
-    int64_t cost;    /* increase of J, and of what moves cost; in LBM_PAIR_PRICE_PARTS with home */
+    int64_t cost;    /* increase of J, and of what moves cost; in LBM_PAIR_PRICE_PARTS with current */
 };
 
 struct repairer {
@@ -41,12 +41,12 @@ static int64_t
 worth(const struct mapping *m, uint32_t v, uint32_t q)
 {
     int64_t gain = lbm_map_gain(m->g, m->h, m->part, v, q);
-    if (m->home == NULL)
+    if (m->current == NULL)
         return gain;
     gain *= LBM_PAIR_PRICE_PARTS;
-    if (m->home[v] == m->part[v])
+    if (m->current[v] == m->part[v])
         gain -= m->stay[v] / MAPPING_EASE;
-    else if (m->home[v] == q)
+    else if (m->current[v] == q)
         gain += m->stay[v] / MAPPING_EASE;
     return gain;
 }
@@ -67,7 +67,7 @@ parting(const struct mapping *m, uint32_t u, uint32_t v)
     if (low == g->offset[u + 1] || g->target[low] != v)
         return 0;
     return 2 * (int64_t)lbm_graph_weight(g, low) * lbm_dist(m->h, m->part[u], m->part[v]) *
-           (m->home != NULL ? LBM_PAIR_PRICE_PARTS : 1);
+           (m->current != NULL ? LBM_PAIR_PRICE_PARTS : 1);
 }
 
 /* A step that relieves more for each unit of its cost; of steps that cost nothing the one that gains most. */

@@ -42,7 +42,7 @@ struct annealer {
     struct spot *spot;  /* [n] */
     uint32_t *boundary; /* vertices that have foreign neighbours, and are not pinned */
     uint32_t n_boundary;
-    int64_t away;               /* sum of stay of vertices that are not at home */
+    int64_t away;               /* sum of stay of vertices that are not at current */
     double bytes_unit;          /* energy of one hop-byte */
     double work_unit;           /* of one unit of work in mean vertices */
     double quantile[QUANTILES]; /* of the exponential distribution: -log of a uniform number */
@@ -117,14 +117,14 @@ pick_foreign(const struct annealer *a, uint32_t v, uint32_t random)
     return part[target[i]];
 }
 
-/* Home, or else a host linked to the vertex's own; LBM_NONE: none. */
+/* Current, or else a host linked to the vertex's own; LBM_NONE: none. */
 static uint32_t
 pick_linked(const struct annealer *a, uint32_t v, uint32_t random)
 {
     const struct lbm_hosts *h = a->m->h;
     uint32_t p = a->m->part[v], links = h->offset[p + 1] - h->offset[p];
-    if (a->m->home != NULL && a->m->home[v] != LBM_NONE && a->m->home[v] != p)
-        return a->m->home[v];
+    if (a->m->current != NULL && a->m->current[v] != LBM_NONE && a->m->current[v] != p)
+        return a->m->current[v];
     return links > 0 ? h->target[h->offset[p] + (uint32_t)(((uint64_t)random * links) >> 16)] : LBM_NONE;
 }
 
@@ -168,9 +168,9 @@ find_offer(struct annealer *a, uint32_t v, uint64_t random)
 static int64_t
 departure(const struct mapping *m, uint32_t v, uint32_t p, uint32_t q)
 {
-    if (m->home == NULL || m->home[v] == LBM_NONE)
+    if (m->current == NULL || m->current[v] == LBM_NONE)
         return 0;
-    return m->home[v] == p ? m->stay[v] : m->home[v] == q ? -m->stay[v] : 0;
+    return m->current[v] == p ? m->stay[v] : m->current[v] == q ? -m->stay[v] : 0;
 }
 
 /* One draw at a temperature. */

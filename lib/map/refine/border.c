@@ -10,7 +10,8 @@ is_at_border(const struct mapping *m, uint32_t v)
 {
     const struct lbm_graph *g = m->g;
     uint32_t host = m->part[v];
-    if (g->offset[v] == g->offset[v + 1] || (m->home != NULL && m->home[v] != LBM_NONE && m->home[v] != host))
+    if (g->offset[v] == g->offset[v + 1] ||
+        (m->current != NULL && m->current[v] != LBM_NONE && m->current[v] != host))
         return 1;
     for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
         if (m->part[g->target[e]] != host)

@@ -143,9 +143,9 @@ attracted(struct session *s, uint32_t v)
         nearer |= there[r] < here[r];
     }
     gain *= s->parts;
-    if (pair->home != NULL && pair->home[v] == s->side[from])
+    if (pair->current != NULL && pair->current[v] == s->side[from])
         gain -= pair->stay[v];
-    else if (pair->home != NULL && pair->home[v] == s->side[!from])
+    else if (pair->current != NULL && pair->current[v] == s->side[!from])
         gain += pair->stay[v];
     s->ws->gain[v] = gain;
     s->ws->mark[v] = s->ws->known;
@@ -337,7 +337,7 @@ lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint3
                             .limit = {pair->limit[0], pair->limit[1]},
                             .most = {pair->most != NULL ? pair->most[0] : UINT32_MAX,
                                      pair->most != NULL ? pair->most[1] : UINT32_MAX},
-                            .parts = pair->home != NULL ? LBM_PAIR_PRICE_PARTS : 1,
+                            .parts = pair->current != NULL ? LBM_PAIR_PRICE_PARTS : 1,
                             .moved = moved};
         gather(&s);
         if (pair->shift > 0) {

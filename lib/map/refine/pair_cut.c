@@ -292,9 +292,9 @@ apply(const struct cut *c, const uint8_t *second)
         c->pair->part[c->row[i]] = second[i] ? c->pair->b : c->pair->a;
 }
 
-/* Refine from a corner; home [rows] is where rows were before. */
+/* Refine from a corner; current [rows] is where rows were before. */
 static enum lbm_err
-finish(const struct cut *c, const uint64_t limit[2], const uint32_t *home, struct lbm_rng *rng,
+finish(const struct cut *c, const uint64_t limit[2], const uint32_t *current, struct lbm_rng *rng,
        uint32_t *moved, struct corner *corner)
 {
     struct lbm_pair pair = *c->pair;
@@ -305,7 +305,7 @@ finish(const struct cut *c, const uint64_t limit[2], const uint32_t *home, struc
     pair.load[1] = c->pair->load[0] + c->pair->load[1] - corner->load;
     pair.limit[0] = limit[0];
     pair.limit[1] = limit[1];
-    pair.home = home;
+    pair.current = current;
     pair.shift = 0;
     enum lbm_err err = lbm_pair_refine(&pair, rng, &gain, moved, &n_moved);
     for (uint32_t i = 0; i < c->n; i++)
@@ -313,7 +313,7 @@ finish(const struct cut *c, const uint64_t limit[2], const uint32_t *home, struc
     corner->load = pair.load[0];
     corner->cost -= err == LBM_OK ? gain : 0;
     for (uint32_t i = 0; i < c->n; i++)
-        pair.part[c->row[i]] = home[c->row[i]];
+        pair.part[c->row[i]] = current[c->row[i]];
     return err;
 }
 
@@ -367,7 +367,7 @@ overflows(const struct cut *c, const uint64_t limit[2], const struct corner *cor
  * that finds no way: both have no boundary in common, or corners are far apart. */
 static enum lbm_err
 choose(const struct cut *c, struct lbm_pair *pair, const uint64_t limit[2], struct corner corner[CORNERS + 1],
-       int n, const uint32_t *home, struct lbm_rng *rng, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+       int n, const uint32_t *current, struct lbm_rng *rng, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
     const struct corner *best = &corner[n > 1 && is_better(pair, limit, &corner[1], &corner[0])];
     struct corner *before = &corner[CORNERS];
@@ -376,7 +376,7 @@ choose(const struct cut *c, struct lbm_pair *pair, const uint64_t limit[2], stru
     measure(c, before);
     int64_t cost = before->cost;
     if (!is_better(pair, limit, best, before) || overflows(c, limit, best)) {
-        enum lbm_err err = finish(c, limit, home, rng, moved, before);
+        enum lbm_err err = finish(c, limit, current, rng, moved, before);
         if (err != LBM_OK)
             return err;
         best = before;
@@ -413,27 +413,27 @@ run(struct cut *c, struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, ui
 {
     uint64_t limit[2];
     struct corner corner[CORNERS + 1] = {{0}};
-    uint32_t *home = lbm_copy(pair->part, pair->g->n, sizeof *home);
-    enum lbm_err err = home != NULL ? build(c) : LBM_E_NOMEM;
+    uint32_t *current = lbm_copy(pair->part, pair->g->n, sizeof *current);
+    enum lbm_err err = current != NULL ? build(c) : LBM_E_NOMEM;
     for (int i = 0; i < CORNERS + 1; i++)
         if ((corner[i].second = lbm_alloc(c->n, 1)) == NULL)
             err = LBM_E_NOMEM;
     set_limits(c, limit);
     int n = err == LBM_OK ? find_corners(c, limit, corner) : 0;
     for (int i = 0; i < n && err == LBM_OK; i++)
-        err = finish(c, limit, home, rng, moved, &corner[i]);
+        err = finish(c, limit, current, rng, moved, &corner[i]);
     if (err == LBM_OK)
-        err = choose(c, pair, limit, corner, n, home, rng, gain, moved, n_moved);
+        err = choose(c, pair, limit, corner, n, current, rng, gain, moved, n_moved);
     for (int i = 0; i < CORNERS + 1; i++)
         free(corner[i].second);
-    free(home);
+    free(current);
     return err;
 }
 
 enum lbm_err
 lbm_pair_cut(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
-    LBM_ASSERT(pair->a != pair->b && pair->room == 0 && pair->home == NULL && pair->stay != NULL);
+    LBM_ASSERT(pair->a != pair->b && pair->room == 0 && pair->current == NULL && pair->stay != NULL);
     int is_limited =
         pair->most != NULL && (pair->most[0] < pair->n_members || pair->most[1] < pair->n_members);
     if (is_limited || has_large_costs(pair))

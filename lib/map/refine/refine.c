@@ -97,7 +97,7 @@ settle(struct refiner *r, struct host_pair hosts)
                             .limit = {m->limit[hosts.a], m->limit[hosts.b]},
                             .least = m->least != NULL ? least : NULL,
                             .patience = r->patience,
-                            .home = m->home,
+                            .current = m->current,
                             .stay = r->eased != NULL ? r->eased : m->stay,
                             .workspace = r->ws};
     uint64_t before = lbm_map_excess(2, pair.load, pair.limit);
@@ -138,7 +138,7 @@ run_round(struct refiner *r)
 static enum lbm_err
 set_price(struct refiner *r, const struct mapping *m)
 {
-    if (m->home == NULL || mapping_away(m) >= m->budget)
+    if (m->current == NULL || mapping_away(m) >= m->budget)
         return LBM_OK;
     if ((r->eased = lbm_alloc(m->g->n, sizeof *r->eased)) == NULL)
         return LBM_E_NOMEM;
@@ -197,7 +197,7 @@ map_refine(const struct mapping *m, int rounds, uint32_t patience, struct lbm_rn
     struct refiner r = {.m = m, .rng = rng, .patience = patience};
     enum lbm_err err = refiner_open(&r, m);
     int64_t hop_bytes =
-        (int64_t)lbm_map_hop_bytes(m->g, m->h, m->part) * (m->home != NULL ? LBM_PAIR_PRICE_PARTS : 1);
+        (int64_t)lbm_map_hop_bytes(m->g, m->h, m->part) * (m->current != NULL ? LBM_PAIR_PRICE_PARTS : 1);
     int worthwhile = m->h->n > 1;
     for (int round = 0; round < rounds && worthwhile && err == LBM_OK && !mapping_stopped(m); round++) {
         err = run_round(&r);

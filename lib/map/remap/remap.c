@@ -3,7 +3,7 @@
  * Source: the price is Schloegel, Karypis, Kumar 2001's (ParMETIS itr), host distances included.
  *
  * Several ways to balance compete (remap_ways.c). Then refinement and annealing, for which a vertex away from
- * home costs its price. */
+ * current costs its price. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,14 +102,14 @@ run(struct remap *r, struct lbm_plan *plan)
     return err == LBM_OK ? draw_geometry(r, plan) : err;
 }
 
-/* Work that may leave home at ease. Vertices without a host cost nothing, but count; where nothing has to
+/* Work that may leave current at ease. Vertices without a host cost nothing, but count; where nothing has to
  * move, nothing may. */
 static double
 budget_work(const struct remap *r, const uint32_t *current)
 {
     const struct lbm_graph *g = r->m.g;
     const struct lbm_hosts *h = r->m.h;
-    double homeless = 0, forced = 0, over = 0, capacity = 0, total = (double)lbm_graph_total_work(g);
+    double displaced = 0, forced = 0, over = 0, capacity = 0, total = (double)lbm_graph_total_work(g);
     for (uint32_t p = 0; p < h->n; p++) {
         r->load[p] = 0;
         capacity += h->capacity[p];
@@ -117,20 +117,20 @@ budget_work(const struct remap *r, const uint32_t *current)
     for (uint32_t v = 0; v < g->n; v++) {
         uint32_t work = lbm_graph_work(g, v), is_pinned = mapping_pinned(&r->m, v) != 0;
         if (current[v] == LBM_NONE)
-            homeless += work;
+            displaced += work;
         else
             r->load[is_pinned ? g->pin[v] : current[v]] += work;
         if (is_pinned && current[v] != LBM_NONE && current[v] != g->pin[v])
             forced += work;
     }
-    if (homeless + forced == 0 && mapping_excess(&r->m, r->load) == 0)
+    if (displaced + forced == 0 && mapping_excess(&r->m, r->load) == 0)
         return 0;
     for (uint32_t p = 0; p < h->n; p++)
         over += fmax(0, (double)r->load[p] - total * h->capacity[p] / capacity);
-    return fmax(0, BUDGET * (homeless + forced + over) - homeless);
+    return fmax(0, BUDGET * (displaced + forced + over) - displaced);
 }
 
-/* What leaving home costs, and whether J and all of that fit together.  Out: stay. */
+/* What leaving current costs, and whether J and all of that fit together.  Out: stay. */
 static enum lbm_err
 set_prices(struct remap *r, const struct problem *problem)
 {
@@ -177,7 +177,7 @@ map_plan_remap(const struct problem *problem, struct lbm_plan *plan)
     if (err == LBM_OK && options->migration_cost > 0)
         err = set_prices(&r, problem);
     if (err == LBM_OK) {
-        r.m.home = options->migration_cost > 0 ? options->current : NULL;
+        r.m.current = options->migration_cost > 0 ? options->current : NULL;
         r.m.stay = r.stay;
         r.hot =
             options->migration_cost < NEARLY_FREE * lbm_map_migration_cost(g, h->n) ? REMAP_HOT : REMAP_WARM;

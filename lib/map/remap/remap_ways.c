@@ -54,7 +54,7 @@ carry(struct attempt *a, const struct shipment *s)
                             .load = {a->load[s->from], a->load[s->to]},
                             .limit = {UINT64_MAX, UINT64_MAX},
                             .shift = s->work,
-                            .home = a->m.home,
+                            .current = a->m.current,
                             .stay = a->m.stay,
                             .workspace = a->ws};
     int64_t gain;
@@ -157,7 +157,7 @@ remap_compete(const struct remap *r, struct pool *pool)
     unsigned most = m->options->ways_max, n = most != 0 && most < WAYS ? most : WAYS;
     if (is_even && n > 2)
         n = 2;
-    if (m->home == NULL || m->h->n > HOSTS_JUMPS_MAX)
+    if (m->current == NULL || m->h->n > HOSTS_JUMPS_MAX)
         n = 1;
     if (is_even)
         pool_offer(pool, m->part, mapping_objective(m, r->load));

@@ -215,7 +215,7 @@ static int
 everybody_is_heard(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->view.departed.n; i++)
-        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].adopted)
+        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].taken_over)
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];

@@ -161,12 +161,12 @@ concerned(const Lbm__Command *command, const char **what)
     case LBM__COMMAND__WHAT_EVICT:
         *what = "is evicted";
         return command->evict->host;
-    case LBM__COMMAND__WHAT_ADOPT:
+    case LBM__COMMAND__WHAT_TAKE_OVER:
         *what = "is taken over by its successor";
-        return command->adopt->host;
-    case LBM__COMMAND__WHAT_RECLAIM:
+        return command->take_over->host;
+    case LBM__COMMAND__WHAT_REJOIN:
         *what = "is back with what it had";
-        return command->reclaim->host;
+        return command->rejoin->host;
     default:
         return LBM_NONE;
     }

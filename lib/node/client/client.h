@@ -29,10 +29,10 @@ void lbm_client_query_gone(struct lbm_node *node, uint64_t client);
 void lbm_client_query_timer(struct lbm_node *node);
 /* Time, us, at which lbm_client_query_timer has something to do; INT64_MAX: none. */
 int64_t lbm_client_query_deadline(const struct lbm_node *node);
-/* MapQuery: another host gathers a mapping and asks for this host's vertices. Answered with MapPart. */
+/* MapQuery: another host gathers a mapping and asks for this host's vertices. Answered with MapChunk. */
 void lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message);
-/* MapPart: vertices of another host, for a query of this one. */
-void lbm_client_on_map_part(struct lbm_node *node, const Lbm__Peer *message);
+/* MapChunk: vertices of another host, for a query of this one. */
+void lbm_client_on_map_chunk(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- requests.c ---- */
 

@@ -122,7 +122,7 @@ static void
 send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
 {
     const struct query_reply *to = arg;
-    Lbm__MapPart part = LBM__MAP_PART__INIT;
+    Lbm__MapChunk part = LBM__MAP_CHUNK__INIT;
     part.job = to->job;
     part.query = to->query;
     part.last = last != 0;
@@ -138,8 +138,8 @@ send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
         list[i] = &moves[i];
     part.moves = list;
     Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_MAP_PART;
-    message.map_part = &part;
+    message.body_case = LBM__PEER__BODY_MAP_CHUNK;
+    message.map_chunk = &part;
     lbm_core_send(node, to->to, &message);
 }
 
@@ -302,7 +302,7 @@ finish_explain(struct lbm_node *node, struct collection *collection)
     explain.vertex = collection->vertex.at[0];
     explain.host = collection->place.at[0];
     explain.epoch = collection->epoch.at[0];
-    explain.home = entry != NULL ? entry->home : 0;
+    explain.coordinator = entry != NULL ? entry->coordinator : 0;
     explain.n_moves = n;
     explain.moves = moves;
     explain.n_missing = collection->awaited.n;
@@ -357,9 +357,9 @@ finish(struct lbm_node *node, size_t at)
 }
 
 void
-lbm_client_on_map_part(struct lbm_node *node, const Lbm__Peer *message)
+lbm_client_on_map_chunk(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__MapPart *part = message->map_part;
+    const Lbm__MapChunk *part = message->map_chunk;
     for (size_t i = 0; i < node->collections.n; i++) {
         struct collection *collection = node->collections.at[i];
         if (collection->query != part->query || collection->job != part->job)

@@ -90,7 +90,7 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->backup = member->backup;
     entry->insync = member->insync != 0;
     entry->successor = gone != NULL && gone->evicted ? gone->successor : LBM_NONE;
-    entry->adopted = gone != NULL && gone->adopted;
+    entry->taken_over = gone != NULL && gone->taken_over;
     entry->suspectors = lbm_membership_suspicion_count(node, member->host);
     entry->lag = member->host == node->host ? lbm_local_replication_lag(node) : 0;
     entry->view = member->host == node->host ? node->view.index : 0;
@@ -132,7 +132,7 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
     const struct peer *peer = lbm_membership_peer_known(node, member->host);
     if (peer != NULL && peer->heard_us != 0) {
         entry->silent_s = (double)(node->now_us - peer->heard_us) / 1e6;
-        int is_gone = entry->adopted || member->state == LBM_MEMBER_LEFT; /* others have what it had */
+        int is_gone = entry->taken_over || member->state == LBM_MEMBER_LEFT; /* others have what it had */
         entry->vertices = is_gone ? 0 : peer->vertices;
     }
 }
@@ -168,51 +168,54 @@ answer_hosts(struct lbm_node *node, const struct client *client, const Lbm__Requ
 
 /* ---- jobs --------------------------------------------------------------------------------------------- */
 
-/* This host's own pulse, so that sums and minima run over all hosts alike. */
-static struct pulse
-own_pulse(const struct lbm_node *node, const struct job *job)
+/* This host's own load report, so that sums and minima run over all hosts alike. */
+static struct load_report
+own_load_report(const struct lbm_node *node, const struct job *job)
 {
-    return (struct pulse){.host = node->host,
-                          .heard_us = node->now_us,
-                          .phase = job->phase,
-                          .vertices = job->shard.n_own + job->shard.n_out,
-                          .load = job->shard.load,
-                          .sweep = job->rounds.sweep,
-                          .counter = job->rounds.termination.counter,
-                          .largest = job->largest,
-                          .moved = job->moved,
-                          .ready = lbm_job_is_ready(node, job),
-                          .level_sweeps = job->flow.sweeps,
-                          .level_words = job->flow.words,
-                          .flow = job->flow.flow,
-                          .transfer_us = job->flow.transfer_us};
+    return (struct load_report){.host = node->host,
+                                .heard_us = node->now_us,
+                                .phase = job->phase,
+                                .vertices = job->shard.n_own + job->shard.n_out,
+                                .load = job->shard.load,
+                                .sweep = job->rounds.sweep,
+                                .counter = job->rounds.termination.counter,
+                                .largest = job->largest,
+                                .moved = job->moved,
+                                .ready = lbm_job_is_ready(node, job),
+                                .level_sweeps = job->flow.sweeps,
+                                .level_words = job->flow.words,
+                                .flow = job->flow.flow,
+                                .transfer_us = job->flow.transfer_us};
 }
 
 static void
-fold_pulse(const struct lbm_node *node, const struct lbm_job_entry *entry, const struct pulse *pulse,
-           int is_missing, Lbm__JobEntry *out, enum lbm_phase *least)
+fold_load_report(const struct lbm_node *node, const struct lbm_job_entry *entry,
+                 const struct load_report *load_report, int is_missing, Lbm__JobEntry *out,
+                 enum lbm_phase *least)
 {
     size_t at = out->n_host++;
-    out->host[at] = pulse->host;
-    out->host_load[at] = pulse->load;
-    out->host_vertices[at] = pulse->vertices;
-    out->placed += pulse->vertices;
-    out->moved += pulse->moved;
-    out->sweep = pulse->sweep > out->sweep ? pulse->sweep : out->sweep;
-    out->counter = pulse->counter < out->counter ? pulse->counter : out->counter;
-    out->largest = pulse->largest > out->largest ? pulse->largest : out->largest;
-    out->level_sweeps = pulse->level_sweeps > out->level_sweeps ? pulse->level_sweeps : out->level_sweeps;
-    out->level_words += pulse->level_words;
-    out->flow += pulse->flow;
-    double transfer_s = (double)pulse->transfer_us / 1e6;
+    out->host[at] = load_report->host;
+    out->host_load[at] = load_report->load;
+    out->host_vertices[at] = load_report->vertices;
+    out->placed += load_report->vertices;
+    out->moved += load_report->moved;
+    out->sweep = load_report->sweep > out->sweep ? load_report->sweep : out->sweep;
+    out->counter = load_report->counter < out->counter ? load_report->counter : out->counter;
+    out->largest = load_report->largest > out->largest ? load_report->largest : out->largest;
+    out->level_sweeps =
+        load_report->level_sweeps > out->level_sweeps ? load_report->level_sweeps : out->level_sweeps;
+    out->level_words += load_report->level_words;
+    out->flow += load_report->flow;
+    double transfer_s = (double)load_report->transfer_us / 1e6;
     out->transfer_s = transfer_s > out->transfer_s ? transfer_s : out->transfer_s;
-    double target = lbm_local_target(node, entry, pulse->host);
-    double imbalance = target > 0 ? (double)pulse->load / target - 1 : 0;
+    double target = lbm_local_target(node, entry, load_report->host);
+    double imbalance = target > 0 ? (double)load_report->load / target - 1 : 0;
     out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
     if (is_missing)
-        out->missing[out->n_missing++] = pulse->host;
-    int takes_part = !is_missing && (target > 0 || pulse->vertices != 0); /* who leaves is done when empty */
-    *least = takes_part && pulse->phase < *least ? pulse->phase : *least;
+        out->missing[out->n_missing++] = load_report->host;
+    int takes_part =
+        !is_missing && (target > 0 || load_report->vertices != 0); /* who leaves is done when empty */
+    *least = takes_part && load_report->phase < *least ? load_report->phase : *least;
 }
 
 static void
@@ -236,18 +239,18 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     out->imbalance = -1;
     for (size_t i = 0; i < n; i++) {
         uint32_t host = node->view.members.at[i].host;
-        struct pulse pulse = {.host = host};
+        struct load_report load_report = {.host = host};
         if (!lbm_view_takes_part(&node->view.members.at[i]))
             continue;
         if (host == node->host)
-            pulse = own_pulse(node, job);
+            load_report = own_load_report(node, job);
         else if (lbm_local_report_known(job, host) != NULL)
-            pulse = *lbm_local_report_known(job, host);
+            load_report = *lbm_local_report_known(job, host);
         const struct peer *peer = lbm_membership_peer_known(node, host);
         int is_missing = lbm_membership_is_unheard(node, &node->view.members.at[i]) ||
                          (host == node->host ? lbm_membership_is_stuck(node) : peer != NULL && peer->stuck);
-        fold_pulse(node, entry, &pulse, is_missing, out, &least);
-        is_at_rest &= pulse.phase != LBM_PHASE_SETTLED || pulse.ready;
+        fold_load_report(node, entry, &load_report, is_missing, out, &least);
+        is_at_rest &= load_report.phase != LBM_PHASE_SETTLED || load_report.ready;
     }
     out->n_host_load = out->n_host_vertices = out->n_host;
     out->job = entry->job;
@@ -255,7 +258,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     static char names[LBM_PHASE_COUNT][16];
     strncpy(names[least], lbm_phase_name(least), sizeof names[least] - 1);
     out->phase = names[least];
-    out->home = entry->home;
+    out->coordinator = entry->coordinator;
     out->vertices = entry->vertices;
     out->edges = entry->edges;
     out->work = lbm_local_load_whole(node, entry);

@@ -42,8 +42,9 @@ struct lbm_events {
     /* raised by membership */
     int (*log_hand_over)(struct lbm_node *node, const char *why, int or_draining);
     void (*exchange_load_heard)(struct lbm_node *node, struct job *job, uint32_t from,
-                                const Lbm__JobPulse *pulse);
-    void (*exchange_load_report)(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse);
+                                const Lbm__LoadReport *load_report);
+    void (*exchange_load_report)(const struct lbm_node *node, const struct job *job,
+                                 Lbm__LoadReport *load_report);
     int (*job_is_ready)(const struct lbm_node *node, const struct job *job);
     void (*job_view_changed)(struct lbm_node *node, int topology_changed, int all);
     void (*log_append)(struct lbm_node *node, const Lbm__Command *command);

@@ -108,7 +108,7 @@ op_free(struct lbm_persist_op *op)
     case LBM_PERSIST_GUEST:
     case LBM_PERSIST_ROW_DELETE:
     case LBM_PERSIST_REPLICA_DROP:
-    case LBM_PERSIST_ADOPTED:
+    case LBM_PERSIST_TAKEN_OVER:
     case LBM_PERSIST_RESET:
     case LBM_PERSIST_TERM:
     case LBM_PERSIST_COUNT:
@@ -148,6 +148,6 @@ lbm_recovered_free(struct lbm_recovered *recovered)
     lbm_vec_free(&recovered->jobs);
     lbm_vec_free(&recovered->rows);
     lbm_vec_free(&recovered->replicas);
-    lbm_vec_free(&recovered->adoptions);
+    lbm_vec_free(&recovered->takeovers);
     free(recovered);
 }

@@ -72,7 +72,7 @@ void lbm_row_free(struct lbm_row *row); /* what it owns, not the row itself */
 /* A job as its host knows it, beyond what the control log says. */
 #define LBM_JOB_STATE_LIST(X)                                                                                \
     X(PENDING, 0, "pending")     /* stored here, not yet in the log */                                       \
-    X(SUBMITTED, 1, "submitted") /* in the log; the home has yet to plan */                                  \
+    X(SUBMITTED, 1, "submitted") /* in the log; the coordinator has yet to plan */                           \
     X(PLACED, 2, "placed")       /* planned, vertices on their way or there */
 
 enum lbm_job_state {
@@ -95,7 +95,7 @@ LBM_NUMBERS_FIT(LBM_JOB_STATE_LIST, LBM_JOB_STATE_COUNT);
     X(ROW_DELETE, "the finished record of a vertex goes")                                                    \
     X(REPLICA, "changes of another host's records, and how far its stream is here")                          \
     X(REPLICA_DROP, "a host's replica, or one job of it, goes")                                              \
-    X(ADOPTED, "the replica of this host was merged; in one transaction with the merge")                     \
+    X(TAKEN_OVER, "the replica of this host was merged; in one transaction with the merge")                  \
     X(RESET, "all but the control log is archived and removed; a new incarnation begins")                    \
     X(SNAPSHOT, "the view at an index, instead of the control log's entries up to it")                       \
     X(TERM, "who orders the control log (engine local), and since which term")
@@ -150,7 +150,7 @@ struct lbm_persist_op {
         struct {
             uint32_t owner;
             uint64_t incarnation;
-        } drop; /* REPLICA_DROP: job 0 is all of it; also ADOPTED */
+        } drop; /* REPLICA_DROP: job 0 is all of it; also TAKEN_OVER */
         struct {
             uint64_t incarnation;
         } reset;
@@ -212,7 +212,7 @@ struct lbm_recovered_replica {
     LBM_VEC(struct lbm_row) rows; /* by job, vertex */
 };
 
-struct lbm_recovered_adoption {
+struct lbm_recovered_takeover {
     uint32_t host;
     uint64_t incarnation;
 };
@@ -236,7 +236,7 @@ struct lbm_recovered {
     LBM_VEC(struct lbm_recovered_job) jobs;
     LBM_VEC(struct lbm_row) rows; /* by job, vertex */
     LBM_VEC(struct lbm_recovered_replica) replicas;
-    LBM_VEC(struct lbm_recovered_adoption) adoptions;
+    LBM_VEC(struct lbm_recovered_takeover) takeovers;
 };
 
 void lbm_recovered_free(struct lbm_recovered *recovered); /* the struct and all it owns; NULL is allowed */

@@ -25,7 +25,7 @@ struct peer {
     int is_behind; /* much of what was sent has not left this host: nothing large is sent again meanwhile */
     int dialled;
     uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
-    uint64_t vertices; /* as its pulses say, all jobs */
+    uint64_t vertices; /* as its load reports say, all jobs */
     uint64_t lag, view;
     int stuck;                            /* it says that its backup is silent */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
@@ -186,8 +186,8 @@ struct upload {
     uint32_t vertices; /* of the whole guest */
     uint64_t edges;
     uint32_t parts, part, first, rows; /* parts > 0: other hosts read the others */
-    uint64_t token, job;               /* with parts: of the question to the home, and its answer, or 0 */
-    uint32_t home;
+    uint64_t token, job; /* with parts: of the question to the coordinator, and its answer, or 0 */
+    uint32_t coordinator;
     uint64_t request;
     LBM_VEC(uint64_t) offset;
     LBM_VEC(uint32_t) target;
@@ -324,7 +324,7 @@ struct lbm_node {
     struct stream stream;
     struct lease lease;
     LBM_VEC(struct replica *) replicas;
-    LBM_VEC(struct lbm_recovered_adoption) adoptions; /* merged already */
+    LBM_VEC(struct lbm_recovered_takeover) takeovers; /* merged already */
     LBM_VEC(struct due) due;
     LBM_VEC(struct application) applications;
     LBM_VEC(struct checkpoint) checkpoints;

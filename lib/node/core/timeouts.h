@@ -22,7 +22,7 @@ enum {
     MAPPING_TICK_US = 10000,
     PLACING_TICK_US = 5000,
     FOLLOW_US = 100000,           /* ownership follows regions this often */
-    STATS_US = 300000,            /* moments to the job's home, at the most often */
+    STATS_US = 300000,            /* moments to the job's coordinator, at the most often */
     STATS_AGAIN_US = 1000000,     /* so much later even if there is no frame of the last ones */
     READY_US = PING_US + 200000,  /* all ready for longer than a ping takes */
     REFUSED_US = 5000000,         /* before a refused vertex is offered again */
@@ -59,7 +59,7 @@ enum {
     CONFIRM_US = 1500000,      /* two suspect for so long: evict */
     STARVED_US = 300000,       /* a step so much too late: this host was not running */
     APPEND_AGAIN_US = 3000000, /* before a proposal that changed nothing is repeated */
-    RECLAIM_US = 20000000,     /* an evicted host waits so long to be adopted */
+    REJOIN_US = 20000000,     /* an evicted host waits so long to be taken over */
     RELEASE_US = 10000000,     /* for an application to let go; then the vertex stays */
     PAIR_MOVING_US =
         RELEASE_US + PAIR_HANDOFF_US, /* while a partner that is alive waits for an application */
@@ -97,7 +97,7 @@ enum {
     MAPPING_SWEEPS = 2, /* a tick */
     MAPPING_SWEEPS_MAX = 4000,   /* then it goes on with what there is */
     MAPPING_SWEEPS_LARGE = 1000, /* the same for a guest that would not come to rest before that: what is
-                                  * near has come together, and the outline is for the rest */
+                                  * near has come together, and the coarse graph is for the rest */
     MAPPING_SWEEPS_FREE = 250,   /* the same without anchors */
     MAPPING_REST_VERTICES = 8192,
     PLAN_SWEEPS = 4,          /* smoothing of planned coordinates */
@@ -143,8 +143,8 @@ LBM_FITS(REVOKE_US == LBM_LEASE_STOP_US, "node and library stop work at the same
 LBM_FITS(LEASE_US - REVOKE_US >= 2 * LEASE_RENEW_US, "one lost renewal stops no application");
 LBM_FITS(LEASE_RETRY_US < LEASE_RENEW_US,
          "a lease that is missing is asked for more often than one that is there");
-LBM_FITS(RECLAIM_US > GRANT_PAST_US + SUSPECT_US,
-         "the successor has adopted, if it is there, before the host goes on");
+LBM_FITS(REJOIN_US > GRANT_PAST_US + SUSPECT_US,
+         "the successor has taken over, if it is there, before the host goes on");
 
 /* Silence: slow to suspect, slower to evict (I8; no host that is alive is lost). */
 LBM_FITS(SILENT_US >= 3 * PING_US, "three pings are missed before a host is called silent");

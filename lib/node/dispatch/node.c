@@ -122,7 +122,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->met);
     lbm_replication_replicas_free(node);
     lbm_vec_free(&node->stream.changes);
-    lbm_vec_free(&node->adoptions);
+    lbm_vec_free(&node->takeovers);
     lbm_vec_free(&node->due);
     lbm_vec_free(&node->applications);
     lbm_vec_free(&node->checkpoints);
@@ -166,8 +166,8 @@ on_start(struct lbm_node *node, struct lbm_recovered *recovered)
         op.as.self.incarnation = node->incarnation;
         lbm_core_persist(node, op);
     }
-    for (size_t i = 0; i < recovered->adoptions.n; i++)
-        if (lbm_vec_push(&node->adoptions, recovered->adoptions.at[i]) != LBM_OK)
+    for (size_t i = 0; i < recovered->takeovers.n; i++)
+        if (lbm_vec_push(&node->takeovers, recovered->takeovers.at[i]) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
     lbm_replication_start(node, recovered);
     lbm_replication_replicas_start(node, recovered);
@@ -217,14 +217,14 @@ static const struct {
     {LBM__PEER__BODY_TRANSFER, LIVING, lbm_migration_on_transfer},
     {LBM__PEER__BODY_STATS, LIVING, lbm_mapping_on_stats},
     {LBM__PEER__BODY_FRAME, LIVING, lbm_mapping_on_normalization},
-    {LBM__PEER__BODY_PART_BEGIN, LIVING, lbm_job_on_slice_begin},
-    {LBM__PEER__BODY_PART_ANSWER, LIVING, lbm_job_on_slice_answer},
-    {LBM__PEER__BODY_PART_READY, LIVING, lbm_job_on_slice_ready},
-    {LBM__PEER__BODY_OUTLINE_ASK, LIVING, lbm_mapping_on_coarse_ask},
-    {LBM__PEER__BODY_OUTLINE_PART, LIVING, lbm_mapping_on_coarse_slice},
-    {LBM__PEER__BODY_OUTLINE_PLAN, LIVING, lbm_mapping_on_coarse_plan},
+    {LBM__PEER__BODY_SLICE_BEGIN, LIVING, lbm_job_on_slice_begin},
+    {LBM__PEER__BODY_SLICE_ANSWER, LIVING, lbm_job_on_slice_answer},
+    {LBM__PEER__BODY_SLICE_READY, LIVING, lbm_job_on_slice_ready},
+    {LBM__PEER__BODY_COARSE_ASK, LIVING, lbm_mapping_on_coarse_ask},
+    {LBM__PEER__BODY_COARSE_CHUNK, LIVING, lbm_mapping_on_coarse_slice},
+    {LBM__PEER__BODY_COARSE_PLAN, LIVING, lbm_mapping_on_coarse_plan},
     {LBM__PEER__BODY_MAP_QUERY, 0, lbm_client_on_map_query},
-    {LBM__PEER__BODY_MAP_PART, 0, lbm_client_on_map_part},
+    {LBM__PEER__BODY_MAP_CHUNK, 0, lbm_client_on_map_chunk},
 };
 
 /* protocol.md section 1: drop what names the wrong destination, cluster, or an older incarnation. */

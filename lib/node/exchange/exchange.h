@@ -24,12 +24,13 @@ void lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message);
 uint64_t lbm_exchange_load_present(const struct lbm_node *node, const struct job *job);
 /* Loads are reported, here or elsewhere. */
 void lbm_exchange_load_drifts(struct lbm_node *node, struct job *job);
-/* What pulses say of it. */
-void lbm_exchange_load_report(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse);
+/* What load reports say of it. */
+void lbm_exchange_load_report(const struct lbm_node *node, const struct job *job,
+                              Lbm__LoadReport *load_report);
 /* A load report of another host: whether loads drift, and the coordinator's sums. */
 void lbm_exchange_load_heard(struct lbm_node *node, struct job *job, uint32_t from,
-                             const Lbm__JobPulse *pulse);
-/* Add up the loads that hosts reported, where loads drift and this host is the home. */
+                             const Lbm__LoadReport *load_report);
+/* Add up the loads that hosts reported, where loads drift and this host is the coordinator. */
 void lbm_exchange_load_timer(struct lbm_node *node, struct job *job);
 /* Answer LoadRequest: loads of vertices that an application measured (DESIGN: exponential mean, common part,
  * scatter). Errors in the answer: LBM_E_STATE, LBM_E_RANGE. */

@@ -306,8 +306,8 @@ close_the_silent(struct lbm_node *node, struct job *job)
     enum lbm_err err = LBM_OK;
     for (uint32_t i = 0; err == LBM_OK && i < level->links.n; i++) {
         uint32_t host = level->links.at[i].host;
-        const struct pulse *pulse = lbm_local_report_known(job, host);
-        int is_ready = pulse != NULL && pulse->phase >= LBM_PHASE_BALANCING;
+        const struct load_report *load_report = lbm_local_report_known(job, host);
+        int is_ready = load_report != NULL && load_report->phase >= LBM_PHASE_BALANCING;
         if (lbm_level_waits(&level->numbers, i) &&
             (lbm_membership_is_absent(node, host) || lbm_membership_is_straggler(node, host) ||
              (is_ready && node->now_us - level->progress_us >= LEVEL_PATIENCE_US)))

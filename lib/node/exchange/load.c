@@ -8,11 +8,12 @@
  * reports count the more the less they scatter.
  *
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have.
- * The job's home adds it up and tells all: if hosts differ in what is due to them, each of two may think that
- * the other has room. Hosts say what they have at moments of their own, so what moves meanwhile is missed or
- * counted twice: the sum is taken anew when it has changed by more than that and every vertex is counted
- * once, or has been the same for a while. Else vertices that move would change what is due to all, and so
- * keep others moving. Once nothing has moved for a while, the mean of the sums is as good as any of them.
+ * The job's coordinator adds it up and tells all: if hosts differ in what is due to them, each of two may
+ * think that the other has room. Hosts say what they have at moments of their own, so what moves meanwhile is
+ * missed or counted twice: the sum is taken anew when it has changed by more than that and every vertex is
+ * counted once, or has been the same for a while. Else vertices that move would change what is due to all,
+ * and so keep others moving. Once nothing has moved for a while, the mean of the sums is as good as any of
+ * them.
  *
  * Loads that a program knows, instead of measuring them, hold at once. */
 #include <math.h>
@@ -61,9 +62,9 @@ lbm_exchange_load_present(const struct lbm_node *node, const struct job *job)
     uint64_t n = job->shard.n_own + job->shard.n_out;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        const struct pulse *pulse = lbm_local_report_known(job, member->host);
-        if (member->host != node->host && lbm_view_takes_part(member) && pulse != NULL)
-            n += pulse->vertices;
+        const struct load_report *load_report = lbm_local_report_known(job, member->host);
+        if (member->host != node->host && lbm_view_takes_part(member) && load_report != NULL)
+            n += load_report->vertices;
     }
     return n;
 }
@@ -85,53 +86,55 @@ sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count
     uint64_t sum = 0;
     *count = 0;
     for (size_t i = 0; i < node->view.departed.n; i++)
-        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].adopted)
+        if (node->view.departed.at[i].evicted && !node->view.departed.at[i].taken_over)
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        const struct pulse *pulse = lbm_local_report_known(job, member->host);
+        const struct load_report *load_report = lbm_local_report_known(job, member->host);
         if (!lbm_view_takes_part(member))
             continue;
         if (member->host == node->host)
             sum += job->shard.load + job->shard.load_out;
-        else if (pulse == NULL || pulse->heard_us == 0)
+        else if (load_report == NULL || load_report->heard_us == 0)
             return 0;
         else
-            sum += pulse->whole;
-        *count += member->host == node->host ? job->shard.n_own + job->shard.n_out : pulse->vertices;
+            sum += load_report->whole;
+        *count += member->host == node->host ? job->shard.n_own + job->shard.n_out : load_report->vertices;
     }
     return sum;
 }
 
 void
-lbm_exchange_load_report(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse)
+lbm_exchange_load_report(const struct lbm_node *node, const struct job *job, Lbm__LoadReport *load_report)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    pulse->drifts = job->drifts != 0;
-    if (entry->home != node->host)
+    load_report->drifts = job->drifts != 0;
+    if (entry->coordinator != node->host)
         return;
-    pulse->sum = job->whole;
-    pulse->sum_vertices = job->count;
+    load_report->sum = job->whole;
+    load_report->sum_vertices = job->count;
 }
 
 void
-lbm_exchange_load_heard(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__JobPulse *pulse)
+lbm_exchange_load_heard(struct lbm_node *node, struct job *job, uint32_t from,
+                        const Lbm__LoadReport *load_report)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    if (pulse->drifts)
+    if (load_report->drifts)
         lbm_exchange_load_drifts(node, job);
-    if (entry == NULL || entry->home != from)
+    if (entry == NULL || entry->coordinator != from)
         return;
-    job->whole = pulse->sum != 0 ? pulse->sum : job->whole;
-    job->count = pulse->sum_vertices != 0 ? pulse->sum_vertices : job->count;
+    job->whole = load_report->sum != 0 ? load_report->sum : job->whole;
+    job->count = load_report->sum_vertices != 0 ? load_report->sum_vertices : job->count;
 }
 
-/* Nonzero for the home, and while nothing is heard from it. */
+/* Nonzero for the coordinator, and while nothing is heard from it. */
 static int
 adds_up(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    const struct lbm_member *home = lbm_view_member(&node->view, entry->home);
-    return entry->home == node->host || home == NULL || lbm_membership_is_unheard(node, home);
+    const struct lbm_member *coordinator = lbm_view_member(&node->view, entry->coordinator);
+    return entry->coordinator == node->host || coordinator == NULL ||
+           lbm_membership_is_unheard(node, coordinator);
 }
 
 /* Nonzero if the loads of all hosts are another sum than the one known, and not only for what moves. */

@@ -232,9 +232,10 @@ is_passed_over(struct lbm_node *node, struct rounds *s)
 static int
 is_settled(const struct job *job, const struct rounds *s, uint32_t host)
 {
-    const struct pulse *pulse = lbm_local_report_known(job, host);
+    const struct load_report *load_report = lbm_local_report_known(job, host);
     const struct early_open *early = lbm_exchange_early_known(s, host);
-    return (early != NULL && early->settled) || (pulse != NULL && pulse->phase == LBM_PHASE_SETTLED);
+    return (early != NULL && early->settled) ||
+           (load_report != NULL && load_report->phase == LBM_PHASE_SETTLED);
 }
 
 /* Begin the session of the present colour, passing colours without a partner and ends of sweeps. */

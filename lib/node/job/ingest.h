@@ -19,10 +19,10 @@ struct part_sums {
 
 /* On a host that reads one: of a job that is not in the log yet. */
 struct part {
-    int is_part;
-    uint32_t home, number, first, rows;
-    uint64_t home_incarnation;
-    int64_t tell_us; /* when the home is told again */
+    int is_slice;
+    uint32_t coordinator, number, first, rows;
+    uint64_t coordinator_incarnation;
+    int64_t tell_us; /* when the coordinator is told again */
     int is_summed;
     struct part_sums sums;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The home of a guest that several hosts read gathers what they say of their parts: ranges that must fill the
- * guest, and sums that must fit together. It never sees the rows. That both sides of an edge say the same,
- * sums of hashes show: each edge counts once for it and once against it. When all are stored, the home
- * proposes the job with the list of parts; in the log it is one entry, valid only if none of their hosts has
- * gone meanwhile. */
+/* The coordinator of a guest that several hosts read gathers what they say of their parts: ranges that must
+ * fill the guest, and sums that must fit together. It never sees the rows. That both sides of an edge say the
+ * same, sums of hashes show: each edge counts once for it and once against it. When all are stored, the
+ * coordinator proposes the job with the list of parts; in the log it is one entry, valid only if none of
+ * their hosts has gone meanwhile. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 enum {
     GATHER_US = 120000000, /* without another part: those that are there are let go of */
-    LOCAL_PARTS = 4,       /* outlines need so much of all edges, one in so many, inside of parts */
+    LOCAL_PARTS = 4,       /* coarse graphs need so much of all edges, one in so many, inside of parts */
 };
 
 static void
@@ -30,13 +30,13 @@ answer(struct lbm_node *node, uint32_t host, uint64_t token, uint64_t job, const
     char text[LBM_DIAG_TEXT_MAX] = "";
     if (refusal != NULL)
         snprintf(text, sizeof text, "%s", refusal);
-    Lbm__PartAnswer body = LBM__PART_ANSWER__INIT;
+    Lbm__SliceAnswer body = LBM__SLICE_ANSWER__INIT;
     body.token = token;
     body.job = job;
     body.refusal = text;
     Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_PART_ANSWER;
-    message.part_answer = &body;
+    message.body_case = LBM__PEER__BODY_SLICE_ANSWER;
+    message.slice_answer = &body;
     lbm_core_send(node, host, &message);
 }
 
@@ -98,7 +98,7 @@ gathering_named(const struct lbm_node *node, const char *name)
 
 /* Why this part does not belong to what is there; 0: it does. */
 static int
-misfits(const struct gathering *g, uint32_t host, const Lbm__PartBegin *begin, char why[LBM_DIAG_TEXT_MAX])
+misfits(const struct gathering *g, uint32_t host, const Lbm__SliceBegin *begin, char why[LBM_DIAG_TEXT_MAX])
 {
     const Lbm__JobCreate *create = begin->create;
     if (create->parts != g->parts || create->vertices != g->entry.vertices ||
@@ -139,7 +139,7 @@ is_refused(struct lbm_node *node, const Lbm__JobCreate *create, char why[LBM_DIA
 }
 
 void
-lbm_job_ingest_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation, const Lbm__PartBegin *begin)
+lbm_job_ingest_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation, const Lbm__SliceBegin *begin)
 {
     char why[LBM_DIAG_TEXT_MAX];
     struct gathering *g = gathering_named(node, begin->create->name);
@@ -168,7 +168,7 @@ lbm_job_ingest_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation,
 void
 lbm_job_on_slice_begin(struct lbm_node *node, const Lbm__Peer *message)
 {
-    lbm_job_ingest_begin(node, message->src, message->src_incarnation, message->part_begin);
+    lbm_job_ingest_begin(node, message->src, message->src_incarnation, message->slice_begin);
 }
 
 /* ---- all parts are there ------------------------------------------------------------------------------- */
@@ -215,11 +215,11 @@ is_no_guest(const struct gathering *g, struct part_sums *all, char why[LBM_DIAG_
 static void
 fill_parts(const struct gathering *g, Lbm__JobCreate *create)
 {
-    create->n_part_host = create->n_part_incarnation = create->n_part_first = g->list.n;
+    create->n_slice_host = create->n_slice_incarnation = create->n_slice_first = g->list.n;
     for (size_t i = 0; i < g->list.n; i++) {
-        create->part_host[i] = g->list.at[i].host;
-        create->part_incarnation[i] = g->list.at[i].incarnation;
-        create->part_first[i] = g->list.at[i].first;
+        create->slice_host[i] = g->list.at[i].host;
+        create->slice_incarnation[i] = g->list.at[i].incarnation;
+        create->slice_first[i] = g->list.at[i].first;
     }
 }
 
@@ -234,8 +234,8 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
     lbm_job_policy_put(&g->entry.policy, &policy);
     create.job = g->job;
     create.name = g->entry.name;
-    create.home = node->host;
-    create.home_incarnation = node->incarnation;
+    create.coordinator = node->host;
+    create.coordinator_incarnation = node->incarnation;
     create.vertices = g->entry.vertices;
     create.edges = g->entry.edges;
     create.work = all->work;
@@ -248,26 +248,26 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
     create.owner = g->entry.owner;
     create.policy = &policy;
     create.parts = g->parts;
-    create.part_host = lbm_alloc(g->list.n, sizeof *create.part_host);
-    create.part_incarnation = lbm_alloc(g->list.n, sizeof *create.part_incarnation);
-    create.part_first = lbm_alloc(g->list.n, sizeof *create.part_first);
-    enum lbm_err err = job == NULL || create.part_host == NULL || create.part_incarnation == NULL ||
-                               create.part_first == NULL
+    create.slice_host = lbm_alloc(g->list.n, sizeof *create.slice_host);
+    create.slice_incarnation = lbm_alloc(g->list.n, sizeof *create.slice_incarnation);
+    create.slice_first = lbm_alloc(g->list.n, sizeof *create.slice_first);
+    enum lbm_err err = job == NULL || create.slice_host == NULL || create.slice_incarnation == NULL ||
+                               create.slice_first == NULL
                            ? LBM_E_NOMEM
                            : LBM_OK;
     if (err == LBM_OK) {
         fill_parts(g, &create);
         err = lbm_job_store_pending(node, job, &create);
     }
-    free(create.part_host);
-    free(create.part_incarnation);
-    free(create.part_first);
+    free(create.slice_host);
+    free(create.slice_incarnation);
+    free(create.slice_first);
     if (err != LBM_OK) {
         lbm_core_fail(node, err);
         return;
     }
     job->until_us = node->now_us + REQUEST_US;
-    job->part.is_part = 0; /* if this host has one, it is the home's of the whole now */
+    job->part.is_slice = 0; /* if this host has one, it is the coordinator's of the whole now */
     lbm_core_persist_flush(
         node); /* stored before it is proposed: a restart finds out whether the log has it */
     lbm_job_propose(node, job);
@@ -288,7 +288,7 @@ finish(struct lbm_node *node, struct gathering *g)
 }
 
 void
-lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready)
+lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__SliceReady *ready)
 {
     struct gathering *g = NULL;
     for (size_t i = 0; i < node->gatherings.n && g == NULL; i++)
@@ -296,7 +296,7 @@ lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady 
             g = node->gatherings.at[i];
     if (g == NULL) {
         const struct job *job = lbm_local_job(node, ready->job);
-        int comes = lbm_view_job(&node->view, ready->job) != NULL || (job != NULL && !job->part.is_part);
+        int comes = lbm_view_job(&node->view, ready->job) != NULL || (job != NULL && !job->part.is_slice);
         if (!comes)
             answer(node, host, 0, ready->job,
                    "the host that gathers the parts has forgotten them; submit all of them again");
@@ -324,7 +324,7 @@ lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady 
 void
 lbm_job_on_slice_ready(struct lbm_node *node, const Lbm__Peer *message)
 {
-    lbm_job_ingest_ready(node, message->src, message->part_ready);
+    lbm_job_ingest_ready(node, message->src, message->slice_ready);
 }
 
 /* ---- parts that do not come ---------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A part of a guest that this host reads, others reading the others (ingest.h). The home gives the job its id
- * and says it to one host for each part, so no vertex is ever stored twice under it. Rows are inert until the
- * log has the job, as those of any submission; then every part is with a host that has not gone since, and
- * its backup. */
+/* A part of a guest that this host reads, others reading the others (ingest.h). The coordinator gives the job
+ * its id and says it to one host for each part, so no vertex is ever stored twice under it. Rows are inert
+ * until the log has the job, as those of any submission; then every part is with a host that has not gone
+ * since, and its backup. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "node/records/records.h"
 
 enum {
-    TELL_US = 1000000, /* the home is told again */
+    TELL_US = 1000000, /* the coordinator is told again */
     SOON_US = 50000,   /* before it is looked whether the backup has the part */
 };
 
@@ -23,14 +23,14 @@ enum {
 void
 lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
 {
-    Lbm__PartBegin begin = LBM__PART_BEGIN__INIT;
+    Lbm__SliceBegin begin = LBM__SLICE_BEGIN__INIT;
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     Lbm__JobPolicy policy;
     upload->token = lbm_rng_next(&node->rng) | 1;
-    upload->home = lbm_view_host(&node->view, 0);
+    upload->coordinator = lbm_view_host(&node->view, 0);
     lbm_job_policy_put(&upload->policy, &policy);
     create.name = upload->name;
-    create.home = upload->home;
+    create.coordinator = upload->coordinator;
     create.vertices = upload->vertices;
     create.edges = upload->edges;
     create.start = upload->start;
@@ -44,14 +44,14 @@ lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid)
     begin.part = upload->part;
     begin.first = upload->first;
     begin.rows = upload->rows;
-    if (upload->home == node->host) {
+    if (upload->coordinator == node->host) {
         lbm_job_ingest_begin(node, node->host, node->incarnation, &begin);
         return;
     }
     Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_PART_BEGIN;
-    message.part_begin = &begin;
-    lbm_core_send(node, upload->home, &message);
+    message.body_case = LBM__PEER__BODY_SLICE_BEGIN;
+    message.slice_begin = &begin;
+    lbm_core_send(node, upload->coordinator, &message);
 }
 
 static void
@@ -67,7 +67,7 @@ lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job, cons
 {
     if (token == 0) {
         struct job *refused = lbm_local_job(node, job);
-        if (refusal != NULL && refused != NULL && refused->part.is_part)
+        if (refusal != NULL && refused != NULL && refused->part.is_slice)
             refuse_job(node, job, refusal);
         return;
     }
@@ -92,10 +92,10 @@ lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job, cons
 void
 lbm_job_on_slice_answer(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__PartAnswer *answer = message->part_answer;
+    const Lbm__SliceAnswer *answer = message->slice_answer;
     const char *refusal = answer->refusal[0] != '\0' ? answer->refusal : NULL;
     struct job *job = lbm_local_job(node, answer->job);
-    if (answer->token != 0 || (job != NULL && job->part.home == message->src))
+    if (answer->token != 0 || (job != NULL && job->part.coordinator == message->src))
         lbm_job_slice_answered(node, answer->token, answer->job, refusal);
 }
 
@@ -111,14 +111,14 @@ store_pending(struct lbm_node *node, struct job *job, const struct upload *uploa
     snprintf(name, sizeof name, "%s", upload->name);
     create.job = job->id;
     create.name = name;
-    create.home = upload->home;
+    create.coordinator = upload->coordinator;
     create.vertices = upload->vertices;
     create.edges = upload->edges;
     create.parts = upload->parts;
-    create.n_part_host = create.n_part_incarnation = create.n_part_first = 1;
-    create.part_host = &host;
-    create.part_incarnation = &node->incarnation;
-    create.part_first = &first;
+    create.n_slice_host = create.n_slice_incarnation = create.n_slice_first = 1;
+    create.slice_host = &host;
+    create.slice_incarnation = &node->incarnation;
+    create.slice_first = &first;
     return lbm_job_store_pending(node, job, &create);
 }
 
@@ -139,8 +139,8 @@ lbm_job_slice_store(struct lbm_node *node, struct upload *upload, struct lbm_gra
     job->guest = g;
     job->client = upload->client;
     job->client_request = upload->request;
-    job->part = (struct part){.is_part = 1,
-                              .home = upload->home,
+    job->part = (struct part){.is_slice = 1,
+                              .coordinator = upload->coordinator,
                               .first = upload->first,
                               .rows = upload->rows,
                               .tell_us = node->now_us};
@@ -158,8 +158,9 @@ lbm_job_slice_recover(struct job *job)
         return; /* lbm_job_propose says so */
     const Lbm__JobCreate *create =
         command->what_case == LBM__COMMAND__WHAT_JOB_CREATE ? command->job_create : NULL;
-    if (create != NULL && create->n_part_host == 1 && create->home_incarnation == 0)
-        job->part = (struct part){.is_part = 1, .home = create->home, .first = create->part_first[0]};
+    if (create != NULL && create->n_slice_host == 1 && create->coordinator_incarnation == 0)
+        job->part =
+            (struct part){.is_slice = 1, .coordinator = create->coordinator, .first = create->slice_first[0]};
     lbm__command__free_unpacked(command, NULL);
 }
 
@@ -200,7 +201,7 @@ static void
 tell(struct lbm_node *node, struct job *job)
 {
     const struct part_sums *sums = &job->part.sums;
-    Lbm__PartReady ready = LBM__PART_READY__INIT;
+    Lbm__SliceReady ready = LBM__SLICE_READY__INIT;
     ready.job = job->id;
     ready.directions = sums->directions;
     ready.inner = sums->inner;
@@ -208,34 +209,34 @@ tell(struct lbm_node *node, struct job *job)
     ready.each_work = sums->each_work;
     ready.weight = sums->weight;
     ready.balance = sums->balance;
-    if (job->part.home == node->host) {
+    if (job->part.coordinator == node->host) {
         lbm_job_ingest_ready(node, node->host, &ready);
         return;
     }
     Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_PART_READY;
-    message.part_ready = &ready;
-    lbm_core_send(node, job->part.home, &message);
+    message.body_case = LBM__PEER__BODY_SLICE_READY;
+    message.slice_ready = &ready;
+    lbm_core_send(node, job->part.coordinator, &message);
 }
 
-/* One that is evicted and not yet adopted may come back, and propose the job. */
+/* One that is evicted and not yet taken over may come back, and propose the job. */
 static int
-is_gone_for_good(const struct lbm_node *node, uint32_t home)
+is_gone_for_good(const struct lbm_node *node, uint32_t coordinator)
 {
-    const struct lbm_member *member = lbm_view_member(&node->view, home);
+    const struct lbm_member *member = lbm_view_member(&node->view, coordinator);
     if (member == NULL)
         return 1;
-    const struct lbm_departed *gone = lbm_view_departed(&node->view, home, member->incarnation);
-    return gone != NULL && (!gone->evicted || gone->adopted);
+    const struct lbm_departed *gone = lbm_view_departed(&node->view, coordinator, member->incarnation);
+    return gone != NULL && (!gone->evicted || gone->taken_over);
 }
 
 void
 lbm_job_slice_timer(struct lbm_node *node, struct job *job)
 {
     struct part *part = &job->part;
-    if (job->guest != NULL && node->persisted >= job->guest_id && part->is_part)
+    if (job->guest != NULL && node->persisted >= job->guest_id && part->is_slice)
         lbm_local_free_guest(job); /* the store has read it */
-    if (!part->is_part) {
+    if (!part->is_slice) {
         lbm_job_propose(node, job);
         return;
     }
@@ -244,7 +245,7 @@ lbm_job_slice_timer(struct lbm_node *node, struct job *job)
     part->tell_us = node->now_us + SOON_US;
     if (!node->caught_up)
         return;
-    if (is_gone_for_good(node, part->home)) {
+    if (is_gone_for_good(node, part->coordinator)) {
         refuse_job(node, job->id, "the host that gathered the parts is gone; submit all of them again");
         return;
     }
@@ -260,7 +261,7 @@ lbm_job_slice_timer(struct lbm_node *node, struct job *job)
 int64_t
 lbm_job_slice_deadline(const struct job *job)
 {
-    return job->part.is_part ? job->part.tell_us : INT64_MAX;
+    return job->part.is_slice ? job->part.tell_us : INT64_MAX;
 }
 
 /* ---- the log has it ------------------------------------------------------------------------------------ */
@@ -268,20 +269,20 @@ lbm_job_slice_deadline(const struct job *job)
 void
 lbm_job_slice_created(struct lbm_node *node, const Lbm__JobCreate *create)
 {
-    struct job *job = create->n_part_host != 0 ? lbm_local_job(node, create->job) : NULL;
+    struct job *job = create->n_slice_host != 0 ? lbm_local_job(node, create->job) : NULL;
     for (size_t i = 0; job != NULL && i < job->shard.vertices.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         for (uint32_t k = 0; k < vertex->degree; k++) {
-            size_t from = 0, to = create->n_part_first; /* the last part that begins at or before it */
+            size_t from = 0, to = create->n_slice_first; /* the last part that begins at or before it */
             while (to - from > 1) {
                 size_t middle = from + (to - from) / 2;
-                if (create->part_first[middle] <= vertex->half[k].to)
+                if (create->slice_first[middle] <= vertex->half[k].to)
                     from = middle;
                 else
                     to = middle;
             }
             if (vertex->half[k].host == LBM_NONE)
-                vertex->half[k].host = create->part_host[from];
+                vertex->half[k].host = create->slice_host[from];
         }
     }
 }

@@ -7,11 +7,11 @@
 
 /* ---- ingest_gather.c ---- */
 
-/* Answer PartBegin of a host that reads a slice of a guest (protocol.md section 11). */
+/* Answer SliceBegin of a host that reads a slice of a guest (protocol.md section 11). */
 void lbm_job_ingest_begin(struct lbm_node *node, uint32_t host, uint64_t incarnation,
-                          const Lbm__PartBegin *begin);
+                          const Lbm__SliceBegin *begin);
 /* A slice is complete on its host; once all are, the job is proposed to the log. */
-void lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__PartReady *ready);
+void lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__SliceReady *ready);
 /* Give up guests of which no slice was heard for GATHER_US. */
 void lbm_job_ingest_timer(struct lbm_node *node);
 /* Time, us, at which lbm_job_ingest_timer has something to do; INT64_MAX: none. */
@@ -19,11 +19,12 @@ int64_t lbm_job_ingest_deadline(const struct lbm_node *node);
 
 /* ---- ingest_slice.c ---- */
 
-/* A client has begun to send a part: its home is asked, and the client answered when that has answered. */
+/* A client has begun to send a part: its coordinator is asked, and the client answered when that has
+ * answered. */
 void lbm_job_slice_begin(struct lbm_node *node, struct upload *upload, uint32_t uid);
 /* All rows of a part are here, and make sense by themselves: they are stored. */
 void lbm_job_slice_store(struct lbm_node *node, struct upload *upload, struct lbm_graph *g);
-/* Of a job that is not in the log: tells the home once the backup has the part too. */
+/* Of a job that is not in the log: tells the coordinator once the backup has the part too. */
 void lbm_job_slice_timer(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_job_slice_timer has something to do; INT64_MAX: none. */
 int64_t lbm_job_slice_deadline(const struct job *job);
@@ -45,8 +46,8 @@ enum lbm_err lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t
 
 /* ---- planning.c ---- */
 
-/* Start planning a job whose home this host is: the whole guest if it is here, else the coarse graph of all
- * hosts. */
+/* Start planning a job whose coordinator this host is: the whole guest if it is here, else the coarse graph
+ * of all hosts. */
 void lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 
 /* ---- submit.c ---- */

@@ -9,16 +9,16 @@
 
 /* Free the guests that are being gathered. */
 void lbm_job_ingest_free(struct lbm_node *node);
-/* PartBegin: see lbm_job_ingest_begin. */
+/* SliceBegin: see lbm_job_ingest_begin. */
 void lbm_job_on_slice_begin(struct lbm_node *node, const Lbm__Peer *message);
-/* PartReady: see lbm_job_ingest_ready. */
+/* SliceReady: see lbm_job_ingest_ready. */
 void lbm_job_on_slice_ready(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- ingest_slice.c ---- */
 
 /* The log has taken a job with parts: who has which vertices is known. */
 void lbm_job_slice_created(struct lbm_node *node, const Lbm__JobCreate *create);
-/* PartAnswer: the home has taken a slice or refused it. */
+/* SliceAnswer: the coordinator has taken a slice or refused it. */
 void lbm_job_on_slice_answer(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- jobs.c ---- */

@@ -31,10 +31,10 @@ lbm_job_free_all(struct lbm_node *node)
 }
 
 static int
-is_home(const struct lbm_node *node, const struct job *job)
+is_coordinator(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    return entry != NULL && entry->home == node->host;
+    return entry != NULL && entry->coordinator == node->host;
 }
 
 /* ---- recovery and the log's word ------------------------------------------------------------------ */
@@ -83,7 +83,7 @@ lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered)
     }
 }
 
-/* The frame of an anchored guest is fixed at its home, which has a record of every vertex. Should all
+/* The frame of an anchored guest is fixed at its coordinator, which has a record of every vertex. Should all
  * hosts have restarted, nobody else knows. */
 static void
 recover_frame(struct job *job, const struct lbm_job_entry *entry)
@@ -108,13 +108,13 @@ lbm_job_created(struct lbm_node *node, const struct lbm_job_entry *entry)
         lbm_job_store_state(node, job, LBM_JOB_SUBMITTED);
     free(job->pending);
     job->pending = NULL;
-    job->part.is_part = 0;
+    job->part.is_slice = 0;
     if (job->shard.m != node->view.m) { /* recovered before the log said how many the cluster has */
         job->shard.m = node->view.m;
         lbm_affine_identity(&job->frame, node->view.m);
     }
-    job->phase =
-        entry->home == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED : LBM_PHASE_SUBMITTED;
+    job->phase = entry->coordinator == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED
+                                                                                   : LBM_PHASE_SUBMITTED;
     if (job->phase == LBM_PHASE_PLACED)
         recover_frame(job, entry);
     job->tick_us = node->now_us;
@@ -195,8 +195,8 @@ lbm_job_view_changed(struct lbm_node *node, int topology_changed, int all)
     for (size_t i = 0; i < node->jobs.n; i++) {
         struct job *job = node->jobs.at[i];
         lbm_migration_view_changed(node, job);
-        if (is_home(node, job) && job->phase == LBM_PHASE_PLACED && job->tick_us == INT64_MAX)
-            job->tick_us = node->now_us; /* a home by inheritance */
+        if (is_coordinator(node, job) && job->phase == LBM_PHASE_PLACED && job->tick_us == INT64_MAX)
+            job->tick_us = node->now_us; /* a coordinator by inheritance */
         job->finish_us = job->unfinished.n != 0 && job->finish_us > node->now_us + PING_US
                              ? node->now_us + PING_US
                              : job->finish_us;
@@ -253,7 +253,7 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     job->phase = phase;
     if (phase != LBM_PHASE_BALANCING)
         job->rounds.netted.n = 0;
-    job->tick_us = phase == LBM_PHASE_PLACED && !is_home(node, job) ? INT64_MAX : node->now_us;
+    job->tick_us = phase == LBM_PHASE_PLACED && !is_coordinator(node, job) ? INT64_MAX : node->now_us;
     node->ping_us = node->now_us; /* the others hear of it at once */
     switch (phase) {
     case LBM_PHASE_MAPPING:
@@ -295,11 +295,12 @@ lbm_job_is_ready(const struct lbm_node *node, const struct job *job)
 static enum lbm_phase
 phase_at(const struct job *job, uint32_t host)
 {
-    const struct pulse *pulse = lbm_local_report_known(job, host);
-    return pulse != NULL ? pulse->phase : LBM_PHASE_SUBMITTED;
+    const struct load_report *load_report = lbm_local_report_known(job, host);
+    return load_report != NULL ? load_report->phase : LBM_PHASE_SUBMITTED;
 }
 
-/* MAPPING ends when every member that is not silent has come to rest, and has followed the outline's plan. */
+/* MAPPING ends when every member that is not silent has come to rest, and has followed the coarse graph's
+ * plan. */
 static int
 all_ready(const struct lbm_node *node, const struct job *job)
 {
@@ -308,10 +309,11 @@ all_ready(const struct lbm_node *node, const struct job *job)
         if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
             lbm_membership_is_left_out(node, member->host))
             continue;
-        const struct pulse *pulse = lbm_local_report_known(job, member->host);
+        const struct load_report *load_report = lbm_local_report_known(job, member->host);
         int is_there =
-            pulse != NULL && (pulse->phase >= LBM_PHASE_BALANCING ||
-                              (pulse->ready && (!job->is_coarse_planned || pulse->frame >= job->frame_seq)));
+            load_report != NULL &&
+            (load_report->phase >= LBM_PHASE_BALANCING ||
+             (load_report->ready && (!job->is_coarse_planned || load_report->frame >= job->frame_seq)));
         if (!is_there)
             return 0;
     }
@@ -321,15 +323,15 @@ all_ready(const struct lbm_node *node, const struct job *job)
 static void
 waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    if (entry->home == node->host) {
+    if (entry->coordinator == node->host) {
         if (job->stored == LBM_JOB_SUBMITTED && !job->planning && node->caught_up &&
             lbm_membership_is_routable(node) && lbm_local_takeovers_done(node))
             lbm_job_plan_begin(node, job, entry);
         else if (job->stored == LBM_JOB_PLACED && job->phase == LBM_PHASE_SUBMITTED)
-            lbm_job_enter(node, job, LBM_PHASE_PLACED); /* a home by inheritance, after a restart */
+            lbm_job_enter(node, job, LBM_PHASE_PLACED); /* a coordinator by inheritance, after a restart */
     } else if (job->heard_phase >= LBM_PHASE_MAPPING) {
         lbm_job_enter(node, job, LBM_PHASE_MAPPING);
-    } else if (phase_at(job, entry->home) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
+    } else if (phase_at(job, entry->coordinator) >= LBM_PHASE_PLACED && job->phase < LBM_PHASE_PLACED) {
         lbm_job_enter(node, job, LBM_PHASE_PLACED);
     }
 }
@@ -337,8 +339,8 @@ waiting_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 static void
 placed_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    if (entry->home != node->host) {
-        job->tick_us = INT64_MAX; /* the home alone ticks; this host was it until the log went on */
+    if (entry->coordinator != node->host) {
+        job->tick_us = INT64_MAX; /* the coordinator alone ticks; this host was it until the log went on */
         waiting_timer(node, job, entry);
         return;
     }
@@ -408,7 +410,7 @@ jobs_overdue(struct lbm_node *node)
 {
     for (size_t i = node->jobs.n; i-- > 0;) {
         const struct job *job = node->jobs.at[i];
-        if (job->pending == NULL || job->part.is_part)
+        if (job->pending == NULL || job->part.is_slice)
             continue;
         if (job->until_us != 0 && !job->proposed && node->now_us > job->until_us)
             lbm_job_given_up(node, job->id, 0);
@@ -464,7 +466,7 @@ lbm_job_deadline(const struct lbm_node *node)
     for (size_t i = 0; i < node->jobs.n; i++) {
         const struct job *job = node->jobs.at[i];
         int may_be_overdue =
-            job->pending != NULL && job->until_us != 0 && !job->proposed && !job->part.is_part;
+            job->pending != NULL && job->until_us != 0 && !job->proposed && !job->part.is_slice;
         when = may_be_overdue && job->until_us < when ? job->until_us + 1 : when;
     }
     for (size_t i = 0; i < node->jobs.n && lbm_local_is_alive(node); i++) {

@@ -39,7 +39,7 @@ plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anc
     *n_pinned = 0;
     if (plan->part == NULL || plan->x == NULL || plan->weight == NULL)
         return LBM_E_NOMEM;
-    enum lbm_err err = h->m == 2 && task->start != LBM_START_HOME
+    enum lbm_err err = h->m == 2 && task->start != LBM_START_COORDINATOR
                            ? lbm_pin_outer_face(g, anchored, plan->x, n_pinned)
                            : LBM_OK;
     if (err != LBM_OK)
@@ -53,8 +53,8 @@ plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anc
     struct lbm_regions regions = {.n = h->n, .m = h->m, .site = h->site, .weight = plan->weight};
     for (uint32_t v = 0; v < g->n; v++)
         plan->part[v] = g->pin != NULL && g->pin[v] != LBM_NONE ? g->pin[v]
-                        : task->start == LBM_START_HOME && task->home != LBM_NONE
-                            ? task->home
+                        : task->start == LBM_START_COORDINATOR && task->coordinator != LBM_NONE
+                            ? task->coordinator
                             : lbm_regions_find(&regions, &plan->x[(size_t)v * h->m], NULL);
     return LBM_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Planning at the job's home: the plan is an effect, computed elsewhere; its result becomes records with
- * positions and wishes. */
+/* Planning at the job's coordinator: the plan is an effect, computed elsewhere; its result becomes records
+ * with positions and wishes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 /* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
  * first one is the best of so many tries, as long as they have no more than so many vertices and ends of
- * edges together. So is the last plan of an outline; the one before only says what comes together. */
+ * edges together. So is the last plan of a coarse graph; the one before only says what comes together. */
 enum { TRIES = 8, TRIES_SIZE = 1 << 20 };
 
 static unsigned
@@ -60,7 +60,7 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
                                              .seed = entry->seed + (is_draw ? job->baseline.drawn : 0),
                                              .tries = count_tries(job),
                                              .imbalance = entry->imbalance,
-                                             .home = lbm_view_number(&node->view, node->host),
+                                             .coordinator = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,
                                              .current = is_again ? job->plan_current : NULL,
                                              .baseline = is_again ? lbm_mapping_baseline_of(job) : NULL,
@@ -74,9 +74,9 @@ void
 lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct lbm_diag diag;
-    /* A home by inheritance, or of a guest in parts, or applications have changed the guest: what is there is
-     * mapped from there. */
-    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_OUTLINE) {
+    /* A coordinator by inheritance, or of a guest in parts, or applications have changed the guest: what is
+     * there is mapped from there. */
+    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_COARSE) {
         lbm_local_free_guest(job);
         lbm_job_store_state(node, job, LBM_JOB_PLACED);
         lbm_job_enter(node, job, LBM_PHASE_PLACED);

@@ -14,7 +14,7 @@
 #include "space/space.h"
 
 /* What a host last said of a job. */
-struct pulse {
+struct load_report {
     uint32_t host;
     int64_t heard_us;
     enum lbm_phase phase;
@@ -73,15 +73,15 @@ enum ghosts_due { GHOSTS_NONE, GHOSTS_CHANGES, GHOSTS_ALL };
 struct job {
     uint64_t id;
     enum lbm_phase phase;
-    enum lbm_job_state stored; /* home only: what the database says */
+    enum lbm_job_state stored; /* coordinator only: what the database says */
     struct lbm_shard shard;
     int64_t created_us;
 
-    /* home, before and during planning */
+    /* coordinator, before and during planning */
     struct lbm_graph *guest; /* whole guest; freed when the plan is stored */
     struct lbm_hosts plan_hosts;
     LBM_VEC(uint32_t) plan_ids; /* host ids by number in plan_hosts */
-    uint32_t *plan_current;     /* of clusters of an outline: who has them */
+    uint32_t *plan_current;     /* of clusters of a coarse graph: who has them */
     int planning;
     int drawing;      /* what is being planned is nobody's to follow (baseline.h) */
     struct part part; /* this host has read one, and the job is not in the log yet */
@@ -101,13 +101,13 @@ struct job {
     int frame_fixed;
     LBM_VEC(uint32_t) region_host;
     LBM_VEC(double) region_weight;
-    LBM_VEC(struct host_moments) moments; /* home: the newest of each host */
-    struct points told;                   /* this host's own, when they were last told to the home */
+    LBM_VEC(struct host_moments) moments; /* coordinator: the newest of each host */
+    struct points told;                   /* this host's own, when they were last told to the coordinator */
     uint64_t told_seq;                    /* of the frame at that time */
     uint64_t followed_seq;                /* of the frame that ownership last followed, unless it is fixed */
     struct coarse_plan coarse;
-    struct baseline baseline; /* home */
-    int is_coarse_planned;    /* ownership went by a plan of the outline, and follows regions no more */
+    struct baseline baseline; /* coordinator */
+    int is_coarse_planned;    /* ownership went by a plan of the coarse graph, and follows regions no more */
 
     /* mapping */
     int64_t tick_us;
@@ -175,10 +175,10 @@ struct job {
     double weighed_seen;                  /* the load that reports say, then */
     int64_t overload_us;                  /* SETTLED with too much, though loads drift: tried again then */
     uint32_t n_overloads;                 /* so often in a row */
-    LBM_VEC(struct pulse) pulses;
-    struct lbm_idmap pulse_at;  /* host: its place in pulses */
-    enum lbm_phase heard_phase; /* most advanced one heard from anybody so far */
-    int64_t checkpoint_us;      /* next, INT64_MAX: positions are stored */
+    LBM_VEC(struct load_report) load_reports;
+    struct lbm_idmap load_report_at; /* host: its place in load reports */
+    enum lbm_phase heard_phase;      /* most advanced one heard from anybody so far */
+    int64_t checkpoint_us;           /* next, INT64_MAX: positions are stored */
 };
 
 #endif

@@ -70,8 +70,8 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
     if (begin->part >= begin->parts || begin->rows == 0 || begin->first > begin->vertices ||
         begin->rows > begin->vertices - begin->first)
         return "that part is none of the guest";
-    if (begin->start != LBM_START_OUTLINE && begin->start != LBM_START_RANDOM)
-        return "a guest in parts starts by its outline, or at random places";
+    if (begin->start != LBM_START_COARSE && begin->start != LBM_START_RANDOM)
+        return "a guest in parts starts by its coarse graph, or at random places";
     return NULL;
 }
 
@@ -243,7 +243,7 @@ propose(struct lbm_node *node, struct job *job, const struct upload *upload, uin
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     create.job = job->id;
     create.name = name;
-    create.home = node->host;
+    create.coordinator = node->host;
     create.vertices = g->n;
     create.edges = lbm_graph_directions(g) / 2;
     create.work = lbm_graph_total_work(g);

@@ -43,8 +43,8 @@ lbm_job_free(struct job *job)
     lbm_vec_free(&job->news);
     lbm_idmap_free(&job->new_ids);
     free(job->pending);
-    lbm_vec_free(&job->pulses);
-    lbm_idmap_free(&job->pulse_at);
+    lbm_vec_free(&job->load_reports);
+    lbm_idmap_free(&job->load_report_at);
     lbm_vec_free(&job->rounds.arriving);
     lbm_vec_free(&job->rounds.early);
     lbm_vec_free(&job->rounds.quiet);
@@ -124,7 +124,7 @@ void
 lbm_job_propose(struct lbm_node *node, struct job *job)
 {
     const struct stream *s = &node->stream;
-    if (job->pending == NULL || job->part.is_part || job->proposed || !node->caught_up ||
+    if (job->pending == NULL || job->part.is_slice || job->proposed || !node->caught_up ||
         !lbm_local_is_alive(node) ||
         (s->backup != LBM_NONE && s->acked < job->pending_seq && !LBM_BUG(JOB_BEFORE_COPY)))
         return;

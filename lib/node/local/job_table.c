@@ -17,25 +17,25 @@ lbm_local_job(const struct lbm_node *node, uint64_t id)
     return NULL;
 }
 
-const struct pulse *
+const struct load_report *
 lbm_local_report_known(const struct job *job, uint32_t host)
 {
-    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
-    return at != LBM_NONE ? &job->pulses.at[at] : NULL;
+    uint32_t at = lbm_idmap_get(&job->load_report_at, host);
+    return at != LBM_NONE ? &job->load_reports.at[at] : NULL;
 }
 
-struct pulse *
+struct load_report *
 lbm_local_report_of(struct job *job, uint32_t host)
 {
-    uint32_t at = lbm_idmap_get(&job->pulse_at, host);
+    uint32_t at = lbm_idmap_get(&job->load_report_at, host);
     if (at != LBM_NONE)
-        return &job->pulses.at[at];
-    struct pulse pulse = {.host = host};
-    if (lbm_vec_reserve(&job->pulses, 1) != LBM_OK ||
-        lbm_idmap_put(&job->pulse_at, host, (uint32_t)job->pulses.n) != LBM_OK)
+        return &job->load_reports.at[at];
+    struct load_report load_report = {.host = host};
+    if (lbm_vec_reserve(&job->load_reports, 1) != LBM_OK ||
+        lbm_idmap_put(&job->load_report_at, host, (uint32_t)job->load_reports.n) != LBM_OK)
         return NULL;
-    job->pulses.at[job->pulses.n++] = pulse;
-    return &job->pulses.at[job->pulses.n - 1];
+    job->load_reports.at[job->load_reports.n++] = load_report;
+    return &job->load_reports.at[job->load_reports.n - 1];
 }
 
 uint64_t

@@ -12,9 +12,10 @@
 struct job *lbm_local_job(const struct lbm_node *node, uint64_t id);
 /* Free the guest graph of a job that is being planned. */
 void lbm_local_free_guest(struct job *job);
-struct pulse *lbm_local_report_of(struct job *job, uint32_t host); /* creates; NULL if memory is short */
+struct load_report *lbm_local_report_of(struct job *job,
+                                        uint32_t host); /* creates; NULL if memory is short */
 /* The last load report of a host, or NULL. */
-const struct pulse *lbm_local_report_known(const struct job *job, uint32_t host);
+const struct load_report *lbm_local_report_known(const struct job *job, uint32_t host);
 /* Returns the target load T_p of a host, work units: its share of the whole by capacity. */
 double lbm_local_target(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t host);
 /* Returns the limit of the load of a host, work units. Equal vertices: the bound in whole vertices, at least
@@ -46,7 +47,7 @@ static inline int
 lbm_local_follows_regions(const struct job *job, const struct lbm_job_entry *entry)
 {
     return !job->is_coarse_planned && (entry->start == LBM_START_CENTRE || entry->start == LBM_START_RANDOM ||
-                                       entry->start == LBM_START_OUTLINE);
+                                       entry->start == LBM_START_COARSE);
 }
 
 /* ---- reach.c ---- */

@@ -25,8 +25,8 @@ lbm_local_is_alone(const struct lbm_node *node)
 int
 lbm_local_has_merged(const struct lbm_node *node, uint32_t host, uint64_t incarnation)
 {
-    for (size_t i = 0; i < node->adoptions.n; i++)
-        if (node->adoptions.at[i].host == host && node->adoptions.at[i].incarnation == incarnation)
+    for (size_t i = 0; i < node->takeovers.n; i++)
+        if (node->takeovers.at[i].host == host && node->takeovers.at[i].incarnation == incarnation)
             return 1;
     return 0;
 }

@@ -65,10 +65,11 @@ concerns_us(const struct lbm_node *node, const Lbm__Command *command)
         return is_near(node, self, command->change_backup->host);
     case LBM__COMMAND__WHAT_LEAVE:
         return is_near(node, self, command->leave->host);
-    case LBM__COMMAND__WHAT_RECLAIM:
-        return is_near(node, self, command->reclaim->host);
-    case LBM__COMMAND__WHAT_ADOPT:
-        return is_near(node, self, command->adopt->host) || is_near(node, self, command->adopt->successor);
+    case LBM__COMMAND__WHAT_REJOIN:
+        return is_near(node, self, command->rejoin->host);
+    case LBM__COMMAND__WHAT_TAKE_OVER:
+        return is_near(node, self, command->take_over->host) ||
+               is_near(node, self, command->take_over->successor);
     case LBM__COMMAND__WHAT_IN_SYNC:
         return command->in_sync->host == node->host;
     default: /* also EVICT: who may evict another one depends on how many were evicted lately */

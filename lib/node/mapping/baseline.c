@@ -86,7 +86,7 @@ lbm_mapping_baseline_drawn(struct lbm_node *node, struct job *job, const struct 
 {
     const struct coarse_plan *o = &job->coarse;
     int is_over = o->state != COARSE_DRAWING; /* the next plan is being asked for already */
-    int is_wanted = !is_over && entry->home == node->host && (o->due_us == 0 || o->is_spent);
+    int is_wanted = !is_over && entry->coordinator == node->host && (o->due_us == 0 || o->is_spent);
     if (err == LBM_OK)
         err = add(job, plan);
     if (err == LBM_OK && is_wanted && job->baseline.drawn < count_draws(job->guest)) {

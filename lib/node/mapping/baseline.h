@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long boundaries usually are: J of plans from nothing. The home draws some once a plan has been
+/* How long boundaries usually are: J of plans from nothing. The coordinator draws some once a plan has been
  * answered, while nobody waits; the next plan compares the mapping there is with them. */
 #ifndef LBM_NODE_MAPPING_BASELINE_H
 #define LBM_NODE_MAPPING_BASELINE_H
@@ -23,7 +23,7 @@ struct baseline {
 /* Free a baseline. */
 void lbm_mapping_baseline_free(struct baseline *baseline);
 
-/* DRAWING: the home has planned for a job that runs. Until it has enough, or another plan is due. */
+/* DRAWING: the coordinator has planned for a job that runs. Until it has enough, or another plan is due. */
 void lbm_mapping_baseline_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* A plan of the coarse graph with weights drawn at random is made: one more sample of what a plan usually
  * attains. */

@@ -31,13 +31,13 @@ lbm_mapping_coarse_slice_free(struct coarse_slice *part)
 }
 
 void
-lbm_mapping_coarse_free(struct coarse_plan *outline)
+lbm_mapping_coarse_free(struct coarse_plan *coarse)
 {
-    for (size_t i = 0; i < outline->parts.n; i++)
-        lbm_mapping_coarse_slice_free(&outline->parts.at[i]);
-    lbm_vec_free(&outline->parts);
-    lbm_vec_free(&outline->vertex);
-    lbm_vec_free(&outline->cluster);
+    for (size_t i = 0; i < coarse->parts.n; i++)
+        lbm_mapping_coarse_slice_free(&coarse->parts.at[i]);
+    lbm_vec_free(&coarse->parts);
+    lbm_vec_free(&coarse->vertex);
+    lbm_vec_free(&coarse->cluster);
 }
 
 /* ---- clusters of one host ------------------------------------------------------------------------------ */
@@ -238,18 +238,18 @@ add_border(const struct coarse_slice *part, uint32_t first, struct lbm_idmap *cl
 
 /* Work and pins of the clusters, as the graph takes them. */
 static enum lbm_err
-put_clusters(const struct coarse_plan *outline, struct lbm_graph *g)
+put_clusters(const struct coarse_plan *coarse, struct lbm_graph *g)
 {
     int has_pins = 0;
-    for (size_t i = 0; i < outline->parts.n; i++)
-        has_pins |= outline->parts.at[i].pin.n != 0;
+    for (size_t i = 0; i < coarse->parts.n; i++)
+        has_pins |= coarse->parts.at[i].pin.n != 0;
     g->work = lbm_alloc(g->n, sizeof *g->work);
     g->pin = has_pins ? lbm_alloc(g->n, sizeof *g->pin) : NULL;
     if (g->work == NULL || (has_pins && g->pin == NULL))
         return LBM_E_NOMEM;
     uint32_t at = 0;
-    for (size_t i = 0; i < outline->parts.n; i++) {
-        const struct coarse_slice *part = &outline->parts.at[i];
+    for (size_t i = 0; i < coarse->parts.n; i++) {
+        const struct coarse_slice *part = &coarse->parts.at[i];
         for (uint32_t c = 0; c < part->clusters; c++, at++) {
             g->work[at] = part->work.at[c];
             if (has_pins)
@@ -260,7 +260,7 @@ put_clusters(const struct coarse_plan *outline, struct lbm_graph *g)
 }
 
 enum lbm_err
-lbm_mapping_coarse_graph(struct coarse_plan *outline, struct lbm_graph *g)
+lbm_mapping_coarse_graph(struct coarse_plan *coarse, struct lbm_graph *g)
 {
     struct edges edges = {0};
     struct lbm_idmap cluster_of = {0};
@@ -268,11 +268,11 @@ lbm_mapping_coarse_graph(struct coarse_plan *outline, struct lbm_graph *g)
     struct lbm_diag diag = {0};
     uint32_t n = 0;
     enum lbm_err err = LBM_OK;
-    for (size_t i = 0; i < outline->parts.n; i++)
-        n += outline->parts.at[i].clusters;
+    for (size_t i = 0; i < coarse->parts.n; i++)
+        n += coarse->parts.at[i].clusters;
     uint32_t first = n;
-    for (size_t i = outline->parts.n; i-- > 0 && err == LBM_OK;) { /* the last one first: see add_outer */
-        struct coarse_slice *part = &outline->parts.at[i];
+    for (size_t i = coarse->parts.n; i-- > 0 && err == LBM_OK;) { /* the last one first: see add_outer */
+        struct coarse_slice *part = &coarse->parts.at[i];
         first -= part->clusters;
         err = add_inner(part, first, &edges);
         if (err == LBM_OK)
@@ -286,7 +286,7 @@ lbm_mapping_coarse_graph(struct coarse_plan *outline, struct lbm_graph *g)
         err = lbm_graph_build(n, edges.at, edges.n, LBM_MERGE_SUM, &built, &diag);
     lbm_vec_free(&edges);
     if (err == LBM_OK)
-        err = put_clusters(outline, &built);
+        err = put_clusters(coarse, &built);
     if (err == LBM_OK)
         *g = built;
     else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan of the outline (coarse_plan.h), for a job that nobody could plan as a whole: once all hosts are ready,
- * its home asks each for its clusters, plans with what came, and tells each where its clusters go. The
- * vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has; a home
- * that is lost is not waited for. Nothing of it is stored: the home, or all of them, would only ask again. */
+/* A plan of the coarse graph (coarse_plan.h), for a job that nobody could plan as a whole: once all hosts are ready,
+ * its coordinator asks each for its clusters, plans with what came, and tells each where its clusters go. The
+ * vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has; a coordinator
+ * that is lost is not waited for. Nothing of it is stored: the coordinator, or all of them, would only ask again. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum {
     PLANS = 2,            /* the second one has better clusters: parts of what the first has put together */
     SHARES = 2,           /* so many clusters as so many hosts have vertices */
     PART_ITEMS = 1 << 16, /* of each column in a message: 3.5 MB at most */
-    OUTLINE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
+    COARSE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
 };
 _Static_assert(PART_ITEMS <= LBM_ROWS_MAX, "the wire takes as many rows");
 _Static_assert(PART_ITEMS * 56u <= LBM_FRAME_BYTES_MAX,
@@ -31,12 +31,12 @@ static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at mo
 
 /* Not waited for, since it is gone or has been silent for long. At the start of a job that is longer than a
  * busy machine keeps a host silent: who is left out keeps what chance gave it, and if one host does not wait
- * for the home all go on without a plan. A job that runs loses little. A host that was starved itself lately
+ * for the coordinator all go on without a plan. A job that runs loses little. A host that was starved itself lately
  * waits longer. */
 static int
 is_away(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
-    int64_t patience_us = job->coarse.again ? (int64_t)EXCLUDE_US * (1 + node->health) : OUTLINE_WAIT_US;
+    int64_t patience_us = job->coarse.again ? (int64_t)EXCLUDE_US * (1 + node->health) : COARSE_WAIT_US;
     return lbm_view_number(&node->view, host) == LBM_NONE ||
            lbm_membership_is_silent(node, host, patience_us);
 }
@@ -51,7 +51,7 @@ piece_of(size_t n, size_t at)
 
 /* Point the columns of a message to the items of a part from `at` on. Nonzero if these are the last ones. */
 static int
-put_piece(struct coarse_slice *part, size_t at, Lbm__OutlinePart *message)
+put_piece(struct coarse_slice *part, size_t at, Lbm__CoarseChunk *message)
 {
     message->n_work = piece_of(part->work.n, at);
     message->work = part->work.at + (message->n_work != 0 ? at : 0);
@@ -76,20 +76,20 @@ put_piece(struct coarse_slice *part, size_t at, Lbm__OutlinePart *message)
 }
 
 static void
-send_part(struct lbm_node *node, const struct job *job, uint32_t home, struct coarse_slice *part)
+send_part(struct lbm_node *node, const struct job *job, uint32_t coordinator, struct coarse_slice *part)
 {
     size_t at = 0;
     int is_last;
     do {
-        Lbm__OutlinePart body = LBM__OUTLINE_PART__INIT;
+        Lbm__CoarseChunk body = LBM__COARSE_CHUNK__INIT;
         body.job = job->id;
         body.round = job->coarse.round;
         body.clusters = part->clusters;
         body.last = (uint32_t)(is_last = put_piece(part, at, &body));
         Lbm__Peer message = LBM__PEER__INIT;
-        message.body_case = LBM__PEER__BODY_OUTLINE_PART;
-        message.outline_part = &body;
-        lbm_core_send(node, home, &message);
+        message.body_case = LBM__PEER__BODY_COARSE_CHUNK;
+        message.coarse_chunk = &body;
+        lbm_core_send(node, coordinator, &message);
         at += PART_ITEMS;
     } while (!is_last && node->failed == LBM_OK);
 }
@@ -110,15 +110,15 @@ cluster_own(struct lbm_node *node, struct job *job, double share, uint32_t work_
 void
 lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__OutlineAsk *ask = message->outline_ask;
+    const Lbm__CoarseAsk *ask = message->coarse_ask;
     struct job *job = lbm_local_job(node, ask->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, ask->job);
-    if (job == NULL || entry == NULL || entry->home != message->src ||
+    if (job == NULL || entry == NULL || entry->coordinator != message->src ||
         (job->phase != LBM_PHASE_MAPPING && !job->was_settled))
         return;
     struct coarse_slice part;
     job->coarse.round = ask->round;
-    job->coarse.until_us = node->now_us + OUTLINE_WAIT_US;
+    job->coarse.until_us = node->now_us + COARSE_WAIT_US;
     if (job->phase != LBM_PHASE_MAPPING)
         lbm_mapping_remap_answers(node, job);
     if (cluster_own(node, job, ask->share, ask->work_max, &part) == LBM_OK)
@@ -174,7 +174,7 @@ follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *ho
 void
 lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__OutlinePlan *plan = message->outline_plan;
+    const Lbm__CoarsePlan *plan = message->coarse_plan;
     struct job *job = lbm_local_job(node, plan->job);
     if (job == NULL || job->coarse.round != plan->round ||
         (plan->n_position != 0 && plan->n_position != plan->n_host * job->shard.m))
@@ -188,10 +188,10 @@ lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
-/* ---- the home asks ------------------------------------------------------------------------------------- */
+/* ---- the coordinator asks ------------------------------------------------------------------------------------- */
 
 static enum lbm_err
-append(struct coarse_slice *part, const Lbm__OutlinePart *piece)
+append(struct coarse_slice *part, const Lbm__CoarseChunk *piece)
 {
     const struct {
         struct coarse_list *to;
@@ -221,7 +221,7 @@ append(struct coarse_slice *part, const Lbm__OutlinePart *piece)
 void
 lbm_mapping_on_coarse_slice(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__OutlinePart *piece = message->outline_part;
+    const Lbm__CoarseChunk *piece = message->coarse_chunk;
     struct job *job = lbm_local_job(node, piece->job);
     if (job == NULL || job->coarse.state != COARSE_ASKED || job->coarse.round != piece->round)
         return;
@@ -252,14 +252,14 @@ lbm_mapping_coarse_end(struct job *job)
 static void
 ask(struct lbm_node *node, struct job *job, uint32_t host, double share, uint32_t work_max)
 {
-    Lbm__OutlineAsk body = LBM__OUTLINE_ASK__INIT;
+    Lbm__CoarseAsk body = LBM__COARSE_ASK__INIT;
     body.job = job->id;
     body.round = job->coarse.round;
     body.share = share;
     body.work_max = work_max;
     Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_OUTLINE_ASK;
-    message.outline_ask = &body;
+    message.body_case = LBM__PEER__BODY_COARSE_ASK;
+    message.coarse_ask = &body;
     lbm_core_send(node, host, &message);
 }
 
@@ -278,7 +278,7 @@ lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lb
     uint32_t work_max = heavy < LBM_WEIGHT_MAX ? (uint32_t)heavy : LBM_WEIGHT_MAX;
     job->coarse.state = COARSE_ASKED;
     job->coarse.round = lbm_rng_next(&node->rng) | 1;
-    job->coarse.until_us = node->now_us + OUTLINE_WAIT_US;
+    job->coarse.until_us = node->now_us + COARSE_WAIT_US;
     for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
         struct coarse_slice part = {.host = lbm_view_host(&node->view, p)};
         int waits_for = !is_away(node, job, part.host) &&
@@ -294,16 +294,16 @@ lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lb
     }
 }
 
-/* ---- the home plans ------------------------------------------------------------------------------------ */
+/* ---- the coordinator plans ------------------------------------------------------------------------------------ */
 
 static void
-send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__OutlinePlan *body)
+send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__CoarsePlan *body)
 {
     body->job = job->id;
     body->round = job->coarse.round;
     Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_OUTLINE_PLAN;
-    message.outline_plan = body;
+    message.body_case = LBM__PEER__BODY_COARSE_PLAN;
+    message.coarse_plan = body;
     lbm_core_send(node, to, &message);
 }
 
@@ -319,7 +319,7 @@ drop_parts(struct lbm_node *node, const struct job *job, struct coarse_plan *o)
             o->parts.at[kept++] = *part;
             continue;
         }
-        Lbm__OutlinePlan nothing = LBM__OUTLINE_PLAN__INIT;
+        Lbm__CoarsePlan nothing = LBM__COARSE_PLAN__INIT;
         if (o->again && is_here && part->host != node->host)
             send_plan(node, job, part->host, &nothing);
         lbm_mapping_coarse_slice_free(part);
@@ -469,7 +469,7 @@ spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         job->whole = lbm_graph_total_work(job->guest);
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct coarse_slice *part = &o->parts.at[i];
-        Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
+        Lbm__CoarsePlan body = LBM__COARSE_PLAN__INIT;
         body.n_host = plan != NULL ? part->clusters : 0;
         body.host = &host[first];
         body.comes = plan != NULL ? work_to(job, plan, (uint32_t)i) : 0;
@@ -496,7 +496,7 @@ spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct coarse_slice *part = &o->parts.at[i];
         double *position = has_positions ? &plan->x[(size_t)first * plan->m] : NULL;
-        Lbm__OutlinePlan body = LBM__OUTLINE_PLAN__INIT;
+        Lbm__CoarsePlan body = LBM__COARSE_PLAN__INIT;
         body.more = o->planned < PLANS;
         body.n_host = part->clusters;
         body.host = &host[first];
@@ -551,8 +551,8 @@ lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lb
     struct coarse_plan *o = &job->coarse;
     if ((!lbm_local_follows_regions(job, entry) && !o->more) || o->state == COARSE_OVER)
         return 0;
-    if (entry->home != node->host)
-        return !is_away(node, job, entry->home);
+    if (entry->coordinator != node->host)
+        return !is_away(node, job, entry->coordinator);
     if (o->state == COARSE_NONE)
         lbm_mapping_coarse_begin(node, job, entry);
     lbm_mapping_coarse_continue(node, job, entry);

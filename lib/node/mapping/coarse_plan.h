@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The outline of a guest: every host coarsens what it owns, by itself, and its job's home plans with the
- * clusters of all. So no host holds the guest, and what diffusion cannot see from where it is comes right.
- * Only for a job that runs the clusters may be its vertices (coarse_remap.c). */
+/* The coarse graph of a guest: every host coarsens what it owns, by itself, and its job's coordinator plans
+ * with the clusters of all. So no host holds the guest, and what diffusion cannot see from where it is comes
+ * right. Only for a job that runs the clusters may be its vertices (coarse_remap.c). */
 #ifndef LBM_NODE_MAPPING_COARSE_PLAN_H
 #define LBM_NODE_MAPPING_COARSE_PLAN_H
 
@@ -31,17 +31,17 @@ enum coarse_state {
 };
 
 struct coarse_plan {
-    enum coarse_state state;            /* of the home; others are NONE, or OVER */
-    uint32_t planned;                   /* so often, by the home */
-    int framed;                         /* the frame is that of a plan */
-    int more;                           /* another plan follows the one that is followed */
-    uint64_t round;                     /* the home's own; of others the last that they answered; 0: none */
-    int64_t until_us;                   /* the home waits for parts so long */
+    enum coarse_state state; /* of the coordinator; others are NONE, or OVER */
+    uint32_t planned;        /* so often, by the coordinator */
+    int framed;              /* the frame is that of a plan */
+    int more;                /* another plan follows the one that is followed */
+    uint64_t round;          /* the coordinator's own; of others the last that they answered; 0: none */
+    int64_t until_us;        /* the coordinator waits for parts so long */
     struct coarse_list vertex, cluster; /* what this host has put where */
     LBM_VEC(struct coarse_slice) parts; /* of those that were asked, by host */
 
     /* of a job that runs: coarse_remap.c */
-    int again;         /* home: this round's plan begins with the mapping there is */
+    int again;         /* coordinator: this round's plan begins with the mapping there is */
     int64_t due_us;    /* since when loads are uneven by much; 0: they are not */
     int64_t over_us;   /* since when this host has too much; 0: it has not */
     uint64_t over;     /* so much of it, at that time */
@@ -70,17 +70,17 @@ enum lbm_err lbm_mapping_coarse_cluster(const struct lbm_shard *shard, double sh
                                         struct coarse_plan *place) LBM_MUST_CHECK;
 
 /* The graph of the clusters of all parts, those of the first part first.
- * In, out: *outline  parts keep their clusters; edges and borders are freed one after the other, as the graph
- *          takes them: where parts are scattered all over the guest the home hears of most of its edges
+ * In, out: *coarse graph  parts keep their clusters; edges and borders are freed one after the other, as the
+ * graph takes them: where parts are scattered all over the guest the coordinator hears of most of its edges
  * Out:     *g  owned by the caller; pins are host ids.
  * Errors:  LBM_E_NOMEM, LBM_E_RANGE (numbers that fit nothing, sums that are too large); *g untouched. */
-enum lbm_err lbm_mapping_coarse_graph(struct coarse_plan *outline, struct lbm_graph *g) LBM_MUST_CHECK;
+enum lbm_err lbm_mapping_coarse_graph(struct coarse_plan *coarse, struct lbm_graph *g) LBM_MUST_CHECK;
 
 /* Nonzero if the numbers of a part that is whole fit together. */
 int lbm_mapping_coarse_slice_fits(const struct coarse_slice *part);
 /* Free a host's slice of a coarse graph. */
 void lbm_mapping_coarse_slice_free(struct coarse_slice *part);
 /* Free a coarse plan. */
-void lbm_mapping_coarse_free(struct coarse_plan *outline);
+void lbm_mapping_coarse_free(struct coarse_plan *coarse);
 
 #endif

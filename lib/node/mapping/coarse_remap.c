@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan of the outline (coarse_plan.h) for a job that runs. Sessions of pairs make loads even again, but neither
+/* A plan of the coarse graph (coarse_plan.h) for a job that runs. Sessions of pairs make loads even again, but neither
  * sees what a third host would give: after some such changes boundaries are long, and no pair sees a way
- * back. So where loads have come to be uneven by much, the home asks for clusters, plans from the mapping
+ * back. So where loads have come to be uneven by much, the coordinator asks for clusters, plans from the mapping
  * there is, and says what goes where. Sessions wait for that a little while, and do what it was too coarse
  * for; without it, they do all. Nobody waits for long, and what has gone elsewhere meanwhile stays there (ADR
  * 16). */
@@ -22,15 +22,15 @@ enum {
     LOOK_US = 100000,
     HEAR_US = 1100000,   /* a host that has too much hears within that time whether others have */
     GATHER_US = 1250000, /* within that all have told what changed, if they report once a second */
-    HOLD_US = 2000000,   /* sessions wait so long for the home to ask, */
+    HOLD_US = 2000000,   /* sessions wait so long for the coordinator to ask, */
     ANSWER_US = 5000000, /* and then for its plan */
-    PARTS_US = 1000000,  /* the home waits so long for clusters */
+    PARTS_US = 1000000,  /* the coordinator waits so long for clusters */
     CARRY_US = 10000000, /* what cannot go for so long stays */
     COME_US = 500000,    /* and nobody waits for what has not come for so long */
 };
 _Static_assert(HEAR_US > 2 * PING_US, "a ping there and one back have told whether others have too much");
 _Static_assert(HEAR_US < GATHER_US && GATHER_US < HOLD_US,
-               "sessions wait until the home has heard, and gathered");
+               "sessions wait until the coordinator has heard, and gathered");
 _Static_assert((int)GATHER_US > (int)STATS_AGAIN_US, "all have reported within that time");
 _Static_assert(COME_US < CARRY_US && PARTS_US < ANSWER_US, "a part of the wait is shorter than the whole");
 _Static_assert((int)VERTICES_MAX <= (int)LBM_VERTICES_MAX, "a guest may be as large");
@@ -42,20 +42,20 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
     uint64_t excess = 0;
     for (size_t i = 0; i < node->view.active.n; i++) {
         uint32_t host = node->view.active.at[i];
-        const struct pulse *pulse = lbm_local_report_known(job, host);
-        uint64_t load = host == node->host ? lbm_local_load(job) : pulse != NULL ? pulse->load : 0;
+        const struct load_report *load_report = lbm_local_report_known(job, host);
+        uint64_t load = host == node->host ? lbm_local_load(job) : load_report != NULL ? load_report->load : 0;
         uint64_t limit = lbm_local_limit(node, entry, host);
         excess += load > limit ? load - limit : 0;
     }
     return excess;
 }
 
-/* Nonzero if this host is the job's home, or the home answers soon. */
+/* Nonzero if this host is the job's coordinator, or the coordinator answers soon. */
 static int
-home_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
+coordinator_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    return entry->home == node->host ||
-           (!lbm_membership_is_absent(node, entry->home) && !lbm_membership_is_straggler(node, entry->home));
+    return entry->coordinator == node->host ||
+           (!lbm_membership_is_absent(node, entry->coordinator) && !lbm_membership_is_straggler(node, entry->coordinator));
 }
 
 /* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Where
@@ -66,7 +66,7 @@ may_be_planned(struct lbm_node *node, const struct job *job, const struct lbm_jo
     uint32_t n_hosts = (uint32_t)node->view.active.n, n = lbm_local_load_count(node, entry);
     return job->drifts && job->flow.state == FLOW_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
            n / n_hosts >= EACH_LEAST && n <= VERTICES_MAX && lbm_membership_is_routable(node) &&
-           home_is_near(node, entry) && lbm_migration_throttle_price(node, job, 1) <= 0;
+           coordinator_is_near(node, entry) && lbm_migration_throttle_price(node, job, 1) <= 0;
 }
 
 /* Since when this host has too much. What little it may have had for long does not matter once it has twice
@@ -101,7 +101,7 @@ lbm_mapping_remap_look(struct lbm_node *node, struct job *job)
         o->is_spent = 0;
     } else if (o->due_us == 0) {
         o->due_us = node->now_us;
-        node->ping_us = node->now_us; /* the home hears of it at once */
+        node->ping_us = node->now_us; /* the coordinator hears of it at once */
     }
 }
 
@@ -234,7 +234,7 @@ lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm
         lbm_mapping_remap_look(node, job);
     if (o->withheld && !awaits_plan(node, job))
         make_up(node, job);
-    if (entry->home != node->host || o->state == COARSE_PLANNING || (job->planning && !job->drawing))
+    if (entry->coordinator != node->host || o->state == COARSE_PLANNING || (job->planning && !job->drawing))
         return;
     if (o->state == COARSE_ASKED) {
         lbm_mapping_coarse_continue(node, job, entry);

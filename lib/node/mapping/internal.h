@@ -10,7 +10,7 @@
 
 /* The plan for this host's clusters is on its way, and tells more than the frame that follows it. */
 int lbm_mapping_coarse_awaits_plan(const struct lbm_node *node, const struct job *job);
-/* The home asks every host for its clusters, and plans once it has them, or some are too late. */
+/* The coordinator asks every host for its clusters, and plans once it has them, or some are too late. */
 void lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* Plan the coarse graph once the slices of all hosts are there. */
 void lbm_mapping_coarse_continue(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);

@@ -91,9 +91,9 @@ follow_region(struct lbm_node *node, struct lbm_vertex *vertex, const struct lbm
     return vertex->destination != LBM_NONE;
 }
 
-/* Vertices follow where they are now or, without a fixed frame, where they were when the home was told of
- * them: what has diffused since lies nearer to the centre, all of it, than the frame that came takes it for.
- * Returns how many lie elsewhere. */
+/* Vertices follow where they are now or, without a fixed frame, where they were when the coordinator was told
+ * of them: what has diffused since lies nearer to the centre, all of it, than the frame that came takes it
+ * for. Returns how many lie elsewhere. */
 static uint32_t
 follow_regions(struct lbm_node *node, struct job *job, double hysteresis)
 {
@@ -193,8 +193,9 @@ lbm_mapping_timer(struct lbm_node *node, struct job *job)
     job->tick_us = node->now_us + MAPPING_TICK_US;
     if (!lbm_local_follows_regions(job, entry))
         tick_planned(node, job);
-    else if (lbm_job_start(entry) == LBM_START_OUTLINE)
-        set_ready(node, job, !lbm_migration_waits(node, job)); /* as it is, until the outline is planned */
+    else if (lbm_job_start(entry) == LBM_START_COARSE)
+        set_ready(node, job,
+                  !lbm_migration_waits(node, job)); /* as it is, until the coarse graph is planned */
     else
         tick_following(node, job, entry);
 }

@@ -9,16 +9,16 @@
 
 /* ---- coarse_plan.c ---- */
 
-/* MAPPING, once all are ready: nonzero while a plan of the outline is to be waited for. */
+/* MAPPING, once all are ready: nonzero while a plan of the coarse graph is to be waited for. */
 int lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 /* A plan of the coarse graph is made, or failed with `err`. Takes the plan; all hosts are told. */
 void lbm_mapping_coarse_planned(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                                 enum lbm_err err, struct lbm_plan *plan);
-/* OutlineAsk: the home asks for this host's slice of the coarse graph. */
+/* CoarseAsk: the coordinator asks for this host's slice of the coarse graph. */
 void lbm_mapping_on_coarse_ask(struct lbm_node *node, const Lbm__Peer *message);
-/* OutlinePart: a chunk of a host's slice of the coarse graph. */
+/* CoarseChunk: a chunk of a host's slice of the coarse graph. */
 void lbm_mapping_on_coarse_slice(struct lbm_node *node, const Lbm__Peer *message);
-/* OutlinePlan: to which host each cluster of this host goes. */
+/* CoarsePlan: to which host each cluster of this host goes. */
 void lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- coarse_remap.c ---- */
@@ -32,7 +32,7 @@ int lbm_mapping_remap_holds(const struct lbm_node *node, const struct job *job);
 int lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_mapping_remap_timer has something to do; INT64_MAX: none. */
 int64_t lbm_mapping_remap_deadline(const struct job *job);
-/* The home of a settled job: ask for the coarse graph again where loads have become uneven, and follow its
+/* The coordinator of a settled job: ask for the coarse graph again where loads have become uneven, and follow its
  * plan. */
 void lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 void lbm_mapping_remap_came(struct lbm_node *node, struct job *job,

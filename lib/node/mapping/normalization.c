@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The frame through which coordinates of a job are looked at, and the weights of its regions. A guest without
- * anchors is renormalized while it diffuses (HEI97 section 5): hosts tell the home the moments of what they
- * own, and where a few of their vertices are. The home makes the frame of the former. It lies thicker in some
- * places than in others, so the latter say how large regions have to be for hosts to own about the same. */
+ * anchors is renormalized while it diffuses (HEI97 section 5): hosts tell the coordinator the moments of what
+ * they own, and where a few of their vertices are. The coordinator makes the frame of the former. It lies
+ * thicker in some places than in others, so the latter say how large regions have to be for hosts to own
+ * about the same. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ balance(const struct lbm_hosts *h, const struct sample *all, const double *due, 
     return reached < 0 ? LBM_E_NOMEM : LBM_OK;
 }
 
-/* Home. Hosts of a large cluster send no sample: it would be too large to look at that often. */
+/* Coordinator. Hosts of a large cluster send no sample: it would be too large to look at that often. */
 static void
 weigh_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -173,7 +174,7 @@ moments_of(struct lbm_node *node, struct job *job, uint32_t host)
     return &job->moments.at[job->moments.n - 1];
 }
 
-/* Home: once hosts have told of all of the guest anew, make the next frame and tell everyone. */
+/* Coordinator: once hosts have told of all of the guest anew, make the next frame and tell everyone. */
 static void
 renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -230,7 +231,7 @@ sample_own(const struct job *job, const struct lbm_job_entry *entry, uint32_t n_
     return LBM_OK;
 }
 
-/* Home: this is the newest of that host. */
+/* Coordinator: this is the newest of that host. */
 static void
 take_stats(struct lbm_node *node, const struct job *job, struct host_moments *part,
            const struct lbm_moments *moments, size_t n_sample, const double *sample, const uint32_t *work)
@@ -253,8 +254,8 @@ take_stats(struct lbm_node *node, const struct job *job, struct host_moments *pa
 }
 
 static void
-send_stats(struct lbm_node *node, const struct job *job, uint32_t home, const struct lbm_moments *moments,
-           const struct sample *sample)
+send_stats(struct lbm_node *node, const struct job *job, uint32_t coordinator,
+           const struct lbm_moments *moments, const struct sample *sample)
 {
     unsigned m = job->shard.m;
     double packed[1 + 3 + 6] = {moments->work};
@@ -272,7 +273,7 @@ send_stats(struct lbm_node *node, const struct job *job, uint32_t home, const st
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_STATS;
     message.stats = &stats;
-    lbm_core_send_lossy(node, home, &message);
+    lbm_core_send_lossy(node, coordinator, &message);
 }
 
 int
@@ -280,7 +281,7 @@ lbm_mapping_normalization_wants_stats(const struct lbm_node *node, const struct 
                                       const struct lbm_job_entry *entry)
 {
     int is_answered = job->told_seq != job->frame_seq, has_changed = job->told.vertex.n != job->shard.n_own;
-    return entry->home == node->host || is_answered || has_changed ||
+    return entry->coordinator == node->host || is_answered || has_changed ||
            node->now_us >= job->stats_us + STATS_AGAIN_US;
 }
 
@@ -289,7 +290,7 @@ lbm_mapping_normalization_tell(struct lbm_node *node, struct job *job, const str
 {
     struct lbm_moments moments = {0};
     struct sample sample = {0};
-    struct host_moments *own = entry->home == node->host ? moments_of(node, job, node->host) : NULL;
+    struct host_moments *own = entry->coordinator == node->host ? moments_of(node, job, node->host) : NULL;
     uint32_t n_hosts = node->view.hosts.n;
     lbm_moments_take(&moments, &job->shard.patch.g, job->shard.m, job->shard.patch.x);
     job->told_seq = job->frame_seq;
@@ -302,8 +303,8 @@ lbm_mapping_normalization_tell(struct lbm_node *node, struct job *job, const str
         take_stats(node, job, own, &moments, sample.work.n, sample.x.at, sample.work.at);
     if (own != NULL && node->failed == LBM_OK)
         renormalize(node, job, entry);
-    if (entry->home != node->host)
-        send_stats(node, job, entry->home, &moments, &sample);
+    if (entry->coordinator != node->host)
+        send_stats(node, job, entry->coordinator, &moments, &sample);
     lbm_vec_free(&sample.x);
     lbm_vec_free(&sample.work);
 }
@@ -358,7 +359,7 @@ lbm_mapping_normalization_send(struct lbm_node *node, struct job *job, uint32_t 
     frame.host = job->region_host.at;
     frame.weight = job->region_weight.at;
     frame.fixed = job->frame_fixed != 0;
-    frame.outlined = job->is_coarse_planned != 0;
+    frame.coarsened = job->is_coarse_planned != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_FRAME;
     message.frame = &frame;
@@ -376,10 +377,10 @@ lbm_mapping_normalization_send_all(struct lbm_node *node, struct job *job)
 void
 lbm_mapping_normalization_is_new(struct job *job)
 {
-    for (size_t i = 0; i < job->pulses.n; i++)
-        if (job->pulses.at[i].frame > job->frame_seq &&
-            job->pulses.at[i].frame - job->frame_seq <= LBM_SWEEP_STEP)
-            job->frame_seq = job->pulses.at[i].frame;
+    for (size_t i = 0; i < job->load_reports.n; i++)
+        if (job->load_reports.at[i].frame > job->frame_seq &&
+            job->load_reports.at[i].frame - job->frame_seq <= LBM_SWEEP_STEP)
+            job->frame_seq = job->load_reports.at[i].frame;
     job->frame_seq++;
 }
 
@@ -390,13 +391,13 @@ lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message)
     struct job *job = lbm_local_job(node, frame->job);
     unsigned m = job != NULL ? job->shard.m : 0;
     if (job == NULL || frame->seq <= job->frame_seq || frame->n_affine != m * m + 2 * m ||
-        (frame->outlined && lbm_mapping_coarse_awaits_plan(node, job)))
+        (frame->coarsened && lbm_mapping_coarse_awaits_plan(node, job)))
         return;
     if (!lbm_local_within_reach(node, message->src, "frame", frame->seq, job->frame_seq, LBM_SWEEP_STEP))
         return;
     job->frame_seq = frame->seq;
     job->frame_fixed = frame->fixed != 0;
-    job->is_coarse_planned |= frame->outlined != 0;
+    job->is_coarse_planned |= frame->coarsened != 0;
     job->frame.m = m;
     memcpy(job->frame.matrix, frame->affine, m * m * sizeof(double));
     memcpy(job->frame.centre, &frame->affine[m * m], m * sizeof(double));

@@ -206,26 +206,26 @@ lbm_membership_changed(struct lbm_node *node, int all)
 }
 
 static void
-fill_pulse(const struct lbm_node *node, const struct job *job, Lbm__JobPulse *pulse)
+fill_load_report(const struct lbm_node *node, const struct job *job, Lbm__LoadReport *load_report)
 {
-    lbm__job_pulse__init(pulse);
-    pulse->job = job->id;
-    pulse->phase = job->phase;
-    pulse->vertices = job->shard.n_own + job->shard.n_out;
-    pulse->load = job->shard.load;
-    pulse->sweep = job->rounds.sweep;
-    pulse->counter = job->rounds.termination.counter;
-    pulse->largest = job->largest;
-    pulse->frame = job->frame_seq;
-    pulse->moved = job->moved;
-    pulse->ready = node->raise->job_is_ready(node, job) != 0;
-    pulse->level_sweeps = job->flow.sweeps;
-    pulse->level_words = job->flow.words;
-    pulse->flow = job->flow.flow;
-    pulse->transfer_us = job->flow.transfer_us;
-    pulse->whole = job->shard.load + job->shard.load_out;
-    pulse->epoch_top = job->shard.epoch_top;
-    node->raise->exchange_load_report(node, job, pulse);
+    lbm__load_report__init(load_report);
+    load_report->job = job->id;
+    load_report->phase = job->phase;
+    load_report->vertices = job->shard.n_own + job->shard.n_out;
+    load_report->load = job->shard.load;
+    load_report->sweep = job->rounds.sweep;
+    load_report->counter = job->rounds.termination.counter;
+    load_report->largest = job->largest;
+    load_report->frame = job->frame_seq;
+    load_report->moved = job->moved;
+    load_report->ready = node->raise->job_is_ready(node, job) != 0;
+    load_report->level_sweeps = job->flow.sweeps;
+    load_report->level_words = job->flow.words;
+    load_report->flow = job->flow.flow;
+    load_report->transfer_us = job->flow.transfer_us;
+    load_report->whole = job->shard.load + job->shard.load_out;
+    load_report->epoch_top = job->shard.epoch_top;
+    node->raise->exchange_load_report(node, job, load_report);
 }
 
 enum { SUSPECTS_TOLD = 64 };
@@ -248,8 +248,8 @@ ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Hosts to send this round of pings to, ascending, some more than once: those that are watched, homes of
- * jobs, those who know suspects, and of all others a few in turn. */
+/* Hosts to send this round of pings to, ascending, some more than once: those that are watched, coordinators
+ * of jobs, those who know suspects, and of all others a few in turn. */
 static enum lbm_err
 choose_pinged(struct lbm_node *node, host_list *to)
 {
@@ -261,7 +261,7 @@ choose_pinged(struct lbm_node *node, host_list *to)
             err = add_neighbours_of(node, peer->host, to);
     }
     for (size_t i = 0; err == LBM_OK && i < node->view.jobs.n; i++)
-        err = lbm_vec_push(to, node->view.jobs.at[i].home);
+        err = lbm_vec_push(to, node->view.jobs.at[i].coordinator);
     for (size_t i = 0; err == LBM_OK && i < ROTATING_PINGS && i < node->view.members.n; i++)
         err = lbm_vec_push(to, node->view.members.at[(node->ping_turn + i) % node->view.members.n].host);
     if (err == LBM_OK)
@@ -275,15 +275,15 @@ choose_pinged(struct lbm_node *node, host_list *to)
 static void
 send_pings(struct lbm_node *node)
 {
-    Lbm__JobPulse pulses[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
+    Lbm__LoadReport load_reports[LBM_JOBS_MAX], *list[LBM_JOBS_MAX];
     Lbm__Ping ping = LBM__PING__INIT;
     ping.seq = ++node->ping_seq;
     ping.jobs = list;
     for (size_t i = 0; i < node->jobs.n && ping.n_jobs < LBM_JOBS_MAX; i++) {
         if (lbm_view_job(&node->view, node->jobs.at[i]->id) == NULL)
             continue;
-        list[ping.n_jobs] = &pulses[ping.n_jobs];
-        fill_pulse(node, node->jobs.at[i], &pulses[ping.n_jobs++]);
+        list[ping.n_jobs] = &load_reports[ping.n_jobs];
+        fill_load_report(node, node->jobs.at[i], &load_reports[ping.n_jobs++]);
     }
     uint32_t suspect[SUSPECTS_TOLD];
     ping.suspect = suspect;
@@ -332,32 +332,32 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
     lbm_membership_network_heard(node, message);
     lbm_membership_suspicion_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);
     for (size_t i = 0; i < message->ping->n_jobs; i++) {
-        const Lbm__JobPulse *heard = message->ping->jobs[i];
+        const Lbm__LoadReport *heard = message->ping->jobs[i];
         struct job *job = lbm_local_job(node, heard->job);
-        struct pulse *pulse = job != NULL ? lbm_local_report_of(job, message->src) : NULL;
+        struct load_report *load_report = job != NULL ? lbm_local_report_of(job, message->src) : NULL;
         peer->vertices += heard->vertices;
         if (job != NULL && heard->epoch_top > job->shard.epoch_top)
             job->shard.epoch_top = epoch_step(job->shard.epoch_top, heard->epoch_top);
-        if (pulse == NULL || heard->phase >= LBM_PHASE_COUNT)
+        if (load_report == NULL || heard->phase >= LBM_PHASE_COUNT)
             continue;
-        *pulse = (struct pulse){.host = message->src,
-                                .heard_us = node->now_us,
-                                .phase = (enum lbm_phase)heard->phase,
-                                .ready = heard->ready != 0,
-                                .vertices = heard->vertices,
-                                .load = heard->load,
-                                .sweep = heard->sweep,
-                                .counter = heard->counter,
-                                .largest = heard->largest,
-                                .frame = heard->frame,
-                                .moved = heard->moved,
-                                .level_sweeps = heard->level_sweeps,
-                                .level_words = heard->level_words,
-                                .flow = heard->flow,
-                                .transfer_us = heard->transfer_us,
-                                .whole = heard->whole};
+        *load_report = (struct load_report){.host = message->src,
+                                            .heard_us = node->now_us,
+                                            .phase = (enum lbm_phase)heard->phase,
+                                            .ready = heard->ready != 0,
+                                            .vertices = heard->vertices,
+                                            .load = heard->load,
+                                            .sweep = heard->sweep,
+                                            .counter = heard->counter,
+                                            .largest = heard->largest,
+                                            .frame = heard->frame,
+                                            .moved = heard->moved,
+                                            .level_sweeps = heard->level_sweeps,
+                                            .level_words = heard->level_words,
+                                            .flow = heard->flow,
+                                            .transfer_us = heard->transfer_us,
+                                            .whole = heard->whole};
         node->raise->exchange_load_heard(node, job, message->src, heard);
-        job->heard_phase = pulse->phase > job->heard_phase ? pulse->phase : job->heard_phase;
+        job->heard_phase = load_report->phase > job->heard_phase ? load_report->phase : job->heard_phase;
         if (heard->frame < job->frame_seq)
             node->raise->mapping_normalization_send(node, job, message->src);
     }

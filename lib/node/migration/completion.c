@@ -18,7 +18,7 @@ int
 lbm_migration_is_finished(const struct lbm_node *node, const struct job *job, uint32_t vertex, uint64_t epoch)
 {
     const struct lbm_vertex *own = lbm_records_of(job, vertex);
-    if (!lbm_local_takeovers_done(node) && !LBM_BUG(FIN_BEFORE_ADOPTION))
+    if (!lbm_local_takeovers_done(node) && !LBM_BUG(FIN_BEFORE_TAKEOVER))
         return 0; /* it may inherit an offer */
     if (own == NULL)
         return 1;

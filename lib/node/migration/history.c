@@ -207,7 +207,7 @@ void
 lbm_migration_move_taken_over(struct lbm_node *node, const struct job *job, const struct lbm_vertex *vertex,
                               uint32_t from)
 {
-    const struct why why = {.reason = LBM_MOVE_ADOPT, .share = {-1, -1}};
+    const struct why why = {.reason = LBM_MOVE_TAKE_OVER, .share = {-1, -1}};
     keep_arrival(node, job, vertex, from, &why, 0);
 }
 
@@ -265,7 +265,7 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    const struct pulse *pulse = lbm_local_report_known(job, to);
+    const struct load_report *load_report = lbm_local_report_known(job, to);
     struct why why = {.reason = LBM_MOVE_PLAN, .share = {-1, -1}};
     if (job->flow.state == FLOW_TRANSFER)
         why.reason = LBM_MOVE_LEVEL;
@@ -280,8 +280,8 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
     if (why.reason == LBM_MOVE_LEVEL)
         why.gain_is_known = gain_by_itself(node, job, vertex, to, &why.gain);
     why.share[0] = lbm_migration_move_share(node, job, node->host, lbm_local_load(job));
-    if (pulse != NULL && pulse->heard_us != 0)
-        why.share[1] = lbm_migration_move_share(node, job, to, pulse->load);
+    if (load_report != NULL && load_report->heard_us != 0)
+        why.share[1] = lbm_migration_move_share(node, job, to, load_report->load);
     return why;
 }
 

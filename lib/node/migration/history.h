@@ -16,7 +16,7 @@
     X(PASS, 7, "pass-on", "its host was over the limit: the excess goes on to where there is room")          \
     X(BOUNDARY, 8, "boundary", "refinement of the boundary between two hosts")                               \
     X(DRAIN, 9, "drain", "its host gave everything away")                                                    \
-    X(ADOPT, 10, "adopt", "its host was lost: the successor took over")                                      \
+    X(TAKE_OVER, 10, "takeover", "its host was lost: the successor took over")                               \
     X(REMAP, 11, "remap", "loads were uneven: a plan from the mapping there was has it there")
 
 enum lbm_move_reason {

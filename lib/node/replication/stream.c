@@ -521,7 +521,7 @@ propose_insync(struct lbm_node *node)
     if (self == NULL || self->insync || !s->known || self->backup_view != s->generation ||
         node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
         (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) ||
-        (!lbm_local_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_ADOPTION)))
+        (!lbm_local_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_TAKEOVER)))
         return;
     /* An application that runs under a page of the life before may have it from another backup, who is the
      * only one that could wait for its end. */

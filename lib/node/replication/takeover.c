@@ -64,20 +64,20 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t ow
     if (rule == MERGE_KEEP)
         return;
     if (rule == MERGE_BACK) {
-        lbm_records_stage(node, job, c, LBM_TRANSITION_ADOPT_REFUSED_THERE, LBM_NONE, 0);
+        lbm_records_stage(node, job, c, LBM_TRANSITION_TAKE_OVER_REFUSED_THERE, LBM_NONE, 0);
         return;
     }
-    enum lbm_transition transition = LBM_TRANSITION_ADOPT_OUT;
+    enum lbm_transition transition = LBM_TRANSITION_TAKE_OVER_OUT;
     if (rule == MERGE_OWN_REFUSED)
-        transition = LBM_TRANSITION_ADOPT_REFUSED_HERE;
+        transition = LBM_TRANSITION_TAKE_OVER_REFUSED_HERE;
     else if (rule == MERGE_OWN)
-        transition = r->stage == LBM_STAGE_OWN ? LBM_TRANSITION_ADOPT_OWN : LBM_TRANSITION_ADOPT_MINE;
+        transition = r->stage == LBM_STAGE_OWN ? LBM_TRANSITION_TAKE_OVER_OWN : LBM_TRANSITION_TAKE_OVER_MINE;
     else if (r->stage == LBM_STAGE_REF)
-        transition = LBM_TRANSITION_ADOPT_REF;
+        transition = LBM_TRANSITION_TAKE_OVER_REF;
     else if (r->stage == LBM_STAGE_MOV)
-        transition = LBM_TRANSITION_ADOPT_MOV;
+        transition = LBM_TRANSITION_TAKE_OVER_MOV;
     if (rule != MERGE_COPY) {
-        if (LBM_BUG(ADOPT_SAME_EPOCH) && transition == LBM_TRANSITION_ADOPT_OWN)
+        if (LBM_BUG(TAKE_OVER_SAME_EPOCH) && transition == LBM_TRANSITION_TAKE_OVER_OWN)
             r->epoch--;
         r->peer = r->stage == LBM_STAGE_OWN && r->peer != node->host ? r->peer : LBM_NONE; /* its wish */
         r->peer_incarnation = 0;
@@ -118,16 +118,16 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
 {
     struct replica *replica = lbm_replication_replica_of(node, gone->host, gone->incarnation);
     uint64_t n = 0;
-    struct lbm_persist_op op = {.kind = LBM_PERSIST_ADOPTED};
+    struct lbm_persist_op op = {.kind = LBM_PERSIST_TAKEN_OVER};
     op.as.drop.owner = gone->host;
     op.as.drop.incarnation = gone->incarnation;
-    struct lbm_recovered_adoption adoption = {gone->host, gone->incarnation};
+    struct lbm_recovered_takeover takeover = {gone->host, gone->incarnation};
     lbm_core_persist_flush(node); /* the merge is a transaction of its own */
-    if (LBM_BUG(ADOPTION_IN_TWO)) {
+    if (LBM_BUG(TAKEOVER_IN_TWO)) {
         lbm_core_persist(node, op);
         lbm_core_persist_flush(node);
     }
-    if (lbm_vec_push(&node->adoptions, adoption) != LBM_OK)
+    if (lbm_vec_push(&node->takeovers, takeover) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t j = 0; replica != NULL && j < replica->jobs.n && node->failed == LBM_OK; j++) {
         n += replica->jobs.at[j].rows.n;
@@ -136,26 +136,26 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
     if (replica != NULL && node->failed == LBM_OK)
         lbm_replication_replica_drop(node, replica);
     node->stream.merged = node->stream.seq;
-    if (!LBM_BUG(ADOPTION_IN_TWO))
+    if (!LBM_BUG(TAKEOVER_IN_TWO))
         lbm_core_persist(node, op);
     lbm_core_persist_flush(node);
     lbm_core_note(node, LBM_NOTE_INFO, "took over from host %" PRIu32 ": %" PRIu64 " records", gone->host, n);
 }
 
 static void
-propose_adopt(struct lbm_node *node, const struct lbm_departed *gone)
+propose_take_over(struct lbm_node *node, const struct lbm_departed *gone)
 {
     if (!lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
-    Lbm__Adopt adopt = LBM__ADOPT__INIT;
-    adopt.successor = node->host;
-    adopt.successor_incarnation = node->incarnation;
-    adopt.host = gone->host;
-    adopt.incarnation = gone->incarnation;
+    Lbm__TakeOver take_over = LBM__TAKE_OVER__INIT;
+    take_over.successor = node->host;
+    take_over.successor_incarnation = node->incarnation;
+    take_over.host = gone->host;
+    take_over.incarnation = gone->incarnation;
     Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_ADOPT;
-    command.adopt = &adopt;
+    command.what_case = LBM__COMMAND__WHAT_TAKE_OVER;
+    command.take_over = &take_over;
     lbm_log_append(node, &command);
 }
 
@@ -170,7 +170,7 @@ lease_over_us(const struct lbm_node *node, const struct lbm_departed *gone)
 }
 
 static void
-adopt_all(struct lbm_node *node)
+take_over_all(struct lbm_node *node)
 {
     for (size_t i = 0; i < node->view.departed.n && node->failed == LBM_OK; i++) {
         const struct lbm_departed *gone = &node->view.departed.at[i];
@@ -179,10 +179,10 @@ adopt_all(struct lbm_node *node)
             continue;
         if (!node->stream.known && !lbm_local_is_alone(node))
             continue; /* the backup has yet to say that this disk is not from the past */
-        if (gone->adopted || LBM_BUG(ADOPT_WITHOUT_LOG))
+        if (gone->taken_over || LBM_BUG(TAKE_OVER_WITHOUT_LOG))
             merge(node, gone);
         else
-            propose_adopt(node, gone);
+            propose_take_over(node, gone);
     }
 }
 
@@ -207,7 +207,7 @@ reset(struct lbm_node *node, uint64_t incarnation)
     lbm_application_reset(node);
     node->raise->job_lost_all(node);
     lbm_replication_replicas_free(node);
-    node->adoptions.n = 0;
+    node->takeovers.n = 0;
     node->due.n = 0;
     node->edge_answers.n = 0;
     node->id_waits.n = 0;
@@ -247,17 +247,17 @@ lbm_replication_takeover_persisted(struct lbm_node *node)
 }
 
 static void
-propose_reclaim(struct lbm_node *node)
+propose_rejoin(struct lbm_node *node)
 {
     if (!lbm_membership_may_propose(node))
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
-    Lbm__Reclaim reclaim = LBM__RECLAIM__INIT;
-    reclaim.host = node->host;
-    reclaim.incarnation = node->incarnation;
+    Lbm__Rejoin rejoin = LBM__REJOIN__INIT;
+    rejoin.host = node->host;
+    rejoin.incarnation = node->incarnation;
     Lbm__Command command = LBM__COMMAND__INIT;
-    command.what_case = LBM__COMMAND__WHAT_RECLAIM;
-    command.reclaim = &reclaim;
+    command.what_case = LBM__COMMAND__WHAT_REJOIN;
+    command.rejoin = &rejoin;
     lbm_log_append(node, &command);
 }
 
@@ -297,11 +297,11 @@ holds_something(const struct lbm_node *node)
 /* Time to come back with what is here, since the successor does not take over. Not if it holds more than this
  * disk, and a life that has not compared the two gives it longer. INT64_MAX: never. */
 static int64_t
-reclaim_us(const struct lbm_node *node)
+rejoin_us(const struct lbm_node *node)
 {
     if (node->stream.rolled_back)
         return INT64_MAX;
-    return node->evicted_us + (node->stream.compared ? 1 : 3) * (int64_t)RECLAIM_US;
+    return node->evicted_us + (node->stream.compared ? 1 : 3) * (int64_t)REJOIN_US;
 }
 
 static void
@@ -318,13 +318,13 @@ own_departure(struct lbm_node *node, const struct lbm_departed *gone)
             reset(node, node->incarnation + 1); /* a disk from before it left: it joins again, empty */
         return;
     }
-    if (gone->adopted) {
+    if (gone->taken_over) {
         reset(node, node->incarnation + 1);
         return;
     }
     lbm_log_fetch(node); /* nobody pings who is no member: it would not hear that there is more */
-    if (node->now_us >= reclaim_us(node))
-        propose_reclaim(node);
+    if (node->now_us >= rejoin_us(node))
+        propose_rejoin(node);
 }
 
 void
@@ -335,7 +335,7 @@ lbm_replication_takeover_timer(struct lbm_node *node)
     if (!node->caught_up || node->resetting)
         return;
     if (self != NULL && self->incarnation > node->incarnation) {
-        reset(node, self->incarnation); /* a disk from before a reset: what it has was adopted long ago */
+        reset(node, self->incarnation); /* a disk from before a reset: what it has was taken over long ago */
         return;
     }
     if (gone != NULL) {
@@ -346,7 +346,7 @@ lbm_replication_takeover_timer(struct lbm_node *node)
     if (node->stream.rolled_back)
         give_up(node);
     else if (lbm_local_is_alive(node))
-        adopt_all(node);
+        take_over_all(node);
 }
 
 int64_t
@@ -356,8 +356,8 @@ lbm_replication_takeover_deadline(const struct lbm_node *node)
     int64_t when = INT64_MAX;
     if (!node->caught_up || node->resetting || node->appends.n >= PROPOSALS_MAX)
         return when;
-    if (gone != NULL && gone->evicted && !gone->adopted && node->evicted_us != 0)
-        when = reclaim_us(node);
+    if (gone != NULL && gone->evicted && !gone->taken_over && node->evicted_us != 0)
+        when = rejoin_us(node);
     if (gone == NULL && node->stream.rolled_back)
         when = node->propose_us;
     for (size_t i = 0; lbm_local_is_alive(node) && i < node->view.departed.n; i++) {

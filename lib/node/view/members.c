@@ -206,8 +206,9 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
     else if (!lbm_view_takes_part(known) && join->incarnation <= known->incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "incarnation %" PRIu64 " of host %" PRIu32 " has gone for good",
                  join->incarnation, known->host);
-    else if (gone != NULL && gone->evicted && !gone->adopted)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is evicted and not adopted yet", known->host);
+    else if (gone != NULL && gone->evicted && !gone->taken_over)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is evicted and not taken over yet",
+                 known->host);
 }
 
 static enum lbm_err
@@ -394,13 +395,13 @@ depart(struct lbm_view *view, struct lbm_member *member, int evicted)
     return err;
 }
 
-/* Jobs keep a home that can act. */
+/* Jobs keep a coordinator that can act. */
 static void
-move_homes(struct lbm_view *view, uint32_t from, uint32_t to)
+move_coordinators(struct lbm_view *view, uint32_t from, uint32_t to)
 {
     for (size_t i = 0; i < view->jobs.n; i++)
-        if (view->jobs.at[i].home == from)
-            view->jobs.at[i].home = to;
+        if (view->jobs.at[i].coordinator == from)
+            view->jobs.at[i].coordinator = to;
 }
 
 int
@@ -456,7 +457,7 @@ inherits_since(const struct lbm_view *view, const struct lbm_member *member, uin
     for (size_t i = 0; i < view->departed.n; i++) {
         const struct lbm_departed *gone = &view->departed.at[i];
         if (gone->evicted && gone->successor == member->host &&
-            gone->successor_incarnation == member->incarnation && (gone->view > known || !gone->adopted) &&
+            gone->successor_incarnation == member->incarnation && (gone->view > known || !gone->taken_over) &&
             !LBM_BUG(STALE_WORD_OF_SUCCESSOR))
             return 1;
     }
@@ -492,7 +493,7 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has something to take over", member->host);
         return LBM_OK;
     }
-    move_homes(view, member->host, lbm_view_host(view, 0));
+    move_coordinators(view, member->host, lbm_view_host(view, 0));
     return depart(view, member, 0);
 }
 
@@ -538,38 +539,39 @@ departed_of(struct lbm_view *view, uint32_t host, uint64_t incarnation, char *re
 }
 
 enum lbm_err
-lbm_view_apply_adopt(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+lbm_view_apply_take_over(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
-    const Lbm__Adopt *adopt = command->adopt;
-    struct lbm_member *successor = named(view, adopt->successor, adopt->successor_incarnation, refusal);
+    const Lbm__TakeOver *take_over = command->take_over;
+    struct lbm_member *successor =
+        named(view, take_over->successor, take_over->successor_incarnation, refusal);
     struct lbm_departed *gone =
-        successor != NULL ? departed_of(view, adopt->host, adopt->incarnation, refusal) : NULL;
+        successor != NULL ? departed_of(view, take_over->host, take_over->incarnation, refusal) : NULL;
     if (gone == NULL)
         return LBM_OK;
     if (!lbm_view_takes_part(successor))
         refuse_state(successor, refusal);
-    else if (gone->adopted || gone->successor != adopt->successor ||
-             gone->successor_incarnation != adopt->successor_incarnation)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not host %" PRIu32 "'s to adopt",
-                 adopt->host, adopt->successor);
+    else if (gone->taken_over || gone->successor != take_over->successor ||
+             gone->successor_incarnation != take_over->successor_incarnation)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not host %" PRIu32 "'s to take over",
+                 take_over->host, take_over->successor);
     if (refusal[0] != '\0')
         return LBM_OK;
-    gone->adopted = 1;
-    move_homes(view, adopt->host, adopt->successor);
-    return lbm_view_touch(view, adopt->host);
+    gone->taken_over = 1;
+    move_coordinators(view, take_over->host, take_over->successor);
+    return lbm_view_touch(view, take_over->host);
 }
 
 enum lbm_err
-lbm_view_apply_reclaim(struct lbm_view *view, const Lbm__Command *command, char *refusal)
+lbm_view_apply_rejoin(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
-    const Lbm__Reclaim *reclaim = command->reclaim;
-    struct lbm_member *member = named(view, reclaim->host, reclaim->incarnation, refusal);
+    const Lbm__Rejoin *rejoin = command->rejoin;
+    struct lbm_member *member = named(view, rejoin->host, rejoin->incarnation, refusal);
     struct lbm_departed *gone =
-        member != NULL ? departed_of(view, reclaim->host, reclaim->incarnation, refusal) : NULL;
+        member != NULL ? departed_of(view, rejoin->host, rejoin->incarnation, refusal) : NULL;
     if (gone == NULL)
         return LBM_OK;
-    if (gone->adopted && !LBM_BUG(RECLAIM_AFTER_ADOPT)) {
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is adopted already", reclaim->host);
+    if (gone->taken_over && !LBM_BUG(REJOIN_AFTER_TAKE_OVER)) {
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is taken over already", rejoin->host);
         return LBM_OK;
     }
     if (set_state(view, member, gone->was) != LBM_OK)

@@ -128,7 +128,7 @@ lbm_view_successor(const struct lbm_view *view, uint32_t host, uint64_t incarnat
             *successor_incarnation = 0;
             return 1;
         }
-        if (!gone->adopted && !LBM_BUG(SUCCESSOR_SPEAKS_EARLY))
+        if (!gone->taken_over && !LBM_BUG(SUCCESSOR_SPEAKS_EARLY))
             return 0;
         host = gone->successor;
         incarnation = gone->successor_incarnation;
@@ -265,16 +265,16 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 static void
 check_parts(const struct lbm_view *view, const Lbm__JobCreate *create, char *refusal)
 {
-    const struct lbm_member *home = lbm_view_member(view, create->home);
-    if (create->parts != create->n_part_host || home->incarnation != create->home_incarnation)
+    const struct lbm_member *coordinator = lbm_view_member(view, create->coordinator);
+    if (create->parts != create->n_slice_host || coordinator->incarnation != create->coordinator_incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "not all parts are there");
-    for (size_t i = 0; i < create->n_part_host && refusal[0] == '\0'; i++) {
-        const struct lbm_member *member = lbm_view_member(view, create->part_host[i]);
-        if (member == NULL || member->incarnation != create->part_incarnation[i])
+    for (size_t i = 0; i < create->n_slice_host && refusal[0] == '\0'; i++) {
+        const struct lbm_member *member = lbm_view_member(view, create->slice_host[i]);
+        if (member == NULL || member->incarnation != create->slice_incarnation[i])
             snprintf(refusal, LBM_DIAG_TEXT_MAX,
                      "host %" PRIu32 ", which has read part %zu, is gone: submit all again",
-                     create->part_host[i], i);
-        else if (i == 0 ? create->part_first[0] != 0 : create->part_first[i] <= create->part_first[i - 1])
+                     create->slice_host[i], i);
+        else if (i == 0 ? create->slice_first[0] != 0 : create->slice_first[i] <= create->slice_first[i - 1])
             snprintf(refusal, LBM_DIAG_TEXT_MAX, "part %zu does not follow the one before", i);
     }
 }
@@ -283,7 +283,7 @@ static enum lbm_err
 apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__JobCreate *create = command->job_create;
-    const struct lbm_member *home = lbm_view_member(view, create->home);
+    const struct lbm_member *coordinator = lbm_view_member(view, create->coordinator);
     int routable;
     if (lbm_view_graph(view, &routable) != LBM_OK)
         return LBM_E_NOMEM;
@@ -292,8 +292,8 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
                  "a job named %s exists already; cancel it or choose another name", create->name);
     else if (view->jobs.n == LBM_JOBS_MAX)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster has its %d jobs; cancel one first", LBM_JOBS_MAX);
-    else if (home == NULL || home->state != LBM_MEMBER_ACTIVE)
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not active", create->home);
+    else if (coordinator == NULL || coordinator->state != LBM_MEMBER_ACTIVE)
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is not active", create->coordinator);
     else if (!routable)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "the active hosts are not connected: %.400s", view->unroutable);
     else if (create->parts != 0)
@@ -301,7 +301,7 @@ apply_job_create(struct lbm_view *view, const Lbm__Command *command, char *refus
     if (refusal[0] != '\0')
         return LBM_OK;
     struct lbm_job_entry entry = {.job = create->job,
-                                  .home = create->home,
+                                  .coordinator = create->coordinator,
                                   .vertices = create->vertices,
                                   .ids = create->vertices,
                                   .edges = create->edges,
@@ -403,8 +403,8 @@ static const struct {
     {LBM__COMMAND__WHAT_LEAVE, lbm_view_apply_leave},
     {LBM__COMMAND__WHAT_EVICT, lbm_view_apply_evict},
     {LBM__COMMAND__WHAT_IN_SYNC, lbm_view_apply_in_sync},
-    {LBM__COMMAND__WHAT_ADOPT, lbm_view_apply_adopt},
-    {LBM__COMMAND__WHAT_RECLAIM, lbm_view_apply_reclaim},
+    {LBM__COMMAND__WHAT_TAKE_OVER, lbm_view_apply_take_over},
+    {LBM__COMMAND__WHAT_REJOIN, lbm_view_apply_rejoin},
     {LBM__COMMAND__WHAT_JOB_CREATE, apply_job_create},
     {LBM__COMMAND__WHAT_JOB_SET, apply_job_set},
     {LBM__COMMAND__WHAT_JOB_DELETE, apply_job_delete},

@@ -70,9 +70,9 @@ struct lbm_departed {
     uint64_t incarnation;
     uint64_t view;      /* index at which it went */
     int evicted;        /* 0: it left, and owned nothing */
-    uint32_t successor; /* evicted: who adopts */
+    uint32_t successor; /* evicted: who takes over */
     uint64_t successor_incarnation;
-    int adopted; /* nonzero: the successor has taken over, the host cannot come back with what it had */
+    int taken_over; /* nonzero: the successor has taken over, the host cannot come back with what it had */
     enum lbm_member_state was; /* before it went */
 };
 
@@ -115,7 +115,7 @@ void lbm_gates_take(const Lbm__JobGates *from, struct lbm_gates *gates); /* thos
 struct lbm_job_entry {
     uint64_t job;
     char name[LBM_NAME_MAX + 1];
-    uint32_t home;
+    uint32_t coordinator;
     uint32_t vertices; /* as submitted */
     uint32_t ids;      /* all that there are or have been are below */
     uint64_t edges;

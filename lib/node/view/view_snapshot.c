@@ -111,7 +111,7 @@ draft_departed(const struct lbm_departed *gone)
     to.evicted = gone->evicted != 0;
     to.successor = gone->successor;
     to.successor_incarnation = gone->successor_incarnation;
-    to.adopted = gone->adopted != 0;
+    to.taken_over = gone->taken_over != 0;
     to.was = (uint32_t)gone->was;
     return to;
 }
@@ -122,7 +122,7 @@ draft_job(const struct lbm_job_entry *job)
     Lbm__JobCreate to = LBM__JOB_CREATE__INIT;
     to.job = job->job;
     to.name = (char *)job->name;
-    to.home = job->home;
+    to.coordinator = job->coordinator;
     to.vertices = job->vertices;
     to.ids = job->ids;
     to.edges = job->edges;
@@ -283,7 +283,7 @@ take_departed(struct lbm_view *view, const Lbm__SnapshotDeparted *from, struct l
                                 .evicted = (int)from->evicted,
                                 .successor = from->successor,
                                 .successor_incarnation = from->successor_incarnation,
-                                .adopted = (int)from->adopted,
+                                .taken_over = (int)from->taken_over,
                                 .was = (enum lbm_member_state)from->was};
     return lbm_vec_push(&view->departed, gone);
 }
@@ -292,7 +292,7 @@ static enum lbm_err
 take_job(struct lbm_view *view, const Lbm__JobCreate *from)
 {
     struct lbm_job_entry job = {.job = from->job,
-                                .home = from->home,
+                                .coordinator = from->coordinator,
                                 .vertices = from->vertices,
                                 .ids = from->ids > from->vertices ? from->ids : from->vertices,
                                 .edges = from->edges,

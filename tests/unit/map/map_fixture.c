@@ -72,7 +72,7 @@ map_hosts_some(unsigned i)
 }
 
 uint32_t *
-map_part(const struct lbm_graph *g, uint32_t n_hosts, struct lbm_rng *rng)
+map_chunk(const struct lbm_graph *g, uint32_t n_hosts, struct lbm_rng *rng)
 {
     uint32_t *part = lbm_alloc(g->n, sizeof *part);
     assert_non_null(part);

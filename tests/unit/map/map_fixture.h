@@ -18,7 +18,7 @@ struct lbm_hosts map_hosts_some(unsigned i);
 enum { MAP_HOSTS_SOME = 10 };
 
 /* Each vertex on a random host. */
-uint32_t *map_part(const struct lbm_graph *g, uint32_t n_hosts, struct lbm_rng *rng);
+uint32_t *map_chunk(const struct lbm_graph *g, uint32_t n_hosts, struct lbm_rng *rng);
 
 /* Pin each vertex with probability 1 in `rarity`, where it is. */
 void map_pin_some(struct lbm_graph *g, const uint32_t *part, uint32_t rarity, struct lbm_rng *rng);

@@ -17,7 +17,7 @@ trial_open(struct trial *t, unsigned i, uint32_t n, struct lbm_rng *rng)
 {
     t->h = map_hosts_some(1 + i % (MAP_HOSTS_SOME - 1));
     t->g = map_guest(n, 3 * n, 1 + i % 4 * 10, 1 + i % 3 * 5, rng);
-    t->part = map_part(&t->g, t->h.n, rng);
+    t->part = map_chunk(&t->g, t->h.n, rng);
     t->before = lbm_copy(t->part, n, sizeof *t->part);
     t->member = lbm_alloc(n, sizeof *t->member);
     t->moved = lbm_alloc(n, sizeof *t->moved);

@@ -105,7 +105,7 @@ evaluator_agrees_with_brute_force(void **state)
         uint32_t n = lbm_rng_below(&rng, 40);
         struct lbm_hosts h = map_hosts_some(i % MAP_HOSTS_SOME);
         struct lbm_graph g = map_guest(n, lbm_rng_below(&rng, 120), 1 + i % 3 * 50, 1 + i % 2 * 9, &rng);
-        uint32_t *part = map_part(&g, h.n, &rng);
+        uint32_t *part = map_chunk(&g, h.n, &rng);
         struct lbm_quality ours, theirs = measure(&g, &h, part);
         assert_int_equal(lbm_map_evaluate(&g, &h, part, &ours, NULL), LBM_OK);
         assert_quality_equal(&ours, &theirs);
@@ -162,7 +162,7 @@ evaluator_agrees_with_the_independent_judge(void **state)
     for (unsigned i = 0; i < sizeof specs / sizeof *specs; i++) {
         struct lbm_hosts h = map_hosts(specs[i]);
         struct lbm_graph g = map_guest(60, 150, 20, 9, &rng);
-        uint32_t *part = map_part(&g, h.n, &rng);
+        uint32_t *part = map_chunk(&g, h.n, &rng);
         FILE *file = fopen(map, "w");
         assert_non_null(file);
         for (uint32_t v = 0; v < g.n; v++)
@@ -203,7 +203,7 @@ a_host_out_of_range_is_named(void **state)
     lbm_rng_seed(&rng, 3);
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_graph g = map_guest(20, 40, 1, 1, &rng);
-    uint32_t *part = map_part(&g, h.n, &rng);
+    uint32_t *part = map_chunk(&g, h.n, &rng);
     part[13] = 16;
     assert_int_equal(lbm_map_evaluate(&g, &h, part, &quality, &diag), LBM_E_RANGE);
     assert_non_null(strstr(diag.text, "vertex 13 "));
@@ -290,7 +290,7 @@ gain_is_the_difference_of_hop_bytes(void **state)
     for (unsigned i = 0; i < 40; i++) {
         struct lbm_hosts h = map_hosts_some(i % MAP_HOSTS_SOME);
         struct lbm_graph g = map_guest(30, 90, 100, 1, &rng);
-        uint32_t *part = map_part(&g, h.n, &rng);
+        uint32_t *part = map_chunk(&g, h.n, &rng);
         for (uint32_t v = 0; v < g.n; v++) {
             uint32_t p = part[v], q = lbm_rng_below(&rng, h.n);
             int64_t before = (int64_t)lbm_map_hop_bytes(&g, &h, part);

@@ -146,10 +146,10 @@ most_vertices_lie_in_their_regions(void **state)
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_plan plan = plan_by(LBM_METHOD_LBMAP, &g, &h, 1);
     struct lbm_regions regions = {.n = h.n, .m = h.m, .site = h.site, .weight = plan.weight};
-    uint32_t at_home = 0;
+    uint32_t at_current = 0;
     for (uint32_t v = 0; v < g.n; v++)
-        at_home += lbm_regions_find(&regions, &plan.x[(size_t)v * h.m], NULL) == plan.part[v];
-    assert_true(at_home > 0.75 * g.n);
+        at_current += lbm_regions_find(&regions, &plan.x[(size_t)v * h.m], NULL) == plan.part[v];
+    assert_true(at_current > 0.75 * g.n);
     lbm_plan_free(&plan);
     lbm_graph_free(&g);
     lbm_hosts_free(&h);
@@ -272,7 +272,7 @@ pinned_vertices_stay(void **state)
         for (unsigned i = 0; i < MAP_HOSTS_SOME; i++) {
             struct lbm_hosts h = map_hosts_some(i);
             struct lbm_graph g = map_guest(600, 1500, 3, 4, &rng);
-            uint32_t *part = map_part(&g, h.n, &rng);
+            uint32_t *part = map_chunk(&g, h.n, &rng);
             map_pin_some(&g, part, i % 2 == 0 ? 20 : 3, &rng);
             struct lbm_plan plan = plan_by((enum lbm_method)method, &g, &h, i);
             assert_sound(&plan, &g, &h);
@@ -293,7 +293,7 @@ pins_of_everything_leave_no_choice(void **state)
     lbm_rng_seed(&rng, 6);
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_graph g = map_guest(100, 200, 1, 1, &rng);
-    uint32_t *part = map_part(&g, h.n, &rng);
+    uint32_t *part = map_chunk(&g, h.n, &rng);
     map_pin_some(&g, part, 1, &rng);
     for (int method = 0; method < LBM_METHOD_COUNT; method++) {
         struct lbm_plan plan = plan_by((enum lbm_method)method, &g, &h, 1);

@@ -108,7 +108,7 @@ moves_cost_a_part_up_to_the_budget_and_all_beyond(void **state)
     assert_int_equal(mapping_price(&m, 1234), 1234);
 }
 
-/* A host leaves; what stays away from home beyond the budget has to pay in full. */
+/* A host leaves; what stays away from current beyond the budget has to pay in full. */
 static void
 little_more_moves_than_a_host_that_leaves_had(void **state)
 {
@@ -119,17 +119,17 @@ little_more_moves_than_a_host_that_leaves_had(void **state)
         struct lbm_plan old = plan_anew(&g, &h);
         struct lbm_diag diag = {0};
         uint8_t without[9] = {0};
-        uint32_t number[9], homeless = 0;
+        uint32_t number[9], displaced = 0;
         without[gone] = 1;
         assert_int_equal(lbm_hosts_without(&h, without, number, &left, &diag), LBM_OK);
         for (uint32_t v = 0; v < g.n; v++) {
-            homeless += old.part[v] == gone;
+            displaced += old.part[v] == gone;
             old.part[v] = number[old.part[v]];
         }
         struct lbm_plan new = remap(&g, &left, old.part, lbm_map_migration_cost(&g, left.n));
         struct lbm_migration moves = migration(&g, &left, old.part, new.part);
         assert_int_equal(excess(&g, &left, new.part), 0);
-        assert_true(moves.work >= homeless && moves.work <= 2 * (uint64_t)homeless);
+        assert_true(moves.work >= displaced && moves.work <= 2 * (uint64_t)displaced);
         lbm_plan_free(&old);
         lbm_plan_free(&new);
         lbm_graph_free(&g);
@@ -174,7 +174,7 @@ pinned_vertices_go_to_their_hosts_and_stay(void **state)
     for (unsigned i = 0; i < MAP_HOSTS_SOME; i++) {
         struct lbm_hosts h = map_hosts_some(i);
         struct lbm_graph g = map_guest(300, 800, 5, 4, &rng);
-        uint32_t *part = map_part(&g, h.n, &rng), *pins = map_part(&g, h.n, &rng);
+        uint32_t *part = map_chunk(&g, h.n, &rng), *pins = map_chunk(&g, h.n, &rng);
         map_pin_some(&g, pins, 10, &rng);
         struct lbm_plan plan = remap(&g, &h, part, 0.5); /* looks at the pins */
         struct lbm_migration moves = migration(&g, &h, part, plan.part);
@@ -285,7 +285,7 @@ the_same_seed_gives_the_same_bytes(void **state)
     lbm_rng_seed(&rng, 11);
     struct lbm_hosts h = map_hosts("hypercube:4");
     struct lbm_graph g = map_guest(500, 1500, 9, 9, &rng);
-    uint32_t *part = map_part(&g, h.n, &rng);
+    uint32_t *part = map_chunk(&g, h.n, &rng);
     struct lbm_plan a = remap_by(LBM_EFFORT_NORMAL, &g, &h, part, 0.7),
                     b = remap_by(LBM_EFFORT_NORMAL, &g, &h, part, 0.7);
     assert_memory_equal(a.part, b.part, g.n * sizeof *a.part);
@@ -310,7 +310,7 @@ odd_guests_are_remapped(void **state)
             for (uint32_t m = 0; m < 80; m += 40) {
                 struct lbm_hosts h = map_hosts_some(i);
                 struct lbm_graph g = map_guest(n, m, 3, 5, &rng);
-                uint32_t *part = map_part(&g, h.n, &rng);
+                uint32_t *part = map_chunk(&g, h.n, &rng);
                 for (uint32_t v = 0; v < n; v++)
                     if (lbm_rng_below(&rng, 3) == 0 || i % 4 == 3)
                         part[v] = LBM_NONE;

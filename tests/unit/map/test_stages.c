@@ -68,7 +68,7 @@ bench_open(struct bench *b, unsigned i, uint32_t n, uint32_t hardest, struct lbm
 {
     b->h = map_hosts_some(i % MAP_HOSTS_SOME);
     b->g = map_guest(n, 3 * n, 1 + i % 4 * 10, hardest, rng);
-    uint32_t *part = map_part(&b->g, b->h.n, rng);
+    uint32_t *part = map_chunk(&b->g, b->h.n, rng);
     if (i % 3 == 0)
         map_pin_some(&b->g, part, 10, rng);
     b->before = lbm_copy(part, n, sizeof *part);

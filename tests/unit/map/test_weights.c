@@ -95,9 +95,9 @@ open_trial(struct trial *t, uint64_t seed)
     if (kind == 0)
         t->options.method = LBM_METHOD_HEIRICH;
     if (kind == 1 || kind == 2)
-        t->options.current = t->current = map_part(&t->g, t->h.n, &rng);
+        t->options.current = t->current = map_chunk(&t->g, t->h.n, &rng);
     if (kind == 2 || kind == 3) {
-        uint32_t *part = map_part(&t->g, t->h.n, &rng);
+        uint32_t *part = map_chunk(&t->g, t->h.n, &rng);
         map_pin_some(&t->g, part, 4, &rng);
         free(part);
     }

@@ -183,7 +183,7 @@ alone_prepare(struct alone *b)
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     create.job = JOB;
     create.name = job_name;
-    create.home = OTHER;
+    create.coordinator = OTHER;
     create.vertices = 10;
     create.work = 10;
     create.imbalance = 0.03;
@@ -344,12 +344,12 @@ alone_hear_answer(struct alone *b, uint32_t vertex, uint64_t epoch, uint32_t ref
 void
 alone_hear_phase(struct alone *b, enum lbm_phase phase)
 {
-    Lbm__JobPulse pulse = LBM__JOB_PULSE__INIT, *pulses = &pulse;
-    pulse.job = JOB;
-    pulse.phase = phase;
+    Lbm__LoadReport load_report = LBM__LOAD_REPORT__INIT, *load_reports = &load_report;
+    load_report.job = JOB;
+    load_report.phase = phase;
     Lbm__Ping ping = LBM__PING__INIT;
     ping.n_jobs = 1;
-    ping.jobs = &pulses;
+    ping.jobs = &load_reports;
     Lbm__Peer message = alone_envelope();
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Jobs that no host plans as a whole: from the centre or from random places, their J comes near that of a
- * plan, because the home plans with what all hosts have coarsened. */
+ * plan, because the coordinator plans with what all hosts have coarsened. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,21 +83,22 @@ pinned_vertices_go_where_they_must(void **state)
 {
     (void)state;
     expect_pins(LBM_START_RANDOM);
-    expect_pins(LBM_START_OUTLINE);
+    expect_pins(LBM_START_COARSE);
 }
 
-/* A host does not run for some seconds, as on a machine that has too much to do, so it has not heard its home
- * for as long when it goes on, and the others are at rest. It waits for the home's plan, without which J is a
- * multiple. */
+/* A host does not run for some seconds, as on a machine that has too much to do, so it has not heard its
+ * coordinator for as long when it goes on, and the others are at rest. It waits for the coordinator's plan,
+ * without which J is a multiple. */
 static void
 a_host_that_did_not_run_waits_for_the_plan(void **state)
 {
-    enum { HOME = 5, LATE = 8, MOMENTS = 4 };
+    enum { COORDINATOR = 5, LATE = 8, MOMENTS = 4 };
     (void)state;
     for (int i = 0; i < MOMENTS; i++) {
         struct scene scene;
         scene_new(&scene, "mesh:4x4", "airfoil:1500", &scene_calm);
-        assert_int_equal(cluster_submit(scene.cluster, HOME, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+        assert_int_equal(cluster_submit(scene.cluster, COORDINATOR, "job", &scene.g, LBM_START_RANDOM),
+                         LBM_OK);
         cluster_run(scene.cluster, 6000000 + i * 300000, NULL, NULL);
         cluster_stop(scene.cluster, LATE);
         cluster_run(scene.cluster, 4500000, NULL, NULL);
@@ -108,37 +109,38 @@ a_host_that_did_not_run_waits_for_the_plan(void **state)
     }
 }
 
-/* Nothing is left of the job on the disk of its home, and the plan that is ready later is nobody's. */
+/* Nothing is left of the job on the disk of its coordinator, and the plan that is ready later is nobody's. */
 static void
 a_job_is_cancelled_while_it_is_planned(void **state)
 {
-    enum { HOME = 4, MOMENTS = 12 };
+    enum { COORDINATOR = 4, MOMENTS = 12 };
     (void)state;
     for (int i = 0; i < MOMENTS; i++) {
         struct cluster_options options = scene_calm;
         struct scene scene;
         options.plan_us = 3000000;
         scene_new(&scene, "mesh:3x3", "airfoil:1500", &options);
-        assert_int_equal(cluster_submit(scene.cluster, HOME, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+        assert_int_equal(cluster_submit(scene.cluster, COORDINATOR, "job", &scene.g, LBM_START_RANDOM),
+                         LBM_OK);
         cluster_run(scene.cluster, 2000000 + i * 700000, NULL, NULL);
         cluster_cancel(scene.cluster, 1, "job");
         cluster_run(scene.cluster, 1000000, NULL, NULL);
         if (i % 2 == 0) {
-            cluster_crash(scene.cluster, HOME);
-            cluster_restart(scene.cluster, HOME);
+            cluster_crash(scene.cluster, COORDINATOR);
+            cluster_restart(scene.cluster, COORDINATOR);
         }
         cluster_run(scene.cluster, 6000000, NULL, NULL);
-        cluster_crash(scene.cluster, HOME); /* what its database has is found out by opening it */
-        cluster_restart(scene.cluster, HOME);
+        cluster_crash(scene.cluster, COORDINATOR); /* what its database has is found out by opening it */
+        cluster_restart(scene.cluster, COORDINATOR);
         cluster_run(scene.cluster, 6000000, NULL, NULL);
-        assert_true(cluster_is_up(scene.cluster, HOME));
-        assert_false(cluster_has_job(scene.cluster, HOME, "job"));
+        assert_true(cluster_is_up(scene.cluster, COORDINATOR));
+        assert_false(cluster_has_job(scene.cluster, COORDINATOR, "job"));
         assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
         scene_free(&scene);
     }
 }
 
-/* Whoever crashes, the home too, at any moment from the first sweeps to the end: the job settles. */
+/* Whoever crashes, the coordinator too, at any moment from the first sweeps to the end: the job settles. */
 static void
 crashes_do_not_hold_it_up(void **state)
 {
@@ -150,10 +152,11 @@ crashes_do_not_hold_it_up(void **state)
         struct lbm_rng rng;
         scene_new(&scene, "mesh:3x2", "airfoil:600", &options);
         lbm_rng_seed(&rng, seed);
-        uint32_t home = (uint32_t)seed % 6;
-        assert_int_equal(cluster_submit(scene.cluster, home, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
+        uint32_t coordinator = (uint32_t)seed % 6;
+        assert_int_equal(cluster_submit(scene.cluster, coordinator, "job", &scene.g, LBM_START_RANDOM),
+                         LBM_OK);
         for (int i = 0; i < 10; i++) {
-            uint32_t host = i % 3 == 0 ? home : lbm_rng_below(&rng, scene.h.n);
+            uint32_t host = i % 3 == 0 ? coordinator : lbm_rng_below(&rng, scene.h.n);
             cluster_run(scene.cluster, lbm_rng_below(&rng, 1500000), NULL, NULL);
             cluster_crash(scene.cluster, host);
             cluster_run(scene.cluster, lbm_rng_below(&rng, 300000), NULL, NULL);
@@ -196,5 +199,5 @@ main(void)
         cmocka_unit_test(a_job_is_cancelled_while_it_is_planned),
         cmocka_unit_test(crashes_do_not_hold_it_up),
     };
-    return cmocka_run_group_tests_name("outline", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("coarse graph", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loads that become uneven by much, in virtual time: the home plans anew from the mapping there is, and hosts
- * wait for that. */
+/* Loads that become uneven by much, in virtual time: the coordinator plans anew from the mapping there is,
+ * and hosts wait for that. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +153,8 @@ scene_of_plans(struct scene *scene, struct loads *loads, struct asked *asked, in
     scene_of_applications(scene, loads, &options);
 }
 
-/* Once loads are even, and nobody waits, the home makes plans from nothing. The next plan knows their J. */
+/* Once loads are even, and nobody waits, the coordinator makes plans from nothing. The next plan knows their
+ * J. */
 static void
 what_is_usual_is_drawn_after_a_plan(void **state)
 {
@@ -181,10 +182,10 @@ what_is_usual_is_drawn_after_a_plan(void **state)
     scene_free(&scene);
 }
 
-/* Loads change while the home draws, which takes longer than hosts wait for it to ask. It asks meanwhile, so
- * they go on waiting, for a plan that it begins when that draw has ended. */
+/* Loads change while the coordinator draws, which takes longer than hosts wait for it to ask. It asks
+ * meanwhile, so they go on waiting, for a plan that it begins when that draw has ended. */
 static void
-a_change_while_the_home_draws_is_planned(void **state)
+a_change_while_the_coordinator_draws_is_planned(void **state)
 {
     enum { LOOKS = 4000, LOOK_US = 10000 };
     uint32_t before[SIDE * SIDE], after[SIDE * SIDE], n_moved = 0;
@@ -252,7 +253,7 @@ main(void)
         cmocka_unit_test(a_job_that_awaits_a_plan_has_not_settled),
         cmocka_unit_test(nothing_moves_while_a_plan_is_made),
         cmocka_unit_test(what_is_usual_is_drawn_after_a_plan),
-        cmocka_unit_test(a_change_while_the_home_draws_is_planned),
+        cmocka_unit_test(a_change_while_the_coordinator_draws_is_planned),
         cmocka_unit_test(sessions_wait_for_what_a_plan_brings),
     };
     return cmocka_run_group_tests_name("replan", tests, NULL, NULL);

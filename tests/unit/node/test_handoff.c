@@ -74,7 +74,7 @@ a_full_host_stores_its_refusal_first(void **state)
 
 /* ---- the source's side --------------------------------------------------------------------------------- */
 
-/* The plan wants it elsewhere; the home says that vertices may go. */
+/* The plan wants it elsewhere; the coordinator says that vertices may go. */
 static void
 a_vertex_is_out_on_disk_before_it_is_offered(void **state)
 {

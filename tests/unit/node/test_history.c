@@ -42,12 +42,12 @@ explain(struct scene *scene, uint32_t host, uint32_t vertex)
     return response->explain;
 }
 
-/* The moves of a vertex lead from its home to where it is. Returns the reason of the last. */
+/* The moves of a vertex lead from its coordinator to where it is. Returns the reason of the last. */
 static enum lbm_move_reason
 expect_chain(struct scene *scene, uint32_t host, uint32_t vertex, uint32_t owner)
 {
     const Lbm__ExplainReply *reply = explain(scene, host, vertex);
-    uint32_t at = reply->home;
+    uint32_t at = reply->coordinator;
     uint64_t epoch = 1;
     enum lbm_move_reason reason = LBM_MOVE_SUBMIT;
     assert_int_equal(reply->host, owner);
@@ -57,7 +57,7 @@ expect_chain(struct scene *scene, uint32_t host, uint32_t vertex, uint32_t owner
         assert_int_equal(move->state, LBM_MOVE_ARRIVED);
         assert_int_equal(move->from, at);
         assert_int_equal(move->epoch, epoch + 1);
-        assert_true(move->bytes > 0 || move->reason == LBM_MOVE_ADOPT);
+        assert_true(move->bytes > 0 || move->reason == LBM_MOVE_TAKE_OVER);
         assert_true(move->took_s >= 0 && move->age_s >= move->took_s);
         at = move->to;
         epoch = move->epoch;
@@ -77,7 +77,7 @@ settle(struct scene *scene, const char *hosts, enum lbm_start start)
 }
 
 static void
-every_vertex_has_a_chain_from_its_home(void **state)
+every_vertex_has_a_chain_from_its_coordinator(void **state)
 {
     static const struct {
         enum lbm_start start;
@@ -190,7 +190,7 @@ vertices_of_a_lost_host_say_who_took_over(void **state)
         const Lbm__ExplainReply *reply = explain(&scene, 0, v);
         size_t n = 0;
         for (size_t i = 0; i < reply->n_moves; i++)
-            n += reply->moves[i]->reason == LBM_MOVE_ADOPT && reply->moves[i]->from == 3;
+            n += reply->moves[i]->reason == LBM_MOVE_TAKE_OVER && reply->moves[i]->from == 3;
         assert_int_equal(n, before[v] == 3);
     }
     scene_free(&scene);
@@ -299,7 +299,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_vertex_has_a_chain_from_its_home),
+        cmocka_unit_test(every_vertex_has_a_chain_from_its_coordinator),
         cmocka_unit_test(the_last_moves_are_kept),
         cmocka_unit_test(what_cannot_be_explained_is_refused),
         cmocka_unit_test(vertices_of_a_host_that_drains_say_so),

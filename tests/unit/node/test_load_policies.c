@@ -35,7 +35,7 @@ every_policy_levels_a_pile(void **state)
             with(LBM_JOB_POLICY_FIRST + policy, (enum lbm_schedule)(policy % LBM_SCHEDULE_COUNT));
         scene_new(&scene, policy == LBM_POLICY_RANDOM_LOAD ? "mesh:4x2" : "hypercube:3", "lattice:20x20",
                   &options);
-        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_HOME), LBM_OK);
+        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_COORDINATOR), LBM_OK);
         scene_expect_settled(&scene, 120);
         const Lbm__JobEntry *job = scene_job(&scene, 3);
         if (getenv("SHOW") != NULL)
@@ -56,7 +56,7 @@ auto_says_what_it_chose_and_why(void **state)
     struct scene scene;
     struct cluster_options options = with(LBM_JOB_POLICY_FIRST + LBM_POLICY_AUTO, LBM_SCHEDULE_PIPELINED);
     scene_new(&scene, "chain:5", "lattice:20x20", &options);
-    assert_int_equal(cluster_submit(scene.cluster, 2, "job", &scene.g, LBM_START_HOME), LBM_OK);
+    assert_int_equal(cluster_submit(scene.cluster, 2, "job", &scene.g, LBM_START_COORDINATOR), LBM_OK);
     scene_expect_settled(&scene, 120);
     const Lbm__JobEntry *job = scene_job(&scene, 4);
     assert_string_equal(job->policy_asked, "auto");
@@ -101,7 +101,7 @@ a_settled_job_takes_another_policy(void **state)
     (void)state;
     struct scene scene;
     scene_new(&scene, "ring:6", "lattice:18x18", &scene_calm);
-    assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_HOME), LBM_OK);
+    assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_COORDINATOR), LBM_OK);
     scene_expect_settled(&scene, 60);
     assert_string_equal(scene_job(&scene, 4)->policy, "none");
     assert_int_equal(change(&scene, 4, LBM_JOB_POLICY_FIRST + LBM_POLICY_CHEBYSHEV), LBM_OK);
@@ -165,7 +165,7 @@ crashes_in_the_middle_lose_nothing(void **state)
             with(LBM_JOB_POLICY_FIRST + policies[seed % 3], (enum lbm_schedule)(seed / 3 % 3));
         options.seed = seed;
         scene_new(&scene, "hypercube:3", "lattice:24x24", &options);
-        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_HOME), LBM_OK);
+        assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_COORDINATOR), LBM_OK);
         cluster_run(scene.cluster, 600000 + 80000 * (int64_t)seed, NULL, NULL);
         cluster_crash(scene.cluster, seed % 8);
         cluster_run(scene.cluster, seed % 2 != 0 ? 700000 : 2500000, NULL, NULL);

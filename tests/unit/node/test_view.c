@@ -244,7 +244,7 @@ a_job_is_found_by_id_and_name_until_deleted(void **state)
     const struct lbm_job_entry *entry = lbm_view_job(&view, 11);
     assert_non_null(entry);
     assert_ptr_equal(entry, lbm_view_job_named(&view, "first"));
-    assert_int_equal(entry->home, 3);
+    assert_int_equal(entry->coordinator, 3);
     assert_int_equal(entry->vertices, 10);
     assert_int_equal(entry->edges, 9);
     assert_int_equal(entry->start, LBM_START_CENTRE);
@@ -272,7 +272,7 @@ a_refused_job_command_changes_nothing(void **state)
     view_create(&view, 12, "other", 9, LBM_START_PLAN, "not active"); /* JOINING */
     view_delete_job(&view, 12, "no such job");
     assert_int_equal(view.jobs.n, 1);
-    assert_int_equal(view.jobs.at[0].home, 3);
+    assert_int_equal(view.jobs.at[0].coordinator, 3);
     view_delete_job(&view, 11, "");
     view_delete_job(&view, 11, "no such job");
     lbm_view_free(&view);
@@ -324,7 +324,7 @@ random_command(struct lbm_view *view, struct lbm_rng *rng)
     Lbm__Activate activate = LBM__ACTIVATE__INIT;
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     Lbm__JobDelete delete = LBM__JOB_DELETE__INIT;
-    join.host = activate.host = create.home = lbm_rng_below(rng, 5);
+    join.host = activate.host = create.coordinator = lbm_rng_below(rng, 5);
     join.incarnation = activate.incarnation = 1 + lbm_rng_below(rng, 2);
     join.name = create.name = name;
     join.address = address;

@@ -51,8 +51,8 @@ struct random_command {
     Lbm__Evict evict;
     Lbm__InSync in_sync;
     Lbm__ChangeBackup change_backup;
-    Lbm__Adopt adopt;
-    Lbm__Reclaim reclaim;
+    Lbm__TakeOver take_over;
+    Lbm__Rejoin rejoin;
     Lbm__JobCreate create;
     Lbm__JobDelete delete;
     Lbm__JobSet job_set;
@@ -109,9 +109,9 @@ draw_loss(struct random_command *r, const struct lbm_view *view, uint32_t host, 
 {
     const struct lbm_member *member = lbm_view_member(view, host);
     r->evict = (Lbm__Evict)LBM__EVICT__INIT;
-    r->reclaim = (Lbm__Reclaim)LBM__RECLAIM__INIT;
-    r->evict.host = r->reclaim.host = host;
-    r->evict.incarnation = r->reclaim.incarnation = incarnation_of(view, host, rng);
+    r->rejoin = (Lbm__Rejoin)LBM__REJOIN__INIT;
+    r->evict.host = r->rejoin.host = host;
+    r->evict.incarnation = r->rejoin.incarnation = incarnation_of(view, host, rng);
     r->evict.lost = lbm_rng_below(rng, 2);
     r->in_sync = (Lbm__InSync)LBM__IN_SYNC__INIT;
     r->in_sync.host = host;
@@ -122,13 +122,13 @@ draw_loss(struct random_command *r, const struct lbm_view *view, uint32_t host, 
     r->change_backup.host = host;
     r->change_backup.incarnation = r->in_sync.incarnation;
     r->change_backup.view = r->in_sync.view;
-    r->adopt = (Lbm__Adopt)LBM__ADOPT__INIT;
+    r->take_over = (Lbm__TakeOver)LBM__TAKE_OVER__INIT;
     if (view->departed.n != 0) {
         const struct lbm_departed *gone = &view->departed.at[lbm_rng_below(rng, (uint32_t)view->departed.n)];
-        r->adopt.successor = gone->successor;
-        r->adopt.successor_incarnation = gone->successor_incarnation;
-        r->adopt.host = gone->host;
-        r->adopt.incarnation = gone->incarnation;
+        r->take_over.successor = gone->successor;
+        r->take_over.successor_incarnation = gone->successor_incarnation;
+        r->take_over.host = gone->host;
+        r->take_over.incarnation = gone->incarnation;
     }
 }
 
@@ -138,7 +138,7 @@ draw_job(struct random_command *r, uint32_t host, struct lbm_rng *rng)
     r->create = (Lbm__JobCreate)LBM__JOB_CREATE__INIT;
     r->create.job = 1 + lbm_rng_below(rng, JOBS);
     r->create.name = r->name;
-    r->create.home = host;
+    r->create.coordinator = host;
     r->create.vertices = lbm_rng_below(rng, 1000);
     r->create.imbalance = 0.03;
     r->create.start = lbm_rng_below(rng, 2 * LBM_START_COUNT); /* some of a later version */
@@ -193,8 +193,8 @@ draw_command(struct random_command *r, const struct lbm_view *view, struct lbm_r
         {LBM__COMMAND__WHAT_LEAVE, &r->leave, 1},
         {LBM__COMMAND__WHAT_EVICT, &r->evict, 1},
         {LBM__COMMAND__WHAT_IN_SYNC, &r->in_sync, 3},
-        {LBM__COMMAND__WHAT_ADOPT, &r->adopt, 2},
-        {LBM__COMMAND__WHAT_RECLAIM, &r->reclaim, 1},
+        {LBM__COMMAND__WHAT_TAKE_OVER, &r->take_over, 2},
+        {LBM__COMMAND__WHAT_REJOIN, &r->rejoin, 1},
         {LBM__COMMAND__WHAT_JOB_CREATE, &r->create, 2},
         {LBM__COMMAND__WHAT_JOB_DELETE, &r->delete, 1},
         {LBM__COMMAND__WHAT_JOB_SET, &r->job_set, 1},

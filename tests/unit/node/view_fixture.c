@@ -85,7 +85,7 @@ view_activate(struct lbm_view *view, uint32_t host, uint64_t incarnation, size_t
 }
 
 void
-view_create(struct lbm_view *view, uint64_t job, const char *name, uint32_t home, uint32_t start,
+view_create(struct lbm_view *view, uint64_t job, const char *name, uint32_t coordinator, uint32_t start,
             const char *refused)
 {
     char copy[LBM_NAME_MAX + 1];
@@ -93,7 +93,7 @@ view_create(struct lbm_view *view, uint64_t job, const char *name, uint32_t home
     Lbm__JobCreate create = LBM__JOB_CREATE__INIT;
     create.job = job;
     create.name = copy;
-    create.home = home;
+    create.coordinator = coordinator;
     create.vertices = 10;
     create.edges = 9;
     create.work = 10;

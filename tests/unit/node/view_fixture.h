@@ -23,7 +23,7 @@ struct view_joiner {
 void view_join(struct lbm_view *view, struct view_joiner joiner, const char *refused);
 void view_activate(struct lbm_view *view, uint32_t host, uint64_t incarnation, size_t m, double x, double y,
                    const char *refused);
-void view_create(struct lbm_view *view, uint64_t job, const char *name, uint32_t home, uint32_t start,
+void view_create(struct lbm_view *view, uint64_t job, const char *name, uint32_t coordinator, uint32_t start,
                  const char *refused);
 void view_delete_job(struct lbm_view *view, uint64_t job, const char *refused);
 

@@ -158,7 +158,7 @@ gates_hold_back(void **state)
     assert_true(s->result[1].mean > 2 * s->result[0].mean);
 }
 
-/* All on one host: the policy levels, and so does none; from home it is the same. */
+/* All on one host: the policy levels, and so does none; from coordinator it is the same. */
 static void
 an_uneven_beginning_is_levelled(void **state)
 {

@@ -121,7 +121,7 @@ scripted(uint64_t id)
     if (id % 9 == 0) {
         model_op(persist, LBM_PERSIST_REPLICA_DROP, 0)->as.drop.owner = 3;
         persist->ops.at[persist->ops.n - 1].as.drop.incarnation = 2;
-        model_op(persist, LBM_PERSIST_ADOPTED, 0)->as.drop.owner = (uint32_t)id;
+        model_op(persist, LBM_PERSIST_TAKEN_OVER, 0)->as.drop.owner = (uint32_t)id;
     }
     if (id % 11 == 0)
         model_op(persist, LBM_PERSIST_JOB_DELETE, id % 2 + 1);
@@ -161,8 +161,8 @@ as_bytes(const struct lbm_recovered *all)
         for (size_t k = 0; k < all->replicas.at[i].rows.n; k++)
             put_row(&out, &all->replicas.at[i].rows.at[k]);
     }
-    for (size_t i = 0; i < all->adoptions.n; i++)
-        lbm_buf_printf(&out, "adopted %u\n", all->adoptions.at[i].host);
+    for (size_t i = 0; i < all->takeovers.n; i++)
+        lbm_buf_printf(&out, "taken over %u\n", all->takeovers.at[i].host);
     assert_false(out.failed);
     return out;
 }

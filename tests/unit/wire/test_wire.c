@@ -259,11 +259,11 @@ static void
 bytes_that_unpack_to_much_more_are_refused(void **state)
 {
     (void)state;
-    const uint8_t empty_pulse[] = {0x12, 0x00};               /* Ping.jobs, 170 bytes each in memory */
+    const uint8_t empty_load_report[] = {0x12, 0x00};               /* Ping.jobs, 170 bytes each in memory */
     const uint8_t unknown[] = {0xf8, 0x07, 0x00};             /* field 127 of nobody */
     const uint8_t empty_command[] = {0x12, 0x00};             /* LogEntries.command */
     const uint8_t records[] = {0x12, 0x03, 0x0a, 0x01, 0x05}; /* Offer.records, joined again and again */
-    assert_int_equal(unpack_repeated(11, empty_pulse, sizeof empty_pulse), LBM_E_LIMIT);
+    assert_int_equal(unpack_repeated(11, empty_load_report, sizeof empty_load_report), LBM_E_LIMIT);
     assert_int_equal(unpack_repeated(11, unknown, sizeof unknown), LBM_E_LIMIT);
     assert_int_equal(unpack_repeated(13, empty_command, sizeof empty_command), LBM_E_LIMIT);
     assert_int_equal(unpack_repeated(22, records, sizeof records), LBM_E_LIMIT);
