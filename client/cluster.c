@@ -301,7 +301,7 @@ lay_out(const struct lbm_cli *client, struct lbm_cluster *cluster, const struct 
             if (lbm_vec_push(&links, link) != LBM_OK)
                 status = LBM_STATUS_FAILED;
         }
-        struct lbm_place_config config = {.founder = &cluster->places.at[0],
+        struct lbm_place_config config = {.leader = &cluster->places.at[0],
                                           .capacity = h->capacity[p],
                                           .site = &h->site[(size_t)p * h->m],
                                           .m = h->m,
@@ -439,7 +439,7 @@ run_add(const struct lbm_cli *client, struct lbm_cluster *cluster)
     snprintf(place.address, sizeof place.address, "127.0.0.1:%u", port);
     if (lbm_vec_push(&cluster->places, place) != LBM_OK)
         return LBM_STATUS_FAILED;
-    config.founder = &cluster->places.at[0];
+    config.leader = &cluster->places.at[0];
     struct lbm_place *added = &cluster->places.at[cluster->places.n - 1];
     status = lbm_cluster_configure(client, cluster, added, &config);
     if (status == LBM_STATUS_DONE)

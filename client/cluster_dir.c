@@ -146,11 +146,11 @@ lbm_cluster_configure(const struct lbm_cli *client, const struct lbm_cluster *cl
         lbm_buf_printf(&text, "%s { host = %" PRIu32 "; cost = %" PRIu32 "; }", i != 0 ? "," : "",
                        config->links[i].q, config->links[i].cost);
     lbm_buf_printf(&text, " );\n};\n");
-    if (config->founder == place)
+    if (config->leader == place)
         lbm_buf_printf(&text, "cluster = \"local\";\nfounder = true;\n");
     else
-        lbm_buf_printf(&text, "join = { host = %" PRIu32 "; address = \"%s\"; };\n", config->founder->id,
-                       config->founder->address);
+        lbm_buf_printf(&text, "join = { host = %" PRIu32 "; address = \"%s\"; };\n", config->leader->id,
+                       config->leader->address);
     lbm_buf_printf(&text,
                    "dimensions = %u;\nlisten = \"%s\";\ndata = \"lbmap.db\";\ncontrol = \"lbmapd.sock\";\n"
                    "pid_file = \"lbmapd.pid\";\n",

@@ -26,7 +26,7 @@ struct lbm_cluster {
 
 /* What the configuration of a host says beyond its place. */
 struct lbm_place_config {
-    const struct lbm_place *founder;
+    const struct lbm_place *leader;
     double capacity;
     const double *site; /* [m] or NULL */
     unsigned m;

@@ -56,10 +56,9 @@ job_object(const Lbm__JobEntry *job)
         (json_int_t)job->placed, "moved", (json_int_t)job->moved, "sweep", (json_int_t)job->sweep, "counter",
         (int)job->counter, "counter_goal", (int)job->counter_goal, "largest", job->largest, "owner",
         (int)job->owner, "age_s", job->age_s, "policy", job->policy, "policy_asked", job->policy_asked,
-        "schedule", job->schedule, "policy_why", job->policy_why, "level_sweeps",
-        (json_int_t)job->level_sweeps, "level_words", (json_int_t)job->level_words, "flow",
-        (json_int_t)job->flow, "transfer_s", job->transfer_s, "gates", gates_object(job->gates), "missing",
-        missing, "hosts", hosts);
+        "schedule", job->schedule, "policy_why", job->policy_why, "flow_sweeps", (json_int_t)job->flow_sweeps,
+        "flow_words", (json_int_t)job->flow_words, "flow", (json_int_t)job->flow, "transfer_s",
+        job->transfer_s, "gates", gates_object(job->gates), "missing", missing, "hosts", hosts);
 }
 
 static enum lbm_err

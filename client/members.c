@@ -253,7 +253,7 @@ static const struct lbm_option set_options[SET_OPTIONS] = {
                     .type = LBM_OPTION_CHOICE,
                     .value = "POLICY",
                     .choices = lbm_policy_choices,
-                    .text = "of a job, which is named in place of the host: its loads are levelled anew:"},
+                    .text = "of a job, which is named in place of the host: its loads are balanced anew:"},
     [SET_SCHEDULE] = {.name = "schedule",
                       .type = LBM_OPTION_CHOICE,
                       .value = "SCHEDULE",

@@ -11,7 +11,7 @@ extern const struct lbm_choice lbm_policy_choices[], lbm_schedule_choices[];
 #define LBM_JOB_POLICY_OPTION                                                                                \
     {                                                                                                        \
         .name = "policy", .type = LBM_OPTION_CHOICE, .value = "POLICY", .choices = lbm_policy_choices,       \
-        .text = "how loads are levelled before vertices are exchanged; the daemon's if absent:"              \
+        .text = "how loads are balanced before vertices are exchanged; the daemon's if absent:"              \
     }
 #define LBM_JOB_SCHEDULE_OPTION                                                                              \
     {                                                                                                        \

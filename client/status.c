@@ -16,7 +16,7 @@ static const struct lbm_column status_columns[] = {
     {"version", "version", LBM_COLUMN_TEXT, 0},
     {"uptime_s", "up for", LBM_COLUMN_SECONDS, 0},
     {"view", "view", LBM_COLUMN_COUNT, 0},
-    {"founder", "founder", LBM_COLUMN_COUNT, 0},
+    {"leader", "leader", LBM_COLUMN_COUNT, 0},
     {"members", "members", LBM_COLUMN_COUNT, 0},
     {"heard", "members heard", LBM_COLUMN_COUNT, 0},
     {"silent_text", "silent", LBM_COLUMN_TEXT, 0},
@@ -76,7 +76,7 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
     *object =
         json_pack("{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
                   (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
-                  "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "founder", (int)s->founder,
+                  "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "leader", (int)s->leader,
                   "uptime_s", s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "vertices",
                   (json_int_t)s->vertices, "handoffs", (json_int_t)s->handoffs, "messages_sent",
                   (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received,

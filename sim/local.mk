@@ -5,7 +5,7 @@ sim_libsim_a_SOURCES = sim/check/check.h sim/check/check_ends.c sim/check/check_
 	sim/check/check_records.c sim/check/check_views.c sim/check/check_words.c sim/model/application.c \
 	sim/model/applications.c sim/model/clients.c sim/model/clock.c sim/model/clock.h sim/model/cluster.c \
 	sim/model/cluster.h sim/model/disk.c sim/model/disk.h sim/model/disk_image.c sim/model/forge.c \
-	sim/model/hash.h sim/model/holds.c sim/model/internal.h sim/model/log.c sim/model/machine.c \
+	sim/model/hash.h sim/model/interceptors.c sim/model/internal.h sim/model/log.c sim/model/machine.c \
 	sim/model/network.c sim/model/queue.c sim/model/refine.c sim/model/rest.c sim/model/rollout.c \
 	sim/model/rows.c sim/model/script.c sim/model/script.h sim/model/storage.c sim/model/timers.c \
 	sim/model/timers.h sim/model/trace.c sim/model/work.c
@@ -23,18 +23,18 @@ noinst_LIBRARIES += sim/libexperiment.a
 sim_libexperiment_a_SOURCES = sim/experiment/change.c sim/experiment/change.h sim/experiment/change_options.c \
 	sim/experiment/change_report.c sim/experiment/change_reporter.c sim/experiment/drift.c sim/experiment/drift.h \
 	sim/experiment/drift_command.c sim/experiment/drift_flow.c sim/experiment/drift_report.c \
-	sim/experiment/figures.c sim/experiment/figures.h sim/experiment/replay.h sim/experiment/replay_command.c \
-	sim/experiment/replay_course.c sim/experiment/replay_guest.c sim/experiment/replay_measure.c \
+	sim/scenario/directed.c sim/scenario/directed.h sim/experiment/replay.h sim/experiment/replay_command.c \
+	sim/experiment/replay_run.c sim/experiment/replay_guest.c sim/experiment/replay_measure.c \
 	sim/experiment/replay_options.c sim/experiment/replay_place.c sim/experiment/replay_recorded.c \
 	sim/experiment/replay_report.c sim/experiment/scale.c sim/experiment/scale.h sim/experiment/scale_options.c \
 	sim/experiment/scale_report.c sim/import/command.c sim/import/vt.c sim/import/vt.h sim/import/vt_read.c
 sim_libexperiment_a_CFLAGS = $(sim_cflags) $(JANSSON_CFLAGS)
 bin_PROGRAMS += sim/lbsim
 sim_lbsim_SOURCES = sim/main.c sim/command.h sim/faults/fault_actions.h sim/faults/faults.c \
-	sim/faults/faults.h sim/faults/faults_hosts.c sim/faults/faults_network.c sim/faults/faults_people.c \
-	sim/run/campaign.c sim/run/campaign.h sim/run/hunt.c sim/run/hunt.h sim/run/options.c sim/run/options.h \
+	sim/faults/faults.h sim/faults/faults_hosts.c sim/faults/faults_network.c sim/faults/faults_operators.c \
+	sim/run/seed_sweep.c sim/run/seed_sweep.h sim/run/mutation.c sim/run/mutation.h sim/run/options.c sim/run/options.h \
 	sim/run/report.c sim/run/report.h sim/run/runner.c sim/run/runner.h sim/run/shrink.c sim/run/shrink.h \
-	sim/run/story.c sim/run/story.h sim/run/story_draw.c sim/run/story_drill.c sim/run/story_view.c \
+	sim/run/run.c sim/run/run.h sim/run/run_draw.c sim/run/run_directed.c sim/run/run_view.c \
 	sim/scenario/scenario.c sim/scenario/scenario_internal.h sim/scenario/scenario_read.c \
 	sim/scenario/scenario_words.c
 sim_lbsim_CFLAGS = $(sim_cflags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Work that arrives and is done while loads are levelled (CYB89 (12), (17)). */
+/* Work that arrives and is done while loads are balanced (CYB89 (12), (17)). */
 #include <math.h>
 #include <stdlib.h>
 

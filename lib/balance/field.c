@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loads on lines, rings, squares and cubes, in one piece: drawn, levelled, measured. */
+/* Loads on lines, rings, squares and cubes, in one piece: drawn, balanced, measured. */
 #include <math.h>
 #include <stdlib.h>
 

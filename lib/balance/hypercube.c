@@ -81,8 +81,8 @@ quota(double units, uint32_t k, uint32_t n)
  * units. Of the half that has too many, hosts above their quota give in the order of their ids.
  * In: units of the whole subcube; link, flow: those of the dimension, by the host without its bit. */
 static void
-level_halves(const struct subcube *s, uint32_t first, uint32_t half, double units,
-             const struct lbm_link *link, double *load, double *flow)
+flow_halves(const struct subcube *s, uint32_t first, uint32_t half, double units, const struct lbm_link *link,
+            double *load, double *flow)
 {
     double lower = sum(s, load, first, half), all = lower + sum(s, load, first + half, half);
     double excess = lower - LBM_MUTANT(CWA_FLOOR, floor(all / 2.0), ceil(all / 2.0)); /* of the lower half */
@@ -127,7 +127,7 @@ lbm_step_cwa(struct lbm_balancer *b, double *load, double *flow)
         struct subcube s = {.low = low, .bits = bits, .size = b->net->h->n >> low};
         double units = sum(&s, load, 0, s.size);
         for (uint32_t first = 0; first < s.size; first += 2 * half)
-            level_halves(&s, first, half, units, link, load, &flow[c->first[dimension]]);
+            flow_halves(&s, first, half, units, link, load, &flow[c->first[dimension]]);
     }
 }
 

@@ -242,8 +242,9 @@ enum lbm_err lbm_balance_run(const struct lbm_network *net, const struct lbm_bal
 
 enum { LBM_TRANSFER_USUAL = 128 };
 
-/* Time, in rounds, of a levelling and of the transfers that it asks for: rounds + transfer busiest / mean,
- * since links carry at once and the busiest is the last. Source: RJK03 section 6 for transfers in time. */
+/* Time, in rounds, of a flow computation and of the transfers that it asks for: rounds + transfer busiest /
+ * mean, since links carry at once and the busiest is the last. Source: RJK03 section 6 for transfers in time.
+ */
 double lbm_balance_cost(double rounds, double transfer, double busiest, double mean);
 
 /* How far from level, as in the result: over the mean. */

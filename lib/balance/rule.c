@@ -212,7 +212,7 @@ make_matching(const struct lbm_network *net, struct lbm_rule *rule, struct lbm_d
 /* ---- exchange ------------------------------------------------------------------------------------ */
 
 /* Best constants, measured on fields of 10^5 hosts with bounds from 1 to 50 % (docs/papers.md): the closer
- * the bound, the larger the subcubes within which loads must be levelled. */
+ * the bound, the larger the subcubes within which loads must be balanced. */
 static const struct {
     double at_a_quarter, power; /* c = at_a_quarter (4 bound)^power */
 } constants[] = {{0.80, 1.5}, {0.75, 0.65}, {0.55, 0.33}};

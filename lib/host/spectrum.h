@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How fast loads level: the spectrum of the Laplacian of H, of diffusion matrices, of sweeps of exchange.
  *
- * Hosts may differ in capacity. What is levelled is the load relative to the capacity, x_p = w_p / s_p, with
+ * Hosts may differ in capacity. What is balanced is the load relative to the capacity, x_p = w_p / s_p, with
  * the capacities scaled to a mean of 1; gamma is the factor by which the slowest part of the deviation from
  * the balanced load shrinks.  ARPACK (igraph) is called: one thread at a time. */
 #ifndef LBM_HOST_SPECTRUM_H

@@ -88,7 +88,7 @@ const char *lbm_phase_name(enum lbm_phase phase);
 
 /* Who orders the control log (protocol.md section 2). */
 #define LBM_LOG_ENGINE_LIST(X)                                                                               \
-    X(LOCAL, "local")       /* one daemon, the founder or who was promoted */                                \
+    X(LOCAL, "local")       /* one daemon, the leader or who was promoted */                                 \
     X(EXTERNAL, "external") /* the shell knows how: LOG_APPEND and LOG_FOLLOW effects */
 
 enum lbm_log_engine {
@@ -113,18 +113,18 @@ struct lbm_node_config {
     double capacity;     /* with CAPACITY events: when nobody else uses the machine */
     const struct lbm_node_link *links;
     size_t n_links;
-    /* Nonzero: hosts without links get them as measured; a round trip of so long costs 1. By the founder. */
+    /* Nonzero: hosts without links get them as measured; a round trip of so long costs 1. By the leader. */
     uint32_t hop_us;
-    unsigned m;                 /* dimensions of Omega; the founder's counts */
+    unsigned m;                 /* dimensions of Omega; the leader's counts */
     const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
     enum lbm_log_engine engine;
     uint32_t log_compact_min; /* entries of the control log between snapshots; 0: as is usual */
     uint32_t large_members;   /* with more a cluster is large: much in it can wait; 0: as is usual */
-    int founder;              /* engine local, nonzero: orders the control log; engine external: may found */
-    const char *cluster_name; /* founder only */
-    uint32_t founder_host;    /* else: whom to ask */
-    const char *founder_address;
+    int leader;               /* engine local, nonzero: orders the control log; engine external: may found */
+    const char *cluster_name; /* leader only */
+    uint32_t leader_host;     /* else: whom to ask */
+    const char *leader_address;
     uint32_t vertices_max;     /* refuse offers beyond so many vertices; 0: no limit */
     uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
     uint32_t schedule;         /* the same, 1 + enum lbm_schedule; 0: pipelined */

@@ -183,7 +183,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"name", NAME_OR_EMPTY},
     {"version", NAME_OR_EMPTY},
     {"cluster_name", NAME_OR_EMPTY},
-    {"founder", HOST_OR_NONE},
+    {"leader", HOST_OR_NONE},
     {"silent", UP_TO(LBM_HOSTS_MAX), HOST},
     {"backup", HOST_OR_NONE},
     {"awaited", UP_TO(LBM_HOSTS_MAX), HOST},

@@ -138,9 +138,9 @@ static const struct lbm_wire_table pair_notice_table = TABLE(pair_notice_rules, 
 
 /* ---- load policies ---------------------------------------------------------------------------- */
 
-static const struct lbm_wire_rule level_rules[] = {
+static const struct lbm_wire_rule flow_rules[] = {
     {"load", REAL(-1e18, 1e18)}, {"stirred", FLAG}, {"final", FLAG}, {"again", FLAG}};
-static const struct lbm_wire_table level_table = TABLE(level_rules, lbm__level__descriptor);
+static const struct lbm_wire_table flow_table = TABLE(flow_rules, lbm__flow__descriptor);
 
 static const struct lbm_wire_rule transfer_rules[] = {{"ask", FLAG}};
 static const struct lbm_wire_table transfer_table = TABLE(transfer_rules, lbm__transfer__descriptor);
@@ -176,12 +176,13 @@ static const struct lbm_wire_rule stats_rules[] = {
 };
 static const struct lbm_wire_table stats_table = TABLE(stats_rules, lbm__stats__descriptor);
 
-static const struct lbm_wire_rule frame_rules[] = {
+static const struct lbm_wire_rule normalization_rules[] = {
     {"affine", ONE_OF(0, 8, 15)}, {"host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"weight", SAME("host")},     {"fixed", FLAG},
     {"coarsened", FLAG},
 };
-static const struct lbm_wire_table frame_table = TABLE(frame_rules, lbm__frame__descriptor);
+static const struct lbm_wire_table normalization_table =
+    TABLE(normalization_rules, lbm__normalization__descriptor);
 
 static const struct lbm_wire_rule coarse_ask_rules[] = {{"share", REAL(0.0, 1.0)}, {"work_max", WEIGHT}};
 static const struct lbm_wire_table coarse_ask_table = TABLE(coarse_ask_rules, lbm__coarse_ask__descriptor);
@@ -232,7 +233,7 @@ static const struct lbm_wire_table map_chunk_table = TABLE(map_chunk_rules, lbm_
 static const struct lbm_wire_rule found_rules[] = {
     {"cluster", IN(1, UINT64_MAX)},
     {"name", NAME},
-    {"founder", HOST},
+    {"leader", HOST},
     {"dimensions", IN(2, LBM_DIMENSIONS_MAX)},
     {"external", FLAG},
 };
@@ -374,7 +375,7 @@ static const struct lbm_wire_rule snapshot_rules[] = {
     {"index", IN(1, INT64_MAX)},
     {"cluster", IN(1, UINT64_MAX)},
     {"name", NAME},
-    {"founder", HOST},
+    {"leader", HOST},
     {"external", FLAG},
     {"dimensions", IN(2, LBM_DIMENSIONS_MAX)},
     {"members", UP_TO(LBM_HOSTS_MAX), .nested = &member_table},
@@ -463,10 +464,10 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"pair_plan", .nested = &pair_plan_table},
     {"edges_done", .nested = &edges_done_table},
     {"pair_notice", .nested = &pair_notice_table},
-    {"level", .nested = &level_table},
+    {"flow", .nested = &flow_table},
     {"transfer", .nested = &transfer_table},
     {"stats", .nested = &stats_table},
-    {"frame", .nested = &frame_table},
+    {"normalization", .nested = &normalization_table},
     {"coarse_ask", .nested = &coarse_ask_table},
     {"coarse_chunk", .nested = &coarse_chunk_table},
     {"coarse_plan", .nested = &coarse_plan_table},

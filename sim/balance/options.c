@@ -64,7 +64,7 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                         .value = "POLICY",
                         .choices = policies,
                         .fallback = "auto",
-                        .text = "how loads are levelled:"},
+                        .text = "how loads are balanced:"},
     [BALANCE_LOADS] = {.name = "loads",
                        .type = LBM_OPTION_TEXT,
                        .value = "SPEC",

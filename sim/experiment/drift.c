@@ -356,7 +356,7 @@ set_up(struct drift *d)
         return fails(d, "the job does not settle");
     cluster_report_loads(d->cluster, reported, d);
     for (uint32_t p = 0; p < d->h.n; p++)
-        cluster_run_application(d->cluster, p, job_name, MANNER_OBEDIENT);
+        cluster_run_application(d->cluster, p, job_name, CLIENT_MODEL_OBEDIENT);
     cluster_run(d->cluster, ATTACH_US, NULL, NULL);
     if (!cluster_run(d->cluster, SETTLE_US, has_settled, job_name))
         return fails(d, "the job does not settle with applications");

@@ -2,7 +2,7 @@
 /* A trace run again: its hosts, its guest and its loads at its times, with the nodes that daemons run, in
  * virtual time. What the recorded cluster did is measured in the same way, for comparison.
  *
- * Owns: the numbering of hosts, the course of a run, what is measured.  Never: decides what moves. */
+ * Owns: the numbering of hosts, the run of a run, what is measured.  Never: decides what moves. */
 #ifndef LBM_SIM_EXPERIMENT_REPLAY_H
 #define LBM_SIM_EXPERIMENT_REPLAY_H
 
@@ -94,10 +94,10 @@ struct replay_state {
     struct lbm_graph
         g;            /* the guest with present loads and edges, of all that is ever there; work 0: is not */
     uint32_t n_there; /* vertices that are there */
-    uint32_t *part;      /* [g.n] numbers of hosts */
-    uint8_t *is_new;     /* [g.n] has not been anywhere yet: where it is first is no move */
-    uint64_t *load;      /* [h.n] scratch */
-    double *capacity;    /* [h.n] */
+    uint32_t *part;   /* [g.n] numbers of hosts */
+    uint8_t *is_new;  /* [g.n] has not been anywhere yet: where it is first is no move */
+    uint64_t *load;   /* [h.n] scratch */
+    double *capacity; /* [h.n] */
     uint8_t *takes_part; /* [h.n] and is not about to leave */
     uint64_t hop_bytes;  /* of part, if is_known */
     int is_known;
@@ -129,7 +129,7 @@ enum lbm_err replay_watch_end(struct replay_watch *watch, struct replay_state *s
                               struct replay_result *result) LBM_MUST_CHECK;
 void replay_summarize(struct replay_state *state, struct replay_result *result);
 
-/* ---- runs (course.c, recorded.c) ----------------------------------------------------------------------- */
+/* ---- runs (run.c, recorded.c) ----------------------------------------------------------------------- */
 
 /* Errors: LBM_E_NOMEM. *result owned by the caller, also if the run failed: result->why says why. */
 enum lbm_err replay_run(const struct lbm_trace *trace, const struct replay_place *place,

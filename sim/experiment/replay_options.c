@@ -46,7 +46,7 @@ static const struct lbm_option options[] = {
                          .type = LBM_OPTION_CHOICE,
                          .value = "SCHEDULE",
                          .choices = schedules,
-                         .text = "how levelled loads are handed over; as is usual unless told:"},
+                         .text = "how balanced loads are handed over; as is usual unless told:"},
     [REPLAY_IMBALANCE] = {.name = "imbalance",
                           .type = LBM_OPTION_SHARE,
                           .value = "E",

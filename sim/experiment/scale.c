@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The course of a large cluster. Records are not checked one by one as in stories: at the end every vertex
+/* The course of a large cluster. Records are not checked one by one as in runs: at the end every vertex
  * must have one owner, and the control log is compared all the time. */
 #include "sim/experiment/scale.h"
 
@@ -178,7 +178,7 @@ draw(struct scale *s)
 /* ---- what the hosts say -------------------------------------------------------------------------------- */
 
 static const Lbm__HostsReply *
-hosts_as_seen_by_founder(struct scale *s)
+hosts_as_seen_by_leader(struct scale *s)
 {
     Lbm__Empty empty = LBM__EMPTY__INIT;
     Lbm__Request request = LBM__REQUEST__INIT;
@@ -200,7 +200,7 @@ is_in(const Lbm__HostEntry *entry, const char *state)
 static uint32_t
 see_off(struct scale *s)
 {
-    const Lbm__HostsReply *reply = hosts_as_seen_by_founder(s);
+    const Lbm__HostsReply *reply = hosts_as_seen_by_leader(s);
     uint32_t open = 0;
     for (size_t i = 0; reply != NULL && i < reply->n_hosts; i++) {
         const Lbm__HostEntry *entry = reply->hosts[i];

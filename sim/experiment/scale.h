@@ -16,7 +16,7 @@ struct scale_options {
 
 /* Stretches of time that are measured apart. */
 #define SCALE_PHASE_LIST(X)                                                                                  \
-    X(JOINING, "joining")        /* from the founder alone until all are active */                           \
+    X(JOINING, "joining")        /* from the leader alone until all are active */                            \
     X(SETTLING, "settling")      /* from the job's submission until it has settled */                        \
     X(IDLE, "idle")              /* a minute in which nothing happens */                                     \
     X(CHURN, "churn")            /* hosts join, leave and are lost */                                        \

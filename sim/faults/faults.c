@@ -12,8 +12,8 @@ const struct fault_row fault_rows[FAULT_COUNT] = {
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 static const struct {
-    int (*begins)(struct story *s, const struct fault *fault);
-    void (*ends)(struct story *s, const struct fault *fault);
+    int (*begins)(struct run *s, const struct fault *fault);
+    void (*ends)(struct run *s, const struct fault *fault);
 } actions[FAULT_COUNT] = {
     [FAULT_DELAY] = {fault_delay, fault_no_delay},
     [FAULT_DISCONNECT] = {fault_disconnect, NULL},
@@ -51,8 +51,8 @@ static const struct {
     [FAULT_FULL_DISK] = {fault_fill_disk, fault_empty_disk},
     [FAULT_SYNC_ERROR] = {fault_sync_error, NULL},
     [FAULT_MEMORY] = {fault_memory, NULL},
-    [FAULT_SLOW_APPLICATION] = {fault_manner, fault_obedient},
-    [FAULT_DISOBEDIENT] = {fault_manner, fault_obedient},
+    [FAULT_SLOW_APPLICATION] = {fault_client_model, fault_obedient},
+    [FAULT_DISOBEDIENT] = {fault_client_model, fault_obedient},
     [FAULT_DEAD_APPLICATION] = {fault_kill_applications, NULL},
     [FAULT_NEW_APPLICATION] = {fault_new_application, NULL},
     [FAULT_KILL] = {fault_kill_daemon, fault_restart},
@@ -69,13 +69,13 @@ static const struct {
 };
 
 int
-fault_begins(struct story *s, const struct fault *fault)
+fault_begins(struct run *s, const struct fault *fault)
 {
     return actions[fault->kind].begins(s, fault);
 }
 
 void
-fault_ends(struct story *s, const struct fault *fault)
+fault_ends(struct run *s, const struct fault *fault)
 {
     if (actions[fault->kind].ends != NULL)
         actions[fault->kind].ends(s, fault);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What may go wrong, and what operators and users may ask for, each a row with a beginning and maybe an
- * end. A story is a list of them with times and arguments drawn beforehand, so that one can be left out
+ * end. A run is a list of them with times and arguments drawn beforehand, so that one can be left out
  * and the others stay. */
 #ifndef LBM_SIM_FAULTS_FAULTS_H
 #define LBM_SIM_FAULTS_FAULTS_H
 
 #include "sim/model/cluster.h"
 
-/* X(id, name, weight, least and most milliseconds it lasts (0: a moment), what happens) */
+/* X(id, name, weight, least and most milliseconds it lasts (0: a trigger), what happens) */
 #define FAULT_LIST(X)                                                                                        \
     X(DELAY, "delay", 3, 500, 5000, "messages are ten times slower for a while")                             \
     X(DISCONNECT, "disconnect", 4, 0, 0, "a connection breaks")                                              \
@@ -68,7 +68,7 @@ enum fault_kind {
         FAULT_COUNT
 };
 
-/* In a drill several things happen to one host and those that have to do with it. */
+/* In a directed run several things happen to one host and those that have to do with it. */
 enum role {
     ROLE_ANY, /* as drawn */
     ROLE_VICTIM,
@@ -99,16 +99,17 @@ struct fault {
     enum fault_kind kind;
     int64_t at_us;
     int64_t lasts_us;
-    uint32_t step; /* of a figure, from 1 on: due gap_us after the step before has happened; 0: of none */
+    uint32_t step; /* of a directed scenario, from 1 on: due gap_us after the step before has happened; 0: of
+                      none */
     int64_t gap_us;
-    enum moment moment; /* it waits a while for that */
-    int64_t then_us;    /* and so much longer */
-    enum held held;     /* ANY: as drawn */
-    enum role at;       /* where: ROLE_ANY: at host a */
-    int anyone;         /* nonzero: at any host */
-    enum role role;     /* which host a is */
-    enum role role_b;   /* and b */
-    uint32_t a, b, c;   /* drawn; taken modulo what there is */
+    enum trigger trigger; /* it waits a while for that */
+    int64_t then_us;      /* and so much longer */
+    enum held held;       /* ANY: as drawn */
+    enum role at;         /* where: ROLE_ANY: at host a */
+    int anyone;           /* nonzero: at any host */
+    enum role role;       /* which host a is */
+    enum role role_b;     /* and b */
+    uint32_t a, b, c;     /* drawn; taken modulo what there is */
 };
 
 enum { LAG_LEAST_US = 200000 };
@@ -122,10 +123,10 @@ struct fault_row {
 
 extern const struct fault_row fault_rows[FAULT_COUNT];
 
-struct story;
+struct run;
 
 /* Returns 0 if it cannot happen now. */
-int fault_begins(struct story *s, const struct fault *fault);
-void fault_ends(struct story *s, const struct fault *fault);
+int fault_begins(struct run *s, const struct fault *fault);
+void fault_ends(struct run *s, const struct fault *fault);
 
 #endif

@@ -6,9 +6,9 @@
 /* ---- hosts that are down ------------------------------------------------------------------------------- */
 
 static int
-takes_down(struct story *s, uint32_t host)
+takes_down(struct run *s, uint32_t host)
 {
-    if (!cluster_is_up(s->cluster, host) || story_lacks_copies(s)) /* it may be evicted: a second loss */
+    if (!cluster_is_up(s->cluster, host) || run_lacks_copies(s)) /* it may be evicted: a second loss */
         return 0;
     s->down[host]++;
     return 1;
@@ -17,7 +17,7 @@ takes_down(struct story *s, uint32_t host)
 /* Nonzero if an operator would start a host whose disk is a new one: the first host would begin a new cluster
  * if it heard of nobody. */
 static int
-may_start_empty(struct story *s, uint32_t host)
+may_start_empty(struct run *s, uint32_t host)
 {
     for (uint32_t p = 0; p < s->h.n; p++)
         if (p != host && !s->dead[p] && cluster_is_up(s->cluster, p) && !cluster_is_stopped(s->cluster, p))
@@ -26,7 +26,7 @@ may_start_empty(struct story *s, uint32_t host)
 }
 
 static void
-comes_back(struct story *s, uint32_t host)
+comes_back(struct run *s, uint32_t host)
 {
     if (s->emptied[host] && !may_start_empty(s, host))
         return; /* at the end of the faults */
@@ -39,7 +39,7 @@ comes_back(struct story *s, uint32_t host)
 }
 
 int
-fault_crash(struct story *s, const struct fault *f)
+fault_crash(struct run *s, const struct fault *f)
 {
     static const enum crash how[FAULT_COUNT] = {[FAULT_CRASH_BEFORE] = CRASH_NONE,
                                                 [FAULT_CRASH_INSIDE] = CRASH_SOME,
@@ -52,7 +52,7 @@ fault_crash(struct story *s, const struct fault *f)
 }
 
 int
-fault_kill_daemon(struct story *s, const struct fault *f)
+fault_kill_daemon(struct run *s, const struct fault *f)
 {
     if (cluster_is_stopped(s->cluster, host_of(s, f->a)) || !takes_down(s, host_of(s, f->a)))
         return 0;
@@ -61,13 +61,13 @@ fault_kill_daemon(struct story *s, const struct fault *f)
 }
 
 void
-fault_restart(struct story *s, const struct fault *f)
+fault_restart(struct run *s, const struct fault *f)
 {
     comes_back(s, host_of(s, f->a));
 }
 
 int
-fault_crash_two(struct story *s, const struct fault *f)
+fault_crash_two(struct run *s, const struct fault *f)
 {
     if (f->a % s->h.n == f->b % s->h.n || !fault_crash(s, f))
         return 0;
@@ -78,14 +78,14 @@ fault_crash_two(struct story *s, const struct fault *f)
 }
 
 void
-fault_restart_two(struct story *s, const struct fault *f)
+fault_restart_two(struct run *s, const struct fault *f)
 {
     comes_back(s, host_of(s, f->a));
     comes_back(s, host_of(s, f->b));
 }
 
 int
-fault_return_all(struct story *s, const struct fault *f)
+fault_return_all(struct run *s, const struct fault *f)
 {
     int happens = 0;
     (void)f;
@@ -100,20 +100,20 @@ fault_return_all(struct story *s, const struct fault *f)
 
 /* Nonzero if the host is the one that the others get the control log from. */
 static int
-orders_log(struct story *s, uint32_t host)
+orders_log(struct run *s, uint32_t host)
 {
-    return !cluster_log_is_external(s->cluster) && story_founder(s, host) == host;
+    return !cluster_log_is_external(s->cluster) && run_leader(s, host) == host;
 }
 
 int
-fault_die(struct story *s, const struct fault *f)
+fault_die(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     if (s->dead[host] || !cluster_is_up(s->cluster, host) || !cluster_is_whole(s->cluster) ||
-        !story_may_lose(s))
+        !run_may_lose(s))
         return 0;
-    int headless = orders_log(s, host) || story_may_be_promoting(s);
-    if (headless && (!cluster_log_is_everywhere(s->cluster) || !story_can_promote(s, host)))
+    int headless = orders_log(s, host) || run_may_be_promoting(s);
+    if (headless && (!cluster_log_is_everywhere(s->cluster) || !run_can_promote(s, host)))
         return 0;
     if (!cluster_is_up(s->cluster, host))
         return 0;                                     /* it ended when it was asked, and comes back */
@@ -121,12 +121,12 @@ fault_die(struct story *s, const struct fault *f)
     cluster_lose_disk(s->cluster, host);
     s->dead[host] = 1;
     s->headless |= headless;
-    story_disk_lost(s);
+    run_disk_lost(s);
     return 1;
 }
 
 int
-fault_image(struct story *s, const struct fault *f)
+fault_image(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     if (!cluster_is_up(s->cluster, host))
@@ -138,22 +138,22 @@ fault_image(struct story *s, const struct fault *f)
 /* Nonzero if a disk may go back in time, or be emptied. What only the leader has of the control log is lost
  * with its disk, as with the host. */
 static int
-may_lose_disk(struct story *s, uint32_t host)
+may_lose_disk(struct run *s, uint32_t host)
 {
-    return cluster_is_up(s->cluster, host) && cluster_is_whole(s->cluster) && story_may_lose(s) &&
-           (!orders_log(s, host) || (cluster_log_is_everywhere(s->cluster) && !story_may_be_promoting(s)));
+    return cluster_is_up(s->cluster, host) && cluster_is_whole(s->cluster) && run_may_lose(s) &&
+           (!orders_log(s, host) || (cluster_log_is_everywhere(s->cluster) && !run_may_be_promoting(s)));
 }
 
 static void
-go_back(struct story *s, uint32_t host)
+go_back(struct run *s, uint32_t host)
 {
     cluster_crash(s->cluster, host);
     if (cluster_roll_back_disk(s->cluster, host))
-        story_disk_lost(s);
+        run_disk_lost(s);
 }
 
 void
-fault_roll_back(struct story *s, const struct fault *f)
+fault_roll_back(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     if (!may_lose_disk(s, host))
@@ -163,7 +163,7 @@ fault_roll_back(struct story *s, const struct fault *f)
 }
 
 int
-fault_image_two(struct story *s, const struct fault *f)
+fault_image_two(struct run *s, const struct fault *f)
 {
     struct fault other = *f;
     other.a = f->b;
@@ -172,11 +172,11 @@ fault_image_two(struct story *s, const struct fault *f)
 
 /* Neither has the other's copy: that would be more than one copy can save. */
 void
-fault_roll_back_two(struct story *s, const struct fault *f)
+fault_roll_back_two(struct run *s, const struct fault *f)
 {
     uint32_t host[2] = {host_of(s, f->a), host_of(s, f->b)};
-    if (!may_lose_disk(s, host[0]) || !may_lose_disk(s, host[1]) || story_backup(s, host[0]) == host[1] ||
-        story_backup(s, host[1]) == host[0] || story_backup(s, host[0]) == story_backup(s, host[1]))
+    if (!may_lose_disk(s, host[0]) || !may_lose_disk(s, host[1]) || run_backup(s, host[0]) == host[1] ||
+        run_backup(s, host[1]) == host[0] || run_backup(s, host[0]) == run_backup(s, host[1]))
         return;
     go_back(s, host[0]);
     go_back(s, host[1]);
@@ -185,23 +185,23 @@ fault_roll_back_two(struct story *s, const struct fault *f)
 }
 
 int
-fault_empty(struct story *s, const struct fault *f)
+fault_empty(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     if (!may_lose_disk(s, host) || !takes_down(s, host))
         return 0;
-    s->lost[host] = story_incarnation(s, host);
+    s->lost[host] = run_incarnation(s, host);
     cluster_crash(s->cluster, host);
     cluster_lose_disk(s->cluster, host);
     s->emptied[host] = 1;
-    story_disk_lost(s);
+    run_disk_lost(s);
     return 1;
 }
 
 /* ---- pauses, clocks, memory, disks --------------------------------------------------------------------- */
 
 int
-fault_pause_host(struct story *s, const struct fault *f)
+fault_pause_host(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     if (!cluster_is_up(s->cluster, host) || cluster_is_stopped(s->cluster, host))
@@ -214,7 +214,7 @@ fault_pause_host(struct story *s, const struct fault *f)
 }
 
 void
-fault_go_on(struct story *s, const struct fault *f)
+fault_go_on(struct run *s, const struct fault *f)
 {
     if (cluster_is_stopped(s->cluster, host_of(s, f->a)))
         cluster_continue(s->cluster, host_of(s, f->a));
@@ -224,7 +224,7 @@ _Static_assert(2 * CLUSTER_CLOCK_PPM * LEASE_CLOCK_PARTS <= 1000000,
                "leases allow for the clocks of this cluster");
 
 int
-fault_clock_rate(struct story *s, const struct fault *f)
+fault_clock_rate(struct run *s, const struct fault *f)
 {
     /* Two clocks differ by 1 % at most. */
     cluster_clock_rate(s->cluster, host_of(s, f->a),
@@ -233,47 +233,47 @@ fault_clock_rate(struct story *s, const struct fault *f)
 }
 
 int
-fault_memory(struct story *s, const struct fault *f)
+fault_memory(struct run *s, const struct fault *f)
 {
     cluster_short_of_memory(s->cluster, host_of(s, f->a), 1 + f->b % (1u << f->c % 16));
     return cluster_is_up(s->cluster, host_of(s, f->a));
 }
 
 int
-fault_slow_disk(struct story *s, const struct fault *f)
+fault_slow_disk(struct run *s, const struct fault *f)
 {
     cluster_slow_disk(s->cluster, host_of(s, f->a), 20);
     return 1;
 }
 
 void
-fault_usual_disk(struct story *s, const struct fault *f)
+fault_usual_disk(struct run *s, const struct fault *f)
 {
     cluster_slow_disk(s->cluster, host_of(s, f->a), 1);
 }
 
 int
-fault_stall_disk(struct story *s, const struct fault *f)
+fault_stall_disk(struct run *s, const struct fault *f)
 {
     cluster_stall_disk(s->cluster, host_of(s, f->a), 500000 + f->b % 12000000);
     return 1;
 }
 
 int
-fault_fill_disk(struct story *s, const struct fault *f)
+fault_fill_disk(struct run *s, const struct fault *f)
 {
     cluster_fill_disk(s->cluster, host_of(s, f->a), 1);
     return 1;
 }
 
 void
-fault_empty_disk(struct story *s, const struct fault *f)
+fault_empty_disk(struct run *s, const struct fault *f)
 {
     cluster_fill_disk(s->cluster, host_of(s, f->a), 0);
 }
 
 int
-fault_sync_error(struct story *s, const struct fault *f)
+fault_sync_error(struct run *s, const struct fault *f)
 {
     cluster_fail_sync(s->cluster, host_of(s, f->a));
     return cluster_is_up(s->cluster, host_of(s, f->a));

@@ -5,21 +5,21 @@
 /* ---- network ------------------------------------------------------------------------------------------- */
 
 int
-fault_delay(struct story *s, const struct fault *f)
+fault_delay(struct run *s, const struct fault *f)
 {
     cluster_slow_network(s->cluster, 2 + f->a % 20);
     return 1;
 }
 
 void
-fault_no_delay(struct story *s, const struct fault *f)
+fault_no_delay(struct run *s, const struct fault *f)
 {
     (void)f;
     cluster_slow_network(s->cluster, 1);
 }
 
 static void
-lag(struct story *s, const struct fault *f, int64_t us)
+lag(struct run *s, const struct fault *f, int64_t us)
 {
     for (uint32_t q = 0; q < s->h.n; q++)
         if (q != host_of(s, f->a) && (f->c % 2 != 0 || q == host_of(s, f->b)))
@@ -27,7 +27,7 @@ lag(struct story *s, const struct fault *f, int64_t us)
 }
 
 int
-fault_lag(struct story *s, const struct fault *f)
+fault_lag(struct run *s, const struct fault *f)
 {
     /* Who is late with everything is suspected after some seconds; who is late with one host is not. */
     lag(s, f, LAG_LEAST_US + f->c % (f->c % 2 != 0 ? 5000000 : 12000000));
@@ -35,13 +35,13 @@ fault_lag(struct story *s, const struct fault *f)
 }
 
 void
-fault_no_lag(struct story *s, const struct fault *f)
+fault_no_lag(struct run *s, const struct fault *f)
 {
     lag(s, f, 0);
 }
 
 int
-fault_hold(struct story *s, const struct fault *f)
+fault_hold(struct run *s, const struct fault *f)
 {
     static const char *const names[] = {
 #define HELD_NAME(id, name) name,
@@ -56,13 +56,13 @@ fault_hold(struct story *s, const struct fault *f)
 }
 
 void
-fault_let_pass(struct story *s, const struct fault *f)
+fault_let_pass(struct run *s, const struct fault *f)
 {
     (void)cluster_pass(s->cluster, host_of(s, f->a), host_of(s, f->b));
 }
 
 int
-fault_pass(struct story *s, const struct fault *f)
+fault_pass(struct run *s, const struct fault *f)
 {
     (void)f;
     cluster_pass_all(s->cluster);
@@ -70,7 +70,7 @@ fault_pass(struct story *s, const struct fault *f)
 }
 
 int
-fault_soft(struct story *s, const struct fault *f)
+fault_soft(struct run *s, const struct fault *f)
 {
     cluster_soft_loss(s->cluster, f->kind == FAULT_LOSE ? 0.5 : s->cluster_options.lose_soft,
                       f->kind == FAULT_REPEAT ? 0.5 : s->cluster_options.repeat_soft);
@@ -78,14 +78,14 @@ fault_soft(struct story *s, const struct fault *f)
 }
 
 void
-fault_usual_soft(struct story *s, const struct fault *f)
+fault_usual_soft(struct run *s, const struct fault *f)
 {
     (void)f;
     cluster_soft_loss(s->cluster, s->cluster_options.lose_soft, s->cluster_options.repeat_soft);
 }
 
 int
-fault_disconnect(struct story *s, const struct fault *f)
+fault_disconnect(struct run *s, const struct fault *f)
 {
     cluster_disconnect(s->cluster, host_of(s, f->a), host_of(s, f->b));
     return host_of(s, f->a) != host_of(s, f->b);
@@ -93,7 +93,7 @@ fault_disconnect(struct story *s, const struct fault *f)
 
 /* Groups by the bits of b; in a bridge, host a is in both. */
 static int
-is_apart(const struct story *s, const struct fault *f, uint32_t p, uint32_t q)
+is_apart(const struct run *s, const struct fault *f, uint32_t p, uint32_t q)
 {
     uint32_t a = host_of(s, f->a), b = host_of(s, f->b);
     switch (f->kind) {
@@ -112,7 +112,7 @@ is_apart(const struct story *s, const struct fault *f, uint32_t p, uint32_t q)
 }
 
 static int
-divide(struct story *s, const struct fault *f, int on)
+divide(struct run *s, const struct fault *f, int on)
 {
     int happens = 0;
     for (uint32_t p = 0; p < s->h.n; p++)
@@ -128,19 +128,19 @@ divide(struct story *s, const struct fault *f, int on)
 }
 
 int
-fault_cut(struct story *s, const struct fault *f)
+fault_cut(struct run *s, const struct fault *f)
 {
     return divide(s, f, 1);
 }
 
 void
-fault_mend(struct story *s, const struct fault *f)
+fault_mend(struct run *s, const struct fault *f)
 {
     divide(s, f, 0);
 }
 
 int
-fault_flap(struct story *s, const struct fault *f)
+fault_flap(struct run *s, const struct fault *f)
 {
     int happens = 0;
     for (uint32_t i = 0; i < 3 + f->c % 4; i++) {
@@ -155,9 +155,9 @@ fault_flap(struct story *s, const struct fault *f)
 /* ---- hosts that hear little ---------------------------------------------------------------------------- */
 
 int
-fault_leash(struct story *s, const struct fault *f)
+fault_leash(struct run *s, const struct fault *f)
 {
-    uint32_t host = host_of(s, f->a), backup = story_backup(s, host);
+    uint32_t host = host_of(s, f->a), backup = run_backup(s, host);
     if (backup == LBM_NONE)
         return 0;
     for (uint32_t p = 0; p < s->h.n; p++)
@@ -169,7 +169,7 @@ fault_leash(struct story *s, const struct fault *f)
 }
 
 void
-fault_unleash(struct story *s, const struct fault *f)
+fault_unleash(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     for (uint32_t p = 0; p < s->h.n; p++)
@@ -178,21 +178,21 @@ fault_unleash(struct story *s, const struct fault *f)
 }
 
 int
-fault_deafen(struct story *s, const struct fault *f)
+fault_deafen(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
-    uint32_t founder = cluster_is_up(s->cluster, host) ? story_founder(s, host) : LBM_NONE;
+    uint32_t leader = cluster_is_up(s->cluster, host) ? run_leader(s, host) : LBM_NONE;
     if (cluster_log_is_external(s->cluster))
         cluster_log_deaf(s->cluster, host, 1);
-    else if (founder == LBM_NONE || founder == host)
+    else if (leader == LBM_NONE || leader == host)
         return 0;
     else
-        cluster_cut_silently(s->cluster, founder, host, 1);
+        cluster_cut_silently(s->cluster, leader, host, 1);
     return 1;
 }
 
 void
-fault_undeafen(struct story *s, const struct fault *f)
+fault_undeafen(struct run *s, const struct fault *f)
 {
     uint32_t host = host_of(s, f->a);
     cluster_log_deaf(s->cluster, host, 0);
@@ -202,7 +202,7 @@ fault_undeafen(struct story *s, const struct fault *f)
 }
 
 int
-fault_forge(struct story *s, const struct fault *f)
+fault_forge(struct run *s, const struct fault *f)
 {
     if (host_of(s, f->a) == host_of(s, f->b))
         return 0;

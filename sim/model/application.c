@@ -327,12 +327,12 @@ asked_to_release(struct cluster *c, uint32_t application, const Lbm__Release *re
     if (release->n_vertex != 0)
         trace(c, a->host, "application %" PRIu32 " is asked to release vertex %" PRIu32 " of %zu",
               application, release->vertex[0], release->n_vertex);
-    int64_t takes = a->manner == MANNER_SLOW ? 3000000 : 30000;
+    int64_t takes = a->client_model == CLIENT_MODEL_SLOW ? 3000000 : 30000;
     struct happen done = {.at_us = c->now_us + 1000 + (int64_t)(lbm_rng_unit(&c->rng) * (double)takes),
                           .kind = HAPPEN_LET_GO,
                           .host = a->host,
                           .from = application};
-    if (a->manner != MANNER_DISOBEDIENT)
+    if (a->client_model != CLIENT_MODEL_DISOBEDIENT)
         happen_push(c, done);
 }
 

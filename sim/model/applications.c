@@ -7,19 +7,20 @@
 #include "sim/model/internal.h"
 
 void
-cluster_run_application(struct cluster *c, uint32_t host, const char *job, enum manner manner)
+cluster_run_application(struct cluster *c, uint32_t host, const char *job, enum client_model client_model)
 {
-    static const char *const manners[] = {
-#define MANNER_NAME(id, name) name,
-        MANNER_LIST(MANNER_NAME)
-#undef MANNER_NAME
+    static const char *const client_models[] = {
+#define CLIENT_MODEL_NAME(id, name) name,
+        CLIENT_MODEL_LIST(CLIENT_MODEL_NAME)
+#undef CLIENT_MODEL_NAME
     };
-    struct application a = {.host = host, .job = check_job(&c->check, job), .manner = manner, .alive = 1};
+    struct application a = {
+        .host = host, .job = check_job(&c->check, job), .client_model = client_model, .alive = 1};
     if (a.job == 0)
         return;
     snprintf(a.name, sizeof a.name, "%s", job);
     LBM_ASSERT(lbm_vec_push(&c->applications, a) == LBM_OK);
-    trace(c, host, "%s application %zu for %s", manners[manner], c->applications.n - 1, job);
+    trace(c, host, "%s application %zu for %s", client_models[client_model], c->applications.n - 1, job);
     application_looks(c, (uint32_t)c->applications.n - 1);
 }
 
@@ -40,10 +41,10 @@ cluster_kill_applications(struct cluster *c, uint32_t host)
 }
 
 void
-cluster_set_manner(struct cluster *c, enum manner manner)
+cluster_set_client_model(struct cluster *c, enum client_model client_model)
 {
     for (size_t i = 0; i < c->applications.n; i++)
-        c->applications.at[i].manner = manner;
+        c->applications.at[i].client_model = client_model;
 }
 
 uint32_t

@@ -14,7 +14,7 @@ struct sim_clock {
 /* What the clock shows at a true time not before true_us. */
 int64_t clock_shows(const struct sim_clock *clock, int64_t true_us);
 
-/* The first true time at which the clock shows at least that; INT64_MAX if that is beyond any story. */
+/* The first true time at which the clock shows at least that; INT64_MAX if that is beyond any run. */
 int64_t clock_reaches(const struct sim_clock *clock, int64_t shown_us);
 
 /* From now on it gains so much. */

@@ -16,7 +16,8 @@ happen_planned(struct cluster *c, struct happen *happen)
 {
     struct lbm_event event = {.kind = LBM_EVENT_PLANNED};
     event.as.planned.job = happen->task.job;
-    event.as.planned.err = lbm_node_plan(&happen->task, NULL, &event.as.planned.plan, &event.as.planned.anchored);
+    event.as.planned.err =
+        lbm_node_plan(&happen->task, NULL, &event.as.planned.plan, &event.as.planned.anchored);
     if (event.as.planned.err == LBM_OK && c->options.planned != NULL)
         c->options.planned(c->options.planned_arg, &happen->task, event.as.planned.plan);
     step(c, happen->host, &event);
@@ -145,24 +146,24 @@ static int
 has_come(struct cluster *c, void *arg)
 {
     (void)arg;
-    return c->awaited == MOMENT_NONE;
+    return c->awaited == TRIGGER_NONE;
 }
 
 void
-cluster_run_to_moment(struct cluster *c, enum moment moment, uint32_t host, int64_t us)
+cluster_run_to_trigger(struct cluster *c, enum trigger trigger, uint32_t host, int64_t us)
 {
-    c->awaited = moment;
+    c->awaited = trigger;
     c->awaited_at = host;
     cluster_run(c, us, has_come, NULL);
-    c->awaited = MOMENT_NONE;
+    c->awaited = TRIGGER_NONE;
 }
 
 void
-moment_comes(struct cluster *c, enum moment moment, uint32_t host)
+trigger_comes(struct cluster *c, enum trigger trigger, uint32_t host)
 {
-    if (c->awaited == moment &&
-        (moment >= MOMENT_ENTRY || c->awaited_at == LBM_NONE || c->awaited_at == host))
-        c->awaited = MOMENT_NONE;
+    if (c->awaited == trigger &&
+        (trigger >= TRIGGER_ENTRY || c->awaited_at == LBM_NONE || c->awaited_at == host))
+        c->awaited = TRIGGER_NONE;
 }
 
 struct cluster_meter
@@ -255,7 +256,7 @@ cluster_free(struct cluster *c)
     lbm_vec_free(&c->queue);
     lbm_vec_free(&c->broken_us);
     lbm_buf_free(&c->trace);
-    holds_free(c);
+    interceptors_free(c);
     applications_free(c);
     log_free(c);
     check_free(&c->check);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A whole cluster of nodes in one process and in virtual time: the same node core as the daemon's, a
  * network that delays, loses, repeats and breaks, disks that keep what was synced, clocks that are not
- * quite right, applications that work on vertices, crashes at any moment. sim/check/check.h looks on. The same
- * seed gives the same run. */
+ * quite right, applications that work on vertices, crashes at any trigger. sim/check/check.h looks on. The
+ * same seed gives the same run. */
 #ifndef LBM_SIM_MODEL_CLUSTER_H
 #define LBM_SIM_MODEL_CLUSTER_H
 
@@ -33,7 +33,7 @@ struct cluster_options {
     int shares;    /* nonzero: all nodes have one view in memory; what they compute of it is done once */
     int metered;   /* nonzero: cluster_meter has the time of the processor too */
     uint32_t large_members;   /* of every host's configuration */
-    uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as stories have few */
+    uint32_t log_compact_min; /* entries of the control log between snapshots; 0: few, as runs have few */
     /* May change what a plan computes: where its vertices go. NULL: it stays. */
     void (*planned)(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan);
     void *planned_arg;
@@ -56,7 +56,7 @@ void cluster_free(struct cluster *cluster);
 /* Of a cluster whose other hosts are all late: start them one after the other, all but those marked in later
  * [h->n] (NULL: none is). Returns nonzero if all are active within that time afterwards. */
 int cluster_roll_out(struct cluster *cluster, const uint8_t *later, int64_t us);
-/* Of a cluster whose hosts are all late: start all within moments, as members of old. Each disk has the view
+/* Of a cluster whose hosts are all late: start all within triggers, as members of old. Each disk has the view
  * that is there when they have joined one after the other. Returns nonzero if all have a copy with their
  * backups within that time. */
 int cluster_form(struct cluster *cluster, int64_t us);
@@ -70,8 +70,8 @@ int cluster_run(struct cluster *cluster, int64_t us, int (*done)(struct cluster 
 /* To be called from options.line: the run that goes on ends after what happens now. */
 void cluster_interrupt(struct cluster *cluster);
 
-/* The moments that matter. */
-#define MOMENT_LIST(X)                                                                                       \
+/* The triggers that matter. */
+#define TRIGGER_LIST(X)                                                                                      \
     X(STAGE) /* a record of a host changes its stage on the disk */                                          \
     X(OFFER) /* a host has read a message of that kind */                                                    \
     X(ANSWER)                                                                                                \
@@ -87,20 +87,20 @@ void cluster_interrupt(struct cluster *cluster);
     X(ACTIVATE) /* of that kind */                                                                           \
     X(IN_SYNC)                                                                                               \
     X(EVICT)                                                                                                 \
-    X(TAKE_OVER)                                                                                                 \
+    X(TAKE_OVER)                                                                                             \
     X(LEAVE)
 
-enum moment {
-    MOMENT_NONE,
-#define MOMENT_ENUM(id) MOMENT_##id,
-    MOMENT_LIST(MOMENT_ENUM)
-#undef MOMENT_ENUM
-        MOMENT_COUNT
+enum trigger {
+    TRIGGER_NONE,
+#define TRIGGER_ENUM(id) TRIGGER_##id,
+    TRIGGER_LIST(TRIGGER_ENUM)
+#undef TRIGGER_ENUM
+        TRIGGER_COUNT
 };
 
-/* Run until that moment, at that host (LBM_NONE: any) unless it is one of the control log, or until the time
+/* Run until that trigger, at that host (LBM_NONE: any) unless it is one of the control log, or until the time
  * has passed. */
-void cluster_run_to_moment(struct cluster *cluster, enum moment moment, uint32_t host, int64_t us);
+void cluster_run_to_trigger(struct cluster *cluster, enum trigger trigger, uint32_t host, int64_t us);
 int64_t cluster_now(const struct cluster *cluster);
 
 /* Number and text of the first invariant that was violated, e.g. "I3"; NULL: none was. */
@@ -228,20 +228,21 @@ int cluster_settled(struct cluster *cluster, const char *name);
 
 /* ---- applications (application.c) ---------------------------------------------------------------------- */
 
-#define MANNER_LIST(X)                                                                                       \
+#define CLIENT_MODEL_LIST(X)                                                                                 \
     X(OBEDIENT, "obedient")       /* lets go when asked to */                                                \
     X(SLOW, "slow")               /* the same, seconds later */                                              \
     X(DISOBEDIENT, "disobedient") /* never lets go, but minds the lease page */
 
-enum manner {
-#define MANNER_ENUM(id, name) MANNER_##id,
-    MANNER_LIST(MANNER_ENUM)
-#undef MANNER_ENUM
-        MANNER_COUNT
+enum client_model {
+#define CLIENT_MODEL_ENUM(id, name) CLIENT_MODEL_##id,
+    CLIENT_MODEL_LIST(CLIENT_MODEL_ENUM)
+#undef CLIENT_MODEL_ENUM
+        CLIENT_MODEL_COUNT
 };
 
 /* Start an application for a job on a host; it attaches and attaches again by itself. */
-void cluster_run_application(struct cluster *cluster, uint32_t host, const char *job, enum manner manner);
+void cluster_run_application(struct cluster *cluster, uint32_t host, const char *job,
+                             enum client_model client_model);
 /* From now on applications report what each vertex costs, a few times a second. load: of a vertex at that
  * time; it may draw. */
 void cluster_report_loads(struct cluster *cluster, double (*load)(void *arg, uint32_t vertex, int64_t now_us),
@@ -251,9 +252,9 @@ void cluster_set_loads(struct cluster *cluster, double (*load)(void *arg, uint32
                        void *arg);
 /* The shell of a host has measured that others leave it this part of the processors, in (0, 1]. */
 void cluster_measure(struct cluster *cluster, uint32_t host, double left);
-/* Kill the applications of a host; change the manner of all of them. */
+/* Kill the applications of a host; change the client model of all of them. */
 void cluster_kill_applications(struct cluster *cluster, uint32_t host);
-void cluster_set_manner(struct cluster *cluster, enum manner manner);
+void cluster_set_client_model(struct cluster *cluster, enum client_model client_model);
 uint32_t cluster_applications(const struct cluster *cluster, uint32_t host);
 /* Nonzero if an application on that host works for the job of that name. */
 int cluster_serves(const struct cluster *cluster, uint32_t host, const char *job);

@@ -101,7 +101,7 @@ struct application {
     uint32_t host;
     uint64_t job;
     char name[LBM_NAME_MAX + 1];
-    enum manner manner;
+    enum client_model client_model;
     int alive;
     uint64_t client; /* its connection, 0: none */
     int attached;
@@ -117,7 +117,7 @@ struct application {
 };
 
 /* What one host sends to another waits, from the first message of that kind on. */
-struct hold {
+struct interceptor {
     uint32_t from, to;
     unsigned kind; /* number of the field of Lbm__Peer */
     int closed;    /* the first one has come */
@@ -164,13 +164,13 @@ struct cluster {
     uint64_t connections;       /* made so far */
     LBM_VEC(int64_t) broken_us; /* by connection, less one: what would arrive later is lost */
     uint8_t *cut;               /* [n * n] the network does not carry from row to column */
-    LBM_VEC(struct hold) holds;
+    LBM_VEC(struct interceptor) interceptors;
     struct forgery forgery;
     uint32_t network_slow;
     uint64_t steps, hash;
-    enum moment awaited; /* ends the present run */
-    uint32_t awaited_at; /* at this host */
-    int interrupted;     /* the present run ends after what happens now */
+    enum trigger awaited; /* ends the present run */
+    uint32_t awaited_at;  /* at this host */
+    int interrupted;      /* the present run ends after what happens now */
     int tracing;
     struct lbm_buf trace;
 };
@@ -193,8 +193,8 @@ void judge(struct cluster *c);
 
 /* ---- cluster.c ----------------------------------------------------------------------------------------- */
 
-/* A moment has come that somebody may wait for. */
-void moment_comes(struct cluster *c, enum moment moment, uint32_t host);
+/* A trigger has come that somebody may wait for. */
+void trigger_comes(struct cluster *c, enum trigger trigger, uint32_t host);
 
 /* ---- machine.c ----------------------------------------------------------------------------------------- */
 
@@ -232,12 +232,13 @@ void happen_disconnected(struct cluster *c, const struct happen *happen);
 
 int forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message);
 
-/* ---- holds.c ------------------------------------------------------------------------------------------- */
+/* ---- interceptors.c
+ * ------------------------------------------------------------------------------------------- */
 
 /* Nonzero if the message is held back; its frame is taken then. */
 int hold_takes(struct cluster *c, struct happen *happen, unsigned kind);
-void holds_lose(struct cluster *c, uint64_t connection);
-void holds_free(struct cluster *c);
+void interceptors_lose(struct cluster *c, uint64_t connection);
+void interceptors_free(struct cluster *c);
 
 /* ---- log.c --------------------------------------------------------------------------------------------- */
 
@@ -271,7 +272,7 @@ int refine_may(const struct application *a);
 void refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count);
 void application_write_payload(uint32_t vertex, uint64_t number, uint8_t out[16]);
 
-/* Nonzero if the application works on what it holds at this very moment. */
+/* Nonzero if the application works on what it holds at this very trigger. */
 int is_working(const struct cluster *c, const struct application *a, const struct held *held);
 /* What an edge adds to the digest of a vertex. */
 uint64_t edge_digest(uint32_t other, uint32_t weight);

@@ -11,7 +11,7 @@ enum {
     WAITING_USUAL = 256,
     WAITING_MAX = 1024, /* effects that wait for the disk: several times what the longest stalls gather, */
     WAITING_EACH = 2, /* and those for each host, to all of which a coordinator may offer vertices at once */
-    STORY_LOG = 16,   /* entries between snapshots */
+    RUN_LOG = 16,     /* entries between snapshots */
     PLAN_US = 10000,  /* a plan for a small guest takes */
 };
 
@@ -208,12 +208,12 @@ new_node(struct cluster *c, uint32_t host)
         .m = c->h->m,
         .site = c->options.hop_us != 0 ? NULL : &c->h->site[(size_t)host * c->h->m],
         .engine = c->options.engine,
-        .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : STORY_LOG,
+        .log_compact_min = c->options.log_compact_min != 0 ? c->options.log_compact_min : RUN_LOG,
         .large_members = c->options.large_members,
-        .founder = host == 0,
+        .leader = host == 0,
         .cluster_name = CLUSTER_NAME,
-        .founder_host = 0,
-        .founder_address = "127.0.0.1:7000",
+        .leader_host = 0,
+        .leader_address = "127.0.0.1:7000",
         .tombstone_us = c->options.tombstone_us,
         .policy = c->options.policy,
         .schedule = c->options.schedule,

@@ -53,11 +53,11 @@ transmit(struct cluster *c, uint32_t from, const struct waiting *waiting)
 void
 happen_message(struct cluster *c, struct happen *happen)
 {
-    static const enum moment moments[] = {
-        [LBM__PEER__BODY_OFFER] = MOMENT_OFFER,       [LBM__PEER__BODY_ANSWER] = MOMENT_ANSWER,
-        [LBM__PEER__BODY_FIN] = MOMENT_FIN,           [LBM__PEER__BODY_REPL] = MOMENT_REPL,
-        [LBM__PEER__BODY_REPL_ACK] = MOMENT_REPL_ACK, [LBM__PEER__BODY_LEASE_REQ] = MOMENT_LEASE_REQ,
-        [LBM__PEER__BODY_LEASE] = MOMENT_LEASE,       [LBM__PEER__BODY_LOG_APPEND] = MOMENT_LOG_APPEND};
+    static const enum trigger triggers[] = {
+        [LBM__PEER__BODY_OFFER] = TRIGGER_OFFER,       [LBM__PEER__BODY_ANSWER] = TRIGGER_ANSWER,
+        [LBM__PEER__BODY_FIN] = TRIGGER_FIN,           [LBM__PEER__BODY_REPL] = TRIGGER_REPL,
+        [LBM__PEER__BODY_REPL_ACK] = TRIGGER_REPL_ACK, [LBM__PEER__BODY_LEASE_REQ] = TRIGGER_LEASE_REQ,
+        [LBM__PEER__BODY_LEASE] = TRIGGER_LEASE,       [LBM__PEER__BODY_LOG_APPEND] = TRIGGER_LOG_APPEND};
     /* A host reads from the newest connection of another alone. */
     uint64_t *heard = &c->machine[happen->host].heard[happen->from];
     if (happen->number < *heard)
@@ -96,8 +96,9 @@ happen_message(struct cluster *c, struct happen *happen)
     event.as.received.message = message;
     event.as.received.bytes = happen->len;
     step(c, happen->host, &event);
-    if (message->body_case < sizeof moments / sizeof *moments && moments[message->body_case] != MOMENT_NONE)
-        moment_comes(c, moments[message->body_case], happen->host);
+    if (message->body_case < sizeof triggers / sizeof *triggers &&
+        triggers[message->body_case] != TRIGGER_NONE)
+        trigger_comes(c, triggers[message->body_case], happen->host);
     lbm__peer__free_unpacked(message, NULL);
 }
 
@@ -178,7 +179,7 @@ is_lost(const struct cluster *c, const struct happen *happen)
            happen->at_us > c->broken_us.at[happen->number - 1];
 }
 
-/* What is on its way over the connection arrives up to some moment, the rest is lost. */
+/* What is on its way over the connection arrives up to some trigger, the rest is lost. */
 void
 disconnect(struct cluster *c, uint32_t from, uint32_t to)
 {
@@ -188,7 +189,7 @@ disconnect(struct cluster *c, uint32_t from, uint32_t to)
         return;
     m->connection[to] = 0;
     m->broken[to] = 0;
-    holds_lose(c, connection);
+    interceptors_lose(c, connection);
     int64_t until = c->now_us + (int64_t)(lbm_rng_unit(&c->rng) * (double)c->options.delay_most_us);
     c->broken_us.at[connection - 1] = until;
     notice(c, from, to, 0, 1);

@@ -80,7 +80,7 @@ refine_ask_ids(struct cluster *c, uint32_t application, uint32_t count)
     a->ids = a->requests;
 }
 
-/* ---- what stories change ------------------------------------------------------------------------------- */
+/* ---- what runs change ------------------------------------------------------------------------------- */
 
 static void
 name(struct draft *draft, const struct held *held)

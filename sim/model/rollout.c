@@ -49,7 +49,7 @@ await(struct cluster *c, uint32_t n, int only_in_sync, int64_t us)
     return 0;
 }
 
-/* All hosts but those marked in later: nearest to the founder first, so that those before one are always
+/* All hosts but those marked in later: nearest to the leader first, so that those before one are always
  * connected. Returns how many; order [h->n]. */
 static uint32_t
 order_hosts(const struct lbm_hosts *h, const uint8_t *later, uint32_t *order)

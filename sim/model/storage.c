@@ -32,19 +32,19 @@ hands_over(const struct disk *disk, const struct lbm_persist_op *op)
 static void
 entry_comes(struct cluster *c, const struct lbm_persist_op *op)
 {
-    static const enum moment moments[] = {[LBM__COMMAND__WHAT_ACTIVATE] = MOMENT_ACTIVATE,
-                                          [LBM__COMMAND__WHAT_IN_SYNC] = MOMENT_IN_SYNC,
-                                          [LBM__COMMAND__WHAT_EVICT] = MOMENT_EVICT,
-                                          [LBM__COMMAND__WHAT_TAKE_OVER] = MOMENT_TAKE_OVER,
-                                          [LBM__COMMAND__WHAT_LEAVE] = MOMENT_LEAVE};
+    static const enum trigger triggers[] = {[LBM__COMMAND__WHAT_ACTIVATE] = TRIGGER_ACTIVATE,
+                                            [LBM__COMMAND__WHAT_IN_SYNC] = TRIGGER_IN_SYNC,
+                                            [LBM__COMMAND__WHAT_EVICT] = TRIGGER_EVICT,
+                                            [LBM__COMMAND__WHAT_TAKE_OVER] = TRIGGER_TAKE_OVER,
+                                            [LBM__COMMAND__WHAT_LEAVE] = TRIGGER_LEAVE};
     Lbm__Command *command = NULL;
     struct lbm_diag diag;
-    moment_comes(c, MOMENT_ENTRY, LBM_NONE);
-    if (c->awaited <= MOMENT_ENTRY ||
+    trigger_comes(c, TRIGGER_ENTRY, LBM_NONE);
+    if (c->awaited <= TRIGGER_ENTRY ||
         lbm_wire_unpack_command(op->as.log.command, op->as.log.len, &command, &diag) != LBM_OK)
         return;
-    if (command->what_case < sizeof moments / sizeof *moments)
-        moment_comes(c, moments[command->what_case], LBM_NONE);
+    if (command->what_case < sizeof triggers / sizeof *triggers)
+        trigger_comes(c, triggers[command->what_case], LBM_NONE);
     lbm__command__free_unpacked(command, NULL);
 }
 
@@ -60,8 +60,8 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
     m->meter.transactions++;
     trace_ops(c, host, persist);
     for (size_t i = 0; i < persist->ops.n; i++) {
-        if (c->awaited == MOMENT_STAGE && hands_over(&c->disk[host], &persist->ops.at[i]))
-            moment_comes(c, MOMENT_STAGE, host);
+        if (c->awaited == TRIGGER_STAGE && hands_over(&c->disk[host], &persist->ops.at[i]))
+            trigger_comes(c, TRIGGER_STAGE, host);
         uint64_t entries = c->check.log.n;
         if (!c->options.unwatched)
             check_op(&c->check, &c->disk[host], &persist->ops.at[i]);
@@ -73,7 +73,7 @@ commit(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
         if (c->check.log.n > entries)
             entry_comes(c, &persist->ops.at[i]);
         if (persist->ops.at[i].kind == LBM_PERSIST_TAKEN_OVER)
-            moment_comes(c, MOMENT_MERGE, host);
+            trigger_comes(c, TRIGGER_MERGE, host);
         const char *wrong = disk_apply(&c->disk[host], &persist->ops.at[i]);
         if (wrong != NULL)
             check_violated(&c->check, "I9", "host %" PRIu32 ", transaction %" PRIu64 ": %s", host,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run as text that people read, and as one number. */
+/* A run as text that operators read, and as one number. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -88,7 +88,7 @@ work_again(struct cluster *c, uint32_t host)
     judge(c);
 }
 
-/* I1: who takes over from a host, at that moment, has waited for the end of its lease. */
+/* I1: who takes over from a host, at that trigger, has waited for the end of its lease. */
 void
 work_inherited(struct cluster *c, uint32_t successor, uint32_t host, uint64_t incarnation)
 {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "sim/run/campaign.h"
 #include "sim/command.h"
 #include "sim/faults/faults.h"
 #include "sim/run/report.h"
+#include "sim/run/seed_sweep.h"
 
 enum {
     CLUSTER_SEEDS,
@@ -170,7 +170,7 @@ read_options(const struct lbm_cli *cli, struct sim_options *o, struct lbm_diag *
         o->seeds = 1;
     }
     if (o->trace && !o->one)
-        return lbm_diag_set(diag, LBM_E_SYNTAX, "--trace", 0, "of one story: give its --seed");
+        return lbm_diag_set(diag, LBM_E_SYNTAX, "--trace", 0, "of one run: give its --seed");
     if (o->bug != NULL && !o->one && (value[CLUSTER_TIME_LIMIT].given || o->json))
         return lbm_diag_set(diag, LBM_E_SYNTAX, o->json ? "--json" : "--time-limit", 0,
                             "not where mistakes are looked for: --seeds limits that, and it prints a table");
@@ -194,15 +194,15 @@ run_cluster(const struct lbm_cli *cli)
     }
     if (read_options(cli, &o, &diag) != LBM_OK)
         return lbm_cli_refuse(cli, &diag);
-    return campaign_run(cli, &o);
+    return seed_sweep_run(cli, &o);
 }
 
 const struct lbm_command command_cluster = {
     .name = "cluster",
     .text = "clusters under everything that may go wrong",
     .help = "Runs clusters of nodes in virtual time under everything that may go wrong, and checks after "
-            "every step that no vertex is lost, doubled or changed. A seed is a story; the same seed is "
-            "the same story.",
+            "every step that no vertex is lost, doubled or changed. A seed is a run; the same seed is "
+            "the same run.",
     .options = options,
     .n_options = CLUSTER_OPTIONS,
     .statuses = "0 nothing was violated, 1 something was, 2 wrong usage",

@@ -10,7 +10,7 @@ struct sim_options {
     int one; /* --seed: that seed alone */
     uint32_t hosts_least, hosts_most;
     uint64_t kinds;    /* bit per enum fault_kind */
-    uint64_t left_out; /* bit per fault of a story */
+    uint64_t left_out; /* bit per fault of a run */
     uint32_t jobs;
     uint64_t time_limit_s; /* of all seeds; 0: none */
     const char *hashes;    /* file, or NULL */

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 void
-tally_add(struct tally *tally, const struct story_result *result)
+tally_add(struct tally *tally, const struct run_result *result)
 {
-    tally->stories++;
+    tally->runs++;
     tally->failed += result->invariant[0] != '\0';
     tally->steps += result->steps;
     tally->lasted_us += result->lasted_us;
@@ -38,8 +38,8 @@ print_kinds(FILE *out, uint64_t kinds)
 }
 
 void
-print_replay(FILE *out, const struct sim_options *options, const struct story_result *result,
-             uint64_t left_out, const char *bug)
+print_replay(FILE *out, const struct sim_options *options, const struct run_result *result, uint64_t left_out,
+             const char *bug)
 {
     fprintf(out, "%s cluster --seed %" PRIu64, bug != NULL ? "lbsim-bugs" : "lbsim", result->seed);
     if (bug != NULL)
@@ -51,8 +51,7 @@ print_replay(FILE *out, const struct sim_options *options, const struct story_re
 }
 
 void
-print_failure(FILE *out, const struct sim_options *options, const struct story_result *result,
-              const char *bug)
+print_failure(FILE *out, const struct sim_options *options, const struct run_result *result, const char *bug)
 {
     fprintf(out, "seed %" PRIu64 " violates %s after %.3f s: %s\n  to replay: ", result->seed,
             result->invariant, (double)result->lasted_us / 1e6, result->text);
@@ -66,7 +65,7 @@ print_json(const struct tally *tally, double seconds)
 {
     printf("{\"seeds\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"steps\": %" PRIu64
            ", \"virtual_s\": %.0f, \"seconds\": %.1f, \"faults\": {",
-           tally->stories, tally->failed, tally->steps, (double)tally->lasted_us / 1e6, seconds);
+           tally->runs, tally->failed, tally->steps, (double)tally->lasted_us / 1e6, seconds);
     for (size_t k = 0; k < FAULT_COUNT; k++)
         printf("%s\"%s\": %" PRIu64, k != 0 ? ", " : "", fault_rows[k].name, tally->count[k]);
     printf("}}\n");
@@ -82,7 +81,7 @@ print_tally(const struct sim_options *options, const struct tally *tally, double
     if (options->quiet)
         return;
     printf("%" PRIu64 " seeds, %" PRIu64 " failed; %" PRIu64 " steps, %.0f virtual seconds in %.0f s\n",
-           tally->stories, tally->failed, tally->steps, (double)tally->lasted_us / 1e6, seconds);
+           tally->runs, tally->failed, tally->steps, (double)tally->lasted_us / 1e6, seconds);
     for (size_t k = 0; k < FAULT_COUNT; k++)
         printf("%-24s%9" PRIu64 "%s", fault_rows[k].name, tally->count[k], k % 3 == 2 ? "\n" : "   ");
     printf("\n");

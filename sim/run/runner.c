@@ -12,15 +12,15 @@
 
 #include "base/check.h"
 
-enum { STORY_SECONDS_MAX = 600, JOBS_MAX = 64 };
+enum { RUN_SECONDS_MAX = 600, JOBS_MAX = 64 };
 
-/* ---- in the process of a story ------------------------------------------------------------------------- */
+/* ---- in the process of a run ------------------------------------------------------------------------- */
 
 static int result_fd;
-static struct story_result *unfinished;
+static struct run_result *unfinished;
 
 static void
-write_result(const struct story_result *result)
+write_result(const struct run_result *result)
 {
     const char *at = (const char *)result;
     size_t left = sizeof *result;
@@ -39,7 +39,7 @@ write_result(const struct story_result *result)
 static void
 on_assert(const char *expression, const char *file, int line)
 {
-    const struct story *s = story_running();
+    const struct run *s = run_running();
     snprintf(unfinished->invariant, sizeof unfinished->invariant, "I0");
     snprintf(unfinished->text, sizeof unfinished->text, "%s:%d: %.300s does not hold", file, line,
              expression);
@@ -53,14 +53,14 @@ on_assert(const char *expression, const char *file, int line)
 }
 
 _Noreturn static void
-be_story(const struct story_options *options, int fd)
+be_run(const struct run_options *options, int fd)
 {
-    struct story_result result = {0};
+    struct run_result result = {0};
     result_fd = fd;
     unfinished = &result;
     lbm_assert_hook = on_assert;
-    alarm(STORY_SECONDS_MAX);
-    story_run(options, &result);
+    alarm(RUN_SECONDS_MAX);
+    run_run(options, &result);
     write_result(&result);
     fflush(NULL);
     _exit(0);
@@ -82,7 +82,7 @@ give_up(const char *what)
 }
 
 static void
-begin_story(struct child *child, const struct story_options *options)
+begin_run(struct child *child, const struct run_options *options)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -93,17 +93,17 @@ begin_story(struct child *child, const struct story_options *options)
         give_up("fork");
     if (child->pid == 0) {
         close(ends[0]);
-        be_story(options, ends[1]);
+        be_run(options, ends[1]);
     }
     close(ends[1]);
     child->fd = ends[0];
     child->seed = options->seed;
 }
 
-/* Read what the process of a story, which has ended, has left; without that, say how it ended. A result is
+/* Read what the process of a run, which has ended, has left; without that, say how it ended. A result is
  * smaller than what a pipe holds, so that nobody waits for us. */
 static void
-end_story(struct child *child, int status, struct story_result *result)
+end_run(struct child *child, int status, struct run_result *result)
 {
     char *at = (char *)result;
     size_t have = 0;
@@ -117,9 +117,9 @@ end_story(struct child *child, int status, struct story_result *result)
     child->pid = 0;
     if (have == sizeof *result)
         return;
-    *result = (struct story_result){.seed = child->seed, .invariant = "I0"};
+    *result = (struct run_result){.seed = child->seed, .invariant = "I0"};
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(result->text, sizeof result->text, "the story takes more than %d s", STORY_SECONDS_MAX);
+        snprintf(result->text, sizeof result->text, "the run takes more than %d s", RUN_SECONDS_MAX);
     else if (WIFSIGNALED(status))
         snprintf(result->text, sizeof result->text, "the node ends with signal %d", WTERMSIG(status));
     else
@@ -133,7 +133,7 @@ is_late(const struct runner *runner, time_t began)
 }
 
 uint64_t
-run_stories(const struct runner *runner)
+run_seeds(const struct runner *runner)
 {
     struct child child[JOBS_MAX] = {{0}};
     uint32_t busy = 0, jobs = runner->jobs < JOBS_MAX ? runner->jobs : JOBS_MAX;
@@ -145,10 +145,10 @@ run_stories(const struct runner *runner)
             uint32_t free_place = 0;
             while (child[free_place].pid != 0)
                 free_place++;
-            struct story_options options = runner->options;
+            struct run_options options = runner->options;
             options.seed = runner->list != NULL ? runner->list[next] : runner->first + next;
             next++;
-            begin_story(&child[free_place], &options);
+            begin_run(&child[free_place], &options);
             busy++;
             continue;
         }
@@ -157,10 +157,10 @@ run_stories(const struct runner *runner)
         if (pid < 0 && errno != EINTR)
             give_up("waitpid");
         for (uint32_t i = 0; i < jobs; i++) {
-            struct story_result result;
+            struct run_result result;
             if (pid <= 0 || child[i].pid != pid)
                 continue;
-            end_story(&child[i], status, &result);
+            end_run(&child[i], status, &result);
             result.seed = child[i].seed;
             busy--;
             done++;
@@ -171,14 +171,14 @@ run_stories(const struct runner *runner)
 }
 
 static int
-keep_result(void *arg, const struct story_result *result)
+keep_result(void *arg, const struct run_result *result)
 {
-    *(struct story_result *)arg = *result;
+    *(struct run_result *)arg = *result;
     return 1;
 }
 
 void
-run_story(const struct story_options *options, struct story_result *result)
+run_seed(const struct run_options *options, struct run_result *result)
 {
     struct runner runner = {.options = *options,
                             .first = options->seed,
@@ -186,5 +186,5 @@ run_story(const struct story_options *options, struct story_result *result)
                             .jobs = 1,
                             .result = keep_result,
                             .arg = result};
-    (void)run_stories(&runner);
+    (void)run_seeds(&runner);
 }

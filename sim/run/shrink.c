@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Source: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input (2002): delta debugging,
- * by complements alone.  Cost: about 2 n runs if the story is due to a few of its n faults. */
+ * by complements alone.  Cost: about 2 n runs if the run is due to a few of its n faults. */
 #include "sim/run/shrink.h"
 
 #include <string.h>
@@ -8,12 +8,12 @@
 #include "sim/run/runner.h"
 
 static int
-still_fails(const struct story_options *options, uint64_t left_out, struct story_result *result)
+still_fails(const struct run_options *options, uint64_t left_out, struct run_result *result)
 {
-    struct story_options fewer = *options;
-    struct story_result other;
+    struct run_options fewer = *options;
+    struct run_result other;
     fewer.left_out = left_out;
-    run_story(&fewer, &other);
+    run_seed(&fewer, &other);
     if (strcmp(other.invariant, result->invariant) != 0)
         return 0;
     *result = other;
@@ -34,10 +34,10 @@ part(uint64_t left_out, uint32_t n_faults, uint32_t n, uint32_t *from)
 }
 
 uint64_t
-shrink_story(const struct story_options *options, struct story_result *result)
+shrink_run(const struct run_options *options, struct run_result *result)
 {
     uint64_t left_out = options->left_out;
-    uint32_t n_faults = result->n_faults != 0 ? result->n_faults : STORY_FAULTS_MAX;
+    uint32_t n_faults = result->n_faults != 0 ? result->n_faults : RUN_FAULTS_MAX;
     for (uint32_t n = (n_faults + 1) / 2; n > 0;) {
         int some = 0;
         for (uint32_t from = 0; from < n_faults;) {

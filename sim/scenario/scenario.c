@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "sim/command.h"
-#include "sim/run/hunt.h"
+#include "sim/run/mutation.h"
 #include "sim/scenario/scenario_internal.h"
 
 enum { SECONDS_MAX = 60 };
@@ -76,7 +76,7 @@ take_line(void *arg, const char *line)
     if (s->awaited != NULL && scenario_matches(s->awaited, line)) {
         s->has_come = 1;
         s->awaited = NULL;
-        cluster_interrupt(s->story.cluster);
+        cluster_interrupt(s->run.cluster);
     }
 }
 
@@ -85,7 +85,7 @@ scenario_run(struct scenario *s, int64_t us, const char *pattern)
 {
     s->awaited = pattern;
     s->has_come = 0;
-    cluster_run(s->story.cluster, us, NULL, NULL);
+    cluster_run(s->run.cluster, us, NULL, NULL);
     s->awaited = NULL;
     return s->has_come;
 }
@@ -115,7 +115,7 @@ scenario_is_well(const struct scenario *s)
 static void
 print_verdict(const struct scenario *s, int quiet)
 {
-    double seconds = s->story.cluster != NULL ? (double)cluster_now(s->story.cluster) / 1e6 : 0;
+    double seconds = s->run.cluster != NULL ? (double)cluster_now(s->run.cluster) / 1e6 : 0;
     if (!scenario_is_well(s))
         printf("%s:%" PRIu32 ": fails at %.3f s: %s %s\n", s->file, s->line, seconds, s->result.invariant,
                s->result.text);
@@ -139,13 +139,13 @@ carry_out(struct scenario *s, const struct command *command)
     enum needs needs = command->row->needs;
     s->line = command->line;
     if (s->traced != TRACE_NOTHING)
-        printf("%10.3f ms  -- line %" PRIu32 ": %s\n", (double)cluster_now(s->story.cluster) / 1000,
+        printf("%10.3f ms  -- line %" PRIu32 ": %s\n", (double)cluster_now(s->run.cluster) / 1000,
                command->line, command->said);
-    if (needs != NEEDS_NOTHING && cluster_is_up(s->story.cluster, host) != (needs == NEEDS_UP))
+    if (needs != NEEDS_NOTHING && cluster_is_up(s->run.cluster, host) != (needs == NEEDS_UP))
         scenario_fails(s, "--", "host %" PRIu32 " is %s", host, needs == NEEDS_UP ? "down" : "up");
     else
         command->row->run(s, &command->arguments);
-    const char *text, *invariant = cluster_violation(s->story.cluster, &text);
+    const char *text, *invariant = cluster_violation(s->run.cluster, &text);
     if (invariant != NULL) { /* before whatever it led to */
         s->result.invariant[0] = '\0';
         scenario_fails(s, invariant, "%s", text);
@@ -156,32 +156,32 @@ static void
 begin(struct scenario *s, const char *file, enum traced traced)
 {
     *s = (struct scenario){.file = file, .traced = traced};
-    s->story.result = &s->result;
-    s->story.promoted = LBM_NONE;
-    s->story.options.line = take_line;
-    s->story.options.line_arg = s;
-    s->story.cluster_options = (struct cluster_options){.seed = 1,
-                                                        .delay_least_us = 100,
-                                                        .delay_most_us = 300,
-                                                        .sync_us = 2000,
-                                                        .limited_host = LBM_NONE,
-                                                        .evict_per_minute = 60,
-                                                        .evict_share = 100,
-                                                        .restart_us = 500000,
-                                                        .judged = 1,
-                                                        .line = take_line,
-                                                        .line_arg = s};
+    s->run.result = &s->result;
+    s->run.promoted = LBM_NONE;
+    s->run.options.line = take_line;
+    s->run.options.line_arg = s;
+    s->run.cluster_options = (struct cluster_options){.seed = 1,
+                                                      .delay_least_us = 100,
+                                                      .delay_most_us = 300,
+                                                      .sync_us = 2000,
+                                                      .limited_host = LBM_NONE,
+                                                      .evict_per_minute = 60,
+                                                      .evict_share = 100,
+                                                      .restart_us = 500000,
+                                                      .judged = 1,
+                                                      .line = take_line,
+                                                      .line_arg = s};
 }
 
 static void
 play(struct scenario *s)
 {
-    s->story.dead = lbm_alloc(s->story.h.n, 1);
-    s->story.down = lbm_alloc(s->story.h.n, 1);
-    s->story.emptied = lbm_alloc(s->story.h.n, 1);
-    s->story.lost = lbm_alloc(s->story.h.n, sizeof *s->story.lost);
-    s->story.cluster = cluster_new(&s->story.h, &s->story.cluster_options);
-    cluster_trace(s->story.cluster, 1);
+    s->run.dead = lbm_alloc(s->run.h.n, 1);
+    s->run.down = lbm_alloc(s->run.h.n, 1);
+    s->run.emptied = lbm_alloc(s->run.h.n, 1);
+    s->run.lost = lbm_alloc(s->run.h.n, sizeof *s->run.lost);
+    s->run.cluster = cluster_new(&s->run.h, &s->run.cluster_options);
+    cluster_trace(s->run.cluster, 1);
     for (size_t i = 0; i < s->commands.n && scenario_is_well(s); i++)
         carry_out(s, &s->commands.at[i]);
 }
@@ -189,23 +189,23 @@ play(struct scenario *s)
 static void
 end(struct scenario *s)
 {
-    if (s->story.cluster != NULL) {
-        cluster_trace(s->story.cluster, 0);
-        cluster_free(s->story.cluster);
+    if (s->run.cluster != NULL) {
+        cluster_trace(s->run.cluster, 0);
+        cluster_free(s->run.cluster);
     }
-    lbm_hosts_free(&s->story.h);
-    for (uint32_t i = 0; i < STORY_JOBS_MAX; i++)
-        lbm_graph_free(&s->story.g[i]);
+    lbm_hosts_free(&s->run.h);
+    for (uint32_t i = 0; i < RUN_JOBS_MAX; i++)
+        lbm_graph_free(&s->run.g[i]);
     for (size_t i = 0; i < s->commands.n; i++) {
         free(s->commands.at[i].said);
         free(s->commands.at[i].arguments.text);
     }
     lbm_vec_free(&s->commands);
     lbm_buf_free(&s->lines);
-    free(s->story.dead);
-    free(s->story.down);
-    free(s->story.emptied);
-    free(s->story.lost);
+    free(s->run.dead);
+    free(s->run.down);
+    free(s->run.emptied);
+    free(s->run.lost);
 }
 
 static enum lbm_status
@@ -270,12 +270,12 @@ static enum lbm_err
 plant(const char *name, struct lbm_diag *diag)
 {
     int bug;
-    enum lbm_err err = hunt_read(name, &bug, diag);
-    if (err == LBM_OK && bug == HUNT_NONE)
+    enum lbm_err err = mutation_read(name, &bug, diag);
+    if (err == LBM_OK && bug == MUTATION_NONE)
         err = lbm_diag_set(diag, LBM_E_SYNTAX, "--bug", 0,
                            "one at a time; lbsim cluster --bug list lists them");
     if (err == LBM_OK)
-        hunt_plant(bug);
+        mutation_plant(bug);
     return err;
 }
 
@@ -307,7 +307,7 @@ static const struct lbm_operand operands[] = {
 
 const struct lbm_command command_scenario = {
     .name = "scenario",
-    .text = "one story, told step by step in a file",
+    .text = "one run, told step by step in a file",
     .help = "Runs each file: a cluster in virtual time to which happens what the file says, step by step, "
             "under the checks of lbsim cluster.",
     .options = options,

@@ -3,7 +3,7 @@
 #ifndef LBM_SIM_SCENARIO_SCENARIO_INTERNAL_H
 #define LBM_SIM_SCENARIO_SCENARIO_INTERNAL_H
 
-#include "sim/run/story.h"
+#include "sim/run/run.h"
 
 enum { SCENARIO_NUMBERS = 4, SCENARIO_WORDS = 10 };
 
@@ -43,8 +43,8 @@ enum traced { TRACE_NOTHING, TRACE_WHAT_MATTERS, TRACE_ALL };
 struct scenario {
     const char *file;
     enum traced traced;
-    struct story story; /* its cluster, guest and verdict */
-    struct story_result result;
+    struct run run; /* its cluster, guest and verdict */
+    struct run_result result;
     LBM_VEC(struct command) commands;
     struct lbm_buf lines; /* of the trace so far */
     const char *awaited;  /* pattern; NULL: nothing */

@@ -71,12 +71,12 @@ read_host(const struct scenario *s, const struct line *line, const char *word, u
           struct lbm_diag *diag)
 {
     enum lbm_err err = read_number(s, line, word, out, diag);
-    if (err == LBM_OK && s->story.h.n == 0)
+    if (err == LBM_OK && s->run.h.n == 0)
         return lbm_diag_set(diag, LBM_E_SYNTAX, s->file, line->number,
                             "say `hosts SPEC` first, e.g. hosts chain:3");
-    if (err == LBM_OK && *out >= s->story.h.n)
+    if (err == LBM_OK && *out >= s->run.h.n)
         return lbm_diag_set(diag, LBM_E_RANGE, s->file, line->number,
-                            "there is no host %" PRIu64 ": they are 0 to %" PRIu32, *out, s->story.h.n - 1);
+                            "there is no host %" PRIu64 ": they are 0 to %" PRIu32, *out, s->run.h.n - 1);
     return err;
 }
 
@@ -206,7 +206,7 @@ no_row(const struct scenario *s, const struct line *line, struct lbm_diag *diag)
 static enum lbm_err
 keep(struct scenario *s, const struct line *line, struct command *command, struct lbm_diag *diag)
 {
-    if (s->story.h.n == 0)
+    if (s->run.h.n == 0)
         return lbm_diag_set(diag, LBM_E_SYNTAX, s->file, line->number,
                             "say `hosts SPEC` first, e.g. hosts chain:3");
     command->said = lbm_copy(line->said, strlen(line->said) + 1, 1);

@@ -22,13 +22,13 @@ static enum lbm_err
 set_hosts(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
 {
     struct lbm_diag why;
-    if (s->story.h.n != 0)
+    if (s->run.h.n != 0)
         return lbm_diag_set(diag, LBM_E_SYNTAX, s->file, s->line, "the hosts are known already");
-    if (lbm_hosts_generate(a->text, &s->story.h, &why) != LBM_OK)
+    if (lbm_hosts_generate(a->text, &s->run.h, &why) != LBM_OK)
         return lbm_diag_set(diag, LBM_E_SYNTAX, s->file, s->line, "%s", why.text);
-    if (s->story.h.n > 64)
+    if (s->run.h.n > 64)
         return lbm_diag_set(diag, LBM_E_RANGE, s->file, s->line, "%" PRIu32 " hosts are more than 64",
-                            s->story.h.n);
+                            s->run.h.n);
     return LBM_OK;
 }
 
@@ -36,9 +36,9 @@ static enum lbm_err
 set_guest(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
 {
     struct lbm_diag why;
-    for (uint32_t i = 0; i < STORY_JOBS_MAX; i++) {
-        lbm_graph_free(&s->story.g[i]);
-        if (lbm_graph_generate(a->text, 1, &s->story.g[i], &why) != LBM_OK)
+    for (uint32_t i = 0; i < RUN_JOBS_MAX; i++) {
+        lbm_graph_free(&s->run.g[i]);
+        if (lbm_graph_generate(a->text, 1, &s->run.g[i], &why) != LBM_OK)
             return lbm_diag_set(diag, LBM_E_SYNTAX, s->file, s->line, "%s", why.text);
     }
     return LBM_OK;
@@ -49,8 +49,8 @@ set_delay(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
 {
     if (a->number[0] > a->number[1])
         return lbm_diag_set(diag, LBM_E_RANGE, s->file, s->line, "the lesser delay comes first");
-    s->story.cluster_options.delay_least_us = (int64_t)a->number[0];
-    s->story.cluster_options.delay_most_us = (int64_t)a->number[1];
+    s->run.cluster_options.delay_least_us = (int64_t)a->number[0];
+    s->run.cluster_options.delay_most_us = (int64_t)a->number[1];
     return LBM_OK;
 }
 
@@ -58,19 +58,19 @@ static enum lbm_err
 set_room(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
 {
     (void)diag;
-    s->story.cluster_options.limited_host = host_in(a, 0);
-    s->story.cluster_options.vertices_max = (uint32_t)a->number[1];
+    s->run.cluster_options.limited_host = host_in(a, 0);
+    s->run.cluster_options.vertices_max = (uint32_t)a->number[1];
     return LBM_OK;
 }
 
 static enum lbm_err
 set_late(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
 {
-    if (a->number[0] >= s->story.h.n)
+    if (a->number[0] >= s->run.h.n)
         return lbm_diag_set(diag, LBM_E_RANGE, s->file, s->line,
                             "one host at least begins: say it after `hosts`, with less than %" PRIu32,
-                            s->story.h.n);
-    s->story.cluster_options.late = (uint32_t)a->number[0];
+                            s->run.h.n);
+    s->run.cluster_options.late = (uint32_t)a->number[0];
     return LBM_OK;
 }
 
@@ -78,7 +78,7 @@ set_late(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)
     static enum lbm_err set_##name(struct scenario *s, const struct arguments *a, struct lbm_diag *diag)     \
     {                                                                                                        \
         (void)diag;                                                                                          \
-        s->story.cluster_options.field = (type)a->number[0];                                                 \
+        s->run.cluster_options.field = (type)a->number[0];                                                   \
         return LBM_OK;                                                                                       \
     }
 SETTING(seed, seed, uint64_t)
@@ -131,7 +131,7 @@ expect_never(struct scenario *s, const struct arguments *a)
 static void
 expect_backup(struct scenario *s, const struct arguments *a)
 {
-    uint32_t backup = story_backup(&s->story, host_in(a, 0));
+    uint32_t backup = run_backup(&s->run, host_in(a, 0));
     if (backup != host_in(a, 1))
         scenario_fails(s, "--", "the backup of host %" PRIu32 " is %" PRId32, host_in(a, 0), (int32_t)backup);
 }
@@ -139,10 +139,10 @@ expect_backup(struct scenario *s, const struct arguments *a)
 static void
 expect_vertices(struct scenario *s, const struct arguments *a)
 {
-    uint32_t n = s->story.g[0].n, doubles, none, here = 0;
+    uint32_t n = s->run.g[0].n, doubles, none, here = 0;
     uint32_t *part = lbm_alloc(n, sizeof *part);
     LBM_ASSERT(part != NULL);
-    cluster_owners(s->story.cluster, n, part, &doubles, &none);
+    cluster_owners(s->run.cluster, n, part, &doubles, &none);
     for (uint32_t v = 0; v < n; v++)
         here += part[v] == host_in(a, 0);
     if (here < a->number[1] || here > a->number[2])
@@ -161,8 +161,8 @@ all_settled(struct cluster *cluster, void *arg)
 static int
 others_settled(struct cluster *cluster, void *arg)
 {
-    const struct story *story = arg;
-    for (uint32_t p = 0; p < story->h.n; p++) {
+    const struct run *run = arg;
+    for (uint32_t p = 0; p < run->h.n; p++) {
         if (!cluster_is_up(cluster, p) || cluster_is_stopped(cluster, p))
             continue;
         const Lbm__JobEntry *job = cluster_job(cluster, p, "job0");
@@ -185,11 +185,11 @@ await_state(struct scenario *s, const struct arguments *a)
     static const struct {
         int (*is)(struct cluster *cluster, void *arg);
         const char *text;
-    } states[] = {{story_in_sync, "the hosts that are up are not all active and in sync"},
+    } states[] = {{run_in_sync, "the hosts that are up are not all active and in sync"},
                   {all_settled, "the job has not settled"},
                   {all_worked_on, "some vertex is worked on by nobody"},
                   {others_settled, "the job has not settled among those that take part"}};
-    if (!cluster_run(s->story.cluster, (int64_t)a->number[1], states[a->number[0]].is, &s->story))
+    if (!cluster_run(s->run.cluster, (int64_t)a->number[1], states[a->number[0]].is, &s->run))
         scenario_fails(s, "--", "%s", states[a->number[0]].text);
 }
 
@@ -205,20 +205,20 @@ crash_in(const struct arguments *a)
 static void
 crash(struct scenario *s, const struct arguments *a)
 {
-    cluster_crash_with(s->story.cluster, host_in(a, 0), crash_in(a));
+    cluster_crash_with(s->run.cluster, host_in(a, 0), crash_in(a));
 }
 
 static void
 kill_daemon(struct scenario *s, const struct arguments *a)
 {
-    cluster_kill(s->story.cluster, host_in(a, 0), crash_in(a));
+    cluster_kill(s->run.cluster, host_in(a, 0), crash_in(a));
 }
 
 static void
 start(struct scenario *s, const struct arguments *a)
 {
-    s->story.dead[host_in(a, 0)] = 0;
-    cluster_restart(s->story.cluster, host_in(a, 0));
+    s->run.dead[host_in(a, 0)] = 0;
+    cluster_restart(s->run.cluster, host_in(a, 0));
 }
 
 /* One after the other, so that each gets the same backup whatever the delays are. */
@@ -227,11 +227,11 @@ start_all(struct scenario *s, const struct arguments *a)
 {
     (void)a;
     (void)scenario_run(s, FOUND_US, NULL);
-    for (uint32_t p = 0; p < s->story.h.n && scenario_is_well(s); p++) {
-        if (cluster_is_up(s->story.cluster, p))
+    for (uint32_t p = 0; p < s->run.h.n && scenario_is_well(s); p++) {
+        if (cluster_is_up(s->run.cluster, p))
             continue;
-        cluster_restart(s->story.cluster, p);
-        if (!cluster_run(s->story.cluster, JOIN_US, story_in_sync, &s->story))
+        cluster_restart(s->run.cluster, p);
+        if (!cluster_run(s->run.cluster, JOIN_US, run_in_sync, &s->run))
             scenario_fails(s, "--", "host %" PRIu32 " does not come to be active and in sync", p);
     }
 }
@@ -239,38 +239,38 @@ start_all(struct scenario *s, const struct arguments *a)
 static void
 destroy(struct scenario *s, const struct arguments *a)
 {
-    cluster_crash_with(s->story.cluster, host_in(a, 0), CRASH_NONE);
-    cluster_lose_disk(s->story.cluster, host_in(a, 0));
-    s->story.dead[host_in(a, 0)] = 1;
+    cluster_crash_with(s->run.cluster, host_in(a, 0), CRASH_NONE);
+    cluster_lose_disk(s->run.cluster, host_in(a, 0));
+    s->run.dead[host_in(a, 0)] = 1;
 }
 
 static void
 roll_back(struct scenario *s, const struct arguments *a)
 {
-    if (!cluster_roll_back_disk(s->story.cluster, host_in(a, 0)))
+    if (!cluster_roll_back_disk(s->run.cluster, host_in(a, 0)))
         scenario_fails(s, "--", "say `image %" PRIu32 "` earlier", host_in(a, 0));
 }
 
 static void
 go_on(struct scenario *s, const struct arguments *a)
 {
-    if (!cluster_is_stopped(s->story.cluster, host_in(a, 0)))
+    if (!cluster_is_stopped(s->run.cluster, host_in(a, 0)))
         scenario_fails(s, "--", "host %" PRIu32 " is not stopped", host_in(a, 0));
     else
-        cluster_continue(s->story.cluster, host_in(a, 0));
+        cluster_continue(s->run.cluster, host_in(a, 0));
 }
 
 static void
 set_clock(struct scenario *s, const struct arguments *a)
 {
     static const int32_t ppm[] = {CLOCK_PPM, -CLOCK_PPM, 0};
-    cluster_clock_rate(s->story.cluster, host_in(a, 0), ppm[a->number[1]]);
+    cluster_clock_rate(s->run.cluster, host_in(a, 0), ppm[a->number[1]]);
 }
 
 #define OF_HOST(name, function)                                                                              \
     static void name(struct scenario *s, const struct arguments *a)                                          \
     {                                                                                                        \
-        function(s->story.cluster, host_in(a, 0));                                                           \
+        function(s->run.cluster, host_in(a, 0));                                                             \
     }
 OF_HOST(stop, cluster_stop)
 OF_HOST(suspend, cluster_suspend)
@@ -281,7 +281,7 @@ OF_HOST(kill_applications, cluster_kill_applications)
 static void
 stall_disk(struct scenario *s, const struct arguments *a)
 {
-    cluster_stall_disk(s->story.cluster, host_in(a, 0), (int64_t)a->number[1]);
+    cluster_stall_disk(s->run.cluster, host_in(a, 0), (int64_t)a->number[1]);
 }
 
 /* ---- network ------------------------------------------------------------------------------------------- */
@@ -289,53 +289,53 @@ stall_disk(struct scenario *s, const struct arguments *a)
 static void
 hold(struct scenario *s, const struct arguments *a)
 {
-    cluster_hold(s->story.cluster, a->text, host_in(a, 0), host_in(a, 1));
+    cluster_hold(s->run.cluster, a->text, host_in(a, 0), host_in(a, 1));
 }
 
 static void
 forge(struct scenario *s, const struct arguments *a)
 {
-    cluster_forge(s->story.cluster, host_in(a, 1), host_in(a, 2), (uint32_t)a->number[0]);
+    cluster_forge(s->run.cluster, host_in(a, 1), host_in(a, 2), (uint32_t)a->number[0]);
 }
 
 static void
 pass(struct scenario *s, const struct arguments *a)
 {
-    if (!cluster_pass(s->story.cluster, host_in(a, 0), host_in(a, 1)))
+    if (!cluster_pass(s->run.cluster, host_in(a, 0), host_in(a, 1)))
         scenario_fails(s, "--", "nothing is held there");
 }
 
 static void
 break_connection(struct scenario *s, const struct arguments *a)
 {
-    cluster_disconnect(s->story.cluster, host_in(a, 0), host_in(a, 1));
+    cluster_disconnect(s->run.cluster, host_in(a, 0), host_in(a, 1));
 }
 
 static void
 cut(struct scenario *s, const struct arguments *a)
 {
-    cluster_cut(s->story.cluster, host_in(a, 0), host_in(a, 1), 1);
+    cluster_cut(s->run.cluster, host_in(a, 0), host_in(a, 1), 1);
 }
 
 static void
 mend(struct scenario *s, const struct arguments *a)
 {
-    cluster_cut(s->story.cluster, host_in(a, 0), host_in(a, 1), 0);
+    cluster_cut(s->run.cluster, host_in(a, 0), host_in(a, 1), 0);
 }
 
 static void
 lag(struct scenario *s, const struct arguments *a)
 {
-    cluster_lag(s->story.cluster, host_in(a, 0), host_in(a, 1), (int64_t)a->number[2]);
-    cluster_lag(s->story.cluster, host_in(a, 1), host_in(a, 0), (int64_t)a->number[2]);
+    cluster_lag(s->run.cluster, host_in(a, 0), host_in(a, 1), (int64_t)a->number[2]);
+    cluster_lag(s->run.cluster, host_in(a, 1), host_in(a, 0), (int64_t)a->number[2]);
 }
 
 static void
 apart(struct scenario *s, uint32_t host, int on)
 {
-    for (uint32_t p = 0; p < s->story.h.n; p++)
+    for (uint32_t p = 0; p < s->run.h.n; p++)
         if (p != host)
-            cluster_cut(s->story.cluster, host, p, on);
+            cluster_cut(s->run.cluster, host, p, on);
 }
 
 static void
@@ -355,48 +355,48 @@ reconnect(struct scenario *s, const struct arguments *a)
 static void
 submit(struct scenario *s, const struct arguments *a)
 {
-    if (s->story.jobs == STORY_JOBS_MAX) {
-        scenario_fails(s, "--", "there are %d jobs already", STORY_JOBS_MAX);
+    if (s->run.jobs == RUN_JOBS_MAX) {
+        scenario_fails(s, "--", "there are %d jobs already", RUN_JOBS_MAX);
         return;
     }
-    uint32_t before = s->story.jobs;
-    story_submit(&s->story, host_in(a, 0), 1);
-    if (s->story.jobs == before)
+    uint32_t before = s->run.jobs;
+    run_submit(&s->run, host_in(a, 0), 1);
+    if (s->run.jobs == before)
         scenario_fails(s, "--", "host %" PRIu32 " does not take it", host_in(a, 0));
 }
 
 static void
 cancel(struct scenario *s, const struct arguments *a)
 {
-    if (a->number[0] >= s->story.jobs)
+    if (a->number[0] >= s->run.jobs)
         scenario_fails(s, "--", "there is no such job");
     else
-        story_cancel(&s->story, host_in(a, 1), (uint32_t)a->number[0]);
+        run_cancel(&s->run, host_in(a, 1), (uint32_t)a->number[0]);
 }
 
 static void
 application(struct scenario *s, const struct arguments *a)
 {
-    if (!cluster_job_lives(s->story.cluster, "job0"))
+    if (!cluster_job_lives(s->run.cluster, "job0"))
         scenario_fails(s, "--", "the log has no job yet");
     else
-        cluster_run_application(s->story.cluster, host_in(a, 0), "job0", (enum manner)a->number[1]);
+        cluster_run_application(s->run.cluster, host_in(a, 0), "job0", (enum client_model)a->number[1]);
 }
 
 static void
 applications(struct scenario *s, const struct arguments *a)
 {
-    for (uint32_t p = 0; p < s->story.h.n; p++) {
+    for (uint32_t p = 0; p < s->run.h.n; p++) {
         struct arguments one = {.number = {p, a->number[0]}};
-        if (cluster_is_up(s->story.cluster, p))
+        if (cluster_is_up(s->run.cluster, p))
             application(s, &one);
     }
 }
 
 static void
-manner(struct scenario *s, const struct arguments *a)
+client_model(struct scenario *s, const struct arguments *a)
 {
-    cluster_set_manner(s->story.cluster, (enum manner)a->number[0]);
+    cluster_set_client_model(s->run.cluster, (enum client_model)a->number[0]);
 }
 
 static double
@@ -412,13 +412,13 @@ load(struct scenario *s, const struct arguments *a)
 {
     s->load_vertex = (uint32_t)a->number[0];
     s->load = (double)a->number[1];
-    cluster_set_loads(s->story.cluster, load_of_each, s);
+    cluster_set_loads(s->run.cluster, load_of_each, s);
 }
 
 static void
 expect_sum(struct scenario *s, const struct arguments *a)
 {
-    const Lbm__JobEntry *job = cluster_job(s->story.cluster, host_in(a, 0), "job0");
+    const Lbm__JobEntry *job = cluster_job(s->run.cluster, host_in(a, 0), "job0");
     if (job == NULL)
         scenario_fails(s, "--", "the host does not know job0");
     else if (job->work != a->number[1])
@@ -435,10 +435,10 @@ change_host(struct scenario *s, Lbm__HostAction action, uint32_t host, uint32_t 
     Lbm__Request request = LBM__REQUEST__INIT;
     request.what_case = LBM__REQUEST__WHAT_HOST_CHANGE;
     request.host_change = &change;
-    if (!cluster_is_up(s->story.cluster, at))
+    if (!cluster_is_up(s->run.cluster, at))
         scenario_fails(s, "--", "host %" PRIu32 ", which is asked, is down", at);
     else
-        cluster_request(s->story.cluster, at, 0, &request);
+        cluster_request(s->run.cluster, at, 0, &request);
 }
 
 static void
@@ -462,43 +462,43 @@ capacity(struct scenario *s, const struct arguments *a)
 static void
 promote(struct scenario *s, const struct arguments *a)
 {
-    story_promote(&s->story, host_in(a, 0), 0);
+    run_promote(&s->run, host_in(a, 0), 0);
 }
 
 static void
 log_is(struct scenario *s, const struct arguments *a)
 {
-    if (!cluster_log_is_external(s->story.cluster)) {
+    if (!cluster_log_is_external(s->run.cluster)) {
         scenario_fails(s, "--", "say `engine external` first");
         return;
     }
-    cluster_log_unavailable(s->story.cluster, a->number[0] == 0);
-    cluster_log_loses(s->story.cluster, a->number[0] == 1 ? 1 : 0);
+    cluster_log_unavailable(s->run.cluster, a->number[0] == 0);
+    cluster_log_loses(s->run.cluster, a->number[0] == 1 ? 1 : 0);
 }
 
 static void
 deaf(struct scenario *s, const struct arguments *a)
 {
-    if (!cluster_log_is_external(s->story.cluster))
+    if (!cluster_log_is_external(s->run.cluster))
         scenario_fails(s, "--", "say `engine external` first");
     else
-        cluster_log_deaf(s->story.cluster, host_in(a, 0), 1);
+        cluster_log_deaf(s->run.cluster, host_in(a, 0), 1);
 }
 
 static void
 hears(struct scenario *s, const struct arguments *a)
 {
-    cluster_log_deaf(s->story.cluster, host_in(a, 0), 0);
+    cluster_log_deaf(s->run.cluster, host_in(a, 0), 0);
 }
 
 static void
 settle(struct scenario *s, const struct arguments *a)
 {
     (void)a;
-    cluster_pass_all(s->story.cluster);
-    for (uint32_t p = 0; p < s->story.h.n; p++)
-        cluster_log_deaf(s->story.cluster, p, 0);
-    story_come_to_rest(&s->story);
+    cluster_pass_all(s->run.cluster);
+    for (uint32_t p = 0; p < s->run.h.n; p++)
+        cluster_log_deaf(s->run.cluster, p, 0);
+    run_come_to_rest(&s->run);
     if (s->result.invariant[0] != '\0')
         scenario_fails(s, s->result.invariant, "%s", s->result.text);
 }
@@ -570,7 +570,8 @@ const struct scenario_row scenario_rows[] = {
      NULL, NEEDS_NOTHING},
     {"load NUMBER NUMBER", "from now on applications say that a vertex costs so much, and each other one 1",
      load, NULL, NEEDS_NOTHING},
-    {"manner obedient|slow|disobedient", "of all applications from now on", manner, NULL, NEEDS_NOTHING},
+    {"client-model obedient|slow|disobedient", "of all applications from now on", client_model, NULL,
+     NEEDS_NOTHING},
     {"kill-applications HOST", "all of them", kill_applications, NULL, NEEDS_NOTHING},
 
     {"ask evict|drain|leave|join HOST at HOST", "an operator asks the second to do that with the first",

@@ -34,12 +34,12 @@ free_port() {
     echo "$port"
 }
 
-# configuration NAME [LINE]...: NAME.conf of a founder, with further lines.
+# configuration NAME [LINE]...: NAME.conf of a leader, with further lines.
 configuration() {
     local name=$1
     shift
     {
-        echo "cluster = \"test\"; founder = true;"
+        echo "cluster = \"test\"; leader = true;"
         echo "host = { id = 0; name = \"$name\"; };"
         echo "listen = \"127.0.0.1:${port:?}\";"
         echo "data = \"${data:-$name.db}\"; control = \"${control:-$name.sock}\"; pid_file = \"$name.pid\";"
@@ -174,35 +174,35 @@ refused 1 'damaged.db' "$lbmapd" -c damaged.conf
 [ "$(cksum <damaged.db)" = "$before" ] && ok "a damaged database is kept" || bad "the damaged database was changed"
 
 # ---- a disk that is full ---------------------------------------------------------------------------------------
-# The founder may write files of 160 KiB; hosts join until its log of writes is longer.
+# The leader may write files of 160 KiB; hosts join until its log of writes is longer.
 port=$(free_port)
 configuration full
 (
     ulimit -f 160
     exec "$lbmapd" -c full.conf 2>full.log
 ) &
-pid=$! founder=$!
-started+=("$founder")
-founder_port=$port
+pid=$! leader=$!
+started+=("$leader")
+leader_port=$port
 if await full 'ready:'; then
     for i in $(seq 1 20); do
-        kill -0 "$founder" 2>/dev/null || break
+        kill -0 "$leader" 2>/dev/null || break
         port=$(free_port) configuration "joiner$i"
-        sed -i "1s/.*/join = { host = 0; address = \"127.0.0.1:$founder_port\"; };/; s/id = 0/id = $i/" "joiner$i.conf"
+        sed -i "1s/.*/join = { host = 0; address = \"127.0.0.1:$leader_port\"; };/; s/id = 0/id = $i/" "joiner$i.conf"
         start "joiner$i"
         sleep 0.7 # to join
     done
-    kill -0 "$founder" 2>/dev/null && kill -KILL "$founder"
-    wait "$founder"
+    kill -0 "$leader" 2>/dev/null && kill -KILL "$leader"
+    wait "$leader"
     got=$?
     [ "$got" -eq 1 ] && grep -q 'full.db' full.log && ok "a full disk ends the daemon" ||
         bad "full disk: exit status $got: $(cat full.log)"
     for joiner in "${started[@]}"; do
-        [ "$joiner" != "$founder" ] && kill "$joiner" 2>/dev/null
+        [ "$joiner" != "$leader" ] && kill "$joiner" 2>/dev/null
     done
     start full && ok "and it starts again when there is room" && stop full TERM
 else
-    bad "the founder does not start: $(cat full.log)"
+    bad "the leader does not start: $(cat full.log)"
 fi
 
 # ---- without permission --------------------------------------------------------------------------------------

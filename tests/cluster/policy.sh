@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sixteen real daemons on hypercube:4: a pile of vertices on host 0 is levelled by every load policy, and settles
+# Sixteen real daemons on hypercube:4: a pile of vertices on host 0 is balanced by every load policy, and settles
 # within 3 % with one owner of each vertex. Then daemons are killed in the middle and started again: nothing is lost
 # or doubled.
 #   POLICY_KILLS   how often (2)

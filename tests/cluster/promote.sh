@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Four real daemons: the founder is lost, another host is promoted, the founder comes back and follows.
+# Four real daemons: the leader is lost, another host is promoted, the leader comes back and follows.
 command -v sqlite3 >/dev/null || { echo "skipped: sqlite3 is not installed (apt-get install sqlite3)"; exit 77; }
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 start mesh:2x2
@@ -10,19 +10,19 @@ expect "it settles" settles 1 before
 expect "the log is shown" ask 2 log show --count 3 --json
 [ "$(grep -c '"index"' "$scratch/output")" = 3 ] && ok "three entries" || bad "$(cat "$scratch/output")"
 refused 2 "must be" ask 2 log other
-expect "the founder is killed" "$lbctl" cluster kill 0 --dir "$dir"
+expect "the leader is killed" "$lbctl" cluster kill 0 --dir "$dir"
 sleep 2.5
 refused 4 "host 0 does not answer" ask 1 log promote
 expect "promote --force" ask 1 log promote --force
-expect "a job without the founder" ask 2 submit "$scratch/g.graph" --name after
+expect "a job without the leader" ask 2 submit "$scratch/g.graph" --name after
 expect "promoting it again changes nothing" ask 1 log promote
 ask 1 log show | grep -q 'promote host 1 term' && ok "the log says so" || bad "$(ask 1 log show)"
-expect "the founder comes back" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
+expect "the leader comes back" "$lbctl" -q cluster up --dir "$dir" --daemon "$daemon"
 same() { [ "$(ask 0 log show --count 5)" = "$(ask 1 log show --count 5)" ]; }
 for _ in $(seq 300); do same && break; sleep 0.2; done
 same && ok "and follows" || bad "host 0: $(ask 0 log show --count 5)"
 expect "and gives the role back to nobody" ask 3 submit "$scratch/g.graph" --name last
-expect "promote the founder again" ask 0 log promote
+expect "promote the leader again" ask 0 log promote
 expect "it orders" ask 3 cancel last
 expect "all settles" settles 0 after
 one_owner after 256

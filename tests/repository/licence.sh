@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every source says in its first line under which licence it is: what applications link is LGPL, the rest GPL
-# (docs/adr/0001-licence.md). A file without the line, and one with the other line, must be found.
+# (docs/adr/0001-license-under-gpl-and-lgpl.md). A file without the line, and one with the other line, must be found.
 set -u
 
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}

@@ -18,7 +18,15 @@ foretold;predicted;all
 merit;objective;lib client
 arena;portfolio level;lib
 wish_list;destination queue;lib/node
-levelling;flow computation;lib/node
+level(led|lings?)|Levelling;balanced, flow computation;lib/node lib/wire client daemon docs sim
+founders?;leader;lib client sim tests/races
+stor(y|ies);run;sim docs tests/sim tests/races tests/unit/sim
+hunts?;mutation campaign;sim
+drills?;directed run;sim docs
+campaigns?;seed sweep;sim
+manners?;client model;sim tests/races
+people;operators;sim/faults
+moments?;trigger;sim/faults sim/run sim/scenario
 homes?;coordinator;lib/node lib/wire client daemon docs README.md
 [a-z]*adopt(s|ed|ion|ions|ing)?[a-z]*;take over, takeover;all
 reclaim(s|ed)?;rejoin;all

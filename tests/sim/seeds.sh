@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The simulator from outside: seeds run clean, the same seed is the same story, planted mistakes are found and
+# The simulator from outside: seeds run clean, the same seed is the same run, planted mistakes are found and
 # a replay fails again, and what is wrong on the command line is said. SEEDS=N runs more.
 set -u
 
@@ -17,8 +17,8 @@ for seed in 980005347 980005809 995006276 995007299 1100016893 997000983 1910000
 done
 "$sim" cluster --seeds 8 -q --hashes "$scratch/first" || fail "--hashes"
 "$sim" cluster --seeds 8 -q --hashes "$scratch/second" || fail "--hashes, again"
-cmp "$scratch/first" "$scratch/second" || fail "the same seeds are other stories"
-[ "$(sort -u -k2 "$scratch/first" | wc -l)" -eq 8 ] || fail "different seeds are the same story"
+cmp "$scratch/first" "$scratch/second" || fail "the same seeds are other runs"
+[ "$(sort -u -k2 "$scratch/first" | wc -l)" -eq 8 ] || fail "different seeds are the same run"
 
 kinds=$("$sim" cluster --faults list | wc -l)
 [ "$kinds" -ge 24 ] || fail "only $kinds kinds of faults"
@@ -34,7 +34,7 @@ replay=$(sed -n 's/^  to replay: lbsim-bugs //p' "$scratch/failure")
 grep -q 'log entry 1: found' "$scratch/trace" || fail "the replay has no trace"
 "$sim" cluster --bug TAKE_OVER_SAME_EPOCH 2>/dev/null && fail "an ordinary node takes a mistake"
 
-# Many mistakes are seen in the first few stories: the checks look at what would happen, not at what did.
+# Many mistakes are seen in the first few runs: the checks look at what would happen, not at what did.
 "$bugs" cluster --bug all --hosts 3..5 --seeds 16 >"$scratch/table"
 found=$(grep -c '  I[0-9]' "$scratch/table")
 [ "$found" -ge 12 ] || fail "only $found mistakes are found in 16 seeds"

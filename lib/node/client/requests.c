@@ -39,7 +39,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.cluster = node->view.cluster;
     status.cluster_name = node->view.cluster_name;
     status.view = node->view.index;
-    status.founder = node->founder_host != LBM_NONE ? node->founder_host : node->view.founder;
+    status.leader = node->leader_host != LBM_NONE ? node->leader_host : node->view.leader;
     status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
     uint32_t *silent = lbm_alloc(node->view.members.n, sizeof *silent);
     if (silent == NULL) {
@@ -182,8 +182,8 @@ own_load_report(const struct lbm_node *node, const struct job *job)
                                 .largest = job->largest,
                                 .moved = job->moved,
                                 .ready = lbm_job_is_ready(node, job),
-                                .level_sweeps = job->flow.sweeps,
-                                .level_words = job->flow.words,
+                                .flow_sweeps = job->flow.sweeps,
+                                .flow_words = job->flow.words,
                                 .flow = job->flow.flow,
                                 .transfer_us = job->flow.transfer_us};
 }
@@ -202,9 +202,9 @@ fold_load_report(const struct lbm_node *node, const struct lbm_job_entry *entry,
     out->sweep = load_report->sweep > out->sweep ? load_report->sweep : out->sweep;
     out->counter = load_report->counter < out->counter ? load_report->counter : out->counter;
     out->largest = load_report->largest > out->largest ? load_report->largest : out->largest;
-    out->level_sweeps =
-        load_report->level_sweeps > out->level_sweeps ? load_report->level_sweeps : out->level_sweeps;
-    out->level_words += load_report->level_words;
+    out->flow_sweeps =
+        load_report->flow_sweeps > out->flow_sweeps ? load_report->flow_sweeps : out->flow_sweeps;
+    out->flow_words += load_report->flow_words;
     out->flow += load_report->flow;
     double transfer_s = (double)load_report->transfer_us / 1e6;
     out->transfer_s = transfer_s > out->transfer_s ? transfer_s : out->transfer_s;

@@ -224,7 +224,7 @@ struct lbm_recovered {
     uint32_t host;
     uint64_t incarnation;
     uint64_t seq;            /* of the last change of a row */
-    uint64_t term;           /* engine local; 0: that of the founder */
+    uint64_t term;           /* engine local; 0: that of the leader */
     uint32_t leader;         /* of that term */
     uint64_t snapshot_index; /* 0: none, the log begins at 1 */
     uint8_t *snapshot;

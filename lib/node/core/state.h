@@ -291,7 +291,7 @@ struct lbm_node {
     const struct lbm_events *raise; /* who handles what a room tells the rooms above it */
     /* configuration */
     uint32_t host;
-    char *name, *address, *cluster_name, *founder_address, *version;
+    char *name, *address, *cluster_name, *leader_address, *version;
     double capacity;
     struct measured measured;
     struct lbm_link *links;
@@ -300,8 +300,8 @@ struct lbm_node {
     unsigned m;
     double site[LBM_DIMENSIONS_MAX];
     int has_site;
-    int founder;
-    uint32_t founder_host;     /* engine local: who orders the log in the present term, or LBM_NONE */
+    int leader;
+    uint32_t leader_host;      /* engine local: who orders the log in the present term, or LBM_NONE */
     uint32_t join_host;        /* engine local: as configured */
     uint32_t vertices_max;     /* refuse offers beyond; 0: no limit */
     uint32_t policy, schedule; /* of jobs that ask for none */
@@ -361,7 +361,7 @@ struct lbm_node {
     uint64_t parts_index;     /* of that snapshot */
     LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
     uint64_t base_chain;      /* of the entries up to log_base */
-    uint64_t term;            /* engine local: founder and founder_host are those of this term */
+    uint64_t term;            /* engine local: leader and leader_host are those of this term */
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
     int has_ordered;        /* engine local: this life has put entries into the log */

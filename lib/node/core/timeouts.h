@@ -31,14 +31,14 @@ enum {
     GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
     GHOSTS_SETTLED_US = 10000000, /* the same once a job has settled */
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
-    PAIR_PATIENCE_US = 10000000,  /* the same, if it is alive */
+    PAIR_TIMEOUT_US = 10000000,  /* the same, if it is alive */
     PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
-    LEVEL_SOON_US = 20000,        /* so soon in the first LEVEL_REPEAT_US of a flow computation */
-    LEVEL_REPEAT_US = 300000,     /* words of flow computation without answer are said again */
-    LEVEL_PATIENCE_US = 10000000, /* a partner that is alive, and silent on this */
+    FLOW_SOON_US = 20000,        /* so soon in the first FLOW_REPEAT_US of a flow computation */
+    FLOW_REPEAT_US = 300000,     /* words of flow computation without answer are said again */
+    FLOW_TIMEOUT_US = 10000000, /* a partner that is alive, and silent on this */
     TRANSFER_TICK_US = 10000,
     TRANSFER_SOON_US = 2000,         /* after an answer */
-    TRANSFER_PATIENCE_US = 15000000, /* without anything moving */
+    TRANSFER_TIMEOUT_US = 15000000, /* without anything moving */
     COMMAND_LATE_US = 5000000,       /* an operator's eviction that the log has not got by then is void */
     OVERLOAD_US = 1000000,           /* settled with too much: before it is tried again, at first */
     LITTLE_US = 10000000,            /* settled with a little too much in a large cluster: before it wakes */
@@ -125,7 +125,7 @@ enum {
     MOVES_PER_EDGE = 4,      /* so many vertices may move to have one edge of mean weight less */
     URGES = 25,              /* after so many meetings balance may cost anything */
     URGES_ANEW = 4,          /* so often that begins anew before something changes from outside */
-    CUT_PATIENCE = 50,       /* moves without gain from a corner of a cut */
+    CUT_PATIENCE_ROUNDS = 50,       /* moves without gain from a corner of a cut */
     PATIENT_SWEEPS = 20,     /* after so many sweeps a session must gain more and more */
 };
 
@@ -162,11 +162,11 @@ LBM_FITS(APPEND_RETRY_US < APPEND_AGAIN_US, "a proposal is repeated before it is
 LBM_FITS(APPEND_RETRY_US < COMMAND_LATE_US, "an operator's command is repeated before it is void");
 LBM_FITS(OFFER_RETRY_US < PAIR_HANDOFF_US, "an offer is repeated before its session gives up");
 LBM_FITS(NOTICE_RETRY_US < PAIR_WAIT_US, "a partner is asked again before it is taken to be late");
-LBM_FITS(PAIR_WAIT_US < PAIR_HANDOFF_US && PAIR_WAIT_US < PAIR_PATIENCE_US,
+LBM_FITS(PAIR_WAIT_US < PAIR_HANDOFF_US && PAIR_WAIT_US < PAIR_TIMEOUT_US,
          "a partner that is alive gets more time");
-LBM_FITS(LEVEL_SOON_US < LEVEL_REPEAT_US && LEVEL_REPEAT_US < LEVEL_PATIENCE_US,
+LBM_FITS(FLOW_SOON_US < FLOW_REPEAT_US && FLOW_REPEAT_US < FLOW_TIMEOUT_US,
          "words of flow computation are repeated before the partner is given up");
-LBM_FITS(TRANSFER_PATIENCE_US > RELEASE_US, "transfers wait for an application that lets go");
+LBM_FITS(TRANSFER_TIMEOUT_US > RELEASE_US, "transfers wait for an application that lets go");
 LBM_FITS(TRANSFER_SOON_US <= TRANSFER_TICK_US, "soon is not later than usual");
 LBM_FITS(FIN_RETRY_US < HELD_UP_US, "FIN has been asked for again before a held-up host settles");
 LBM_FITS(COLLECT_AGAIN_US < COLLECT_US && COLLECT_US < COLLECT_BUSY_US, "hosts that are alive get more time");

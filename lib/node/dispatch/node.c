@@ -35,9 +35,9 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
         return lbm_diag_set(diag, LBM_E_RANGE, "host.id", 0, "%" PRIu32 " is above %d", config->host,
                             LBM_HOSTS_MAX - 1);
     int is_local = config->engine == LBM_LOG_ENGINE_LOCAL;
-    if (is_local && !config->founder && config->founder_host == config->host)
+    if (is_local && !config->leader && config->leader_host == config->host)
         return lbm_diag_set(diag, LBM_E_RANGE, "join.host", 0,
-                            "%" PRIu32 " is this host itself: name the founder, or set founder = true",
+                            "%" PRIu32 " is this host itself: name the leader, or set leader = true",
                             config->host);
     struct lbm_node *node = lbm_alloc(1, sizeof *node);
     if (node == NULL)
@@ -47,18 +47,18 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->name = copy_text(config->name);
     node->address = copy_text(config->address);
     node->cluster_name = copy_text(config->cluster_name);
-    node->founder_address = copy_text(config->founder_address);
+    node->leader_address = copy_text(config->leader_address);
     node->version = copy_text(config->version);
     node->capacity = config->capacity;
     node->links = lbm_alloc(config->n_links, sizeof *node->links);
     node->n_links = config->n_links;
     node->hop_us = config->hop_us;
     node->m = config->m == 3 ? 3 : 2;
-    node->founder = is_local && config->founder;
-    node->may_found = !is_local && config->founder;
-    node->founder_host = is_local && !config->founder ? config->founder_host : config->host;
+    node->leader = is_local && config->leader;
+    node->may_found = !is_local && config->leader;
+    node->leader_host = is_local && !config->leader ? config->leader_host : config->host;
     node->fetch_host = LBM_NONE;
-    node->join_host = node->founder_host;
+    node->join_host = node->leader_host;
     node->log_compact_min = config->log_compact_min;
     node->large_members = config->large_members;
     node->vertices_max = config->vertices_max;
@@ -80,7 +80,7 @@ lbm_node_new(const struct lbm_node_config *config, struct lbm_node **out, struct
     node->append_token = lbm_rng_next(&node->rng); /* no answer to an earlier life's append fits */
     node->life = node->append_token;
     if (node->name == NULL || node->address == NULL || node->cluster_name == NULL ||
-        node->founder_address == NULL || node->version == NULL || node->links == NULL) {
+        node->leader_address == NULL || node->version == NULL || node->links == NULL) {
         lbm_node_free(node);
         return LBM_E_NOMEM;
     }
@@ -142,7 +142,7 @@ lbm_node_free(struct lbm_node *node)
     free(node->name);
     free(node->address);
     free(node->cluster_name);
-    free(node->founder_address);
+    free(node->leader_address);
     free(node->version);
     free(node);
 }
@@ -213,10 +213,10 @@ static const struct {
     {LBM__PEER__BODY_PAIR_ACCEPT, LIVING, lbm_exchange_on_pair_accept},
     {LBM__PEER__BODY_PAIR_PLAN, LIVING, lbm_exchange_on_pair_plan},
     {LBM__PEER__BODY_PAIR_NOTICE, LIVING, lbm_exchange_on_pair_notice},
-    {LBM__PEER__BODY_LEVEL, LIVING, lbm_exchange_on_flow},
+    {LBM__PEER__BODY_FLOW, LIVING, lbm_exchange_on_flow},
     {LBM__PEER__BODY_TRANSFER, LIVING, lbm_migration_on_transfer},
     {LBM__PEER__BODY_STATS, LIVING, lbm_mapping_on_stats},
-    {LBM__PEER__BODY_FRAME, LIVING, lbm_mapping_on_normalization},
+    {LBM__PEER__BODY_NORMALIZATION, LIVING, lbm_mapping_on_normalization},
     {LBM__PEER__BODY_SLICE_BEGIN, LIVING, lbm_job_on_slice_begin},
     {LBM__PEER__BODY_SLICE_ANSWER, LIVING, lbm_job_on_slice_answer},
     {LBM__PEER__BODY_SLICE_READY, LIVING, lbm_job_on_slice_ready},
@@ -293,7 +293,7 @@ on_peer_down(struct lbm_node *node, uint32_t host)
     struct peer *peer = lbm_membership_peer_of(node, host);
     if (peer != NULL)
         peer->connected = peer->is_behind = 0;
-    if (host == node->founder_host)
+    if (host == node->leader_host)
         node->leader_clock_us = 0; /* it may begin anew, with another clock */
 }
 

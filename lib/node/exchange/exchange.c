@@ -383,7 +383,7 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     for (uint32_t i = 0; i < pair->n_members; i++)
         stay[pair->member[i]] = (int64_t)(price * lbm_graph_work(pair->g, pair->member[i]));
     pair->stay = stay;
-    pair->patience = CUT_PATIENCE;
+    pair->patience = CUT_PATIENCE_ROUNDS;
     pair->urge = is_owed ? 0 : urge_of(node, job, entry, partner, pair);
     enum lbm_err err = lbm_pair_cut(pair, &node->rng, gain, moved, n_moved);
     free(stay);

@@ -8,14 +8,14 @@
 
 /* ---- flow.c ---- */
 
-/* Entering BALANCING: nonzero if loads are levelled first; lbm_exchange_start follows then by itself. */
+/* Entering BALANCING: nonzero if loads are balanced first; lbm_exchange_start follows then by itself. */
 int lbm_exchange_flow_begin(struct lbm_node *node, struct job *job);
 /* Continue the flow computation of a job (protocol.md section 12), or the transfers that follow it. */
 void lbm_exchange_flow_timer(struct lbm_node *node, struct job *job);
 /* Free a flow computation. */
-void lbm_exchange_flow_free(struct flow_computation *level);
+void lbm_exchange_flow_free(struct flow_computation *flow);
 void lbm_exchange_flow_policy_changed(struct lbm_node *node, uint64_t job); /* by the log */
-/* Level: a neighbour's number for a round of the flow computation (protocol.md section 12). */
+/* Flow: a neighbour's number for a round of the flow computation (protocol.md section 12). */
 void lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message);
 
 /* ---- load.c ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loads are levelled on numbers before anything moves (XL95's two phases): neighbour tells neighbour, as
- * lib/balance/level.h has it; here are the messages, whom a host waits for, and when it begins. A run belongs
- * to one host graph and one entry of the log; whoever hears of a run takes part in it. */
+/* Loads are balanced on numbers before anything moves (XL95's two phases): neighbour tells neighbour, as
+ * lib/balance/flow_computation.h has it; here are the messages, whom a host waits for, and when it begins. A
+ * run belongs to one host graph and one entry of the log; whoever hears of a run takes part in it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ struct link_list {
     const uint32_t *colour;
     uint32_t *number, *rival; /* [offset[n]]; of all links of this host, one after the other */
     double *share;
-    struct lbm_level_link *link;
+    struct lbm_flow_link *link;
 };
 
 static uint32_t
@@ -74,29 +74,29 @@ degree_of(const struct lbm_hosts *h, uint32_t p)
     return h->offset[p + 1] - h->offset[p];
 }
 
-/* What the links of this host are in the whole: host ids into level->links. */
+/* What the links of this host are in the whole: host ids into flow->links. */
 static enum lbm_err
-list_links(struct lbm_node *node, struct flow_computation *level, struct link_list *list)
+list_links(struct lbm_node *node, struct flow_computation *flow, struct link_list *list)
 {
     const struct lbm_hosts *h = list->h;
     uint32_t self = lbm_view_number(&node->view, node->host), n = 0, n_rivals = 0;
-    level->links.n = 0;
+    flow->links.n = 0;
     for (uint32_t e = h->offset[self]; e < h->offset[self + 1]; e++) {
         uint32_t other = h->target[e], p = self < other ? self : other, q = self < other ? other : self;
         struct transfer_link link = {.host = lbm_view_host(&node->view, other)};
-        struct lbm_level_link *l = &list->link[n++];
-        *l = (struct lbm_level_link){.number = list->number[e],
-                                     .colour = list->colour[e],
-                                     .is_lower = p == self,
-                                     .share = list->share[other],
-                                     .alpha = lbm_rule_alpha(list->rule, 0, degree_of(h, p), degree_of(h, q),
-                                                             list->share[p], list->share[q])};
+        struct lbm_flow_link *l = &list->link[n++];
+        *l = (struct lbm_flow_link){.number = list->number[e],
+                                    .colour = list->colour[e],
+                                    .is_lower = p == self,
+                                    .share = list->share[other],
+                                    .alpha = lbm_rule_alpha(list->rule, 0, degree_of(h, p), degree_of(h, q),
+                                                            list->share[p], list->share[q])};
         if (lbm_policy_turns(list->rule->policy) == LBM_TURNS_MATCHED) {
             l->rival = &list->rival[n_rivals];
             l->n_rivals = list_rivals(h, list->number, p, q, l->number, &list->rival[n_rivals]);
             n_rivals += l->n_rivals;
         }
-        if (lbm_vec_push(&level->links, link) != LBM_OK)
+        if (lbm_vec_push(&flow->links, link) != LBM_OK)
             return LBM_E_NOMEM;
     }
     return LBM_OK;
@@ -160,7 +160,7 @@ make_list(const struct lbm_hosts *h, uint32_t self, uint32_t *colour, struct lin
 static enum lbm_err
 start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    struct flow_computation *level = &job->flow;
+    struct flow_computation *flow = &job->flow;
     struct lbm_hosts h = lbm_exchange_policy_hosts(node);
     struct lbm_rule rule = present_rule(node, entry, &h);
     uint32_t self = lbm_view_number(&node->view, node->host), directions = h.offset[h.n];
@@ -171,21 +171,20 @@ start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     if (n_colours == 0 && directions != 0)
         err = LBM_E_NOMEM;
     if (err == LBM_OK)
-        err = list_links(node, level, &list);
+        err = list_links(node, flow, &list);
     if (err == LBM_OK) {
         double vertex = floor((double)entry->work / entry->vertices),
                part = floor((double)entry->work / h.n / 64);
-        struct lbm_level_config config = {.rule = &rule,
-                                          .n_colours = n_colours,
-                                          .n_all_links = directions / 2,
-                                          .diameter = node->view.diameter,
-                                          .share = list.share[self],
-                                          .target = lbm_local_target(node, entry, node->host),
-                                          .limit = (double)lbm_local_limit(node, entry, node->host),
-                                          .unit = fmax(fmax(vertex, part), 1),
-                                          .seed = entry->seed};
-        err =
-            lbm_level_start(&level->numbers, &config, (double)lbm_local_load(job), list.link, level->links.n);
+        struct lbm_flow_config config = {.rule = &rule,
+                                         .n_colours = n_colours,
+                                         .n_all_links = directions / 2,
+                                         .diameter = node->view.diameter,
+                                         .share = list.share[self],
+                                         .target = lbm_local_target(node, entry, node->host),
+                                         .limit = (double)lbm_local_limit(node, entry, node->host),
+                                         .unit = fmax(fmax(vertex, part), 1),
+                                         .seed = entry->seed};
+        err = lbm_flow_start(&flow->numbers, &config, (double)lbm_local_load(job), list.link, flow->links.n);
     }
     free(colour);
     free(list.number);
@@ -200,55 +199,55 @@ start_numbers(struct lbm_node *node, struct job *job, const struct lbm_job_entry
 static void
 send_words(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    for (size_t i = 0; i < level->numbers.outbox.n; i++) {
-        const struct lbm_level_said *said = &level->numbers.outbox.at[i];
-        Lbm__Level word = LBM__LEVEL__INIT;
+    struct flow_computation *flow = &job->flow;
+    for (size_t i = 0; i < flow->numbers.outbox.n; i++) {
+        const struct lbm_flow_said *said = &flow->numbers.outbox.at[i];
+        Lbm__Flow word = LBM__FLOW__INIT;
         word.job = job->id;
-        word.topology = level->run.topology;
-        word.policy_view = level->run.policy_view;
+        word.topology = flow->run.topology;
+        word.policy_view = flow->run.policy_view;
         word.meeting = said->word.meeting;
         word.load = said->word.load;
         word.counter = said->word.counter;
         word.stirred = said->word.stirred != 0;
         word.final = said->word.final != 0;
         word.again = said->word.again != 0;
-        word.life = level->life;
+        word.life = flow->life;
         Lbm__Peer message = LBM__PEER__INIT;
-        message.body_case = LBM__PEER__BODY_LEVEL;
-        message.level = &word;
-        lbm_core_send_now(node, level->links.at[said->link].host, &message);
+        message.body_case = LBM__PEER__BODY_FLOW;
+        message.flow = &word;
+        lbm_core_send_now(node, flow->links.at[said->link].host, &message);
     }
-    level->words += level->numbers.outbox.n;
-    level->numbers.outbox.n = 0;
+    flow->words += flow->numbers.outbox.n;
+    flow->numbers.outbox.n = 0;
 }
 
 static void
 end_run(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    level->state = FLOW_NONE;
-    level->over = level->run;
-    level->tick_us = INT64_MAX;
+    struct flow_computation *flow = &job->flow;
+    flow->state = FLOW_NONE;
+    flow->over = flow->run;
+    flow->tick_us = INT64_MAX;
     if (job->phase == LBM_PHASE_BALANCING)
         lbm_exchange_start(node, job);
 }
 
-/* Say what is to be said; if numbers are level, go on to vertices. */
+/* Say what is to be said; if numbers are flow, go on to vertices. */
 static void
 go_on(struct lbm_node *node, struct job *job, enum lbm_err err)
 {
-    struct flow_computation *level = &job->flow;
+    struct flow_computation *flow = &job->flow;
     if (err != LBM_OK) {
         lbm_core_fail(node, err);
         return;
     }
     send_words(node, job);
-    if (level->state != FLOW_NUMBERS || level->numbers.is_running)
+    if (flow->state != FLOW_NUMBERS || flow->numbers.is_running)
         return;
-    level->sweeps = level->numbers.sweep;
-    level->state = FLOW_TRANSFER;
-    level->tick_us = node->now_us; /* from the timer: the caller may be inside a handler */
+    flow->sweeps = flow->numbers.sweep;
+    flow->state = FLOW_TRANSFER;
+    flow->tick_us = node->now_us; /* from the timer: the caller may be inside a handler */
     lbm_migration_transfer_start(node, job);
 }
 
@@ -256,27 +255,26 @@ int
 lbm_exchange_flow_begin(struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    struct flow_computation *level = &job->flow;
-    int forced = level->forced;
-    level->forced = 0;
-    if (level->state != FLOW_NONE && entry != NULL && is_same(level->run, present_run(node, entry)))
+    struct flow_computation *flow = &job->flow;
+    int forced = flow->forced;
+    flow->forced = 0;
+    if (flow->state != FLOW_NONE && entry != NULL && is_same(flow->run, present_run(node, entry)))
         return 1;
     lbm_exchange_flow_stop(job);
     if (entry == NULL || !lbm_job_policy_runs(&entry->policy) || !lbm_membership_is_routable(node) ||
-        lbm_view_number(&node->view, node->host) == LBM_NONE ||
-        is_same(level->over, present_run(node, entry)))
+        lbm_view_number(&node->view, node->host) == LBM_NONE || is_same(flow->over, present_run(node, entry)))
         return 0;
     /* A change that concerns few is a matter of sessions, and so is one of hosts: whoever joins has not seen
-     * the job settled, and would level among all what its neighbours can give it. */
+     * the job settled, and would flow among all what its neighbours can give it. */
     if (!forced && (job->was_settled || job->heard_phase == LBM_PHASE_SETTLED ||
                     entry->policy.topology != node->view.topology))
         return 0;
-    level->state = FLOW_NUMBERS;
-    level->life = lbm_rng_next(&node->rng) | 1;
-    level->run = present_run(node, entry);
-    level->progress_us = node->now_us;
-    level->begun_us = node->now_us;
-    level->tick_us = node->now_us + LEVEL_SOON_US;
+    flow->state = FLOW_NUMBERS;
+    flow->life = lbm_rng_next(&node->rng) | 1;
+    flow->run = present_run(node, entry);
+    flow->progress_us = node->now_us;
+    flow->begun_us = node->now_us;
+    flow->tick_us = node->now_us + FLOW_SOON_US;
     go_on(node, job, start_numbers(node, job, entry));
     return 1;
 }
@@ -291,27 +289,27 @@ lbm_exchange_flow_stop(struct job *job)
 }
 
 void
-lbm_exchange_flow_free(struct flow_computation *level)
+lbm_exchange_flow_free(struct flow_computation *flow)
 {
-    lbm_level_free(&level->numbers);
-    lbm_vec_free(&level->links);
-    lbm_vec_free(&level->entries);
+    lbm_flow_free(&flow->numbers);
+    lbm_vec_free(&flow->links);
+    lbm_vec_free(&flow->entries);
 }
 
 /* Pass over who is silent, and who is alive but says nothing of this for too long. */
 static enum lbm_err
 close_the_silent(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
+    struct flow_computation *flow = &job->flow;
     enum lbm_err err = LBM_OK;
-    for (uint32_t i = 0; err == LBM_OK && i < level->links.n; i++) {
-        uint32_t host = level->links.at[i].host;
+    for (uint32_t i = 0; err == LBM_OK && i < flow->links.n; i++) {
+        uint32_t host = flow->links.at[i].host;
         const struct load_report *load_report = lbm_local_report_known(job, host);
         int is_ready = load_report != NULL && load_report->phase >= LBM_PHASE_BALANCING;
-        if (lbm_level_waits(&level->numbers, i) &&
+        if (lbm_flow_waits(&flow->numbers, i) &&
             (lbm_membership_is_absent(node, host) || lbm_membership_is_straggler(node, host) ||
-             (is_ready && node->now_us - level->progress_us >= LEVEL_PATIENCE_US)))
-            err = lbm_level_close(&level->numbers, i);
+             (is_ready && node->now_us - flow->progress_us >= FLOW_TIMEOUT_US)))
+            err = lbm_flow_close(&flow->numbers, i);
     }
     return err;
 }
@@ -319,24 +317,24 @@ close_the_silent(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_flow_timer(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    if (node->now_us < level->tick_us)
+    struct flow_computation *flow = &job->flow;
+    if (node->now_us < flow->tick_us)
         return;
-    if (level->state == FLOW_TRANSFER) {
-        level->tick_us = node->now_us + TRANSFER_TICK_US;
+    if (flow->state == FLOW_TRANSFER) {
+        flow->tick_us = node->now_us + TRANSFER_TICK_US;
         if (!lbm_migration_transfer_timer(node, job))
             return;
         lbm_core_note(node, LBM_NOTE_DEBUG, "job %s: flows carried out in %.3f s, %" PRIu32 " vertices here",
-                      lbm_view_job(&node->view, job->id)->name, (double)level->transfer_us / 1e6,
+                      lbm_view_job(&node->view, job->id)->name, (double)flow->transfer_us / 1e6,
                       job->shard.n_own);
         end_run(node, job);
         return;
     }
     /* At first the others may not have come so far. */
-    level->tick_us =
-        node->now_us + (node->now_us - level->begun_us < LEVEL_REPEAT_US ? LEVEL_SOON_US : LEVEL_REPEAT_US);
+    flow->tick_us =
+        node->now_us + (node->now_us - flow->begun_us < FLOW_REPEAT_US ? FLOW_SOON_US : FLOW_REPEAT_US);
     enum lbm_err err = close_the_silent(node, job);
-    go_on(node, job, err == LBM_OK ? lbm_level_repeat(&level->numbers) : err);
+    go_on(node, job, err == LBM_OK ? lbm_flow_repeat(&flow->numbers) : err);
 }
 
 /* ---- what others say ----------------------------------------------------------------------------------- */
@@ -362,7 +360,7 @@ lbm_exchange_flow_policy_changed(struct lbm_node *node, uint64_t id)
 void
 lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__Level *heard = message->level;
+    const Lbm__Flow *heard = message->flow;
     struct job *job = lbm_local_job(node, heard->job);
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, heard->job);
     struct flow_run run = {heard->topology, heard->policy_view};
@@ -370,29 +368,29 @@ lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message)
         !lbm_job_policy_runs(&entry->policy) || !lbm_membership_is_routable(node) ||
         !is_same(run, present_run(node, entry)))
         return; /* it is said again */
-    struct flow_computation *level = &job->flow;
-    if (!is_same(run, level->run) || (level->state == FLOW_NONE && !is_same(run, level->over)))
+    struct flow_computation *flow = &job->flow;
+    if (!is_same(run, flow->run) || (flow->state == FLOW_NONE && !is_same(run, flow->over)))
         join(node, job);
-    if (!is_same(run, level->run) || node->failed != LBM_OK)
+    if (!is_same(run, flow->run) || node->failed != LBM_OK)
         return;
-    struct lbm_level_word word = {.meeting = heard->meeting,
-                                  .load = heard->load,
-                                  .counter = heard->counter,
-                                  .stirred = heard->stirred != 0,
-                                  .final = heard->final != 0,
-                                  .again = heard->again != 0};
-    for (uint32_t i = 0; i < level->links.n; i++)
-        if (level->links.at[i].host == message->src) {
-            struct transfer_link *link = &level->links.at[i];
+    struct lbm_flow_word word = {.meeting = heard->meeting,
+                                 .load = heard->load,
+                                 .counter = heard->counter,
+                                 .stirred = heard->stirred != 0,
+                                 .final = heard->final != 0,
+                                 .again = heard->again != 0};
+    for (uint32_t i = 0; i < flow->links.n; i++)
+        if (flow->links.at[i].host == message->src) {
+            struct transfer_link *link = &flow->links.at[i];
             int anew = link->life != 0 && link->life != heard->life;
             link->life = link->life != 0 ? link->life : heard->life;
-            uint64_t met = level->numbers.links.at[i].met;
+            uint64_t met = flow->numbers.links.at[i].met;
             if (!anew)
-                go_on(node, job, lbm_level_hear(&level->numbers, i, &word));
+                go_on(node, job, lbm_flow_hear(&flow->numbers, i, &word));
             else if (!word.final) /* it has forgotten what was agreed: it is passed over */
-                go_on(node, job, lbm_level_refuse(&level->numbers, i));
-            if (level->numbers.links.at[i].met != met)
-                level->progress_us = node->now_us;
+                go_on(node, job, lbm_flow_refuse(&flow->numbers, i));
+            if (flow->numbers.links.at[i].met != met)
+                flow->progress_us = node->now_us;
             return;
         }
 }

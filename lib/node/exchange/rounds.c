@@ -391,7 +391,7 @@ late(struct lbm_node *node, struct job *job)
     uint32_t partner = s->partner;
     int away = is_away(node, partner);
     int waits = (s->state == ROUND_OPENED || s->state == ROUND_AWAITED) && !away &&
-                !lbm_membership_is_straggler(node, partner) && node->now_us - s->begun_us < PAIR_PATIENCE_US;
+                !lbm_membership_is_straggler(node, partner) && node->now_us - s->begun_us < PAIR_TIMEOUT_US;
     if (waits) {
         s->deadline_us = node->now_us + lbm_membership_wait_us(node, partner);
         if (s->state == ROUND_OPENED)

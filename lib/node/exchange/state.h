@@ -4,7 +4,7 @@
 #define LBM_NODE_EXCHANGE_STATE_H
 
 #include "balance/balance.h"
-#include "balance/level.h"
+#include "balance/flow_computation.h"
 #include "base/mem.h"
 
 /* ---- sessions ------------------------------------------------------------------------------------------ */
@@ -162,7 +162,7 @@ struct flow_run {
 struct flow_computation {
     enum flow_state state;
     struct flow_run run, over; /* under way; the last that ended here */
-    struct lbm_level numbers;
+    struct lbm_flow_computation numbers;
     LBM_VEC(struct transfer_link) links; /* in the order of numbers.links */
     LBM_VEC(struct transfer_entry) entries;
     uint64_t life; /* drawn when the numbers began */

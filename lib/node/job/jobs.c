@@ -83,16 +83,16 @@ lbm_job_recover(struct lbm_node *node, struct lbm_recovered *recovered)
     }
 }
 
-/* The frame of an anchored guest is fixed at its coordinator, which has a record of every vertex. Should all
- * hosts have restarted, nobody else knows. */
+/* The normalization of an anchored guest is fixed at its coordinator, which has a record of every vertex.
+ * Should all hosts have restarted, nobody else knows. */
 static void
-recover_frame(struct job *job, const struct lbm_job_entry *entry)
+recover_normalization(struct job *job, const struct lbm_job_entry *entry)
 {
     if (!lbm_local_follows_regions(job, entry))
         return; /* ownership does not depend on it, and others may know the regions' weights */
-    for (size_t i = 0; i < job->shard.vertices.n && !job->frame_fixed; i++)
-        job->frame_fixed = job->shard.vertices.at[i].anchored;
-    job->frame_seq = job->frame_fixed ? 1 : 0;
+    for (size_t i = 0; i < job->shard.vertices.n && !job->normalization_fixed; i++)
+        job->normalization_fixed = job->shard.vertices.at[i].anchored;
+    job->normalization_seq = job->normalization_fixed ? 1 : 0;
 }
 
 void
@@ -111,12 +111,12 @@ lbm_job_created(struct lbm_node *node, const struct lbm_job_entry *entry)
     job->part.is_slice = 0;
     if (job->shard.m != node->view.m) { /* recovered before the log said how many the cluster has */
         job->shard.m = node->view.m;
-        lbm_affine_identity(&job->frame, node->view.m);
+        lbm_affine_identity(&job->normalization, node->view.m);
     }
     job->phase = entry->coordinator == node->host && job->stored == LBM_JOB_PLACED ? LBM_PHASE_PLACED
                                                                                    : LBM_PHASE_SUBMITTED;
     if (job->phase == LBM_PHASE_PLACED)
-        recover_frame(job, entry);
+        recover_normalization(job, entry);
     job->tick_us = node->now_us;
     lbm_exchange_policy_tell_unknown(node, entry);
     lbm_job_answer_submit(node, job, LBM_OK, "");
@@ -310,10 +310,10 @@ all_ready(const struct lbm_node *node, const struct job *job)
             lbm_membership_is_left_out(node, member->host))
             continue;
         const struct load_report *load_report = lbm_local_report_known(job, member->host);
-        int is_there =
-            load_report != NULL &&
-            (load_report->phase >= LBM_PHASE_BALANCING ||
-             (load_report->ready && (!job->is_coarse_planned || load_report->frame >= job->frame_seq)));
+        int is_there = load_report != NULL &&
+                       (load_report->phase >= LBM_PHASE_BALANCING ||
+                        (load_report->ready &&
+                         (!job->is_coarse_planned || load_report->normalization >= job->normalization_seq)));
         if (!is_there)
             return 0;
     }

@@ -173,8 +173,9 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
         for (uint32_t v = 0; v < plan->n; v++)
             put_planned(node, job, v, plan, event->as.planned.anchored);
         lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
-        job->frame_seq = 1;
-        job->frame_fixed = !lbm_local_follows_regions(job, entry) || event->as.planned.anchored != NULL;
+        job->normalization_seq = 1;
+        job->normalization_fixed =
+            !lbm_local_follows_regions(job, entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);

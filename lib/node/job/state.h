@@ -24,9 +24,9 @@ struct load_report {
     uint64_t sweep;
     uint32_t counter;
     double largest;
-    uint64_t frame;
+    uint64_t normalization;
     uint64_t moved;
-    uint64_t level_sweeps, level_words, flow, transfer_us;
+    uint64_t flow_sweeps, flow_words, flow, transfer_us;
     uint64_t whole;
 };
 
@@ -35,7 +35,7 @@ struct host_moments {
     uint32_t host;
     uint64_t stamp;
     struct lbm_moments moments;
-    int is_new; /* no frame was made of it yet */
+    int is_new; /* no normalization was made of it yet */
     uint32_t n_sample;
     double *sample;        /* [n_sample * m] raw positions of some of them, owned */
     uint32_t *sample_work; /* [n_sample], owned */
@@ -95,16 +95,16 @@ struct job {
     uint64_t client; /* waits for the log's word on its submit; 0: nobody */
     uint64_t client_request;
 
-    /* regions and frame */
-    struct lbm_affine frame; /* raw coordinates to Omega */
-    uint64_t frame_seq;      /* 0: none yet */
-    int frame_fixed;
+    /* regions and normalization */
+    struct lbm_affine normalization; /* raw coordinates to Omega */
+    uint64_t normalization_seq;      /* 0: none yet */
+    int normalization_fixed;
     LBM_VEC(uint32_t) region_host;
     LBM_VEC(double) region_weight;
     LBM_VEC(struct host_moments) moments; /* coordinator: the newest of each host */
     struct points told;                   /* this host's own, when they were last told to the coordinator */
-    uint64_t told_seq;                    /* of the frame at that time */
-    uint64_t followed_seq;                /* of the frame that ownership last followed, unless it is fixed */
+    uint64_t told_seq;                    /* of the normalization at that time */
+    uint64_t followed_seq; /* of the normalization that ownership last followed, unless it is fixed */
     struct coarse_plan coarse;
     struct baseline baseline; /* coordinator */
     int is_coarse_planned;    /* ownership went by a plan of the coarse graph, and follows regions no more */

@@ -69,7 +69,7 @@ lbm_job_add(struct lbm_node *node, uint64_t id)
         job->news_us = job->pinned_us = INT64_MAX;
     unsigned m = node->view.m != 0 ? node->view.m : node->m;
     lbm_shard_init(&job->shard, m, node->host);
-    lbm_affine_identity(&job->frame, m);
+    lbm_affine_identity(&job->normalization, m);
     return job;
 }
 

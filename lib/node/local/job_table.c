@@ -141,7 +141,7 @@ lbm_local_edges_soon(struct lbm_node *node, struct job *job)
 void
 lbm_local_place(const struct job *job, const double *raw, double *x)
 {
-    lbm_affine_apply(&job->frame, raw, x);
+    lbm_affine_apply(&job->normalization, raw, x);
 }
 
 /* The row nearest to the partner's site, for hosts that share no boundary. */

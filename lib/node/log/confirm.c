@@ -141,7 +141,7 @@ lbm_log_confirm_behind(struct lbm_node *node, uint32_t host, uint64_t last)
 {
     struct promotion *p = &node->promotion;
     int is_asking = p->round == PROMOTION_NONE || p->round == PROMOTION_CONFIRM;
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || !node->founder || node->has_ordered || node->diverged ||
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || !node->leader || node->has_ordered || node->diverged ||
         !is_asking || last <= lbm_log_last(node) || LBM_BUG(LEAD_UNASKED))
         return;
     if (p->round == PROMOTION_NONE) {
@@ -228,7 +228,7 @@ is_fresh(const struct lbm_node *node)
     return node->view.members.n <= 1 && node->view.jobs.n == 0;
 }
 
-/* This host founded a cluster while nobody was there to say that it belongs to one: its database was lost. */
+/* This host began a cluster while nobody was there to say that it belongs to one: its database was lost. */
 void
 lbm_log_stranger(struct lbm_node *node, const Lbm__Peer *message)
 {
@@ -239,7 +239,7 @@ lbm_log_stranger(struct lbm_node *node, const Lbm__Peer *message)
     if (node->stranger_us != 0 && node->now_us - node->stranger_us < TELL_US)
         return;
     node->stranger_us = node->now_us;
-    int stops = node->founder && is_fresh(node);
+    int stops = node->leader && is_fresh(node);
     lbm_core_note(node, LBM_NOTE_ERROR,
                   "host %" PRIu32 " (%.60s) takes this host for a member of another cluster (%016" PRIx64
                   ", not %016" PRIx64

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Entries of the control log that a host has read and need not store at once
- * (docs/adr/0011-entries-of-no-concern-are-stored-later.md). In a large cluster most entries are about hosts
- * far away, and a commit for each of them is what a host that has nothing else to do would do most. They wait
- * in memory and count for nothing: not applied, told to nobody. The next transaction takes them along, before
- * anything else in it; LOG_HELD_US later they are stored by themselves. */
+ * (docs/adr/0011-defer-log-entries-that-do-not-concern-a-host.md). In a large cluster most entries are about
+ * hosts far away, and a commit for each of them is what a host that has nothing else to do would do most.
+ * They wait in memory and count for nothing: not applied, told to nobody. The next transaction takes them
+ * along, before anything else in it; LOG_HELD_US later they are stored by themselves. */
 #include "node/core/core.h"
 #include "node/local/local.h"
 #include "node/log/internal.h"
@@ -77,7 +77,7 @@ concerns_us(const struct lbm_node *node, const Lbm__Command *command)
     }
 }
 
-/* All jobs have settled once. Until then, and while loads are levelled, hosts everywhere have to do with one
+/* All jobs have settled once. Until then, and while loads are balanced, hosts everywhere have to do with one
  * another; after that only those that are near. */
 static int
 is_among_few(const struct lbm_node *node)
@@ -92,7 +92,7 @@ static int
 may_wait(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    return lbm_membership_is_large(node) && !node->founder && node->caught_up && !node->diverged &&
+    return lbm_membership_is_large(node) && !node->leader && node->caught_up && !node->diverged &&
            node->incoming == NULL && node->promotion.round == PROMOTION_NONE && node->appends.n == 0 &&
            node->operators.n == 0 && self != NULL && self->state == LBM_MEMBER_ACTIVE &&
            self->incarnation == node->incarnation && lbm_local_is_alive(node) && is_among_few(node);
@@ -165,7 +165,7 @@ lbm_log_view_heard(struct lbm_node *node, const Lbm__Peer *message)
         !lbm_local_within_reach(node, message->src, "view", message->view, lbm_log_last(node),
                                 LBM_INDEX_STEP))
         return;
-    if (message->view > lbm_log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->founder)
+    if (message->view > lbm_log_last(node) && node->engine == LBM_LOG_ENGINE_LOCAL && node->leader)
         lbm_log_confirm_behind(node, message->src, message->view);
     else if (message->view > lbm_log_last(node))
         lbm_log_fetch(node);

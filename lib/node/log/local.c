@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The local engine of the control log (protocol.md section 2): the founder orders commands, all others follow
- * it. While the founder is away nothing is added. */
+/* The local engine of the control log (protocol.md section 2): the leader orders commands, all others follow
+ * it. While the leader is away nothing is added. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -13,11 +13,11 @@
 /* Bounds of one LogEntries message: far below a frame, though one entry may have LBM_COMMAND_BYTES_MAX. */
 enum { ENTRIES_BATCH = 256, ENTRIES_BYTES = 1 << 20 };
 
-/* The founder tells all it is connected to; the others ask when they notice. */
+/* The leader tells all it is connected to; the others ask when they notice. */
 static void
 push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
 {
-    uint64_t last = node->founder ? node->view.index : lbm_log_last(node), at = from;
+    uint64_t last = node->leader ? node->view.index : lbm_log_last(node), at = from;
     do {
         ProtobufCBinaryData data[ENTRIES_BATCH];
         size_t n = 0, bytes = 0;
@@ -32,8 +32,8 @@ push_entries(struct lbm_node *node, uint32_t host, uint64_t from)
         entries.command = data;
         entries.last = last;
         entries.term = node->term;
-        entries.leader = node->founder_host;
-        entries.now_us = node->founder ? (uint64_t)node->now_us : 0;
+        entries.leader = node->leader_host;
+        entries.now_us = node->leader ? (uint64_t)node->now_us : 0;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
         message.log_entries = &entries;
@@ -46,7 +46,7 @@ static void
 local_start(struct lbm_node *node)
 {
     lbm_log_promote_resume(node);
-    if (!node->founder)
+    if (!node->leader)
         return;
     lbm_log_confirm_disk(node);
 }
@@ -54,7 +54,7 @@ local_start(struct lbm_node *node)
 static void
 local_applied(struct lbm_node *node, uint64_t from)
 {
-    for (size_t i = 0; node->founder && node->caught_up && i < node->peers.n; i++)
+    for (size_t i = 0; node->leader && node->caught_up && i < node->peers.n; i++)
         if (node->peers.at[i].connected)
             push_entries(node, node->peers.at[i].host, from);
 }
@@ -64,9 +64,9 @@ local_applied(struct lbm_node *node, uint64_t from)
 static int
 local_append_waits(const struct lbm_node *node)
 {
-    if (node->founder_host == LBM_NONE)
+    if (node->leader_host == LBM_NONE)
         return 1; /* a promotion has yet to end */
-    if (node->founder)
+    if (node->leader)
         return node->append_us != 0;
     return node->append_accepted || node->log_waits.n != 0;
 }
@@ -88,7 +88,7 @@ end_at_leader(const struct lbm_node *node, int64_t until_us)
 static void
 hear_clock(struct lbm_node *node, uint32_t from, uint64_t clock_us)
 {
-    if (from != node->founder_host || clock_us == 0 || clock_us > INT64_MAX / 2)
+    if (from != node->leader_host || clock_us == 0 || clock_us > INT64_MAX / 2)
         return;
     node->leader_clock_us = clock_us;
     node->leader_heard_us = node->now_us;
@@ -105,7 +105,7 @@ static void
 local_append(struct lbm_node *node)
 {
     struct append *first = &node->appends.at[0];
-    if (node->founder) {
+    if (node->leader) {
         node->append_us = node->now_us;
         node->has_ordered = 1;
         first->at = lbm_log_last(node) + 1;
@@ -115,7 +115,7 @@ local_append(struct lbm_node *node)
     if (node->append_us != 0 && node->now_us - node->append_us < APPEND_RETRY_US)
         return;
     node->append_us = node->now_us;
-    if (!is_connected(node, node->founder_host))
+    if (!is_connected(node, node->leader_host))
         return;
     Lbm__LogAppend append = LBM__LOG_APPEND__INIT;
     append.token = first->token;
@@ -126,7 +126,7 @@ local_append(struct lbm_node *node)
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_APPEND;
     message.log_append = &append;
-    lbm_core_send(node, node->founder_host, &message);
+    lbm_core_send(node, node->leader_host, &message);
 }
 
 static int64_t
@@ -157,8 +157,8 @@ asked(const struct lbm_node *node)
 {
     if (lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host)
         return node->join_host;
-    uint32_t other = is_connected(node, node->founder_host) ? LBM_NONE : next_connected(node);
-    return other != LBM_NONE ? other : node->founder_host;
+    uint32_t other = is_connected(node, node->leader_host) ? LBM_NONE : next_connected(node);
+    return other != LBM_NONE ? other : node->leader_host;
 }
 
 /* Nonzero if none of the others is heard any more: they may have promoted another one. */
@@ -180,11 +180,11 @@ is_cut_off(const struct lbm_node *node)
 static void
 local_fetch(struct lbm_node *node)
 {
-    if (node->diverged || node->founder_host == LBM_NONE ||
+    if (node->diverged || node->leader_host == LBM_NONE ||
         (node->fetch_us != 0 && node->now_us - node->fetch_us < FETCH_RETRY_US))
         return;
     node->fetch_us = node->now_us;
-    if (node->founder) {
+    if (node->leader) {
         if (node->promotion.round == PROMOTION_CATCH_UP)
             lbm_log_promote_fetch_rest(node);
         else if (!node->caught_up || is_cut_off(node))
@@ -205,7 +205,7 @@ local_fetch(struct lbm_node *node)
 static int64_t
 local_fetch_deadline(const struct lbm_node *node)
 {
-    return node->founder_host == LBM_NONE ? INT64_MAX : node->fetch_us + FETCH_RETRY_US;
+    return node->leader_host == LBM_NONE ? INT64_MAX : node->fetch_us + FETCH_RETRY_US;
 }
 
 const struct log_engine log_local = {
@@ -227,7 +227,7 @@ tell_leader(struct lbm_node *node, uint32_t host)
     Lbm__LogResult result = LBM__LOG_RESULT__INIT;
     result.last = node->view.index;
     result.term = node->term;
-    result.leader = node->founder_host;
+    result.leader = node->leader_host;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_RESULT;
     answer.log_result = &result;
@@ -251,7 +251,7 @@ tell_diverged(struct lbm_node *node, uint32_t host)
     entries.from = node->view.index + 1;
     entries.last = node->view.index;
     entries.term = node->term;
-    entries.leader = node->founder_host;
+    entries.leader = node->leader_host;
     entries.diverged = 1;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_LOG_ENTRIES;
@@ -267,7 +267,7 @@ diverge(struct lbm_node *node)
             node, LBM_NOTE_ERROR,
             "this host's control log has entries that the cluster's does not have: %srun lbctl evict %" PRIu32
             " --lost at another host, stop this daemon, move its database away and start it again",
-            node->founder ? "run lbctl log promote --force, then " : "", node->host);
+            node->leader ? "run lbctl log promote --force, then " : "", node->host);
     node->diverged = 1;
     node->raise->application_lease_lapsed(node);
 }
@@ -278,16 +278,16 @@ lbm_log_on_fetch(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__LogFetch *fetch = message->log_fetch;
     /* The host that is being promoted takes what it lacks from the longest copy; so does a leader whose disk
      * is an older one, which may not even know of the term. */
-    int takes_over = fetch->term <= node->term && message->src == node->founder_host;
+    int takes_over = fetch->term <= node->term && message->src == node->leader_host;
     int follows = node->caught_up && fetch->term <= node->term && fetch->from - 1 <= lbm_log_last(node);
     if (fetch->from < 1 || !lbm_local_within_reach(node, message->src, "log index", fetch->from - 1,
                                                    lbm_log_last(node), LBM_INDEX_STEP))
         return;
-    if (node->founder)
+    if (node->leader)
         lbm_log_confirm_behind(node, message->src, fetch->from - 1);
-    if (node->founder && !node->caught_up)
+    if (node->leader && !node->caught_up)
         return; /* what it has may not be all there is */
-    if (!node->founder && !takes_over && !follows)
+    if (!node->leader && !takes_over && !follows)
         tell_leader(node, message->src);
     else if (has_diverged(node, fetch) && (!takes_over || fetch->from - 1 <= lbm_log_last(node)))
         tell_diverged(node, message->src);
@@ -313,9 +313,9 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         tell_leader(node, message->src);
         return;
     }
-    if (node->founder && !is_source)
+    if (node->leader && !is_source)
         lbm_log_confirm_behind(node, message->src, entries->last);
-    if ((node->founder && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
+    if ((node->leader && !is_source) || node->engine != LBM_LOG_ENGINE_LOCAL ||
         (!is_source && message->src != node->fetch_host))
         return;
     if (entries->diverged) {
@@ -333,7 +333,7 @@ lbm_log_on_entries(struct lbm_node *node, const Lbm__Peer *message)
         lbm_log_fetch(node);
         return;
     }
-    if (node->founder)
+    if (node->leader)
         return;                   /* it asks again */
     node->caught_up |= is_source; /* of the end, the leader's word counts */
     if (!node->append_accepted && entries->n_command != 0)
@@ -344,7 +344,7 @@ void
 lbm_log_on_append(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogAppend *append = message->log_append;
-    if (!lbm_log_term_heard(node, append->term, LBM_NONE, message->src) || !node->founder ||
+    if (!lbm_log_term_heard(node, append->term, LBM_NONE, message->src) || !node->leader ||
         !node->caught_up) {
         tell_leader(node, message->src);
         return;

@@ -187,7 +187,7 @@ lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LogSnapshot *part = message->log_snapshot;
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
-        (node->founder && !lbm_log_confirm_takes_from(node, message->src)) ||
+        (node->leader && !lbm_log_confirm_takes_from(node, message->src)) ||
         (!lbm_log_is_source(node, message->src) && message->src != node->fetch_host) ||
         part->index <= lbm_log_last(node) ||
         !lbm_local_within_reach(node, message->src, "log index", part->index, lbm_log_last(node),

@@ -52,13 +52,13 @@ promotion_ends(struct lbm_node *node, enum lbm_err err, const char *why)
 static void
 enter_term(struct lbm_node *node, uint64_t term, uint32_t leader)
 {
-    if (node->founder)
+    if (node->leader)
         lbm_core_note(node, LBM_NOTE_WARNING, "host %" PRIu32 " orders the control log from now on", leader);
     if (node->promotion.round != PROMOTION_NONE && leader != LBM_NONE)
         promotion_ends(node, LBM_E_BUSY, "another host is being promoted");
     node->term = term;
-    node->founder = 0;
-    node->founder_host = leader;
+    node->leader = 0;
+    node->leader_host = leader;
     node->caught_up = 0; /* until the leader of this term says so: what came before may have other entries */
     node->append_us = node->append_accepted = 0;
     node->leader_clock_us = 0;
@@ -72,8 +72,8 @@ lbm_log_term_start(struct lbm_node *node, const struct lbm_recovered *recovered)
     if (node->engine != LBM_LOG_ENGINE_LOCAL || recovered->term == 0)
         return;
     node->term = recovered->term;
-    node->founder = recovered->leader == node->host;
-    node->founder_host = recovered->leader;
+    node->leader = recovered->leader == node->host;
+    node->leader_host = recovered->leader;
 }
 
 /* Others know that this host leads a term of which its disk knows nothing any more. */
@@ -89,8 +89,8 @@ lead_again(struct lbm_node *node, uint64_t term)
                   "what is missing",
                   term);
     node->term = term;
-    node->founder = 1;
-    node->founder_host = node->host;
+    node->leader = 1;
+    node->leader_host = node->host;
     node->append_us = node->append_accepted = 0;
     lbm_log_store_term(node, node->host);
     node->promotion.round = PROMOTION_NONE;
@@ -113,7 +113,7 @@ lbm_log_term_heard(struct lbm_node *node, uint64_t term, uint32_t leader, uint32
 int
 lbm_log_is_source(const struct lbm_node *node, uint32_t host)
 {
-    return host == node->founder_host ||
+    return host == node->leader_host ||
            (host == node->join_host && lbm_view_member(&node->view, node->host) == NULL) ||
            (node->promotion.round == PROMOTION_FETCH && host == node->promotion.longest) ||
            lbm_log_confirm_takes_from(node, host);
@@ -163,8 +163,8 @@ lead(struct lbm_node *node)
     command.what_case = LBM__COMMAND__WHAT_PROMOTE;
     command.promote = &promote;
     LBM_ASSERT(node->held == 0);
-    node->founder = 1;
-    node->founder_host = node->host;
+    node->leader = 1;
+    node->leader_host = node->host;
     node->caught_up = 1;
     lbm_log_store_term(node, node->host);
     lbm_log_append(node, &command);
@@ -220,9 +220,9 @@ next_leader(const struct lbm_node *node, enum lbm_member_state state)
 int
 lbm_log_hand_over(struct lbm_node *node, const char *why, int or_draining)
 {
-    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->view.founder != node->host)
+    if (node->engine != LBM_LOG_ENGINE_LOCAL || node->view.leader != node->host)
         return 0;
-    if (!node->founder || !node->caught_up)
+    if (!node->leader || !node->caught_up)
         return 1;
     uint32_t to = next_leader(node, LBM_MEMBER_ACTIVE);
     if (to == LBM_NONE && or_draining)
@@ -321,7 +321,7 @@ lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const
         p->waits = 1;
         p->force = request->promote->force != 0;
         p->deadline_us = node->now_us + PROMOTE_US;
-    } else if (node->founder) {
+    } else if (node->leader) {
         Lbm__Response response = LBM__RESPONSE__INIT;
         lbm_core_reply(node, client->id, client->request, 1, &response);
     } else if (!may_lead(node)) {
@@ -430,7 +430,7 @@ lbm_log_promote_timer(struct lbm_node *node)
 void
 lbm_log_promote_resume(struct lbm_node *node)
 {
-    if (node->term == 0 || node->founder_host != LBM_NONE)
+    if (node->term == 0 || node->leader_host != LBM_NONE)
         return;
     node->promotion = (struct promotion){.term = node->term};
     ask_promises(node);
@@ -464,12 +464,12 @@ lbm_log_on_poll(struct lbm_node *node, const Lbm__Peer *message)
     int is_member = lbm_view_member(&node->view, message->src) != NULL;
     if (poll->promise && poll->term > node->term && is_member)
         enter_term(node, poll->term, message->src);
-    if (poll->take && poll->term == node->term && message->src == node->founder_host && can_begin(node))
+    if (poll->take && poll->term == node->term && message->src == node->leader_host && can_begin(node))
         promote_begin(node, 0, 0, 0);
     Lbm__LogPosition position = LBM__LOG_POSITION__INIT;
     position.term = node->term;
     position.last = lbm_log_last(node);
-    position.leader = node->founder_host;
+    position.leader = node->leader_host;
     position.in_step = node->caught_up != 0;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_LOG_POSITION;

@@ -30,7 +30,7 @@ lbm_log_append_done(struct lbm_node *node)
     node->append_us = node->append_accepted = 0;
 }
 
-/* Nobody wants it any more: somebody else has founded the cluster, or who was silent when the log could not
+/* Nobody wants it any more: somebody else has began the cluster, or who was silent when the log could not
  * be reached is there again. */
 static int
 is_void(const struct lbm_node *node, const struct append *append)
@@ -144,7 +144,7 @@ lbm_log_bootstrap(struct lbm_node *node)
     Lbm__Found found = LBM__FOUND__INIT;
     found.cluster = lbm_rng_next(&node->rng) | 1; /* 0 means unknown */
     found.name = node->cluster_name;
-    found.founder = node->host;
+    found.leader = node->host;
     found.dimensions = node->m;
     found.hop_us = node->hop_us;
     found.external = node->engine == LBM_LOG_ENGINE_EXTERNAL;

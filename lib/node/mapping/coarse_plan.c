@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan of the coarse graph (coarse_plan.h), for a job that nobody could plan as a whole: once all hosts are ready,
- * its coordinator asks each for its clusters, plans with what came, and tells each where its clusters go. The
- * vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has; a coordinator
- * that is lost is not waited for. Nothing of it is stored: the coordinator, or all of them, would only ask again. */
+/* A plan of the coarse graph (coarse_plan.h), for a job that nobody could plan as a whole: once all hosts are
+ * ready, its coordinator asks each for its clusters, plans with what came, and tells each where its clusters
+ * go. The vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has;
+ * a coordinator that is lost is not waited for. Nothing of it is stored: the coordinator, or all of them,
+ * would only ask again. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,8 @@ static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at mo
 
 /* Not waited for, since it is gone or has been silent for long. At the start of a job that is longer than a
  * busy machine keeps a host silent: who is left out keeps what chance gave it, and if one host does not wait
- * for the coordinator all go on without a plan. A job that runs loses little. A host that was starved itself lately
- * waits longer. */
+ * for the coordinator all go on without a plan. A job that runs loses little. A host that was starved itself
+ * lately waits longer. */
 static int
 is_away(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
@@ -188,7 +189,8 @@ lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
-/* ---- the coordinator asks ------------------------------------------------------------------------------------- */
+/* ---- the coordinator asks
+ * ------------------------------------------------------------------------------------- */
 
 static enum lbm_err
 append(struct coarse_slice *part, const Lbm__CoarseChunk *piece)
@@ -294,7 +296,8 @@ lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lb
     }
 }
 
-/* ---- the coordinator plans ------------------------------------------------------------------------------------ */
+/* ---- the coordinator plans
+ * ------------------------------------------------------------------------------------ */
 
 static void
 send_plan(struct lbm_node *node, const struct job *job, uint32_t to, Lbm__CoarsePlan *body)
@@ -426,17 +429,17 @@ is_well_placed(const struct job *job, double imbalance, const struct lbm_plan *p
     return well;
 }
 
-/* Regions and frame are those of the plan; an anchored guest keeps its own. */
+/* Regions and normalization are those of the plan; an anchored guest keeps its own. */
 static void
-take_frame(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
+take_normalization(struct lbm_node *node, struct job *job, const struct lbm_plan *plan)
 {
-    if (!job->frame_fixed || job->coarse.framed) {
-        job->coarse.framed = 1;
-        lbm_affine_identity(&job->frame, job->shard.m);
+    if (!job->normalization_fixed || job->coarse.normalized) {
+        job->coarse.normalized = 1;
+        lbm_affine_identity(&job->normalization, job->shard.m);
         lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
     }
     lbm_mapping_normalization_is_new(job);
-    job->frame_fixed = 1;
+    job->normalization_fixed = 1;
     job->is_coarse_planned = 1;
 }
 
@@ -450,9 +453,9 @@ work_to(const struct job *job, const struct lbm_plan *plan, uint32_t p)
     return work;
 }
 
-/* Where the clusters of a job that runs go; NULL: nowhere, and nobody need wait. Frame, regions and positions
- * stay as they are. What the plan has taken the whole to be holds for what follows, if no vertex was under
- * way to another host. */
+/* Where the clusters of a job that runs go; NULL: nowhere, and nobody need wait. Normalization, regions and
+ * positions stay as they are. What the plan has taken the whole to be holds for what follows, if no vertex
+ * was under way to another host. */
 static void
 spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
              const struct lbm_plan *plan)
@@ -487,11 +490,11 @@ static void
 spread(struct lbm_node *node, struct job *job, struct lbm_plan *plan)
 {
     struct coarse_plan *o = &job->coarse;
-    int has_positions = !job->frame_fixed || o->framed;
+    int has_positions = !job->normalization_fixed || o->normalized;
     uint32_t *host = plan->part, first = 0;
     for (uint32_t c = 0; c < plan->n; c++)
         host[c] = job->plan_ids.at[plan->part[c]];
-    take_frame(node, job, plan);
+    take_normalization(node, job, plan);
     o->more = o->planned < PLANS;
     for (size_t i = 0; i < o->parts.n && node->failed == LBM_OK; i++) {
         const struct coarse_slice *part = &o->parts.at[i];

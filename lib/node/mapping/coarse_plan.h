@@ -33,7 +33,7 @@ enum coarse_state {
 struct coarse_plan {
     enum coarse_state state; /* of the coordinator; others are NONE, or OVER */
     uint32_t planned;        /* so often, by the coordinator */
-    int framed;              /* the frame is that of a plan */
+    int normalized;          /* the normalization is that of a plan */
     int more;                /* another plan follows the one that is followed */
     uint64_t round;          /* the coordinator's own; of others the last that they answered; 0: none */
     int64_t until_us;        /* the coordinator waits for parts so long */

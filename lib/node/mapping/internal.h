@@ -8,7 +8,7 @@
 
 /* ---- coarse_plan.c ---- */
 
-/* The plan for this host's clusters is on its way, and tells more than the frame that follows it. */
+/* The plan for this host's clusters is on its way, and tells more than the normalization that follows it. */
 int lbm_mapping_coarse_awaits_plan(const struct lbm_node *node, const struct job *job);
 /* The coordinator asks every host for its clusters, and plans once it has them, or some are too late. */
 void lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);

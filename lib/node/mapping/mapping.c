@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MAPPING: each host diffuses the vertices it owns against what it knows of the others, and ownership
  * follows regions (HEI97 sections 5 and 7). Raw coordinates are never rescaled: the diffusion commutes
- * with affine maps, so the renormalization is a frame through which they are looked at. */
+ * with affine maps, so the renormalization is a normalization through which they are looked at. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +25,14 @@ static const double HYSTERESIS = 0.02;
 
 /* Length that one unit of raw coordinates has in Omega, at most. */
 static double
-frame_scale(const struct lbm_affine *frame)
+normalization_scale(const struct lbm_affine *normalization)
 {
     double most = 0;
-    for (unsigned r = 0; r < frame->m; r++) {
+    for (unsigned r = 0; r < normalization->m; r++) {
         double row = 0;
-        for (unsigned c = 0; c < frame->m; c++)
-            row += frame->matrix[r * frame->m + c] * frame->matrix[r * frame->m + c];
+        for (unsigned c = 0; c < normalization->m; c++)
+            row += normalization->matrix[r * normalization->m + c] *
+                   normalization->matrix[r * normalization->m + c];
         most = row > most ? row : most;
     }
     return sqrt(most);
@@ -62,7 +63,7 @@ sweep(struct lbm_node *node, struct job *job, int sweeps)
         return;
     }
     job->sweeps += (uint64_t)sweeps;
-    job->largest = largest * frame_scale(&job->frame);
+    job->largest = largest * normalization_scale(&job->normalization);
     job->ghosts_largest += job->largest * sweeps;
 }
 
@@ -91,9 +92,9 @@ follow_region(struct lbm_node *node, struct lbm_vertex *vertex, const struct lbm
     return vertex->destination != LBM_NONE;
 }
 
-/* Vertices follow where they are now or, without a fixed frame, where they were when the coordinator was told
- * of them: what has diffused since lies nearer to the centre, all of it, than the frame that came takes it
- * for. Returns how many lie elsewhere. */
+/* Vertices follow where they are now or, without a fixed normalization, where they were when the coordinator
+ * was told of them: what has diffused since lies nearer to the centre, all of it, than the normalization that
+ * came takes it for. Returns how many lie elsewhere. */
 static uint32_t
 follow_regions(struct lbm_node *node, struct job *job, double hysteresis)
 {
@@ -106,13 +107,13 @@ follow_regions(struct lbm_node *node, struct job *job, double hysteresis)
     double *weight = lbm_mapping_normalization_weights(node, job), x[LBM_DIMENSIONS_MAX];
     struct lbm_regions regions = {.n = h->n, .m = m, .site = h->site, .weight = weight};
     double delta = lbm_regions_least_distance(&regions), least = hysteresis * delta * delta;
-    size_t n = job->frame_fixed ? patch->g.n : job->told.vertex.n;
+    size_t n = job->normalization_fixed ? patch->g.n : job->told.vertex.n;
     for (size_t i = 0; node->failed == LBM_OK && i < n; i++) {
-        struct lbm_vertex *vertex = job->frame_fixed ? &job->shard.vertices.at[patch->vertex[i]]
-                                                     : lbm_records_of(job, job->told.vertex.at[i]);
+        struct lbm_vertex *vertex = job->normalization_fixed ? &job->shard.vertices.at[patch->vertex[i]]
+                                                             : lbm_records_of(job, job->told.vertex.at[i]);
         if (vertex == NULL || vertex->stage != LBM_STAGE_OWN)
             continue;
-        lbm_local_place(job, job->frame_fixed ? &patch->x[i * m] : &job->told.x.at[i * m], x);
+        lbm_local_place(job, job->normalization_fixed ? &patch->x[i * m] : &job->told.x.at[i * m], x);
         away += follow_region(node, vertex, &regions, x, least) != 0;
     }
     lbm_local_queue_changed(job);
@@ -141,14 +142,14 @@ tick_planned(struct lbm_node *node, struct job *job)
     set_ready(node, job, waiting == 0 && !lbm_migration_waits(node, job) && job->sweeps >= PLAN_SWEEPS);
 }
 
-/* Enough is enough: a vertex on a border may change hands for ever while the frame trembles, and points that
- * have collapsed give no frame. What is planned to move still does. */
+/* Enough is enough: a vertex on a border may change hands for ever while the normalization trembles, and
+ * points that have collapsed give no normalization. What is planned to move still does. */
 static uint64_t
 sweeps_max(const struct job *job, const struct lbm_job_entry *entry)
 {
-    if (job->frame_fixed && entry->vertices <= MAPPING_REST_VERTICES)
+    if (job->normalization_fixed && entry->vertices <= MAPPING_REST_VERTICES)
         return MAPPING_SWEEPS_MAX;
-    return job->frame_fixed && !job->is_coarse_planned ? MAPPING_SWEEPS_LARGE : MAPPING_SWEEPS_FREE;
+    return job->normalization_fixed && !job->is_coarse_planned ? MAPPING_SWEEPS_LARGE : MAPPING_SWEEPS_FREE;
 }
 
 static void
@@ -166,22 +167,22 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     int is_spent = job->sweeps >= sweeps_max(job, entry);
     int at_rest = job->largest <= calm || is_spent;
     uint32_t waiting = 0;
-    int is_due =
-        job->frame_fixed ? node->now_us >= job->follow_us || at_rest : job->frame_seq != job->followed_seq;
-    if (lbm_membership_is_routable(node) && job->frame_seq != 0 && !is_spent && is_due) {
+    int is_due = job->normalization_fixed ? node->now_us >= job->follow_us || at_rest
+                                          : job->normalization_seq != job->followed_seq;
+    if (lbm_membership_is_routable(node) && job->normalization_seq != 0 && !is_spent && is_due) {
         job->follow_us = node->now_us + FOLLOW_US;
-        job->followed_seq = job->frame_seq;
+        job->followed_seq = job->normalization_seq;
         waiting = follow_regions(node, job, at_rest ? 0 : HYSTERESIS);
     }
     waiting += lbm_migration_queue_pump(node, job);
     /* What is on its way would be counted nowhere. */
-    if (!job->frame_fixed && waiting == 0 && !lbm_migration_waits(node, job) &&
+    if (!job->normalization_fixed && waiting == 0 && !lbm_migration_waits(node, job) &&
         node->now_us >= job->stats_us && lbm_mapping_normalization_wants_stats(node, job, entry)) {
         job->stats_us = node->now_us + STATS_US;
         lbm_mapping_normalization_tell(node, job, entry);
     }
     job->calm = at_rest && waiting == 0 && !lbm_migration_waits(node, job) ? job->calm + 1 : 0;
-    set_ready(node, job, job->calm >= CALM_TICKS && (job->frame_seq != 0 || is_spent));
+    set_ready(node, job, job->calm >= CALM_TICKS && (job->normalization_seq != 0 || is_spent));
 }
 
 void

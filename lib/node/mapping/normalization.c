@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The frame through which coordinates of a job are looked at, and the weights of its regions. A guest without
- * anchors is renormalized while it diffuses (HEI97 section 5): hosts tell the coordinator the moments of what
- * they own, and where a few of their vertices are. The coordinator makes the frame of the former. It lies
- * thicker in some places than in others, so the latter say how large regions have to be for hosts to own
- * about the same. */
+/* The normalization through which coordinates of a job are looked at, and the weights of its regions. A guest
+ * without anchors is renormalized while it diffuses (HEI97 section 5): hosts tell the coordinator the moments
+ * of what they own, and where a few of their vertices are. The coordinator makes the normalization of the
+ * former. It lies thicker in some places than in others, so the latter say how large regions have to be for
+ * hosts to own about the same. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +174,8 @@ moments_of(struct lbm_node *node, struct job *job, uint32_t host)
     return &job->moments.at[job->moments.n - 1];
 }
 
-/* Coordinator: once hosts have told of all of the guest anew, make the next frame and tell everyone. */
+/* Coordinator: once hosts have told of all of the guest anew, make the next normalization and tell everyone.
+ */
 static void
 renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -185,10 +186,10 @@ renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     if (fabs(all.work - (double)lbm_local_load_whole(node, entry)) >
         0.02 * (double)lbm_local_load_whole(node, entry))
         return; /* vertices under way are counted nowhere or twice */
-    struct lbm_affine frame;
-    if (lbm_moments_whiten(&all, job->shard.m, &frame) != LBM_OK)
+    struct lbm_affine normalization;
+    if (lbm_moments_whiten(&all, job->shard.m, &normalization) != LBM_OK)
         return; /* all in one place yet */
-    job->frame = frame;
+    job->normalization = normalization;
     lbm_mapping_normalization_is_new(job);
     weigh_regions(node, job, entry);
     for (size_t i = 0; i < job->moments.n; i++)
@@ -280,7 +281,8 @@ int
 lbm_mapping_normalization_wants_stats(const struct lbm_node *node, const struct job *job,
                                       const struct lbm_job_entry *entry)
 {
-    int is_answered = job->told_seq != job->frame_seq, has_changed = job->told.vertex.n != job->shard.n_own;
+    int is_answered = job->told_seq != job->normalization_seq,
+        has_changed = job->told.vertex.n != job->shard.n_own;
     return entry->coordinator == node->host || is_answered || has_changed ||
            node->now_us >= job->stats_us + STATS_AGAIN_US;
 }
@@ -293,7 +295,7 @@ lbm_mapping_normalization_tell(struct lbm_node *node, struct job *job, const str
     struct host_moments *own = entry->coordinator == node->host ? moments_of(node, job, node->host) : NULL;
     uint32_t n_hosts = node->view.hosts.n;
     lbm_moments_take(&moments, &job->shard.patch.g, job->shard.m, job->shard.patch.x);
-    job->told_seq = job->frame_seq;
+    job->told_seq = job->normalization_seq;
     enum lbm_err err = note_own(job);
     if (err == LBM_OK && n_hosts <= LBM_VIEW_SMALL)
         err = sample_own(job, entry, n_hosts, &sample);
@@ -340,29 +342,30 @@ lbm_mapping_normalization_free(struct job *job)
     lbm_vec_free(&job->told.x);
 }
 
-/* ---- frames -------------------------------------------------------------------------------------------- */
+/* ---- normalizations
+ * -------------------------------------------------------------------------------------------- */
 
 void
 lbm_mapping_normalization_send(struct lbm_node *node, struct job *job, uint32_t host)
 {
     unsigned m = job->shard.m;
     double affine[9 + 3 + 3];
-    memcpy(affine, job->frame.matrix, m * m * sizeof(double));
-    memcpy(&affine[m * m], job->frame.centre, m * sizeof(double));
-    memcpy(&affine[m * m + m], job->frame.shift, m * sizeof(double));
-    Lbm__Frame frame = LBM__FRAME__INIT;
-    frame.job = job->id;
-    frame.seq = job->frame_seq;
-    frame.n_affine = m * m + 2 * m;
-    frame.affine = affine;
-    frame.n_host = frame.n_weight = job->region_host.n;
-    frame.host = job->region_host.at;
-    frame.weight = job->region_weight.at;
-    frame.fixed = job->frame_fixed != 0;
-    frame.coarsened = job->is_coarse_planned != 0;
+    memcpy(affine, job->normalization.matrix, m * m * sizeof(double));
+    memcpy(&affine[m * m], job->normalization.centre, m * sizeof(double));
+    memcpy(&affine[m * m + m], job->normalization.shift, m * sizeof(double));
+    Lbm__Normalization normalization = LBM__NORMALIZATION__INIT;
+    normalization.job = job->id;
+    normalization.seq = job->normalization_seq;
+    normalization.n_affine = m * m + 2 * m;
+    normalization.affine = affine;
+    normalization.n_host = normalization.n_weight = job->region_host.n;
+    normalization.host = job->region_host.at;
+    normalization.weight = job->region_weight.at;
+    normalization.fixed = job->normalization_fixed != 0;
+    normalization.coarsened = job->is_coarse_planned != 0;
     Lbm__Peer message = LBM__PEER__INIT;
-    message.body_case = LBM__PEER__BODY_FRAME;
-    message.frame = &frame;
+    message.body_case = LBM__PEER__BODY_NORMALIZATION;
+    message.normalization = &normalization;
     lbm_core_send_lossy(node, host, &message);
 }
 
@@ -378,29 +381,32 @@ void
 lbm_mapping_normalization_is_new(struct job *job)
 {
     for (size_t i = 0; i < job->load_reports.n; i++)
-        if (job->load_reports.at[i].frame > job->frame_seq &&
-            job->load_reports.at[i].frame - job->frame_seq <= LBM_SWEEP_STEP)
-            job->frame_seq = job->load_reports.at[i].frame;
-    job->frame_seq++;
+        if (job->load_reports.at[i].normalization > job->normalization_seq &&
+            job->load_reports.at[i].normalization - job->normalization_seq <= LBM_SWEEP_STEP)
+            job->normalization_seq = job->load_reports.at[i].normalization;
+    job->normalization_seq++;
 }
 
 void
 lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__Frame *frame = message->frame;
-    struct job *job = lbm_local_job(node, frame->job);
+    const Lbm__Normalization *normalization = message->normalization;
+    struct job *job = lbm_local_job(node, normalization->job);
     unsigned m = job != NULL ? job->shard.m : 0;
-    if (job == NULL || frame->seq <= job->frame_seq || frame->n_affine != m * m + 2 * m ||
-        (frame->coarsened && lbm_mapping_coarse_awaits_plan(node, job)))
+    if (job == NULL || normalization->seq <= job->normalization_seq ||
+        normalization->n_affine != m * m + 2 * m ||
+        (normalization->coarsened && lbm_mapping_coarse_awaits_plan(node, job)))
         return;
-    if (!lbm_local_within_reach(node, message->src, "frame", frame->seq, job->frame_seq, LBM_SWEEP_STEP))
+    if (!lbm_local_within_reach(node, message->src, "normalization", normalization->seq,
+                                job->normalization_seq, LBM_SWEEP_STEP))
         return;
-    job->frame_seq = frame->seq;
-    job->frame_fixed = frame->fixed != 0;
-    job->is_coarse_planned |= frame->coarsened != 0;
-    job->frame.m = m;
-    memcpy(job->frame.matrix, frame->affine, m * m * sizeof(double));
-    memcpy(job->frame.centre, &frame->affine[m * m], m * sizeof(double));
-    memcpy(job->frame.shift, &frame->affine[m * m + m], m * sizeof(double));
-    lbm_mapping_normalization_set_regions(node, job, frame->n_host, frame->host, frame->weight);
+    job->normalization_seq = normalization->seq;
+    job->normalization_fixed = normalization->fixed != 0;
+    job->is_coarse_planned |= normalization->coarsened != 0;
+    job->normalization.m = m;
+    memcpy(job->normalization.matrix, normalization->affine, m * m * sizeof(double));
+    memcpy(job->normalization.centre, &normalization->affine[m * m], m * sizeof(double));
+    memcpy(job->normalization.shift, &normalization->affine[m * m + m], m * sizeof(double));
+    lbm_mapping_normalization_set_regions(node, job, normalization->n_host, normalization->host,
+                                          normalization->weight);
 }

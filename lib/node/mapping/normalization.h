@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The frame of a job, from raw coordinates to Omega, and the weights of its regions; how its coordinator
- * comes by both while a guest without anchors diffuses is normalization.c.
+/* The normalization of a job, from raw coordinates to Omega, and the weights of its regions; how its
+ * coordinator comes by both while a guest without anchors diffuses is normalization.c.
  */
 #ifndef LBM_NODE_MAPPING_NORMALIZATION_H
 #define LBM_NODE_MAPPING_NORMALIZATION_H
@@ -22,14 +22,15 @@ double *lbm_mapping_normalization_weights(struct lbm_node *node, const struct jo
 void lbm_mapping_normalization_set_regions(struct lbm_node *node, struct job *job, size_t n,
                                            const uint32_t *host, const double *weight);
 
-/* The job has another frame, newer than all that were heard of. Coordinator only. */
+/* The job has another normalization, newer than all that were heard of. Coordinator only. */
 void lbm_mapping_normalization_is_new(struct job *job);
 void lbm_mapping_normalization_send(struct lbm_node *node, struct job *job,
                                     uint32_t host); /* to one that lags */
 /* Send the affine map of this round to all members. */
 void lbm_mapping_normalization_send_all(struct lbm_node *node, struct job *job);
 
-/* Nonzero if the coordinator has made a frame of what it was last told, or if that is not so any more. */
+/* Nonzero if the coordinator has made a normalization of what it was last told, or if that is not so any
+ * more. */
 int lbm_mapping_normalization_wants_stats(const struct lbm_node *node, const struct job *job,
                                           const struct lbm_job_entry *entry);
 /* To the coordinator: what renormalization wants to know of this host's vertices (HEI97 section 5). The patch
@@ -39,7 +40,7 @@ void lbm_mapping_normalization_tell(struct lbm_node *node, struct job *job,
 void lbm_mapping_normalization_free(struct job *job); /* what was told, and heard of others */
 /* Stats: moments of the coordinates of a host, for the coordinator. */
 void lbm_mapping_on_stats(struct lbm_node *node, const Lbm__Peer *message);
-/* Frame: the affine map and the region weights of a round, from the coordinator. */
+/* Normalization: the affine map and the region weights of a round, from the coordinator. */
 void lbm_mapping_on_normalization(struct lbm_node *node, const Lbm__Peer *message);
 
 #endif

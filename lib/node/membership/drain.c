@@ -224,7 +224,7 @@ lbm_membership_drain_timer(struct lbm_node *node)
         return;
     node->drain_us = node->now_us + MAPPING_TICK_US;
     /* It is needed until another one is promoted, or active. */
-    int is_leader = node->engine == LBM_LOG_ENGINE_LOCAL && node->view.founder == node->host;
+    int is_leader = node->engine == LBM_LOG_ENGINE_LOCAL && node->view.leader == node->host;
     int is_needed = is_leader || lbm_view_host(&node->view, 0) == LBM_NONE;
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
         struct job *job = node->jobs.at[i];

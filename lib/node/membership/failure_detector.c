@@ -35,7 +35,7 @@ lbm_membership_detector_step(struct lbm_node *node)
     }
     node->health = node->health < HEALTH_MAX ? node->health + 1 : HEALTH_MAX;
     node->health_us = node->now_us + HEALTH_STEP_US;
-    if (node->founder && late_us >= SILENT_US)
+    if (node->leader && late_us >= SILENT_US)
         node->raise->log_confirm(node); /* the others may have promoted another one */
 }
 
@@ -248,7 +248,7 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
         peer->suspect_us = node->now_us;
     if (peer->suspect_us == 0 || node->now_us - peer->suspect_us < CONFIRM_US)
         return;
-    int orders_log = !node->view.external && node->view.founder == member->host;
+    int orders_log = !node->view.external && node->view.leader == member->host;
     if (orders_log || (!member->insync && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
         return; /* it would be refused: another must be promoted first, or nobody could take over */
     /* After a cut connections come back one by one: what this host and the others think is of before. */

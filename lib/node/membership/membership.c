@@ -184,9 +184,9 @@ lbm_membership_start(struct lbm_node *node)
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     if (self != NULL)
         recognize(node, self);
-    if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->founder && node->join_host != node->host &&
+    if (node->engine == LBM_LOG_ENGINE_LOCAL && !node->leader && node->join_host != node->host &&
         lbm_view_member(&node->view, node->join_host) == NULL)
-        lbm_core_dial(node, node->join_host, node->founder_address);
+        lbm_core_dial(node, node->join_host, node->leader_address);
     lbm_membership_changed(node, 1);
     node->ping_us = node->now_us;
 }
@@ -216,11 +216,11 @@ fill_load_report(const struct lbm_node *node, const struct job *job, Lbm__LoadRe
     load_report->sweep = job->rounds.sweep;
     load_report->counter = job->rounds.termination.counter;
     load_report->largest = job->largest;
-    load_report->frame = job->frame_seq;
+    load_report->normalization = job->normalization_seq;
     load_report->moved = job->moved;
     load_report->ready = node->raise->job_is_ready(node, job) != 0;
-    load_report->level_sweeps = job->flow.sweeps;
-    load_report->level_words = job->flow.words;
+    load_report->flow_sweeps = job->flow.sweeps;
+    load_report->flow_words = job->flow.words;
     load_report->flow = job->flow.flow;
     load_report->transfer_us = job->flow.transfer_us;
     load_report->whole = job->shard.load + job->shard.load_out;
@@ -349,16 +349,16 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
                                             .sweep = heard->sweep,
                                             .counter = heard->counter,
                                             .largest = heard->largest,
-                                            .frame = heard->frame,
+                                            .normalization = heard->normalization,
                                             .moved = heard->moved,
-                                            .level_sweeps = heard->level_sweeps,
-                                            .level_words = heard->level_words,
+                                            .flow_sweeps = heard->flow_sweeps,
+                                            .flow_words = heard->flow_words,
                                             .flow = heard->flow,
                                             .transfer_us = heard->transfer_us,
                                             .whole = heard->whole};
         node->raise->exchange_load_heard(node, job, message->src, heard);
         job->heard_phase = load_report->phase > job->heard_phase ? load_report->phase : job->heard_phase;
-        if (heard->frame < job->frame_seq)
+        if (heard->normalization < job->normalization_seq)
             node->raise->mapping_normalization_send(node, job, message->src);
     }
 }
@@ -384,7 +384,7 @@ lbm_membership_connected(struct lbm_node *node, uint32_t host)
         peer->is_behind = 0;
     }
     send_hello(node, host);
-    if ((host == node->founder_host || host == node->join_host) && !node->founder) {
+    if ((host == node->leader_host || host == node->join_host) && !node->leader) {
         node->fetch_us = 0;
         node->raise->log_fetch(node);
     }

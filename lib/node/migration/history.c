@@ -268,7 +268,7 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
     const struct load_report *load_report = lbm_local_report_known(job, to);
     struct why why = {.reason = LBM_MOVE_PLAN, .share = {-1, -1}};
     if (job->flow.state == FLOW_TRANSFER)
-        why.reason = LBM_MOVE_LEVEL;
+        why.reason = LBM_MOVE_FLOW;
     else if (vertex->pin == to)
         why.reason = LBM_MOVE_PIN;
     else if (self != NULL && self->state == LBM_MEMBER_DRAINING)
@@ -277,7 +277,7 @@ lbm_migration_move_reason(struct lbm_node *node, const struct job *job, const st
         why.reason = LBM_MOVE_REMAP;
     else if (entry != NULL && lbm_local_follows_regions(job, entry))
         why.reason = LBM_MOVE_REGION;
-    if (why.reason == LBM_MOVE_LEVEL)
+    if (why.reason == LBM_MOVE_FLOW)
         why.gain_is_known = gain_by_itself(node, job, vertex, to, &why.gain);
     why.share[0] = lbm_migration_move_share(node, job, node->host, lbm_local_load(job));
     if (load_report != NULL && load_report->heard_us != 0)

@@ -11,7 +11,7 @@
     X(PLAN, 2, "plan", "the job's plan has it there")                                                        \
     X(REGION, 3, "region", "its position lies in the region of that host")                                   \
     X(PIN, 4, "pin", "it is pinned there")                                                                   \
-    X(LEVEL, 5, "level", "a flow of the job's load policy")                                                  \
+    X(FLOW, 5, "flow", "a flow of the job's load policy")                                                    \
     X(BALANCE, 6, "balance", "its host was over the limit: a share of the excess")                           \
     X(PASS, 7, "pass-on", "its host was over the limit: the excess goes on to where there is room")          \
     X(BOUNDARY, 8, "boundary", "refinement of the boundary between two hosts")                               \

@@ -72,7 +72,7 @@ void lbm_migration_queue_free(struct migration_queue *wishes);
 
 /* ---- scheduler.c ---- */
 
-/* Make the schedule of what has been levelled, and carry it out. */
+/* Make the schedule of what has been balanced, and carry it out. */
 void lbm_migration_transfer_start(struct lbm_node *node, struct job *job);
 /* Nonzero once all is over. */
 int lbm_migration_transfer_timer(struct lbm_node *node, struct job *job);

@@ -27,45 +27,44 @@ schedule_of(const struct lbm_node *node, const struct job *job)
 }
 
 static void
-add_entry(struct lbm_node *node, struct flow_computation *level, uint32_t link, int64_t units)
+add_entry(struct lbm_node *node, struct flow_computation *flow, uint32_t link, int64_t units)
 {
-    struct transfer_link *l = &level->links.at[link];
+    struct transfer_link *l = &flow->links.at[link];
     struct transfer_entry entry = {.link = link, .units = units, .left = units > 0 ? units : 0};
     if (units == 0)
         return;
     entry.ordinal = units > 0 ? ++l->out : ++l->in;
-    level->flow += units > 0 ? (uint64_t)units : 0;
-    if (lbm_vec_push(&level->entries, entry) != LBM_OK)
+    flow->flow += units > 0 ? (uint64_t)units : 0;
+    if (lbm_vec_push(&flow->entries, entry) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
 void
 lbm_migration_transfer_start(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    const struct lbm_level *numbers = &level->numbers;
-    level->entries.n = 0;
-    level->flow = 0;
-    level->begun_us = level->progress_us = node->now_us;
-    level->ask_us = node->now_us;
+    struct flow_computation *flow = &job->flow;
+    const struct lbm_flow_computation *numbers = &flow->numbers;
+    flow->entries.n = 0;
+    flow->flow = 0;
+    flow->begun_us = flow->progress_us = node->now_us;
+    flow->ask_us = node->now_us;
     const struct lbm_job_entry *job_entry = lbm_view_job(&node->view, job->id);
-    level->batch =
-        (int64_t)fmin(LBM_BATCH_VERTICES_MAX * (double)job_entry->work / job_entry->vertices, 1e18);
-    for (size_t i = 0; i < level->links.n; i++)
-        level->links.at[i] = (struct transfer_link){.host = level->links.at[i].host,
-                                                    .life = level->links.at[i].life,
-                                                    .heard_done = level->links.at[i].heard_done};
+    flow->batch = (int64_t)fmin(LBM_BATCH_VERTICES_MAX * (double)job_entry->work / job_entry->vertices, 1e18);
+    for (size_t i = 0; i < flow->links.n; i++)
+        flow->links.at[i] = (struct transfer_link){.host = flow->links.at[i].host,
+                                                   .life = flow->links.at[i].life,
+                                                   .heard_done = flow->links.at[i].heard_done};
     if (numbers->rounds.n != 0 && schedule_of(node, job) != LBM_SCHEDULE_PIPELINED) {
         for (size_t i = 0; numbers->stirred && i < numbers->rounds.n; i++)
-            add_entry(node, level, numbers->rounds.at[i].link, (int64_t)numbers->rounds.at[i].out);
+            add_entry(node, flow, numbers->rounds.at[i].link, (int64_t)numbers->rounds.at[i].out);
         return;
     }
     /* What comes first: nothing that must go further is missing then. */
     for (int gives = 0; gives < 2; gives++)
-        for (uint32_t i = 0; i < level->links.n; i++) {
-            int64_t units = lbm_level_flow(numbers, i);
+        for (uint32_t i = 0; i < flow->links.n; i++) {
+            int64_t units = lbm_flow_result(numbers, i);
             if ((units > 0) == gives)
-                add_entry(node, level, i, units);
+                add_entry(node, flow, i, units);
         }
 }
 
@@ -155,11 +154,11 @@ choose(struct lbm_node *node, struct job *job, uint32_t host, int64_t units)
 /* ---- carrying out -------------------------------------------------------------------------------------- */
 
 static struct transfer_link *
-link_to(struct flow_computation *level, uint32_t host)
+link_to(struct flow_computation *flow, uint32_t host)
 {
-    for (size_t l = 0; l < level->links.n; l++)
-        if (level->links.at[l].host == host)
-            return &level->links.at[l];
+    for (size_t l = 0; l < flow->links.n; l++)
+        if (flow->links.at[l].host == host)
+            return &flow->links.at[l];
     return NULL;
 }
 
@@ -168,10 +167,10 @@ link_to(struct flow_computation *level, uint32_t host)
 static void
 look_round(const struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    level->available = 0;
-    for (size_t l = 0; l < level->links.n; l++)
-        level->links.at[l].leaving = 0;
+    struct flow_computation *flow = &job->flow;
+    flow->available = 0;
+    for (size_t l = 0; l < flow->links.n; l++)
+        flow->links.at[l].leaving = 0;
     for (size_t i = 0; i < job->shard.vertices.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
         if (vertex->stage != LBM_STAGE_OWN && vertex->stage != LBM_STAGE_OUT)
@@ -183,11 +182,11 @@ look_round(const struct lbm_node *node, struct job *job)
         uint32_t to = vertex->stage == LBM_STAGE_OUT ? vertex->peer
                       : vertex->move_to != LBM_NONE  ? vertex->move_to
                                                      : vertex->destination;
-        struct transfer_link *link = to != LBM_NONE ? link_to(level, to) : NULL;
+        struct transfer_link *link = to != LBM_NONE ? link_to(flow, to) : NULL;
         if (link != NULL)
             link->leaving++;
         else if (may_go(node, vertex))
-            level->available += vertex->work;
+            flow->available += vertex->work;
     }
 }
 
@@ -208,10 +207,10 @@ tell(struct lbm_node *node, struct job *job, uint32_t link, int ask)
 
 /* Nonzero once what comes by other hosts' entries has come. */
 static int
-all_came(const struct flow_computation *level)
+all_came(const struct flow_computation *flow)
 {
-    for (size_t i = 0; i < level->entries.n; i++)
-        if (level->entries.at[i].units < 0 && !level->entries.at[i].over)
+    for (size_t i = 0; i < flow->entries.n; i++)
+        if (flow->entries.at[i].units < 0 && !flow->entries.at[i].over)
             return 0;
     return 1;
 }
@@ -229,9 +228,9 @@ begin_entry(struct lbm_node *node, struct job *job, struct transfer_entry *entry
 static void
 begin_plain(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    for (size_t i = 0; i < level->entries.n; i++) {
-        struct transfer_entry *entry = &level->entries.at[i];
+    struct flow_computation *flow = &job->flow;
+    for (size_t i = 0; i < flow->entries.n; i++) {
+        struct transfer_entry *entry = &flow->entries.at[i];
         if (entry->over)
             continue;
         if (entry->units > 0 && !entry->begun)
@@ -243,12 +242,12 @@ begin_plain(struct lbm_node *node, struct job *job)
 static void
 begin_overlapped(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    for (size_t i = 0; i < level->entries.n && node->failed == LBM_OK; i++) {
-        struct transfer_entry *entry = &level->entries.at[i];
+    struct flow_computation *flow = &job->flow;
+    for (size_t i = 0; i < flow->entries.n && node->failed == LBM_OK; i++) {
+        struct transfer_entry *entry = &flow->entries.at[i];
         if (entry->over || entry->begun || entry->units < 0)
             continue;
-        if (level->available < (uint64_t)entry->left && !all_came(level))
+        if (flow->available < (uint64_t)entry->left && !all_came(flow))
             return;
         begin_entry(node, job, entry);
     }
@@ -257,18 +256,18 @@ begin_overlapped(struct lbm_node *node, struct job *job)
 static void
 begin_pipelined(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    uint64_t there = level->available, open = 0;
-    int came = all_came(level);
-    for (size_t i = 0; i < level->entries.n; i++)
-        open += level->entries.at[i].left > 0;
-    for (size_t i = 0; i < level->entries.n && node->failed == LBM_OK; i++) {
-        struct transfer_entry *entry = &level->entries.at[i];
+    struct flow_computation *flow = &job->flow;
+    uint64_t there = flow->available, open = 0;
+    int came = all_came(flow);
+    for (size_t i = 0; i < flow->entries.n; i++)
+        open += flow->entries.at[i].left > 0;
+    for (size_t i = 0; i < flow->entries.n && node->failed == LBM_OK; i++) {
+        struct transfer_entry *entry = &flow->entries.at[i];
         if (entry->left <= 0)
             continue;
-        struct transfer_link *link = &level->links.at[entry->link];
+        struct transfer_link *link = &flow->links.at[entry->link];
         int64_t share = (int64_t)(there / open) + 1, part = entry->left < share ? entry->left : share;
-        if (!came && part < entry->left && part < level->batch && link->leaving != 0)
+        if (!came && part < entry->left && part < flow->batch && link->leaving != 0)
             continue; /* the link has something to do: wait for a batch */
         int64_t chosen = there != 0 ? choose(node, job, link->host, part) : 0;
         entry->begun = 1;
@@ -283,17 +282,17 @@ begin_pipelined(struct lbm_node *node, struct job *job)
 static int
 finish_entries(struct lbm_node *node, struct job *job)
 {
-    struct flow_computation *level = &job->flow;
-    int all = 1, asks = node->now_us >= level->ask_us;
-    for (uint32_t l = 0; l < level->links.n; l++) {
-        struct transfer_link *link = &level->links.at[l];
+    struct flow_computation *flow = &job->flow;
+    int all = 1, asks = node->now_us >= flow->ask_us;
+    for (uint32_t l = 0; l < flow->links.n; l++) {
+        struct transfer_link *link = &flow->links.at[l];
         const struct lbm_member *member = lbm_view_member(&node->view, link->host);
         uint32_t before = link->done;
         int waits = 0;
         link->is_lost |= member == NULL || member->state != LBM_MEMBER_ACTIVE ||
                          lbm_membership_is_absent(node, link->host);
-        for (size_t i = 0; i < level->entries.n; i++) {
-            struct transfer_entry *entry = &level->entries.at[i];
+        for (size_t i = 0; i < flow->entries.n; i++) {
+            struct transfer_entry *entry = &flow->entries.at[i];
             if (entry->link != l || entry->over)
                 continue;
             if (entry->units > 0)
@@ -309,21 +308,21 @@ finish_entries(struct lbm_node *node, struct job *job)
             tell(node, job, l, waits);
     }
     if (asks)
-        level->ask_us = node->now_us + LEVEL_REPEAT_US;
+        flow->ask_us = node->now_us + FLOW_REPEAT_US;
     return all;
 }
 
 uint32_t
 lbm_migration_transfer_window(const struct lbm_node *node, const struct job *job)
 {
-    const struct flow_computation *level = &job->flow;
+    const struct flow_computation *flow = &job->flow;
     uint32_t giving = 0, batches = HANDOFF_BATCHES;
     if (job->coarse.follows)
         return 1 + FOLLOW_VERTICES / (uint32_t)(job->queue.lists.n + 1);
-    if (level->state == FLOW_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
-        for (size_t i = 0; i < level->entries.n; i++)
-            giving += level->entries.at[i].units > 0 && !level->entries.at[i].over;
-    else if (level->state != FLOW_TRANSFER)
+    if (flow->state == FLOW_TRANSFER && schedule_of(node, job) == LBM_SCHEDULE_PIPELINED)
+        for (size_t i = 0; i < flow->entries.n; i++)
+            giving += flow->entries.at[i].units > 0 && !flow->entries.at[i].over;
+    else if (flow->state != FLOW_TRANSFER)
         giving = (uint32_t)job->queue.lists.n;
     if (giving != 0 && PIPELINE_BATCHES / giving > HANDOFF_BATCHES)
         batches = PIPELINE_BATCHES / giving;
@@ -347,10 +346,10 @@ lbm_migration_transfer_timer(struct lbm_node *node, struct job *job)
         [LBM_SCHEDULE_OVERLAPPED] = begin_overlapped,
         [LBM_SCHEDULE_PIPELINED] = begin_pipelined,
     };
-    struct flow_computation *level = &job->flow;
-    if (level->seen != job->shard.version) {
-        level->seen = job->shard.version;
-        level->progress_us = node->now_us;
+    struct flow_computation *flow = &job->flow;
+    if (flow->seen != job->shard.version) {
+        flow->seen = job->shard.version;
+        flow->progress_us = node->now_us;
     }
     look_round(node, job);
     int over = finish_entries(node, job);
@@ -358,8 +357,8 @@ lbm_migration_transfer_timer(struct lbm_node *node, struct job *job)
         begin[schedule_of(node, job)](node, job);
         lbm_migration_queue_pump(node, job);
     }
-    if (over || node->now_us - level->progress_us >= TRANSFER_PATIENCE_US) {
-        level->transfer_us = level->entries.n != 0 ? (uint64_t)(node->now_us - level->begun_us) : 0;
+    if (over || node->now_us - flow->progress_us >= TRANSFER_TIMEOUT_US) {
+        flow->transfer_us = flow->entries.n != 0 ? (uint64_t)(node->now_us - flow->begun_us) : 0;
         lbm_migration_transfer_stop(job);
         return 1;
     }
@@ -374,19 +373,19 @@ lbm_migration_on_transfer(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || job->flow.run.topology != heard->topology ||
         job->flow.run.policy_view != heard->policy_view)
         return;
-    struct flow_computation *level = &job->flow;
-    for (uint32_t l = 0; l < level->links.n; l++) {
-        struct transfer_link *link = &level->links.at[l];
+    struct flow_computation *flow = &job->flow;
+    for (uint32_t l = 0; l < flow->links.n; l++) {
+        struct transfer_link *link = &flow->links.at[l];
         if (link->host != message->src)
             continue;
         if (heard->done > link->heard_done) {
             link->heard_done = heard->done;
-            level->progress_us = node->now_us;
-            if (level->state == FLOW_TRANSFER)
-                level->tick_us = node->now_us;
+            flow->progress_us = node->now_us;
+            if (flow->state == FLOW_TRANSFER)
+                flow->tick_us = node->now_us;
         }
-        if (heard->ask && (level->state == FLOW_NONE || link->done != 0)) {
-            if (level->state == FLOW_NONE)
+        if (heard->ask && (flow->state == FLOW_NONE || link->done != 0)) {
+            if (flow->state == FLOW_NONE)
                 link->done = link->out; /* nothing more of this run will come */
             tell(node, job, l, 0);
         }

@@ -345,7 +345,7 @@ lbm_view_apply_drain(struct lbm_view *view, const Lbm__Command *command, char *r
     else if (view->active.n == 1)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is the only one: nobody could take over",
                  member->host);
-    else if (!view->external && view->founder == member->host)
+    else if (!view->external && view->leader == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     if (refusal[0] != '\0')
@@ -472,7 +472,7 @@ lbm_view_apply_leave(struct lbm_view *view, const Lbm__Command *command, char *r
         return LBM_OK;
     if (member->state != LBM_MEMBER_DRAINING)
         refuse_state(member, refusal);
-    else if (!view->external && view->founder == member->host)
+    else if (!view->external && view->leader == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     else if (lbm_view_host(view, 0) == LBM_NONE)
@@ -507,7 +507,7 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
     struct lbm_member *successor = lbm_view_member_of(view, member->backup);
     if (!lbm_view_takes_part(member))
         refuse_state(member, refusal);
-    else if (!view->external && view->founder == member->host)
+    else if (!view->external && view->leader == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     else if (successor == NULL || !lbm_view_takes_part(successor))

@@ -249,11 +249,11 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__Found *found = command->found;
     if (view->index != 0) {
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster is founded already");
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster is began already");
         return LBM_OK;
     }
     view->cluster = found->cluster;
-    view->founder = found->founder;
+    view->leader = found->leader;
     view->external = found->external != 0;
     view->m = found->dimensions == 3 ? 3 : 2;
     view->hop_us = found->hop_us;
@@ -386,7 +386,7 @@ apply_promote(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     else if (member == NULL || !lbm_view_takes_part(member))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member", command->promote->host);
     else
-        view->founder = command->promote->host;
+        view->leader = command->promote->host;
     return LBM_OK;
 }
 

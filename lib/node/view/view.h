@@ -138,9 +138,9 @@ struct lbm_view {
     uint64_t chain; /* hash of all entries up to it, kept by who applies them */
     uint64_t cluster;
     char cluster_name[LBM_NAME_MAX + 1];
-    uint32_t founder; /* engine local: who orders the log; else who began it */
-    int external;     /* nonzero: no daemon orders the log */
-    unsigned m;       /* dimensions of Omega */
+    uint32_t leader; /* engine local: who orders the log; else who began it */
+    int external;    /* nonzero: no daemon orders the log */
+    unsigned m;      /* dimensions of Omega */
     /* Links follow from round-trip times, which cost 1 for so long; 0: they are declared. */
     uint32_t hop_us;
     LBM_VEC(struct lbm_member) members;    /* by host id */

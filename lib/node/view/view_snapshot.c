@@ -168,7 +168,7 @@ draft_fill(const struct lbm_view *view, struct draft *draft)
     to->index = view->index;
     to->cluster = view->cluster;
     to->name = (char *)view->cluster_name;
-    to->founder = view->founder;
+    to->leader = view->leader;
     to->external = view->external != 0;
     to->dimensions = view->m;
     to->hop_us = view->hop_us;
@@ -333,7 +333,7 @@ take_snapshot(struct lbm_view *view, const Lbm__Snapshot *from, struct lbm_diag 
     enum lbm_err err = LBM_OK;
     view->index = from->index;
     view->cluster = from->cluster;
-    view->founder = from->founder;
+    view->leader = from->leader;
     view->external = (int)from->external;
     view->m = from->dimensions;
     view->hop_us = from->hop_us;

@@ -11,22 +11,22 @@
 
 #include <cmocka.h>
 
-#include "balance/level.h"
+#include "balance/flow_computation.h"
 #include "tests/unit/host/hosts_fixture.h"
 
 enum { HOSTS_MAX = 64, LINKS_MAX = 512, TURNS_MAX = 20000000 };
 
 struct in_flight {
     uint32_t to, link;
-    struct lbm_level_word word;
+    struct lbm_flow_word word;
 };
 
-/* A network of levelling hosts. */
+/* A network of flow computation hosts. */
 struct fleet {
     struct lbm_hosts h;
     struct lbm_network net;
     struct lbm_rule rule;
-    struct lbm_level host[HOSTS_MAX];
+    struct lbm_flow_computation host[HOSTS_MAX];
     uint32_t n_links[HOSTS_MAX];
     uint32_t at[LINKS_MAX][2];             /* place of a link at its lower and its upper end */
     uint32_t number[HOSTS_MAX][HOSTS_MAX]; /* of a host's i-th link */
@@ -73,7 +73,7 @@ static void
 fleet_start(struct fleet *f, const double *load, uint64_t sweeps_max)
 {
     const struct lbm_colouring *c = &f->net.colouring;
-    struct lbm_level_link link[HOSTS_MAX][HOSTS_MAX];
+    struct lbm_flow_link link[HOSTS_MAX][HOSTS_MAX];
     static uint32_t rival[HOSTS_MAX][HOSTS_MAX][2 * HOSTS_MAX];
     double sum = 0;
     memset(link, 0, sizeof link);
@@ -84,7 +84,7 @@ fleet_start(struct fleet *f, const double *load, uint64_t sweeps_max)
                 uint32_t p = end[k], slot = f->n_links[p]++;
                 f->at[i][k] = slot;
                 f->number[p][slot] = i;
-                link[p][slot] = (struct lbm_level_link){
+                link[p][slot] = (struct lbm_flow_link){
                     .number = i, .colour = colour, .is_lower = k == 0, .share = f->net.share[end[!k]]};
                 link[p][slot].alpha = lbm_rule_alpha(&f->rule, i, degree(f, end[0]), degree(f, end[1]),
                                                      f->net.share[end[0]], f->net.share[end[1]]);
@@ -96,17 +96,17 @@ fleet_start(struct fleet *f, const double *load, uint64_t sweeps_max)
         sum += load[p];
     for (uint32_t p = 0; p < f->h.n; p++) {
         double target = sum / f->h.n * f->net.share[p];
-        struct lbm_level_config config = {.rule = &f->rule,
-                                          .n_colours = c->n_colours,
-                                          .n_all_links = c->n_links,
-                                          .diameter = lbm_hosts_diameter_hops(&f->h),
-                                          .share = f->net.share[p],
-                                          .target = target,
-                                          .limit = target * 1.03,
-                                          .unit = fmax(1, floor(sum / f->h.n / 64)),
-                                          .seed = 7,
-                                          .sweeps_max = sweeps_max};
-        assert_int_equal(lbm_level_start(&f->host[p], &config, load[p], link[p], f->n_links[p]), LBM_OK);
+        struct lbm_flow_config config = {.rule = &f->rule,
+                                         .n_colours = c->n_colours,
+                                         .n_all_links = c->n_links,
+                                         .diameter = lbm_hosts_diameter_hops(&f->h),
+                                         .share = f->net.share[p],
+                                         .target = target,
+                                         .limit = target * 1.03,
+                                         .unit = fmax(1, floor(sum / f->h.n / 64)),
+                                         .seed = 7,
+                                         .sweeps_max = sweeps_max};
+        assert_int_equal(lbm_flow_start(&f->host[p], &config, load[p], link[p], f->n_links[p]), LBM_OK);
     }
 }
 
@@ -114,7 +114,7 @@ static void
 fleet_free(struct fleet *f)
 {
     for (uint32_t p = 0; p < f->h.n; p++)
-        lbm_level_free(&f->host[p]);
+        lbm_flow_free(&f->host[p]);
     lbm_vec_free(&f->words);
     lbm_network_free(&f->net);
     lbm_hosts_free(&f->h);
@@ -124,7 +124,7 @@ static void
 collect(struct fleet *f)
 {
     for (uint32_t p = 0; p < f->h.n; p++) {
-        struct lbm_level *level = &f->host[p];
+        struct lbm_flow_computation *level = &f->host[p];
         for (size_t k = 0; k < level->outbox.n && !f->dead[p]; k++) {
             uint32_t i = f->number[p][level->outbox.at[k].link];
             const struct lbm_link *l = &f->net.colouring.link[i];
@@ -154,14 +154,14 @@ fleet_run(struct fleet *f)
         collect(f);
         if (f->words.n == 0) {
             for (uint32_t p = 0; p < f->h.n; p++)
-                assert_int_equal(lbm_level_repeat(&f->host[p]), LBM_OK);
+                assert_int_equal(lbm_flow_repeat(&f->host[p]), LBM_OK);
             continue;
         }
         uint32_t at = lbm_rng_below(&f->rng, (uint32_t)f->words.n);
         struct in_flight word = f->words.at[at];
         f->words.at[at] = f->words.at[--f->words.n];
         if (!f->dead[word.to])
-            assert_int_equal(lbm_level_hear(&f->host[word.to], word.link, &word.word), LBM_OK);
+            assert_int_equal(lbm_flow_hear(&f->host[word.to], word.link, &word.word), LBM_OK);
     }
     assert_false(is_running(f));
 }
@@ -319,7 +319,7 @@ loads_within_the_limit_stay(void **state)
         for (uint32_t p = 0; p < f.h.n; p++) {
             assert_true(f.host[p].sweep <= lbm_hosts_diameter_hops(&f.h) + 2);
             for (uint32_t i = 0; i < f.n_links[p]; i++)
-                assert_int_equal(lbm_level_flow(&f.host[p], i), 0);
+                assert_int_equal(lbm_flow_result(&f.host[p], i), 0);
         }
         fleet_free(&f);
     }
@@ -344,14 +344,14 @@ the_dead_are_passed_over(void **state)
             if (f.words.n == 0)
                 break;
             struct in_flight word = f.words.at[--f.words.n];
-            assert_int_equal(lbm_level_hear(&f.host[word.to], word.link, &word.word), LBM_OK);
+            assert_int_equal(lbm_flow_hear(&f.host[word.to], word.link, &word.word), LBM_OK);
         }
         f.dead[victim] = 1;
         for (uint32_t k = 0; k < f.n_links[victim]; k++) {
             uint32_t i = f.number[victim][k];
             const struct lbm_link *l = &f.net.colouring.link[i];
             uint32_t other = l->p == victim ? l->q : l->p;
-            assert_int_equal(lbm_level_close(&f.host[other], f.at[i][l->p == victim]), LBM_OK);
+            assert_int_equal(lbm_flow_close(&f.host[other], f.at[i][l->p == victim]), LBM_OK);
         }
         fleet_run(&f);
         check_flows(&f, load);
@@ -379,15 +379,15 @@ a_closed_link_leaves_no_difference(void **state)
             uint32_t at = lbm_rng_below(&f.rng, (uint32_t)f.words.n);
             struct in_flight word = f.words.at[at];
             f.words.at[at] = f.words.at[--f.words.n];
-            assert_int_equal(lbm_level_hear(&f.host[word.to], word.link, &word.word), LBM_OK);
+            assert_int_equal(lbm_flow_hear(&f.host[word.to], word.link, &word.word), LBM_OK);
         }
         uint32_t closer = lbm_rng_below(&f.rng, f.h.n);
-        assert_int_equal(lbm_level_close(&f.host[closer], 0), LBM_OK);
+        assert_int_equal(lbm_flow_close(&f.host[closer], 0), LBM_OK);
         fleet_run(&f);
         collect(&f);
         while (f.words.n != 0) { /* what is still on its way */
             struct in_flight word = f.words.at[--f.words.n];
-            assert_int_equal(lbm_level_hear(&f.host[word.to], word.link, &word.word), LBM_OK);
+            assert_int_equal(lbm_flow_hear(&f.host[word.to], word.link, &word.word), LBM_OK);
             for (uint32_t p = 0; p < f.h.n; p++)
                 f.host[p].outbox.n = 0;
         }

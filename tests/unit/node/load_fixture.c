@@ -37,7 +37,7 @@ scene_of_applications(struct scene *scene, struct loads *loads, const struct clu
     lbm_rng_seed(&loads->rng, 1);
     cluster_report_loads(scene->cluster, loads_reported, loads);
     for (uint32_t p = 0; p < scene->h.n; p++)
-        cluster_run_application(scene->cluster, p, "job", MANNER_OBEDIENT);
+        cluster_run_application(scene->cluster, p, "job", CLIENT_MODEL_OBEDIENT);
     cluster_run(scene->cluster, 20000000, NULL, NULL);
     scene_expect_settled(scene, 60);
 }

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/node/node_fixture.h"
 #include "base/mem.h"
+#include "tests/unit/node/node_fixture.h"
 
 /* ---- the trace: only what handoffs are about ----------------------------------------------------------- */
 
@@ -172,7 +172,7 @@ alone_prepare(struct alone *b)
     Lbm__Found found = LBM__FOUND__INIT;
     found.cluster = CLUSTER;
     found.name = name;
-    found.founder = SELF;
+    found.leader = SELF;
     found.dimensions = 2;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;
@@ -224,7 +224,7 @@ alone_start(struct alone *b, uint32_t vertices_max)
                                      .n_links = 1,
                                      .m = 2,
                                      .site = site,
-                                     .founder = 1,
+                                     .leader = 1,
                                      .cluster_name = "test",
                                      .vertices_max = vertices_max,
                                      .seed = 1,

@@ -23,7 +23,7 @@ struct alone {
     uint64_t sweep;                     /* of the session with it that was last opened */
 };
 
-/* Host 0 of two, founder, with the log of both and of a job of ten vertices whose coordinator is host 1. */
+/* Host 0 of two, leader, with the log of both and of a job of ten vertices whose coordinator is host 1. */
 void alone_prepare(struct alone *b);
 void alone_keep_row(struct alone *b, uint32_t vertex, uint64_t epoch, enum lbm_stage stage, uint32_t peer);
 void alone_start(struct alone *b, uint32_t vertices_max);

@@ -227,9 +227,9 @@ a_dead_host_is_evicted_and_its_successor_named(void **state)
     assert_int_equal(answer(cluster, 1, 0, change_of(LBM__HOST_ACTION__HOST_EVICT, 2)), LBM_E_STATE);
 }
 
-/* The log's founder is away for so long when an operator wants host 2 evicted. */
+/* The log's leader is away for so long when an operator wants host 2 evicted. */
 static void
-evict_behind_the_founders_back(struct cluster *cluster, int64_t away_us)
+evict_behind_the_leaders_back(struct cluster *cluster, int64_t away_us)
 {
     Lbm__HostChange change = change_of(LBM__HOST_ACTION__HOST_EVICT, 2);
     Lbm__Request request = LBM__REQUEST__INIT;
@@ -246,11 +246,11 @@ static void
 an_eviction_that_the_log_gets_too_late_is_void(void **state)
 {
     struct cluster *cluster = ((struct scene *)*state)->cluster;
-    evict_behind_the_founders_back(cluster, 6500000);
+    evict_behind_the_leaders_back(cluster, 6500000);
     assert_int_equal(cluster_reply(cluster, 1, 0)->code, LBM_E_TIMEOUT);
     assert_string_equal(entry_of(cluster, 2)->state, "ACTIVE");
     uint64_t before = entry_of(cluster, 2)->incarnation;
-    evict_behind_the_founders_back(cluster, 2000000);
+    evict_behind_the_leaders_back(cluster, 2000000);
     assert_int_equal(cluster_reply(cluster, 1, 0)->code, LBM_OK);
     expect_state(cluster, 2, "ACTIVE"); /* it comes back by itself, empty */
     assert_true(entry_of(cluster, 2)->incarnation > before);

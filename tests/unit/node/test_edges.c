@@ -80,7 +80,7 @@ both_ends_agree_within_a_fifth_of_a_second(void **state)
     assert_int_equal(cluster_submit(scene.cluster, 0, name, &scene.g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(&scene, 60);
     for (uint32_t p = 0; p < scene.h.n; p++)
-        cluster_run_application(scene.cluster, p, name, MANNER_OBEDIENT);
+        cluster_run_application(scene.cluster, p, name, CLIENT_MODEL_OBEDIENT);
     cluster_run(scene.cluster, 5 * SECOND_US, NULL, NULL);
     cluster_follow_script(scene.cluster, name, scene.g.n);
     add_new_ones(&scene);

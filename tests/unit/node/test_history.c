@@ -221,7 +221,7 @@ gains_add_up_to_the_change_of_the_cost(void **state)
     settle(&scene, "chain:2", LBM_START_PLAN);
     cluster_report_loads(scene.cluster, costs, &dear);
     for (uint32_t p = 0; p < 2; p++)
-        cluster_run_application(scene.cluster, p, "job", MANNER_OBEDIENT);
+        cluster_run_application(scene.cluster, p, "job", CLIENT_MODEL_OBEDIENT);
     cluster_run(scene.cluster, 20000000, NULL, NULL);
     scene_expect_settled(&scene, 60);
     scene_owners(&scene, before);

@@ -156,7 +156,7 @@ few_vertices_that_move_change_no_shares(void **state)
     scene_expect_settled(&scene, 120);
     cluster_set_loads(scene.cluster, one, NULL);
     for (uint32_t p = 0; p < scene.h.n; p++)
-        cluster_run_application(scene.cluster, p, "job", MANNER_OBEDIENT);
+        cluster_run_application(scene.cluster, p, "job", CLIENT_MODEL_OBEDIENT);
     cluster_run(scene.cluster, 20000000, NULL, NULL);
     uint64_t moved = scene_job(&scene, 0)->moved;
     cluster_crash(scene.cluster, DEAD);

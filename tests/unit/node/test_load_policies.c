@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Load policies between nodes in virtual time: a pile on one host is levelled by every policy and every
+/* Load policies between nodes in virtual time: a pile on one host is balanced by every policy and every
  * schedule; nothing is lost or doubled. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,10 +40,10 @@ every_policy_levels_a_pile(void **state)
         const Lbm__JobEntry *job = scene_job(&scene, 3);
         if (getenv("SHOW") != NULL)
             print_message("%-20s sweeps %3d words %6d flow %5d transfer %.2f s moved %d most %d\n",
-                          job->policy, (int)job->level_sweeps, (int)job->level_words, (int)job->flow,
+                          job->policy, (int)job->flow_sweeps, (int)job->flow_words, (int)job->flow,
                           job->transfer_s, (int)job->moved, (int)scene_largest_load(&scene));
         assert_string_equal(job->policy, lbm_policy_name((enum lbm_policy)policy));
-        assert_true(job->flow >= 350 && job->level_sweeps != 0);
+        assert_true(job->flow >= 350 && job->flow_sweeps != 0);
         assert_in_range(scene_largest_load(&scene), 50, 51);
         scene_free(&scene);
     }
@@ -78,7 +78,7 @@ a_plan_within_the_bound_is_left_alone(void **state)
     scene_expect_settled(&scene, 60);
     const Lbm__JobEntry *job = scene_job(&scene, 0);
     assert_int_equal(job->flow, 0);
-    assert_in_range(job->level_sweeps, 1, 7);
+    assert_in_range(job->flow_sweeps, 1, 7);
     scene_free(&scene);
 }
 
@@ -108,13 +108,13 @@ a_settled_job_takes_another_policy(void **state)
     cluster_run(scene.cluster, 3000000, NULL, NULL);
     scene_expect_settled(&scene, 60);
     assert_string_equal(scene_job(&scene, 1)->policy, "chebyshev");
-    assert_true(scene_job(&scene, 1)->level_sweeps != 0);
+    assert_true(scene_job(&scene, 1)->flow_sweeps != 0);
     assert_in_range(scene_largest_load(&scene), 54, 56);
     scene_free(&scene);
 }
 
 /* It has never seen the job settled, and hears of it from hosts that move vertices because it has come. Its
- * region is filled by sessions near it; levelling would move the loads of all. */
+ * region is filled by sessions near it; flow computation would move the loads of all. */
 static void
 a_host_that_joins_starts_no_levelling(void **state)
 {
@@ -127,13 +127,13 @@ a_host_that_joins_starts_no_levelling(void **state)
         scene_new(&scene, "mesh:4x4", "lattice:40x40", &options);
         assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
         scene_expect_settled(&scene, 60);
-        uint32_t words = scene_job(&scene, 3)->level_words;
+        uint32_t words = scene_job(&scene, 3)->flow_words;
         assert_true(words != 0);
         cluster_restart(scene.cluster, 15);
         assert_true(cluster_run(scene.cluster, 20000000, scene_is_active, &scene));
         cluster_run(scene.cluster, 1000000, NULL, NULL);
         scene_expect_settled(&scene, 60);
-        assert_int_equal(scene_job(&scene, 3)->level_words, words);
+        assert_int_equal(scene_job(&scene, 3)->flow_words, words);
         assert_in_range(scene_largest_load(&scene), 100, 103);
         scene_free(&scene);
     }
@@ -153,7 +153,7 @@ what_cannot_run_here_is_refused(void **state)
     scene_free(&scene);
 }
 
-/* Hosts crash and come back while numbers are levelled, or vertices are on their way. */
+/* Hosts crash and come back while numbers are balanced, or vertices are on their way. */
 static void
 crashes_in_the_middle_lose_nothing(void **state)
 {
@@ -260,5 +260,5 @@ main(void)
         cmocka_unit_test(what_cannot_run_here_is_refused),
         cmocka_unit_test(crashes_in_the_middle_lose_nothing),
     };
-    return cmocka_run_group_tests_name("levelling", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("flow computation", tests, NULL, NULL);
 }

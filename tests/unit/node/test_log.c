@@ -88,7 +88,7 @@ all_follow_who_is_promoted(void **state)
         assert_int_equal(scene_set_capacity(cluster, p, p, 2 + p), LBM_OK);
     expect_same_views(cluster, 4);
     for (uint32_t p = 0; p < 4; p++)
-        assert_int_equal(status_of(cluster, p)->founder, 2);
+        assert_int_equal(status_of(cluster, p)->leader, 2);
     assert_int_equal(promote(cluster, 2, 0, 0), LBM_OK); /* again: nothing changes */
     expect_same_views(cluster, 4);
     cluster_free(cluster);
@@ -109,7 +109,7 @@ of_two_promoted_at_once_one_leads(void **state)
     cluster_request(cluster, 2, 0, &request);
     cluster_run(cluster, 15 * SECOND, NULL, NULL);
     for (uint32_t p = 0; p < 4; p++)
-        assert_int_equal(status_of(cluster, p)->founder, 2);
+        assert_int_equal(status_of(cluster, p)->leader, 2);
     assert_int_equal(scene_set_capacity(cluster, 1, 1, 5), LBM_OK);
     expect_same_views(cluster, 4);
     cluster_free(cluster);
@@ -117,7 +117,7 @@ of_two_promoted_at_once_one_leads(void **state)
 }
 
 static void
-a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns(void **state)
+a_lost_leader_is_replaced_by_force_and_fenced_when_it_returns(void **state)
 {
     (void)state;
     struct lbm_hosts h;
@@ -129,7 +129,7 @@ a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns(void **state)
     assert_int_equal(scene_set_capacity(cluster, 3, 3, 5), LBM_OK);
     cluster_restart(cluster, 0);
     cluster_run(cluster, 3 * SECOND, NULL, NULL);
-    assert_int_equal(status_of(cluster, 0)->founder, 1);
+    assert_int_equal(status_of(cluster, 0)->leader, 1);
     assert_int_equal(scene_set_capacity(cluster, 0, 0, 7), LBM_OK);
     expect_same_views(cluster, 4);
     cluster_crash_with(cluster, 1, CRASH_ALL);
@@ -176,7 +176,7 @@ who_comes_late_begins_with_a_view(enum lbm_log_engine engine)
 }
 
 static void
-a_late_host_begins_with_the_founders_view(void **state)
+a_late_host_begins_with_the_leaders_view(void **state)
 {
     (void)state;
     who_comes_late_begins_with_a_view(LBM_LOG_ENGINE_LOCAL);
@@ -412,10 +412,10 @@ bench_start_with(struct bench *b, uint32_t host, struct lbm_recovered *disk)
                                            .address = "127.0.0.1:1",
                                            .capacity = 1,
                                            .m = 2,
-                                           .founder = host == 0,
+                                           .leader = host == 0,
                                            .cluster_name = "test",
-                                           .founder_host = 0,
-                                           .founder_address = "127.0.0.1:1",
+                                           .leader_host = 0,
+                                           .leader_address = "127.0.0.1:1",
                                            .seed = 1,
                                            .version = "test"};
     struct lbm_diag diag;
@@ -763,8 +763,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_follow_who_is_promoted),
         cmocka_unit_test(of_two_promoted_at_once_one_leads),
-        cmocka_unit_test(a_lost_founder_is_replaced_by_force_and_fenced_when_it_returns),
-        cmocka_unit_test(a_late_host_begins_with_the_founders_view),
+        cmocka_unit_test(a_lost_leader_is_replaced_by_force_and_fenced_when_it_returns),
+        cmocka_unit_test(a_late_host_begins_with_the_leaders_view),
         cmocka_unit_test(a_late_host_begins_with_the_snapshot_of_an_external_log),
         cmocka_unit_test(an_external_log_that_is_away_freezes_members_and_loses_nothing),
         cmocka_unit_test(a_leader_that_starts_asks_the_others),

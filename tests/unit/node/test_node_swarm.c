@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Small clusters under everything that may go wrong at once: late, lost and repeated messages, broken
  * connections, partitions, crashes at any moment, stopped processes, late hosts, cancelled and repeated
- * jobs. Each seed is another cluster, guest and story. While it runs, cluster_check.h looks at every disk;
+ * jobs. Each seed is another cluster, guest and run. While it runs, cluster_check.h looks at every disk;
  * when the faults are over, all must come to rest within 60 virtual seconds.
  *
- * A failure names its seed. SEED=N runs that seed alone and prints its story; SEEDS=N runs that many. */
+ * A failure names its seed. SEED=N runs that seed alone and prints its run; SEEDS=N runs that many. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static const char *const jobs[] = {"first", "second"};
 
 enum { N_HOSTS = sizeof hosts / sizeof *hosts, N_JOBS = sizeof jobs / sizeof *jobs };
 
-struct story {
+struct run {
     uint64_t seed;
     struct lbm_rng rng;
     struct lbm_hosts h;
@@ -45,7 +45,7 @@ struct story {
 
 /* ---- failures name their seed -------------------------------------------------------------------------- */
 
-static const struct story *running;
+static const struct run *running;
 
 static void
 tell(const char *what)
@@ -64,7 +64,7 @@ on_assert(const char *expression, const char *file, int line)
 }
 
 static void
-fail_story(const char *why)
+fail_run(const char *why)
 {
     tell(why);
     fail();
@@ -73,13 +73,13 @@ fail_story(const char *why)
 /* ---- faults -------------------------------------------------------------------------------------------- */
 
 static uint32_t
-any_host(struct story *s)
+any_host(struct run *s)
 {
     return lbm_rng_below(&s->rng, s->h.n);
 }
 
 static void
-crash(struct story *s)
+crash(struct run *s)
 {
     uint32_t host = any_host(s);
     cluster_crash(s->cluster, host);
@@ -88,7 +88,7 @@ crash(struct story *s)
 
 /* A late host starts like one that crashed: with what its disk has. */
 static void
-restart(struct story *s)
+restart(struct run *s)
 {
     uint32_t host = any_host(s);
     if (!cluster_is_up(s->cluster, host))
@@ -96,7 +96,7 @@ restart(struct story *s)
 }
 
 static void
-stop_or_continue(struct story *s)
+stop_or_continue(struct run *s)
 {
     uint32_t host = any_host(s);
     if (!cluster_is_up(s->cluster, host))
@@ -109,14 +109,14 @@ stop_or_continue(struct story *s)
 }
 
 static void
-disconnect(struct story *s)
+disconnect(struct run *s)
 {
     uint32_t from = any_host(s), to = any_host(s);
     cluster_disconnect(s->cluster, from, to);
 }
 
 static void
-cut(struct story *s)
+cut(struct run *s)
 {
     uint32_t p = any_host(s), q = any_host(s);
     if (p != q)
@@ -124,13 +124,13 @@ cut(struct story *s)
 }
 
 static int
-can_answer(const struct story *s, uint32_t host)
+can_answer(const struct run *s, uint32_t host)
 {
     return cluster_is_up(s->cluster, host) && !s->stopped[host];
 }
 
 static void
-submit(struct story *s)
+submit(struct run *s)
 {
     uint32_t host = any_host(s), start = lbm_rng_below(&s->rng, LBM_START_COUNT);
     const char *name = jobs[lbm_rng_below(&s->rng, N_JOBS)];
@@ -139,7 +139,7 @@ submit(struct story *s)
 }
 
 static void
-cancel(struct story *s)
+cancel(struct run *s)
 {
     uint32_t host = any_host(s);
     const char *name = jobs[lbm_rng_below(&s->rng, N_JOBS)];
@@ -149,12 +149,12 @@ cancel(struct story *s)
 
 static const struct {
     uint32_t weight;
-    void (*happens)(struct story *s);
+    void (*happens)(struct run *s);
 } faults[] = {{4, crash},  {5, restart}, {2, stop_or_continue}, {3, disconnect}, {3, cut},
               {2, submit}, {1, cancel}};
 
 static void
-something_happens(struct story *s)
+something_happens(struct run *s)
 {
     uint32_t total = 0, at = 0;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
@@ -166,7 +166,7 @@ something_happens(struct story *s)
 }
 
 static void
-all_is_well_again(struct story *s)
+all_is_well_again(struct run *s)
 {
     for (uint32_t p = 0; p < s->h.n; p++) {
         if (!cluster_is_up(s->cluster, p))
@@ -179,13 +179,13 @@ all_is_well_again(struct story *s)
     }
 }
 
-/* ---- stories ------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------- */
 
 /* Every host that is up has all that are up in its view, ACTIVE. */
 static int
 all_active(struct cluster *cluster, void *arg)
 {
-    const struct story *s = arg;
+    const struct run *s = arg;
     uint32_t n_up = 0;
     for (uint32_t p = 0; p < s->h.n; p++)
         n_up += (uint32_t)cluster_is_up(cluster, p);
@@ -211,7 +211,7 @@ all_active(struct cluster *cluster, void *arg)
 static int
 at_rest(struct cluster *cluster, void *arg)
 {
-    const struct story *s = arg;
+    const struct run *s = arg;
     uint32_t n_jobs = 0;
     if (!all_active(cluster, arg))
         return 0;
@@ -227,11 +227,11 @@ at_rest(struct cluster *cluster, void *arg)
 }
 
 static void
-begin(struct story *s, uint64_t seed)
+begin(struct run *s, uint64_t seed)
 {
     struct lbm_diag diag;
     char guest[32];
-    *s = (struct story){.seed = seed};
+    *s = (struct run){.seed = seed};
     lbm_rng_seed(&s->rng, seed);
     uint32_t width = 1 + lbm_rng_below(&s->rng, 15), height = 1 + lbm_rng_below(&s->rng, 10);
     snprintf(guest, sizeof guest, "lattice:%" PRIu32 "x%" PRIu32, width, height);
@@ -251,13 +251,13 @@ begin(struct story *s, uint64_t seed)
 }
 
 static void
-run_story(uint64_t seed)
+run_run(uint64_t seed)
 {
-    struct story s;
+    struct run s;
     const char *why;
     begin(&s, seed);
     if (!cluster_run(s.cluster, JOIN_US, all_active, &s))
-        fail_story("the hosts do not find together");
+        fail_run("the hosts do not find together");
     submit(&s);
     for (int i = 0; i < FAULTS; i++) {
         cluster_run(s.cluster, lbm_rng_below(&s.rng, FAULT_PAUSE_US), NULL, NULL);
@@ -265,12 +265,12 @@ run_story(uint64_t seed)
     }
     all_is_well_again(&s);
     if (!cluster_run(s.cluster, REST_US, at_rest, &s))
-        fail_story("no rest within 60 s");
+        fail_run("no rest within 60 s");
     cluster_run(s.cluster, STILL_US, NULL, NULL);
     if (!cluster_run(s.cluster, REST_US, at_rest, &s)) /* a cancel may have been under way */
-        fail_story("the rest does not last");
+        fail_run("the rest does not last");
     if (!cluster_quiet(s.cluster, &why))
-        fail_story(why);
+        fail_run(why);
     cluster_free(s.cluster);
     lbm_hosts_free(&s.h);
     lbm_graph_free(&s.g);
@@ -285,7 +285,7 @@ a_swarm_keeps_every_vertex_and_comes_to_rest(void **state)
     uint64_t n = one != NULL ? 1 : many != NULL ? strtoull(many, NULL, 10) : SEEDS;
     lbm_assert_hook = on_assert;
     for (uint64_t seed = first; seed < first + n; seed++)
-        run_story(seed);
+        run_run(seed);
     lbm_assert_hook = NULL;
 }
 

@@ -60,7 +60,7 @@ settle(struct scene *scene, const char *hosts, double *corner)
     scene_expect_settled(scene, 60);
     cluster_report_loads(scene->cluster, costs, corner);
     for (uint32_t p = 0; p < scene->h.n; p++)
-        cluster_run_application(scene->cluster, p, "job", MANNER_OBEDIENT);
+        cluster_run_application(scene->cluster, p, "job", CLIENT_MODEL_OBEDIENT);
     cluster_run(scene->cluster, 20000000, NULL, NULL);
     scene_expect_settled(scene, 60);
 }
@@ -194,8 +194,8 @@ no_more_vertices_are_on_their_way_than_allowed(void **state)
     scene_free(&scene);
 }
 
-/* Of a payback by which a move costs a quarter of an edge, as it does without: but nothing is planned anew, so
- * sessions have to find what there is. */
+/* Of a payback by which a move costs a quarter of an edge, as it does without: but nothing is planned anew,
+ * so sessions have to find what there is. */
 static const double payback_usual_s = 400;
 
 /* A corner becomes dear, step by step. Returns what moved meanwhile. */

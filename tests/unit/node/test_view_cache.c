@@ -32,7 +32,7 @@ drain(struct cluster *c, uint32_t host)
 
 /* Hosts join, one is lost, one comes back after snapshots of the log, one drains. */
 static uint64_t
-story(const char *hosts, int shares)
+run(const char *hosts, int shares)
 {
     struct lbm_hosts h;
     struct lbm_graph g;
@@ -78,14 +78,14 @@ static void
 a_small_cluster_does_the_same(void **state)
 {
     (void)state;
-    assert_int_equal(story("mesh:3x3", 0), story("mesh:3x3", 1));
+    assert_int_equal(run("mesh:3x3", 0), run("mesh:3x3", 1));
 }
 
 static void
 a_cluster_of_many_does_the_same(void **state)
 {
     (void)state;
-    assert_int_equal(story("mesh:9x8", 0), story("mesh:9x8", 1));
+    assert_int_equal(run("mesh:9x8", 0), run("mesh:9x8", 1));
 }
 
 /* ---- shortage of memory -------------------------------------------------------------------------------- */

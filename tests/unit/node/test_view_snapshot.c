@@ -14,7 +14,7 @@
 #include "node/node.h"
 #include "node/view/view.h"
 
-enum { HOSTS = 7, JOBS = 5, STORIES = 60, STEPS = 160 };
+enum { HOSTS = 7, JOBS = 5, RUNS = 60, STEPS = 160 };
 
 static void
 apply(struct lbm_view *view, Lbm__Command *command, char refusal[LBM_DIAG_TEXT_MAX])
@@ -258,7 +258,7 @@ a_view_read_back_goes_on_like_the_one_written(void **state)
 {
     (void)state;
     size_t evicted = 0, routable = 0, jobs = 0;
-    for (uint64_t seed = 1; seed <= STORIES; seed++) {
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
         struct lbm_rng rng;
         struct lbm_view kept = {0}, other = {0};
         lbm_rng_seed(&rng, seed);
@@ -285,7 +285,7 @@ a_view_read_back_goes_on_like_the_one_written(void **state)
         lbm_view_free(&kept);
         lbm_view_free(&other);
     }
-    assert_true(evicted > 1000 && routable > 1000 && jobs > 1000); /* the stories are about something */
+    assert_true(evicted > 1000 && routable > 1000 && jobs > 1000); /* the runs are about something */
 }
 
 /* A view of `n` JOINING members, each linked to the one before. */

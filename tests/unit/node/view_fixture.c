@@ -40,7 +40,7 @@ view_found(struct lbm_view *view, uint32_t dimensions, const char *refused)
     Lbm__Found found = LBM__FOUND__INIT;
     found.cluster = VIEW_CLUSTER;
     found.name = name;
-    found.founder = 0;
+    found.leader = 0;
     found.dimensions = dimensions;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_FOUND;

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/sim/disk_fixture.h"
 #include "sim/model/internal.h"
+#include "tests/unit/sim/disk_fixture.h"
 
 enum { SECOND = 1000000 };
 
@@ -27,7 +27,7 @@ a_clock_gains_what_its_rate_says(void **state)
 }
 
 static void
-a_clock_reaches_a_time_at_the_first_moment_that_shows_it(void **state)
+a_clock_reaches_a_time_at_the_first_trigger_that_shows_it(void **state)
 {
     (void)state;
     const int32_t rates[] = {0, 1, -1, 333, -4950, 9999, 10000, -10000};
@@ -148,7 +148,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_timer_is_found),
         cmocka_unit_test(a_clock_gains_what_its_rate_says),
-        cmocka_unit_test(a_clock_reaches_a_time_at_the_first_moment_that_shows_it),
+        cmocka_unit_test(a_clock_reaches_a_time_at_the_first_trigger_that_shows_it),
         cmocka_unit_test(a_disk_gives_back_what_it_was_given),
         cmocka_unit_test(a_disk_says_what_it_must_not_be_told),
         cmocka_unit_test(a_reset_leaves_the_control_log_alone),

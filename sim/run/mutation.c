@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Most runs never come to the point where a given mistake makes a difference: with and without it they are
+ * the same. So each run runs without a mistake first, which tells what rules it needed (LBM_BUG notes it),
+ * and then with those mistakes alone that break one of these and were not found yet. What is found is the
+ * same as if every mistake ran through all runs. */
+#include "sim/run/mutation.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "node/mutants.h"
+#include "sim/run/runner.h"
+
+static const struct {
+    const char *name;
+    int model;
+    const char *text;
+} bugs[] = {
+#define BUG_ROW(id, model, text) {#id, model, text},
+    LBM_BUG_LIST(BUG_ROW)
+#undef BUG_ROW
+};
+
+enum { N_BUGS = sizeof bugs / sizeof *bugs, BLOCK = 128 };
+
+_Static_assert(LBM_BUG_COUNT <= 64, "what a run meets is a bit per mistake");
+
+void
+mutation_list(void)
+{
+    for (size_t i = 1; i < N_BUGS; i++)
+        printf("%-28s %5d  %s\n", bugs[i].name, bugs[i].model, bugs[i].text);
+}
+
+const char *
+mutation_name(int bug)
+{
+    return bugs[bug].name;
+}
+
+#ifdef LBM_BUGS
+enum lbm_bug lbm_bug; /* lib/node reads it */
+uint64_t lbm_bugs_met;
+
+static const int can_plant = 1;
+
+void
+mutation_plant(int bug)
+{
+    lbm_bug = (enum lbm_bug)bug;
+}
+#else
+static const int can_plant = 0;
+
+void
+mutation_plant(int bug)
+{
+    (void)bug;
+}
+#endif
+
+enum lbm_err
+mutation_read(const char *name, int *bug, struct lbm_diag *diag)
+{
+    if (!can_plant)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--bug", 0,
+                            "nothing can be planted in this build; sim/lbsim-bugs of the source tree can");
+    *bug = MUTATION_NONE;
+    for (int i = 1; i < N_BUGS; i++)
+        if (strcmp(bugs[i].name, name) == 0)
+            *bug = i;
+    if (*bug != MUTATION_NONE || strcmp(name, "all") == 0)
+        return LBM_OK;
+    return lbm_diag_set(diag, LBM_E_NOTFOUND, "--bug", 0,
+                        "'%.60s' is not known; lbsim cluster --bug list lists them", name);
+}
+
+struct trial {
+    uint64_t first;
+    uint64_t met[BLOCK]; /* by the run of first + i; 0: it fails anyway, or did not run */
+    uint64_t list[BLOCK];
+    struct run_result caught;
+};
+
+static int
+take_met(void *arg, const struct run_result *result)
+{
+    struct trial *trial = arg;
+    trial->met[result->seed - trial->first] = result->invariant[0] == '\0' ? result->met : 0;
+    return 0;
+}
+
+/* Runs begin in order, and those that run when one has failed run to their end: the first is known. */
+static int
+take_failure(void *arg, const struct run_result *result)
+{
+    struct trial *trial = arg;
+    if (result->invariant[0] == '\0')
+        return 0;
+    if (trial->caught.invariant[0] == '\0' || result->seed < trial->caught.seed)
+        trial->caught = *result;
+    return 1;
+}
+
+/* Run those runs of the block that meet the mistake. Returns their number up to the one that fails. */
+static uint64_t
+try_bug(struct runner *runner, struct trial *trial, int bug)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < BLOCK; i++)
+        if ((trial->met[i] >> bug & 1) != 0)
+            trial->list[n++] = trial->first + i;
+    trial->caught = (struct run_result){0};
+    runner->list = trial->list;
+    runner->seeds = n;
+    runner->result = take_failure;
+    mutation_plant(bug);
+    if (n != 0)
+        (void)run_seeds(runner);
+    mutation_plant(0);
+    if (trial->caught.invariant[0] == '\0')
+        return n;
+    uint64_t tried = 1;
+    while (trial->list[tried - 1] != trial->caught.seed)
+        tried++;
+    return tried;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void
+print_end(const struct sim_options *o, uint64_t *taken, uint32_t found, const uint64_t *met, int bug)
+{
+    for (int i = 1; i < N_BUGS; i++)
+        if ((bug == MUTATION_NONE || bug == i) && taken[i] == 0)
+            printf("%-28s %5d  not found in %" PRIu64 " seeds, of which %" PRIu64 " meet it\n", bugs[i].name,
+                   bugs[i].model, o->seeds, met[i]);
+    qsort(taken, N_BUGS, sizeof *taken, by_number);
+    if (found != 0 && bug == MUTATION_NONE && !o->quiet)
+        printf("%" PRIu32 " of %d found; seeds until then: median %" PRIu64 ", most %" PRIu64 "\n", found,
+               N_BUGS - 1, taken[N_BUGS - 1 - found / 2], taken[N_BUGS - 1]);
+}
+
+uint32_t
+mutation(const struct sim_options *o, const struct run_options *run, int bug)
+{
+    uint64_t taken[N_BUGS] = {0}, met[N_BUGS] = {0}; /* seeds until it was found; runs that met it */
+    uint32_t wanted = bug == MUTATION_NONE ? N_BUGS - 1 : 1, found = 0;
+    struct runner runner = {.options = *run, .jobs = o->jobs};
+    struct trial *trial = lbm_alloc(1, sizeof *trial);
+    runner.arg = trial;
+    if (!o->quiet)
+        printf("%-28s %5s %6s %6s  found by\n", "mistake", "model", "seeds", "met");
+    for (uint64_t done = 0; done < o->seeds && found < wanted; done += BLOCK) {
+        memset(trial->met, 0, sizeof trial->met);
+        trial->first = runner.first = o->first + done;
+        runner.seeds = o->seeds - done < BLOCK ? o->seeds - done : BLOCK;
+        runner.list = NULL;
+        runner.result = take_met;
+        (void)run_seeds(&runner);
+        for (int i = 1; i < N_BUGS; i++) {
+            if (taken[i] != 0 || (bug != MUTATION_NONE && bug != i))
+                continue;
+            met[i] += try_bug(&runner, trial, i);
+            if (trial->caught.invariant[0] == '\0')
+                continue;
+            taken[i] = trial->caught.seed - o->first + 1;
+            found++;
+            printf("%-28s %5d %6" PRIu64 " %6" PRIu64 "  %-3s %s\n", bugs[i].name, bugs[i].model, taken[i],
+                   met[i], trial->caught.invariant, trial->caught.text);
+            fflush(stdout);
+        }
+    }
+    print_end(o, taken, found, met, bug);
+    free(trial);
+    return wanted - found;
+}
