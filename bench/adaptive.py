@@ -3,7 +3,7 @@
 import argparse, array, os, re, struct, subprocess, sys, time
 from statistics import median
 
-sys.dont_write_bytecode = True  # beside the source
+sys.dont_write_bytecode = True  # next to the source
 from adaptive_guest import WORK, Guest, Step
 from adaptive_peers import Peers
 from adaptive_report import compare, draw, print_step
@@ -21,7 +21,7 @@ def parse_all():
                         help="of the vertices is refined in a step, and as many coarsened")
     parser.add_argument("--seconds", type=float, default=8, help="a step takes at least")
     parser.add_argument("--lose", type=int, default=0,
-                        help="so many hosts lose power within a step, one after the other, and come back")
+                        help="number of hosts lose power within a step, one after the other, and come back")
     parser.add_argument("--plot", help="draw J and moved work there, as SVG")
     parser.add_argument("--peers", action="store_true", help="compare with Scotch and METIS")
     return parse(parser)

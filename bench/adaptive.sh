@@ -7,8 +7,8 @@
 # GUEST is a METIS file without weights, or what lbctl gen makes; 4elt of ../shared/graphs unless told, or airfoil:15000 if that is
 # absent. STEPS is 20, a step takes SECONDS at least, 8. -j writes the numbers as JSON, -p draws them, a file for each guest.
 #
-# Of each step: how uneven loads become, after how long they are within 5 % and stay so; what moved beside the least flow over
-# links that leaves no host with more than 1.03 of its share; J beside that of a fresh plan, the middle one of fifteen. -n leaves the
+# Of each step: how uneven loads become, after how long they are within 5 % and stay so; what moved next to the least flow over
+# links that leaves no host with more than 1.03 of its share; J next to that of a fresh plan, the middle one of fifteen. -n leaves the
 # comparison with others out: mapping from scratch and remapping by Scotch, and METIS from scratch with parts relabelled so that
 # little moves.
 set -eu

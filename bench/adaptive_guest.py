@@ -16,8 +16,8 @@ class Guest:
         """Neighbours of a vertex, those that are neighbours themselves one after the other."""
         left, order = set(self.neighbours[v]), []
         while left:
-            beside = [u for u in self.neighbours[order[-1]] if u in left] if order else []
-            order.append(min(beside or left))
+            next to = [u for u in self.neighbours[order[-1]] if u in left] if order else []
+            order.append(min(next to or left))
             left.remove(order[-1])
         return {u: i for i, u in enumerate(order)}
 
@@ -39,7 +39,7 @@ class Guest:
         return v if i == 0 else self.n + 3 * v + i - 1
 
     def children(self, v):
-        """Those it has beside itself."""
+        """Those it has next to itself."""
         return [self.child(v, i) for i in (1, 2, 3)]
 
     def end(self, v, other, fine):
@@ -83,7 +83,7 @@ class Step:
         self.changing += [f"{c} remove" for c in removed]
 
     def origin(self, where):
-        """Host of each vertex as the step begins, by those of the old ones: new ones begin beside theirs."""
+        """Host of each vertex as the step begins, by those of the old ones: new ones begin next to theirs."""
         place = {v: where[v] for v in self.vertices if v in where}
         for v in self.new:
             for c in self.guest.children(v):

@@ -26,15 +26,15 @@ class Peers:
             self.before[name] = dict(zip(vertices, part))
 
     def names(self):
-        names = [f"scotch -rr{ratio}" for ratio in self.RATIOS] + ["scotch anew"] if self.scotch else []
-        return names + (["metis anew"] if self.metis else [])
+        names = [f"scotch -rr{ratio}" for ratio in self.RATIOS] + ["scotch again"] if self.scotch else []
+        return names + (["metis again"] if self.metis else [])
 
     def map(self, name, path, origin, vertices, edges):
         """Host of each vertex of the graph at `path`. origin: host of each before, or None."""
         if name.startswith("metis"):
             return self.relabel(self.map_metis(path), origin, vertices, edges)
         part = self.map_scotch(name, origin, vertices, edges)
-        if not name.endswith("anew") or origin is None:
+        if not name.endswith("again") or origin is None:
             return part
         return min(([f[p] for p in part] for f in self.symmetries()),
                    key=lambda p: sum(a != origin[v] for a, v in zip(p, vertices)))

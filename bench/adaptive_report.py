@@ -40,7 +40,7 @@ def draw_panel(out, y0, title, value, digits, steps, least, most):
 
 
 def draw(report, path):
-    """J beside that of a fresh plan, and moved work, by step."""
+    """J next to that of a fresh plan, and moved work, by step."""
     steps = report["steps"]
     all_of = lambda value: [value(row, name) for row in steps for name in names_of(steps)]
     size = f'width="{LEFT + WIDTH + NAMES}" height="{2 * (TOP + HEIGHT) + 40}"'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How long real daemons take to settle after a load step beside a link that is slow, and beside a host that
+# How long real daemons take to settle after a load step next to a link that is slow, and next to a host that
 # is stopped, against the same without. The capacity of a corner is trebled and set back, by turns as it is,
 # with the delay and with the stopped host.
 #

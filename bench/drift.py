@@ -3,7 +3,7 @@
 import argparse, array, os, struct, sys, time
 from statistics import median
 
-sys.dont_write_bytecode = True  # beside the source
+sys.dont_write_bytecode = True  # next to the source
 from cluster import FRESH_PLANS, Cluster, parse, wait_until, write_json
 from measure import Mesh, edges_of, hop_bytes, imbalance, read_metis, seconds_until_even, surplus, write_metis
 

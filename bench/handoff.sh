@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How many vertices a second one daemon hands over to another with durable commits on both sides and with both as the other's
-# backup, beside the rows a second that SQLite alone commits on the same disk, in batches of the same size, in the same run.
+# backup, next to the rows a second that SQLite alone commits on the same disk, in batches of the same size, in the same run.
 #
 #   bench/handoff.sh [-n RUNS] [-g GUEST] [-d DIRECTORY] [-j FILE] [BUILD_DIRECTORY]
 #

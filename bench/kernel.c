@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Speed of the diffusion kernel: updates a second on a lattice, for every order, beside what the memory
+/* Speed of the diffusion kernel: updates a second on a lattice, for every order, next to what the memory
  * allows. Usage: bench/kernel [--json] [--side N] [--updates N]
  *
  * The bound: with every neighbour's coordinates in the cache, an update of a vertex of degree d moves
@@ -8,7 +8,7 @@
  * arrays that together are as large as the graph and its coordinates, at 32 bytes an element: two reads,
  * one write, and the read of a line before it is written. Where the cache holds a good part of the graph the
  * triad runs from there, and no sweep comes near it.
- * Beside them two loops without a kernel, which no order hinders: rows in turn, and the two colours of the
+ * Next to them two loops without a kernel, which no order hinders: rows in turn, and the two colours of the
  * lattice in turn. They are what this processor can do.
  * Time is the process's own, the best of several repetitions, so that other load counts little. */
 #include <getopt.h>

@@ -17,17 +17,17 @@ EXTRA_DIST += bench/lib.sh bench/quality.sh bench/peers.sh bench/plan_scale.sh b
 # Remapping when a host joins or leaves, when a load doubles: bench/remap.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/remap.sh bench/remap.py
 
-# Vertices a second between two daemons, beside SQLite alone: bench/handoff.sh [OPTIONS] [BUILD_DIRECTORY].
+# Vertices a second between two daemons, next to SQLite alone: bench/handoff.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/handoff.sh
 
-# What a cluster makes of a guest from every start, beside a plan: bench/submit.sh [OPTIONS] [BUILD_DIRECTORY].
+# What a cluster makes of a guest from every start, next to a plan: bench/submit.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/submit.sh bench/submit.py bench/cluster.py bench/measure.py
 # Memory of daemons that read a guest in parts: bench/memory.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/memory.sh bench/memory.py
 
 # Loads that drift, under real daemons and applications: bench/drift.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/drift.sh bench/drift.py
-# Load steps beside a slow link and a stopped host, between real daemons: bench/delay.sh [OPTIONS] [BUILD_DIRECTORY].
+# Load steps next to a slow link and a stopped host, between real daemons: bench/delay.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/delay.sh
 # Guests that change: bench/adaptive.sh [OPTIONS] [BUILD_DIRECTORY].
 EXTRA_DIST += bench/adaptive.sh bench/adaptive.py bench/adaptive_guest.py bench/adaptive_peers.py \

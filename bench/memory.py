@@ -2,7 +2,7 @@
 # Memory of daemons of which each reads a part of a guest; see bench/memory.sh.
 import argparse, statistics, sys, time
 
-sys.dont_write_bytecode = True  # beside the source
+sys.dont_write_bytecode = True  # next to the source
 from cluster import Cluster, parse, write_json
 from measure import Hosts
 

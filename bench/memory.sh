@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How much memory daemons need when each reads a part of a guest (lbctl submit --parallel), until the job has
-# settled, beside their share of what one daemon needs that has all of the guest.
+# settled, next to their share of what one daemon needs that has all of the guest.
 #
 #   bench/memory.sh [-c] [-g GUEST] [-H HOSTS] [-t SECONDS] [-j FILE] [BUILD_DIRECTORY]
 #

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Time of plans beside scotch_gmap and gpmetis on the same guests, taken in turns so that all meet the same load of
+# Time of plans next to scotch_gmap and gpmetis on the same guests, taken in turns so that all meet the same load of
 # the machine: medians of processor and wall seconds, of whole processes, reading and writing included.
 #
 #   bench/peers.sh [-r RUNS] [-j FILE] [BUILD_DIRECTORY [GRAPH...]]
 #
-# BUILD_DIRECTORY is the current one, RUNS 3, the GRAPHs those of the reference material beside the source tree
+# BUILD_DIRECTORY is the current one, RUNS 3, the GRAPHs those of the reference material next to the source tree
 # (../shared/graphs). -j writes the numbers as JSON. Scotch runs as it is installed and once more with one thread:
 # its threads spin while they wait, which counts as processor time on a busy machine. Peers that are not installed
 # are left out.

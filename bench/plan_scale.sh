@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How plans grow with the guest and with the hosts, beside scotch_gmap in the same run where it knows the hosts: time,
+# How plans grow with the guest and with the hosts, next to scotch_gmap in the same run where it knows the hosts: time,
 # memory and hop-bytes of whole processes, lattices as guests.
 #
 #   bench/plan_scale.sh [BUILD_DIRECTORY [EFFORT [VERTICES... [-- HOSTS...]]]]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Plan the reference instances and compare hop-bytes with what Scotch, METIS and KaHIP reached on them. Every
 # mapping is measured by the reference judge, not by our own evaluator. Needs the reference material (graphs,
-# hosts, peers.csv, tools) beside the source tree in ../shared, and python3.
+# hosts, peers.csv, tools) next to the source tree in ../shared, and python3.
 #
 #   bench/quality.sh [BUILD_DIRECTORY [SEED [OPTION...]]]     default: the current directory, 1; OPTIONs are
 #   of lbctl plan, as in: bench/quality.sh . 1 --effort best

@@ -61,9 +61,9 @@ def measure(guest, graph, scratch):
             double(graph, where, after)
         best = plan(after, then, fresh)
         works = [heavy if p == "0" else 1 for p in where]
-        anew = sum(w for w, p, q in zip(works, where, open(fresh).read().split()) if p != q)
+        again = sum(w for w, p, q in zip(works, where, open(fresh).read().split()) if p != q)
         print("\n%s, %s: a fresh plan has J %d, imbalance %.2f %%, takes %.1f s, moves %.0f %% of %d" % (
-            guest, name, best["hop_bytes"], 100 * best["imbalance"], best["processor_s"], 100 * anew / sum(works), sum(works)))
+            guest, name, best["hop_bytes"], 100 * best["imbalance"], best["processor_s"], 100 * again / sum(works), sum(works)))
         print("%6s %8s %8s %8s %12s %10s %8s %8s" % ("cost", "J", "J/fresh", "moved", "unavoidable", "imbalance", "allowed", "seconds"))
         unit = plan(after, then, scratch + "/map", "--current", current, "--effort", "fast")["migration_cost"]
         for cost in costs:

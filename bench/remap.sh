@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Remapping on 16 hosts: what moves, and what J becomes beside a fresh plan, when a host joins, when one leaves, when
+# Remapping on 16 hosts: what moves, and what J becomes next to a fresh plan, when a host joins, when one leaves, when
 # the load of a corner doubles. Migration costs are multiples of lbctl's own.
 #
 #   bench/remap.sh [-s SEED] [-c COST,COST...] [-g GUEST,...] [-j FILE] [-p FILE.svg] [BUILD_DIRECTORY]

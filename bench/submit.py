@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# What a cluster makes of a guest from every start, beside a plan of it; see bench/submit.sh.
+# What a cluster makes of a guest from every start, next to a plan of it; see bench/submit.sh.
 import argparse, json, os, subprocess, sys, time
 
-sys.dont_write_bytecode = True  # beside the source
+sys.dont_write_bytecode = True  # next to the source
 from cluster import Cluster, write_json
 from measure import Hosts, edges_of, hop_bytes, imbalance, read_metis
 

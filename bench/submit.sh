@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How good the mapping is that a cluster of real daemons settles with after `lbctl submit`, beside `lbctl plan --effort normal` of the
+# How good the mapping is that a cluster of real daemons settles with after `lbctl submit`, next to `lbctl plan --effort normal` of the
 # same guest, from every start; how long it takes, and how much memory a daemon needs.
 #
 #   bench/submit.sh [-g GUEST]... [-H HOSTS]... [-S START]... [-s SEED]... [-t SECONDS] [-j FILE] [BUILD_DIRECTORY]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The reference guests with random weights (vertices 1 to 100, edges 1 to 1000) on hosts with capacities 1, 2 and 4,
-# beside scotch_gmap, which gets the hosts as a weighted target (amk_grf). The reference judge measures both. Needs
-# the reference material beside the source tree in ../shared, python3 and Scotch.
+# next to scotch_gmap, which gets the hosts as a weighted target (amk_grf). The reference judge measures both. Needs
+# the reference material next to the source tree in ../shared, python3 and Scotch.
 #
 #   bench/weighted.sh [-e EFFORT] [-s SEED] [-i INSTANCE,...] [-j FILE] [BUILD_DIRECTORY]
 #

@@ -60,7 +60,7 @@ static const struct lbm_option cluster_options[CLUSTER_OPTIONS] = {
     [CLUSTER_DAEMON] = {.name = "daemon",
                         .type = LBM_OPTION_TEXT,
                         .value = "FILE",
-                        .text = "up, add: the daemon to run; the one beside lbctl, or in PATH, if absent"},
+                        .text = "up, add: the daemon to run; the one next to lbctl, or in PATH, if absent"},
     [CLUSTER_LINK] = {.name = "link",
                       .type = LBM_OPTION_TEXT,
                       .value = "HOST[:COST],...",

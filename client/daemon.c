@@ -234,7 +234,8 @@ lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids)
 
 /* ---- a mapping in pieces ------------------------------------------------------------------------------- */
 
-/* So many vertices at a time, about: the daemon keeps what its client has yet to read, some 36 bytes each. */
+/* That many vertices at a time, about: the daemon keeps what its client has yet to read, some 36 bytes each.
+ */
 enum { MAP_ROWS = 1 << 17 };
 
 struct pieces {

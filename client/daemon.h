@@ -68,7 +68,7 @@ struct lbm_job_map {
     struct lbm_plan plan; /* part: number of the host in lbm_daemon_hosts, LBM_NONE: nobody answered for it */
     uint64_t *epoch;      /* [n] */
     uint32_t *id;         /* [n] of the vertices; NULL: 0 .. n - 1, none has been removed */
-    uint64_t present;     /* so many vertices there are, as last heard */
+    uint64_t present;     /* that many vertices there are, as last heard */
     uint32_t n_lost;      /* vertices with part LBM_NONE */
     uint32_t n_missing;   /* hosts that did not answer */
     uint32_t missing[16]; /* their ids, the first of them */

@@ -105,7 +105,7 @@ const struct lbm_command lbm_command_events = {
     .text = "show what a daemon has noted lately",
     .help =
         "The last events above the level of debugging: joins, suspicions, evictions, takeovers, refusals. "
-        "Numbers begin anew when the daemon starts; a daemon keeps 1024 of them.",
+        "Numbers begin again when the daemon starts; a daemon keeps 1024 of them.",
     .options = events_options,
     .n_options = EVENTS_OPTIONS,
     .run = run_events,

@@ -21,10 +21,10 @@ static const struct lbm_option log_options[LOG_OPTIONS] = {
                    .min = 1,
                    .max = LBM_LOG_LINES_MAX,
                    .fallback = "20",
-                   .text = "show: so many entries"},
+                   .text = "show: number of entries"},
     [LOG_FORCE] =
         {.name = "force",
-         .text = "promote: even if members that are silent do not answer; what they alone have is lost"},
+         .text = "promote: even if members that are unreachable do not answer; what they alone have is lost"},
     [LOG_TIMEOUT] = {.name = "timeout",
                      .type = LBM_OPTION_NUMBER,
                      .value = "SECONDS",

@@ -127,7 +127,7 @@ const struct lbm_command lbm_command_join = {
     .name = "join",
     .text = "let a host take part again",
     .help =
-        "Ends the drain of a host. A host that has left begins anew, empty: ask its own daemon. (A new host "
+        "Ends the drain of a host. A host that has left begins again, empty: ask its own daemon. (A new host "
         "joins by itself when its daemon starts, and so does an evicted one that comes back.)",
     .options = log_options,
     .n_options = 1,
@@ -253,7 +253,7 @@ static const struct lbm_option set_options[SET_OPTIONS] = {
                     .type = LBM_OPTION_CHOICE,
                     .value = "POLICY",
                     .choices = lbm_policy_choices,
-                    .text = "of a job, which is named in place of the host: its loads are balanced anew:"},
+                    .text = "of a job, which is named in place of the host: its loads are balanced again:"},
     [SET_SCHEDULE] = {.name = "schedule",
                       .type = LBM_OPTION_CHOICE,
                       .value = "SCHEDULE",
@@ -289,7 +289,7 @@ static const struct lbm_option set_options[SET_OPTIONS] = {
                        .min = 0,
                        .max = LBM_VERTICES_MAX,
                        .unit = "vertices",
-                       .text = "of a job: each host has at most so many on their way; 0: no limit"},
+                       .text = "of a job: each host has at most that many on their way; 0: no limit"},
     [SET_TIMEOUT] = LOG_TIMEOUT,
 };
 

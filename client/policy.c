@@ -6,7 +6,7 @@
 #include "client/daemon.h"
 
 const struct lbm_choice lbm_policy_choices[] = {
-    {"none", "exchange sessions alone"},
+    {"none", "exchange rounds alone"},
 #define POLICY_CHOICE(id, number, name, source, text) {name, text},
     LBM_POLICY_LIST(POLICY_CHOICE)
 #undef POLICY_CHOICE

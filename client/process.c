@@ -172,7 +172,7 @@ bind_free(int fd, unsigned *next, unsigned end, uint16_t *port)
 }
 
 /* Below those of outgoing connections: one of these might have the port of a daemon that is down for a
- * moment. From somewhere in the lower half on, since clusters may start beside each other. */
+ * moment. From somewhere in the lower half on, since clusters may start next to each other. */
 enum lbm_err
 lbm_process_free_ports(uint32_t n, uint16_t *port, struct lbm_diag *diag)
 {

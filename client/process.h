@@ -19,7 +19,7 @@ pid_t lbm_process_find(const char *pid_file, const char *config);
 /* Nonzero if the process exists and is no zombie; *stopped (may be NULL): it is stopped by a signal. */
 int lbm_process_alive(pid_t pid, int *stopped);
 
-/* Where the daemon is: beside this program, in the build tree, or else by PATH. */
+/* Where the daemon is: next to this program, in the build tree, or else by PATH. */
 void lbm_process_daemon_path(char *path, size_t size);
 
 /* Ports of 127.0.0.1 that nobody has now: n different ones, not of those for outgoing connections.

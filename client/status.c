@@ -19,7 +19,7 @@ static const struct lbm_column status_columns[] = {
     {"leader", "leader", LBM_COLUMN_COUNT, 0},
     {"members", "members", LBM_COLUMN_COUNT, 0},
     {"heard", "members heard", LBM_COLUMN_COUNT, 0},
-    {"silent_text", "silent", LBM_COLUMN_TEXT, 0},
+    {"unreachable text", "unreachable", LBM_COLUMN_TEXT, 0},
     {"log_awaits_text", "control log waits for", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
@@ -84,7 +84,7 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
     if (*object == NULL)
         return LBM_E_NOMEM;
     add_lease(*object, s);
-    add_list(*object, "silent", "silent_text", s->n_silent, s->silent);
+    add_list(*object, "unreachable", "unreachable text", s->n_unreachable, s->unreachable);
     add_list(*object, "log_awaits", "log_awaits_text", s->n_awaited, s->awaited);
     return LBM_OK;
 }
@@ -105,7 +105,7 @@ run_status(const struct lbm_cli *client)
     if (status == LBM_STATUS_DONE && object != NULL) {
         int json = client->global[LBM_GLOBAL_JSON].given;
         if (json) {
-            json_object_del(object, "silent_text");
+            json_object_del(object, "unreachable text");
             json_object_del(object, "log_awaits_text");
             json_object_del(object, "lease_text");
         }
@@ -122,7 +122,7 @@ const struct lbm_command lbm_command_status = {
     .name = "status",
     .text = "show how a daemon and its cluster stand",
     .help = "Asks the daemon at --socket and answers at once from what it knows: members it has not heard "
-            "from for 1.6 seconds are named as silent. A daemon that orders the control log asks all "
+            "from for 1.6 seconds are named as unreachable. A daemon that orders the control log asks all "
             "members before it does so; while it waits, those that have not answered are named.",
     .run = run_status,
 };
@@ -134,7 +134,7 @@ static const struct lbm_column host_columns[] = {
     {"name", "name", LBM_COLUMN_TEXT, 0},
     {"state", "state", LBM_COLUMN_TEXT, 0},
     {"reachable_text", "heard", LBM_COLUMN_TEXT, 0},
-    {"silent_s", "silent", LBM_COLUMN_SECONDS, 0},
+    {"last heard s", "unreachable", LBM_COLUMN_SECONDS, 0},
     {"capacity", "capacity", LBM_COLUMN_RATIO, 0},
     {"vertices", "vertices", LBM_COLUMN_COUNT, 0},
     {"backup_text", "backup", LBM_COLUMN_TEXT, 0},
@@ -194,7 +194,7 @@ host_object(const Lbm__HostEntry *h)
     json_t *row = json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:I, s:o, s:s, s:o}", "host",
                             (int)h->host, "name", h->name, "address", h->address, "state", h->state,
                             "reachable", (int)h->reachable, "reachable_text", h->reachable ? "yes" : "NO",
-                            "silent_s", h->silent_s, "capacity", h->capacity, "vertices",
+                            "last heard s", h->last_heard_s, "capacity", h->capacity, "vertices",
                             (json_int_t)h->vertices, "links", links, "links_text", text, "site", site);
     if (row != NULL)
         add_standing(row, h);

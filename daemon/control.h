@@ -37,7 +37,7 @@ struct lbm_control_handler {
 };
 
 /* Bind, with mode 0660, and listen. A socket file nobody listens at is replaced.
- * In:      path of the socket; admins beside root and this process's user, copied
+ * In:      path of the socket; admins next to root and this process's user, copied
  * Errors:  LBM_E_BUSY another process listens there; LBM_E_EXISTS something else is there; LBM_E_DENIED,
  *          LBM_E_IO, LBM_E_NOMEM. */
 enum lbm_err lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids_setting *admins,

@@ -21,7 +21,7 @@ enum {
     REFUSAL_MAX = 200, /* bytes of what etcd says */
 };
 
-/* A request under way, and whom it went to: an answer may come when another member is asked. */
+/* A request in progress, and whom it went to: an answer may come when another member is asked. */
 struct errand {
     struct lbm_http_request *request; /* NULL: none */
     size_t endpoint;
@@ -156,7 +156,7 @@ on_login(void *context, const struct lbm_http_answer *answer)
         read_after(etcd, 0);
 }
 
-/* Nonzero if requests may be sent; else a login is under way. */
+/* Nonzero if requests may be sent; else a login is in progress. */
 static int
 is_logged_in(struct lbm_etcd *etcd)
 {

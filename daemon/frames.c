@@ -23,7 +23,7 @@ lbm_frames_tune(struct bufferevent *bev)
     bufferevent_setwatermark(bev, EV_READ, LBM_FRAME_HEADER, 0);
 }
 
-/* Sleep until the input holds so many bytes. What is read at once bounds the rest of it; a high watermark
+/* Sleep until the input holds that many bytes. What is read at once bounds the rest of it; a high watermark
  * would need memory, and libevent does not look whether it got it. */
 static enum lbm_err
 await(struct bufferevent *bev, size_t bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HTTP requests in the event loop, by libcurl.
  *
- * Owns: connections, TLS, and the requests under way. Reads no proxy from the environment, follows nobody
+ * Owns: connections, TLS, and the requests in progress. Reads no proxy from the environment, follows nobody
  * elsewhere.  Never: calls back from within a call of this interface. */
 #ifndef LBM_DAEMON_HTTP_H
 #define LBM_DAEMON_HTTP_H
@@ -52,7 +52,7 @@ enum lbm_err lbm_http_post(struct lbm_http *http, const struct lbm_http_ask *ask
 /* Give a request up: it calls nobody any more. Not from its own `data`. */
 void lbm_http_cancel(struct lbm_http_request *request);
 
-/* Cancels what is under way. NULL is allowed. */
+/* Cancels what is in progress. NULL is allowed. */
 void lbm_http_free(struct lbm_http *http);
 
 #endif

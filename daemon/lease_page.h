@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The daemon's side of the lease page: the file beside the control socket (layout: wire/lease_page.h).
+/* The daemon's side of the lease page: the file next to the control socket (layout: wire/lease_page.h).
  *
  * Owns: the file, its mapping, and a lock by which applications see that this daemon lives.
  * Never: removes the file; applications go on by it when the daemon has ended. */

@@ -110,7 +110,7 @@ on_timer(evutil_socket_t fd, short what, void *context)
     uint64_t expirations;
     (void)what;
     if (read(fd, &expirations, sizeof expirations) < 0)
-        return; /* set anew since it fired */
+        return; /* set again since it fired */
     loop->armed_us = INT64_MAX;
     step(loop, &(struct lbm_event){.kind = LBM_EVENT_TIMER});
 }

@@ -19,7 +19,8 @@
 
 enum {
     PAUSE_MIN_US = 50000,
-    PAUSE_MAX_US = 1000000, /* below LEAD_ALONE_US: a leader that lost its disk hears of us before it begins anew */
+    PAUSE_MAX_US =
+        1000000, /* below LEAD_ALONE_US: a leader that lost its disk hears of us before it begins again */
     CONNECT_WAIT_US = 5000000,
     UNACKNOWLEDGED_MS = 10000, /* a host that acknowledges nothing for so long is gone */
 };

@@ -94,18 +94,18 @@ const struct lbm_setting lbm_settings_table[] = {
     {"schedule", LBM_SETTING_SCHEDULE, 0, 0, 0, "pipelined", "",
      "How their vertices are handed over: plain, overlapped or pipelined.", AT(schedule)},
     {"evict", LBM_SETTING_GROUP, 0, 0, 0, NULL, "",
-     "How often silent hosts are evicted without an operator. What the whole cluster evicts counts.", 0},
+     "How often unreachable hosts are evicted without an operator. What the whole cluster evicts counts.", 0},
     {"evict.per_minute", LBM_SETTING_INTEGER, 0, 0, 1000, "3", "hosts",
-     "At most so many in a minute; 0: none, an operator decides.", AT(evict.per_minute)},
+     "At most that many in a minute; 0: none, an operator decides.", AT(evict.per_minute)},
     {"evict.percent", LBM_SETTING_NUMBER, 0, 0, 1000, "10", "% of the members",
-     "At most so many in ten minutes, and one in any case. More than 100: hosts that came back may be "
+     "At most that many in ten minutes, and one in any case. More than 100: hosts that came back may be "
      "evicted again.",
      AT(evict.percent)},
     {"log", LBM_SETTING_LEVEL, 0, 0, 0, "info", "",
      "Least important messages that are logged: error, warning, info or debug. Read again on SIGHUP.",
      AT(log)},
     {"admins", LBM_SETTING_UIDS, 0, 0, 0, NULL, "",
-     "Users who may change hosts and others' jobs over the control socket, beside root and the daemon's own "
+     "Users who may change hosts and others' jobs over the control socket, next to root and the daemon's own "
      "user.",
      AT(admins)},
     {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",

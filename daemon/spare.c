@@ -16,7 +16,7 @@
 
 enum { LOOK_TICKS_MIN = 10, LINE_BYTES_MAX = 512 };
 
-/* What little is left, a host keeps; so much is due beside others at most; who ran and waited for less than
+/* What little is left, a host keeps; so much is due next to others at most; who ran and waited for less than
  * that part of the time says nothing of how time is shared. */
 static const double LEAST = 0.05, DUE_MOST = 0.5, WANTED_LEAST = 0.1;
 

@@ -16,7 +16,7 @@ enum lbm_err lbm_spare_new(const char *proc, struct lbm_spare **out, struct lbm_
 
 /* Since the look before.
  * In:    pid [n] of applications; those of this process count without being named
- * Value: in (0, 1]: what others did not use, or what is due beside them if that is more: the part that the
+ * Value: in (0, 1]: what others did not use, or what is due next to them if that is more: the part that the
  *        applications got while they wanted to run, at most a half, or a half if they hardly did. 0: not
  *        known, the first time, too soon, or because the files could not be read. */
 double lbm_spare_look(struct lbm_spare *spare, const pid_t *pid, size_t n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Threads beside the event loop. */
+/* Threads next to the event loop. */
 #ifndef LBM_DAEMON_WORKER_H
 #define LBM_DAEMON_WORKER_H
 

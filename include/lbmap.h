@@ -239,7 +239,7 @@ enum lbmap_error lbmap_set_load(struct lbmap *map, const struct lbmap_load *load
 /* ---- a guest that changes -----------------------------------------------------------------------------
  *
  * A program changes the guest where it works on it: a vertex that it holds splits into several, or goes;
- * edges appear and disappear. Whoever owns a vertex adds others beside it, and they move from there as all
+ * edges appear and disappear. Whoever owns a vertex adds others next to it, and they move from there as all
  * vertices do. Where the other end of an edge is does not matter: its owner hears of the change by itself,
  * and the program that works there by its callback `edges`. */
 
@@ -256,7 +256,7 @@ enum lbmap_error lbmap_new_vertices(struct lbmap *map, uint32_t *vertex, size_t 
 struct lbmap_vertex_change {
     uint32_t vertex;
     uint64_t token; /* of a vertex that the program holds; 0: it is new, and its id from lbmap_new_vertices */
-    uint32_t near;  /* of a new one: a vertex that the program holds, beside which it begins */
+    uint32_t near;  /* of a new one: a vertex that the program holds, next to which it begins */
     uint32_t work;  /* 0: as it is; a new one needs 1 or more */
     int removed;    /* nonzero: it goes, and its edges with it */
     struct lbmap_payload payload; /* bytes NULL: it stays as it is, or a new one has none */

@@ -26,7 +26,7 @@ static const struct lbm_option options[] = {
                     .min = 1,
                     .max = 64,
                     .fallback = "2",
-                    .text = "so many tables at a time"},
+                    .text = "number of tables at a time"},
     [TABLE_FULL] = {.name = "full", .text = "more repetitions, and what takes minutes"},
     [TABLE_GRAPHS] = {.name = "graphs",
                       .type = LBM_OPTION_TEXT,
@@ -174,7 +174,8 @@ run_list(const struct lbm_cli *cli)
 const struct lbm_command command_list = {
     .name = "list",
     .text = "the tables and plots",
-    .help = "Lists what lbpapers table and lbpapers plot know: name, place in the papers, what it is about. With "
-            "--quiet the names alone.",
+    .help =
+        "Lists what lbpapers table and lbpapers plot know: name, place in the papers, what it is about. With "
+        "--quiet the names alone.",
     .run = run_list,
 };

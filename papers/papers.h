@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables that registry.c lists: one function each, beside the numbers that the paper prints. */
+/* The tables that registry.c lists: one function each, next to the numbers that the paper prints. */
 #ifndef LBM_PAPERS_PAPERS_H
 #define LBM_PAPERS_PAPERS_H
 
@@ -27,12 +27,12 @@
     X(xl95_thinning, "xl95-thinning", "XL95 section 5.4", "thinning of an image on a chain of 8, remapped")  \
     X(rjk03_table_1, "rjk03-table-1", "RJK03 Table 1", "largest differences of all multisets of loads")      \
     X(rjk03_bounds, "rjk03-bounds", "RJK03 Theorem 1, Fig. 3", "largest differences that are possible")      \
-    X(rjk03_pairs, "rjk03-pairs", "RJK03 sections 2, 3, 5", "single exchanges that the text describes")       \
+    X(rjk03_pairs, "rjk03-pairs", "RJK03 sections 2, 3, 5", "single exchanges that the text describes")      \
     X(rjk03_schedules, "rjk03-schedules", "RJK03 Figs 10-21", "transfers: plain, overlapped, pipelined")     \
     X(rjk03_random, "rjk03-random", "RJK03 section 4", "mean largest difference of random loads")            \
-    X(rjk03_attained, "rjk03-attained", "RJK03 Theorem 1", "the bound of OEM, attained for every size")        \
-    X(rjk03_table_2, "rjk03-table-2", "RJK03 Table 2", "OEM and CWA: collection and uniformity")               \
-    X(rjk03_hybrid, "rjk03-hybrid", "RJK03 section 5.5", "OEM in the first dimensions, CWA in the others")     \
+    X(rjk03_attained, "rjk03-attained", "RJK03 Theorem 1", "the bound of OEM, attained for every size")      \
+    X(rjk03_table_2, "rjk03-table-2", "RJK03 Table 2", "OEM and CWA: collection and uniformity")             \
+    X(rjk03_hybrid, "rjk03-hybrid", "RJK03 section 5.5", "OEM in the first dimensions, CWA in the others")   \
     X(rjk03_queue, "rjk03-queue", "RJK03 Figs 7-9", "event simulation: queues and speed-up")                 \
     X(cyb89_theorem_1, "cyb89-theorem-1", "CYB89 Theorem 1", "when diffusion converges")                     \
     X(cyb89_lemma_2, "cyb89-lemma-2", "CYB89 Lemma 2, Theorem 3", "the best diffusion on hypercubes")        \

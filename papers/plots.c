@@ -128,7 +128,7 @@ rjk03_fig_9(struct table_run *t, struct chart *chart)
     }
 }
 
-/* Mean time of transfers, one schedule, loads drawn anew for each run by `draw`. */
+/* Mean time of transfers, one schedule, loads drawn again for each run by `draw`. */
 typedef void draw_loads(struct lbm_rng *rng, uint32_t n, double parameter, double *load);
 
 static double
@@ -189,7 +189,8 @@ rjk03_fig_13(struct table_run *t, struct chart *chart)
     overheads(t, chart, 4);
 }
 
-/* "Imbalance": of so many percent of the processors each has k times the load of the others, k one of seven.
+/* "Imbalance": of that many percent of the processors each has k times the load of the others, k one of
+ * seven.
  */
 static void
 draw_imbalance(struct lbm_rng *rng, uint32_t n, double percent, double *load)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables of the papers: what a paper prints, what we get, how far apart the two may be, and the verdict.
  *
- * Owns: the cells of a table and how they are judged. The numbers of a paper are data beside the code that
+ * Owns: the cells of a table and how they are judged. The numbers of a paper are data next to the code that
  * computes ours, one or more files a paper.  Never: prints. */
 #ifndef LBM_PAPERS_TABLE_H
 #define LBM_PAPERS_TABLE_H

@@ -176,7 +176,7 @@ receive_part(struct lbmap *map, int64_t deadline_ms, Lbm__Response **part)
     }
 }
 
-/* Nonzero if the part was no answer to the request under way: it is dealt with. */
+/* Nonzero if the part was no answer to the request in progress: it is dealt with. */
 static int
 is_aside(struct lbmap *map, Lbm__Response *part)
 {
@@ -260,7 +260,8 @@ lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take, void *
 {
     int64_t deadline_ms = lbm_api_now_ms() + map->timeout_ms;
     /* What is not ordered by then is void; its answer has the rest of the time to arrive. */
-    request->within_ms = map->timeout_ms - (map->timeout_ms / 10 < ANSWER_MS ? map->timeout_ms / 10 : ANSWER_MS);
+    request->within_ms =
+        map->timeout_ms - (map->timeout_ms / 10 < ANSWER_MS ? map->timeout_ms / 10 : ANSWER_MS);
     enum lbm_err err = send_request(map, request, deadline_ms);
     return err == LBM_OK ? receive_answer(map, deadline_ms, take, arg) : err;
 }

@@ -14,7 +14,7 @@ struct lbm_page {
     uint64_t device, inode;
 };
 
-/* Open the page beside the control socket at this path, in place of the one that is open.
+/* Open the page next to the control socket at this path, in place of the one that is open.
  * Out:    *replaced nonzero if another file was open: nothing that it promised is renewed any more.
  * Errors: LBM_E_IO; the page that is open stays. */
 enum lbm_err lbm_page_open(struct lbm_page *page, const char *control, int *replaced) LBM_MUST_CHECK;

@@ -45,8 +45,8 @@ struct lbm_service {
     int64_t ended_us; /* when the connection was first seen to have ended; 0: it has not */
     int lost;         /* all that is held is; it is yet to be revoked */
     int short_of_memory;
-    int too_long; /* a payload that was released is, and is not kept */
-    struct lbm_returns with_payload, bare; /* of the dispatch under way */
+    int too_long;                          /* a payload that was released is, and is not kept */
+    struct lbm_returns with_payload, bare; /* of the dispatch in flight */
     LBM_VEC(struct lbmap_edge) edges;      /* of the vertex that is told of */
 };
 
@@ -456,7 +456,7 @@ wait_for_daemon(struct lbmap *map, int64_t ms)
         LBM_ASSERT(map->fd < 0); /* the next look sees it */
 }
 
-/* Begin again, empty: the daemon gives everything anew. */
+/* Begin again, empty: the daemon gives everything again. */
 static enum lbmap_error
 start_over(struct lbmap *map)
 {

@@ -16,7 +16,7 @@ uint64_t lbm_api_serve_token(const struct lbmap *map, uint32_t vertex);
 /* The vertex is held no more; no callback is called. Nothing if it is not held with that token. */
 void lbm_api_serve_forget(struct lbmap *map, uint32_t vertex, uint64_t token);
 
-/* What the daemon has is not known: all that is held is lost, and given anew. */
+/* What the daemon has is not known: all that is held is lost, and given again. */
 void lbm_api_serve_doubt(struct lbmap *map);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum {
     MEASURE_LEAST_MS = 200, /* less is no measure */
-    MEAN_OF = 4,            /* a measure counts one part in so many */
+    MEAN_OF = 4,            /* a measure counts one part in that many */
     MEASURES_LEAST = 2,     /* before a weight is told: the first one begins anywhere */
 };
 

@@ -17,7 +17,7 @@ enum {
     MEAN_UNITS = 128, /* of integer loads: XL95's Tables II and III */
 };
 
-static const double REACH = 4.0;    /* the spectrum's rounds are at most so many times those of a trial */
+static const double REACH = 4.0;    /* the spectrum's rounds are at most that many times those of a trial */
 static const double WORK_MAX = 2e8; /* steps times hosts and links in the trials of one candidate */
 static const double MARGIN = 0.02;  /* so much a later one must be cheaper */
 static const double BOUND = 0.01;   /* if none is asked for that could be tried without knowing the loads */

@@ -8,7 +8,7 @@
 #include "base/check.h"
 
 /* Whatever happens, it ends: everywhere after the same sweep, which a slow network reaches in a minute.
- * Random draws never come to rest by themselves where a host that began anew has counted twice. What is left
+ * Random draws never come to rest by themselves where a host that began again has counted twice. What is left
  * is for the exchange of vertices. */
 enum { SWEEPS_MAX = 1000, DRAWN_SWEEPS_MAX = 400 };
 
@@ -27,7 +27,7 @@ say_final(struct lbm_flow_computation *level, uint32_t i)
     struct lbm_flow_word word = {.meeting = level->links.at[i].met,
                                  .load = level->load,
                                  .counter = level->config.diameter + 1,
-                                 .stirred = level->stirred,
+                                 .has_changed = level->has_changed,
                                  .final = 1};
     return say(level, i, word);
 }
@@ -108,7 +108,7 @@ begin_step(struct lbm_flow_computation *level)
         struct lbm_flow_word word = {.meeting = link->met,
                                      .load = level->load,
                                      .counter = level->termination.counter,
-                                     .stirred = level->stirred};
+                                     .has_changed = level->has_changed};
         link->said[link->met & 1] = word;
         err = say(level, i, word);
     }
@@ -153,7 +153,7 @@ meet(struct lbm_flow_computation *level, uint32_t i)
     struct lbm_flow_link *link = &level->links.at[i];
     const struct lbm_flow_word *word = &link->word[link->met & 1];
     lbm_termination_hear(&level->termination, word->counter);
-    level->stirred |= word->stirred;
+    level->has_changed |= word->has_changed;
     link->last = flow_of(level, link);
     link->heard[link->met & 1] = 0;
     link->met++;
@@ -171,7 +171,7 @@ meet(struct lbm_flow_computation *level, uint32_t i)
 static int
 is_disturbed(const struct lbm_flow_computation *level)
 {
-    if (!level->stirred)
+    if (!level->has_changed)
         return 0;
     if (level->turns == LBM_TURNS_COLOURS || (level->turns == LBM_TURNS_ALL && level->integer))
         return level->moved;
@@ -242,7 +242,7 @@ lbm_flow_start(struct lbm_flow_computation *level, const struct lbm_flow_config 
     level->load = load;
     level->termination = (struct lbm_termination){.least = UINT32_MAX};
     lbm_rng_seed(&level->rng, config->seed);
-    level->stirred = load > config->limit;
+    level->has_changed = load > config->limit;
     for (size_t i = 0; i < n; i++) {
         struct lbm_flow_link link = {.number = links[i].number,
                                      .colour = links[i].colour,
@@ -294,14 +294,14 @@ lbm_flow_hear(struct lbm_flow_computation *level, uint32_t i, const struct lbm_f
 {
     struct lbm_flow_link *link = &level->links.at[i];
     if (word->final) {
-        if (word->meeting > link->met + 1) { /* it refuses: this host has begun anew */
+        if (word->meeting > link->met + 1) { /* it refuses: this host has begun again */
             link->is_closed = 1;
             return advance(level);
         }
         link->final_at = word->meeting < link->final_at ? word->meeting : link->final_at;
         if (link->met == word->meeting + 1)
             undo(level, i);
-        level->stirred |= word->stirred;
+        level->has_changed |= word->has_changed;
         return advance(level);
     }
     if (word->meeting + 1 == link->met) { /* it has not got our word */
@@ -337,7 +337,7 @@ lbm_flow_close(struct lbm_flow_computation *level, uint32_t i)
 enum lbm_err
 lbm_flow_refuse(struct lbm_flow_computation *level, uint32_t i)
 {
-    struct lbm_flow_word word = {.meeting = UINT64_MAX, .stirred = level->stirred, .final = 1};
+    struct lbm_flow_word word = {.meeting = UINT64_MAX, .has_changed = level->has_changed, .final = 1};
     level->links.at[i].is_closed = 1;
     enum lbm_err err = say(level, i, word);
     return err == LBM_OK ? advance(level) : err;
@@ -356,5 +356,5 @@ lbm_flow_repeat(struct lbm_flow_computation *level)
 int64_t
 lbm_flow_result(const struct lbm_flow_computation *level, uint32_t link)
 {
-    return level->stirred ? (int64_t)llround(level->links.at[link].out) : 0;
+    return level->has_changed ? (int64_t)llround(level->links.at[link].out) : 0;
 }

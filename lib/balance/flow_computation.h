@@ -22,9 +22,9 @@ struct lbm_flow_word {
     uint64_t meeting; /* of this link, from 0; final: the first that will not be; UINT64_MAX: none counts */
     double load;
     uint32_t counter;
-    int stirred; /* somebody was over the limit when it all began */
-    int final;   /* no more meetings */
-    int again;   /* said again to one that lacked it: not to be answered */
+    int has_changed; /* somebody was over the limit when it all began */
+    int final;       /* no more meetings */
+    int again;       /* said again to one that lacked it: not to be answered */
 };
 
 struct lbm_flow_link {
@@ -91,7 +91,7 @@ struct lbm_flow_computation {
     uint32_t drawn;
     int begun; /* the present step has been told to its partners */
     int moved; /* in this sweep */
-    int stirred;
+    int has_changed;
     int is_running;
     uint64_t n_words; /* said, repetitions too */
 };
@@ -107,11 +107,11 @@ enum lbm_err lbm_flow_hear(struct lbm_flow_computation *level, uint32_t link,
                            const struct lbm_flow_word *word) LBM_MUST_CHECK;
 /* The other end is gone: go on without it.  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_flow_close(struct lbm_flow_computation *level, uint32_t link) LBM_MUST_CHECK;
-/* The other end has begun anew: go on without it, and tell it so, however often.  Errors: LBM_E_NOMEM. */
+/* The other end has begun again: go on without it, and tell it so, however often.  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_flow_refuse(struct lbm_flow_computation *level, uint32_t link) LBM_MUST_CHECK;
 /* Say again what partners that are waited for may have lost.  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_flow_repeat(struct lbm_flow_computation *level) LBM_MUST_CHECK;
-/* Nonzero if the step under way waits for that link. */
+/* Nonzero if the step in progress waits for that link. */
 int lbm_flow_waits(const struct lbm_flow_computation *level, uint32_t link);
 
 /* Whole units that this host gives over a link in the end, < 0: it receives; 0 if nobody was over the limit.

@@ -59,7 +59,7 @@ lbm_step lbm_step_cwa;                           /* hypercube.c */
 lbm_step lbm_step_potentials;                    /* potentials.c */
 lbm_step lbm_step_matching;                      /* matching.c */
 
-/* Properties of a policy, beside its name. */
+/* Properties of a policy, next to its name. */
 struct lbm_policy_row {
     lbm_step *step;
     lbm_link_flow *flow;            /* NULL: a link's flow depends on more than its ends */
@@ -107,8 +107,8 @@ enum lbm_err lbm_rule_fits(const struct lbm_network *net, enum lbm_policy policy
 void lbm_balance_explain(const struct lbm_network *net, const struct lbm_balance_options *options,
                          const struct lbm_balance_result *result, char *out, size_t size);
 
-/* What comes before the first step of CWA: the loads of each subcube are collected and told, 2 log of its size
- * (RJK03 section 5.3). 0 of other policies. */
+/* What comes before the first step of CWA: the loads of each subcube are collected and told, 2 log of its
+ * size (RJK03 section 5.3). 0 of other policies. */
 uint32_t lbm_collection_rounds(const struct lbm_network *net, const struct lbm_rule *rule);
 
 /* By how much loads may differ after CWA, or after the hybrid: ceil(low/2) within a subcube by OEM, so that

@@ -181,8 +181,8 @@ struct lbm_ends {
     double load_p, load_q, share_p, share_q, last;
     double alpha; /* of the link: lbm_rule_alpha */
 };
-/* alpha of a link whose ends have so many links and such shares; i its number in rule->link_alpha, if it has
- * that. */
+/* alpha of a link whose ends have that many links and such shares; i its number in rule->link_alpha, if it
+ * has that. */
 double lbm_rule_alpha(const struct lbm_rule *rule, uint32_t i, uint32_t degree_p, uint32_t degree_q,
                       double share_p, double share_q);
 /* What a link draws in a step of random-matching: the same at every host. The link is in the matching if no
@@ -208,7 +208,7 @@ void lbm_balancer_free(struct lbm_balancer *b);
  * link carried, > 0 from its p to its q. Returns  the work that was moved, the sum of |flow|. */
 double lbm_balancer_step(struct lbm_balancer *b, double *load, double *flow);
 
-/* Steps of a sweep: after so many each link had its turn. */
+/* Steps of a sweep: after that many each link had its turn. */
 uint32_t lbm_balancer_sweep(const struct lbm_balancer *b);
 
 /* ---- runs ---------------------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ print_asked(const struct lbm_cli *cli)
     return 1;
 }
 
-/* So many operands a command takes at most. */
+/* That many operands a command takes at most. */
 static size_t
 operands_most(const struct lbm_command *c)
 {

@@ -37,7 +37,7 @@ struct lbm_canvas {
 /* Hosts that are listed and labelled one by one; above, the legend sums up. */
 enum {
     LBM_HOSTS_LISTED_MAX = 36,
-    LBM_HOSTS_LISTED_BESIDE_INSET_MAX = 17,
+    LBM_HOSTS_LISTED_NEXT_TO_INSET_MAX = 17,
     LBM_HOSTS_LABELLED_MAX = 400,
     LBM_LOADS_LABELLED_MAX = 64
 };

@@ -37,7 +37,7 @@ lbm_canvas_find_crowd(struct lbm_canvas *canvas)
     const struct lbm_scene *scene = canvas->scene;
     /* The list of hosts takes the room of the inset, unless it is short or only a summary. */
     if (scene->n == 0 ||
-        (scene->n_hosts > LBM_HOSTS_LISTED_BESIDE_INSET_MAX && scene->n_hosts <= LBM_HOSTS_LISTED_MAX))
+        (scene->n_hosts > LBM_HOSTS_LISTED_NEXT_TO_INSET_MAX && scene->n_hosts <= LBM_HOSTS_LISTED_MAX))
         return;
     double *room = lbm_alloc(scene->n, sizeof *room);
     if (room == NULL) {

@@ -10,7 +10,7 @@
 /* Vertices get dots while there is room between them. */
 enum { DOTS_MAX = 4000 };
 
-/* A path is stroked after so many lines: a rasterizer's time grows faster than its path. */
+/* A path is stroked after that many lines: a rasterizer's time grows faster than its path. */
 enum { LINES_PER_STROKE = 512 };
 
 void
@@ -154,7 +154,7 @@ static void
 draw_links(struct lbm_canvas *canvas)
 {
     const struct lbm_scene *scene = canvas->scene;
-    /* Beside many links a faint one is enough; all pairs of a complete network would hide the map. */
+    /* Next to many links a faint one is enough; all pairs of a complete network would hide the map. */
     double crowd = (double)scene->n_links / (scene->n_hosts + 1.0);
     lbm_canvas_ink(canvas, lbm_ink_link, crowd > 8.0 ? 0.10 : 0.42);
     cairo_set_line_width(canvas->cr, fmin(2.2, 44.0 / sqrt((double)scene->n_hosts + 1.0)));

@@ -135,7 +135,7 @@ static update_fn *const updates[2][2][2][2] = {
 enum {
     SLICE = 64,     /* vertices computed between two fetches */
     LINE = 64,      /* bytes of a cache line */
-    STRIDE = 3,     /* neighbours of vertices nearby share lines: one direction in so many is enough */
+    STRIDE = 3,     /* neighbours of vertices nearby share lines: one direction in that many is enough */
     DEGREE_MAX = 32 /* mean degree up to which the rows of three blocks fit the cache */
 };
 

@@ -73,7 +73,7 @@ enum lbm_err lbm_moments_whiten(const struct lbm_moments *moments, unsigned m,
 
 /* Pins of a planar guest: the face with the most vertices (libplanarity) spread evenly over the perimeter
  * of the unit square; a lattice's perimeter exactly, its corners on those of the square. The lowest vertex
- * or corner comes to (0, 0), the lower one of those beside it along the first axis.
+ * or corner comes to (0, 0), the lower one of those next to it along the first axis.
  * Out:     pinned [n] 0 or 1; x [2n] set for the pinned vertices only; *n_pinned, 0 if the guest is not
  *          planar, is disconnected, has no face with at least 4 vertices, or has all its vertices on that
  *          face (a tree, a ring): nothing would be left to diffuse.

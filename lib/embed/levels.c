@@ -7,7 +7,7 @@
 #include "embed/coarsen.h"
 #include "embed/embed.h"
 
-/* A level must have at most so many of its finer level's vertices. */
+/* A level must have at most that many of its finer level's vertices. */
 static const double SHRINK = 0.95;
 
 /* Parts of the coarse vertices. */

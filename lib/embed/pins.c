@@ -164,7 +164,7 @@ lowest(const struct cycle *c, const uint32_t *position, uint32_t n)
     return best;
 }
 
-/* Begin at the lowest vertex and turn to the lower one beside it, of a lattice to the lower corner, so that
+/* Begin at the lowest vertex and turn to the lower one next to it, of a lattice to the lower corner, so that
  * the drawing does not depend on how the face was walked. */
 static void
 orient(const struct lbm_graph *g, struct cycle *c)

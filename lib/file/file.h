@@ -18,7 +18,7 @@
  *         LBM_E_SYNTAX (a byte 0: not a text), LBM_E_LIMIT (more than LBM_FILE_BYTES_MAX), LBM_E_NOMEM. */
 enum lbm_err lbm_file_read(const char *path, char **text, size_t *len, struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Write atomically: a temporary file beside it, fsync, rename; "-" is standard output; a path that ends
+/* Write atomically: a temporary file next to it, fsync, rename; "-" is standard output; a path that ends
  * in .gz, .bz2, .xz or .zst is compressed. On error the old file is unchanged. Its mode is kept, a symbolic
  * link stays one; pipes and devices are written through.  Errors: LBM_E_DENIED, LBM_E_IO, LBM_E_NOMEM. */
 enum lbm_err lbm_file_write(const char *path, const char *text, size_t len,
@@ -43,8 +43,8 @@ enum lbm_err lbm_file_graph_format(const char *path, const char *option, enum lb
 enum lbm_err lbm_file_graph_part(const char *path, struct lbm_graph_part *part, struct lbm_graph *out,
                                  struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* Host graph of any spec of docs/formats.md ("Host graphs"). Behind it may stand @cap=FILE and @names=FILE, and
- * behind file:PATH also @nodes=LIST, @topology=NAME and @island=COST (struct lbm_hosts_reading). */
+/* Host graph of any spec of docs/formats.md ("Host graphs"). Behind it may stand @cap=FILE and @names=FILE,
+ * and behind file:PATH also @nodes=LIST, @topology=NAME and @island=COST (struct lbm_hosts_reading). */
 enum lbm_err lbm_file_hosts(const char *spec, struct lbm_hosts *out, struct lbm_diag *diag) LBM_MUST_CHECK;
 
 /* Give hosts the names of a file (lbm_hosts_parse_names). */

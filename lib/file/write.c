@@ -32,9 +32,9 @@ write_all(int fd, const char *bytes, size_t len)
     return 0;
 }
 
-/* Create a temporary file beside path. Out: name owned by the caller. Returns the descriptor or -1. */
+/* Create a temporary file next to path. Out: name owned by the caller. Returns the descriptor or -1. */
 static int
-create_beside(const char *path, char **name)
+create_next_to(const char *path, char **name)
 {
     size_t size = strlen(path) + 48;
     *name = malloc(size);
@@ -74,7 +74,7 @@ static enum lbm_err
 replace(const char *path, const struct stat *old, const char *bytes, size_t len, struct lbm_diag *diag)
 {
     char *name = NULL;
-    int fd = create_beside(path, &name);
+    int fd = create_next_to(path, &name);
     enum lbm_err err = LBM_OK;
     if (fd < 0) {
         err = lbm_file_errno(path, "cannot be made", diag);
@@ -143,7 +143,7 @@ lbm_file_writable(const char *path, struct lbm_diag *diag)
     char *real = exists ? realpath(path, NULL) : NULL, *name = NULL;
     if (exists && real == NULL)
         return lbm_file_errno(path, "cannot be found", diag);
-    int fd = create_beside(exists ? real : path, &name);
+    int fd = create_next_to(exists ? real : path, &name);
     enum lbm_err err = fd < 0 ? lbm_file_errno(path, "cannot be made", diag) : LBM_OK;
     if (fd >= 0) {
         close(fd);

@@ -20,7 +20,7 @@ enum lbm_err lbm_mesh_node(struct lbm_mesh *mesh, const struct lbm_scan *s, uint
 
 /* Build the dual graph: elements are vertices in their order.
  * In:      common, unless the reading gives another number; len, length of the text.
- * Errors:  LBM_E_LIMIT: elements have so many neighbours that the text cannot mean it; LBM_E_RANGE,
+ * Errors:  LBM_E_LIMIT: elements have that many neighbours that the text cannot mean it; LBM_E_RANGE,
  * LBM_E_NOMEM; told. */
 enum lbm_err lbm_mesh_dual(struct lbm_mesh *mesh, const struct lbm_scan *s, uint32_t common, size_t len,
                            struct lbm_graph *out) LBM_MUST_CHECK;

@@ -87,7 +87,7 @@ void lbm_edge_list_free(struct lbm_edge_list *list);
 struct lbm_rows {
     struct lbm_graph g;  /* offset is set up to the row being filled */
     uint32_t *line;      /* [n] where each row began, for messages */
-    uint64_t directions; /* as the header says; room for so many */
+    uint64_t directions; /* as the header says; room for that many */
     uint64_t used;
     uint32_t row;  /* being filled */
     uint32_t id;   /* the vertex it is of; differs from row only if a text orders rows freely */

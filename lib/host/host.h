@@ -106,7 +106,7 @@ enum lbm_err lbm_hosts_parse_capacities(struct lbm_hosts *h, const char *name, c
 enum lbm_err lbm_hosts_parse_names(struct lbm_hosts *h, const char *name, const char *text, size_t len,
                                    struct lbm_diag *diag) LBM_MUST_CHECK;
 
-/* The hosts that are left when some are gone, and their links. Routes are found anew; distances that were
+/* The hosts that are left when some are gone, and their links. Routes are found again; distances that were
  * given, of hierarchies and matrices, stay.
  * In:     gone [h->n] nonzero for those that are; h routed.
  * Out:    number [h->n] of each in *out, LBM_NONE for the gone.

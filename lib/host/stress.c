@@ -14,10 +14,10 @@
 enum {
     FULL_MAX = 512,       /* all pairs: 2 ms a sweep */
     SWEEPS_MAX = 400,     /* of one start; few need more than 100 */
-    STARTS_MAX = 8,       /* random ones, beside MDS */
+    STARTS_MAX = 8,       /* random ones, next to MDS */
     START_TERMS = 200000, /* pairs of all random starts together: 8 starts up to 158 hosts, none above 447 */
     OTHERS_SWEEPS = 30,   /* over the hosts that are no landmarks */
-    OTHERS_SAMPLE = 64,   /* hosts that each of them looks at beside the landmarks: keeps twins apart */
+    OTHERS_SAMPLE = 64,   /* hosts that each of them looks at next to the landmarks: keeps twins apart */
 };
 
 static const double settled = 1e-5; /* movement per sweep, of the mean distance, that ends a start */

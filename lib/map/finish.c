@@ -30,7 +30,7 @@ fall_back(const struct problem *problem, const struct mapping *m, uint64_t *load
     return err;
 }
 
-/* Sessions of two hosts exchange vertices one by one, which tight limits forbid; of small guests all pairs
+/* Rounds of two hosts exchange vertices one by one, which tight limits forbid; of small guests all pairs
  * are tried. */
 static int
 is_worth_a_descent(const struct mapping *m)

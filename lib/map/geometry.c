@@ -25,7 +25,7 @@ map_interpolate(const struct lbm_levels *levels, uint32_t level, unsigned m, str
     return lbm_diffuse(g, &how, SWEEPS_LEVEL, x, rng, NULL, NULL);
 }
 
-/* Hosts in a line tell nothing of the directions across it: a row of the fit that is nothing beside the
+/* Hosts in a line tell nothing of the directions across it: a row of the fit that is nothing next to the
  * others takes the axis of the embedding that those use least. */
 static void
 complete_rows(struct lbm_affine *fit)

@@ -155,7 +155,7 @@ enum lbm_err map_potential(const struct lbm_hosts *h, const double *surplus, dou
 
 /* Balance by the l2-optimal flow on H: the potential of the loads, then best-gain moves along each link;
  * what is left over (weights that do not fit a link's flow) goes wherever it fits best.
- * Out: never more excess than before; none with unit work. What is left of it with others is for sessions,
+ * Out: never more excess than before; none with unit work. What is left of it with others is for rounds,
  * which see both hosts.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_flow(const struct mapping *m, struct lbm_rng *rng) LBM_MUST_CHECK;
 
@@ -175,7 +175,7 @@ enum lbm_err map_connect(const struct mapping *m) LBM_MUST_CHECK;
  * Guests of more than some thousand vertices stay as they are.  Errors: LBM_E_NOMEM. */
 enum lbm_err map_descend(const struct mapping *m) LBM_MUST_CHECK;
 
-/* Pair sessions over linked hosts and hosts that share edges of G, in random order; after the first round
+/* Pair rounds over linked hosts and hosts that share edges of G, in random order; after the first round
  * only pairs of which a host changed.  Never worse in (excess, J).  Errors: LBM_E_NOMEM. */
 enum lbm_err map_refine(const struct mapping *m, int rounds, uint32_t patience,
                         struct lbm_rng *rng) LBM_MUST_CHECK;

@@ -77,7 +77,7 @@ uint64_t lbm_map_excess(uint32_t n_hosts, const uint64_t *load, const uint64_t *
 int64_t lbm_map_gain(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part, uint32_t v,
                      uint32_t q);
 
-/* Memory that sessions over one graph or patch share, so that each costs in proportion to its members only.
+/* Memory that rounds over one graph or patch share, so that each costs in proportion to its members only.
  */
 struct lbm_pair_workspace;
 struct lbm_pair_workspace *lbm_pair_workspace_new(uint32_t rows); /* NULL if memory is short */
@@ -85,7 +85,7 @@ void lbm_pair_workspace_free(struct lbm_pair_workspace *ws);
 
 enum { LBM_PAIR_PRICE_PARTS = 256 }; /* of a unit of gain, in which lbm_pair.price counts */
 
-/* One Fiduccia-Mattheyses session between hosts a and b, third hosts included in every gain.
+/* One Fiduccia-Mattheyses round between hosts a and b, third hosts included in every gain.
  * The same code serves the plan (whole graph), the daemon (own vertices, the partner's band, ghosts) and
  * the simulator. */
 struct lbm_pair {
@@ -97,17 +97,17 @@ struct lbm_pair {
     const uint32_t *member; /* [n_members] rows now on a or b that may move */
     uint32_t n_members;
     uint32_t room; /* 0: the members alone may move; else all rows on a or b may that are not fixed, at most
-                    * so many, and members are those at the boundary */
+                    * that many, and members are those at the boundary */
     uint64_t load[2];        /* present loads of a and b, work units */
     uint64_t limit[2];       /* bounds; an overloaded side is forced to give */
-    const uint64_t *least;   /* [2] smallest loads, which no session leaves; NULL: 0 */
+    const uint64_t *least;   /* [2] smallest loads, which no round leaves; NULL: 0 */
     uint64_t shift;          /* work that should leave a for b first (GDE's share); 0: none */
     uint32_t patience;       /* moves without gain before giving up (100); 0: shift only */
     const uint32_t *most;    /* [2] rows that may leave a and b; NULL: any number */
     uint32_t price;          /* gain that a move beyond the shift must bring, in those parts */
     const uint32_t *current; /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
     const int64_t *stay;     /* [rows] cost of not being at current, in those parts; with current */
-    double urge;             /* of a cut: what the shift may cost for a unit of work at most, J and
+    double escalation;       /* of a cut: what the shift may cost for a unit of work at most, J and
                               * stay in those parts; 0: anything */
     struct lbm_pair_workspace *workspace; /* for at least g->n rows; NULL: a temporary one */
 };
@@ -127,9 +127,9 @@ enum lbm_err lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t
 
 /* The same with the best boundary that the members allow: least J and stay of those that change host, a least
  * cut for each price of work, and refinement where a cut has more or less work than was asked for. Of the
- * shift no more is carried out than what costs no more than urge. If rows are limited (most) or costs are too
- * large for this, refinement alone. In:      stay [rows]; room 0, current NULL; price is not used. Source:
- * Picard & Ratliff 1975; Everett 1963. Out, errors: as lbm_pair_refine; load, *gain (of J), *moved
+ * shift no more is carried out than what costs no more than escalation. If rows are limited (most) or costs
+ * are too large for this, refinement alone. In:      stay [rows]; room 0, current NULL; price is not used.
+ * Source: Picard & Ratliff 1975; Everett 1963. Out, errors: as lbm_pair_refine; load, *gain (of J), *moved
  * [n_members]. Cost:    a few maximal flows over the members, each a few times their directions. */
 enum lbm_err lbm_pair_cut(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint32_t *moved,
                           uint32_t *n_moved) LBM_MUST_CHECK;
@@ -181,7 +181,7 @@ struct lbm_plan_options {
     const double *host_cost;
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
-    /* Told what runs, done in [0, 1]. NULL: silent. */
+    /* Told what runs, done in [0, 1]. NULL: unreachable. */
     void (*progress)(void *arg, const char *stage, double done);
     /* Calls task(context[i]) once for every i < n, several at the same time if it can, and returns when all
      * have returned; stop is then asked by all of them. NULL: one after the other. The plan is the same. */
@@ -213,8 +213,8 @@ struct lbm_plan {
 enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            const struct lbm_plan_options *options, struct lbm_plan *out,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
-/* The best of so many plans, each from random numbers of its own, beside each other: for who keeps a mapping
- * for long. Least beyond the limits, then least J and lbm_map_unlinked_hop_bytes together (ADR 18).
+/* The best of that many plans, each from random numbers of its own, next to each other: for who keeps a
+ * mapping for long. Least beyond the limits, then least J and lbm_map_unlinked_hop_bytes together (ADR 18).
  * In:      options as of lbm_plan_make, but progress is told nothing; tries at least 1, one of them is what
  *          lbm_plan_make makes.
  * Errors:  as lbm_plan_make. */

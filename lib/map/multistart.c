@@ -48,7 +48,7 @@ judge(const struct trial *t, struct lbm_plan *plan, struct objective *objective)
     return err;
 }
 
-/* The better one of the two stays, so that there are never more plans than trials under way and one. Takes
+/* The better one of the two stays, so that there are never more plans than trials in progress and one. Takes
  * plan. */
 static void
 keep_better(struct best *best, uint32_t number, const struct objective *objective, struct lbm_plan *plan)

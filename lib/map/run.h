@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan by levels under way: what its stages share. For multilevel.c, portfolio.c and memetic.c only. */
+/* A plan by levels in progress: what its stages share. For multilevel.c, portfolio.c and memetic.c only. */
 #ifndef LBM_MAP_RUN_H
 #define LBM_MAP_RUN_H
 
@@ -33,8 +33,8 @@ struct evolution {
 
 /* What an effort stands for. */
 struct effort {
-    uint32_t portfolio_max; /* starts compete on the finest level of at most so many vertices */
-    uint32_t refine_max;    /* the best one is annealed on the finest level of at most so many */
+    uint32_t portfolio_max; /* starts compete on the finest level of at most that many vertices */
+    uint32_t refine_max;    /* the best one is annealed on the finest level of at most that many */
     int turns;              /* of all starts */
     uint8_t skip[STARTS];   /* starts that are left out */
     int drawing;            /* a guest larger than the portfolio level is drawn and cut itself, too */
@@ -79,7 +79,7 @@ enum lbm_err run_refine(struct run *run, uint32_t level, int vcycles) LBM_MUST_C
 /* Errors: LBM_E_NOMEM. */
 enum lbm_err run_anneal(struct run *run, uint32_t level, const struct annealing *how) LBM_MUST_CHECK;
 
-/* A run of its own for a task that may work beside others: borrows all that does not change, and owns part,
+/* A run of its own for a task that may work next to others: borrows all that does not change, and owns part,
  * coordinates of the coarsest level, and scratch for levels from `level` on. Random numbers are those of the
  * stream `index`.
  * Errors: LBM_E_NOMEM; to be closed all the same. */

@@ -39,7 +39,7 @@ enum lbm_start {
 };
 LBM_NUMBERS_FIT(LBM_START_LIST, LBM_START_COUNT);
 
-/* The load policy of a job, on the wire: the daemon's default, none (exchange sessions alone), or
+/* The load policy of a job, on the wire: the daemon's default, none (exchange rounds alone), or
  * LBM_JOB_POLICY_FIRST + enum lbm_policy. */
 enum lbm_job_policy_code {
     LBM_JOB_POLICY_DEFAULT = 0,
@@ -70,8 +70,8 @@ const char *lbm_schedule_name(enum lbm_schedule schedule);
     X(SUBMITTED, 0, "SUBMITTED", "validated and stored, being planned")                                      \
     X(PLACED, 1, "PLACED", "vertices are being handed to their regions")                                     \
     X(MAPPING, 2, "MAPPING", "coordinates diffuse, ownership follows regions")                               \
-    X(BALANCING, 3, "BALANCING", "exchange sessions between neighbours")                                     \
-    X(SETTLED, 4, "SETTLED", "all stable, within the bound, no session gained")
+    X(BALANCING, 3, "BALANCING", "exchange rounds between neighbours")                                       \
+    X(SETTLED, 4, "SETTLED", "all stable, within the bound, no round gained")
 
 enum lbm_phase {
 #define LBM_PHASE_ENUM(id, number, name, text) LBM_PHASE_##id = number,
@@ -125,7 +125,7 @@ struct lbm_node_config {
     const char *cluster_name; /* leader only */
     uint32_t leader_host;     /* else: whom to ask */
     const char *leader_address;
-    uint32_t vertices_max;     /* refuse offers beyond so many vertices; 0: no limit */
+    uint32_t vertices_max;     /* refuse offers beyond that many vertices; 0: no limit */
     uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */
     uint32_t schedule;         /* the same, 1 + enum lbm_schedule; 0: pipelined */
     int64_t tombstone_us;      /* finished records stay so long; 0: as is usual */
@@ -327,7 +327,7 @@ enum lbm_err lbm_node_step(struct lbm_node *node, const struct lbm_event *event,
 int64_t lbm_node_deadline(const struct lbm_node *node);
 
 /* Carry out a plan task. Pure; may run in any thread. The plan is the same with and without parallel.
- * In:  parallel carries out tasks beside each other; NULL: one after the other.
+ * In:  parallel carries out tasks next to each other; NULL: one after the other.
  * Out: *plan and *anchored (may stay NULL) owned by the caller. */
 enum lbm_err lbm_node_plan(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_plan **plan,
                            uint8_t **anchored) LBM_MUST_CHECK;

@@ -233,7 +233,7 @@ write_archive(struct lbm_store *store, const struct lbm_buf *name, struct lbm_di
     return err;
 }
 
-/* A copy of the whole database beside it, "<path>.incarnation-N", never over an older one: what an evicted
+/* A copy of the whole database next to it, "<path>.incarnation-N", never over an older one: what an evicted
  * incarnation had is kept for whoever wants to look. */
 static enum lbm_err
 archive(struct lbm_store *store, uint64_t incarnation, struct lbm_diag *diag)

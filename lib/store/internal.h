@@ -90,7 +90,7 @@ struct lbm_store {
     int64_t cache_pages; /* SQLite's cache has room for; 0: not set yet */
     uint64_t last_id;    /* of the last transaction applied */
     uint64_t seq;        /* highest of any record, as stored */
-    uint64_t seq_new;    /* the same with the transaction under way */
+    uint64_t seq_new;    /* the same with the transaction in progress */
     sqlite3_stmt *statement[LBM_SQL_COUNT];
     struct lbm_buf position, adjacency, news; /* of the row being encoded */
 };
@@ -195,7 +195,7 @@ enum lbm_err lbm_store_exec_bound(struct lbm_store *store, enum lbm_sql id, cons
 /* The same with the checksum of the numbers as one more. */
 enum lbm_err lbm_store_exec_checked(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,
                                     struct lbm_diag *diag) LBM_MUST_CHECK;
-/* The stream of records has come this far, in the transaction under way. */
+/* The stream of records has come this far, in the transaction in flight. */
 void lbm_store_saw_seq(struct lbm_store *store, uint64_t seq);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tasks beside each other, on threads of this process. */
+/* Tasks next to each other, on threads of this process. */
 #ifndef LBM_THREADS_PARALLEL_H
 #define LBM_THREADS_PARALLEL_H
 

@@ -184,7 +184,7 @@ static const struct lbm_wire_rule status_reply_rules[] = {
     {"version", NAME_OR_EMPTY},
     {"cluster_name", NAME_OR_EMPTY},
     {"leader", HOST_OR_NONE},
-    {"silent", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"unreachable", UP_TO(LBM_HOSTS_MAX), HOST},
     {"backup", HOST_OR_NONE},
     {"awaited", UP_TO(LBM_HOSTS_MAX), HOST},
 };

@@ -116,13 +116,13 @@ static const struct lbm_wire_rule fin_rules[] = {
 };
 static const struct lbm_wire_table fin_table = TABLE(fin_rules, lbm__fin__descriptor);
 
-/* ---- exchange sessions -------------------------------------------------------------------------- */
+/* ---- exchange rounds -------------------------------------------------------------------------- */
 
-static const struct lbm_wire_rule pair_open_rules[] = {{"numbers", FLAG}, {"ripe", FLAG}};
+static const struct lbm_wire_rule pair_open_rules[] = {{"numbers", FLAG}, {"due", FLAG}};
 static const struct lbm_wire_table pair_open_table = TABLE(pair_open_rules, lbm__pair_open__descriptor);
 
 static const struct lbm_wire_rule pair_accept_rules[] = {{"band", .nested = &band_table},
-                                                         {"meeting", SMALL_ENUM}};
+                                                         {"round_kind", SMALL_ENUM}};
 static const struct lbm_wire_table pair_accept_table = TABLE(pair_accept_rules, lbm__pair_accept__descriptor);
 
 static const struct lbm_wire_rule pair_plan_rules[] = {
@@ -139,7 +139,7 @@ static const struct lbm_wire_table pair_notice_table = TABLE(pair_notice_rules, 
 /* ---- load policies ---------------------------------------------------------------------------- */
 
 static const struct lbm_wire_rule flow_rules[] = {
-    {"load", REAL(-1e18, 1e18)}, {"stirred", FLAG}, {"final", FLAG}, {"again", FLAG}};
+    {"load", REAL(-1e18, 1e18)}, {"has_changed", FLAG}, {"final", FLAG}, {"again", FLAG}};
 static const struct lbm_wire_table flow_table = TABLE(flow_rules, lbm__flow__descriptor);
 
 static const struct lbm_wire_rule transfer_rules[] = {{"ask", FLAG}};
@@ -429,7 +429,7 @@ static const struct lbm_wire_table load_report_table = TABLE(load_report_rules, 
 
 static const struct lbm_wire_rule ping_rules[] = {{"jobs", UP_TO(LBM_JOBS_MAX), .nested = &load_report_table},
                                                   {"suspect", UP_TO(LBM_HOSTS_MAX), HOST},
-                                                  {"stuck", FLAG},
+                                                  {"backup_lost", FLAG},
                                                   {"coordinate", COORDINATE},
                                                   {"height", REAL(0.0, 1e9)},
                                                   {"error", REAL(0.0, 1.0)},

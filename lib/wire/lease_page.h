@@ -19,7 +19,7 @@
 #include "base/err.h"
 
 enum { LBM_LEASE_PAGE_BYTES = 4096 };
-#define LBM_LEASE_PAGE_SUFFIX ".lease" /* beside the control socket: its path and this */
+#define LBM_LEASE_PAGE_SUFFIX ".lease" /* next to the control socket: its path and this */
 
 struct lbm_lease_page {
     uint32_t host;

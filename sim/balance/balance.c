@@ -101,9 +101,10 @@ print_flow(const struct rounds *s)
                r->net.sum, over(r->net.sum, s->least.sum), r->net.root, over(r->net.root, s->least.root),
                r->net.busiest, over(r->net.busiest, s->least.busiest));
     else
-        printf("net flow    %.9g units times links, root of squares %.6g; the least of so many hosts is not "
-               "computed\nbusiest     %.9g units over one link\n",
-               r->net.sum, r->net.root, r->net.busiest);
+        printf(
+            "net flow    %.9g units times links, root of squares %.6g; the least of that many hosts is not "
+            "computed\nbusiest     %.9g units over one link\n",
+            r->net.sum, r->net.root, r->net.busiest);
     printf("cost        %.6g rounds, transfers of the busiest link included (--transfer)\n", r->cost);
     if (s->bound >= 0.0)
         printf("rounding    whole units were at most %.4g off loads of any fraction; at most %.4g on these "
@@ -322,7 +323,7 @@ serve(struct rounds *s, struct lbm_diag *diag)
 }
 
 static enum lbm_err
-open_session(struct rounds *s, struct lbm_diag *diag)
+open_round(struct rounds *s, struct lbm_diag *diag)
 {
     enum lbm_err err = lbm_file_hosts(s->o.hosts, &s->h, diag);
     if (err != LBM_OK)
@@ -344,7 +345,7 @@ open_session(struct rounds *s, struct lbm_diag *diag)
 }
 
 static void
-close_session(struct rounds *s)
+close_round(struct rounds *s)
 {
     lbm_network_free(&s->net);
     lbm_hosts_free(&s->h);
@@ -364,7 +365,7 @@ run_balance(const struct lbm_cli *cli)
     if (balance_options_read(cli, &s.o, &diag) != LBM_OK)
         return lbm_cli_refuse(cli, &diag);
     enum lbm_status status = LBM_STATUS_DONE;
-    enum lbm_err err = open_session(&s, &diag);
+    enum lbm_err err = open_round(&s, &diag);
     if (err == LBM_OK && s.o.has_arrivals) {
         err = serve(&s, &diag);
     } else if (err == LBM_OK) {
@@ -373,7 +374,7 @@ run_balance(const struct lbm_cli *cli)
             (s.o.json ? print_json : print_text)(&s);
         status = s.settled == s.o.runs ? LBM_STATUS_DONE : LBM_STATUS_FAILED;
     }
-    close_session(&s);
+    close_round(&s);
     return err == LBM_OK ? status : lbm_cli_refuse(cli, &diag);
 }
 

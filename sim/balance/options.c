@@ -53,7 +53,7 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                           .value = "ROUNDS",
                           .max = 1e9,
                           .text =
-                              "the mean load takes as long over a link as so many rounds; 128 unless told, "
+                              "the mean load takes as long over a link as that many rounds; 128 unless told, "
                               "0: rounds alone count"},
     [BALANCE_JSON] = LBM_JSON_OPTION,
     [BALANCE_DAEMONS] = {.name = "daemons",
@@ -106,14 +106,14 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                        .value = "N",
                        .min = 1,
                        .max = 1e9,
-                       .text = "at most so many; measured so many with --arrivals"},
+                       .text = "at most that many; measured that many with --arrivals"},
     [BALANCE_RUNS] = {.name = "runs",
                       .type = LBM_OPTION_INTEGER,
                       .value = "N",
                       .min = 1,
                       .max = 1e6,
                       .fallback = "1",
-                      .text = "mean of so many runs, each with a seed of its own"},
+                      .text = "mean of that many runs, each with a seed of its own"},
     [BALANCE_ARRIVALS] = {.name = "arrivals",
                           .type = LBM_OPTION_TEXT,
                           .value = "M,D,C",

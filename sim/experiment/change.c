@@ -19,7 +19,7 @@ enum {
     IDLE_US = 20 * SECOND_US,    /* after which all that belonged to the beginning is over */
     REST_US = 20 * SECOND_US,    /* measured at rest */
     LOOK_US = SECOND_US / 50,
-    STILL_US = 3 * SECOND_US, /* the rest must last: copies and answers are under way */
+    STILL_US = 3 * SECOND_US, /* the rest must last: copies and answers are in flight */
 };
 
 struct change {
@@ -286,7 +286,7 @@ middle(const struct change *c)
     return best;
 }
 
-/* Hosts whose loads grow: all different, and so far apart. Zero if there are not so many. */
+/* Hosts whose loads grow: all different, and so far apart. Zero if there are not that many. */
 static int
 choose_hosts(struct change *c)
 {

@@ -15,7 +15,7 @@ struct change_options {
     double factor;    /* by which the load of the host grows */
     uint32_t host;    /* LBM_NONE: the one in the middle */
     uint32_t changes; /* one after the other, each on another host: all but the first are drawn */
-    uint32_t apart;   /* so many links from one of these hosts to another, at least */
+    uint32_t apart;   /* that many links from one of these hosts to another, at least */
     uint64_t seed;
     int json, quiet;
 };

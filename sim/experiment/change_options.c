@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lbsim change: its command line. */
 #include "base/limits.h"
-#include "sim/experiment/change.h"
 #include "sim/command.h"
+#include "sim/experiment/change.h"
 
 enum {
     CHANGE_HOSTS,
@@ -50,14 +50,14 @@ static const struct lbm_option options[] = {
                         .min = 1,
                         .max = CHANGES_MAX,
                         .fallback = "1",
-                        .text = "so many, each on another host; all but the first are drawn"},
+                        .text = "that many, each on another host; all but the first are drawn"},
     [CHANGE_APART] = {.name = "apart",
                       .type = LBM_OPTION_INTEGER,
                       .value = "N",
                       .min = 1,
                       .max = LBM_HOSTS_MAX,
                       .fallback = "1",
-                      .text = "so many links from one of these hosts to another, at least"},
+                      .text = "number of links from one of these hosts to another, at least"},
     [CHANGE_SEED] = SIM_SEED_OPTION,
     [CHANGE_JSON] = LBM_JSON_OPTION,
 };

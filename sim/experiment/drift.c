@@ -18,7 +18,7 @@ enum {
     JOIN_US = 60 * SECOND_US,
     SETTLE_US = 120 * SECOND_US,
     ATTACH_US = 5 * SECOND_US, /* until applications have what is theirs, and their reports are believed */
-    REST_US = 20 * SECOND_US,  /* before loads are constant, or noisy: what was under way is over */
+    REST_US = 20 * SECOND_US,  /* before loads are constant, or noisy: what was in flight is over */
     LOOK_US = SECOND_US / 10,
     USUAL = 100, /* what a vertex costs at first */
     CORNERS = 4,

@@ -16,12 +16,12 @@ struct drift_options {
     const char *hosts, *guest;
     uint32_t ramps, steps;   /* corners, one after the other; steps of each */
     double seconds;          /* of a step */
-    uint32_t plans;          /* compare with fresh plans every so many steps; 0: never */
-    uint32_t fresh;          /* so many, each drawn from another seed, of which the middle one counts */
+    uint32_t plans;          /* compare with fresh plans every that many steps; 0: never */
+    uint32_t fresh;          /* that many, each drawn from another seed, of which the middle one counts */
     double noise;            /* of each report, at most, relative */
     double still_s, noisy_s; /* with constant loads, and with noise, in the end */
     double imbalance;        /* bound of the job */
-    int remap;               /* no cluster: each step is planned anew from the mapping there is */
+    int remap;               /* no cluster: each step is planned again from the mapping there is */
     double cost;             /* its migration cost; 0: the usual one */
     uint64_t seed;
     const char *maps; /* write what there is after each ramp to this directory, or NULL */

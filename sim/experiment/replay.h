@@ -34,7 +34,7 @@ struct replay_options {
 /* The hosts of a trace by number: those of the beginning first, of these one that stays to the end. */
 struct replay_place {
     struct lbm_hosts h; /* all that are ever there, with all their links */
-    uint32_t n_first;   /* so many are there at the beginning */
+    uint32_t n_first;   /* that many are there at the beginning */
     uint32_t *id;       /* [h.n] */
     uint32_t number[LBM_HOSTS_MAX];
     int stays; /* nonzero: number 0 is there all the time */

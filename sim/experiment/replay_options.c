@@ -21,7 +21,7 @@ enum {
 };
 
 static const struct lbm_choice policies[] = {
-    {"none", "exchange sessions alone"},
+    {"none", "exchange rounds alone"},
 #define CHOICE(id, number, name, source, text) {name, text},
     LBM_POLICY_LIST(CHOICE)
 #undef CHOICE

@@ -29,7 +29,7 @@ struct replay_run {
     struct lbm_graph g;       /* as submitted: pins by number */
     uint32_t *now;            /* [trace->n] owners at this moment */
     uint32_t *recorded;       /* [trace->n] hosts that had them by then, LBM_NONE: not there yet */
-    uint32_t *near;           /* [trace->n] of new ones, beside which they begin */
+    uint32_t *near;           /* [trace->n] of new ones, next to which they begin */
     int64_t unrest_us;        /* when something was last seen to happen */
     int64_t phase_us;         /* when the phase began */
     uint64_t messages, bytes; /* of all hosts, then */

@@ -20,7 +20,7 @@ enum {
     LOOK_US = SECOND_US / 2,     /* between looks at what has become of it */
     IDLE_US = 60 * SECOND_US,
     STILL_US = 5 * SECOND_US, /* the rest must last */
-    LOST_SHARE = 128,         /* of so many hosts one is lost for good */
+    LOST_SHARE = 128,         /* of that many hosts one is lost for good */
 };
 
 enum fate { STAYS, JOINS, LEAVES, IS_LOST };

@@ -22,7 +22,7 @@
     X(FORGE, "forge", 2, 0, 0, "a host says a number that nobody could have counted to")                     \
     X(PASS, "pass", 1, 0, 0, "what waits comes through")                                                     \
     X(FLAP, "flap", 2, 0, 0, "a link goes and comes several times")                                          \
-    X(CRASH_BEFORE, "crash-before-commit", 4, 300, 9000, "a host crashes, nothing under way is stored")      \
+    X(CRASH_BEFORE, "crash-before-commit", 4, 300, 9000, "a host crashes, nothing in progress is stored")    \
     X(CRASH_INSIDE, "crash-inside-commits", 4, 300, 9000, "a host crashes, a part of it is stored")          \
     X(CRASH_AFTER, "crash-after-commit", 4, 300, 9000, "a host crashes, all of it is stored")                \
     X(DEATH, "death", 2, 0, 0, "a host and its disk are lost for good")                                      \

@@ -8,7 +8,7 @@
 struct sim_clock {
     int64_t true_us;  /* at this true time */
     int64_t shown_us; /* the clock shows this */
-    int32_t ppm;      /* and gains so many microseconds a second; |ppm| < 100000 */
+    int32_t ppm;      /* and gains that many microseconds a second; |ppm| < 100000 */
 };
 
 /* What the clock shows at a true time not before true_us. */

@@ -23,7 +23,7 @@ struct cluster_options {
     uint32_t vertices_max;                 /* of every host, 0: no limit */
     int64_t tombstone_us;                  /* finished records stay so long, 0: as is usual */
     uint32_t policy, schedule;             /* of every host's configuration */
-    uint32_t late;                         /* the last so many hosts are not started */
+    uint32_t late;                         /* the last that many hosts are not started */
     uint32_t limited_host;                 /* the only host with that limit, or LBM_NONE: all */
     enum lbm_log_engine engine;
     uint32_t evict_per_minute; /* of every host's configuration */
@@ -265,7 +265,7 @@ int cluster_serves(const struct cluster *cluster, uint32_t host, const char *job
 struct cluster_edit {
     enum { CLUSTER_EDIT_ADD, CLUSTER_EDIT_EDGE, CLUSTER_EDIT_REMOVE } kind;
     uint32_t a; /* vertex; ADD: the next number */
-    uint32_t b; /* EDGE: the other vertex; ADD: the one beside which it begins, LBM_NONE: any */
+    uint32_t b; /* EDGE: the other vertex; ADD: the one next to which it begins, LBM_NONE: any */
     uint32_t c; /* ADD: its work; EDGE: its weight, 0: none */
 };
 

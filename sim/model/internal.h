@@ -106,12 +106,12 @@ struct application {
     uint64_t client; /* its connection, 0: none */
     int attached;
     uint64_t requests;
-    uint64_t checkpoint;  /* id of the request under way, 0: none */
+    uint64_t checkpoint;  /* id of the request in progress, 0: none */
     uint64_t ids, change; /* the same */
     LBM_VEC(uint32_t) new_ids;
-    LBM_VEC(uint32_t) added, removed; /* by the change under way */
+    LBM_VEC(uint32_t) added, removed; /* by the change in flight */
     LBM_VEC(struct held) held;
-    LBM_VEC(struct held) sent; /* payloads of the checkpoint under way */
+    LBM_VEC(struct held) sent; /* payloads of the checkpoint in flight */
     uint32_t batch_max;        /* of a script at once; 0: not asked for any yet */
     int64_t told_us;           /* when the last that its daemon has said arrives: a socket keeps the order */
 };

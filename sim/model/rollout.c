@@ -36,7 +36,7 @@ cluster_count_active(struct cluster *c, uint32_t asked)
     return count(c, asked, 0);
 }
 
-/* Run until there are so many; 0: not within that time. */
+/* Run until there are that many; 0: not within that time. */
 static int
 await(struct cluster *c, uint32_t n, int only_in_sync, int64_t us)
 {

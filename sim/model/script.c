@@ -128,8 +128,8 @@ row_of(struct batch *b, uint32_t number)
     return lbm_idmap_get(&b->row, number);
 }
 
-/* The vertex beside which a new one begins here, or LBM_NONE. If it shall begin beside another new one, which
- * does not come, it begins anywhere. */
+/* The vertex next to which a new one begins here, or LBM_NONE. If it shall begin next to another new one,
+ * which does not come, it begins anywhere. */
 static uint32_t
 near_of(const struct batch *b, struct edit *edit)
 {

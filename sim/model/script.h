@@ -12,7 +12,7 @@ struct draft {
     LBM_VEC(uint64_t) token;
 };
 
-/* token 0: a new vertex, which begins beside `near`. */
+/* token 0: a new vertex, which begins next to `near`. */
 void draft_vertex(struct draft *draft, uint32_t vertex, uint64_t token, uint32_t near, uint32_t work);
 void draft_edge(struct draft *draft, uint32_t end, uint32_t other, uint32_t weight);
 void draft_send(struct cluster *c, uint32_t application, struct draft *draft);

@@ -27,7 +27,7 @@ print_line(void *arg, const char *line)
     fprintf(arg, "%s\n", line);
 }
 
-/* What is printed beside the one object of --json does not come between. */
+/* What is printed next to the one object of --json does not come between. */
 static FILE *
 told_to(const struct sim_options *o)
 {

@@ -7,7 +7,7 @@
 
 enum { STEPS_MAX = 9, DIRECTED_ANY_ENGINE = LBM_LOG_ENGINE_COUNT };
 
-/* So many milliseconds, and up to so many more. */
+/* That many milliseconds, and up to that many more. */
 struct span {
     uint32_t ms, spread_ms;
 };
@@ -29,12 +29,12 @@ struct directed_scenario {
     struct step step[STEPS_MAX];
     uint32_t n;
     enum role limited; /* refuses what it is offered; ROLE_ANY: nobody */
-    uint32_t room;     /* so many it takes at most; 0: some */
+    uint32_t room;     /* that many it takes at most; 0: some */
     uint32_t engine;   /* enum lbm_log_engine, or DIRECTED_ANY_ENGINE */
     uint32_t hosts;    /* at least; 0: as drawn */
     int empty;         /* nonzero: no job before it, a step submits one */
     int work;          /* nonzero: an application on each host, and it obeys */
-    uint32_t more;     /* so many times more often than others: it seldom gets to its end */
+    uint32_t more;     /* that many times more often than others: it seldom gets to its end */
 };
 
 extern const struct directed_scenario directed_scenarios[];

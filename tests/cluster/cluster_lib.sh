@@ -60,7 +60,7 @@ ASK
 chmod +x "$scratch/ask"
 export LBCTL=$lbctl CLUSTER=$dir PATH=$scratch:$PATH
 
-# A machine that has other work makes everything later: tests wait as long as something happens, not so many seconds.
+# A machine that has other work makes everything later: tests wait as long as something happens, not that many seconds.
 # What changes when the cluster gets on: what its daemons and applications wrote, and where its vertices are.
 progress() {
     cat "$dir"/h*/lbmapd.log "$scratch"/history* 2>/dev/null | wc -c

@@ -11,7 +11,7 @@ done
 delayer=
 trap 'kill -KILL $delayer 2>/dev/null; finish' EXIT
 
-# part PHASE LEAST MOST: hosts that take part are in that phase, and host 0 has so many vertices.
+# part PHASE LEAST MOST: hosts that take part are in that phase, and host 0 has that many vertices.
 part() {
     ask 0 jobs job --json >"$scratch/json" && grep -q "\"phase\": \"$1\"" "$scratch/json" &&
         at_most "$2" "$(field 0 8)" && at_most "$(field 0 8)" "$3"
@@ -47,7 +47,7 @@ until_true 60 "it settles" has_settled
 step 1 140 160 "it gives it back"
 until_true 60 "it settles" has_settled
 
-# others HOST: so many hosts give one another vertices, host 0 among them, while that one stands still: it and those
+# others HOST: that many hosts give one another vertices, host 0 among them, while that one stands still: it and those
 # whose backup it is give none. None at all if it is the backup of host 0.
 others() {
     ask 0 hosts | awk -v still="$1" '
@@ -98,7 +98,7 @@ expect "and back" ask 0 set 4 --address "127.0.0.1:${ports[1]}"
 until_true 10 "host 4 comes to host 1 by the slow link" grep -qx 'host 4 connects, 200 ms' "$scratch/delayer"
 until_true 10 "and host 1 to host 4" grep -qx 'host 1 connects, 200 ms' "$scratch/delayer"
 sleep 5
-step 3 220 355 "host 0 has its share beside a slow link"
+step 3 220 355 "host 0 has its share next to a slow link"
 at_most "$took" "$((2 * without + 5000))" || bad "it took $took ms, and $without ms without a slow link"
 until_true 60 "all have settled" has_settled
 step 1 140 160 "it gives it back"

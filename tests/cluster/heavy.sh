@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Payloads of 128 KiB: 80 MB of them, more than a connection carries at a time. They move by exchanges and when a host
-# leaves, have copies, and an application that begins anew gets them all.
+# leaves, have copies, and an application that begins again gets them all.
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
 export PAYLOAD=131072 CHECKPOINT_MS=1000 STEP_MS=50
@@ -9,7 +9,7 @@ vertices=640
 # all_kept: every vertex that is worked on was checkpointed.
 all_kept() { ! awk '$2 == "acquire" { kept[$3] = 0 } $2 == "checkpoint" { kept[$3] = 1 } $2 ~ /release|revoke/ { kept[$3] = 1 }
     END { for (v in kept) if (!kept[v]) print v }' "${history_of[@]}" | grep -q .; }
-# has HOST N: its application has so many vertices.
+# has HOST N: its application has that many vertices.
 has() { [ "$(held "${history_of[$1]}" | wc -l)" -eq "$2" ]; }
 # has_fewer HOST N: fewer than that.
 has_fewer() { [ "$(held "${history_of[$1]}" | wc -l)" -lt "$2" ]; }
@@ -29,7 +29,7 @@ until_true 60 "host 0 has all of it" has 0 "$vertices"
 until_true 60 "and has kept it" all_kept
 end_work KILL 0
 work 0
-until_true 60 "an application that begins anew gets all of it" has 0 "$vertices"
+until_true 60 "an application that begins again gets all of it" has 0 "$vertices"
 end_work TERM 0
 if grep -h "not its own" "$scratch"/worker*; then bad "payloads were mixed up"; fi
 if grep -hE "cut off|giving up|cannot go on" "$dir"/h*/lbmapd.log; then bad "connections were given up"; fi

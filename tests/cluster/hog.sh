@@ -49,9 +49,9 @@ kill -KILL "${burners[@]}"
 burners=()
 n=$(evictions)
 awk -v seconds="$seconds" -v bursts="$bursts" -v busy="$busy" -v n="$n" '
-    { if ($1 > silent) silent = $1; if ($2 > suspected) suspected = $2; some += $2 > 0 }
+    { if ($1 > unreachable) unreachable = $1; if ($2 > suspected) suspected = $2; some += $2 > 0 }
     END { printf "%d s, %d busy processes, %d times frozen: %d evictions; longest silence seen %.1f s, suspected in %d of %d looks, by %d at most\n",
-              seconds, busy, bursts, n, silent, some, NR, suspected }' "$scratch/watch"
+              seconds, busy, bursts, n, unreachable, some, NR, suspected }' "$scratch/watch"
 if [ "$n" -eq 0 ]; then ok "nobody was evicted"; else bad "evictions: $(grep -h evicted "$dir"/h*/lbmapd.log)"; fi
 until_true 30 "every vertex is worked on" all_worked_on
 field_end

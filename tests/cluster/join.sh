@@ -47,7 +47,7 @@ moves() {
 # settled TEXT BEGIN HANDOFFS
 settled() {
     local seconds
-    sleep 0.5 # so that sessions have begun
+    sleep 0.5 # so that rounds have begun
     settles 0 job >"$scratch/output" 2>&1 || bad "$1: $(tail -n 3 "$scratch/output")"
     seconds=$(seconds_since "$2")
     mapped "$scratch/after.part"

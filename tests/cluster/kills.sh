@@ -4,7 +4,7 @@
 # higher tokens. Then it comes back, as a new incarnation with nothing.
 #   KILLS_RUNS   how often (2)
 #   KILLS_HOW    kill (default), or stop: the daemon is frozen for a minute instead, every other time its
-#                application too; the returned daemon finds itself evicted and begins anew
+#                application too; the returned daemon finds itself evicted and begins again
 #   KILLS_SEED   which hosts
 #   KILLS_BOUND  seconds that 99 runs of 100 may take; otherwise they are only printed. 13 where the machine has
 #                nothing else to do
@@ -70,7 +70,7 @@ run() {
     fi
     until_true 60 "run $1: host $host is back" is_state "$host" ACTIVE
     [ "$(field "$host" 14)" -gt "$incarnation" ] || bad "run $1: host $host comes back with what it had"
-    sleep 1 # so that sessions have begun
+    sleep 1 # so that rounds have begun
     settles 0 job >"$scratch/output" 2>&1 || bad "run $1: does not settle: $(tail -n 3 "$scratch/output")"
     until_true 30 "run $1: in sync" in_sync
     until_true 30 "run $1: every vertex is worked on" all_worked_on

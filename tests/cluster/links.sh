@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Links between daemons that live go down: four daemons, each in a network of its own, with a cable (veth) to one
 # switch (bridge). A short cut is borne. After a long one the host is evicted and what it had runs elsewhere, its
-# application has stopped in time, and when the link is up again the host begins anew. A cut between two pairs evicts
+# application has stopped in time, and when the link is up again the host begins again. A cut between two pairs evicts
 # nobody. As root only; everything is in namespaces that end with the test.
 . "${top_srcdir:?run by make check}/tests/cluster/cable_lib.sh"
 

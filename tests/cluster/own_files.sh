@@ -38,7 +38,7 @@ if ended "$pid"; then ok "a daemon without its database ends"; else bad "a daemo
 if grep -q 'has been removed or moved away' "$dir/h1/lbmapd.log"; then ok "and says why"; else bad "$(tail -n 3 "$dir/h1/lbmapd.log")"; fi
 pid=$(cat "$dir/h0/lbmapd.pid")
 cp "$dir/h0/lbmap.db" "$dir/h0/copy" && mv "$dir/h0/copy" "$dir/h0/lbmap.db"
-if ended "$pid"; then ok "a daemon whose database was replaced ends"; else bad "a daemon goes on beside its database"; fi
+if ended "$pid"; then ok "a daemon whose database was replaced ends"; else bad "a daemon goes on next to its database"; fi
 if grep -q 'has been replaced' "$dir/h0/lbmapd.log"; then ok "and says why"; else bad "$(tail -n 3 "$dir/h0/lbmapd.log")"; fi
 down
 rm -rf "$dir"

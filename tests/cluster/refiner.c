@@ -15,7 +15,7 @@
  *             modulo 2^32
  *     ops.N   what is to be done in phase N, by who holds the first number of a line:
  *
- *         V add W C...   vertices C, of work W each, are added beside V, and linked with it and one another
+ *         V add W C...   vertices C, of work W each, are added next to V, and linked with it and one another
  *         V link U B     an edge of bandwidth B, or another bandwidth
  *         V cut U        no edge any more
  *         V remove
@@ -215,7 +215,7 @@ add_vertex(struct batch *batch, struct lbmap_vertex_change vertex, struct payloa
     batch->vertex[batch->n++] = vertex;
 }
 
-/* New vertices beside one. Returns 0 if there are no ids for them. */
+/* New vertices next to one. Returns 0 if there are no ids for them. */
 static int
 add_new(struct refiner *refiner, struct lbmap *map, struct batch *batch, const struct op *op, uint32_t near)
 {
@@ -415,7 +415,7 @@ refuse(struct lbmap *map)
     failed |= expect(map, "an old token", LBMAP_E_STATE, &stale, 1, NULL, 0);
     failed |= expect(map, "an id that was not given", LBMAP_E_RANGE, &foreign, 1, NULL, 0);
     failed |= expect(map, "a vertex without work", LBMAP_E_RANGE, &idle, 1, NULL, 0);
-    failed |= expect(map, "beside nobody", LBMAP_E_STATE, &far, 1, NULL, 0);
+    failed |= expect(map, "next to nobody", LBMAP_E_STATE, &far, 1, NULL, 0);
     failed |= expect(map, "a payload that is too long", LBMAP_E_RANGE, &large, 1, NULL, 0);
     failed |= expect(map, "an edge from a vertex to itself", LBMAP_E_RANGE, &held, 1, &loop, 1);
     failed |= expect(map, "an edge to no vertex", LBMAP_E_RANGE, &held, 1, &nowhere, 1);

@@ -128,7 +128,7 @@ wait "$recorder"
 [ $? -eq 3 ] || bad "a daemon that is gone: $(tail -n 2 "$scratch/output")"
 tail -n 1 "$scratch/orphan" | grep -q '^end ' || bad "a daemon that is gone: $(tail -n 1 "$scratch/orphan")"
 
-# The same again in virtual time: the same twice, two policies beside what happened, with hosts and loads as recorded.
+# The same again in virtual time: the same twice, two policies next to what happened, with hosts and loads as recorded.
 sim=$top_builddir/sim/lbsim
 expect "a replay" "$sim" replay "$trace" --policy none,gde --json
 cp "$scratch/output" "$scratch/first"

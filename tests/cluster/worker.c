@@ -17,9 +17,9 @@
  * If the environment has LOADS, that file has the load of each vertex, a line each; it is read every second
  * and reported for what is held.
  *
- * If it has PAYLOAD, payloads have so many bytes, at least the 8 of the count.
+ * If it has PAYLOAD, payloads have that many bytes, at least the 8 of the count.
  *
- * It ends after so many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
+ * It ends after that many seconds, or on SIGTERM, and checkpoints before: what that did not keep, it calls
  * revoked. A step of all its vertices takes STEP_MS, and they are kept every CHECKPOINT_MS. */
 #include "config.h"
 

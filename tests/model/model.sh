@@ -39,14 +39,14 @@ compare() {
     done
     # A record changes in TRANSITION, and goes with all others when its host is reset.
     [ "$(grep -cE '^ *(R\(|rec\[)[^=]*[^=!<>]=[^=]' "$1/tests/model/handoff.pml")" -eq 2 ] ||
-        echo 'the model changes records beside its transitions'
+        echo 'the model changes records next to its transitions'
     # The mistakes that can be planted in the code name mutations that there are.
     for name in $(sed -nE 's/^ *X\(\w+, ([1-9][0-9]*), ".*/\1/p' "$1/lib/node/mutants.h"); do
         grep -qE "^ ?$name [a-z]+ +ME=" "$1/tests/model/run" || echo "no mutation has the number $name of lib/node/mutants.h"
     done
     # In the code the stage of a stored vertex is written in lib/node/records/shard.c alone.
     grep -nE '(vertex|own|c)->stage = ' "$1"/lib/node/*/*.c | grep -v '/shard\.c:' |
-        sed 's/^/a stage is changed beside the transitions: /'
+        sed 's/^/a stage is changed next to the transitions: /'
 }
 
 # Succeeds if a copy of the tree with file $1 edited by sed $2 is found to disagree.

@@ -44,7 +44,7 @@ s/LBM_LEASE_US 8000000/LBM_LEASE_US 61000000/|the wire takes the leases
 s/LBM_LEASE_US 8000000/LBM_LEASE_US 3000000/|half of its lease
 s/GRANT_US = LEASE_US.*,/GRANT_US = 8000000,/|a grantor waits for longer
 s/LEASE_RENEW_US = 2000000/LEASE_RENEW_US = 4000000/|one lost renewal
-s/ PING_US = 500000/ PING_US = 1000000/|before it is silent
+s/ PING_US = 500000/ PING_US = 1000000/|before it is unreachable
 s/REJOIN_US = 20000000/REJOIN_US = 10000000/|the successor has taken over
 s/LBM_PAYLOAD_MAX \(1u << 18\)/LBM_PAYLOAD_MAX (1u << 20)/|some payloads fit a batch
 s/LBM_LINK_COST_MAX UINT32_C\(500000\)/LBM_LINK_COST_MAX UINT32_C(1000000)/|distances fit 32 bits

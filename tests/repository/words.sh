@@ -17,7 +17,7 @@ heirs?;successor;all
 foretold;predicted;all
 merit;objective;lib client
 arena;portfolio level;lib
-wish_list;destination queue;lib/node
+target_list;destination queue;lib/node
 level(led|lings?)|Levelling;balanced, flow computation;lib/node lib/wire client daemon docs sim
 founders?;leader;lib client sim tests/races
 stor(y|ies);run;sim docs tests/sim tests/races tests/unit/sim
@@ -26,6 +26,15 @@ drills?;directed run;sim docs
 campaigns?;seed sweep;sim
 manners?;client model;sim tests/races
 people;operators;sim/faults
+beside;next to;all
+anew;again;all
+under way;in flight, in progress;all
+so many;number of;all
+wish(es)?|wishes;target;lib docs sim
+sessions?;round;lib docs sim client daemon README.md
+stuck|is_unheard|is_silent|is_left_out;unreachable, overdue, excluded, backup_lost;lib client sim
+stir|stirred|stillness|urges?|pressed;change clock, fingerprint, escalation;lib/node lib/wire
+ripe|promised;due, netted;lib/node/exchange lib/wire
 moments?;trigger;sim/faults sim/run sim/scenario
 homes?;coordinator;lib/node lib/wire client daemon docs README.md
 [a-z]*adopt(s|ed|ion|ions|ing)?[a-z]*;take over, takeover;all
@@ -34,7 +43,7 @@ pulses?;load report;all
 outline(s|d)?;coarse graph;lib client daemon sim docs
 '
 # An author; tables of the database, whose format stays; earlier spellings that commands take; fields of others' files.
-allowed='Ward & Pinkerton|(TABLE|FROM|INTO) adopted|LBM_START_EARLIER|[{]"home", "coordinator"|`seq_id` and `home`'
+allowed='Ward & Pinkerton|session of its own|(TABLE|FROM|INTO) adopted|LBM_START_EARLIER|[{]"home", "coordinator"|`seq_id` and `home`'
 
 # Print every place below $1 with a word that is held.
 check() {

@@ -143,7 +143,7 @@ run_close(struct run *own)
 
 /* ---- the plan ----------------------------------------------------------------------------------------- */
 
-/* The finest level of at most so many vertices, or the coarsest. */
+/* The finest level of at most that many vertices, or the coarsest. */
 static uint32_t
 level_of(const struct run *run, uint32_t vertices)
 {

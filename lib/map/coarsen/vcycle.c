@@ -19,7 +19,7 @@ enum {
 /* Temperature that a finer level begins with, to that of the coarsest. */
 static const double COOLER = 0.5;
 
-/* A V-cycle under way. */
+/* A V-cycle in progress. */
 struct cycle {
     const struct mapping *m;   /* as it was */
     const struct cooling *how; /* NULL: do not anneal */

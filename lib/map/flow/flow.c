@@ -40,7 +40,7 @@ by_key(const void *a, const void *b)
 }
 
 /* Move about `amount` of work from p to q by best gain, in vertices of at most `heaviest`: the shift of a
- * session. What is moved comes to at most twice the amount. */
+ * round. What is moved comes to at most twice the amount. */
 static enum lbm_err
 carry(struct balancer *b, uint32_t p, uint32_t q, uint64_t amount, uint64_t heaviest)
 {

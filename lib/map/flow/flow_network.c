@@ -86,7 +86,7 @@ find_levels(struct flow_network *net)
     return any;
 }
 
-/* The node at the end of a path of so many arcs. */
+/* The node at the end of a path of that many arcs. */
 static uint32_t
 path_end(const struct flow_network *net, uint32_t from, uint32_t depth)
 {

@@ -21,7 +21,7 @@ struct flow_network {
     uint32_t *queue, *next, *path; /* [n] scratch */
 };
 
-/* Room for so many nodes and arcs; offset is all 0. Errors: LBM_E_NOMEM; flow_network_free in any case. */
+/* Room for that many nodes and arcs; offset is all 0. Errors: LBM_E_NOMEM; flow_network_free in any case. */
 enum lbm_err flow_network_make(struct flow_network *net, uint32_t n) LBM_MUST_CHECK;
 /* Once offset counts the arcs of each node, in its place + 1: room for them. Errors: LBM_E_NOMEM. */
 enum lbm_err flow_network_room(struct flow_network *net) LBM_MUST_CHECK;

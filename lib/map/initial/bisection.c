@@ -181,7 +181,7 @@ is_stage(const struct lbm_hosts *h, const struct host_groups *groups)
     return inside != 0 && outside != UINT32_MAX && outside / STAGE_FARTHER >= inside;
 }
 
-/* A stage under way: the depths of the tree from one on, up to the one where it ends. */
+/* A stage in progress: the depths of the tree from one on, up to the one where it ends. */
 struct stage {
     const struct mapping *m;
     const struct host_tree *tree;

@@ -10,7 +10,7 @@
 
 enum {
     POLES_MAX = 64, /* every pair of hosts of a group up to this size is tried as the ends of an axis */
-    POLES_FAR = 16, /* of a larger group only so many, far apart: sorting it along an axis takes longer */
+    POLES_FAR = 16, /* of a larger group only that many, far apart: sorting it along an axis takes longer */
 };
 
 /* Lists of hosts: group i is host[first[i]] .. host[first[i + 1]). */

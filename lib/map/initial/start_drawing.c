@@ -13,7 +13,7 @@ enum {
     PIVOTS = 30,
     SWEEPS_COARSEST = 300, /* nearly at rest: what is bent here stays bent */
     SWEEPS_LEVEL = 12,     /* smooth out the clusters */
-    SAMPLE_MAX = 1 << 16,  /* regions are balanced on the finest level of at most so many vertices */
+    SAMPLE_MAX = 1 << 16,  /* regions are balanced on the finest level of at most that many vertices */
     PLACEMENTS = 4,        /* upright, turned, mirrored */
 };
 

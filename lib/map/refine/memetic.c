@@ -13,7 +13,7 @@
 enum {
     CYCLE_PER_HOST = 20,
     STREAM = 1000,  /* the random streams before it are those of starts */
-    DRAWS_PAIR = 1, /* a level has up to so many for two vertices: small guests need members, not draws */
+    DRAWS_PAIR = 1, /* a level has up to that many for two vertices: small guests need members, not draws */
 };
 
 /* Hot and cold of the members in turn: guests differ in what suits them. */
@@ -92,7 +92,7 @@ run_labours(const struct run *run, struct labour *labour, uint32_t n)
     return err;
 }
 
-/* Draws on each level that come to about so many seconds on all. */
+/* Draws on each level that come to about that many seconds on all. */
 static double
 draws_of(const struct mapping *m, double seconds)
 {
@@ -101,7 +101,7 @@ draws_of(const struct mapping *m, double seconds)
     return seconds * 1e9 / (levels * (DRAW_COST + VISIT_COST * degree));
 }
 
-/* Small guests take no more than so many draws, and more members instead. */
+/* Small guests take no more than that many draws, and more members instead. */
 static void
 plan_labour(struct population *p)
 {

@@ -12,7 +12,7 @@
 
 struct lbm_pair_workspace {
     uint32_t rows;
-    uint32_t known;           /* mark of rows whose gain this session knows and which have not moved */
+    uint32_t known;           /* mark of rows whose gain this round knows and which have not moved */
     uint32_t *mark;           /* [rows] that, or known + 1: has moved; else nothing is known */
     int64_t *gain;            /* [rows] of members: decrease of J by moving to the other side */
     uint32_t *place;          /* [rows] in its queue */
@@ -20,14 +20,14 @@ struct lbm_pair_workspace {
     size_t entries;
 };
 
-/* What a session would return to: the better of two such states is kept. */
+/* What a round would return to: the better of two such states is kept. */
 struct standing {
     uint64_t excess;
     int64_t worth; /* gain less the price of the moves */
     double fullest;
 };
 
-struct session {
+struct round {
     struct lbm_pair *pair;
     struct lbm_pair_workspace *ws;
     struct lbm_rng *rng;
@@ -39,7 +39,7 @@ struct session {
     uint32_t *moved; /* in order */
     uint32_t n_moved;
     uint32_t n_shifted; /* of them: the shift, which has no price */
-    uint32_t most[2];   /* so many more may leave each side */
+    uint32_t most[2];   /* that many more may leave each side */
 };
 
 struct lbm_pair_workspace *
@@ -73,9 +73,9 @@ lbm_pair_workspace_free(struct lbm_pair_workspace *ws)
     free(ws);
 }
 
-/* Nonzero if the row may move, and has not in this session. */
+/* Nonzero if the row may move, and has not in this round. */
 static int
-is_free(const struct session *s, uint32_t v)
+is_free(const struct round *s, uint32_t v)
 {
     const struct lbm_pair *pair = s->pair;
     if (v >= pair->g->n || pair->room == 0)
@@ -85,14 +85,14 @@ is_free(const struct session *s, uint32_t v)
 }
 
 static int
-side_of(const struct session *s, uint32_t v)
+side_of(const struct round *s, uint32_t v)
 {
     return s->pair->part[v] == s->side[1];
 }
 
 /* Load in units of its limit, which may be 0 for a host that is to be emptied. */
 static double
-fullness(const struct session *s, int side, uint64_t load)
+fullness(const struct round *s, int side, uint64_t load)
 {
     if (s->limit[side] == 0)
         return load == 0 ? 0 : HUGE_VAL;
@@ -100,7 +100,7 @@ fullness(const struct session *s, int side, uint64_t load)
 }
 
 static struct standing
-stand(const struct session *s)
+stand(const struct round *s)
 {
     double a = fullness(s, 0, s->pair->load[0]), b = fullness(s, 1, s->pair->load[1]);
     uint64_t parts = (uint64_t)s->pair->price * (s->n_moved - s->n_shifted);
@@ -129,7 +129,7 @@ evens(const struct standing *a, const struct standing *b)
 
 /* Gain of a row, and whether one of its neighbours is nearer to the other side or nothing is lost. */
 static int
-attracted(struct session *s, uint32_t v)
+attracted(struct round *s, uint32_t v)
 {
     const struct lbm_pair *pair = s->pair;
     const struct lbm_graph *g = pair->g;
@@ -153,14 +153,14 @@ attracted(struct session *s, uint32_t v)
 }
 
 static void
-enqueue(struct session *s, uint32_t v)
+enqueue(struct round *s, uint32_t v)
 {
     gain_queue_put(&s->queue[side_of(s, v)], v, s->ws->gain[v], (uint32_t)(lbm_rng_next(s->rng) >> 32));
 }
 
 /* Fill the queues with the members that have not moved. */
 static void
-gather(struct session *s)
+gather(struct round *s)
 {
     gain_queue_clear(&s->queue[0]);
     gain_queue_clear(&s->queue[1]);
@@ -172,7 +172,7 @@ gather(struct session *s)
 }
 
 static void
-move(struct session *s, uint32_t v, int from)
+move(struct round *s, uint32_t v, int from)
 {
     uint64_t work = lbm_graph_work(s->pair->g, v);
     s->pair->part[v] = s->side[!from];
@@ -182,7 +182,7 @@ move(struct session *s, uint32_t v, int from)
 
 /* Move v, lock it, and bring the gains of its neighbours up to date. */
 static void
-advance(struct session *s, uint32_t v)
+advance(struct round *s, uint32_t v)
 {
     const struct lbm_graph *g = s->pair->g;
     int from = side_of(s, v);
@@ -209,7 +209,7 @@ advance(struct session *s, uint32_t v)
  * that exchanges are found between sides that are full. Or it may move from a fuller side to one that stays
  * less full than that was. */
 static int
-fits(const struct session *s, uint32_t v, int from)
+fits(const struct round *s, uint32_t v, int from)
 {
     uint64_t load = s->pair->load[!from];
     return load <= s->limit[!from] ||
@@ -219,7 +219,7 @@ fits(const struct session *s, uint32_t v, int from)
 /* The next row to move: from an overloaded side that is the fuller; else the larger gain.
  * Value: LBM_NONE if none may move. */
 static uint32_t
-choose(struct session *s)
+choose(struct round *s)
 {
     struct gain_queue *queue = s->queue;
     for (int i = 0; i < 2; i++)
@@ -241,7 +241,7 @@ choose(struct session *s)
 /* Move the pair's shift from a to b by best gain; rows that would overshoot by more than what is missing
  * stay. Whether b has room is the caller's business: it may be a stop on the way. */
 static void
-shift(struct session *s)
+shift(struct round *s)
 {
     uint64_t missing = s->pair->shift;
     int every = 0; /* all members of a were offered */
@@ -268,7 +268,7 @@ shift(struct session *s)
 
 /* Move rows until `patience` moves in a row did not improve, then return to the best prefix. */
 static void
-refine(struct session *s)
+refine(struct round *s)
 {
     struct standing best = stand(s);
     int64_t gain = s->gain;
@@ -329,16 +329,16 @@ lbm_pair_refine(struct lbm_pair *pair, struct lbm_rng *rng, int64_t *gain, uint3
         return LBM_E_NOMEM;
     enum lbm_err err = workspace_open(ws, pair);
     if (err == LBM_OK) {
-        struct session s = {.pair = pair,
-                            .ws = ws,
-                            .rng = rng,
-                            .queue = {{ws->entry, 0, ws->place}, {ws->entry + room_of(pair), 0, ws->place}},
-                            .side = {pair->a, pair->b},
-                            .limit = {pair->limit[0], pair->limit[1]},
-                            .most = {pair->most != NULL ? pair->most[0] : UINT32_MAX,
-                                     pair->most != NULL ? pair->most[1] : UINT32_MAX},
-                            .parts = pair->current != NULL ? LBM_PAIR_PRICE_PARTS : 1,
-                            .moved = moved};
+        struct round s = {.pair = pair,
+                          .ws = ws,
+                          .rng = rng,
+                          .queue = {{ws->entry, 0, ws->place}, {ws->entry + room_of(pair), 0, ws->place}},
+                          .side = {pair->a, pair->b},
+                          .limit = {pair->limit[0], pair->limit[1]},
+                          .most = {pair->most != NULL ? pair->most[0] : UINT32_MAX,
+                                   pair->most != NULL ? pair->most[1] : UINT32_MAX},
+                          .parts = pair->current != NULL ? LBM_PAIR_PRICE_PARTS : 1,
+                          .moved = moved};
         gather(&s);
         if (pair->shift > 0) {
             shift(&s);

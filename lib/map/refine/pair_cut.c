@@ -255,7 +255,7 @@ find_corners(struct cut *c, uint64_t limit[2], struct corner corner[CORNERS + 1]
     const struct lbm_pair *pair = c->pair;
     uint64_t all = pair->load[0] + pair->load[1], least = all > limit[1] ? all - limit[1] : 0;
     struct corner *heavy = &corner[0], *light = &corner[1], *scratch = &corner[CORNERS];
-    double enough = 2 * c->whole, highest = pair->urge > 0 ? fmin(pair->urge, enough) : enough;
+    double enough = 2 * c->whole, highest = pair->escalation > 0 ? fmin(pair->escalation, enough) : enough;
     solve(c, 0, 0, heavy);
     if (heavy->load > limit[0]) {
         keep(c);
@@ -384,7 +384,7 @@ choose(const struct cut *c, struct lbm_pair *pair, const uint64_t limit[2], stru
     *gain = 0;
     *n_moved = 0;
     int is_refused = overflows(c, limit, best);
-    if (pair->shift != 0 && pair->urge <= 0 && (is_refused || best->load >= pair->load[0]))
+    if (pair->shift != 0 && pair->escalation <= 0 && (is_refused || best->load >= pair->load[0]))
         return lbm_pair_refine(pair, rng, gain, moved, n_moved);
     if (!is_refused)
         *gain = take(c, pair, best, cost, moved, n_moved);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rounds of pair sessions over the whole guest. */
+/* Rounds of pair rounds over the whole guest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ list_pairs(struct refiner *r)
     return err;
 }
 
-/* One session. */
+/* One round. */
 static enum lbm_err
 settle(struct refiner *r, struct host_pair hosts)
 {
@@ -134,7 +134,7 @@ run_round(struct refiner *r)
     return err;
 }
 
-/* Sessions count with one price for all moves: that of the next one, as things stand now. */
+/* Rounds count with one price for all moves: that of the next one, as things stand now. */
 static enum lbm_err
 set_price(struct refiner *r, const struct mapping *m)
 {

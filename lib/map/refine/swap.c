@@ -61,15 +61,15 @@ try_swap(struct swapper *s, uint32_t i, uint32_t j)
     return 1;
 }
 
-/* Exchanges of part i with parts beside those it talks to: where else would it want to be. */
+/* Exchanges of part i with parts next to those it talks to: where else would it want to be. */
 static int
 try_near(struct swapper *s, uint32_t i)
 {
     const struct lbm_hosts *h = s->m->h;
     int any = 0;
     for (uint64_t e = s->quotient.offset[i]; e < s->quotient.offset[i + 1]; e++) {
-        uint32_t beside = s->host[s->quotient.target[e]], first = h->offset[beside],
-                 end = h->offset[beside + 1];
+        uint32_t neighbour = s->host[s->quotient.target[e]], first = h->offset[neighbour],
+                 end = h->offset[neighbour + 1];
         for (uint32_t l = first; l < end && l < first + LINKS_TRIED_MAX; l++)
             any |= try_swap(s, i, s->part_on[h->target[l]]);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A remapping under way: what remap.c and remap_ways.c share, and no other file. */
+/* A remapping in progress: what remap.c and remap_ways.c share, and no other file. */
 #ifndef LBM_MAP_REMAP_REMAP_H
 #define LBM_MAP_REMAP_REMAP_H
 
@@ -34,8 +34,9 @@ struct remap {
 enum lbm_err remap_anneal(const struct remap *r, const struct mapping *m, int cycles, double hot,
                           struct lbm_rng *rng) LBM_MUST_CHECK;
 
-/* Balance in several ways, beside each other if whoever asked for the plan can do that, from r->m.part, where
- * every vertex has a host. Out: what they make is offered to the pool, in their order.  Errors: LBM_E_NOMEM.
+/* Balance in several ways, next to each other if whoever asked for the plan can do that, from r->m.part,
+ * where every vertex has a host. Out: what they make is offered to the pool, in their order.  Errors:
+ * LBM_E_NOMEM.
  */
 enum lbm_err remap_compete(const struct remap *r, struct pool *pool) LBM_MUST_CHECK;
 

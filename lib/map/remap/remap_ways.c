@@ -15,7 +15,7 @@ enum {
 
 static const struct way {
     unsigned jump;     /* links from which on it is cheaper to jump; 0: nothing jumps */
-    unsigned discount; /* moves cost so many times less at first: what J wants is found, then taken back */
+    unsigned discount; /* moves cost that many times less at first: what J wants is found, then taken back */
     unsigned is_hot;   /* begins hot where moves are nearly free */
 } ways[] = {{0, 1, 1}, {0, 4, 1}, {2, 1, 0}, {3, 4, 1}, {3, 1, 1}, {4, 1, 0}, {5, 1, 0}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
@@ -27,7 +27,7 @@ struct attempt {
     struct mapping m; /* its part is the attempt's own, kept for the pool */
     struct objective objective;
     enum lbm_err err;
-    /* Scratch, as long as it is under way. */
+    /* Scratch, as long as it is in progress. */
     struct lbm_rng rng;
     uint64_t *load;   /* [hosts] */
     int64_t *cheap;   /* [n] stay at a discount */

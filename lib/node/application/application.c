@@ -173,18 +173,18 @@ static void
 stopped(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     uint32_t to = vertex->move_to;
-    int in_session = vertex->in_session;
+    int in_round = vertex->in_round;
     vertex->running = 0;
     vertex->move_to = LBM_NONE;
     if (to == LBM_NONE)
         return;
-    vertex->in_session = 0;
+    vertex->in_round = 0;
     if (lbm_local_is_alive(node) && lbm_migration_resume(node, job, vertex, to)) {
-        vertex->in_session = in_session != 0;
+        vertex->in_round = in_round != 0;
         return;
     }
     lbm_local_queue_changed(job);
-    if (in_session)
+    if (in_round)
         lbm_exchange_vertex_left(node, job);
 }
 
@@ -246,15 +246,15 @@ give_up_waiting(struct lbm_node *node, struct job *job)
             stopped(node, job, vertex);
             continue;
         }
-        int in_session = vertex->in_session;
+        int in_round = vertex->in_round;
         vertex->move_to = LBM_NONE;
-        vertex->in_session = 0;
+        vertex->in_round = 0;
         vertex->destination = LBM_NONE;
         lbm_local_queue_changed(job);
         vertex->offered_us = node->now_us;
         lbm_core_note(node, LBM_NOTE_WARNING, "the application does not release vertex %" PRIu32 ": it stays",
                       vertex->id);
-        if (in_session)
+        if (in_round)
             lbm_exchange_vertex_left(node, job);
     }
     job->releasing.n = kept;

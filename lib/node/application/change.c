@@ -126,7 +126,7 @@ check_edges(struct plan *plan)
 /* The record of a vertex that this change may touch as well, since it is here and nothing else is about to;
  * or NULL: then its owner is told of its edges. */
 static struct lbm_vertex *
-beside(const struct plan *plan, uint32_t id)
+record_of(const struct plan *plan, uint32_t id)
 {
     struct lbm_vertex *vertex = lbm_records_of(plan->job, id);
     int is_free = vertex != NULL && vertex->stage == LBM_STAGE_OWN && vertex->move_to == LBM_NONE &&
@@ -137,7 +137,7 @@ beside(const struct plan *plan, uint32_t id)
 static void
 touch(struct plan *plan, uint32_t id)
 {
-    const struct lbm_vertex *vertex = beside(plan, id);
+    const struct lbm_vertex *vertex = record_of(plan, id);
     if (lbm_idmap_get(&plan->touched, id) != LBM_NONE)
         return;
     if (lbm_idmap_put(&plan->touched, id, 1) != LBM_OK)
@@ -157,11 +157,11 @@ check_size(struct plan *plan)
         touch(plan, c->vertex[i]);
         const struct lbm_vertex *vertex = c->removed[i] ? lbm_records_of(plan->job, c->vertex[i]) : NULL;
         for (uint32_t k = 0; vertex != NULL && k < vertex->degree; k++)
-            if (beside(plan, vertex->half[k].to) != NULL)
+            if (record_of(plan, vertex->half[k].to) != NULL)
                 touch(plan, vertex->half[k].to);
     }
     for (size_t i = 0; i < c->n_end && plan->node->failed == LBM_OK; i++) {
-        const struct lbm_vertex *other = beside(plan, c->other[i]), *end = beside(plan, c->end[i]);
+        const struct lbm_vertex *other = record_of(plan, c->other[i]), *end = record_of(plan, c->end[i]);
         if (other != NULL)
             touch(plan, c->other[i]);
         /* All edges of the change might be this vertex's. */
@@ -232,7 +232,7 @@ set_end(struct plan *plan, struct lbm_vertex *vertex, uint32_t to, uint32_t weig
 static void
 set_other_end(struct plan *plan, struct lbm_vertex *vertex, uint32_t to, uint32_t weight, uint32_t hint)
 {
-    struct lbm_vertex *other = beside(plan, to);
+    struct lbm_vertex *other = record_of(plan, to);
     uint32_t host = lbm_shard_where(&plan->job->shard, to);
     if (other != NULL) {
         set_end(plan, other, vertex->id, weight);
@@ -310,7 +310,7 @@ carry_out(struct plan *plan)
     if (node->failed == LBM_OK)
         lbm_records_change_together(node, plan->job, plan->slots.at, plan->slots.n);
     lbm_exchange_load_drifts(node, plan->job);
-    plan->job->rounds.stirred = 1;
+    plan->job->rounds.has_changed = 1;
     if (c->n_end != 0)
         lbm_migration_throttle_look_again(node, plan->job);
     uint64_t seq = LBM_BUG(CHANGE_UNACKED) ? 0 : node->stream.seq;

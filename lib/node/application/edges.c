@@ -173,7 +173,7 @@ goes_with(const struct edge_answer *a, const struct edge_answer *b)
 }
 
 /* The backup gets what the record says now, and then whoever told this hears so. Edges are told again and
- * again while the backup is silent: the answer waits but once. */
+ * again while the backup is unreachable: the answer waits but once. */
 static enum lbm_err
 answer_once_acked(struct lbm_node *node, const struct edge_answer *edge, enum heard heard)
 {
@@ -219,7 +219,7 @@ everybody_is_heard(const struct lbm_node *node)
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (lbm_view_takes_part(member) && lbm_membership_is_unheard(node, member))
+        if (lbm_view_takes_part(member) && lbm_membership_is_overdue(node, member))
             return 0;
     }
     return lbm_local_takeovers_done(node);
@@ -280,7 +280,7 @@ struct telling {
 };
 
 /* Everybody is asked for all that is left to tell of this vertex. While somebody is to be told some of it,
- * that counts anew: who does not answer may be gone the next moment, and its successor was not asked yet.
+ * that counts again: who does not answer may be gone the next moment, and its successor was not asked yet.
  * When somebody is away it does not count, but what was asked before still does: where pings are lost,
  * somebody of many is missed every few seconds. */
 static void

@@ -11,7 +11,7 @@
 #include "node/log/log.h"
 
 enum {
-    BLOCK = 1024,       /* asked for at a time: an entry of the log for so many splits */
+    BLOCK = 1024,       /* asked for at a time: an entry of the log for that many splits */
     UNUSED_MAX = 65536, /* of a job: an application that only asks would use all ids up */
 };
 

@@ -19,7 +19,7 @@ enum { EVENT_BYTES_MAX = 255 }; /* of an event's text */
 /* ---- clients that wait for the log ------------------------------------------------------------------- */
 
 /* What of a command's fate its client is told. */
-enum operator_wish {
+enum operator_request {
     TELL_FATE,    /* whatever it is */
     TELL_REFUSAL, /* only a refusal: what is wanted comes later */
     TELL_SUCCESS  /* only success: until then it is proposed again */
@@ -67,11 +67,11 @@ lbm_client_admin_free(struct lbm_node *node)
 
 static void
 await(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
-      enum operator_wish wish, uint64_t token)
+      enum operator_request target, uint64_t token)
 {
     struct operator_wait wait = {.client = client->id,
                                  .request = client->request,
-                                 .tell = (int)wish,
+                                 .tell = (int)target,
                                  .token = token,
                                  .len = lbm__command__get_packed_size(command)};
     wait.command = lbm_alloc(wait.len, 1);
@@ -86,9 +86,9 @@ await(struct lbm_node *node, const struct client *client, const Lbm__Command *co
 /* Waits first: a proposal may be refused at once. */
 static void
 propose(struct lbm_node *node, const struct client *client, const Lbm__Command *command,
-        enum operator_wish wish, int64_t until_us)
+        enum operator_request target, int64_t until_us)
 {
-    await(node, client, command, wish, node->append_token + 1);
+    await(node, client, command, target, node->append_token + 1);
     uint64_t token = lbm_log_append_until(node, command, until_us);
     LBM_ASSERT(node->failed != LBM_OK || token == node->append_token);
 }
@@ -122,9 +122,9 @@ lbm_client_proposal_given_up(struct lbm_node *node, uint64_t token, int is_unkno
 }
 
 static int
-is_told(enum operator_wish wish, int refused)
+is_told(enum operator_request target, int refused)
 {
-    return wish == TELL_FATE || (wish == TELL_REFUSAL) == (refused != 0);
+    return target == TELL_FATE || (target == TELL_REFUSAL) == (refused != 0);
 }
 
 static void
@@ -144,7 +144,7 @@ concerned(const Lbm__Command *command, const char **what)
 {
     switch (command->what_case) {
     case LBM__COMMAND__WHAT_JOIN:
-        *what = "joins, or announces itself anew";
+        *what = "joins, or announces itself again";
         return command->join->host;
     case LBM__COMMAND__WHAT_ACTIVATE:
         *what = "is active";
@@ -210,7 +210,7 @@ lbm_client_proposal_applied(struct lbm_node *node, const Lbm__Command *command, 
         const struct operator_wait wait = node->operators.at[i];
         if (wait.len != len || memcmp(wait.command, bytes, len) != 0) {
             i++;
-        } else if (is_told((enum operator_wish)wait.tell, refusal[0] != '\0')) {
+        } else if (is_told((enum operator_request)wait.tell, refusal[0] != '\0')) {
             operator_forget(node, wait.client, wait.request);
             tell_operator(node, wait.client, wait.request, refusal);
             i = 0; /* more than one may have gone */
@@ -252,7 +252,7 @@ change_join(struct lbm_node *node, const struct client *client, const struct lbm
     } else if (member->host != node->host) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
                              "host %" PRIu32
-                             " has left: only its own lbmapd can begin anew; ask that one with -s",
+                             " has left: only its own lbmapd can begin again; ask that one with -s",
                              member->host);
     } else if (lbm_replication_rejoin(node)) {
         Lbm__Response response = LBM__RESPONSE__INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Answers that need every host: a mapping, or the places of some vertices; and what this host alone owns,
- * which has the same form. Parts go to the client as they come; hosts that stay silent are named at the end
- * instead of being waited for, those that are alive are given more time. */
+ * which has the same form. Parts go to the client as they come; hosts that stay unreachable are named at the
+ * end instead of being waited for, those that are alive are given more time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -402,7 +402,7 @@ is_asked(const struct collection *collection, uint32_t host)
     return host >= collection->from && (collection->next == 0 || host < collection->next);
 }
 
-/* The host that the next answer begins with, if the one from `from` on may have so many rows; 0: there is
+/* The host that the next answer begins with, if the one from `from` on may have that many rows; 0: there is
  * none. The client asks for it when it has read this one: what it has yet to read is kept here. */
 static uint32_t
 page_end(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_t from, uint32_t rows)
@@ -416,8 +416,8 @@ page_end(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_
     return 0;
 }
 
-/* Ask everybody. map: the client's request, NULL: it is none for a mapping. Members that are silent are asked
- * too, since an answer costs nothing, but not waited for longer than the others. */
+/* Ask everybody. map: the client's request, NULL: it is none for a mapping. Members that are unreachable are
+ * asked too, since an answer costs nothing, but not waited for longer than the others. */
 static void
 ask_all(struct lbm_node *node, struct collection *collection, int edges, const Lbm__MapRequest *map)
 {
@@ -463,7 +463,7 @@ begin(struct lbm_node *node, uint64_t client, uint64_t request, const char *name
     }
     if (count_of(node, client) >= AT_ONCE_MAX) {
         lbm_core_reply_error(node, client, request, LBM_E_BUSY,
-                             "%d such requests of this client are under way", AT_ONCE_MAX);
+                             "%d such requests of this client are in progress", AT_ONCE_MAX);
         return NULL;
     }
     struct collection *collection = lbm_alloc(1, sizeof *collection);
@@ -578,7 +578,7 @@ static int
 awaits_the_living(const struct lbm_node *node, const struct collection *collection)
 {
     for (size_t i = 0; i < collection->awaited.n; i++)
-        if (!lbm_membership_is_silent(node, collection->awaited.at[i], COLLECT_US))
+        if (!lbm_membership_is_unreachable(node, collection->awaited.at[i], COLLECT_US))
             return 1;
     return 0;
 }

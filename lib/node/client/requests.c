@@ -41,21 +41,21 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.view = node->view.index;
     status.leader = node->leader_host != LBM_NONE ? node->leader_host : node->view.leader;
     status.uptime_s = (double)(node->now_us - node->started_us) / 1e6;
-    uint32_t *silent = lbm_alloc(node->view.members.n, sizeof *silent);
-    if (silent == NULL) {
+    uint32_t *unreachable = lbm_alloc(node->view.members.n, sizeof *unreachable);
+    if (unreachable == NULL) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
-    status.silent = silent;
+    status.unreachable = unreachable;
     status.members = 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         if (!lbm_view_takes_part(&node->view.members.at[i]))
             continue;
         status.members++;
-        if (lbm_membership_is_silent(node, node->view.members.at[i].host, SILENT_US))
-            silent[status.n_silent++] = node->view.members.at[i].host;
+        if (lbm_membership_is_unreachable(node, node->view.members.at[i].host, UNREACHABLE_US))
+            unreachable[status.n_unreachable++] = node->view.members.at[i].host;
     }
-    status.heard = status.members - (uint32_t)status.n_silent;
+    status.heard = status.members - (uint32_t)status.n_unreachable;
     status.vertices = vertices_here(node);
     status.messages_sent = node->n_sent;
     status.messages_received = node->n_received;
@@ -77,7 +77,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     response.what_case = LBM__RESPONSE__WHAT_STATUS;
     response.status = &status;
     lbm_core_reply(node, client->id, client->request, 1, &response);
-    free(silent);
+    free(unreachable);
 }
 
 /* What the log says of a member beyond its configuration, and what this host last heard of it. */
@@ -126,12 +126,12 @@ fill_host(struct lbm_node *node, struct lbm_member *member, Lbm__HostEntry *entr
         entry->link_host[k] = member->links[k].q;
         entry->link_cost[k] = member->links[k].cost;
     }
-    entry->reachable = !lbm_membership_is_silent(node, member->host, SILENT_US);
-    entry->silent_s = member->host == node->host ? 0 : -1;
+    entry->reachable = !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US);
+    entry->last_heard_s = member->host == node->host ? 0 : -1;
     entry->vertices = member->host == node->host ? vertices_here(node) : 0;
     const struct peer *peer = lbm_membership_peer_known(node, member->host);
     if (peer != NULL && peer->heard_us != 0) {
-        entry->silent_s = (double)(node->now_us - peer->heard_us) / 1e6;
+        entry->last_heard_s = (double)(node->now_us - peer->heard_us) / 1e6;
         int is_gone = entry->taken_over || member->state == LBM_MEMBER_LEFT; /* others have what it had */
         entry->vertices = is_gone ? 0 : peer->vertices;
     }
@@ -234,7 +234,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
         return;
     }
     enum lbm_phase least = LBM_PHASE_SETTLED; /* of those that take part */
-    int is_at_rest = 1;                       /* no meetings are to come yet, and no plan */
+    int is_at_rest = 1;                       /* no rounds are to come yet, and no plan */
     out->counter = UINT32_MAX;
     out->imbalance = -1;
     for (size_t i = 0; i < n; i++) {
@@ -247,8 +247,9 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
         else if (lbm_local_report_known(job, host) != NULL)
             load_report = *lbm_local_report_known(job, host);
         const struct peer *peer = lbm_membership_peer_known(node, host);
-        int is_missing = lbm_membership_is_unheard(node, &node->view.members.at[i]) ||
-                         (host == node->host ? lbm_membership_is_stuck(node) : peer != NULL && peer->stuck);
+        int is_missing =
+            lbm_membership_is_overdue(node, &node->view.members.at[i]) ||
+            (host == node->host ? lbm_membership_has_lost_backup(node) : peer != NULL && peer->backup_lost);
         fold_load_report(node, entry, &load_report, is_missing, out, &least);
         is_at_rest &= load_report.phase != LBM_PHASE_SETTLED || load_report.ready;
     }

@@ -90,7 +90,7 @@ LBM_NUMBERS_FIT(LBM_JOB_STATE_LIST, LBM_JOB_STATE_COUNT);
     X(JOB_DELETE, "job and all its rows")                                                                    \
     X(ROW, "a vertex record; a lower rank than the stored one is a bug and refused")                         \
     X(GUEST, "every vertex of a graph as OWN(1)")                                                            \
-    X(PLAN, "positions, anchors and wishes (peer of OWN rows) of a whole guest")                             \
+    X(PLAN, "positions, anchors and targets (peer of OWN rows) of a whole guest")                            \
     X(POSITIONS, "positions of some rows, soft")                                                             \
     X(ROW_DELETE, "the finished record of a vertex goes")                                                    \
     X(REPLICA, "changes of another host's records, and how far its stream is here")                          \
@@ -130,7 +130,7 @@ struct lbm_persist_op {
         struct {
             const struct lbm_graph *graph; /* borrowed until the operation is reported done */
             uint64_t seq;                  /* of its first vertex; the next one has seq + 1, ... */
-            uint32_t first, whole;         /* whole > 0: only a part of so many vertices, from that one on */
+            uint32_t first, whole; /* whole > 0: only a part of that many vertices, from that one on */
         } guest;
         struct {
             uint32_t vertex;

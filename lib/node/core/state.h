@@ -27,7 +27,7 @@ struct peer {
     uint64_t address;  /* last dialled: its hash, since there may be thousands of peers */
     uint64_t vertices; /* as its load reports say, all jobs */
     uint64_t lag, view;
-    int stuck;                            /* it says that its backup is silent */
+    int backup_lost;                      /* it says that its backup is unreachable */
     int64_t suspect_us;                   /* since when this host suspects it; 0: it does not */
     LBM_VEC(struct suspector) suspectors; /* others that do */
     int is_doubted;                       /* in node->doubted: somebody else suspects it, or did lately */
@@ -138,9 +138,9 @@ struct append {
     int founds;       /* nonzero: it founds the cluster, and is void if somebody else did */
     int64_t until_us; /* it is void from then on */
     uint64_t at; /* index that it was last proposed for: while that is not applied it may be there; 0: none */
-    int is_given_up; /* engine external: nobody wants it any more, but an attempt may be under way */
-    uint32_t
-        suspect; /* whom it evicts because it is silent, and is void once that host is heard; or LBM_NONE */
+    int is_given_up;  /* engine external: nobody wants it any more, but an attempt may be in progress */
+    uint32_t suspect; /* whom it evicts because it is unreachable, and is void once that host is heard; or
+                         LBM_NONE */
 };
 
 /* A log entry that is being stored: it is applied once `persist` is durable. */
@@ -310,8 +310,8 @@ struct lbm_node {
     struct lbm_rng rng;
     int64_t now_us;
     int64_t started_us;
-    struct lbm_effects *out; /* of the step under way */
-    enum lbm_err failed;     /* first error of the step under way */
+    struct lbm_effects *out; /* of the step in progress */
+    enum lbm_err failed;     /* first error of the step in progress */
 
     char failure_domain[LBM_NAME_MAX + 1];
     enum lbm_log_engine engine;
@@ -348,7 +348,7 @@ struct lbm_node {
     uint64_t incarnation;
     uint64_t persist_id;      /* last transaction asked for */
     uint64_t persisted;       /* last one known durable */
-    struct lbm_persist *open; /* the transaction of the step under way */
+    struct lbm_persist *open; /* the transaction of the step in progress */
 
     struct lbm_view view;
     struct lbm_views *views; /* of all nodes of this process; NULL: the view is this node's own */
@@ -365,17 +365,17 @@ struct lbm_node {
     int diverged;             /* the copy has entries that the log does not have */
     struct promotion promotion;
     int has_ordered;        /* engine local: this life has put entries into the log */
-    uint64_t log_known;     /* engine local, the leader: so many entries there are somewhere */
+    uint64_t log_known;     /* engine local, the leader: that many entries there are somewhere */
     uint64_t n_refused;     /* numbers that were out of reach */
     int64_t refused_us;     /* the last one was told; 0: none was */
     int64_t stranger_us;    /* a host of another cluster was last told of; 0: never */
-    size_t held;            /* so many entries at the end of the copy have yet to be stored, */
+    size_t held;            /* that many entries at the end of the copy have yet to be stored, */
     int64_t held_us;        /* at the latest then */
     uint32_t large_members; /* with more a cluster is large; 0: as is usual */
     LBM_VEC(struct log_wait) log_waits;
     LBM_VEC(struct append) appends;
     uint64_t append_token;
-    int64_t append_us;       /* when the first append was sent; 0: not under way */
+    int64_t append_us;       /* when the first append was sent; 0: not in progress */
     int append_accepted;     /* the first append has its place: wait for the entry */
     uint64_t append_index;   /* engine external: the index it was sent for */
     int64_t append_retry_us; /* engine external: not before */
@@ -399,7 +399,7 @@ struct lbm_node {
     LBM_VEC(struct job *) jobs;
     LBM_VEC(struct job *) removed;  /* of which a plan's thread, or the store's, still reads the guest */
     uint64_t deleted[LBM_JOBS_MAX]; /* the last jobs that were, of whose records some may still arrive */
-    uint32_t n_deleted;             /* so many so far */
+    uint32_t n_deleted;             /* that many so far */
     LBM_VEC(struct upload *) uploads;
     LBM_VEC(struct gathering *) gatherings;
     LBM_VEC(struct collection *) collections;
@@ -410,7 +410,7 @@ struct lbm_node {
     LBM_VEC(struct move) moves;        /* a ring: number i at (i - 1) % capacity */
     uint64_t n_moves;                  /* ever */
 
-    LBM_VEC(struct met_link) met; /* this host's links as sessions last saw them, by host */
+    LBM_VEC(struct met_link) met; /* this host's links as rounds last saw them, by host */
 
     int starting;       /* the stored log is being read: nothing follows from it yet */
     uint64_t topology;  /* of the view, when jobs last took notice */

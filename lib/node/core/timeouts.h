@@ -9,8 +9,8 @@
 /* Periods and patience, microseconds. */
 enum {
     PING_US = 500000,
-    SILENT_US = 3 * PING_US + 100000, /* three pings missed: status calls the host silent */
-    EXCLUDE_US = 3000000,             /* a silent host is no longer waited for at the end of MAPPING */
+    UNREACHABLE_US = 3 * PING_US + 100000, /* three pings missed: status calls the host unreachable */
+    EXCLUDE_US = 3000000,             /* an unreachable host is no longer waited for at the end of MAPPING */
     APPEND_RETRY_US = 1000000,
     REQUEST_US = 10000000, /* what a client asks of the log is void from then on, unless the client says */
     PROMOTE_US = 3000000,  /* for the answers of all to one question about the control log */
@@ -32,10 +32,10 @@ enum {
     GHOSTS_SETTLED_US = 10000000, /* the same once a job has settled */
     PAIR_WAIT_US = 700000,        /* for the partner of a colour, before asking again */
     PAIR_TIMEOUT_US = 10000000,  /* the same, if it is alive */
-    PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a session */
+    PAIR_HANDOFF_US = 3000000,    /* for the handoffs of a round */
     FLOW_SOON_US = 20000,        /* so soon in the first FLOW_REPEAT_US of a flow computation */
     FLOW_REPEAT_US = 300000,     /* words of flow computation without answer are said again */
-    FLOW_TIMEOUT_US = 10000000, /* a partner that is alive, and silent on this */
+    FLOW_TIMEOUT_US = 10000000, /* a partner that is alive, and unreachable on this */
     TRANSFER_TICK_US = 10000,
     TRANSFER_SOON_US = 2000,         /* after an answer */
     TRANSFER_TIMEOUT_US = 15000000, /* without anything moving */
@@ -47,7 +47,7 @@ enum {
     COLLECT_BUSY_US = 6000000,       /* the same, from hosts that are alive */
     COLLECT_AGAIN_US = 300000,       /* between looks at whether they are */
     CHECKPOINT_US = 5000000,         /* positions to disk while they change */
-    LEASE_CLOCK_PARTS = 100,         /* clocks of two hosts differ by one part in so many at most */
+    LEASE_CLOCK_PARTS = 100,         /* clocks of two hosts differ by one part in that many at most */
     LEASE_US = LBM_LEASE_US,         /* protocol.md section 5; counted by the owner from asking */
     GRANT_US = LEASE_US + LEASE_US / LEASE_CLOCK_PARTS, /* counted by the grantor from granting */
     GRANT_PAST_US = LBM_LEASE_EVER_US + LBM_LEASE_EVER_US / LEASE_CLOCK_PARTS, /* the same, by lives before */
@@ -69,9 +69,9 @@ enum {
     EDGES_REST_US = 1000000,  /* from a change of edges to a look at what may move for it */
     EDGES_AGAIN_US = 50000,   /* changed edges without an answer are told again, then after twice as long, */
     EDGES_RETRY_US = 1000000, /* and so on up to this */
-    UNHEARD_US = 200000000,   /* of large clusters: those who are heard in turn */
+    OVERDUE_US = 200000000,   /* of large clusters: those who are heard in turn */
     SLOW_LEAST_US = 100000,   /* there and back; whoever answers within that is not slow */
-    VISIT_US = 1000000,       /* between visits of a host that has settled to those it has missed */
+    VISIT_US = 1000000,       /* between visits of a host that has settled to those it has skipped */
     WHERE_EACH_US = 6000,     /* between questions to everybody, for each host that is asked, */
     WHERE_US = 1000000,       /* and no more than that */
     TOMBSTONE_US = 60000000,  /* a finished record still tells where the vertex went; unless configured */
@@ -81,8 +81,8 @@ enum {
 
 enum {
     EDGES_ASKED_MAX = 30, /* all hosts are there, none knows the other end of an edge: it went long ago */
-    SLOW_TIMES = 4,       /* a slow host takes so many times as long to answer as most others */
-    PACES = 4,            /* of the last so many pings the quickest counts */
+    SLOW_TIMES = 4,       /* a slow host takes that many times as long to answer as most others */
+    PACES = 4,            /* of the last that many pings the quickest counts */
     TOMBSTONES_FEW = 64,  /* finished records are not many, nor a quarter of what a host owns */
     FORGET_MAX = 256,     /* of them go at a time */
     HANDOFF_BATCHES = 2,  /* in flight to one host */
@@ -90,7 +90,7 @@ enum {
     REPL_BATCHES = 8,     /* in flight to the backup */
     CHANGES_OVER = 256,   /* acknowledged changes leave the queue once they are more, and more than others */
     HEALTH_MAX = 8,       /* Lifeguard's multiplier: at most so much more patience */
-    ROTATING_PINGS = 4,   /* in a large cluster, besides neighbours and backups so many in turn */
+    ROTATING_PINGS = 4,   /* in a large cluster, besides neighbours and backups that many in turn */
     FOLLOW_VERTICES = 1024, /* in flight for a plan of a job that runs: applications let go of each */
     PIPELINE_BATCHES =
         REPL_BATCHES,   /* in flight over all links that still give: the backup could not follow more */
@@ -110,23 +110,23 @@ enum {
     SWEEP_PAUSE_US = 200000, /* between sweeps in which nobody answered */
     GIVE_ON_AT_ONCE = 16,    /* least vertices that are too much are not halved on their way to room; */
     GIVE_ON_SPARING = 4,     /* the same where each vertex counts (lbm_exchange_spares) */
-    MARGIN_QUARTERS = 3,     /* sessions leave a host so much of its slack, above which it wakes; */
+    MARGIN_QUARTERS = 3,     /* rounds leave a host so much of its slack, above which it wakes; */
     MARGIN_SPARING = 1,      /* the same where each vertex counts */
     LITTLE_PARTS = 3,        /* that part of the slack is little, */
-    NOISE_ERRORS = 3,        /* and so many standard errors of a load that is measured, up to as much again */
-    RIPE_SWEEPS = 16,        /* what was promised, and is the same for so many, is given */
-    UNDELIVERED_MOST = 2,    /* and if so often nothing of it could be, no more is promised */
-    SLACK_HOPS_MAX = 10000,  /* "no host with room is known": more than any two hosts are apart */
+    NOISE_ERRORS = 3,        /* and that many standard errors of a load that is measured, up to as much again */
+    NETTING_SWEEPS = 16,        /* what was netted, and is the same for that many, is given */
+    UNDELIVERED_MOST = 2,    /* and if so often nothing of it could be, no more is netted */
+    RESIDUAL_HOPS_MAX = 10000,  /* "no host with room is known": more than any two hosts are apart */
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
     OVERLOADS_MAX = 6,       /* so often, after twice the time each */
     REACH_AGAIN = 2,         /* links around a woken host that must be stable before it settles again */
     QUIET_TIMES = 2,         /* nothing moved so often (once settled: once): not tried again as it is */
-    PATIENT_SHARES = 200,    /* after so many sweeps a share moves only what makes the excess less */
-    MOVES_PER_EDGE = 4,      /* so many vertices may move to have one edge of mean weight less */
-    URGES = 25,              /* after so many meetings balance may cost anything */
-    URGES_ANEW = 4,          /* so often that begins anew before something changes from outside */
+    PATIENT_SHARES = 200,    /* after that many sweeps a share moves only what makes the excess less */
+    MOVES_PER_EDGE = 4,      /* that many vertices may move to have one edge of mean weight less */
+    ESCALATIONS = 25,              /* after that many rounds balance may cost anything */
+    ESCALATION_RESTARTS = 4,          /* so often that begins again before something changes from outside */
     CUT_PATIENCE_ROUNDS = 50,       /* moves without gain from a corner of a cut */
-    PATIENT_SWEEPS = 20,     /* after so many sweeps a session must gain more and more */
+    PATIENT_SWEEPS = 20,     /* after that many sweeps a round must gain more and more */
 };
 
 /* ---- what must fit together: a constant that is changed alone compiles only if these still hold ----------
@@ -147,20 +147,20 @@ LBM_FITS(REJOIN_US > GRANT_PAST_US + SUSPECT_US,
          "the successor has taken over, if it is there, before the host goes on");
 
 /* Silence: slow to suspect, slower to evict (I8; no host that is alive is lost). */
-LBM_FITS(SILENT_US >= 3 * PING_US, "three pings are missed before a host is called silent");
-LBM_FITS(SILENT_US < EXCLUDE_US, "nobody is excluded before it is silent");
-LBM_FITS(SILENT_US < SUSPECT_US, "nobody is suspected before it is silent");
+LBM_FITS(UNREACHABLE_US >= 3 * PING_US, "three pings are missed before a host is called unreachable");
+LBM_FITS(UNREACHABLE_US < EXCLUDE_US, "nobody is excluded before it is unreachable");
+LBM_FITS(UNREACHABLE_US < SUSPECT_US, "nobody is suspected before it is unreachable");
 LBM_FITS(CONFIRM_US >= 2 * PING_US, "a suspicion has been heard, and taken back, before it is confirmed");
 LBM_FITS(STARVED_US < PING_US, "a host that was not running knows it before it misses its own ping");
 LBM_FITS(READY_US > PING_US, "what a ping says is heard before all are called ready");
 LBM_FITS(STATS_US < STATS_AGAIN_US, "moments are told at once, then seldom");
-LBM_FITS(UNHEARD_US > SUSPECT_US,
-         "a host that is heard in turn is not silent sooner than one that is heard always");
+LBM_FITS(OVERDUE_US > SUSPECT_US,
+         "a host that is heard in turn is not unreachable sooner than one that is heard always");
 
 /* What is asked again is asked again before patience ends. */
 LBM_FITS(APPEND_RETRY_US < APPEND_AGAIN_US, "a proposal is repeated before it is made again");
 LBM_FITS(APPEND_RETRY_US < COMMAND_LATE_US, "an operator's command is repeated before it is void");
-LBM_FITS(OFFER_RETRY_US < PAIR_HANDOFF_US, "an offer is repeated before its session gives up");
+LBM_FITS(OFFER_RETRY_US < PAIR_HANDOFF_US, "an offer is repeated before its round gives up");
 LBM_FITS(NOTICE_RETRY_US < PAIR_WAIT_US, "a partner is asked again before it is taken to be late");
 LBM_FITS(PAIR_WAIT_US < PAIR_HANDOFF_US && PAIR_WAIT_US < PAIR_TIMEOUT_US,
          "a partner that is alive gets more time");
@@ -181,13 +181,13 @@ LBM_FITS(TOMBSTONE_LEAST_US > GHOSTS_AGAIN_US, "neighbours have heard of a move 
 LBM_FITS(MAPPING_TICK_US < FOLLOW_US, "coordinates diffuse between two looks at ownership");
 
 /* Amounts. */
-LBM_FITS(SLACK_HOPS_MAX >= LBM_HOSTS_MAX, "no distance is taken for \"no host with room is known\"");
+LBM_FITS(RESIDUAL_HOPS_MAX >= LBM_HOSTS_MAX, "no distance is taken for \"no host with room is known\"");
 LBM_FITS(ROTATING_PINGS > 0 && HANDOFF_BATCHES > 0 && REPL_BATCHES > 0, "something is in flight");
 LBM_FITS(FORGET_MAX <= LBM_CHANGE_RECORDS_MAX, "removals of one time go to the backup together");
 LBM_FITS(MAPPING_SWEEPS <= MAPPING_SWEEPS_FREE && MAPPING_SWEEPS_FREE <= MAPPING_SWEEPS_LARGE &&
              MAPPING_SWEEPS_LARGE <= MAPPING_SWEEPS_MAX,
          "what comes to rest later gets more sweeps");
-LBM_FITS(MARGIN_QUARTERS < 4 && MARGIN_SPARING < 4, "a session leaves less than all of the slack");
+LBM_FITS(MARGIN_QUARTERS < 4 && MARGIN_SPARING < 4, "a round leaves less than all of the slack");
 LBM_FITS(BAND_LAYERS_AGAIN <= BAND_LAYERS && GIVE_ON_SPARING <= GIVE_ON_AT_ONCE,
          "sparing is less than usual");
 

@@ -294,7 +294,7 @@ on_peer_down(struct lbm_node *node, uint32_t host)
     if (peer != NULL)
         peer->connected = peer->is_behind = 0;
     if (host == node->leader_host)
-        node->leader_clock_us = 0; /* it may begin anew, with another clock */
+        node->leader_clock_us = 0; /* it may begin again, with another clock */
 }
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which vertices an exchange session may move: those near the boundary with the partner. */
+/* Which vertices an exchange round may move: those near the boundary with the partner. */
 #include <stdlib.h>
 
 #include "node/core/core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one exchange session moves: the share of generalized dimension exchange where a side is over its
+/* What one exchange round moves: the share of generalized dimension exchange where a side is over its
  * limit (XL95), and pair refinement of the boundary, settled together (protocol.md section 13). */
 #include <math.h>
 #include <stdlib.h>
@@ -128,8 +128,8 @@ joint_build(struct lbm_node *node, struct lbm_shard *shard, const slot_list *own
 /* ---- the decision -------------------------------------------------------------------------------------- */
 
 /* What balance may cost for a usual vertex at first, in parts of a mean edge, and how that grows
- * with each meeting. */
-static const double urge_first = 0.02, urge_growth = 1.25;
+ * with each round. */
+static const double escalation_first = 0.02, escalation_growth = 1.25;
 
 static uint64_t
 excess(uint64_t load, uint64_t limit)
@@ -144,8 +144,8 @@ mean_edge(const struct lbm_job_entry *entry)
     return entry->edges != 0 ? (double)entry->weight / (double)entry->edges * LBM_PAIR_PRICE_PARTS : 0;
 }
 
-/* Gain that a move must bring besides balance. What ran well before is not stirred up for little: a fraction
- * of a mean edge, for moving costs as well, or what an operator says it costs. */
+/* Gain that a move must bring besides balance. What ran well before is not disturbed up for little: a
+ * fraction of a mean edge, for moving costs as well, or what an operator says it costs. */
 static uint32_t
 move_price(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
            uint32_t links)
@@ -191,11 +191,11 @@ static int
 may_pass_on(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
             const Lbm__PairAccept *accept, int is_giver)
 {
-    uint32_t own_hops = job->rounds.slack.best.hops, least = job->shard.work_least;
-    if (is_giver ? accept->slack_hops >= own_hops : own_hops >= accept->slack_hops)
+    uint32_t own_hops = job->rounds.residual.best.hops, least = job->shard.work_least;
+    if (is_giver ? accept->residual_hops >= own_hops : own_hops >= accept->residual_hops)
         return 0;
     if (!is_giver) {
-        least = accept->meeting == MEETING_NUMBERS ? accept->least : LBM_NONE;
+        least = accept->round_kind == ROUND_KIND_NUMBERS ? accept->least : LBM_NONE;
         for (size_t i = 0; i < accept->band->n_work; i++)
             least = accept->band->work[i] < least ? accept->band->work[i] : least;
     }
@@ -228,11 +228,12 @@ due_share(const struct lbm_node *node, const struct job *job, const struct lbm_j
     int64_t share = lbm_gde_share(own, lbm_local_target(node, entry, node->host), theirs,
                                   lbm_local_target(node, entry, partner), 1, 2);
     uint64_t half = (uint64_t)(share > 0 ? share : -share);
-    int room_is_known = job->rounds.slack.best.hops < SLACK_HOPS_MAX || accept->slack_hops < SLACK_HOPS_MAX;
+    int room_is_known =
+        job->rounds.residual.best.hops < RESIDUAL_HOPS_MAX || accept->residual_hops < RESIDUAL_HOPS_MAX;
     if (job->was_settled && room_is_known && is_patient_to_pass(node, job)) {
         if (own_over != 0 && (their_over == 0 || passes))
             return (int64_t)give_on(node, job, own_over, half, excess(their_limit, theirs), passes,
-                                    accept->slack_room);
+                                    accept->residual_load);
         if (their_over != 0 && (own_over == 0 || takes))
             return -(int64_t)give_on(node, job, their_over, half, excess(own_limit, own), takes,
                                      lbm_exchange_round_residual(node, job, partner).room);
@@ -262,7 +263,7 @@ squares(const uint64_t load[2], const double target[2])
     return (double)load[0] * (double)load[0] / due_a + (double)load[1] * (double)load[1] / due_b;
 }
 
-/* The longer sessions have gone on, the more a move must gain: stale views cannot keep a job awake. What
+/* The longer rounds have gone on, the more a move must gain: stale views cannot keep a job awake. What
  * edges gain by a move is a matter of what the way between both costs. */
 static int64_t
 least_gain(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
@@ -344,30 +345,30 @@ has_to_give(const struct lbm_pair *pair)
 
 /* Balance is not bought at once at any price: at first only where it costs little, for a boundary that is
  * wide or falls in anyway, and the more the longer one of both has too much. So what is too much leaves a
- * host where that is cheapest, though no host knows what the others would have to pay. The price begins anew
+ * host where that is cheapest, though no host knows what the others would have to pay. The price begins again
  * with each change from outside, and between two of them a few times when both were level. When changes end,
- * so do meetings that wait for a better offer, however often hosts wake one another. */
+ * so do rounds that wait for a better offer, however often hosts wake one another. */
 static double
-urge_of(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-        const struct lbm_pair *pair)
+escalated_price(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
+                const struct lbm_pair *pair)
 {
-    struct quiet *met = lbm_exchange_pair_quiet(node, &job->rounds, partner);
+    struct unchanged *met = lbm_exchange_pair_unchanged(node, &job->rounds, partner);
     int is_late = job->rounds.sweep - job->rounds.woken > PATIENT_SWEEPS;
     if (met == NULL)
         return 0;
-    if (met->stir != job->rounds.stir) {
-        met->stir = job->rounds.stir;
-        met->pressed = met->begun = 0;
+    if (met->change_clock != job->rounds.change_clock) {
+        met->change_clock = job->rounds.change_clock;
+        met->escalated = met->begun = 0;
     }
-    if (pair->shift == 0 && met->pressed != 0 && met->begun < URGES_ANEW) {
-        met->pressed = 0;
+    if (pair->shift == 0 && met->escalated != 0 && met->begun < ESCALATION_RESTARTS) {
+        met->escalated = 0;
         met->begun++;
     }
-    if (pair->shift == 0 || is_late || met->pressed >= URGES || !has_to_give(pair))
+    if (pair->shift == 0 || is_late || met->escalated >= ESCALATIONS || !has_to_give(pair))
         return 0;
     lbm_termination_disturb(&job->rounds.termination); /* it is not over yet */
-    double urge = urge_first * mean_edge(entry) * pow(urge_growth, met->pressed++);
-    return (pair->price + urge) / lbm_local_load_mean(node, entry);
+    double escalation = escalation_first * mean_edge(entry) * pow(escalation_growth, met->escalated++);
+    return (pair->price + escalation) / lbm_local_load_mean(node, entry);
 }
 
 /* How the boundary of a job that had settled changes: as little as balance allows, for as much as possible.
@@ -384,7 +385,7 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         stay[pair->member[i]] = (int64_t)(price * lbm_graph_work(pair->g, pair->member[i]));
     pair->stay = stay;
     pair->patience = CUT_PATIENCE_ROUNDS;
-    pair->urge = is_owed ? 0 : urge_of(node, job, entry, partner, pair);
+    pair->escalation = is_owed ? 0 : escalated_price(node, job, entry, partner, pair);
     enum lbm_err err = lbm_pair_cut(pair, &node->rng, gain, moved, n_moved);
     free(stay);
     return err;
@@ -400,8 +401,8 @@ settle_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_ent
 }
 
 int64_t
-lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner, const Lbm__PairAccept *accept,
-                     int64_t owed)
+lbm_exchange_net(struct lbm_node *node, struct job *job, uint32_t partner, const Lbm__PairAccept *accept,
+                 int64_t owed)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     int64_t share = due_share(node, job, entry, partner, accept);
@@ -419,9 +420,9 @@ lbm_exchange_promise(struct lbm_node *node, struct job *job, uint32_t partner, c
     return owed;
 }
 
-/* Loads before what was promised moves; what both are to have after it is no overload. */
+/* Loads before what was netted moves; what both are to have after it is no overload. */
 static void
-undo_promise(int64_t owed, uint64_t load[2], uint64_t limit[2])
+undo_netting(int64_t owed, uint64_t load[2], uint64_t limit[2])
 {
     for (int side = 0; side < 2; side++)
         limit[side] = load[side] > limit[side] ? load[side] : limit[side];
@@ -461,7 +462,7 @@ lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_hos
         uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, load[0]),
                              lbm_exchange_limit(node, job, partner_host, load[1])};
         if (owed != 0)
-            undo_promise(owed, load, limit);
+            undo_netting(owed, load, limit);
         uint32_t room[2] = {lbm_migration_throttle_budget(node, job),
                             accept->room != 0 ? accept->room - 1 : UINT32_MAX};
         const uint32_t most[2] = {room[swap], room[!swap]};

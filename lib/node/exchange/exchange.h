@@ -75,7 +75,7 @@ void lbm_exchange_timer(struct lbm_node *node, struct job *job);
 /* Forget the present round. Handoffs that have begun run to their end by themselves. */
 void lbm_exchange_stop(struct job *job);
 void lbm_exchange_vertex_left(struct lbm_node *node,
-                              struct job *job); /* a vertex of the session is MOV, or came back */
+                              struct job *job); /* a vertex of the round is MOV, or came back */
 void lbm_exchange_vertex_arrived(struct lbm_node *node, struct job *job,
                                  uint32_t vertex); /* ours, or refused */
 

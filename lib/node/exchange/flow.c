@@ -209,7 +209,7 @@ send_words(struct lbm_node *node, struct job *job)
         word.meeting = said->word.meeting;
         word.load = said->word.load;
         word.counter = said->word.counter;
-        word.stirred = said->word.stirred != 0;
+        word.has_changed = said->word.has_changed != 0;
         word.final = said->word.final != 0;
         word.again = said->word.again != 0;
         word.life = flow->life;
@@ -264,7 +264,7 @@ lbm_exchange_flow_begin(struct lbm_node *node, struct job *job)
     if (entry == NULL || !lbm_job_policy_runs(&entry->policy) || !lbm_membership_is_routable(node) ||
         lbm_view_number(&node->view, node->host) == LBM_NONE || is_same(flow->over, present_run(node, entry)))
         return 0;
-    /* A change that concerns few is a matter of sessions, and so is one of hosts: whoever joins has not seen
+    /* A change that concerns few is a matter of rounds, and so is one of hosts: whoever joins has not seen
      * the job settled, and would flow among all what its neighbours can give it. */
     if (!forced && (job->was_settled || job->heard_phase == LBM_PHASE_SETTLED ||
                     entry->policy.topology != node->view.topology))
@@ -296,9 +296,9 @@ lbm_exchange_flow_free(struct flow_computation *flow)
     lbm_vec_free(&flow->entries);
 }
 
-/* Pass over who is silent, and who is alive but says nothing of this for too long. */
+/* Pass over who is unreachable, and who is alive but says nothing of this for too long. */
 static enum lbm_err
-close_the_silent(struct lbm_node *node, struct job *job)
+close_the_unreachable(struct lbm_node *node, struct job *job)
 {
     struct flow_computation *flow = &job->flow;
     enum lbm_err err = LBM_OK;
@@ -307,7 +307,7 @@ close_the_silent(struct lbm_node *node, struct job *job)
         const struct load_report *load_report = lbm_local_report_known(job, host);
         int is_ready = load_report != NULL && load_report->phase >= LBM_PHASE_BALANCING;
         if (lbm_flow_waits(&flow->numbers, i) &&
-            (lbm_membership_is_absent(node, host) || lbm_membership_is_straggler(node, host) ||
+            (lbm_membership_is_unavailable(node, host) || lbm_membership_is_straggler(node, host) ||
              (is_ready && node->now_us - flow->progress_us >= FLOW_TIMEOUT_US)))
             err = lbm_flow_close(&flow->numbers, i);
     }
@@ -333,7 +333,7 @@ lbm_exchange_flow_timer(struct lbm_node *node, struct job *job)
     /* At first the others may not have come so far. */
     flow->tick_us =
         node->now_us + (node->now_us - flow->begun_us < FLOW_REPEAT_US ? FLOW_SOON_US : FLOW_REPEAT_US);
-    enum lbm_err err = close_the_silent(node, job);
+    enum lbm_err err = close_the_unreachable(node, job);
     go_on(node, job, err == LBM_OK ? lbm_flow_repeat(&flow->numbers) : err);
 }
 
@@ -376,16 +376,16 @@ lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message)
     struct lbm_flow_word word = {.meeting = heard->meeting,
                                  .load = heard->load,
                                  .counter = heard->counter,
-                                 .stirred = heard->stirred != 0,
+                                 .has_changed = heard->has_changed != 0,
                                  .final = heard->final != 0,
                                  .again = heard->again != 0};
     for (uint32_t i = 0; i < flow->links.n; i++)
         if (flow->links.at[i].host == message->src) {
             struct transfer_link *link = &flow->links.at[i];
-            int anew = link->life != 0 && link->life != heard->life;
+            int again = link->life != 0 && link->life != heard->life;
             link->life = link->life != 0 ? link->life : heard->life;
             uint64_t met = flow->numbers.links.at[i].met;
-            if (!anew)
+            if (!again)
                 go_on(node, job, lbm_flow_hear(&flow->numbers, i, &word));
             else if (!word.final) /* it has forgotten what was agreed: it is passed over */
                 go_on(node, job, lbm_flow_refuse(&flow->numbers, i));

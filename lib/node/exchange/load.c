@@ -10,7 +10,7 @@
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have.
  * The job's coordinator adds it up and tells all: if hosts differ in what is due to them, each of two may
  * think that the other has room. Hosts say what they have at moments of their own, so what moves meanwhile is
- * missed or counted twice: the sum is taken anew when it has changed by more than that and every vertex is
+ * skipped or counted twice: the sum is taken again when it has changed by more than that and every vertex is
  * counted once, or has been the same for a while. Else vertices that move would change what is due to all,
  * and so keep others moving. Once nothing has moved for a while, the mean of the sums is as good as any of
  * them.
@@ -26,13 +26,13 @@
 #include "node/records/records.h"
 
 enum {
-    REPORT_PARTS = 4,   /* a report counts one part in so many at least */
+    REPORT_PARTS = 4,   /* a report counts one part in that many at least */
     SCATTER_PARTS = 4,  /* all reports of a host at once count so of how much they scatter */
-    COMMON_LEAST = 32,  /* so many reports at once tell what they have in common */
-    WHOLE_PARTS = 1000, /* the whole has changed: by one part in so many, or more */
-    WHOLE_AGAIN = 7, /* so many sums, or numbers of vertices, alike are no chance, nor a vertex between a lost
-                      * host and its successor; */
-    WHOLE_MEAN = 7,  /* nor is the mean of so many of which each counts every vertex once */
+    COMMON_LEAST = 32,  /* that many reports at once tell what they have in common */
+    WHOLE_PARTS = 1000, /* the whole has changed: by one part in that many, or more */
+    WHOLE_AGAIN = 7,    /* that many sums, or numbers of vertices, alike are no chance, nor a vertex between a
+                         * lost    host and its successor; */
+    WHOLE_MEAN = 7,     /* nor is the mean of that many of which each counts every vertex once */
     MOVING_US = 2000000, /* so long vertices that are too many, or too few, are taken to be on their way */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
@@ -49,11 +49,12 @@ static const double noise = 0.1, little = 0.005, wait_s = 0.25;
  * third (the root of 1 / 8) of the standard deviation of such differences, which is 1.25 times their mean. */
 static const double mean_error = 0.44;
 
-/* Standard errors that a sum of loads differs by when it has changed; each host is taken to have missed one
+/* Standard errors that a sum of loads differs by when it has changed; each host is taken to have skipped one
  * vertex, or one too many. */
 static const double sum_errors = 3;
 
-/* What reports have in common counts if it is so much of the loads, and so many times its standard error. */
+/* What reports have in common counts if it is so much of the loads, and that many times its standard error.
+ */
 static const double common_least = 0.01, common_errors = 5;
 
 uint64_t
@@ -134,7 +135,7 @@ adds_up(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
     const struct lbm_member *coordinator = lbm_view_member(&node->view, entry->coordinator);
     return entry->coordinator == node->host || coordinator == NULL ||
-           lbm_membership_is_unheard(node, coordinator);
+           lbm_membership_is_overdue(node, coordinator);
 }
 
 /* Nonzero if the loads of all hosts are another sum than the one known, and not only for what moves. */
@@ -152,7 +153,7 @@ is_certain(const struct lbm_node *node, struct job *job, const struct lbm_job_en
     return (change > sum_errors * error && !is_moving) || job->sum_again >= WHOLE_AGAIN;
 }
 
-/* The mean of so many sums in a row, each of which counts every vertex once; 0: they are not enough yet. */
+/* The mean of that many sums in a row, each of which counts every vertex once; 0: they are not enough yet. */
 static uint64_t
 mean_sum(struct job *job, uint64_t sum, int is_exact)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What hosts of a job that had settled have promised one another (docs/adr/0017): work that one is to give
- * over their link, the sum of what both have agreed since they last gave. A session between hosts of which
- * one has too much agrees on numbers only; loads count as if what was promised had moved. What comes and goes
- * over a link cancels out, and what many sessions have agreed goes in one batch, when it has been the same
- * for RIPE_SWEEPS sweeps. Both ends keep their side of it, in memory: where they differ nothing was promised.
+/* What hosts of a job that had settled have netted one another (docs/adr/0017): work that one is to give
+ * over their link, the sum of what both have agreed since they last gave. A round between hosts of which
+ * one has too much agrees on numbers only; loads count as if what was netted had moved. What comes and goes
+ * over a link cancels out, and what many rounds have agreed goes in one batch, when it has been the same
+ * for NETTING_SWEEPS sweeps. Both ends keep their side of it, in memory: where they differ nothing was
+ * netted.
  */
 #include "node/core/core.h"
 #include "node/exchange/decision.h"
@@ -13,7 +14,7 @@
 #include "node/membership/membership.h"
 
 static struct netted *
-promise_to(const struct rounds *s, uint32_t host)
+netted_with(const struct rounds *s, uint32_t host)
 {
     for (size_t i = 0; i < s->netted.n; i++)
         if (s->netted.at[i].host == host)
@@ -24,8 +25,8 @@ promise_to(const struct rounds *s, uint32_t host)
 int64_t
 lbm_exchange_netting_owed(const struct rounds *s, uint32_t host)
 {
-    const struct netted *promise = promise_to(s, host);
-    return promise != NULL ? promise->owed : 0;
+    const struct netted *netted_amount = netted_with(s, host);
+    return netted_amount != NULL ? netted_amount->owed : 0;
 }
 
 int64_t
@@ -48,11 +49,11 @@ lbm_exchange_netting_any(const struct rounds *s)
 }
 
 static struct netted *
-promise_add(struct lbm_node *node, struct rounds *s, uint32_t host)
+netted_add(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
-    struct netted *promise = promise_to(s, host), fresh = {.host = host};
-    if (promise != NULL)
-        return promise;
+    struct netted *netted_amount = netted_with(s, host), fresh = {.host = host};
+    if (netted_amount != NULL)
+        return netted_amount;
     if (lbm_vec_push(&s->netted, fresh) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
@@ -65,20 +66,20 @@ lbm_exchange_netting_set(struct lbm_node *node, struct rounds *s, uint32_t host,
 {
     if (lbm_exchange_netting_owed(s, host) == owed)
         return;
-    struct netted *promise = promise_add(node, s, host);
-    if (promise == NULL)
+    struct netted *netted_amount = netted_add(node, s, host);
+    if (netted_amount == NULL)
         return;
-    promise->owed = owed;
-    promise->sweep = s->sweep;
+    netted_amount->owed = owed;
+    netted_amount->sweep = s->sweep;
     lbm_termination_disturb(&s->termination);
 }
 
 void
 lbm_exchange_netting_broken(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
-    struct netted *promise = promise_add(node, s, host);
-    if (promise != NULL)
-        promise->broken = 1;
+    struct netted *netted_amount = netted_add(node, s, host);
+    if (netted_amount != NULL)
+        netted_amount->broken = 1;
 }
 
 void
@@ -101,10 +102,10 @@ lbm_exchange_netting_sweep(struct lbm_node *node, struct rounds *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->netted.n; i++) {
-        struct netted promise = s->netted.at[i];
-        if (lbm_exchange_round_colour(node, promise.host) != LBM_NONE &&
-            (promise.owed != 0 || promise.broken))
-            s->netted.at[kept++] = promise;
+        struct netted netted_amount = s->netted.at[i];
+        if (lbm_exchange_round_colour(node, netted_amount.host) != LBM_NONE &&
+            (netted_amount.owed != 0 || netted_amount.broken))
+            s->netted.at[kept++] = netted_amount;
     }
     s->netted.n = kept;
     if (lbm_exchange_netting_any(s))
@@ -114,19 +115,20 @@ lbm_exchange_netting_sweep(struct lbm_node *node, struct rounds *s)
 int
 lbm_exchange_netting_possible(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
-    const struct netted *promise = promise_to(&job->rounds, host);
+    const struct netted *netted_amount = netted_with(&job->rounds, host);
     return lbm_exchange_is_granular(node, job) && !job->drifts && !lbm_membership_is_straggler(node, host) &&
-           job->rounds.n_undelivered < UNDELIVERED_MOST && (promise == NULL || !promise->broken);
+           job->rounds.n_undelivered < UNDELIVERED_MOST && (netted_amount == NULL || !netted_amount->broken);
 }
 
 int
 lbm_exchange_netting_due(const struct rounds *s, uint32_t host)
 {
-    const struct netted *promise = promise_to(s, host);
-    return promise != NULL && promise->owed != 0 && s->sweep >= promise->sweep + RIPE_SWEEPS;
+    const struct netted *netted_amount = netted_with(s, host);
+    return netted_amount != NULL && netted_amount->owed != 0 &&
+           s->sweep >= netted_amount->sweep + NETTING_SWEEPS;
 }
 
-enum meeting
+enum round_kind
 lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job, const struct early_open *open)
 {
     uint32_t host = open->host;
@@ -134,19 +136,19 @@ lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job, c
     int64_t owed = lbm_exchange_netting_owed(s, host);
     uint64_t load = lbm_local_load(job);
     if (!open->numbers || !lbm_exchange_netting_possible(node, job, host))
-        return MEETING_EXCHANGE;
+        return ROUND_KIND_EXCHANGE;
     if (owed != -open->owed)
-        return MEETING_NUMBERS;
+        return ROUND_KIND_NUMBERS;
     if (owed != 0)
-        return open->ripe && lbm_exchange_netting_due(s, host) ? MEETING_DELIVERY : MEETING_NUMBERS;
+        return open->due && lbm_exchange_netting_due(s, host) ? ROUND_KIND_DELIVERY : ROUND_KIND_NUMBERS;
     int is_over = load > lbm_exchange_limit(node, job, node->host, load) ||
                   open->load > lbm_exchange_limit(node, job, host, open->load);
-    return is_over ? MEETING_NUMBERS : MEETING_EXCHANGE;
+    return is_over ? ROUND_KIND_NUMBERS : ROUND_KIND_EXCHANGE;
 }
 
 /* Amounts from outside: more than any load means nothing. */
 int64_t
 lbm_exchange_netting_heard(uint64_t gives, uint64_t takes)
 {
-    return gives <= PROMISE_MAX && takes <= PROMISE_MAX ? (int64_t)gives - (int64_t)takes : 0;
+    return gives <= NETTED_MAX && takes <= NETTED_MAX ? (int64_t)gives - (int64_t)takes : 0;
 }

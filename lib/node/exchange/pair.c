@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One meeting of two hosts in an exchange session (protocol.md section 13): the opener says its load, the
+/* One round of two hosts in an exchange round (protocol.md section 13): the opener says its load, the
  * other answers with its own and its band of vertices, the opener decides what moves (exchange.c) and tells;
  * both hand over. Which host meets which, and when, is rounds.c. */
 #include <math.h>
@@ -15,12 +15,12 @@
 #include "node/records/record_batch.h"
 #include "node/records/records.h"
 
-enum { SESSION_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads that go to the partner */ };
+enum { ROUND_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads that go to the partner */ };
 
 static void
-slack_hear(struct rounds *s, uint32_t from, struct residual_hop way)
+residual_hear(struct rounds *s, uint32_t from, struct residual_hop way)
 {
-    struct residual *heard = &s->slack_heard;
+    struct residual *heard = &s->residual_heard;
     if (way.hops < heard->best.hops)
         *heard = (struct residual){.best = way, .via = from, .other = heard->best};
     else if (way.hops < heard->other.hops)
@@ -28,16 +28,16 @@ slack_hear(struct rounds *s, uint32_t from, struct residual_hop way)
 }
 
 static void
-stir_hear(struct rounds *s, uint64_t stir)
+hear_change_clock(struct rounds *s, uint64_t change_clock)
 {
-    s->stir = stir > s->stir ? stir : s->stir;
+    s->change_clock = change_clock > s->change_clock ? change_clock : s->change_clock;
 }
 
 /* A number that changes whenever this host might decide otherwise than before: with vertices that come and
  * go, and with records that become free to move; 0 while it has too much. That they have is what wakes a host
  * that has settled: to say so to a visitor is not enough. */
 static uint64_t
-stillness(const struct lbm_node *node, struct job *job)
+fingerprint_of(const struct lbm_node *node, struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (job->phase != LBM_PHASE_SETTLED)
@@ -59,43 +59,44 @@ stillness(const struct lbm_node *node, struct job *job)
 
 /* Nonzero if nothing moved between both as they stand, and would not now. */
 static int
-is_quiet(struct lbm_node *node, struct job *job)
+is_unchanged(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
-    const struct quiet *quiet = lbm_exchange_pair_quiet(node, s, s->partner);
+    const struct unchanged *unchanged = lbm_exchange_pair_unchanged(node, s, s->partner);
     uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
-    return quiet != NULL && s->still != 0 && s->still_heard != 0 && quiet->own == s->still &&
-           quiet->theirs == s->still_heard && quiet->times >= times;
+    return unchanged != NULL && s->fingerprint != 0 && s->fingerprint_heard != 0 &&
+           unchanged->own == s->fingerprint && unchanged->theirs == s->fingerprint_heard &&
+           unchanged->times >= times;
 }
 
-/* The session under way has moved nothing. */
+/* The round in flight has moved nothing. */
 static void
-remember_quiet(struct lbm_node *node, struct rounds *s)
+remember_unchanged(struct lbm_node *node, struct rounds *s)
 {
-    struct quiet *quiet = lbm_exchange_pair_quiet(node, s, s->partner);
-    if (quiet == NULL)
+    struct unchanged *unchanged = lbm_exchange_pair_unchanged(node, s, s->partner);
+    if (unchanged == NULL)
         return;
-    int same = quiet->own == s->still && quiet->theirs == s->still_heard;
-    quiet->times = same ? quiet->times + 1 : 1;
-    quiet->own = s->still;
-    quiet->theirs = s->still_heard;
+    int same = unchanged->own == s->fingerprint && unchanged->theirs == s->fingerprint_heard;
+    unchanged->times = same ? unchanged->times + 1 : 1;
+    unchanged->own = s->fingerprint;
+    unchanged->theirs = s->fingerprint_heard;
 }
 
-/* The last meeting with that host was left to a plan, or was not. The partner takes it for one that moved
+/* The last round with that host was left to a plan, or was not. The partner takes it for one that moved
  * nothing. */
 static void
 remember_open(struct lbm_node *node, struct rounds *s, uint32_t host, int is_open)
 {
-    struct quiet *quiet = lbm_exchange_pair_quiet(node, s, host);
-    if (quiet != NULL)
-        quiet->is_open = is_open;
+    struct unchanged *unchanged = lbm_exchange_pair_unchanged(node, s, host);
+    if (unchanged != NULL)
+        unchanged->is_open = is_open;
 }
 
 static int
 is_left_open(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
-    const struct quiet *quiet = lbm_exchange_pair_quiet(node, s, host);
-    return quiet != NULL && quiet->is_open;
+    const struct unchanged *unchanged = lbm_exchange_pair_unchanged(node, s, host);
+    return unchanged != NULL && unchanged->is_open;
 }
 
 void
@@ -108,16 +109,16 @@ lbm_exchange_pair_open(struct lbm_node *node, struct job *job)
     open.colour = s->colour;
     open.load = lbm_local_load(job);
     open.counter = s->termination.counter;
-    const struct residual_hop slack = lbm_exchange_round_residual(node, job, s->partner);
-    open.slack_hops = slack.hops;
-    open.slack_room = slack.room;
-    open.still = s->still = is_left_open(node, s, s->partner) ? 0 : stillness(node, job);
-    open.stir = s->stir;
+    const struct residual_hop residual = lbm_exchange_round_residual(node, job, s->partner);
+    open.residual_hops = residual.hops;
+    open.residual_load = residual.room;
+    open.fingerprint = s->fingerprint = is_left_open(node, s, s->partner) ? 0 : fingerprint_of(node, job);
+    open.change_clock = s->change_clock;
     int64_t owed = lbm_exchange_netting_owed(s, s->partner);
     open.numbers = lbm_exchange_netting_possible(node, job, s->partner) != 0;
     open.gives = owed > 0 ? (uint64_t)owed : 0;
     open.takes = owed < 0 ? (uint64_t)-owed : 0;
-    open.ripe = lbm_exchange_netting_due(s, s->partner) != 0;
+    open.due = lbm_exchange_netting_due(s, s->partner) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
     message.pair_open = &open;
@@ -133,16 +134,17 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     slot_list band = {0};
     lbm_records_batch_init(&columns);
     lbm_termination_hear(&s->termination, open->counter);
-    slack_hear(s, s->partner, open->slack);
-    stir_hear(s, open->stir);
-    s->still = stillness(node, job);
-    s->still_heard = open->still;
-    s->meeting = lbm_exchange_netting_round(node, job, open);
-    if (s->meeting == MEETING_EXCHANGE)
+    residual_hear(s, s->partner, open->residual);
+    hear_change_clock(s, open->change_clock);
+    s->fingerprint = fingerprint_of(node, job);
+    s->fingerprint_heard = open->fingerprint;
+    s->round_kind = lbm_exchange_netting_round(node, job, open);
+    if (s->round_kind == ROUND_KIND_EXCHANGE)
         lbm_exchange_netting_set(node, s, s->partner, 0);
     int64_t owed = lbm_exchange_netting_owed(s, s->partner);
-    int same = s->meeting == MEETING_EXCHANGE && is_quiet(node, job);
-    if (!same && s->meeting != MEETING_NUMBERS && lbm_exchange_band(node, job, s->partner, &band) != LBM_OK)
+    int same = s->round_kind == ROUND_KIND_EXCHANGE && is_unchanged(node, job);
+    if (!same && s->round_kind != ROUND_KIND_NUMBERS &&
+        lbm_exchange_band(node, job, s->partner, &band) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < band.n && node->failed == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[band.at[i]];
@@ -156,21 +158,21 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     accept.load = lbm_local_load(job);
     int settled = job->phase == LBM_PHASE_SETTLED;
     accept.counter = settled ? node->view.diameter + 1 : s->termination.counter;
-    const struct residual_hop slack = lbm_exchange_round_residual(node, job, s->partner);
-    accept.slack_hops = slack.hops;
-    accept.slack_room = slack.room;
+    const struct residual_hop residual = lbm_exchange_round_residual(node, job, s->partner);
+    accept.residual_hops = residual.hops;
+    accept.residual_load = residual.room;
     accept.band = &columns.message;
-    accept.still = s->still;
-    accept.stir = s->stir;
+    accept.fingerprint = s->fingerprint;
+    accept.change_clock = s->change_clock;
     accept.same = same != 0;
-    accept.meeting = s->meeting;
-    if (s->meeting == MEETING_NUMBERS) {
+    accept.round_kind = s->round_kind;
+    if (s->round_kind == ROUND_KIND_NUMBERS) {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
         uint64_t given = (uint64_t)lbm_exchange_netting_given(s, s->partner),
-                 promised = owed > 0 ? (uint64_t)owed : 0;
+                 netted = owed > 0 ? (uint64_t)owed : 0;
         double over = fmax(0, (double)lbm_local_load(job) - lbm_local_target(node, entry, node->host));
-        uint64_t all = lbm_exchange_movable(
-            node, job, given + promised + (uint64_t)over + 1); /* more is not asked for */
+        uint64_t all =
+            lbm_exchange_movable(node, job, given + netted + (uint64_t)over + 1); /* more is not asked for */
         accept.free = all > given ? all - given : 0;
         accept.least = job->shard.work_least;
     }
@@ -202,7 +204,8 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || colour == LBM_NONE || colour != open->colour ||
         !lbm_local_within_reach(node, message->src, "sweep", open->sweep, job->rounds.sweep,
                                 LBM_SWEEP_STEP) ||
-        !lbm_local_within_reach(node, message->src, "change", open->stir, job->rounds.stir, LBM_SWEEP_STEP))
+        !lbm_local_within_reach(node, message->src, "change", open->change_clock, job->rounds.change_clock,
+                                LBM_SWEEP_STEP))
         return;
     struct rounds *s = &job->rounds;
     if (job->phase < LBM_PHASE_BALANCING || job->flow.state != FLOW_NONE) {
@@ -220,11 +223,11 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .colour = open->colour,
                                  .load = open->load,
                                  .counter = open->counter,
-                                 .slack = {open->slack_hops, open->slack_room},
-                                 .still = open->still,
-                                 .stir = open->stir,
+                                 .residual = {open->residual_hops, open->residual_load},
+                                 .fingerprint = open->fingerprint,
+                                 .change_clock = open->change_clock,
                                  .numbers = open->numbers != 0,
-                                 .ripe = open->ripe != 0,
+                                 .due = open->due != 0,
                                  .owed = lbm_exchange_netting_heard(open->gives, open->takes),
                                  .heard_us = node->now_us};
     int awaits = s->state == ROUND_AWAITED || (s->state == ROUND_OPENED && message->src < node->host);
@@ -246,7 +249,7 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
         lbm_exchange_pair_answer(node, job, early);
     } else if (s->partner == message->src &&
                (s->state == ROUND_ANSWERED || (s->state == ROUND_MOVING && s->leaving == 0))) {
-        /* It has given up the session that this host answered, or what it was to give. */
+        /* It has given up the round that this host answered, or what it was to give. */
         lbm_exchange_stop(job);
         if (place > 0) {
             lbm_exchange_round_jump(node, job, open->sweep, open->colour);
@@ -261,7 +264,7 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
     }
 }
 
-/* The partner need not wait for those in the session of that place. */
+/* The partner need not wait for those in the round of that place. */
 static void
 tell_stays(struct lbm_node *node, const struct job *job, uint32_t to, uint64_t sweep, uint32_t colour,
            size_t n, uint32_t *vertex)
@@ -300,26 +303,26 @@ on_stays(struct lbm_node *node, struct job *job, uint32_t from, const Lbm__PairN
     lbm_exchange_round_finish_if_over(node, job);
 }
 
-/* Hand over the vertices of a plan's list that are still ours; records them as part of the session. Gains:
+/* Hand over the vertices of a plan's list that are still ours; records them as part of the round. Gains:
  * NULL if the partner did not tell. */
 static void
 give_away(struct lbm_node *node, struct job *job, uint32_t to, size_t n, const uint32_t *vertex,
           const uint64_t *epoch, struct why why, const double *gain)
 {
     LBM_VEC(uint32_t) stays = {0};
-    size_t bytes = 0; /* of payloads; what is too much stays for another session */
+    size_t bytes = 0; /* of payloads; what is too much stays for another round */
     why.gain_is_known = gain != NULL;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *own = lbm_shard_vertex(&job->shard, vertex[i]);
         why.gain = gain != NULL ? gain[i] : 0;
-        if (own == NULL || own->epoch != epoch[i] || bytes > SESSION_BYTES_MAX ||
+        if (own == NULL || own->epoch != epoch[i] || bytes > ROUND_BYTES_MAX ||
             !lbm_migration_begin(node, job, own, to, &why)) {
             if (lbm_vec_push(&stays, vertex[i]) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);
             continue;
         }
         bytes += own->payload_len;
-        own->in_session = 1;
+        own->in_round = 1;
         job->rounds.leaving++;
     }
     tell_stays(node, job, to, job->rounds.sweep, job->rounds.colour, stays.n, stays.at);
@@ -339,18 +342,18 @@ start_moving(struct lbm_node *node, struct job *job, size_t n_arriving, const ui
     lbm_termination_disturb(&s->termination);
 }
 
-/* Something moves: from here on a host that had settled sweeps again, with this session as the first. */
+/* Something moves: from here on a host that had settled sweeps again, with this round as the first. */
 static void
 wake(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
     const uint32_t colour = s->colour;
-    const struct residual heard = s->slack_heard;
+    const struct residual heard = s->residual_heard;
     if (job->phase != LBM_PHASE_SETTLED)
         return;
     node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
     s->colour = colour;
-    s->slack_heard = heard;
+    s->residual_heard = heard;
     s->n_met = 1;
     s->retry_us = INT64_MAX;
 }
@@ -403,7 +406,7 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
     return LBM_OK;
 }
 
-/* What was promised has moved, or cannot. */
+/* What was netted has moved, or cannot. */
 static void
 delivered(struct lbm_node *node, struct rounds *s, size_t n_moved)
 {
@@ -443,7 +446,7 @@ carry_out(struct lbm_node *node, struct job *job, const struct exchange *exchang
     free(give_epoch);
 }
 
-/* The opener decides what both promise from now on, and tells. */
+/* The opener decides what both netted amount from now on, and tells. */
 static void
 agree(struct lbm_node *node, struct job *job, const Lbm__PairAccept *accept)
 {
@@ -451,7 +454,7 @@ agree(struct lbm_node *node, struct job *job, const Lbm__PairAccept *accept)
     const struct exchange nothing = {0};
     int64_t before = lbm_exchange_netting_owed(s, s->partner), owed = 0;
     if (before == -lbm_exchange_netting_heard(accept->gives, accept->takes))
-        owed = lbm_exchange_promise(node, job, s->partner, accept, before);
+        owed = lbm_exchange_net(node, job, s->partner, accept, before);
     if (owed != before)
         wake(node, job);
     lbm_exchange_netting_set(node, s, s->partner, owed);
@@ -476,15 +479,15 @@ lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     s->retry_us = INT64_MAX;
     lbm_exchange_settled_met(s, message->src);
     lbm_termination_hear(&s->termination, accept->counter);
-    slack_hear(s, message->src, (struct residual_hop){accept->slack_hops, accept->slack_room});
-    stir_hear(s, accept->stir);
+    residual_hear(s, message->src, (struct residual_hop){accept->residual_hops, accept->residual_load});
+    hear_change_clock(s, accept->change_clock);
     struct exchange exchange = {0};
-    s->still_heard = accept->still;
-    if (accept->meeting == MEETING_NUMBERS) {
+    s->fingerprint_heard = accept->fingerprint;
+    if (accept->round_kind == ROUND_KIND_NUMBERS) {
         agree(node, job, accept);
         return;
     }
-    if (accept->meeting != MEETING_DELIVERY)
+    if (accept->round_kind != ROUND_KIND_DELIVERY)
         lbm_exchange_netting_set(node, s, message->src, 0);
     int64_t owed = lbm_exchange_netting_owed(s, message->src);
     int is_withheld = owed == 0 && node->raise->mapping_remap_withholds(node, job);
@@ -496,10 +499,10 @@ lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
         lbm_core_fail(node, LBM_E_NOMEM);
     } else {
         size_t n_moved = exchange.give.n + exchange.take.n;
-        if (accept->meeting == MEETING_DELIVERY)
+        if (accept->round_kind == ROUND_KIND_DELIVERY)
             delivered(node, s, n_moved);
         else if (n_moved == 0)
-            remember_quiet(node, s);
+            remember_unchanged(node, s);
         carry_out(node, job, &exchange, accept);
     }
     lbm_vec_free(&exchange.give);
@@ -518,12 +521,12 @@ lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
     struct rounds *s = &job->rounds;
     if (job->phase < LBM_PHASE_BALANCING || s->state != ROUND_ANSWERED || s->partner != message->src ||
         lbm_exchange_round_compare(s, plan->sweep, plan->colour) != 0) {
-        /* This host has begun anew since it answered: the log's last word came here later than there. */
+        /* This host has begun again since it answered: the log's last word came here later than there. */
         tell_stays(node, job, message->src, plan->sweep, plan->colour, plan->n_take, plan->take);
         return;
     }
     lbm_exchange_settled_met(s, message->src);
-    if (s->meeting == MEETING_NUMBERS) {
+    if (s->round_kind == ROUND_KIND_NUMBERS) {
         int64_t owed = -lbm_exchange_netting_heard(plan->gives, plan->takes);
         if (owed != lbm_exchange_netting_owed(s, s->partner))
             wake(node, job);
@@ -531,11 +534,11 @@ lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
         pass_on(node, job);
         return;
     }
-    if (s->meeting == MEETING_DELIVERY)
+    if (s->round_kind == ROUND_KIND_DELIVERY)
         delivered(node, s, plan->n_give + plan->n_take);
     if (plan->n_give + plan->n_take == 0) {
-        if (s->meeting == MEETING_EXCHANGE)
-            remember_quiet(node, s);
+        if (s->round_kind == ROUND_KIND_EXCHANGE)
+            remember_unchanged(node, s);
         pass_on(node, job);
         return;
     }
@@ -611,10 +614,10 @@ lbm_exchange_on_pair_notice(struct lbm_node *node, const Lbm__Peer *message)
         else if (s->state == ROUND_MOVING && s->partner == message->src &&
                  lbm_exchange_round_compare(s, notice->sweep, notice->colour) >= 0)
             lbm_exchange_round_give_up(node,
-                                       job); /* it has begun anew, and knows no more of what was to move */
+                                       job); /* it has begun again, and knows no more of what was to move */
         else if (lbm_exchange_round_compare(s, notice->sweep, notice->colour) < 0)
             lbm_exchange_round_notice(node, job, message->src,
-                                      NOTICE_AHEAD); /* it waits for a meeting that is over */
+                                      NOTICE_AHEAD); /* it waits for a round that is over */
         break;
     case NOTICE_STAYS:
         on_stays(node, job, message->src, notice);

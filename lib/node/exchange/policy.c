@@ -12,7 +12,7 @@
 #include "node/exchange/internal.h"
 #include "node/membership/membership.h"
 
-/* Spectra and trials on so many hosts take no longer than a ping may wait; where they have closed forms, on
+/* Spectra and trials on that many hosts take no longer than a ping may wait; where they have closed forms, on
  * more. */
 enum { SPECTRUM_HOSTS_MAX = 128, CLOSED_HOSTS_MAX = 1024 };
 
@@ -36,7 +36,7 @@ choose_cheaply(const struct lbm_hosts *h, struct lbm_job_policy *out)
         out->rule.lambda = lambda;
     out->rule.lambda_denominator = 1000000;
     out->rule.lambda_numerator = (uint32_t)lround(out->rule.lambda * 1e6);
-    snprintf(out->why, sizeof out->why, "auto: gde, lambda = %.5g: so many hosts are not tried",
+    snprintf(out->why, sizeof out->why, "auto: gde, lambda = %.5g: that many hosts are not tried",
              out->rule.lambda);
 }
 
@@ -157,7 +157,7 @@ lbm_exchange_policy_tell_unknown(struct lbm_node *node, const struct lbm_job_ent
     if (policy->policy > LBM_JOB_POLICY_NONE && !lbm_job_policy_runs(policy))
         lbm_core_note(node, LBM_NOTE_WARNING,
                       "job %s: load policy %" PRIu32
-                      " (%s) is not known here: this host balances by exchange sessions "
+                      " (%s) is not known here: this host balances by exchange rounds "
                       "alone; run the version that the other hosts run",
                       entry->name, policy->policy, lbm_job_policy_name(policy->policy));
     if (policy->schedule != lbm_job_policy_schedule(policy))

@@ -28,10 +28,10 @@ lbm_exchange_spares(const struct lbm_node *node, const struct job *job)
     return job->drifts || entry->imbalance * (double)node->view.active.n < 1;
 }
 
-/* What a host may have after a session that has `load`. A job that had settled leaves a part of the slack
- * free: a host above its limit gives so much more, and none takes it up; so the next vertex that comes, or
- * the next host that joins and lowers the limits of all, does not wake it again. Between both it keeps what
- * it has. */
+/* What a host may have after a round that has `load`. A job that had settled leaves a part of the residual
+ * capacity free: a host above its limit gives so much more, and none takes it up; so the next vertex that
+ * comes, or the next host that joins and lowers the limits of all, does not wake it again. Between both it
+ * keeps what it has. */
 uint64_t
 lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load)
 {
@@ -58,15 +58,15 @@ lbm_exchange_room_here(const struct lbm_node *node, const struct job *job)
 struct residual_hop
 lbm_exchange_round_residual(const struct lbm_node *node, const struct job *job, uint32_t partner)
 {
-    const struct residual *slack = &job->rounds.slack;
+    const struct residual *residual = &job->rounds.residual;
     uint64_t room = lbm_exchange_room_here(node, job);
     if (job->phase == LBM_PHASE_SETTLED && room != 0)
         return (struct residual_hop){.room = room};
-    struct residual_hop way = partner == slack->via ? slack->other : slack->best;
+    struct residual_hop way = partner == residual->via ? residual->other : residual->best;
     return way.hops != 0 ? way : (struct residual_hop){.room = room};
 }
 
-/* Negative, 0 or positive: where a message stands against this session's place. */
+/* Negative, 0 or positive: where a message stands against this round's place. */
 int
 lbm_exchange_round_compare(const struct rounds *s, uint64_t sweep, uint32_t colour)
 {
@@ -116,21 +116,21 @@ int
 lbm_exchange_is_granular(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    double slack =
+    double residual =
         (double)lbm_local_limit(node, entry, node->host) - lbm_local_target(node, entry, node->host);
-    return job->was_settled && slack >= lbm_local_load_mean(node, entry);
+    return job->was_settled && residual >= lbm_local_load_mean(node, entry);
 }
 
-struct quiet *
-lbm_exchange_pair_quiet(struct lbm_node *node, struct rounds *s, uint32_t host)
+struct unchanged *
+lbm_exchange_pair_unchanged(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
-    struct quiet fresh = {.host = host};
-    for (size_t i = 0; i < s->quiet.n; i++)
-        if (s->quiet.at[i].host == host)
-            return &s->quiet.at[i];
-    if (lbm_vec_push(&s->quiet, fresh) != LBM_OK) {
+    struct unchanged fresh = {.host = host};
+    for (size_t i = 0; i < s->unchanged.n; i++)
+        if (s->unchanged.at[i].host == host)
+            return &s->unchanged.at[i];
+    if (lbm_vec_push(&s->unchanged, fresh) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return NULL;
     }
-    return &s->quiet.at[s->quiet.n - 1];
+    return &s->unchanged.at[s->unchanged.n - 1];
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Exchange sessions (protocol.md section 13): every host meets its linked neighbours one after the other in
+/* Exchange rounds (protocol.md section 13): every host meets its linked neighbours one after the other in
  * the order of the edge colours; a sweep meets each once. A colour waits for its partner alone, so neighbours
- * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is missed
+ * stay within a sweep of one another and the asynchronous run equals a synchronous one; what is skipped
  * by a timeout counts as a disturbance. Who takes no part is passed over, and visited once it does again.
  * XL95's counters tell when all is stable, in a large cluster all within LBM_VIEW_HORIZON. A host that has
- * settled opens no sessions but visits, and answers those of its neighbours; only if something moves it
+ * settled opens no rounds but visits, and answers those of its neighbours; only if something moves it
  * sweeps again. So what a change costs does not grow with the cluster. */
 #include <inttypes.h>
 #include <math.h>
@@ -56,27 +56,28 @@ lbm_exchange_links_changed(struct lbm_node *node)
     return changed;
 }
 
-static const struct residual no_slack = {
-    .best.hops = SLACK_HOPS_MAX, .via = LBM_NONE, .other.hops = SLACK_HOPS_MAX};
+static const struct residual no_residual = {
+    .best.hops = RESIDUAL_HOPS_MAX, .via = LBM_NONE, .other.hops = RESIDUAL_HOPS_MAX};
 
 static struct residual_hop
 one_hop_more(const struct lbm_node *node, struct residual_hop way)
 {
-    return (struct residual_hop){way.hops + 1 < node->view.hosts.n ? way.hops + 1 : SLACK_HOPS_MAX, way.room};
+    return (struct residual_hop){way.hops + 1 < node->view.hosts.n ? way.hops + 1 : RESIDUAL_HOPS_MAX,
+                                 way.room};
 }
 
-/* A session with that host is not possible at present. */
+/* A round with that host is not possible at present. */
 static int
-is_away(const struct lbm_node *node, uint32_t partner)
+is_unavailable(const struct lbm_node *node, uint32_t partner)
 {
-    return lbm_membership_is_stuck(node) || lbm_membership_is_absent(node, partner);
+    return lbm_membership_has_lost_backup(node) || lbm_membership_is_unavailable(node, partner);
 }
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
 
 /* Patience, and what moves must gain, count from here on. */
 static void
-begin_anew(const struct lbm_node *node, struct rounds *s)
+begin_again(const struct lbm_node *node, struct rounds *s)
 {
     s->woken = s->sweep;
     s->woken_us = node->now_us;
@@ -85,12 +86,12 @@ begin_anew(const struct lbm_node *node, struct rounds *s)
 void
 lbm_exchange_round_begin_visit(const struct lbm_node *node, struct rounds *s)
 {
-    begin_anew(node, s);
-    s->slack_heard = no_slack;
+    begin_again(node, s);
+    s->residual_heard = no_residual;
 }
 
 /* A job that has not settled yet: some vertices may not move again just now, since whoever gave them has not
- * finished, or the backup has not got them. Sessions have not seen all they can do. */
+ * finished, or the backup has not got them. Rounds have not seen all they can do. */
 static int
 has_just_come(const struct lbm_node *node, const struct job *job)
 {
@@ -115,7 +116,7 @@ is_held_up(const struct lbm_node *node, struct job *job)
     if (lbm_local_load(job) <= lbm_local_limit(node, entry, node->host))
         return 0;
     if (lbm_migration_throttle_was_exhausted(node, job)) {
-        begin_anew(node, &job->rounds); /* it takes its time, and gains count from the start again */
+        begin_again(node, &job->rounds); /* it takes its time, and gains count from the start again */
         return 1;
     }
     return is_patient && (lbm_local_replication_lag(node) != 0 || node->lease.fence_us != 0);
@@ -140,14 +141,14 @@ settle(struct lbm_node *node, struct job *job)
     lbm_exchange_settled_receive_next(node, job);
 }
 
-/* So many links around this host must be stable before it settles. One that was woken and has not too much
+/* That many links around this host must be stable before it settles. One that was woken and has not too much
  * need not know of hosts far away: what reaches it later wakes it again. */
 static uint32_t
 reach(const struct lbm_node *node, const struct job *job)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
-    int is_calm = job->was_settled && lbm_local_load(job) <= lbm_local_limit(node, entry, node->host);
-    return is_calm && node->view.diameter > REACH_AGAIN ? REACH_AGAIN : node->view.diameter;
+    int is_converged = job->was_settled && lbm_local_load(job) <= lbm_local_limit(node, entry, node->host);
+    return is_converged && node->view.diameter > REACH_AGAIN ? REACH_AGAIN : node->view.diameter;
 }
 
 /* Nonzero if all partners that take part are further than this host: then it passes over the sweeps in which
@@ -158,7 +159,7 @@ catch_up(const struct lbm_node *node, struct rounds *s)
     uint64_t nearest = UINT64_MAX;
     for (size_t i = 0; i < node->met.n; i++) {
         uint32_t host = node->met.at[i].host;
-        if (is_away(node, host) || lbm_membership_is_straggler(node, host))
+        if (is_unavailable(node, host) || lbm_membership_is_straggler(node, host))
             continue;
         const struct early_open *early = lbm_exchange_early_known(s, host);
         if (early == NULL || !early->set || lbm_exchange_round_compare(s, early->sweep, early->colour) <= 0)
@@ -176,19 +177,19 @@ static int
 end_sweep(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
-    s->slack = (struct residual){.via = LBM_NONE};
+    s->residual = (struct residual){.via = LBM_NONE};
     if (lbm_exchange_room_here(node, job) == 0)
-        s->slack = (struct residual){.best = one_hop_more(node, s->slack_heard.best),
-                                     .via = s->slack_heard.via,
-                                     .other = one_hop_more(node, s->slack_heard.other)};
-    s->slack_heard = no_slack;
+        s->residual = (struct residual){.best = one_hop_more(node, s->residual_heard.best),
+                                        .via = s->residual_heard.via,
+                                        .other = one_hop_more(node, s->residual_heard.other)};
+    s->residual_heard = no_residual;
     lbm_exchange_netting_sweep(node, s);
     int is_alone = node->view.n_colours != 0 && s->n_met == 0;
     lbm_termination_sweep(&s->termination);
-    if (s->was_silent && s->n_silent == 0)
-        begin_anew(node, s); /* who was missing is back: gains count from the start again */
-    s->was_silent = s->n_silent != 0;
-    s->n_met = s->n_silent = 0;
+    if (s->was_unreachable && s->n_unreachable == 0)
+        begin_again(node, s); /* who was missing is back: gains count from the start again */
+    s->was_unreachable = s->n_unreachable != 0;
+    s->n_met = s->n_unreachable = 0;
     s->sweep++;
     s->colour = 0;
     int pause = is_alone && !catch_up(node, s);
@@ -213,10 +214,10 @@ end_sweep(struct lbm_node *node, struct job *job)
 static int
 is_passed_over(struct lbm_node *node, struct rounds *s)
 {
-    int away = is_away(node, s->partner);
+    int away = is_unavailable(node, s->partner);
     if (away || lbm_membership_is_straggler(node, s->partner)) {
-        s->n_silent += away != 0;
-        lbm_exchange_settled_missed(node, s, s->partner);
+        s->n_unreachable += away != 0;
+        lbm_exchange_settled_skipped(node, s, s->partner);
         lbm_exchange_netting_set(node, s, s->partner, 0);
         return 1;
     }
@@ -238,7 +239,7 @@ is_settled(const struct job *job, const struct rounds *s, uint32_t host)
            (load_report != NULL && load_report->phase == LBM_PHASE_SETTLED);
 }
 
-/* Begin the session of the present colour, passing colours without a partner and ends of sweeps. */
+/* Begin the round of the present colour, passing colours without a partner and ends of sweeps. */
 static void
 open_colour(struct lbm_node *node, struct job *job)
 {
@@ -246,7 +247,7 @@ open_colour(struct lbm_node *node, struct job *job)
     s->state = ROUND_NONE;
     s->retry_us = INT64_MAX;
     if (!lbm_membership_is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
-        return; /* the log's next word on that begins anew */
+        return; /* the log's next word on that begins again */
     for (;; s->colour++) {
         while (s->colour >= node->view.n_colours)
             if (!end_sweep(node, job))
@@ -294,7 +295,7 @@ notify_neighbours(struct lbm_node *node, const struct job *job, enum lbm_notice 
 }
 
 /* Leave the present place for one that a partner has reached already. The other partners hear of it, so
- * that none waits for a meeting that was passed over. */
+ * that none waits for a round that was passed over. */
 void
 lbm_exchange_round_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour)
 {
@@ -313,25 +314,25 @@ lbm_exchange_start(struct lbm_node *node, struct job *job)
     (void)lbm_exchange_links_changed(node);
     lbm_exchange_netting_begin(s);
     lbm_termination_reset(&s->termination);
-    begin_anew(node, s);
+    begin_again(node, s);
     s->colour = 0;
-    s->n_met = s->n_silent = 0;
-    s->slack_heard = no_slack;
+    s->n_met = s->n_unreachable = 0;
+    s->residual_heard = no_residual;
     if (!job->was_settled)
-        s->slack = no_slack; /* else what was known of room: nothing is passed on at random meanwhile */
+        s->residual = no_residual; /* else what was known of room: nothing is passed on at random meanwhile */
     s->state = ROUND_NONE;
     s->retry_us = node->now_us; /* from the timer: the caller may be inside a handler */
 }
 
-/* Forget what is under way; handoffs that have begun run to their end by themselves. */
+/* Forget what is in flight; handoffs that have begun run to their end by themselves. */
 void
 lbm_exchange_stop(struct job *job)
 {
     struct rounds *s = &job->rounds;
     for (size_t i = 0; i < job->out.n; i++)
-        job->shard.vertices.at[job->out.at[i]].in_session = 0;
+        job->shard.vertices.at[job->out.at[i]].in_round = 0;
     for (size_t i = 0; i < job->releasing.n; i++)
-        job->shard.vertices.at[job->releasing.at[i]].in_session = 0;
+        job->shard.vertices.at[job->releasing.at[i]].in_round = 0;
     s->state = ROUND_NONE;
     s->retry_us = INT64_MAX;
     s->leaving = 0;
@@ -372,12 +373,12 @@ lbm_exchange_round_give_up(struct lbm_node *node, struct job *job)
     struct rounds *s = &job->rounds;
     uint32_t partner = s->partner;
     lbm_exchange_stop(job);
-    if (is_away(node, partner) || lbm_membership_is_straggler(node, partner))
-        lbm_exchange_settled_missed(node, s, partner);
+    if (is_unavailable(node, partner) || lbm_membership_is_straggler(node, partner))
+        lbm_exchange_settled_skipped(node, s, partner);
     else
         lbm_termination_disturb(&s->termination);
     lbm_exchange_round_next(node, job);
-    if (!lbm_membership_is_silent(node, partner, SILENT_US))
+    if (!lbm_membership_is_unreachable(node, partner, UNREACHABLE_US))
         lbm_exchange_round_notice(node, job, partner,
                                   NOTICE_AHEAD); /* else it may answer later, and wait for the plan */
 }
@@ -389,7 +390,7 @@ late(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
     uint32_t partner = s->partner;
-    int away = is_away(node, partner);
+    int away = is_unavailable(node, partner);
     int waits = (s->state == ROUND_OPENED || s->state == ROUND_AWAITED) && !away &&
                 !lbm_membership_is_straggler(node, partner) && node->now_us - s->begun_us < PAIR_TIMEOUT_US;
     if (waits) {
@@ -440,7 +441,7 @@ lbm_exchange_topology_changed(struct lbm_node *node, struct job *job, int all, i
     lbm_exchange_flow_stop(job);
     for (size_t i = 0; i < job->rounds.early.n; i++)
         job->rounds.early.at[i].set = 0; /* colours are others now */
-    job->rounds.stirred |= near;
+    job->rounds.has_changed |= near;
     if (near)
         lbm_exchange_settled_number(&job->rounds);
     if (job->phase == LBM_PHASE_BALANCING || near)
@@ -466,7 +467,7 @@ lbm_exchange_timer(struct lbm_node *node, struct job *job)
     }
     if (!lbm_membership_is_routable(node) || lbm_view_number(&node->view, node->host) == LBM_NONE)
         return;
-    if (node->now_us >= s->deadline_us || is_away(node, s->partner))
+    if (node->now_us >= s->deadline_us || is_unavailable(node, s->partner))
         late(node, job);
     else if (s->state == ROUND_OPENED && node->now_us >= s->retry_us)
         lbm_exchange_pair_open(node, job);

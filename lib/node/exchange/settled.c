@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A host that has settled. It opens no sessions but answers those of its neighbours, and wakes when it comes
+/* A host that has settled. It opens no rounds but answers those of its neighbours, and wakes when it comes
  * to have too much. Who did not take part while the others settled is visited once it does again: the one
- * session that a settled host opens. If that moves nothing, both stay as they are (ADR 12). */
+ * round that a settled host opens. If that moves nothing, both stay as they are (ADR 12). */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ lbm_exchange_settled_weigh(const struct lbm_node *node, struct job *job)
     job->weighed_limit = lbm_local_limit(node, lbm_view_job(&node->view, job->id), node->host);
 }
 
-/* Take part in the session that a neighbour opens. */
+/* Take part in the round that a neighbour opens. */
 void
 lbm_exchange_settled_receive(struct lbm_node *node, struct job *job, struct early_open *visitor)
 {
@@ -73,7 +73,7 @@ little_more(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
     return little;
 }
 
-/* More has come than this host should have, or its share has become smaller. Sessions go by records, which
+/* More has come than this host should have, or its share has become smaller. Rounds go by records, which
  * are noisier than what reports say by then, and behind it: both must say that it is too much. */
 static int
 is_overloaded(struct lbm_node *node, struct job *job)
@@ -103,15 +103,15 @@ static size_t
 place_of(const struct rounds *s, uint32_t host)
 {
     size_t at = 0;
-    while (at < s->missed.n && s->missed.at[at] != host)
+    while (at < s->skipped.n && s->skipped.at[at] != host)
         at++;
     return at;
 }
 
 void
-lbm_exchange_settled_missed(struct lbm_node *node, struct rounds *s, uint32_t host)
+lbm_exchange_settled_skipped(struct lbm_node *node, struct rounds *s, uint32_t host)
 {
-    if (place_of(s, host) == s->missed.n && lbm_vec_push(&s->missed, host) != LBM_OK)
+    if (place_of(s, host) == s->skipped.n && lbm_vec_push(&s->skipped, host) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
@@ -119,10 +119,10 @@ void
 lbm_exchange_settled_met(struct rounds *s, uint32_t host)
 {
     size_t at = place_of(s, host);
-    if (at == s->missed.n)
+    if (at == s->skipped.n)
         return;
-    memmove(&s->missed.at[at], &s->missed.at[at + 1], (s->missed.n - at - 1) * sizeof *s->missed.at);
-    s->missed.n--;
+    memmove(&s->skipped.at[at], &s->skipped.at[at + 1], (s->skipped.n - at - 1) * sizeof *s->skipped.at);
+    s->skipped.n--;
 }
 
 /* The next that takes part again, or LBM_NONE; it goes to the end of the list. Those that no link leads to
@@ -132,18 +132,18 @@ to_visit(struct lbm_node *node, struct rounds *s)
 {
     uint32_t next = LBM_NONE;
     size_t kept = 0;
-    for (size_t i = 0; i < s->missed.n; i++) {
-        uint32_t host = s->missed.at[i];
+    for (size_t i = 0; i < s->skipped.n; i++) {
+        uint32_t host = s->skipped.at[i];
         if (lbm_exchange_round_colour(node, host) == LBM_NONE)
             continue;
-        if (next == LBM_NONE && !lbm_membership_is_absent(node, host))
+        if (next == LBM_NONE && !lbm_membership_is_unavailable(node, host))
             next = host;
         else
-            s->missed.at[kept++] = host;
+            s->skipped.at[kept++] = host;
     }
-    s->missed.n = kept;
+    s->skipped.n = kept;
     if (next != LBM_NONE)
-        lbm_exchange_settled_missed(node, s, next);
+        lbm_exchange_settled_skipped(node, s, next);
     return next;
 }
 
@@ -152,7 +152,7 @@ visit(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
     s->visit_us = node->now_us + VISIT_US;
-    uint32_t host = lbm_membership_is_stuck(node) ? LBM_NONE : to_visit(node, s);
+    uint32_t host = lbm_membership_has_lost_backup(node) ? LBM_NONE : to_visit(node, s);
     if (host == LBM_NONE)
         return;
     s->partner = host;
@@ -167,9 +167,9 @@ visit(struct lbm_node *node, struct job *job)
 void
 lbm_exchange_settled_number(struct rounds *s)
 {
-    if (s->stirred && s->stir < UINT64_MAX)
-        s->stir++;
-    s->stirred = 0;
+    if (s->has_changed && s->change_clock < UINT64_MAX)
+        s->change_clock++;
+    s->has_changed = 0;
 }
 
 void
@@ -188,7 +188,7 @@ lbm_exchange_settled_timer(struct lbm_node *node, struct job *job)
         lbm_migration_throttle_look(node, job);
         lbm_exchange_settled_number(s);
         node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
-    } else if (!meets && s->missed.n != 0 && node->now_us >= s->visit_us) {
+    } else if (!meets && s->skipped.n != 0 && node->now_us >= s->visit_us) {
         visit(node, job);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a node remembers of the exchange of a job: sessions with neighbours, and flow computation. */
+/* What a node remembers of the exchange of a job: rounds with neighbours, and flow computation. */
 #ifndef LBM_NODE_EXCHANGE_STATE_H
 #define LBM_NODE_EXCHANGE_STATE_H
 
@@ -7,14 +7,14 @@
 #include "balance/flow_computation.h"
 #include "base/mem.h"
 
-/* ---- sessions ------------------------------------------------------------------------------------------ */
+/* ---- rounds ------------------------------------------------------------------------------------------ */
 
 enum round_state {
     ROUND_NONE,
     ROUND_OPENED,   /* lower id: PAIR_OPEN sent */
     ROUND_AWAITED,  /* higher id: waiting for PAIR_OPEN */
     ROUND_ANSWERED, /* higher id: PAIR_ACCEPT sent */
-    ROUND_MOVING,   /* plan known, handoffs under way */
+    ROUND_MOVING,   /* plan known, handoffs in flight */
 };
 
 /* Reasons of a PairNotice, on the wire. */
@@ -42,9 +42,9 @@ struct early_open {
     uint32_t colour;
     uint64_t load;
     uint32_t counter;
-    struct residual_hop slack;
-    uint64_t still, stir;
-    int numbers, ripe;
+    struct residual_hop residual;
+    uint64_t fingerprint, change_clock;
+    int numbers, due;
     int64_t owed; /* by it to us */
     int64_t heard_us;
     int settled; /* it opens nothing by itself */
@@ -59,15 +59,15 @@ struct residual {
     struct residual_hop other;
 };
 
-/* What meetings with a neighbour were like: how things stood on both sides when nothing moved, and how often
+/* What rounds with a neighbour were like: how things stood on both sides when nothing moved, and how often
  * one of both had too much since the change with that number. */
-struct quiet {
+struct unchanged {
     uint32_t host;
-    uint64_t own, theirs; /* `still` of this host and of the other */
+    uint64_t own, theirs; /* `fingerprint` of this host and of the other */
     uint32_t times;       /* in a row */
-    int is_open; /* the last meeting decided nothing: whatever moved nothing before, the next one does */
-    uint32_t pressed, begun; /* and how often that began anew */
-    uint64_t stir;
+    int is_open; /* the last round decided nothing: whatever moved nothing before, the next one does */
+    uint32_t escalated, begun; /* and how often that began again */
+    uint64_t change_clock;
 };
 
 /* What this host is to give a neighbour; negative: what it is to get. */
@@ -75,14 +75,14 @@ struct netted {
     uint32_t host;
     int64_t owed;
     uint64_t sweep; /* in which it last changed */
-    int broken;     /* nothing of it could be given: the next sessions with that host exchange at once */
+    int broken;     /* nothing of it could be given: the next rounds with that host exchange at once */
 };
 
-/* What a session is about, on the wire. */
-enum meeting {
-    MEETING_EXCHANGE = 0, /* vertices, as both stand now */
-    MEETING_NUMBERS = 1,  /* what is to move is agreed, nothing moves */
-    MEETING_DELIVERY = 2, /* what was promised moves */
+/* What a round is about, on the wire. */
+enum round_kind {
+    ROUND_KIND_EXCHANGE = 0, /* vertices, as both stand now */
+    ROUND_KIND_NUMBERS = 1,  /* what is to move is agreed, nothing moves */
+    ROUND_KIND_DELIVERY = 2, /* what was netted moves */
 };
 
 /* A link of this host. */
@@ -99,27 +99,27 @@ struct rounds {
     int64_t deadline_us;
     int64_t retry_us;           /* ask again, or INT64_MAX */
     uint32_t n_met;             /* partners met in this sweep */
-    uint32_t n_silent;          /* partners passed over in this sweep: they do not take part */
-    int was_silent;             /* there were some in the sweep before */
+    uint32_t n_unreachable;     /* partners passed over in this sweep: they do not take part */
+    int was_unreachable;        /* there were some in the sweep before */
     uint32_t leaving;           /* our vertices not yet MOV */
     LBM_VEC(uint32_t) arriving; /* vertices whose FIN is awaited */
     struct lbm_termination termination;
-    struct residual slack;       /* after the last sweep */
-    struct residual slack_heard; /* in this sweep */
-    uint64_t woken;              /* sweep at which sessions last (re)started */
-    int64_t woken_us;            /* the same as a time */
+    struct residual residual;       /* after the last sweep */
+    struct residual residual_heard; /* in this sweep */
+    uint64_t woken;                 /* sweep at which rounds last (re)started */
+    int64_t woken_us;               /* the same as a time */
     LBM_VEC(struct early_open) early;
-    LBM_VEC(struct quiet) quiet;
+    LBM_VEC(struct unchanged) unchanged;
     LBM_VEC(struct netted) netted;
-    uint32_t n_undelivered;      /* of them nothing could be given, since sessions began */
-    enum meeting meeting;        /* of the session that this host has answered */
-    LBM_VEC(uint32_t) missed;    /* hosts passed over since they did not take part, and not met since */
-    int64_t visit_us;            /* SETTLED: one of them may be visited from then on */
-    uint64_t still, still_heard; /* of the session under way, this host's and the partner's */
+    uint32_t n_undelivered;     /* of them nothing could be given, since rounds began */
+    enum round_kind round_kind; /* of the round that this host has answered */
+    LBM_VEC(uint32_t) skipped;  /* hosts passed over since they did not take part, and not met since */
+    int64_t visit_us;           /* SETTLED: one of them may be visited from then on */
+    uint64_t fingerprint, fingerprint_heard; /* of the round in progress, this host's and the partner's */
     /* Changes from outside are numbered, as events by Lamport: a host that has too much after one of its own
      * takes the number after the highest that it has heard of. Vertices that move number nothing. */
-    uint64_t stir;
-    int stirred; /* loads have changed here by themselves since */
+    uint64_t change_clock;
+    int has_changed; /* loads have changed here by themselves since */
 };
 
 /* ---- flow computation
@@ -161,7 +161,7 @@ struct flow_run {
 
 struct flow_computation {
     enum flow_state state;
-    struct flow_run run, over; /* under way; the last that ended here */
+    struct flow_run run, over; /* in progress; the last that ended here */
     struct lbm_flow_computation numbers;
     LBM_VEC(struct transfer_link) links; /* in the order of numbers.links */
     LBM_VEC(struct transfer_entry) entries;

@@ -17,7 +17,7 @@
 
 enum {
     GATHER_US = 120000000, /* without another part: those that are there are let go of */
-    LOCAL_PARTS = 4,       /* coarse graphs need so much of all edges, one in so many, inside of parts */
+    LOCAL_PARTS = 4,       /* coarse graphs need so much of all edges, one in that many, inside of parts */
 };
 
 static void

@@ -39,7 +39,7 @@ void lbm_job_slice_answered(struct lbm_node *node, uint64_t token, uint64_t job,
 enum lbm_err lbm_job_store_pending(struct lbm_node *node, struct job *job,
                                    const Lbm__JobCreate *create) LBM_MUST_CHECK;
 /* Every row of job->guest is OWN(1), stored by one operation and on its way to the backup. The first is
- * vertex `first`; whole > 0: of a guest of so many, others have the others. places: draws where vertices
+ * vertex `first`; whole > 0: of a guest of that many, others have the others. places: draws where vertices
  * begin, should coordinates diffuse, or NULL. Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint32_t whole,
                                 struct lbm_rng *places) LBM_MUST_CHECK;

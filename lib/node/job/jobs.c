@@ -158,7 +158,7 @@ lbm_job_lost_all(struct lbm_node *node)
 
 /* Nobody waits for a host that takes nothing any more. */
 static void
-drop_wishes(struct lbm_node *node, struct job *job)
+drop_targets(struct lbm_node *node, struct job *job)
 {
     for (size_t i = 0; i < job->shard.vertices.n; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
@@ -205,7 +205,7 @@ lbm_job_view_changed(struct lbm_node *node, int topology_changed, int all)
         if (is_touched(node, job, all))
             lbm_local_ghosts_due(job, GHOSTS_ALL);
         if (node->caught_up)
-            drop_wishes(node, job);
+            drop_targets(node, job);
         if (node->caught_up && job->phase >= LBM_PHASE_BALANCING)
             lbm_migration_pinned_look(node, job);
         lbm_exchange_topology_changed(node, job, all, links_changed);
@@ -258,7 +258,7 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
     switch (phase) {
     case LBM_PHASE_MAPPING:
         job->ready = 0;
-        job->calm = 0;
+        job->converged = 0;
         job->sweeps = 0;
         lbm_local_ghosts_due(job, GHOSTS_ALL);
         job->checkpoint_us = node->now_us + CHECKPOINT_US;
@@ -288,7 +288,7 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
 int
 lbm_job_is_ready(const struct lbm_node *node, const struct job *job)
 {
-    int is_at_rest = job->rounds.missed.n == 0 && !lbm_mapping_remap_holds(node, job);
+    int is_at_rest = job->rounds.skipped.n == 0 && !lbm_mapping_remap_holds(node, job);
     return job->phase == LBM_PHASE_SETTLED ? is_at_rest : job->ready;
 }
 
@@ -299,15 +299,15 @@ phase_at(const struct job *job, uint32_t host)
     return load_report != NULL ? load_report->phase : LBM_PHASE_SUBMITTED;
 }
 
-/* MAPPING ends when every member that is not silent has come to rest, and has followed the coarse graph's
- * plan. */
+/* MAPPING ends when every member that is not unreachable has come to rest, and has followed the coarse
+ * graph's plan. */
 static int
 all_ready(const struct lbm_node *node, const struct job *job)
 {
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || member->state != LBM_MEMBER_ACTIVE ||
-            lbm_membership_is_left_out(node, member->host))
+            lbm_membership_is_excluded(node, member->host))
             continue;
         const struct load_report *load_report = lbm_local_report_known(job, member->host);
         int is_there = load_report != NULL &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Planning at the job's coordinator: the plan is an effect, computed elsewhere; its result becomes records
- * with positions and wishes. */
+ * with positions and targets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "node/records/records.h"
 
 /* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
- * first one is the best of so many tries, as long as they have no more than so many vertices and ends of
+ * first one is the best of that many tries, as long as they have no more than that many vertices and ends of
  * edges together. So is the last plan of a coarse graph; the one before only says what comes together. */
 enum { TRIES = 8, TRIES_SIZE = 1 << 20 };
 
@@ -101,7 +101,7 @@ lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_
     lbm_job_plan_ask(node, job, entry, (enum lbm_start)lbm_job_start(entry));
 }
 
-/* Position and wish of vertex v as the plan has them. Soft: the record's rank stays. */
+/* Position and target of vertex v as the plan has them. Soft: the record's rank stays. */
 static void
 put_planned(struct lbm_node *node, struct job *job, uint32_t v, const struct lbm_plan *plan,
             const uint8_t *anchored)

@@ -12,8 +12,8 @@
 /* In parts of what moving usually costs a plan: boundaries that become longer with every change cost more. */
 static const double COST_AGAIN = 0.15;
 
-/* Parts of all work: where more than that has to move anyway a mapping is nearly made anew, and moves that
- * make it a better one are cheap beside the others. */
+/* Parts of all work: where more than that has to move anyway a mapping is nearly made again, and moves that
+ * make it a better one are cheap next to the others. */
 static const double UPHEAVAL = 0.06;
 
 /* J of the mapping there is beyond what is usual, in parts: from that on there is a second plan, for which
@@ -141,7 +141,7 @@ price_upheaval(const struct lbm_plan_task *task, double *part)
     return err;
 }
 
-/* A plan under way. */
+/* A plan in progress. */
 struct draft {
     const struct lbm_plan_task *task;
     struct lbm_plan_options options;
@@ -165,8 +165,8 @@ is_second_better(const struct draft *draft, double lag, double *beyond)
     return lag > LAG && is_bargain(draft->task, &draft[0].plan, &draft[1].plan, lag);
 }
 
-/* One draft, or two beside each other, of which the better one is left. In: lag of the mapping there is; room
- * for beyond [hosts]. */
+/* One draft, or two next to each other, of which the better one is left. In: lag of the mapping there is;
+ * room for beyond [hosts]. */
 static enum lbm_err
 make_best(struct draft *draft, unsigned n, double lag, double *beyond, struct lbm_plan *plan)
 {

@@ -47,7 +47,7 @@ struct points {
     LBM_VEC(double) x; /* [vertex.n * m] */
 };
 
-/* Vertices that wish to go to one host. */
+/* Vertices that target to go to one host. */
 struct destination_queue {
     uint32_t host, first, n;
     uint32_t at;        /* where the search for those that may go goes on */
@@ -58,7 +58,7 @@ struct destination_queue {
 struct migration_queue {
     LBM_VEC(struct destination_queue) lists; /* by host id */
     LBM_VEC(uint32_t) slots;                 /* of vertices; list i has n of them from first on */
-    int are_listed;                          /* nobody has a wish since that is on no list */
+    int are_listed;                          /* nobody has a target since that is on no list */
 };
 
 /* Took a vertex to be here that is on its way to another host, and is to hear of it. */
@@ -112,8 +112,8 @@ struct job {
     /* mapping */
     int64_t tick_us;
     uint64_t sweeps;
-    double largest; /* of the last sweep, Omega units */
-    uint32_t calm;  /* ticks in a row with nothing to do */
+    double largest;     /* of the last sweep, Omega units */
+    uint32_t converged; /* ticks in a row with nothing to do */
     int ready;
     int64_t ready_us;  /* since when all members are ready; 0: they are not */
     int64_t follow_us; /* when regions are looked at next */
@@ -123,7 +123,7 @@ struct job {
     enum ghosts_due ghosts_due;
     int64_t ghosts_us;            /* last sent */
     int64_t ghosts_all_us;        /* the same, all of them */
-    uint32_t ghosts_rows;         /* so many were sent then */
+    uint32_t ghosts_rows;         /* that many were sent then */
     double ghosts_largest;        /* displacement not yet told */
     LBM_VEC(struct asker) askers; /* answered when ghosts are sent */
     int64_t where_us;             /* everybody may be asked again from then on */
@@ -156,12 +156,12 @@ struct job {
     uint32_t count_again;
     uint64_t sum; /* what they added up to when last looked at, and so often in a row before that */
     uint32_t sum_again;
-    uint32_t n_sums;    /* the last so many counted every vertex once, */
+    uint32_t n_sums;    /* the last that many counted every vertex once, */
     double sum_mean;    /* and have this mean */
     int64_t counted_us; /* when as many vertices as there are were counted last */
     int64_t load_us;    /* when they are added up next */
 
-    int64_t drain_us;  /* DRAINING: when vertices without a wish are looked for next */
+    int64_t drain_us;  /* DRAINING: when vertices without a target are looked for next */
     int was_settled;   /* in this life: what moves now follows a change */
     int64_t pinned_us; /* vertices that are pinned elsewhere go then; INT64_MAX: there are none */
     int64_t cool_us;   /* what was kept back may move then, or edges have changed; INT64_MAX: neither */

@@ -47,8 +47,8 @@ lbm_job_free(struct job *job)
     lbm_idmap_free(&job->load_report_at);
     lbm_vec_free(&job->rounds.arriving);
     lbm_vec_free(&job->rounds.early);
-    lbm_vec_free(&job->rounds.quiet);
-    lbm_vec_free(&job->rounds.missed);
+    lbm_vec_free(&job->rounds.unchanged);
+    lbm_vec_free(&job->rounds.skipped);
     lbm_vec_free(&job->rounds.netted);
     lbm_exchange_flow_free(&job->flow);
     free(job);

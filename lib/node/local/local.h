@@ -27,7 +27,7 @@ uint64_t lbm_local_load_whole(const struct lbm_node *node, const struct lbm_job_
 uint32_t lbm_local_load_count(const struct lbm_node *node, const struct lbm_job_entry *entry);
 /* The work of a usual vertex, at least 1. */
 double lbm_local_load_mean(const struct lbm_node *node, const struct lbm_job_entry *entry);
-/* An OWN vertex may have a wish that it had not, or has it again; or one that was to go stays. */
+/* An OWN vertex may have a target that it had not, or has it again; or one that was to go stays. */
 void lbm_local_queue_changed(struct job *job);
 /* The row nearest to the partner's site, for hosts that share no boundary. */
 uint32_t lbm_local_nearest_row(const struct lbm_node *node, const struct job *job, uint32_t partner);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Engine local: a leader asks before it orders anything (docs/protocol.md, "The control log").
  *
- * Its disk may be an older copy, or empty: a leader that starts is silent until every member that takes part
- * has said how much of the log it has. It takes what it lacks from the longest copy and asks again, since
- * those entries may name other members. One that has no log at all waits LEAD_ALONE_US for others to connect,
- * and takes theirs; only then it founds a cluster.
+ * Its disk may be an older copy, or empty: a leader that starts is unreachable until every member that takes
+ * part has said how much of the log it has. It takes what it lacks from the longest copy and asks again,
+ * since those entries may name other members. One that has no log at all waits LEAD_ALONE_US for others to
+ * connect, and takes theirs; only then it founds a cluster.
  *
  * Waiting for all would let a single lost host keep the log from being written, and so from evicting it. So
  * the last host that does not answer is passed over after LEAD_WAIT_US if all others are in step: what the

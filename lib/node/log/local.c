@@ -170,7 +170,7 @@ is_cut_off(const struct lbm_node *node)
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host == node->host || !lbm_view_takes_part(member))
             continue;
-        if (!lbm_membership_is_silent(node, member->host, SILENT_US))
+        if (!lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US))
             return 0;
         n++;
     }

@@ -181,7 +181,7 @@ lbm_log_snapshot_persisted(struct lbm_node *node)
                   node->view.index);
 }
 
-/* The parts of one snapshot come over one connection, so in order; a repeated answer begins anew. */
+/* The parts of one snapshot come over one connection, so in order; a repeated answer begins again. */
 void
 lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {

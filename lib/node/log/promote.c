@@ -210,7 +210,7 @@ next_leader(const struct lbm_node *node, enum lbm_member_state state)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->host != node->host && member->state == state &&
-            !lbm_membership_is_silent(node, member->host, SILENT_US) &&
+            !lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US) &&
             (next == LBM_NONE || (self != NULL && member->host == self->backup)))
             next = member->host;
     }
@@ -312,7 +312,7 @@ lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const
     } else if (p->waits || p->round == PROMOTION_CONFIRM || p->round == PROMOTION_CATCH_UP) {
         lbm_core_reply_error(
             node, client->id, client->request, LBM_E_BUSY, "%s",
-            p->waits ? "a promotion is under way"
+            p->waits ? "a promotion is in progress"
                      : "this host orders the control log, and waits for hosts that may have more of it; "
                        "lbctl status names them, --force passes them over");
     } else if (p->round != PROMOTION_NONE) {
@@ -420,7 +420,7 @@ lbm_log_promote_timer(struct lbm_node *node)
         return;
     int goes_on = p->force && p->round != PROMOTION_FETCH;
     for (size_t i = 0; i < p->awaited.n; i++)
-        goes_on &= lbm_membership_is_silent(node, p->awaited.at[i], SILENT_US);
+        goes_on &= lbm_membership_is_unreachable(node, p->awaited.at[i], UNREACHABLE_US);
     if (goes_on)
         end_round(node);
     else

@@ -30,8 +30,8 @@ lbm_log_append_done(struct lbm_node *node)
     node->append_us = node->append_accepted = 0;
 }
 
-/* Nobody wants it any more: somebody else has began the cluster, or who was silent when the log could not
- * be reached is there again. */
+/* Nobody wants it any more: somebody else has began the cluster, or who was unreachable when the log could
+ * not be reached is there again. */
 static int
 is_void(const struct lbm_node *node, const struct append *append)
 {

@@ -13,7 +13,8 @@ enum {
     DRAWS = 7,           /* they scatter by 4 % */
     DRAWS_LEAST = 3,     /* of large guests, or where another plan is due soon: fewer say nothing */
     DRAWS_SIZE = 800000, /* vertices and ends of edges in all of them together, about */
-    GROWTH_PARTS = 10, /* what was drawn is not of a guest that has changed its size by one part in so many */
+    GROWTH_PARTS =
+        10, /* what was drawn is not of a guest that has changed its size by one part in that many */
 };
 
 void

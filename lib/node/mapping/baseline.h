@@ -17,7 +17,7 @@ struct baseline {
     LBM_VEC(double) hop_bytes;    /* each one's part of J, the mean of draws now and before */
     uint32_t n_vertices;          /* of the guest then */
     LBM_VEC(double) drawn_so_far; /* the same, summed up, of those that are being drawn, */
-    unsigned drawn;               /* so many of them */
+    unsigned drawn;               /* that many of them */
 };
 
 /* Free a baseline. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plan of the coarse graph (coarse_plan.h), for a job that nobody could plan as a whole: once all hosts are
  * ready, its coordinator asks each for its clusters, plans with what came, and tells each where its clusters
- * go. The vertices then go as those of any plan, and sessions refine. Who does not answer keeps what it has;
+ * go. The vertices then go as those of any plan, and rounds refine. Who does not answer keeps what it has;
  * a coordinator that is lost is not waited for. Nothing of it is stored: the coordinator, or all of them,
  * would only ask again. */
 #include <math.h>
@@ -18,11 +18,11 @@
 enum {
     CLUSTERS_HOST = 60,       /* of each host, at least */
     CLUSTERS_MAX = 1 << 15,   /* of all, about: what a plan takes a second or two for */
-    CLUSTERS_START = 1 << 14, /* the same when a job begins: of several plans made beside each other */
+    CLUSTERS_START = 1 << 14, /* the same when a job begins: of several plans made next to each other */
     PLANS = 2,            /* the second one has better clusters: parts of what the first has put together */
-    SHARES = 2,           /* so many clusters as so many hosts have vertices */
+    SHARES = 2,           /* that many clusters as that many hosts have vertices */
     PART_ITEMS = 1 << 16, /* of each column in a message: 3.5 MB at most */
-    COARSE_WAIT_US = 20000000, /* for the clusters of a host that is not silent */
+    COARSE_WAIT_US = 20000000, /* for the clusters of a host that is not unreachable */
 };
 _Static_assert(PART_ITEMS <= LBM_ROWS_MAX, "the wire takes as many rows");
 _Static_assert(PART_ITEMS * 56u <= LBM_FRAME_BYTES_MAX,
@@ -30,16 +30,16 @@ _Static_assert(PART_ITEMS * 56u <= LBM_FRAME_BYTES_MAX,
 
 static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at most */
 
-/* Not waited for, since it is gone or has been silent for long. At the start of a job that is longer than a
- * busy machine keeps a host silent: who is left out keeps what chance gave it, and if one host does not wait
- * for the coordinator all go on without a plan. A job that runs loses little. A host that was starved itself
- * lately waits longer. */
+/* Not waited for, since it is gone or has been unreachable for long. At the start of a job that is longer
+ * than a busy machine keeps a host unreachable: who is left out keeps what chance gave it, and if one host
+ * does not wait for the coordinator all go on without a plan. A job that runs loses little. A host that was
+ * starved itself lately waits longer. */
 static int
-is_away(const struct lbm_node *node, const struct job *job, uint32_t host)
+is_unavailable(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
     int64_t patience_us = job->coarse.again ? (int64_t)EXCLUDE_US * (1 + node->health) : COARSE_WAIT_US;
     return lbm_view_number(&node->view, host) == LBM_NONE ||
-           lbm_membership_is_silent(node, host, patience_us);
+           lbm_membership_is_unreachable(node, host, patience_us);
 }
 
 /* ---- answers of hosts ---------------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ follow_row(struct job *job, struct lbm_vertex *vertex, uint32_t self, uint32_t t
         memcpy(vertex->x, x, job->shard.m * sizeof *x);
 }
 
-/* The plan for this host's clusters: their vertices wish to go there. */
+/* The plan for this host's clusters: their vertices target to go there. */
 static void
 follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, const double *position,
             int more)
@@ -283,7 +283,7 @@ lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const struct lb
     job->coarse.until_us = node->now_us + COARSE_WAIT_US;
     for (uint32_t p = 0; p < n_hosts && node->failed == LBM_OK; p++) {
         struct coarse_slice part = {.host = lbm_view_host(&node->view, p)};
-        int waits_for = !is_away(node, job, part.host) &&
+        int waits_for = !is_unavailable(node, job, part.host) &&
                         !(job->coarse.again && lbm_membership_is_straggler(node, part.host));
         if (part.host != node->host && !waits_for)
             continue;
@@ -455,7 +455,7 @@ work_to(const struct job *job, const struct lbm_plan *plan, uint32_t p)
 
 /* Where the clusters of a job that runs go; NULL: nowhere, and nobody need wait. Normalization, regions and
  * positions stay as they are. What the plan has taken the whole to be holds for what follows, if no vertex
- * was under way to another host. */
+ * was in progress to another host. */
 static void
 spread_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
              const struct lbm_plan *plan)
@@ -543,7 +543,7 @@ lbm_mapping_coarse_continue(struct lbm_node *node, struct job *job, const struct
     struct coarse_plan *o = &job->coarse;
     int are_whole = 1;
     for (size_t i = 0; i < o->parts.n; i++)
-        are_whole &= o->parts.at[i].is_whole || is_away(node, job, o->parts.at[i].host);
+        are_whole &= o->parts.at[i].is_whole || is_unavailable(node, job, o->parts.at[i].host);
     if (o->state == COARSE_ASKED && !job->planning && (are_whole || node->now_us >= o->until_us))
         plan(node, job, entry);
 }
@@ -555,7 +555,7 @@ lbm_mapping_coarse_waits(struct lbm_node *node, struct job *job, const struct lb
     if ((!lbm_local_follows_regions(job, entry) && !o->more) || o->state == COARSE_OVER)
         return 0;
     if (entry->coordinator != node->host)
-        return !is_away(node, job, entry->coordinator);
+        return !is_unavailable(node, job, entry->coordinator);
     if (o->state == COARSE_NONE)
         lbm_mapping_coarse_begin(node, job, entry);
     lbm_mapping_coarse_continue(node, job, entry);

@@ -45,11 +45,11 @@ struct coarse_plan {
     int64_t due_us;    /* since when loads are uneven by much; 0: they are not */
     int64_t over_us;   /* since when this host has too much; 0: it has not */
     uint64_t over;     /* so much of it, at that time */
-    int is_spent;      /* there was a plan since: sessions do the rest */
+    int is_spent;      /* there was a plan since: rounds do the rest */
     int64_t look_us;   /* next look at loads */
     int64_t hold_us;   /* what was asked for is waited for so long */
     int follows;       /* vertices are on their way from or to this host, to where the plan has them */
-    int withheld;      /* sessions that moved nothing meanwhile */
+    int withheld;      /* rounds that moved nothing meanwhile */
     int64_t follow_us; /* next look at those that wait */
     uint64_t comes;    /* work that the plan has come here */
     uint64_t came;     /* of that, since this host told its clusters */
@@ -61,7 +61,7 @@ struct lbm_shard;
 struct lbm_rng;
 
 /* Put the rows of the shard's patch, which is valid, into clusters.
- * In:      share  about so many clusters for each row;  work_max  of a cluster of several rows
+ * In:      share  about that many clusters for each row;  work_max  of a cluster of several rows
  * Out:     *part  owned by the caller, host not set; *vertex, *cluster  where each row is. Nothing if there
  * are more clusters than a message may name: then part->clusters is 0, as if there were no rows. Errors:
  * LBM_E_NOMEM; all to be freed all the same. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan of the coarse graph (coarse_plan.h) for a job that runs. Sessions of pairs make loads even again, but neither
- * sees what a third host would give: after some such changes boundaries are long, and no pair sees a way
- * back. So where loads have come to be uneven by much, the coordinator asks for clusters, plans from the mapping
- * there is, and says what goes where. Sessions wait for that a little while, and do what it was too coarse
- * for; without it, they do all. Nobody waits for long, and what has gone elsewhere meanwhile stays there (ADR
- * 16). */
+/* A plan of the coarse graph (coarse_plan.h) for a job that runs. Rounds of pairs make loads even again, but
+ * neither sees what a third host would give: after some such changes boundaries are long, and no pair sees a
+ * way back. So where loads have come to be uneven by much, the coordinator asks for clusters, plans from the
+ * mapping there is, and says what goes where. Rounds wait for that a little while, and do what it was too
+ * coarse for; without it, they do all. Nobody waits for long, and what has gone elsewhere meanwhile stays
+ * there (ADR 16). */
 #include <stdlib.h>
 
 #include "node/core/core.h"
@@ -16,13 +16,13 @@
 #include "node/records/records.h"
 
 enum {
-    EXCESS_PARTS = 200,     /* of all work, so much beyond the limits: less is left to sessions */
+    EXCESS_PARTS = 200,     /* of all work, so much beyond the limits: less is left to rounds */
     EACH_LEAST = 4,         /* vertices a host */
-    VERTICES_MAX = 1 << 17, /* four for each cluster: coarser ones make a worse mapping than sessions */
+    VERTICES_MAX = 1 << 17, /* four for each cluster: coarser ones make a worse mapping than rounds */
     LOOK_US = 100000,
     HEAR_US = 1100000,   /* a host that has too much hears within that time whether others have */
     GATHER_US = 1250000, /* within that all have told what changed, if they report once a second */
-    HOLD_US = 2000000,   /* sessions wait so long for the coordinator to ask, */
+    HOLD_US = 2000000,   /* rounds wait so long for the coordinator to ask, */
     ANSWER_US = 5000000, /* and then for its plan */
     PARTS_US = 1000000,  /* the coordinator waits so long for clusters */
     CARRY_US = 10000000, /* what cannot go for so long stays */
@@ -30,7 +30,7 @@ enum {
 };
 _Static_assert(HEAR_US > 2 * PING_US, "a ping there and one back have told whether others have too much");
 _Static_assert(HEAR_US < GATHER_US && GATHER_US < HOLD_US,
-               "sessions wait until the coordinator has heard, and gathered");
+               "rounds wait until the coordinator has heard, and gathered");
 _Static_assert((int)GATHER_US > (int)STATS_AGAIN_US, "all have reported within that time");
 _Static_assert(COME_US < CARRY_US && PARTS_US < ANSWER_US, "a part of the wait is shorter than the whole");
 _Static_assert((int)VERTICES_MAX <= (int)LBM_VERTICES_MAX, "a guest may be as large");
@@ -43,7 +43,9 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
     for (size_t i = 0; i < node->view.active.n; i++) {
         uint32_t host = node->view.active.at[i];
         const struct load_report *load_report = lbm_local_report_known(job, host);
-        uint64_t load = host == node->host ? lbm_local_load(job) : load_report != NULL ? load_report->load : 0;
+        uint64_t load = host == node->host    ? lbm_local_load(job)
+                        : load_report != NULL ? load_report->load
+                                              : 0;
         uint64_t limit = lbm_local_limit(node, entry, host);
         excess += load > limit ? load - limit : 0;
     }
@@ -54,8 +56,8 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
 static int
 coordinator_is_near(const struct lbm_node *node, const struct lbm_job_entry *entry)
 {
-    return entry->coordinator == node->host ||
-           (!lbm_membership_is_absent(node, entry->coordinator) && !lbm_membership_is_straggler(node, entry->coordinator));
+    return entry->coordinator == node->host || (!lbm_membership_is_unavailable(node, entry->coordinator) &&
+                                                !lbm_membership_is_straggler(node, entry->coordinator));
 }
 
 /* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Where
@@ -179,7 +181,7 @@ lbm_mapping_remap_follow(struct lbm_node *node, struct job *job, size_t n, const
 }
 
 static void
-forget_wishes(struct job *job)
+forget_targets(struct job *job)
 {
     for (size_t i = 0; i < job->shard.vertices.n; i++)
         if (job->shard.vertices.at[i].stage == LBM_STAGE_OWN)
@@ -214,7 +216,7 @@ follow(struct lbm_node *node, struct job *job)
     struct coarse_plan *o = &job->coarse;
     o->follow_us = node->now_us + MAPPING_TICK_US;
     if (node->now_us >= o->until_us)
-        forget_wishes(job);
+        forget_targets(job);
     else if (is_under_way(node, job))
         return;
     o->follows = 0;

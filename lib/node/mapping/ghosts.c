@@ -266,7 +266,7 @@ ghosts_send(struct lbm_node *node, struct job *job)
     all_is_told(shard);
 }
 
-/* Ghosts go by a patch that is made anew after every change of owners: a large one less often. Where most
+/* Ghosts go by a patch that is made again after every change of owners: a large one less often. Where most
  * edges lead elsewhere there are many to tell, and hosts that told them as often as they can would do nothing
  * else. */
 static int64_t

@@ -16,7 +16,7 @@
 #include "node/records/records.h"
 
 enum {
-    CALM_TICKS = 5, /* without anything to do, before a host calls itself ready */
+    CONVERGED_TICKS = 5, /* without anything to do, before a host calls itself ready */
 };
 
 /* A vertex changes hands only if the other region is nearer by this part of the squared least distance of
@@ -41,7 +41,7 @@ normalization_scale(const struct lbm_affine *normalization)
 /* Displacement of a sweep at which the slowest mode of a lattice of n vertices is within a twentieth of a
  * cell: error e moves by about e pi^2 / (2 n) a sweep, a cell is n^(-1/m). */
 static double
-calm_displacement(const struct lbm_job_entry *entry, unsigned m)
+converged_displacement(const struct lbm_job_entry *entry, unsigned m)
 {
     double n = entry->vertices > 1 ? entry->vertices : 2;
     return 0.25 * pow(n, -1.0 / m) / n;
@@ -77,7 +77,7 @@ power(const struct lbm_regions *regions, const double *x, uint32_t p)
            regions->weight[p];
 }
 
-/* Set the wish of an own vertex by the region that holds x, of Omega. Nonzero: it lies elsewhere. The other
+/* Set the target of an own vertex by the region that holds x, of Omega. Nonzero: it lies elsewhere. The other
  * region is to be nearer by `least`. */
 static int
 follow_region(struct lbm_node *node, struct lbm_vertex *vertex, const struct lbm_regions *regions,
@@ -155,17 +155,17 @@ sweeps_max(const struct job *job, const struct lbm_job_entry *entry)
 static void
 tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
-    double calm = calm_displacement(entry, job->shard.m);
+    double converged = converged_displacement(entry, job->shard.m);
     if (lbm_shard_patch(&job->shard) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
     else if (job->ghosts_due != GHOSTS_ALL) /* else others have yet to hear of the last sweep */
         sweep(node, job, MAPPING_SWEEPS);
     if (node->failed != LBM_OK)
         return;
-    if (job->ghosts_largest > 0.1 * calm)
+    if (job->ghosts_largest > 0.1 * converged)
         lbm_local_ghosts_due(job, GHOSTS_ALL);
     int is_spent = job->sweeps >= sweeps_max(job, entry);
-    int at_rest = job->largest <= calm || is_spent;
+    int at_rest = job->largest <= converged || is_spent;
     uint32_t waiting = 0;
     int is_due = job->normalization_fixed ? node->now_us >= job->follow_us || at_rest
                                           : job->normalization_seq != job->followed_seq;
@@ -181,8 +181,8 @@ tick_following(struct lbm_node *node, struct job *job, const struct lbm_job_entr
         job->stats_us = node->now_us + STATS_US;
         lbm_mapping_normalization_tell(node, job, entry);
     }
-    job->calm = at_rest && waiting == 0 && !lbm_migration_waits(node, job) ? job->calm + 1 : 0;
-    set_ready(node, job, job->calm >= CALM_TICKS && (job->normalization_seq != 0 || is_spent));
+    job->converged = at_rest && waiting == 0 && !lbm_migration_waits(node, job) ? job->converged + 1 : 0;
+    set_ready(node, job, job->converged >= CONVERGED_TICKS && (job->normalization_seq != 0 || is_spent));
 }
 
 void

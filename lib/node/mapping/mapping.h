@@ -25,15 +25,15 @@ void lbm_mapping_on_coarse_plan(struct lbm_node *node, const Lbm__Peer *message)
 
 /* Of a job that runs and had settled. */
 void lbm_mapping_remap_look(struct lbm_node *node, struct job *job); /* are loads uneven by much? */
-/* Nonzero while sessions leave balance to a plan that may come. */
+/* Nonzero while rounds leave balance to a plan that may come. */
 int lbm_mapping_remap_holds(const struct lbm_node *node, const struct job *job);
-/* Looks first. Nonzero if a session that would be held now moves nothing: the plan is to know where vertices
+/* Looks first. Nonzero if a round that would be held now moves nothing: the plan is to know where vertices
  * are, and boundaries are looked at once it is followed. */
 int lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_mapping_remap_timer has something to do; INT64_MAX: none. */
 int64_t lbm_mapping_remap_deadline(const struct job *job);
-/* The coordinator of a settled job: ask for the coarse graph again where loads have become uneven, and follow its
- * plan. */
+/* The coordinator of a settled job: ask for the coarse graph again where loads have become uneven, and follow
+ * its plan. */
 void lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 void lbm_mapping_remap_came(struct lbm_node *node, struct job *job,
                             const struct lbm_vertex *vertex); /* by a plan */
@@ -44,7 +44,8 @@ void lbm_mapping_remap_came(struct lbm_node *node, struct job *job,
 void lbm_mapping_ghosts_timer(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_mapping_ghosts_timer has something to do; INT64_MAX: none. */
 int64_t lbm_mapping_ghosts_deadline(const struct job *job);
-/* Ghosts: positions and owners of a neighbour's vertices. Answered with Moved for those that are elsewhere. */
+/* Ghosts: positions and owners of a neighbour's vertices. Answered with Moved for those that are elsewhere.
+ */
 void lbm_mapping_on_ghosts(struct lbm_node *node, const Lbm__Peer *message);
 /* Moved: vertices that the sender no longer owns, and their new owners. */
 void lbm_mapping_on_moved(struct lbm_node *node, const Lbm__Peer *message);

@@ -174,7 +174,7 @@ moments_of(struct lbm_node *node, struct job *job, uint32_t host)
     return &job->moments.at[job->moments.n - 1];
 }
 
-/* Coordinator: once hosts have told of all of the guest anew, make the next normalization and tell everyone.
+/* Coordinator: once hosts have told of all of the guest again, make the next normalization and tell everyone.
  */
 static void
 renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
@@ -185,7 +185,7 @@ renormalize(struct lbm_node *node, struct job *job, const struct lbm_job_entry *
             lbm_moments_add(&all, &job->moments.at[i].moments);
     if (fabs(all.work - (double)lbm_local_load_whole(node, entry)) >
         0.02 * (double)lbm_local_load_whole(node, entry))
-        return; /* vertices under way are counted nowhere or twice */
+        return; /* vertices in flight are counted nowhere or twice */
     struct lbm_affine normalization;
     if (lbm_moments_whiten(&all, job->shard.m, &normalization) != LBM_OK)
         return; /* all in one place yet */

@@ -12,7 +12,7 @@
 enum {
     LASTS_US = 2000000, /* so long it must differ */
     APART_US = 3000000, /* changes of this host by itself */
-    MEAN_OF = 2         /* a measurement counts one part in so many */
+    MEAN_OF = 2         /* a measurement counts one part in that many */
 };
 _Static_assert(LASTS_US < APART_US, "a change that lasts is not held up by the one before");
 

@@ -20,7 +20,7 @@ is_active(const struct lbm_node *node, uint32_t host)
     return member != NULL && member->state == LBM_MEMBER_ACTIVE;
 }
 
-/* The ACTIVE host that most of a row's edges lead to, wishes of own neighbours counted as places; LBM_NONE:
+/* The ACTIVE host that most of a row's edges lead to, targets of own neighbours counted as places; LBM_NONE:
  * no edge leads out yet. */
 static uint32_t
 pull_of(const struct lbm_node *node, const struct lbm_shard *shard, uint32_t row)
@@ -64,14 +64,14 @@ nearest_active(const struct lbm_node *node)
 }
 
 static uint32_t *
-wish_of(struct lbm_shard *shard, uint32_t row)
+target_of(struct lbm_shard *shard, uint32_t row)
 {
     return &shard->vertices.at[shard->patch.vertex[row]].destination;
 }
 
 /* The neighbours' parts grow into this one, layer by layer, until all is shared out: a layer takes all rows
- * that somebody pulls; of the others only those beside it can be pulled after it. In: front [n] all rows; to,
- * next, is_next [n] for what is under way, is_next 0. */
+ * that somebody pulls; of the others only those next to it can be pulled after it. In: front [n] all rows;
+ * to, next, is_next [n] for what is in progress, is_next 0. */
 static void
 grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint32_t *to, uint32_t *next,
      uint8_t *is_next)
@@ -81,17 +81,17 @@ grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint
         n_next = 0;
         for (uint32_t i = 0; i < n_front; i++) {
             is_next[front[i]] = 0;
-            to[i] = *wish_of(shard, front[i]) == LBM_NONE ? pull_of(node, shard, front[i]) : LBM_NONE;
+            to[i] = *target_of(shard, front[i]) == LBM_NONE ? pull_of(node, shard, front[i]) : LBM_NONE;
         }
         for (uint32_t i = 0; i < n_front; i++) {
             if (to[i] == LBM_NONE)
                 continue;
-            *wish_of(shard, front[i]) = to[i];
+            *target_of(shard, front[i]) = to[i];
             for (uint64_t e = g->offset[front[i]]; e < g->offset[front[i] + 1]; e++) {
-                uint32_t beside = g->target[e];
-                if (beside < g->n && !is_next[beside] && *wish_of(shard, beside) == LBM_NONE) {
-                    is_next[beside] = 1;
-                    next[n_next++] = beside;
+                uint32_t neighbour = g->target[e];
+                if (neighbour < g->n && !is_next[neighbour] && *target_of(shard, neighbour) == LBM_NONE) {
+                    is_next[neighbour] = 1;
+                    next[n_next++] = neighbour;
                 }
             }
         }
@@ -101,7 +101,7 @@ grow(const struct lbm_node *node, struct lbm_shard *shard, uint32_t *front, uint
     }
 }
 
-/* Wish every own vertex onto an ACTIVE host near its neighbours. */
+/* Target every own vertex onto an ACTIVE host near its neighbours. */
 static void
 drain_job(struct lbm_node *node, struct job *job)
 {
@@ -119,16 +119,16 @@ drain_job(struct lbm_node *node, struct job *job)
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++) {
         uint32_t pin = shard->vertices.at[shard->patch.vertex[row]].pin;
         rows[row] = row;
-        if (*wish_of(shard, row) != LBM_NONE && !is_active(node, *wish_of(shard, row)))
-            *wish_of(shard, row) = LBM_NONE;
+        if (*target_of(shard, row) != LBM_NONE && !is_active(node, *target_of(shard, row)))
+            *target_of(shard, row) = LBM_NONE;
         if (pin != LBM_NONE && is_active(node, pin)) /* nobody else may take it */
-            *wish_of(shard, row) = pin;
+            *target_of(shard, row) = pin;
     }
     if (node->failed == LBM_OK)
         grow(node, shard, rows, rows + n, rows + 2 * (size_t)n, is_next);
     for (uint32_t row = 0; node->failed == LBM_OK && row < n; row++)
-        if (*wish_of(shard, row) == LBM_NONE)
-            *wish_of(shard, row) = nearest_active(node);
+        if (*target_of(shard, row) == LBM_NONE)
+            *target_of(shard, row) = nearest_active(node);
     lbm_local_queue_changed(job);
     free(rows);
     free(is_next);
@@ -152,14 +152,15 @@ is_empty(const struct lbm_node *node)
     return 1;
 }
 
-/* A primary that is silent may be lost, and what is kept here all that is left of it: others evict it first.
+/* A primary that is unreachable may be lost, and what is kept here all that is left of it: others evict it
+ * first.
  */
 static int
 primaries_are_well(const struct lbm_node *node)
 {
     for (size_t i = 0; i < node->watched.n; i++) /* primaries are among them */
         if (lbm_view_member(&node->view, node->watched.at[i])->backup == node->host &&
-            lbm_membership_is_silent(node, node->watched.at[i], SILENT_US))
+            lbm_membership_is_unreachable(node, node->watched.at[i], UNREACHABLE_US))
             return 0;
     return 1;
 }
@@ -229,7 +230,8 @@ lbm_membership_drain_timer(struct lbm_node *node)
     for (size_t i = 0; i < node->jobs.n && node->failed == LBM_OK; i++) {
         struct job *job = node->jobs.at[i];
         if (job->shard.n_own != 0 && job->phase != LBM_PHASE_SUBMITTED) {
-            /* Everybody's wish is known, unless some are not on the lists: they are looked for now and then.
+            /* Everybody's target is known, unless some are not on the lists: they are looked for now and
+             * then.
              */
             uint32_t waiting = node->raise->migration_queue_pump(node, job);
             if (waiting < job->shard.n_own && node->now_us >= job->drain_us) {

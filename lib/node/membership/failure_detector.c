@@ -35,7 +35,7 @@ lbm_membership_detector_step(struct lbm_node *node)
     }
     node->health = node->health < HEALTH_MAX ? node->health + 1 : HEALTH_MAX;
     node->health_us = node->now_us + HEALTH_STEP_US;
-    if (node->leader && late_us >= SILENT_US)
+    if (node->leader && late_us >= UNREACHABLE_US)
         node->raise->log_confirm(node); /* the others may have promoted another one */
 }
 
@@ -212,7 +212,7 @@ propose_evict(struct lbm_node *node, const struct lbm_member *member)
         return;
     node->propose_us = node->now_us + APPEND_AGAIN_US;
     lbm_core_note(node, LBM_NOTE_WARNING,
-                  "host %" PRIu32 " (%s) is silent, and others say so too: evicting it", member->host,
+                  "host %" PRIu32 " (%s) is unreachable, and others say so too: evicting it", member->host,
                   member->name);
     Lbm__Evict evict = LBM__EVICT__INIT;
     evict.host = member->host;
@@ -230,11 +230,12 @@ withhold(struct lbm_node *node, const struct lbm_member *member)
     if (node->withheld_us != 0 && node->now_us - node->withheld_us < MINUTE_US)
         return;
     node->withheld_us = node->now_us;
-    lbm_core_note(node, LBM_NOTE_WARNING,
-                  "host %" PRIu32
-                  " (%s) is silent, but as many hosts were evicted lately as the configuration allows: it "
-                  "stays, and what it has stands still, until lbctl evict %" PRIu32,
-                  member->host, member->name, member->host);
+    lbm_core_note(
+        node, LBM_NOTE_WARNING,
+        "host %" PRIu32
+        " (%s) is unreachable, but as many hosts were evicted lately as the configuration allows: it "
+        "stays, and what it has stands still, until lbctl evict %" PRIu32,
+        member->host, member->name, member->host);
 }
 
 static void

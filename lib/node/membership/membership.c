@@ -293,7 +293,7 @@ send_pings(struct lbm_node *node)
             suspect[ping.n_suspect++] = peer->host;
     }
     ping.lag = lbm_local_replication_lag(node);
-    ping.stuck = lbm_membership_is_stuck(node) != 0;
+    ping.backup_lost = lbm_membership_has_lost_backup(node) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PING;
     message.ping = &ping;
@@ -327,7 +327,7 @@ lbm_membership_on_ping(struct lbm_node *node, const Lbm__Peer *message)
         return;
     peer->vertices = 0;
     peer->lag = message->ping->lag;
-    peer->stuck = message->ping->stuck != 0;
+    peer->backup_lost = message->ping->backup_lost != 0;
     peer->view = message->view;
     lbm_membership_network_heard(node, message);
     lbm_membership_suspicion_heard(node, message->src, message->ping->n_suspect, message->ping->suspect);

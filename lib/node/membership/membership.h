@@ -21,10 +21,10 @@ int64_t lbm_membership_drain_deadline(const struct lbm_node *node);
 /* ---- failure_detector.c ---- */
 
 /* Nonzero if the last proposal had its time and the log takes another. */
-int lbm_membership_may_propose(
-    const struct lbm_node *node);
+int lbm_membership_may_propose(const struct lbm_node *node);
 void lbm_membership_detector_step(struct lbm_node *node); /* first in every step: was this host running? */
-/* Suspect hosts that are not heard; propose their eviction when enough suspect them (protocol.md section 8). */
+/* Suspect hosts that are not heard; propose their eviction when enough suspect them (protocol.md section 8).
+ */
 void lbm_membership_detector_timer(struct lbm_node *node);
 /* Returns the number of hosts that suspect that one, this host included. */
 uint32_t lbm_membership_suspicion_count(const struct lbm_node *node, uint32_t host);
@@ -55,18 +55,18 @@ struct peer *lbm_membership_peer_known(const struct lbm_node *node, uint32_t hos
  * the queue. */
 int lbm_membership_is_behind(const struct lbm_node *node, uint32_t host);
 /* Nonzero if a host has not been heard for limit_us. */
-int lbm_membership_is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us);
+int lbm_membership_is_unreachable(const struct lbm_node *node, uint32_t host, int64_t limit_us);
 /* Nonzero if a member has not been heard for as long as it should have been; in a large cluster most are
  * heard in turn. */
-int lbm_membership_is_unheard(const struct lbm_node *node, const struct lbm_member *member);
-/* Nonzero if the cluster has so many members that most are not watched by this host. */
+int lbm_membership_is_overdue(const struct lbm_node *node, const struct lbm_member *member);
+/* Nonzero if the cluster has that many members that most are not watched by this host. */
 int lbm_membership_is_large(const struct lbm_node *node);
-/* Nonzero if this host can neither hand over nor take, since its backup is silent. */
-int lbm_membership_is_stuck(const struct lbm_node *node);
+/* Nonzero if this host can neither hand over nor take, since its backup is unreachable. */
+int lbm_membership_has_lost_backup(const struct lbm_node *node);
 /* The same of any host, or nothing is heard of it: exchange goes on without it. */
-int lbm_membership_is_absent(const struct lbm_node *node, uint32_t host);
+int lbm_membership_is_unavailable(const struct lbm_node *node, uint32_t host);
 /* Nonzero if it has been absent for so long that the end of MAPPING does not wait for it. */
-int lbm_membership_is_left_out(const struct lbm_node *node, uint32_t host);
+int lbm_membership_is_excluded(const struct lbm_node *node, uint32_t host);
 
 /* ---- straggler.c ---- */
 

@@ -11,7 +11,7 @@
 #include "node/membership/membership.h"
 
 enum {
-    USUAL_EACH = 8,                /* what is usual is looked at anew after so many */
+    USUAL_EACH = 8,                /* what is usual is looked at again after that many */
     ECHO_US = 2 * PING_US,         /* a ping that came longer ago is not echoed: clocks differ */
     TRIP_MOST_US = 10000000,       /* longer: something else happened */
     OWED_MAX = 4 * ROTATING_PINGS, /* answers a round of pings */
@@ -107,7 +107,7 @@ round_trip_us(const struct lbm_node *node, const Lbm__Ping *ping)
 {
     uint64_t now_us = (uint64_t)node->now_us;
     if (ping->echo_us == 0 || ping->echo_us > now_us || ping->held_us > now_us - ping->echo_us)
-        return -1; /* of an earlier life, on a clock that has begun anew since */
+        return -1; /* of an earlier life, on a clock that has begun again since */
     uint64_t us = now_us - ping->echo_us - ping->held_us;
     return us <= TRIP_MOST_US ? (int64_t)us : -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Peers of this host: who was heard when, who is silent, behind, absent or left out. */
+/* Peers of this host: who was heard when, who is unreachable, behind, absent or left out. */
 #include "node/core/core.h"
 #include "node/membership/internal.h"
 #include "node/membership/membership.h"
@@ -28,7 +28,7 @@ lbm_membership_peer_of(struct lbm_node *node, uint32_t host)
 }
 
 int
-lbm_membership_is_silent(const struct lbm_node *node, uint32_t host, int64_t limit_us)
+lbm_membership_is_unreachable(const struct lbm_node *node, uint32_t host, int64_t limit_us)
 {
     if (host == node->host)
         return 0;
@@ -59,28 +59,30 @@ lbm_membership_is_large(const struct lbm_node *node)
 }
 
 int
-lbm_membership_is_stuck(const struct lbm_node *node)
+lbm_membership_has_lost_backup(const struct lbm_node *node)
 {
-    return node->stream.backup != LBM_NONE && lbm_membership_is_silent(node, node->stream.backup, SILENT_US);
+    return node->stream.backup != LBM_NONE &&
+           lbm_membership_is_unreachable(node, node->stream.backup, UNREACHABLE_US);
 }
 
 int
-lbm_membership_is_absent(const struct lbm_node *node, uint32_t host)
+lbm_membership_is_unavailable(const struct lbm_node *node, uint32_t host)
 {
     if (host == node->host)
-        return lbm_membership_is_stuck(node);
-    return lbm_membership_is_silent(node, host, SILENT_US) || lbm_membership_peer_known(node, host)->stuck;
+        return lbm_membership_has_lost_backup(node);
+    return lbm_membership_is_unreachable(node, host, UNREACHABLE_US) ||
+           lbm_membership_peer_known(node, host)->backup_lost;
 }
 
 int
-lbm_membership_is_left_out(const struct lbm_node *node, uint32_t host)
+lbm_membership_is_excluded(const struct lbm_node *node, uint32_t host)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, host);
     if (host == node->host)
         return 0;
-    return lbm_membership_is_silent(node, host, EXCLUDE_US) ||
-           (lbm_membership_peer_known(node, host)->stuck && member != NULL && member->backup != LBM_NONE &&
-            lbm_membership_is_silent(node, member->backup, EXCLUDE_US));
+    return lbm_membership_is_unreachable(node, host, EXCLUDE_US) ||
+           (lbm_membership_peer_known(node, host)->backup_lost && member != NULL &&
+            member->backup != LBM_NONE && lbm_membership_is_unreachable(node, member->backup, EXCLUDE_US));
 }
 
 static int
@@ -106,17 +108,17 @@ lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *
            (self != NULL && self->backup == member->host) || are_linked(node, member);
 }
 
-/* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than UNHEARD_US. */
+/* Hosts of a large cluster that are heard in turn: one and a half turns, and no less than OVERDUE_US. */
 static int64_t
-unheard_us(const struct lbm_node *node)
+overdue_us(const struct lbm_node *node)
 {
     int64_t turn_us = (int64_t)node->view.members.n / ROTATING_PINGS * PING_US;
-    return turn_us + turn_us / 2 > UNHEARD_US ? turn_us + turn_us / 2 : UNHEARD_US;
+    return turn_us + turn_us / 2 > OVERDUE_US ? turn_us + turn_us / 2 : OVERDUE_US;
 }
 
 int
-lbm_membership_is_unheard(const struct lbm_node *node, const struct lbm_member *member)
+lbm_membership_is_overdue(const struct lbm_node *node, const struct lbm_member *member)
 {
-    return lbm_membership_is_silent(node, member->host,
-                                    lbm_membership_is_watched(node, member) ? SUSPECT_US : unheard_us(node));
+    return lbm_membership_is_unreachable(
+        node, member->host, lbm_membership_is_watched(node, member) ? SUSPECT_US : overdue_us(node));
 }

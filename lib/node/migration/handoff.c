@@ -210,12 +210,12 @@ lbm_migration_resume(struct lbm_node *node, struct job *job, struct lbm_vertex *
 static void
 take_back(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, enum lbm_transition transition)
 {
-    int in_session = vertex->in_session;
-    vertex->in_session = 0;
+    int in_round = vertex->in_round;
+    vertex->in_round = 0;
     lbm_migration_queue_answered(job, vertex);
     lbm_migration_move_ends(node, job, vertex, vertex->peer, LBM_MOVE_TAKEN_BACK);
     lbm_records_stage(node, job, vertex, transition, LBM_NONE, 0);
-    if (in_session)
+    if (in_round)
         node->raise->exchange_vertex_left(node, job);
 }
 
@@ -324,8 +324,8 @@ static void
 settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, const Lbm__Peer *from,
            int refused)
 {
-    int in_session = vertex->in_session;
-    vertex->in_session = 0;
+    int in_round = vertex->in_round;
+    vertex->in_round = 0;
     lbm_migration_queue_answered(job, vertex);
     lbm_migration_move_ends(node, job, vertex, from->src, refused ? LBM_MOVE_REFUSED : LBM_MOVE_ARRIVED);
     if (refused) {
@@ -338,7 +338,7 @@ settle_out(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex, co
         job->moved++;
         node->n_handoffs++;
     }
-    if (in_session)
+    if (in_round)
         node->raise->exchange_vertex_left(node, job);
 }
 
@@ -371,7 +371,7 @@ lbm_migration_waits(const struct lbm_node *node, const struct job *job)
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->out.at[i]];
         int is_recent =
             node->now_us - vertex->since_us < EXCLUDE_US; /* its host need not be known to be there */
-        if (vertex->stage == LBM_STAGE_OUT && (is_recent || !lbm_membership_is_left_out(node, vertex->peer)))
+        if (vertex->stage == LBM_STAGE_OUT && (is_recent || !lbm_membership_is_excluded(node, vertex->peer)))
             return 1;
     }
     return 0;
@@ -422,14 +422,14 @@ accept_one(struct lbm_node *node, struct job *job, const Lbm__Peer *message, siz
     row.source = message->src;
     row.source_incarnation = message->src_incarnation;
     struct lbm_vertex *before = lbm_records_of(job, row.vertex);
-    int in_session = before != NULL && before->in_session;
+    int in_round = before != NULL && before->in_round;
     struct lbm_vertex *vertex =
         lbm_records_put(node, job, &row, refused ? LBM_TRANSITION_REFUSE : LBM_TRANSITION_ACCEPT);
     if (vertex != NULL)
         vertex->answer_due = 1;
     if (vertex != NULL && !refused)
         arrive(node, job, vertex, offer, i);
-    if (in_session) /* it went round, and we never heard */
+    if (in_round) /* it went round, and we never heard */
         node->raise->exchange_vertex_left(node, job);
 }
 

@@ -12,7 +12,7 @@
 #include "node/migration/migration.h"
 #include "node/records/records.h"
 
-enum { MOVES_FIRST = 64 }; /* room for so many at first */
+enum { MOVES_FIRST = 64 }; /* room for that many at first */
 
 /* ---- what is kept ----------------------------------------------------------------------------------- */
 
@@ -28,11 +28,11 @@ move_of(struct lbm_node *node, const struct job *job, const struct lbm_vertex *v
 {
     struct move *move = vertex->move != 0 && node->moves.capacity != 0 ? place_of(node, vertex->move) : NULL;
     int is_it = move != NULL && move->job == job->id && move->vertex == vertex->id &&
-                move->epoch == vertex->epoch + 1 && move->state <= LBM_MOVE_UNDER_WAY;
+                move->epoch == vertex->epoch + 1 && move->state <= LBM_MOVE_IN_FLIGHT;
     return is_it ? move : NULL;
 }
 
-/* So many are kept at most: one more for each vertex that this host owns. */
+/* That many are kept at most: one more for each vertex that this host owns. */
 static size_t
 most_kept(const struct lbm_node *node)
 {
@@ -115,7 +115,7 @@ lbm_migration_move_decided(struct lbm_node *node, const struct job *job, struct 
                         .from = node->host,
                         .to = to,
                         .why = *why,
-                        .state = vertex->move_to != LBM_NONE ? LBM_MOVE_WAITS : LBM_MOVE_UNDER_WAY,
+                        .state = vertex->move_to != LBM_NONE ? LBM_MOVE_WAITS : LBM_MOVE_IN_FLIGHT,
                         .work = vertex->work,
                         .at_us = node->now_us,
                         .left_us = node->now_us};
@@ -132,7 +132,7 @@ lbm_migration_move_leaves(struct lbm_node *node, const struct job *job, const st
     struct move *move = move_of(node, job, vertex);
     if (move == NULL)
         return;
-    move->state = LBM_MOVE_UNDER_WAY;
+    move->state = LBM_MOVE_IN_FLIGHT;
     move->left_us = node->now_us;
 }
 
@@ -151,7 +151,7 @@ lbm_migration_move_ends(struct lbm_node *node, const struct job *job, struct lbm
                         enum lbm_move_state state)
 {
     struct move *move = move_of(node, job, vertex);
-    if (move == NULL) { /* from before this daemon's start, or so many others have begun since */
+    if (move == NULL) { /* from before this daemon's start, or that many others have begun since */
         struct move unknown = {.job = job->id,
                                .vertex = vertex->id,
                                .epoch = vertex->epoch + 1,
@@ -318,7 +318,7 @@ lbm_migration_moves_find(const struct lbm_node *node, const struct job *job, uin
                          Lbm__Move out[LBM_MOVES_TOLD_MAX])
 {
     size_t n = 0;
-    uint64_t oldest = node->n_moves - node->moves.n; /* so many were kept before */
+    uint64_t oldest = node->n_moves - node->moves.n; /* that many were kept before */
     for (uint64_t number = node->n_moves; number > oldest && n < LBM_MOVES_TOLD_MAX; number--) {
         const struct move *move = &node->moves.at[(number - 1) % node->moves.capacity];
         if (move->job == job->id && move->vertex == vertex)

@@ -29,7 +29,7 @@ LBM_NUMBERS_FIT(LBM_MOVE_REASON_LIST, LBM_MOVE_REASON_COUNT);
 
 #define LBM_MOVE_STATE_LIST(X)                                                                               \
     X(WAITS, 0, "waits")           /* for its application to let go */                                       \
-    X(UNDER_WAY, 1, "under way")   /* offered, or about to be */                                             \
+    X(IN_FLIGHT, 1, "in flight")   /* offered, or about to be */                                             \
     X(ARRIVED, 2, "arrived")       /* the taker has said so */                                               \
     X(REFUSED, 3, "refused")       /* by the taker: it stayed */                                             \
     X(TAKEN_BACK, 4, "taken back") /* the taker is gone and never had it */                                  \

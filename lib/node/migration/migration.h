@@ -64,11 +64,11 @@ void lbm_migration_pinned_timer(struct lbm_node *node, struct job *job);
 
 /* ---- queue.c ---- */
 
-/* Begin handoffs of vertices whose wish is another host, a few batches at a time. Returns how many still
+/* Begin handoffs of vertices whose target is another host, a few batches at a time. Returns how many still
  * wait. */
 uint32_t lbm_migration_queue_pump(struct lbm_node *node, struct job *job);
 /* Free a queue. */
-void lbm_migration_queue_free(struct migration_queue *wishes);
+void lbm_migration_queue_free(struct migration_queue *targets);
 
 /* ---- scheduler.c ---- */
 
@@ -97,7 +97,7 @@ void lbm_migration_throttle_look(const struct lbm_node *node, struct job *job);
 /* Returns what a move over that many links must gain to pay for itself, in bandwidth times links; 0: no such
  * throttle. */
 double lbm_migration_throttle_price(const struct lbm_node *node, const struct job *job, uint32_t links);
-/* So many vertices may begin to move now; UINT32_MAX: any number. */
+/* That many vertices may begin to move now; UINT32_MAX: any number. */
 uint32_t lbm_migration_throttle_budget(const struct lbm_node *node, struct job *job);
 /* Nonzero if there was no room for some since it was asked last. */
 int lbm_migration_throttle_was_exhausted(const struct lbm_node *node, struct job *job);

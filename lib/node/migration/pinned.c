@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Vertices of a job that runs whose host, by their pins, is another one: it was away, lost perhaps, and is
- * back. They go to it; sessions and plans of loads leave them where they are. */
+ * back. They go to it; rounds and plans of loads leave them where they are. */
 #include "node/core/core.h"
 #include "node/local/local.h"
 #include "node/migration/internal.h"

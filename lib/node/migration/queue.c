@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Vertices that wish to be elsewhere, listed by the host they wish to go to: a host that gives a large guest
- * away to many has room for more with every answer, and must not look at all its vertices each time. */
+/* Vertices that target to be elsewhere, listed by the host they target to go to: a host that gives a large
+ * guest away to many has room for more with every answer, and must not look at all its vertices each time. */
 #include <stdlib.h>
 
 #include "node/core/core.h"
 #include "node/migration/internal.h"
 #include "node/migration/migration.h"
 
-enum { WISH_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads under way to one host */ };
+enum { REQUEST_BYTES_MAX = 16 * LBM_BATCH_BYTES_MAX /* of payloads in flight to one host */ };
 
 static int
-is_wish(const struct lbm_node *node, const struct lbm_vertex *vertex)
+is_target(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
     return vertex->stage == LBM_STAGE_OWN && vertex->destination != LBM_NONE &&
            vertex->destination != node->host;
@@ -30,7 +30,7 @@ list_of(struct migration_queue *w, uint32_t host)
     return from < w->lists.n && w->lists.at[from].host == host ? &w->lists.at[from] : NULL;
 }
 
-/* One list for each host that somebody wishes to go to, by host id. In: count [n_ids] of wishes. */
+/* One list for each host that somebody targets to go to, by host id. In: count [n_ids] of targets. */
 static enum lbm_err
 make_lists(struct migration_queue *w, const uint32_t *count, uint32_t n_ids)
 {
@@ -47,7 +47,7 @@ make_lists(struct migration_queue *w, const uint32_t *count, uint32_t n_ids)
     return err == LBM_OK ? lbm_vec_reserve(&w->slots, first) : err;
 }
 
-/* One more is under way to the host of the list. */
+/* One more is in progress to the host of the list. */
 static void
 goes_out(struct destination_queue *list, const struct lbm_vertex *vertex)
 {
@@ -59,25 +59,25 @@ goes_out(struct destination_queue *list, const struct lbm_vertex *vertex)
 static int
 has_room(const struct destination_queue *list, uint32_t window)
 {
-    return list->under_way == 0 || (list->under_way < window && list->bytes < WISH_BYTES_MAX);
+    return list->under_way == 0 || (list->under_way < window && list->bytes < REQUEST_BYTES_MAX);
 }
 
 static void
-list_wishes(struct lbm_node *node, struct job *job)
+list_targets(struct lbm_node *node, struct job *job)
 {
     struct migration_queue *w = &job->queue;
     uint32_t n_ids = (uint32_t)node->view.place.n, *count = lbm_alloc(n_ids, sizeof *count);
     enum lbm_err err = count == NULL ? LBM_E_NOMEM : LBM_OK;
     for (size_t i = 0; i < job->shard.vertices.n && err == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-        if (is_wish(node, vertex) && vertex->destination < n_ids)
+        if (is_target(node, vertex) && vertex->destination < n_ids)
             count[vertex->destination]++;
     }
     if (err == LBM_OK)
         err = make_lists(w, count, n_ids);
     for (size_t i = 0; i < job->shard.vertices.n && err == LBM_OK; i++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[i];
-        struct destination_queue *list = is_wish(node, vertex) ? list_of(w, vertex->destination) : NULL;
+        struct destination_queue *list = is_target(node, vertex) ? list_of(w, vertex->destination) : NULL;
         if (list != NULL)
             w->slots.at[list->first + list->n++] = (uint32_t)i;
         if (list != NULL && vertex->move_to == list->host)
@@ -118,7 +118,7 @@ give_up(struct job *job, struct destination_queue *list)
 }
 
 /* Vertices that may not go now stay on the list and are passed over, each once: what they wait for does not
- * come meanwhile. Those that went, or wish otherwise by now, are taken off. */
+ * come meanwhile. Those that went, or target otherwise by now, are taken off. */
 static void
 pump_list(struct lbm_node *node, struct job *job, struct destination_queue *list, uint32_t window,
           uint32_t *room)
@@ -129,7 +129,7 @@ pump_list(struct lbm_node *node, struct job *job, struct destination_queue *list
          tries--) {
         list->at = list->at < list->n ? list->at : 0;
         struct lbm_vertex *vertex = &job->shard.vertices.at[slot[list->at]];
-        int is_here = is_wish(node, vertex) && vertex->destination == list->host;
+        int is_here = is_target(node, vertex) && vertex->destination == list->host;
         const struct why why =
             is_here ? lbm_migration_move_reason(node, job, vertex, list->host) : (struct why){0};
         if (is_here && !lbm_migration_begin(node, job, vertex, list->host, &why)) {
@@ -150,7 +150,7 @@ lbm_migration_queue_pump(struct lbm_node *node, struct job *job)
     uint32_t room = lbm_migration_throttle_budget(node, job);
     uint64_t waiting = 0;
     if (!w->are_listed)
-        list_wishes(node, job);
+        list_targets(node, job);
     const uint32_t window = lbm_migration_transfer_window(node, job);
     for (size_t i = 0; i < w->lists.n && node->failed == LBM_OK; i++) {
         struct destination_queue *list = &w->lists.at[i];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Flows are carried out (RJK03 section 6): which vertices go over which link, and when. Handing them over is
- * handoff.c's; here only their wishes are set.
+ * handoff.c's; here only their targets are set.
  *
  * plain: entry after entry, in the order of the policy's rounds; the next one begins when the one before is
  * over on both sides. overlapped: an entry begins as soon as this host has what it takes, in the same order.
  * pipelined: the flows of all rounds as one, over all links in turn, as soon as there is anything to give: a
- * vertex that came may leave at once. Links that still give share what may be under way, so that the last
+ * vertex that came may leave at once. Links that still give share what may be in flight, so that the last
  * one, which decides when it is over, does not wait for acknowledgements while the others idle. */
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ lbm_migration_transfer_start(struct lbm_node *node, struct job *job)
                                                    .life = flow->links.at[i].life,
                                                    .heard_done = flow->links.at[i].heard_done};
     if (numbers->rounds.n != 0 && schedule_of(node, job) != LBM_SCHEDULE_PIPELINED) {
-        for (size_t i = 0; numbers->stirred && i < numbers->rounds.n; i++)
+        for (size_t i = 0; numbers->has_changed && i < numbers->rounds.n; i++)
             add_entry(node, flow, numbers->rounds.at[i].link, (int64_t)numbers->rounds.at[i].out);
         return;
     }
@@ -162,7 +162,8 @@ link_to(struct flow_computation *flow, uint32_t host)
     return NULL;
 }
 
-/* Vertices of each link that are on their way, or wish to be; what else may go. Those that were refused stay.
+/* Vertices of each link that are on their way, or target to be; what else may go. Those that were refused
+ * stay.
  */
 static void
 look_round(const struct lbm_node *node, struct job *job)
@@ -290,7 +291,7 @@ finish_entries(struct lbm_node *node, struct job *job)
         uint32_t before = link->done;
         int waits = 0;
         link->is_lost |= member == NULL || member->state != LBM_MEMBER_ACTIVE ||
-                         lbm_membership_is_absent(node, link->host);
+                         lbm_membership_is_unavailable(node, link->host);
         for (size_t i = 0; i < flow->entries.n; i++) {
             struct transfer_entry *entry = &flow->entries.at[i];
             if (entry->link != l || entry->over)

@@ -216,7 +216,7 @@ lbm_records_work(struct lbm_node *node, struct job *job, struct lbm_vertex *vert
     lbm_shard_set_work(&job->shard, vertex, work);
     changed(node, job, vertex);
     vertex->worked = may_move ? vertex->seq : 0;
-    job->rounds.stirred = 1;
+    job->rounds.has_changed = 1;
 }
 
 void
@@ -255,7 +255,7 @@ lbm_records_persist_vertex(struct lbm_node *node, struct job *job, const struct 
         lbm_core_persist(node, op);
 }
 
-/* So many finished records are more than have to stay for long. */
+/* That many finished records are more than have to stay for long. */
 size_t
 lbm_records_excess(const struct job *job)
 {

@@ -24,7 +24,7 @@ struct lbm_vertex {
     uint32_t pin;       /* host it must stay on, or LBM_NONE */
     uint8_t anchored;   /* does not move in Omega */
     uint8_t untold;     /* hosts of its neighbours have yet to hear of its last change */
-    uint8_t in_session; /* OUT because of the present exchange session */
+    uint8_t in_round;   /* OUT because of the present exchange round */
     uint8_t fin;        /* whom it came from will not offer it again */
     uint8_t fin_due;    /* OWN after a refusal: FIN is owed to `refuser` */
     uint8_t answer_due; /* an offer waits for this record to be acked */
@@ -40,7 +40,7 @@ struct lbm_vertex {
     uint32_t move;       /* number of the move that it is on (history.c), 0: none that is known */
     uint64_t running;    /* token an application works with, 0: none does */
     uint8_t edges_due;   /* it has yet to hear of its edges */
-    uint32_t arrived_ms; /* OWN: when it came by a session, modulo 2^32, never 0; 0: it did not */
+    uint32_t arrived_ms; /* OWN: when it came by a round, modulo 2^32, never 0; 0: it did not */
     uint32_t move_to;    /* OWN: goes there once the application has released it, or LBM_NONE */
     int64_t since_us;    /* MOV, REF: of this stage here; OWN with move_to: when release was asked for */
     uint32_t degree;

@@ -40,7 +40,8 @@ void lbm_replication_connected(struct lbm_node *node, uint32_t host);
 void lbm_replication_timer(struct lbm_node *node);
 /* Time, us, at which lbm_replication_timer has something to do; INT64_MAX: none. */
 int64_t lbm_replication_deadline(const struct lbm_node *node);
-/* Time, us, after which no application works on a vertex of this host any more; INT64_MAX: it may for ever. */
+/* Time, us, after which no application works on a vertex of this host any more; INT64_MAX: it may for ever.
+ */
 int64_t lbm_replication_lease_end(const struct lbm_node *node);
 /* Effect: write the lease page that applications read. While an application of the daemon before may run, it
  * stays. */
@@ -52,7 +53,7 @@ void lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message
 
 /* ---- takeover.c ---- */
 
-/* A host that left begins anew, empty. Nonzero if it does. */
+/* A host that left begins again, empty. Nonzero if it does. */
 int lbm_replication_rejoin(struct lbm_node *node);
 /* Take over from hosts whose successor this is once their leases are over; begin again where this host was
  * evicted (protocol.md section 8). */

@@ -79,7 +79,7 @@ merge_row(struct lbm_node *node, struct job *job, struct lbm_row *r, uint32_t ow
     if (rule != MERGE_COPY) {
         if (LBM_BUG(TAKE_OVER_SAME_EPOCH) && transition == LBM_TRANSITION_TAKE_OVER_OWN)
             r->epoch--;
-        r->peer = r->stage == LBM_STAGE_OWN && r->peer != node->host ? r->peer : LBM_NONE; /* its wish */
+        r->peer = r->stage == LBM_STAGE_OWN && r->peer != node->host ? r->peer : LBM_NONE; /* its target */
         r->peer_incarnation = 0;
     }
     if (r->n_news != 0 && LBM_BUG(EDGES_NOT_INHERITED)) {

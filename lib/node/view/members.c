@@ -70,7 +70,7 @@ set_backup(struct lbm_view *view, struct lbm_member *owner, uint32_t backup)
     return lbm_view_touch(view, owner->host);
 }
 
-/* Give a member the fittest backup there is. Its stream begins anew: nothing is known to be there. */
+/* Give a member the fittest backup there is. Its stream begins again: nothing is known to be there. */
 static enum lbm_err
 give_backup(struct lbm_view *view, struct lbm_member *owner)
 {

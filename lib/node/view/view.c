@@ -215,7 +215,7 @@ lbm_view_number_active(struct lbm_view *view, const struct lbm_member *member)
         view->active.n = view->active_capacity.n = n - 1;
         view->place.at[member->host].number = LBM_NONE;
     }
-    view->active_whole = 0; /* added up anew: equal views have equal sums, whatever their history */
+    view->active_whole = 0; /* added up again: equal views have equal sums, whatever their history */
     for (size_t i = 0; i < view->active_capacity.n; i++)
         view->active_whole += view->active_capacity.at[i];
     return LBM_OK;

@@ -92,7 +92,7 @@ struct lbm_job_policy {
 void lbm_job_policy_put(const struct lbm_job_policy *policy, Lbm__JobPolicy *to);
 /* Whatever the numbers are: all hosts keep the same, also those that do not know them. */
 void lbm_job_policy_take(const Lbm__JobPolicy *from, struct lbm_job_policy *out);
-/* Nonzero if there is a policy and this program can carry it out; else the host runs exchange sessions alone.
+/* Nonzero if there is a policy and this program can carry it out; else the host runs exchange rounds alone.
  */
 int lbm_job_policy_runs(const struct lbm_job_policy *policy);
 /* The schedule, or pipelined for a number that this program does not know. */
@@ -170,7 +170,7 @@ struct lbm_view {
 /* Hosts further apart than this need not hear of one another for either to settle. */
 enum { LBM_VIEW_HORIZON = 8 };
 
-/* Up to so many hosts everybody pings everybody, and may take notice of every change. */
+/* Up to that many hosts everybody pings everybody, and may take notice of every change. */
 enum { LBM_VIEW_SMALL = 64 };
 
 /* Bring the host graph and what follows from it up to date: most hosts need it seldom, but the log changes it

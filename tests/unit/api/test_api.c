@@ -27,7 +27,7 @@ enum { HOST = 3, VERTICES = 200000, MINE = 5 };
 /* What the daemon does with a request. */
 enum manner {
     HONEST,
-    SILENT,
+    UNREACHABLE,
     CLOSES,
     ZERO_LENGTH,
     HUGE_LENGTH,
@@ -218,7 +218,7 @@ answer(int fd, const Lbm__Request *request, enum manner manner)
     static const uint8_t huge[] = {0xff, 0xff, 0xff, 0x7f}, zero[] = {0, 0, 0, 0};
     static const uint8_t garbage[] = {4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, half[] = {9, 0, 0, 0, 8};
     switch (manner) {
-    case SILENT:
+    case UNREACHABLE:
         break;
     case CLOSES:
         _exit(0);
@@ -523,10 +523,10 @@ places_that_do_not_fit_the_question_are_refused(void **state)
 }
 
 static void
-a_silent_daemon_costs_the_timeout_and_the_connection(void **state)
+a_unreachable_daemon_costs_the_timeout_and_the_connection(void **state)
 {
     (void)state;
-    struct daemon daemon = start(SILENT, 3);
+    struct daemon daemon = start(UNREACHABLE, 3);
     struct lbmap *map = open_attached(&daemon);
     struct lbmap_vertex *mine;
     size_t n;
@@ -562,7 +562,7 @@ main(void)
         cmocka_unit_test(a_wrong_daemon_is_not_opened),
         cmocka_unit_test(a_wrong_answer_is_an_error_and_may_cost_the_connection),
         cmocka_unit_test(places_that_do_not_fit_the_question_are_refused),
-        cmocka_unit_test(a_silent_daemon_costs_the_timeout_and_the_connection),
+        cmocka_unit_test(a_unreachable_daemon_costs_the_timeout_and_the_connection),
         cmocka_unit_test(errors_have_texts_and_the_version_is_the_package_s),
     };
     return cmocka_run_group_tests_name("api", tests, NULL, NULL);

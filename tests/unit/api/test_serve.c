@@ -87,7 +87,7 @@ expect_silence(struct scene *scene)
     assert_null(scene->told.at);
 }
 
-/* Wait until the daemon has got so many. */
+/* Wait until the daemon has got that many. */
 static void
 expect_count(struct daemon *daemon, const size_t *count, size_t n)
 {

@@ -16,9 +16,9 @@
 #include "cli/command.h"
 #include "daemon/loop.h"
 #include "lbmap.h"
+#include "node/exchange/state.h"
 #include "node/migration/history.h"
 #include "node/node.h"
-#include "node/exchange/state.h"
 #include "node/view/view.h"
 
 struct number {
@@ -72,7 +72,7 @@ static const struct number frozen[] = {
     {"move reason", "TAKE_OVER", 10},
     {"move reason", "REMAP", 11},
     {"move state", "WAITS", 0},
-    {"move state", "UNDER_WAY", 1},
+    {"move state", "IN_FLIGHT", 1},
     {"move state", "ARRIVED", 2},
     {"move state", "REFUSED", 3},
     {"move state", "TAKEN_BACK", 4},
@@ -199,9 +199,9 @@ static const struct number present[] = {
     {"notice", "SETTLED", NOTICE_SETTLED},
     {"notice", "ASK", NOTICE_ASK},
     {"notice", "STAYS", NOTICE_STAYS},
-    {"meeting", "EXCHANGE", MEETING_EXCHANGE},
-    {"meeting", "NUMBERS", MEETING_NUMBERS},
-    {"meeting", "DELIVERY", MEETING_DELIVERY},
+    {"meeting", "EXCHANGE", ROUND_KIND_EXCHANGE},
+    {"meeting", "NUMBERS", ROUND_KIND_NUMBERS},
+    {"meeting", "DELIVERY", ROUND_KIND_DELIVERY},
     {"lease", "WORK", LBMAP_WORK},
     {"lease", "STOP", LBMAP_STOP},
     {"lease", "LOST", LBMAP_LOST},

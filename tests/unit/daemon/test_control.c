@@ -41,7 +41,7 @@ struct fixture {
     size_t reply_rows;
 };
 
-/* A valid response with so many rows of 20 bytes. */
+/* A valid response with that many rows of 20 bytes. */
 static uint8_t *
 response(uint64_t id, size_t rows, size_t *len)
 {

@@ -80,7 +80,7 @@ on_caught_up(void *context, uint32_t host)
     f->caught_up++;
 }
 
-/* Turn the loop for a while: long enough for all that is under way to arrive over loopback. */
+/* Turn the loop for a while: long enough for all that is in progress to arrive over loopback. */
 static void
 settle(struct fixture *f)
 {
@@ -363,7 +363,7 @@ lossy_frames_are_dropped_when_much_is_queued(void **state)
 }
 
 static void
-a_connection_that_takes_nothing_is_given_up_and_made_anew(void **state)
+a_connection_that_takes_nothing_is_given_up_and_made_again(void **state)
 {
     struct fixture *f = *state;
     size_t len;
@@ -559,7 +559,7 @@ a_hello_for_somebody_else_replaces_nobody(void **state)
 }
 
 static void
-silent_strangers_give_way(void **state)
+unreachable_strangers_give_way(void **state)
 {
     struct fixture *f = *state;
     int fds[80];
@@ -609,7 +609,7 @@ main(void)
         TEST(a_slow_reader_is_named_once_until_it_has_caught_up),
         TEST(what_waits_for_the_disk_counts_as_unsent),
         TEST(lossy_frames_are_dropped_when_much_is_queued),
-        TEST(a_connection_that_takes_nothing_is_given_up_and_made_anew),
+        TEST(a_connection_that_takes_nothing_is_given_up_and_made_again),
         TEST(a_host_that_comes_up_later_is_reached),
         TEST(a_new_address_replaces_the_old),
         TEST(only_loopback_is_dialled),
@@ -619,7 +619,7 @@ main(void)
         TEST(a_connection_speaks_for_one_host),
         TEST(a_host_that_connects_again_replaces_its_old_connection),
         TEST(a_hello_for_somebody_else_replaces_nobody),
-        TEST(silent_strangers_give_way),
+        TEST(unreachable_strangers_give_way),
         TEST(what_answers_a_peer_is_no_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,8 +31,8 @@ static int
 leave_directory(void **state)
 {
     (void)state;
-    static const char *const left[] = {"a",    "b",       "a.gz",       "b.gz", "link",
-                                       "fifo", "g.graph", "g.graph.gz", "map",  "caps",
+    static const char *const left[] = {"a",    "b",       "a.gz",       "b.gz",  "link",
+                                       "fifo", "g.graph", "g.graph.gz", "map",   "caps",
                                        "p.gz", "p.bz2",   "p.xz",       "p.zst", "u"};
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
         (void)!unlink(left[i]);
@@ -218,15 +218,23 @@ utf16_becomes_utf8(void **state)
         const char *bytes;
         size_t len;
         const char *text; /* NULL: refused */
-    } cases[] = {{"\xff\xfe" "a\0\xe4\0\n\0", 8, "a\xc3\xa4\n"},
+    } cases[] = {{"\xff\xfe"
+                  "a\0\xe4\0\n\0",
+                  8, "a\xc3\xa4\n"},
                  {"\xfe\xff\0a\x20\xac", 6, "a\xe2\x82\xac"},
                  {"\xff\xfe\x3d\xd8\x00\xde", 6, "\xf0\x9f\x98\x80"},
                  {"\xff\xfe", 2, ""},
-                 {"\xff\xfe" "a", 3, NULL},
+                 {"\xff\xfe"
+                  "a",
+                  3, NULL},
                  {"\xff\xfe\x3d\xd8", 4, NULL},
-                 {"\xff\xfe\x3d\xd8" "a\0", 6, NULL},
+                 {"\xff\xfe\x3d\xd8"
+                  "a\0",
+                  6, NULL},
                  {"\xff\xfe\x00\xde", 4, NULL},
-                 {"\xff\xfe" "a\0\0\0", 6, NULL}};
+                 {"\xff\xfe"
+                  "a\0\0\0",
+                  6, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *text;
         size_t len;
@@ -421,7 +429,7 @@ wrong_mappings_are_refused_with_their_line(void **state)
     assert_map("1\n", 0, LBM_E_SYNTAX, 1);
 }
 
-/* The reference graphs stand beside the source tree; they are not part of it. */
+/* The reference graphs stand next to the source tree; they are not part of it. */
 static void
 reference_graphs_are_read(void **state)
 {

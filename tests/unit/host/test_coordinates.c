@@ -151,7 +151,7 @@ a_host_that_moves_is_followed_and_others_stay(void **state)
     make_plane(&w, 3, 20000, 3000);
     run(&w, 400);
     for (int q = 1; q < HOSTS; q++)
-        w.rtt[0][q] = w.rtt[q][0] = w.rtt[5][q] + 15000; /* beside host 5, behind a slow way */
+        w.rtt[0][q] = w.rtt[q][0] = w.rtt[5][q] + 15000; /* next to host 5, behind a slow way */
     assert_true(median_error(&w, 0) > 0.3);
     run(&w, 200);
     print_message("moved: median error %.3f, of all %.3f\n", median_error(&w, 0), median_error(&w, -1));

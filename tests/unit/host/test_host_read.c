@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Host graphs from files: METIS, GraphML, Scotch targets, Slurm's topology.conf, capacities.
- * One test reads a host graph beside the source tree (../shared) and is skipped without it. */
+ * One test reads a host graph next to the source tree (../shared) and is skipped without it. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 # tests/unit/map
-# Mappings: their cost and sessions of a pair, the stages of a plan, whole plans.
+# Mappings: their cost and rounds of a pair, the stages of a plan, whole plans.
 unit_map_tests = tests/unit/map/test_multistart tests/unit/map/test_objective tests/unit/map/test_pair_flow \
 	tests/unit/map/test_pair_refinement tests/unit/map/test_plan tests/unit/map/test_remap \
 	tests/unit/map/test_stages tests/unit/map/test_weights

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sessions of one pair of hosts, for the tests of refinement and of cuts. */
+/* Rounds of one pair of hosts, for the tests of refinement and of cuts. */
 #ifndef LBM_TESTS_UNIT_MAP_PAIR_FIXTURE_H
 #define LBM_TESTS_UNIT_MAP_PAIR_FIXTURE_H
 
@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 #include "map/map.h"
 
-/* A session and what it starts from. */
+/* A round and what it starts from. */
 struct trial {
     struct lbm_hosts h;
     struct lbm_graph g;
@@ -24,7 +24,7 @@ void trial_close(struct trial *t);
 /* Nonzero if the id is one of n. */
 int trial_lists(const uint32_t *ids, uint32_t n, uint32_t id);
 
-/* What holds after every session. */
+/* What holds after every round. */
 void trial_expect(const struct trial *t, int64_t gain, uint32_t n_moved);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plans beside each other: the best of several tries, and threads that change nothing but the time. */
+/* Plans next to each other: the best of several tries, and threads that change nothing but the time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -112,10 +112,10 @@ threads_change_nothing(void **state)
     struct lbm_graph g = map_guest_by_spec("tri:800");
     struct lbm_hosts h = map_hosts("torus:4x4");
     for (unsigned tries = 0; tries < 4; tries += 3) {
-        struct lbm_plan alone = make(&g, &h, tries, NULL), beside = make(&g, &h, tries, lbm_parallel_run);
-        assert_same(&alone, &beside, h.n);
+        struct lbm_plan alone = make(&g, &h, tries, NULL), next_to = make(&g, &h, tries, lbm_parallel_run);
+        assert_same(&alone, &next_to, h.n);
         lbm_plan_free(&alone);
-        lbm_plan_free(&beside);
+        lbm_plan_free(&next_to);
     }
     lbm_graph_free(&g);
     lbm_hosts_free(&h);

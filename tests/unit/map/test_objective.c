@@ -142,7 +142,7 @@ number_of(const char *json, const char *key)
     return strtod(at + strlen(quoted), NULL);
 }
 
-/* Needs python3 and the reference material beside the source tree. */
+/* Needs python3 and the reference material next to the source tree. */
 static void
 evaluator_agrees_with_the_independent_judge(void **state)
 {
@@ -152,7 +152,7 @@ evaluator_agrees_with_the_independent_judge(void **state)
     (void)state;
     snprintf(judge, sizeof judge, "%s/../shared/tools/evalmap.py", top != NULL ? top : ".");
     if (access(judge, R_OK) != 0 || system("python3 -c '' 2>/dev/null") != 0) {
-        print_message("skipped: no ../shared/tools/evalmap.py beside the sources, or no python3\n");
+        print_message("skipped: no ../shared/tools/evalmap.py next to the sources, or no python3\n");
         skip();
     }
     close(mkstemp(graph));

@@ -23,7 +23,7 @@ add_stay(struct trial *t, struct lbm_rng *rng)
     t->pair.stay = stay;
 }
 
-/* So many pairs of regions, each its own, with a price for every row that moves. */
+/* That many pairs of regions, each its own, with a price for every row that moves. */
 static void
 each_trial(uint64_t seed, unsigned trials, unsigned vertices,
            void (*try)(struct trial *t, struct lbm_rng *rng, unsigned *count), unsigned *count)
@@ -130,7 +130,7 @@ a_shift_goes_as_far_as_its_price(void **state)
 {
     enum { N = 12, STAY = 1000, WORK = 10 };
     static const struct {
-        double urge; /* in parts of what is asked for */
+        double escalation; /* in parts of what is asked for */
         uint64_t shift, limit;
         uint32_t n_moved;
     } cases[] = {{1.1, 40, 100, 4}, {0.9, 40, 100, 0}, {1.1, 37, 100, 4}, {1.1, 37, 20, 3}};
@@ -165,7 +165,7 @@ a_shift_goes_as_far_as_its_price(void **state)
                                 .shift = cases[i].shift,
                                 .patience = 100,
                                 .stay = stay,
-                                .urge = cases[i].urge * STAY / WORK};
+                                .escalation = cases[i].escalation * STAY / WORK};
         assert_int_equal(lbm_pair_cut(&pair, &rng, &gain, moved, &n_moved), LBM_OK);
         assert_int_equal(n_moved, cases[i].n_moved);
         assert_int_equal(pair.load[0], (10 - cases[i].n_moved) * WORK);
@@ -185,7 +185,7 @@ try_a_low_price_makes_no_side_fuller(struct trial *t, struct lbm_rng *rng, unsig
     uint64_t before[2] = {t->pair.load[0], t->pair.load[1]};
     t->pair.shift = 1 + before[0] / 8;
     t->pair.limit[0] = before[0] - before[0] / 8;
-    t->pair.urge = 1 + lbm_rng_below(rng, 2 * LBM_PAIR_PRICE_PARTS);
+    t->pair.escalation = 1 + lbm_rng_below(rng, 2 * LBM_PAIR_PRICE_PARTS);
     uint64_t limit = before[1] + t->pair.shift;
     limit = limit > t->pair.limit[1] ? limit : t->pair.limit[1];
     assert_int_equal(lbm_pair_cut(&t->pair, rng, &gain, t->moved, &n_moved), LBM_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sessions of one pair of hosts. */
+/* Rounds of one pair of hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "tests/unit/map/pair_fixture.h"
 
 static void
-a_session_never_worsens_and_reports_what_it_did(void **state)
+a_round_never_worsens_and_reports_what_it_did(void **state)
 {
     struct lbm_rng rng;
     unsigned gains = 0, relieved = 0;
@@ -153,7 +153,7 @@ a_host_that_must_be_empty_gives_all_it_can(void **state)
 }
 
 static void
-sessions_on_a_shared_workspace_do_the_same(void **state)
+rounds_on_a_shared_workspace_do_the_same(void **state)
 {
     struct lbm_rng rng;
     struct lbm_pair_workspace *ws = lbm_pair_workspace_new(150);
@@ -272,12 +272,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_never_worsens_and_reports_what_it_did),
+        cmocka_unit_test(a_round_never_worsens_and_reports_what_it_did),
         cmocka_unit_test(a_shift_is_kept),
         cmocka_unit_test(a_shift_without_boundary_takes_any_member),
         cmocka_unit_test(no_more_rows_leave_a_side_than_may),
         cmocka_unit_test(a_host_that_must_be_empty_gives_all_it_can),
-        cmocka_unit_test(sessions_on_a_shared_workspace_do_the_same),
+        cmocka_unit_test(rounds_on_a_shared_workspace_do_the_same),
         cmocka_unit_test(a_patch_with_ghosts_gains_what_the_whole_gains),
         cmocka_unit_test(a_straight_boundary_stays_and_a_ragged_one_improves),
         cmocka_unit_test(moves_that_have_a_price_pay_it),

@@ -17,7 +17,7 @@
 /* ---- helpers ---------------------------------------------------------------------------------------- */
 
 static struct lbm_plan
-plan_anew(const struct lbm_graph *g, const struct lbm_hosts *h)
+plan_again(const struct lbm_graph *g, const struct lbm_hosts *h)
 {
     struct lbm_plan_options options;
     struct lbm_plan plan;
@@ -85,7 +85,7 @@ a_balanced_mapping_stays_if_moves_are_dear(void **state)
     for (unsigned i = 0; i < MAP_HOSTS_SOME; i++) {
         struct lbm_hosts h = map_hosts_some(i);
         struct lbm_graph g = map_guest_by_spec("lattice:24x25");
-        struct lbm_plan old = plan_anew(&g, &h), new = remap(&g, &h, old.part, 1e6);
+        struct lbm_plan old = plan_again(&g, &h), new = remap(&g, &h, old.part, 1e6);
         assert_memory_equal(old.part, new.part, g.n * sizeof *new.part);
         lbm_plan_free(&old);
         lbm_plan_free(&new);
@@ -116,7 +116,7 @@ little_more_moves_than_a_host_that_leaves_had(void **state)
     for (uint32_t gone = 0; gone < 9; gone++) {
         struct lbm_hosts h = map_hosts("mesh:3x3"), left;
         struct lbm_graph g = map_guest_by_spec("lattice:30x30");
-        struct lbm_plan old = plan_anew(&g, &h);
+        struct lbm_plan old = plan_again(&g, &h);
         struct lbm_diag diag = {0};
         uint8_t without[9] = {0};
         uint32_t number[9], displaced = 0;
@@ -147,7 +147,7 @@ moves_of_a_balanced_mapping_pay(void **state)
     for (unsigned i = 0; i < 3 * MAP_HOSTS_SOME; i++) {
         struct lbm_hosts h = map_hosts_some(i % MAP_HOSTS_SOME);
         struct lbm_graph g = map_guest(200, 500, 1 + 9 * (i % 2), 1 + i % 3, &rng);
-        struct lbm_plan old = plan_anew(&g, &h);
+        struct lbm_plan old = plan_again(&g, &h);
         double cost = lbm_map_migration_cost(&g, h.n);
         struct lbm_plan new = remap(&g, &h, old.part, cost);
         struct lbm_migration moves = migration(&g, &h, old.part, new.part);
@@ -197,7 +197,7 @@ what_is_out_of_balance_is_balanced(void **state)
     static const double costs[] = {0, 0.3, 1, 5};
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_graph g = map_guest_by_spec("tri:2000");
-    struct lbm_plan old = plan_anew(&g, &h);
+    struct lbm_plan old = plan_again(&g, &h);
     for (int orphans = 0; orphans < 2; orphans++)
         for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
             uint32_t *part = lbm_copy(old.part, g.n, sizeof *part);
@@ -225,7 +225,7 @@ dearer_moves_are_fewer(void **state)
     static const double costs[] = {0, 0.25, 1, 4, 64};
     struct lbm_hosts h = map_hosts("mesh:4x4");
     struct lbm_graph g = map_guest_by_spec("lattice:32x32");
-    struct lbm_plan old = plan_anew(&g, &h);
+    struct lbm_plan old = plan_again(&g, &h);
     uint64_t before = 2 * (uint64_t)g.n;
     g.work = lbm_alloc(g.n, sizeof *g.work);
     assert_non_null(g.work);
@@ -253,7 +253,7 @@ moves_are_cheap_where_a_host_says_so(void **state)
     (void)state;
     struct lbm_hosts h = map_hosts("mesh:3x3");
     struct lbm_graph g = map_guest_by_spec("lattice:30x30");
-    struct lbm_plan old = plan_anew(&g, &h), plan;
+    struct lbm_plan old = plan_again(&g, &h), plan;
     uint32_t n_moved = 0;
     double host_cost[HOSTS];
     struct lbm_plan_options options;

@@ -16,7 +16,7 @@ loads_true(const struct loads *loads, uint32_t vertex)
     if (vertex % 10 == 0 && loads->tenth > 0)
         return loads->tenth;
     if (loads->owner != NULL && loads->owner[vertex] == loads->host)
-        return loads->beside * USUAL;
+        return loads->next_to * USUAL;
     return vertex / SIDE < SIDE / 2 && vertex % SIDE < SIDE / 2 ? loads->corner : USUAL;
 }
 

@@ -14,10 +14,10 @@ struct loads {
     double tenth;  /* what every tenth vertex costs, wherever it is; 0: as others */
     double noise;  /* of any load, at most, relative */
 
-    /* What the vertices cost that were on one host, beside others; NULL: as others. */
+    /* What the vertices cost that were on one host, next to others; NULL: as others. */
     const uint32_t *owner;
     uint32_t host;
-    double beside;
+    double next_to;
 };
 
 double loads_true(const struct loads *loads, uint32_t vertex);

@@ -89,7 +89,7 @@ alone_step(struct alone *b, struct lbm_event *event)
             trace_send(b, effect);
     }
     lbm_effects_clear(&effects);
-    if (!b->backup_is_silent)
+    if (!b->backup_is_unreachable)
         backup_answers(b);
 }
 

@@ -4,7 +4,7 @@
  *     1000 ms  ack 7 e2 to 1 >4       sent once transaction 4 is durable
  *     1000 ms  copy 7 e2 to 1 >4      the record goes to the backup
  * and have only what handoffs are about. Host 1 is the backup too. It answers at once, unless the test lets
- * it be silent. What is not as expected fails the test. */
+ * it be unreachable. What is not as expected fails the test. */
 #ifndef LBM_TESTS_UNIT_NODE_NODE_FIXTURE_H
 #define LBM_TESTS_UNIT_NODE_NODE_FIXTURE_H
 
@@ -17,10 +17,10 @@ struct alone {
     struct lbm_recovered *disk; /* until started */
     int64_t now_us;
     struct lbm_buf trace;
-    int backup_is_silent;
+    int backup_is_unreachable;
     uint64_t asked_us, generation, seq; /* what the backup was asked and sent, not answered yet; 0: nothing */
     uint64_t held;                      /* what it has answered */
-    uint64_t sweep;                     /* of the session with it that was last opened */
+    uint64_t sweep;                     /* of the round with it that was last opened */
 };
 
 /* Host 0 of two, leader, with the log of both and of a job of ten vertices whose coordinator is host 1. */

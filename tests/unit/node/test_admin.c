@@ -40,7 +40,7 @@ entry_of(struct cluster *cluster, uint32_t host)
     return NULL;
 }
 
-struct wish {
+struct target {
     uint32_t host;
     const char *state;
 };
@@ -48,16 +48,16 @@ struct wish {
 static int
 is_in_state(struct cluster *cluster, void *arg)
 {
-    const struct wish *wish = arg;
-    const Lbm__HostEntry *entry = entry_of(cluster, wish->host);
-    return entry != NULL && strcmp(entry->state, wish->state) == 0;
+    const struct target *target = arg;
+    const Lbm__HostEntry *entry = entry_of(cluster, target->host);
+    return entry != NULL && strcmp(entry->state, target->state) == 0;
 }
 
 static void
 expect_state(struct cluster *cluster, uint32_t host, const char *state)
 {
-    struct wish wish = {host, state};
-    assert_true(cluster_run(cluster, PATIENCE_US, is_in_state, &wish));
+    struct target target = {host, state};
+    assert_true(cluster_run(cluster, PATIENCE_US, is_in_state, &target));
 }
 
 static int

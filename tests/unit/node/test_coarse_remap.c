@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loads that become uneven by much, in virtual time: the coordinator plans anew from the mapping there is,
+/* Loads that become uneven by much, in virtual time: the coordinator plans again from the mapping there is,
  * and hosts wait for that. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 /* J of the mapping there is, in parts of what a fresh plan for the same loads has. */
 static double
-beside_fresh_plan(struct scene *scene, const struct loads *loads)
+next_to_fresh_plan(struct scene *scene, const struct loads *loads)
 {
     uint32_t part[SIDE * SIDE], *work = lbm_alloc(scene->g.n, sizeof *work);
     struct lbm_graph now = scene->g;
@@ -49,7 +49,7 @@ boundaries_stay_short_while_loads_drift(void **state)
             loads.corner += way * USUAL / (double)STEPS;
             cluster_run(scene.cluster, 6000000, NULL, NULL);
         }
-    double ratio = beside_fresh_plan(&scene, &loads);
+    double ratio = next_to_fresh_plan(&scene, &loads);
     if (getenv("SHOW") != NULL)
         print_message("J is %.3f of a fresh plan's\n", ratio);
     assert_true(ratio <= 1.07);
@@ -80,7 +80,7 @@ a_job_that_awaits_a_plan_has_not_settled(void **state)
     scene_free(&scene);
 }
 
-/* Sessions may be going on for another reason when loads become uneven by much. They leave everything where
+/* Rounds may be going on for another reason when loads become uneven by much. They leave everything where
  * it is, or the plan that comes would know neither what is on its way nor where that is wanted. */
 static void
 nothing_moves_while_a_plan_is_made(void **state)
@@ -218,7 +218,7 @@ a_change_while_the_coordinator_draws_is_planned(void **state)
 /* A host between those that have too much and the others gives what a plan takes from it long before it has
  * what the plan brings, if those disks are slow. It looks empty meanwhile, and nobody fills it. */
 static void
-sessions_wait_for_what_a_plan_brings(void **state)
+rounds_wait_for_what_a_plan_brings(void **state)
 {
     enum { SLOWER = 50 };
     static const uint32_t corner[] = {0, 1, 4, 5};
@@ -254,7 +254,7 @@ main(void)
         cmocka_unit_test(nothing_moves_while_a_plan_is_made),
         cmocka_unit_test(what_is_usual_is_drawn_after_a_plan),
         cmocka_unit_test(a_change_while_the_coordinator_draws_is_planned),
-        cmocka_unit_test(sessions_wait_for_what_a_plan_brings),
+        cmocka_unit_test(rounds_wait_for_what_a_plan_brings),
     };
     return cmocka_run_group_tests_name("replan", tests, NULL, NULL);
 }

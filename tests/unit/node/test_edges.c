@@ -35,9 +35,9 @@ static void
 add_new_ones(struct scene *scene)
 {
     for (uint32_t i = 0; i < NEW; i++) {
-        uint32_t beside = i * (scene->g.n / NEW);
-        cluster_edit(scene->cluster, (struct cluster_edit){CLUSTER_EDIT_ADD, scene->g.n + i, beside, 1});
-        cluster_edit(scene->cluster, (struct cluster_edit){CLUSTER_EDIT_EDGE, scene->g.n + i, beside, 1});
+        uint32_t next_to = i * (scene->g.n / NEW);
+        cluster_edit(scene->cluster, (struct cluster_edit){CLUSTER_EDIT_ADD, scene->g.n + i, next_to, 1});
+        cluster_edit(scene->cluster, (struct cluster_edit){CLUSTER_EDIT_EDGE, scene->g.n + i, next_to, 1});
     }
 }
 

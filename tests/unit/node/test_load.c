@@ -170,7 +170,7 @@ few_vertices_that_move_change_no_shares(void **state)
     scene_free(&scene);
 }
 
-/* For so many seconds others leave that part of a host, give or take a little. */
+/* For that many seconds others leave that part of a host, give or take a little. */
 static void
 measure(struct scene *scene, uint32_t host, double left, int seconds)
 {
@@ -283,7 +283,7 @@ noise_moves_nothing_right_below_what_wakes(void **state)
     scene_owners(&scene, owner);
     for (uint32_t v = 0; v < scene.g.n; v++)
         n += owner[v] == HOST;
-    loads.beside = stands * (scene.g.n - n) / (n * (HOSTS - stands));
+    loads.next_to = stands * (scene.g.n - n) / (n * (HOSTS - stands));
     loads.owner = owner;
     loads.host = HOST;
     uint64_t moved = scene_job(&scene, 0)->moved;
@@ -313,9 +313,9 @@ a_guest_that_grows_a_little_is_counted(void **state)
     scene_of_applications(&scene, &loads, &scene_calm);
     cluster_follow_script(scene.cluster, name, scene.g.n);
     for (uint32_t i = 0; i < NEW; i++) {
-        uint32_t v = scene.g.n + i, beside = i * (scene.g.n / NEW);
-        cluster_edit(scene.cluster, (struct cluster_edit){CLUSTER_EDIT_ADD, v, beside, USUAL});
-        cluster_edit(scene.cluster, (struct cluster_edit){CLUSTER_EDIT_EDGE, v, beside, 1});
+        uint32_t v = scene.g.n + i, next_to = i * (scene.g.n / NEW);
+        cluster_edit(scene.cluster, (struct cluster_edit){CLUSTER_EDIT_ADD, v, next_to, USUAL});
+        cluster_edit(scene.cluster, (struct cluster_edit){CLUSTER_EDIT_EDGE, v, next_to, 1});
     }
     cluster_run(scene.cluster, 30000000, NULL, NULL);
     assert_int_equal(cluster_edits_left(scene.cluster), 0);

@@ -114,7 +114,7 @@ a_settled_job_takes_another_policy(void **state)
 }
 
 /* It has never seen the job settled, and hears of it from hosts that move vertices because it has come. Its
- * region is filled by sessions near it; flow computation would move the loads of all. */
+ * region is filled by rounds near it; flow computation would move the loads of all. */
 static void
 a_host_that_joins_starts_no_levelling(void **state)
 {
@@ -223,7 +223,7 @@ propose_policy(struct scene *scene, uint32_t policy, uint32_t schedule)
 }
 
 static void
-a_policy_of_a_later_version_is_kept_and_sessions_balance(void **state)
+a_policy_of_a_later_version_is_kept_and_rounds_balance(void **state)
 {
     (void)state;
     static const struct {
@@ -252,7 +252,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_policy_levels_a_pile),
-        cmocka_unit_test(a_policy_of_a_later_version_is_kept_and_sessions_balance),
+        cmocka_unit_test(a_policy_of_a_later_version_is_kept_and_rounds_balance),
         cmocka_unit_test(auto_says_what_it_chose_and_why),
         cmocka_unit_test(a_plan_within_the_bound_is_left_alone),
         cmocka_unit_test(a_settled_job_takes_another_policy),

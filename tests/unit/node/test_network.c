@@ -115,7 +115,7 @@ a_way_that_becomes_longer_is_noticed_within_a_minute(void **state)
     scene_free(&scene);
 }
 
-/* A daemon that starts again, a machine whose clock begins anew: nothing of before is taken for a time. */
+/* A daemon that starts again, a machine whose clock begins again: nothing of before is taken for a time. */
 static void
 what_is_of_an_earlier_life_is_not_measured(void **state)
 {

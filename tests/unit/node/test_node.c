@@ -173,8 +173,8 @@ a_stopped_host_is_named_and_the_others_go_on(void **state)
     request.status = &empty;
     const Lbm__Response *response = cluster_ask(scene.cluster, 0, 0, &request);
     assert_non_null(response);
-    assert_int_equal(response->status->n_silent, 1);
-    assert_int_equal(response->status->silent[0], 3);
+    assert_int_equal(response->status->n_unreachable, 1);
+    assert_int_equal(response->status->unreachable[0], 3);
     cluster_continue(scene.cluster, 3);
     scene_expect_settled(&scene, 60);
     expect_one_owner(&scene, &most);
@@ -322,7 +322,7 @@ count_claims(struct scene *scene, uint32_t *claims)
     return all;
 }
 
-/* Asked all at the same moment, while vertices are under way and when all has settled. */
+/* Asked all at the same moment, while vertices are in flight and when all has settled. */
 static void
 no_two_hosts_say_that_they_own_a_vertex(void **state)
 {
@@ -343,7 +343,7 @@ no_two_hosts_say_that_they_own_a_vertex(void **state)
         assert_true(round < 3000);
     }
     assert_int_equal(all, scene.g.n);
-    assert_true(least < scene.g.n); /* or no moment with a vertex under way was seen */
+    assert_true(least < scene.g.n); /* or no moment with a vertex in flight was seen */
     scene_free(&scene);
 }
 

@@ -267,7 +267,7 @@ run_run(uint64_t seed)
     if (!cluster_run(s.cluster, REST_US, at_rest, &s))
         fail_run("no rest within 60 s");
     cluster_run(s.cluster, STILL_US, NULL, NULL);
-    if (!cluster_run(s.cluster, REST_US, at_rest, &s)) /* a cancel may have been under way */
+    if (!cluster_run(s.cluster, REST_US, at_rest, &s)) /* a cancel may have been in progress */
         fail_run("the rest does not last");
     if (!cluster_quiet(s.cluster, &why))
         fail_run(why);

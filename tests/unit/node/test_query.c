@@ -61,7 +61,7 @@ a_host_that_is_alive_is_waited_for(void **state)
 }
 
 static void
-a_silent_host_is_named(void **state)
+a_unreachable_host_is_named(void **state)
 {
     struct scene scene;
     int64_t took_us;
@@ -125,7 +125,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_that_is_alive_is_waited_for),
-        cmocka_unit_test(a_silent_host_is_named),
+        cmocka_unit_test(a_unreachable_host_is_named),
         cmocka_unit_test(a_large_mapping_comes_in_pieces),
     };
     return cmocka_run_group_tests_name("collect", tests, NULL, NULL);

@@ -19,7 +19,7 @@ struct again {
     struct lbm_graph g;
     struct lbm_hosts h;
     uint32_t *part;     /* [g.n] the mapping there is */
-    double *baseline;      /* [h.n] parts of J of the plan from nothing */
+    double *baseline;   /* [h.n] parts of J of the plan from nothing */
     double there, then; /* J of it and of the one that is planned, in parts of J of a plan from nothing */
     double must, moved; /* work that is over what is due to hosts, and that moves; in parts of all */
 };
@@ -94,7 +94,7 @@ plan_again(struct again *a)
     free(share);
 }
 
-/* Planned once, and again when what two of the hosts have costs so many times as much. */
+/* Planned once, and again when what two of the hosts have costs that many times as much. */
 static void
 grown(struct again *a, double factor)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sessions of a node with partners that are not where it is. */
+/* Rounds of a node with partners that are not where it is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/node/node_fixture.h"
 #include "node/exchange/state.h"
+#include "tests/unit/node/node_fixture.h"
 
 static void
 hear_ahead(struct alone *b, uint64_t sweep)
@@ -35,7 +35,7 @@ who_is_behind_all_catches_up_at_once(void **state)
     alone_hear_phase(&b, LBM_PHASE_BALANCING);
     alone_pass(&b, SECOND / 100);
     alone_hear_phase(&b, LBM_PHASE_BALANCING);
-    alone_pass(&b, 2 * SECOND + 2 * SECOND / 5); /* the other is silent by now, and a pause has begun */
+    alone_pass(&b, 2 * SECOND + 2 * SECOND / 5); /* the other is unreachable by now, and a pause has begun */
     assert_in_range(b.sweep, 0, 10);
     alone_hear_phase(&b, LBM_PHASE_BALANCING);
     hear_ahead(&b, 300);

@@ -203,7 +203,7 @@ counts_follow_every_change_of_stage(void **state)
 }
 
 static void
-the_wish_of_an_own_row_and_the_peer_of_others_survive_storing(void **state)
+the_target_of_an_own_row_and_the_peer_of_others_survive_storing(void **state)
 {
     (void)state;
     struct lbm_shard shard;
@@ -455,7 +455,7 @@ a_neighbour_is_learned_of_before_there_is_a_patch(void **state)
     const struct lbm_vertex *first = lbm_shard_vertex(&shard, 0);
     uint32_t neighbour = W;
     assert_int_equal(lbm_shard_expect(&shard, N - 1, first), LBM_OK); /* a stranger */
-    assert_int_equal(lbm_shard_expect(&shard, 1, first), LBM_OK); /* our own */
+    assert_int_equal(lbm_shard_expect(&shard, 1, first), LBM_OK);     /* our own */
     assert_int_equal(lbm_shard_expect(&shard, neighbour, first), LBM_OK);
     assert_null(lbm_shard_ghost(&shard, N - 1));
     assert_null(lbm_shard_ghost(&shard, 1));
@@ -584,7 +584,7 @@ main(void)
         cmocka_unit_test(an_empty_shard_has_an_empty_patch),
         cmocka_unit_test(one_vertex_without_neighbours_is_a_patch),
         cmocka_unit_test(counts_follow_every_change_of_stage),
-        cmocka_unit_test(the_wish_of_an_own_row_and_the_peer_of_others_survive_storing),
+        cmocka_unit_test(the_target_of_an_own_row_and_the_peer_of_others_survive_storing),
         cmocka_unit_test(a_rank_that_falls_is_caught),
         cmocka_unit_test(a_vertex_given_away_leaves_its_address),
         cmocka_unit_test(hints_of_a_record_place_unknown_neighbours),

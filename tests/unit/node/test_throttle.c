@@ -194,8 +194,8 @@ no_more_vertices_are_on_their_way_than_allowed(void **state)
     scene_free(&scene);
 }
 
-/* Of a payback by which a move costs a quarter of an edge, as it does without: but nothing is planned anew,
- * so sessions have to find what there is. */
+/* Of a payback by which a move costs a quarter of an edge, as it does without: but nothing is planned again,
+ * so rounds have to find what there is. */
 static const double payback_usual_s = 400;
 
 /* A corner becomes dear, step by step. Returns what moved meanwhile. */

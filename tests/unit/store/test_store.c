@@ -150,7 +150,7 @@ add_plan(struct lbm_persist *persist, enum lbm_persist_kind kind, uint32_t n, un
 }
 
 static void
-plan_sets_wishes_of_owned_rows_alone(void **state)
+plan_sets_targets_of_owned_rows_alone(void **state)
 {
     (void)state;
     struct lbm_store *store = open_store();
@@ -580,15 +580,15 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(new_database_is_empty_and_private),    TEST(a_lock_that_is_somebody_elses_file_is_kept),
-        TEST(a_database_that_is_a_link_is_refused), TEST(a_database_that_is_gone_stores_nothing),
-        TEST(random_operations_read_back_equal),    TEST(guest_is_stored_as_own_1_of_every_vertex),
-        TEST(plan_sets_wishes_of_owned_rows_alone), TEST(positions_are_soft_but_finite),
-        TEST(rank_of_a_record_never_falls),         TEST(record_without_stage_or_epoch_is_refused),
-        TEST(group_is_stored_whole_or_not_at_all),  TEST(control_log_grows_by_one),
-        TEST(rows_come_in_order_of_unsigned_jobs),  TEST(what_is_to_be_told_reads_back),
-        TEST(vertex_of_largest_degree_fits),        TEST(second_daemon_is_refused_until_the_first_ends),
-        TEST(readers_may_look_while_it_is_open),    TEST(write_ahead_log_stays_bounded),
+        TEST(new_database_is_empty_and_private),     TEST(a_lock_that_is_somebody_elses_file_is_kept),
+        TEST(a_database_that_is_a_link_is_refused),  TEST(a_database_that_is_gone_stores_nothing),
+        TEST(random_operations_read_back_equal),     TEST(guest_is_stored_as_own_1_of_every_vertex),
+        TEST(plan_sets_targets_of_owned_rows_alone), TEST(positions_are_soft_but_finite),
+        TEST(rank_of_a_record_never_falls),          TEST(record_without_stage_or_epoch_is_refused),
+        TEST(group_is_stored_whole_or_not_at_all),   TEST(control_log_grows_by_one),
+        TEST(rows_come_in_order_of_unsigned_jobs),   TEST(what_is_to_be_told_reads_back),
+        TEST(vertex_of_largest_degree_fits),         TEST(second_daemon_is_refused_until_the_first_ends),
+        TEST(readers_may_look_while_it_is_open),     TEST(write_ahead_log_stays_bounded),
         TEST(cache_is_small_while_the_database_is),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);

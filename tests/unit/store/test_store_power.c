@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* After a power cut at any operation on the files the database holds what was reported durable, and at most
- * the transaction under way beyond it. CUTS=20000 in the environment makes that many cuts; the default is
+ * the transaction in progress beyond it. CUTS=20000 in the environment makes that many cuts; the default is
  * every operation once with every outcome. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ enum { SHORT = 6, STRIDE = 7 }; /* for refused allocations: transactions, and ev
 
 static char *directory;
 static struct lbm_diag diag;
-static struct lbm_buf states[TRANSACTIONS + 1]; /* what is stored after so many transactions */
+static struct lbm_buf states[TRANSACTIONS + 1]; /* what is stored after that many transactions */
 
 static const struct lbm_graph path_graph = {
     .n = 3,
