@@ -16,8 +16,8 @@ class Guest:
         """Neighbours of a vertex, those that are neighbours themselves one after the other."""
         left, order = set(self.neighbours[v]), []
         while left:
-            next to = [u for u in self.neighbours[order[-1]] if u in left] if order else []
-            order.append(min(next to or left))
+            near = [u for u in self.neighbours[order[-1]] if u in left] if order else []
+            order.append(min(near or left))
             left.remove(order[-1])
         return {u: i for i, u in enumerate(order)}
 

@@ -134,7 +134,7 @@ static const struct lbm_column host_columns[] = {
     {"name", "name", LBM_COLUMN_TEXT, 0},
     {"state", "state", LBM_COLUMN_TEXT, 0},
     {"reachable_text", "heard", LBM_COLUMN_TEXT, 0},
-    {"last heard s", "unreachable", LBM_COLUMN_SECONDS, 0},
+    {"last_heard_s", "last heard", LBM_COLUMN_SECONDS, 0},
     {"capacity", "capacity", LBM_COLUMN_RATIO, 0},
     {"vertices", "vertices", LBM_COLUMN_COUNT, 0},
     {"backup_text", "backup", LBM_COLUMN_TEXT, 0},
@@ -194,7 +194,7 @@ host_object(const Lbm__HostEntry *h)
     json_t *row = json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:I, s:o, s:s, s:o}", "host",
                             (int)h->host, "name", h->name, "address", h->address, "state", h->state,
                             "reachable", (int)h->reachable, "reachable_text", h->reachable ? "yes" : "NO",
-                            "last heard s", h->last_heard_s, "capacity", h->capacity, "vertices",
+                            "last_heard_s", h->last_heard_s, "capacity", h->capacity, "vertices",
                             (json_int_t)h->vertices, "links", links, "links_text", text, "site", site);
     if (row != NULL)
         add_standing(row, h);

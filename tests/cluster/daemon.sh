@@ -39,7 +39,7 @@ configuration() {
     local name=$1
     shift
     {
-        echo "cluster = \"test\"; leader = true;"
+        echo "cluster = \"test\"; founder = true;"
         echo "host = { id = 0; name = \"$name\"; };"
         echo "listen = \"127.0.0.1:${port:?}\";"
         echo "data = \"${data:-$name.db}\"; control = \"${control:-$name.sock}\"; pid_file = \"$name.pid\";"

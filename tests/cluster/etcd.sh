@@ -55,7 +55,7 @@ host = { id = $n; name = "h$n"; links = ( { host = $(((n + 1) % 4)); } ); };
 listen = "127.0.0.1:$((port + 20 + n))";
 data = "lbmap.db";
 control = "lbmapd.sock";
-leader = $([ "$n" = 0 ] && echo true || echo false);
+founder = $([ "$n" = 0 ] && echo true || echo false);
 log_engine = "etcd";
 etcd = {
     endpoints = [ "$url:$port", "$url:$((port + 1))", "$url:$((port + 2))" ];

@@ -46,7 +46,7 @@ printf '{\0}' >"$scratch/bad.json"
 refused_file "no text; it may be compressed by brotli" "$scratch/bad.json"
 refused_file "none.json: " "$scratch/none.json"
 refused_file "are too few for 4 ranks" "$data"/ring.{0,1,2,3}.json --hosts ring:3
-refused_file "seq_id 0 of coordinator 0 twice: was a file given twice" "$data"/ring.0.json "$data"/ring.0.json
+refused_file "seq_id 0 of home 0 twice: was a file given twice" "$data"/ring.0.json "$data"/ring.0.json
 json '{"phases": ['
 refused_file "bad.json:1: no JSON" "$scratch/bad.json"
 json '{"phase": []}'
