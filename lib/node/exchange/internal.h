@@ -75,7 +75,7 @@ int lbm_exchange_spares(const struct lbm_node *node, const struct job *job);
 uint64_t lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t host, uint64_t load);
 /* Returns the work units that this host can still take; 0: not even the lightest vertex that was ever here.
  */
-uint64_t lbm_exchange_room_here(const struct lbm_node *node, const struct job *job);
+uint64_t lbm_exchange_residual_here(const struct lbm_node *node, const struct job *job);
 /* What was heard of a partner ahead of its turn, or NULL. */
 struct early_open *lbm_exchange_early_known(const struct rounds *s, uint32_t host);
 

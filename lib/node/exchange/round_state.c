@@ -48,7 +48,7 @@ lbm_exchange_limit(const struct lbm_node *node, const struct job *job, uint32_t 
 
 /* What this host could take; 0: not even a vertex as light as the lightest that was ever here. */
 uint64_t
-lbm_exchange_room_here(const struct lbm_node *node, const struct job *job)
+lbm_exchange_residual_here(const struct lbm_node *node, const struct job *job)
 {
     uint32_t least = job->shard.work_least != LBM_NONE ? job->shard.work_least : 1;
     uint64_t load = lbm_local_load(job), limit = lbm_exchange_limit(node, job, node->host, load);
@@ -59,7 +59,7 @@ struct residual_hop
 lbm_exchange_round_residual(const struct lbm_node *node, const struct job *job, uint32_t partner)
 {
     const struct residual *residual = &job->rounds.residual;
-    uint64_t room = lbm_exchange_room_here(node, job);
+    uint64_t room = lbm_exchange_residual_here(node, job);
     if (job->phase == LBM_PHASE_SETTLED && room != 0)
         return (struct residual_hop){.room = room};
     struct residual_hop way = partner == residual->via ? residual->other : residual->best;

@@ -178,7 +178,7 @@ end_sweep(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
     s->residual = (struct residual){.via = LBM_NONE};
-    if (lbm_exchange_room_here(node, job) == 0)
+    if (lbm_exchange_residual_here(node, job) == 0)
         s->residual = (struct residual){.best = one_hop_more(node, s->residual_heard.best),
                                         .via = s->residual_heard.via,
                                         .other = one_hop_more(node, s->residual_heard.other)};
