@@ -30,7 +30,7 @@ lbm_log_append_done(struct lbm_node *node)
     node->append_us = node->append_accepted = 0;
 }
 
-/* Nobody wants it any more: somebody else has began the cluster, or who was unreachable when the log could
+/* Nobody wants it any more: another host has founded the cluster, or who was unreachable when the log could
  * not be reached is there again. */
 static int
 is_void(const struct lbm_node *node, const struct append *append)

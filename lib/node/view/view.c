@@ -249,7 +249,7 @@ apply_found(struct lbm_view *view, const Lbm__Command *command, char *refusal)
 {
     const Lbm__Found *found = command->found;
     if (view->index != 0) {
-        snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster is began already");
+        snprintf(refusal, LBM_DIAG_TEXT_MAX, "the cluster is founded already");
         return LBM_OK;
     }
     view->cluster = found->cluster;
