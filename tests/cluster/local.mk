@@ -2,7 +2,8 @@
 # Real daemons on this machine: sixteen at most. How long a script measures is in its environment.
 check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter tests/cluster/linker \
 	tests/cluster/refiner tests/cluster/talker tests/cluster/worker
-cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh tests/cluster/cluster.sh tests/cluster/crash.sh \
+cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh \
+	tests/cluster/cluster.sh tests/cluster/crash.sh \
 	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/etcd.sh \
 	tests/cluster/explain.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
@@ -30,4 +31,5 @@ docs_examples_owned_LDADD = liblbmap.la
 docs_examples_steps_SOURCES = docs/examples/steps.c
 docs_examples_steps_LDADD = liblbmap.la
 tests/cluster/trace.log: sim/lbsim
-tests/cluster/cluster.log tests/cluster/crash.log tests/cluster/etcd.log tests/cluster/promote.log: client/lbctl daemon/lbmapd
+tests/cluster/cluster.log tests/cluster/crash.log tests/cluster/etcd.log tests/cluster/promote.log: \
+	client/lbctl daemon/lbmapd
