@@ -19,7 +19,7 @@ static const struct lbm_column status_columns[] = {
     {"leader", "leader", LBM_COLUMN_COUNT, 0},
     {"members", "members", LBM_COLUMN_COUNT, 0},
     {"heard", "members heard", LBM_COLUMN_COUNT, 0},
-    {"unreachable text", "unreachable", LBM_COLUMN_TEXT, 0},
+    {"unreachable_text", "unreachable", LBM_COLUMN_TEXT, 0},
     {"log_awaits_text", "control log waits for", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
@@ -84,7 +84,7 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
     if (*object == NULL)
         return LBM_E_NOMEM;
     add_lease(*object, s);
-    add_list(*object, "unreachable", "unreachable text", s->n_unreachable, s->unreachable);
+    add_list(*object, "unreachable", "unreachable_text", s->n_unreachable, s->unreachable);
     add_list(*object, "log_awaits", "log_awaits_text", s->n_awaited, s->awaited);
     return LBM_OK;
 }
@@ -105,7 +105,7 @@ run_status(const struct lbm_cli *client)
     if (status == LBM_STATUS_DONE && object != NULL) {
         int json = client->global[LBM_GLOBAL_JSON].given;
         if (json) {
-            json_object_del(object, "unreachable text");
+            json_object_del(object, "unreachable_text");
             json_object_del(object, "log_awaits_text");
             json_object_del(object, "lease_text");
         }

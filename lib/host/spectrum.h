@@ -68,11 +68,11 @@ struct lbm_convergence {
     int bipartite;  /* it is */
     int own_share;  /* some host keeps a share of its own load: 1 - sum alpha > 0 */
     int feasible;   /* no host gives away more than it has: 1 - sum alpha >= 0 everywhere */
-    int converges;  /* by Theorem 1; if not feasible the theorem is unreachable and gamma < 1 decides */
+    int converges;  /* by Theorem 1; if not feasible the theorem is silent and gamma < 1 decides */
     char text[256]; /* why, in words */
 };
 
-/* In: alpha as above.  Errors: as lbm_diffusion_ends (it is asked only where the theorem is unreachable). */
+/* In: alpha as above.  Errors: as lbm_diffusion_ends (it is asked only where the theorem is silent). */
 enum lbm_err lbm_convergence_check(const struct lbm_hosts *h, const double *alpha,
                                    struct lbm_convergence *out) LBM_MUST_CHECK;
 

@@ -181,7 +181,7 @@ struct lbm_plan_options {
     const double *host_cost;
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
-    /* Told what runs, done in [0, 1]. NULL: unreachable. */
+    /* Told what runs, done in [0, 1]. NULL: nothing is told. */
     void (*progress)(void *arg, const char *stage, double done);
     /* Calls task(context[i]) once for every i < n, several at the same time if it can, and returns when all
      * have returned; stop is then asked by all of them. NULL: one after the other. The plan is the same. */

@@ -21,7 +21,7 @@ static const struct lbm_option options[] = {
                        .value = "PERCENT",
                        .max = 40,
                        .fallback = "10",
-                       .text = "that many of the hosts join, and as many leave"},
+                       .text = "share of the hosts that join, and that leave"},
     [SCALE_MINUTES] = {.name = "minutes",
                        .type = LBM_OPTION_NUMBER,
                        .value = "M",

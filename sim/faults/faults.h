@@ -7,7 +7,7 @@
 
 #include "sim/model/cluster.h"
 
-/* X(id, name, weight, least and most milliseconds it lasts (0: a trigger), what happens) */
+/* X(id, name, weight, least and most milliseconds it lasts (0: an instant), what happens) */
 #define FAULT_LIST(X)                                                                                        \
     X(DELAY, "delay", 3, 500, 5000, "messages are ten times slower for a while")                             \
     X(DISCONNECT, "disconnect", 4, 0, 0, "a connection breaks")                                              \

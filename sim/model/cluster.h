@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A whole cluster of nodes in one process and in virtual time: the same node core as the daemon's, a
  * network that delays, loses, repeats and breaks, disks that keep what was synced, clocks that are not
- * quite right, applications that work on vertices, crashes at any trigger. sim/check/check.h looks on. The
+ * quite right, applications that work on vertices, crashes at any time. sim/check/check.h looks on. The
  * same seed gives the same run. */
 #ifndef LBM_SIM_MODEL_CLUSTER_H
 #define LBM_SIM_MODEL_CLUSTER_H

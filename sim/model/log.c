@@ -41,7 +41,7 @@ bring_all(struct cluster *c)
             bring(c, p);
 }
 
-/* The append is decided at once: any trigger between the question and the answer will do. */
+/* The append is decided at once: any time between the question and the answer will do. */
 static void
 append(struct cluster *c, uint32_t host, uint64_t index, struct lbm_bytes command)
 {

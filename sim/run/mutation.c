@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Most runs never come to the point where a given mistake makes a difference: with and without it they are
- * the same. So each run runs without a mistake first, which tells what rules it needed (LBM_BUG notes it),
+ * the same. So each run is carried out without a mistake first, which tells what rules it needed (LBM_BUG notes it),
  * and then with those mistakes alone that break one of these and were not found yet. What is found is the
  * same as if every mistake ran through all runs. */
 #include "sim/run/mutation.h"

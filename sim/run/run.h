@@ -60,7 +60,7 @@ struct run {
 /* A run is the same whenever its seed and options are. */
 void run_run(const struct run_options *options, struct run_result *result);
 
-/* For an assertion that fails while a run runs: what it is about. */
+/* For an assertion that fails during a run: what it is about. */
 const struct run *run_running(void);
 
 /* Begin applications that are missing: some, or everywhere. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Directed runs: few hosts and vertices, and within seconds several things that happen to one host, its
- * backup and those that hand vertices to them, most of them at the trigger of a message or an entry of the
+ * backup and those that hand vertices to them, most of them when a message or an entry of the
  * control log.
  */
 #include <stdlib.h>

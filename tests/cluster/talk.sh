@@ -7,7 +7,7 @@ width=20 block=4 rate=20
 talkers=()
 trap 'kill -KILL "${talkers[@]}" 2>/dev/null; finish' EXIT
 
-# truth: the guest with weights as things are said; edges between blocks are unreachable, and as submitted.
+# truth: the guest with weights as things are said; edges between blocks carry nothing, and as submitted.
 truth() {
     awk -v w="$width" -v b="$block" -v r="$rate" '
         function weight(x, y, X, Y) { return int(x / b) == int(X / b) && int(y / b) == int(Y / b) ? r : 1 }

@@ -24,7 +24,7 @@ struct repairer {
     uint64_t *load; /* [hosts] */
     struct residents residents;
     int64_t *gain;        /* [n] scratch: of going to the host at hand */
-    uint8_t *backup_lost; /* [hosts] nothing helps until it or a partner changes */
+    uint8_t *blocked; /* [hosts] nothing helps until it or a partner changes */
     uint64_t looks;
 };
 
@@ -131,14 +131,14 @@ carry_out(struct repairer *r, const struct step *step)
     return err;
 }
 
-/* The host that is most out of bounds of those that are not without its backup; LBM_NONE: there is none. */
+/* The host that is most out of bounds of those that are not blocked; LBM_NONE: there is none. */
 static uint32_t
 worst(const struct repairer *r)
 {
     uint32_t worst = LBM_NONE;
     uint64_t most = 0;
     for (uint32_t p = 0; p < r->m->h->n; p++) {
-        uint64_t excess = r->backup_lost[p] ? 0 : excess_of(r, p, r->load[p]);
+        uint64_t excess = r->blocked[p] ? 0 : excess_of(r, p, r->load[p]);
         if (excess > most) {
             most = excess;
             worst = p;
@@ -173,11 +173,11 @@ relieve_all(struct repairer *r)
     uint32_t p;
     while (err == LBM_OK && r->looks < LOOKS_MAX && (p = worst(r)) != LBM_NONE) {
         if (!relieve(r, p, &err)) {
-            r->backup_lost[p] = 1;
+            r->blocked[p] = 1;
             continue;
         }
         for (uint32_t q = 0; q < r->m->h->n; q++)
-            r->backup_lost[q] = 0;
+            r->blocked[q] = 0;
     }
     return err;
 }
@@ -188,8 +188,8 @@ repairer_open(struct repairer *r, const struct mapping *m)
     *r = (struct repairer){.m = m,
                            .load = lbm_alloc(m->h->n, sizeof *r->load),
                            .gain = lbm_alloc(m->g->n, sizeof *r->gain),
-                           .backup_lost = lbm_alloc(m->h->n, 1)};
-    if (r->load == NULL || r->gain == NULL || r->backup_lost == NULL)
+                           .blocked = lbm_alloc(m->h->n, 1)};
+    if (r->load == NULL || r->gain == NULL || r->blocked == NULL)
         return LBM_E_NOMEM;
     lbm_map_loads(m->g, m->h->n, m->part, r->load);
     return residents_init(&r->residents, m);
@@ -200,7 +200,7 @@ repairer_close(struct repairer *r)
 {
     free(r->load);
     free(r->gain);
-    free(r->backup_lost);
+    free(r->blocked);
     residents_free(&r->residents);
 }
 

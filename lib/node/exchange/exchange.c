@@ -144,7 +144,7 @@ mean_edge(const struct lbm_job_entry *entry)
     return entry->edges != 0 ? (double)entry->weight / (double)entry->edges * LBM_PAIR_PRICE_PARTS : 0;
 }
 
-/* Gain that a move must bring besides balance. What ran well before is not disturbed up for little: a
+/* Gain that a move must bring besides balance. What ran well before is not disturbed for little: a
  * fraction of a mean edge, for moving costs as well, or what an operator says it costs. */
 static uint32_t
 move_price(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,

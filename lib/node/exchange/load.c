@@ -10,7 +10,7 @@
  * What is due to each host is a share of the whole, which is then the sum of what the hosts say they have.
  * The job's coordinator adds it up and tells all: if hosts differ in what is due to them, each of two may
  * think that the other has room. Hosts say what they have at moments of their own, so what moves meanwhile is
- * skipped or counted twice: the sum is taken again when it has changed by more than that and every vertex is
+ * missed or counted twice: the sum is taken again when it has changed by more than that and every vertex is
  * counted once, or has been the same for a while. Else vertices that move would change what is due to all,
  * and so keep others moving. Once nothing has moved for a while, the mean of the sums is as good as any of
  * them.
@@ -32,7 +32,7 @@ enum {
     WHOLE_PARTS = 1000, /* the whole has changed: by one part in that many, or more */
     WHOLE_AGAIN = 7,    /* that many sums, or numbers of vertices, alike are no chance, nor a vertex between a
                          * lost    host and its successor; */
-    WHOLE_MEAN = 7,     /* nor is the mean of that many of which each counts every vertex once */
+    WHOLE_MEAN = 7,     /* nor is the mean of several of which each counts every vertex once */
     MOVING_US = 2000000, /* so long vertices that are too many, or too few, are taken to be on their way */
     WORK_MAX = INT32_MAX /* ADR 4 */
 };
@@ -49,7 +49,7 @@ static const double noise = 0.1, little = 0.005, wait_s = 0.25;
  * third (the root of 1 / 8) of the standard deviation of such differences, which is 1.25 times their mean. */
 static const double mean_error = 0.44;
 
-/* Standard errors that a sum of loads differs by when it has changed; each host is taken to have skipped one
+/* Standard errors that a sum of loads differs by when it has changed; each host is taken to have missed one
  * vertex, or one too many. */
 static const double sum_errors = 3;
 

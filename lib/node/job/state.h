@@ -47,7 +47,7 @@ struct points {
     LBM_VEC(double) x; /* [vertex.n * m] */
 };
 
-/* Vertices that target to go to one host. */
+/* Vertices whose target is one host. */
 struct destination_queue {
     uint32_t host, first, n;
     uint32_t at;        /* where the search for those that may go goes on */

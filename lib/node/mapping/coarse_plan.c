@@ -143,7 +143,7 @@ follow_row(struct job *job, struct lbm_vertex *vertex, uint32_t self, uint32_t t
         memcpy(vertex->x, x, job->shard.m * sizeof *x);
 }
 
-/* The plan for this host's clusters: their vertices target to go there. */
+/* The plan for this host's clusters: it is the target of their vertices. */
 static void
 follow_plan(struct lbm_node *node, struct job *job, size_t n, const uint32_t *host, const double *position,
             int more)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Vertices that target to be elsewhere, listed by the host they target to go to: a host that gives a large
+/* Vertices whose target is another host, listed by target: a host that gives a large
  * guest away to many has room for more with every answer, and must not look at all its vertices each time. */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ list_of(struct migration_queue *w, uint32_t host)
     return from < w->lists.n && w->lists.at[from].host == host ? &w->lists.at[from] : NULL;
 }
 
-/* One list for each host that somebody targets to go to, by host id. In: count [n_ids] of targets. */
+/* One list for each host that is the target of a vertex, by host id. In: count [n_ids] of targets. */
 static enum lbm_err
 make_lists(struct migration_queue *w, const uint32_t *count, uint32_t n_ids)
 {

@@ -162,7 +162,7 @@ link_to(struct flow_computation *flow, uint32_t host)
     return NULL;
 }
 
-/* Vertices of each link that are on their way, or target to be; what else may go. Those that were refused
+/* Vertices of each link that are on their way, or wait for it; what else may go. Those that were refused
  * stay.
  */
 static void

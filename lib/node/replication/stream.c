@@ -303,10 +303,10 @@ lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
     const Lbm__ReplAck *ack = message->repl_ack;
     if (message->src != s->backup || ack->generation != s->generation)
         return;
-    int is_backup_lost = ack->seq == s->acked && s->head < s->next;
+    int is_stalled = ack->seq == s->acked && s->head < s->next;
     if (ack->seq >= s->acked)
         heard_position(node, ack->seq);
-    if (is_backup_lost && node->now_us + REPL_RETRY_US / 2 >= s->retry_us)
+    if (is_stalled && node->now_us + REPL_RETRY_US / 2 >= s->retry_us)
         s->retry_us = node->now_us; /* it misses something: from there on again */
 }
 

@@ -27,7 +27,7 @@ enum { HOST = 3, VERTICES = 200000, MINE = 5 };
 /* What the daemon does with a request. */
 enum manner {
     HONEST,
-    UNREACHABLE,
+    SILENT,
     CLOSES,
     ZERO_LENGTH,
     HUGE_LENGTH,
@@ -218,7 +218,7 @@ answer(int fd, const Lbm__Request *request, enum manner manner)
     static const uint8_t huge[] = {0xff, 0xff, 0xff, 0x7f}, zero[] = {0, 0, 0, 0};
     static const uint8_t garbage[] = {4, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, half[] = {9, 0, 0, 0, 8};
     switch (manner) {
-    case UNREACHABLE:
+    case SILENT:
         break;
     case CLOSES:
         _exit(0);
@@ -526,7 +526,7 @@ static void
 a_unreachable_daemon_costs_the_timeout_and_the_connection(void **state)
 {
     (void)state;
-    struct daemon daemon = start(UNREACHABLE, 3);
+    struct daemon daemon = start(SILENT, 3);
     struct lbmap *map = open_attached(&daemon);
     struct lbmap_vertex *mine;
     size_t n;

@@ -4,7 +4,7 @@
  *     1000 ms  ack 7 e2 to 1 >4       sent once transaction 4 is durable
  *     1000 ms  copy 7 e2 to 1 >4      the record goes to the backup
  * and have only what handoffs are about. Host 1 is the backup too. It answers at once, unless the test lets
- * it be unreachable. What is not as expected fails the test. */
+ * it say nothing. What is not as expected fails the test. */
 #ifndef LBM_TESTS_UNIT_NODE_NODE_FIXTURE_H
 #define LBM_TESTS_UNIT_NODE_NODE_FIXTURE_H
 
