@@ -12,7 +12,7 @@ accept ack acked activate active add admin again agreed alive all allotted alone
 application applied apply arrived ask attach await batch begin behind bootstrap broken budget build but cache came
 chain changed charge check choose cluster compact compare confirm connected content continue cool cooled copy core
 count covered created deadline decide decided decision deferred deleted departed derive dial disk dispatch done drawn
-drift drop due early effect emit end engine enter entry error event excess exhausted explain external fail fetch
+drift drop due early effect emit end engine enter entries entry error event excess exhausted explain external fail fetch
 fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha
 hand hash head heard hello here hold i id if index inherit init install internal jump known lag lapsed large last
 learn leave left limit list local locate look lossy map may mean measured member membership merged message met movable
