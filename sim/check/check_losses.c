@@ -50,8 +50,8 @@ check_losses(struct check *check, const struct guest *guest, uint32_t vertex)
     const struct truth *truth = &guest->vertex[vertex];
     for (size_t i = 0; i < check->view.members.n && !check->has_loss && check_is_there(truth); i++) {
         const struct lbm_member *member = &check->view.members.at[i];
-        if (lbm_view_takes_part(member) && member->insync && member->backup != LBM_NONE &&
-            !vertex_outlives(check, truth, member->host))
+        if (lbm_view_takes_part(member) && lbm_view_in_sync(&check->view, member) &&
+            member->backup != LBM_NONE && !vertex_outlives(check, truth, member->host))
             check_violated(check, "I10",
                            "if host %" PRIu32 ", which is in sync with host %" PRIu32
                            ", were lost now, vertex %" PRIu32 " of epoch %" PRIu64 " or more would be",

@@ -155,7 +155,7 @@ check_grow(const struct check *check, struct guest *guest, uint32_t vertex)
     return 1;
 }
 
-/* I14: a vertex that somebody was told is gone does not come again. An successor that knows nothing of a
+/* I14: a vertex that somebody was told is gone does not come again. A successor that knows nothing of a
  * removal may have it again as long as nobody was told. A disk that was rolled back may show it once more,
  * but the vertex has ended: nobody has to keep it. */
 static void

@@ -178,7 +178,7 @@ bit insync[N], merged[N];                   /* merged: by its successor */
 /* Parameters, and what the properties need to remember. */
 byte mutation, start_below, crashes, evictions, refusals, early, rejoins, drains, handoffs, removals;
 
-/* A vertex that its application removes: at first by a record of which the backup may know nothing, so that an successor may yet own
+/* A vertex that its application removes: at first by a record of which the backup may know nothing, so that a successor may yet own
  * the vertex; then the application is told that it is gone. */
 byte removed[NV], remover[NV];
 #define IS_THERE 0
@@ -218,12 +218,18 @@ hidden byte one_executor, held, executed, finished, token_grows, token_unique, t
 /* A lease that x may have from h, its successor, and that is not over for certain. */
 #define GRANTED(h, x) (M != 1 && lease[x] && grantor[x] == h && incarnation[x] == 0)
 
+#define SUCCESSOR_TO_BE(h, x) (IN_VIEW(view, x) == EVICTED && SUCCESSOR_IN(view, x) == h)
+#define SUCCESSOR_TO_ANY(h) (SUCCESSOR_TO_BE(h, 0) || SUCCESSOR_TO_BE(h, 1) || SUCCESSOR_TO_BE(h, 2))
+
+/* The backup has all that h answers for: its copy, and there is nobody whom h has yet to take over. */
+#define IN_SYNC(h) (insync[h] && (M == 14 || !SUCCESSOR_TO_ANY(h)))
+
 /* ---- properties ------------------------------------------------------------------------------------------ */
 
 #define SAVED(x, b, v) HOLDS(KEPT(WHO(x, 0), b, v))
 #define HELD(x, v) \
     ((TAKES_PART(IN_VIEW(view, x)) && !lost[x] && INCARNATION_MATCHES(x) && HOLDS(R(x, v))) || \
-     (IN_VIEW(view, x) == MEMBER && lost[x] && insync[x] && SAVED(x, BACKUP_IN(x), v)) || \
+     (IN_VIEW(view, x) == MEMBER && lost[x] && IN_SYNC(x) && SAVED(x, BACKUP_IN(x), v)) || \
      (IN_VIEW(view, x) == EVICTED && ((!lost[x] && HOLDS(R(x, v))) || SAVED(x, SUCCESSOR_IN(view, x), v))) || \
      (WAS_TAKEN_OVER(IN_VIEW(view, x)) && !merged[x] && SAVED(x, SUCCESSOR_IN(view, x), v)))
 #define INCARNATION_MATCHES(x) (incarnation[x] == (IN_VIEW(view, x) >= BACK_TAKEN_OVER))
@@ -328,13 +334,12 @@ inline give_primaries(b)
 
 inline evict(x)
 {
-    evictions > 0 && IN_VIEW(view, x) == MEMBER && insync[x] && BACKUP_IN(x) != NOBODY && FIT(BACKUP_IN(x)) &&
+    evictions > 0 && IN_VIEW(view, x) == MEMBER && IN_SYNC(x) && BACKUP_IN(x) != NOBODY && FIT(BACKUP_IN(x)) &&
         !lost[BACKUP_IN(x)] && ONLY_LOST(x) ->
     evictions--;
     new_entry();
     made = BACKUP_IN(x);
     standing[view * N + x] = STANDING(EVICTED, made, IN_VIEW(view, made) >= BACK_TAKEN_OVER);
-    insync[made] = (M == 14 -> insync[made] : 0);
     insync[x] = 0;
     syncing[x] = 0;
     backups[view * N + x] = NOBODY;
@@ -345,7 +350,7 @@ inline evict(x)
 /* A host breaks for good. That must be survived if its backup has everything, and it can be evicted. */
 inline lose(x)
 {
-    evictions > 0 && !lost[0] && !lost[1] && !lost[2] && IN_VIEW(view, x) == MEMBER && insync[x] &&
+    evictions > 0 && !lost[0] && !lost[1] && !lost[2] && IN_VIEW(view, x) == MEMBER && IN_SYNC(x) &&
         BACKUP_IN(x) != NOBODY ->
     lost[x] = 1;
     up[x] = HOST_DOWN;
@@ -362,6 +367,7 @@ inline propose_take_over(h, x)
         SUCCESSOR_IN(view, x) == h && TAKES_PART(IN_VIEW(view, h)) && !syncing[h] && !leaving[h] ->
     new_entry();
     standing[view * N + x] = STANDING(TAKEN_OVER, SUCCESSOR_IN(view, x), SUCCESSOR_INCARNATION_IN(view, x));
+    insync[h] = (M == 14 -> insync[h] : 0);
     printf("propose_take_over %d %d\n", h, x);
 }
 
@@ -376,9 +382,6 @@ inline rejoin(x)
     give_primaries(NOBODY);
     printf("rejoin %d\n", x);
 }
-
-#define SUCCESSOR_TO_BE(h, x) (IN_VIEW(view, x) == EVICTED && SUCCESSOR_IN(view, x) == h)
-#define SUCCESSOR_TO_ANY(h) (SUCCESSOR_TO_BE(h, 0) || SUCCESSOR_TO_BE(h, 1) || SUCCESSOR_TO_BE(h, 2))
 
 #define INSYNC_VALID(h) (TAKES_PART(IN_VIEW(view, h)) && (M == 28 || !SUCCESSOR_TO_ANY(h)))
 

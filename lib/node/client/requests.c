@@ -88,7 +88,7 @@ fill_standing(const struct lbm_node *node, struct lbm_member *member, Lbm__HostE
     entry->incarnation = member->incarnation;
     entry->failure_domain = member->failure_domain;
     entry->backup = member->backup;
-    entry->insync = member->insync != 0;
+    entry->insync = lbm_view_in_sync(&node->view, member) != 0;
     entry->successor = gone != NULL && gone->evicted ? gone->successor : LBM_NONE;
     entry->taken_over = gone != NULL && gone->taken_over;
     entry->suspectors = lbm_membership_suspicion_count(node, member->host);

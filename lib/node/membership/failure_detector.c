@@ -250,7 +250,7 @@ judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
     if (peer->suspect_us == 0 || node->now_us - peer->suspect_us < CONFIRM_US)
         return;
     int orders_log = !node->view.external && node->view.leader == member->host;
-    if (orders_log || (!member->insync && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
+    if (orders_log || (!lbm_view_in_sync(&node->view, member) && !LBM_BUG(EVICT_WITHOUT_INSYNC)))
         return; /* it would be refused: another must be promoted first, or nobody could take over */
     /* After a cut connections come back one by one: what this host and the others think is of before. */
     if (node->cut_off_us != 0 && node->now_us - node->cut_off_us < SUSPECT_US + CONFIRM_US)

@@ -140,7 +140,7 @@ advance(struct lbm_node *node)
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
         return; /* takeover.c knows what follows */
     int is_member = self != NULL && self->incarnation == node->incarnation;
-    int may_act = self == NULL || self->backup == LBM_NONE || self->insync;
+    int may_act = self == NULL || self->backup == LBM_NONE || lbm_view_in_sync(&node->view, self);
     if (!is_member || !is_announced(node, self))
         append_join(node);
     else if (self->state == LBM_MEMBER_JOINING && may_act && lbm_membership_may_activate(node, self))

@@ -39,7 +39,7 @@ is_out_to(const struct lbm_row *row, uint32_t host, uint64_t incarnation)
 enum merge { MERGE_KEEP, MERGE_OWN_REFUSED, MERGE_OWN, MERGE_BACK, MERGE_COPY };
 
 /* protocol.md section 8, the merge of a replica. A refusal of epoch e + 1 answers the offer of OUT at
- * e, whoever refused: the host it was meant for, or an successor who has its records. */
+ * e, whoever refused: the host it was meant for, or a successor who has its records. */
 static enum merge
 merge_rule(const struct lbm_node *node, const struct lbm_row *r, const struct lbm_vertex *c)
 {

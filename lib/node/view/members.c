@@ -449,19 +449,35 @@ lbm_view_apply_change_backup(struct lbm_view *view, const Lbm__Command *command,
     return refusal[0] != '\0' ? LBM_OK : give_backup(view, member);
 }
 
-/* Was this member made an successor after `known`, or has it yet to take over? What it said before is stale.
+static int
+succeeds(const struct lbm_member *member, const struct lbm_departed *gone)
+{
+    return gone->evicted && gone->successor == member->host &&
+           gone->successor_incarnation == member->incarnation;
+}
+
+/* Was this member made a successor after `known`, or has it yet to take over? What it said before is stale.
  */
 static int
 inherits_since(const struct lbm_view *view, const struct lbm_member *member, uint64_t known)
 {
     for (size_t i = 0; i < view->departed.n; i++) {
         const struct lbm_departed *gone = &view->departed.at[i];
-        if (gone->evicted && gone->successor == member->host &&
-            gone->successor_incarnation == member->incarnation && (gone->view > known || !gone->taken_over) &&
+        if (succeeds(member, gone) && (gone->view > known || !gone->taken_over) &&
             !LBM_BUG(STALE_WORD_OF_SUCCESSOR))
             return 1;
     }
     return 0;
+}
+
+int
+lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member)
+{
+    int is_in_sync = member->insync;
+    for (size_t i = 0; is_in_sync && i < view->departed.n; i++)
+        is_in_sync = !succeeds(member, &view->departed.at[i]) || view->departed.at[i].taken_over ||
+                     LBM_BUG(SUCCESSOR_STAYS_INSYNC);
+    return is_in_sync;
 }
 
 enum lbm_err
@@ -512,15 +528,14 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
     else if (successor == NULL || !lbm_view_takes_part(successor))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody could take over from host %" PRIu32, member->host);
-    else if (!member->insync && !evict->lost && !LBM_BUG(EVICT_WITHOUT_INSYNC))
+    else if (!lbm_view_in_sync(view, member) && !evict->lost && !LBM_BUG(EVICT_WITHOUT_INSYNC))
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "its backup has no full copy of host %" PRIu32 ": wait for it, or declare it lost",
                  member->host);
     if (refusal[0] != '\0')
         return LBM_OK;
-    if (!LBM_BUG(SUCCESSOR_STAYS_INSYNC))
-        successor->insync = 0; /* until it has replicated what it inherits */
-    if (lbm_view_touch(view, successor->host) != LBM_OK)
+    if (lbm_view_touch(view, successor->host) !=
+        LBM_OK) /* it is not in sync while it has that to take over */
         return LBM_E_NOMEM;
     return depart(view, member, 1);
 }
@@ -557,8 +572,11 @@ lbm_view_apply_take_over(struct lbm_view *view, const Lbm__Command *command, cha
     if (refusal[0] != '\0')
         return LBM_OK;
     gone->taken_over = 1;
+    if (!LBM_BUG(SUCCESSOR_STAYS_INSYNC))
+        successor->insync = 0; /* until it has replicated what it inherits */
     move_coordinators(view, take_over->host, take_over->successor);
-    return lbm_view_touch(view, take_over->host);
+    return lbm_view_touch(view, successor->host) == LBM_OK ? lbm_view_touch(view, take_over->host)
+                                                           : LBM_E_NOMEM;
 }
 
 enum lbm_err

@@ -36,7 +36,7 @@ struct lbm_member {
     uint64_t incarnation;
     uint32_t backup;      /* who keeps its replica, or LBM_NONE: nobody could */
     uint64_t backup_view; /* index at which it was given that backup: generation of the stream to it */
-    int insync;           /* nonzero: the backup holds a full copy */
+    int insync;           /* nonzero: the backup holds a full copy; see lbm_view_in_sync() */
     uint64_t drained;     /* DRAINING: index of the entry since which it is */
     uint64_t since;       /* index at which it first joined; 0: before a snapshot */
     char name[LBM_NAME_MAX + 1];
@@ -216,6 +216,10 @@ int lbm_view_successor(const struct lbm_view *view, uint32_t host, uint64_t inca
 /* Nonzero if that host, of the incarnation the view knows, is a member that takes part: JOINING, ACTIVE or
  * DRAINING. */
 int lbm_view_takes_part(const struct lbm_member *member);
+
+/* Nonzero if the backup of that member holds all that it answers for: a full copy of the member, which has no
+ * evicted host to take over. Only then it can be evicted without a loss. */
+int lbm_view_in_sync(const struct lbm_view *view, const struct lbm_member *member);
 
 /* The view as bytes, and back: a snapshot stands for all entries up to view->index. Views that are equal
  * give equal bytes.  Errors: LBM_E_NOMEM; LBM_E_CORRUPT, LBM_E_VERSION (unpack). *out owned by the caller. */

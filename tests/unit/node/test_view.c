@@ -310,6 +310,110 @@ a_cluster_has_a_largest_number_of_jobs(void **state)
     lbm_view_free(&view);
 }
 
+/* ---- successors ---------------------------------------------------------------------------------------- */
+
+static void
+in_sync(struct lbm_view *view, uint32_t host)
+{
+    const struct lbm_member *member = lbm_view_member(view, host);
+    Lbm__InSync in_sync = LBM__IN_SYNC__INIT;
+    in_sync.host = host;
+    in_sync.incarnation = member->incarnation;
+    in_sync.backup = member->backup;
+    in_sync.view = member->backup_view;
+    in_sync.known = view->index;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_IN_SYNC;
+    command.in_sync = &in_sync;
+    view_apply(view, &command, "");
+}
+
+static void
+evict(struct lbm_view *view, uint32_t host, const char *refused)
+{
+    Lbm__Evict evict = LBM__EVICT__INIT;
+    evict.host = host;
+    evict.incarnation = 1;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_EVICT;
+    command.evict = &evict;
+    view_apply(view, &command, refused);
+}
+
+static void
+rejoin(struct lbm_view *view, uint32_t host)
+{
+    Lbm__Rejoin rejoin = LBM__REJOIN__INIT;
+    rejoin.host = host;
+    rejoin.incarnation = 1;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_REJOIN;
+    command.rejoin = &rejoin;
+    view_apply(view, &command, "");
+}
+
+struct succession {
+    uint32_t host, successor;
+};
+
+static void
+take_over(struct lbm_view *view, struct succession who)
+{
+    Lbm__TakeOver take_over = LBM__TAKE_OVER__INIT;
+    take_over.successor = who.successor;
+    take_over.successor_incarnation = 1;
+    take_over.host = who.host;
+    take_over.incarnation = 1;
+    Lbm__Command command = LBM__COMMAND__INIT;
+    command.what_case = LBM__COMMAND__WHAT_TAKE_OVER;
+    command.take_over = &take_over;
+    view_apply(view, &command, "");
+}
+
+/* Hosts 0, 3, 7, each in sync; one of them, not the leader, is evicted, and is not its successor's backup. */
+static struct succession
+three_in_sync_and_one_evicted(struct lbm_view *view)
+{
+    view_three_in_a_row(view);
+    in_sync(view, 0);
+    in_sync(view, 3);
+    in_sync(view, 7);
+    struct succession who = {3, lbm_view_member(view, 3)->backup};
+    if (lbm_view_member(view, who.successor)->backup == 3)
+        who = (struct succession){7, lbm_view_member(view, 7)->backup};
+    const struct lbm_member *successor = lbm_view_member(view, who.successor);
+    assert_int_not_equal(successor->backup, who.host);
+    assert_true(lbm_view_in_sync(view, successor));
+    evict(view, who.host, "");
+    assert_false(lbm_view_in_sync(view, successor));
+    return who;
+}
+
+/* It cannot say so again if it has lost its disk in the meantime. */
+static void
+a_successor_is_in_sync_as_before_once_the_evicted_host_rejoins(void **state)
+{
+    (void)state;
+    struct lbm_view view = {0};
+    struct succession who = three_in_sync_and_one_evicted(&view);
+    rejoin(&view, who.host);
+    assert_true(lbm_view_in_sync(&view, lbm_view_member(&view, who.successor)));
+    lbm_view_free(&view);
+}
+
+static void
+a_successor_is_in_sync_once_it_has_replicated_what_it_took_over(void **state)
+{
+    (void)state;
+    struct lbm_view view = {0};
+    struct succession who = three_in_sync_and_one_evicted(&view);
+    take_over(&view, who);
+    assert_false(lbm_view_in_sync(&view, lbm_view_member(&view, who.successor)));
+    in_sync(&view, who.successor);
+    assert_true(lbm_view_in_sync(&view, lbm_view_member(&view, who.successor)));
+    lbm_view_free(&view);
+}
+
 /* ---- determinism --------------------------------------------------------------------------------------- */
 
 static void
@@ -430,6 +534,8 @@ main(void)
         cmocka_unit_test(a_refused_job_command_changes_nothing),
         cmocka_unit_test(a_start_of_a_later_version_is_kept),
         cmocka_unit_test(a_cluster_has_a_largest_number_of_jobs),
+        cmocka_unit_test(a_successor_is_in_sync_as_before_once_the_evicted_host_rejoins),
+        cmocka_unit_test(a_successor_is_in_sync_once_it_has_replicated_what_it_took_over),
         cmocka_unit_test(the_same_entries_give_the_same_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
