@@ -276,9 +276,9 @@ lbm_api_tell(struct lbmap *map, Lbm__Request *request)
 }
 
 enum lbm_err
-lbm_api_listen(struct lbmap *map, int64_t patience_ms)
+lbm_api_listen(struct lbmap *map, int64_t timeout_ms)
 {
-    int64_t deadline_ms = lbm_api_now_ms() + patience_ms;
+    int64_t deadline_ms = lbm_api_now_ms() + timeout_ms;
     Lbm__Response *part;
     enum lbm_err err = LBM_OK;
     for (int pushed = 0; !pushed && err == LBM_OK;) {

@@ -67,7 +67,7 @@ enum lbm_err lbm_api_tell(struct lbmap *map, Lbm__Request *request) LBM_MUST_CHE
 
 /* Take what comes unasked within that time, 0: what has come; returns after the first part.
  * Errors: as lbm_api_call, LBM_E_TIMEOUT excepted. */
-enum lbm_err lbm_api_listen(struct lbmap *map, int64_t patience_ms) LBM_MUST_CHECK;
+enum lbm_err lbm_api_listen(struct lbmap *map, int64_t timeout_ms) LBM_MUST_CHECK;
 
 int64_t lbm_api_now_ms(void); /* CLOCK_MONOTONIC */
 

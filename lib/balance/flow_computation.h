@@ -3,12 +3,12 @@
  * neighbours alone (XL95's first phase). What comes out are flows on links; moving vertices is somebody
  * else's.
  *
- * Links meet step by step as the policy has it. In a meeting both ends tell their loads, and both compute the
- * flow of the link from the two: nobody decides for the other, and no step waits for more than its partners.
- * A word that is lost is repeated; a partner that is gone is closed: what only one side has counted is undone
- * when they hear of one another again, so flows agree and load is conserved.
+ * Links meet step by step as the policy has it. In an exchange both ends tell their loads, and both compute
+ * the flow of the link from the two: nobody decides for the other, and no step waits for more than its
+ * partners. A word that is lost is repeated; a partner that is gone is closed: what only one side has counted
+ * is undone when they hear of one another again, so flows agree and load is conserved.
  *
- * Owns: virtual loads, meetings, termination.  Never: sends, waits, moves. */
+ * Owns: virtual loads, exchanges, termination.  Never: sends, waits, moves. */
 #ifndef LBM_BALANCE_FLOW_COMPUTATION_H
 #define LBM_BALANCE_FLOW_COMPUTATION_H
 
@@ -17,13 +17,13 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-/* What one end says of a meeting. */
+/* What one end says of an exchange. */
 struct lbm_flow_word {
-    uint64_t meeting; /* of this link, from 0; final: the first that will not be; UINT64_MAX: none counts */
+    uint64_t exchange; /* of this link, from 0; final: the first that will not be; UINT64_MAX: none counts */
     double load;
     uint32_t counter;
     int has_changed; /* somebody was over the limit when it all began */
-    int final;       /* no more meetings */
+    int final;       /* no more exchanges */
     int again;       /* said again to one that lacked it: not to be answered */
 };
 
@@ -43,15 +43,15 @@ struct lbm_flow_link {
     uint64_t final_at; /* told by the other side, else UINT64_MAX */
     int is_closed;     /* by this side, or by undoing */
     int heard[2];
-    struct lbm_flow_word word[2]; /* by parity of the meeting */
+    struct lbm_flow_word word[2]; /* by parity of the exchange */
     struct lbm_flow_word said[2];
-    double before;    /* out, before the last meeting */
-    double last;      /* flow of the last meeting, outwards */
+    double before;    /* out, before the last exchange */
+    double last;      /* flow of the last exchange, outwards */
     int is_matched;   /* random-matching, in the present step */
     size_t rivals_at; /* in lbm flow computation.rivals */
 };
 
-/* What one meeting gave, in order: for schedules that keep it. */
+/* What one exchange gave, in order: for schedules that keep it. */
 struct lbm_flow_round {
     uint32_t link;
     double out;
@@ -98,24 +98,24 @@ struct lbm_flow_computation {
 
 /* Begin with the load; takes the first words to the outbox. links [n]: the caller's part filled in.
  * Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_flow_start(struct lbm_flow_computation *level, const struct lbm_flow_config *config,
+enum lbm_err lbm_flow_start(struct lbm_flow_computation *flow, const struct lbm_flow_config *config,
                             double load, const struct lbm_flow_link *links, size_t n) LBM_MUST_CHECK;
-void lbm_flow_free(struct lbm_flow_computation *level);
+void lbm_flow_free(struct lbm_flow_computation *flow);
 
 /* A word from the other end.  Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_flow_hear(struct lbm_flow_computation *level, uint32_t link,
+enum lbm_err lbm_flow_hear(struct lbm_flow_computation *flow, uint32_t link,
                            const struct lbm_flow_word *word) LBM_MUST_CHECK;
 /* The other end is gone: go on without it.  Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_flow_close(struct lbm_flow_computation *level, uint32_t link) LBM_MUST_CHECK;
+enum lbm_err lbm_flow_close(struct lbm_flow_computation *flow, uint32_t link) LBM_MUST_CHECK;
 /* The other end has begun again: go on without it, and tell it so, however often.  Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_flow_refuse(struct lbm_flow_computation *level, uint32_t link) LBM_MUST_CHECK;
+enum lbm_err lbm_flow_refuse(struct lbm_flow_computation *flow, uint32_t link) LBM_MUST_CHECK;
 /* Say again what partners that are waited for may have lost.  Errors: LBM_E_NOMEM. */
-enum lbm_err lbm_flow_repeat(struct lbm_flow_computation *level) LBM_MUST_CHECK;
+enum lbm_err lbm_flow_repeat(struct lbm_flow_computation *flow) LBM_MUST_CHECK;
 /* Nonzero if the step in progress waits for that link. */
-int lbm_flow_waits(const struct lbm_flow_computation *level, uint32_t link);
+int lbm_flow_waits(const struct lbm_flow_computation *flow, uint32_t link);
 
 /* Whole units that this host gives over a link in the end, < 0: it receives; 0 if nobody was over the limit.
  */
-int64_t lbm_flow_result(const struct lbm_flow_computation *level, uint32_t link);
+int64_t lbm_flow_result(const struct lbm_flow_computation *flow, uint32_t link);
 
 #endif

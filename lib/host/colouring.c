@@ -7,7 +7,7 @@
 #include "host/internal.h"
 
 /* Pairs of links that meet, above which the line graph is not built: some 100 MB of it. */
-static const uint64_t MEETINGS_MAX = 2000000;
+static const uint64_t LINE_GRAPH_EDGES_MAX = 2000000;
 
 static const char *const method_texts[] = {
 #define METHOD_TEXT(id, text) [LBM_COLOURING_##id] = text,
@@ -34,7 +34,7 @@ largest_degree(const struct lbm_hosts *h)
 }
 
 static uint64_t
-meetings(const struct lbm_hosts *h)
+line_graph_edges(const struct lbm_hosts *h)
 {
     uint64_t sum = 0;
     for (uint32_t p = 0; p < h->n; p++) {
@@ -133,7 +133,8 @@ choose(const struct lbm_hosts *h, struct lbm_colouring *c, const uint32_t *by_di
                 : bipartite        ? LBM_COLOURING_KOENIG
                                    : LBM_COLOURING_MISRA_GRIES;
     list_links(h, by_direction, link, colour);
-    if (c->method == LBM_COLOURING_MISRA_GRIES && c->n_colours > c->degree && meetings(h) <= MEETINGS_MAX)
+    if (c->method == LBM_COLOURING_MISRA_GRIES && c->n_colours > c->degree &&
+        line_graph_edges(h) <= LINE_GRAPH_EDGES_MAX)
         try_greedy(c, link, colour);
     return LBM_OK;
 }

@@ -177,7 +177,7 @@ enum lbm_err map_descend(const struct mapping *m) LBM_MUST_CHECK;
 
 /* Pair rounds over linked hosts and hosts that share edges of G, in random order; after the first round
  * only pairs of which a host changed.  Never worse in (excess, J).  Errors: LBM_E_NOMEM. */
-enum lbm_err map_refine(const struct mapping *m, int rounds, uint32_t patience,
+enum lbm_err map_refine(const struct mapping *m, int rounds, uint32_t stall_limit,
                         struct lbm_rng *rng) LBM_MUST_CHECK;
 
 /* Exchange whole parts between hosts while J falls and the limits hold.  Errors: LBM_E_NOMEM. */

@@ -102,7 +102,7 @@ struct lbm_pair {
     uint64_t limit[2];       /* bounds; an overloaded side is forced to give */
     const uint64_t *least;   /* [2] smallest loads, which no round leaves; NULL: 0 */
     uint64_t shift;          /* work that should leave a for b first (GDE's share); 0: none */
-    uint32_t patience;       /* moves without gain before giving up (100); 0: shift only */
+    uint32_t stall_limit;    /* moves without gain before giving up (100); 0: shift only */
     const uint32_t *most;    /* [2] rows that may leave a and b; NULL: any number */
     uint32_t price;          /* gain that a move beyond the shift must bring, in those parts */
     const uint32_t *current; /* [rows] host a row comes from, LBM_NONE: none; NULL: no matter */
@@ -215,11 +215,11 @@ enum lbm_err lbm_plan_make(const struct lbm_graph *g, const struct lbm_hosts *h,
                            struct lbm_diag *diag) LBM_MUST_CHECK;
 /* The best of that many plans, each from random numbers of its own, next to each other: for who keeps a
  * mapping for long. Least beyond the limits, then least J and lbm_map_unlinked_hop_bytes together (ADR 18).
- * In:      options as of lbm_plan_make, but progress is told nothing; tries at least 1, one of them is what
+ * In:      options as of lbm_plan_make, but progress is told nothing; starts at least 1, one of them is what
  *          lbm_plan_make makes.
  * Errors:  as lbm_plan_make. */
 enum lbm_err lbm_plan_make_best(const struct lbm_graph *g, const struct lbm_hosts *h,
-                                const struct lbm_plan_options *options, unsigned tries, struct lbm_plan *out,
+                                const struct lbm_plan_options *options, unsigned starts, struct lbm_plan *out,
                                 struct lbm_diag *diag) LBM_MUST_CHECK;
 void lbm_plan_free(struct lbm_plan *plan);
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "map/internal.h"
 
-/* Seeds of tries are so far apart that none is a try of the next job's seed. */
+/* Seeds of starts are so far apart that none is a try of the next job's seed. */
 static const uint64_t SEED_STEP = UINT64_C(1) << 32;
 
 /* The best plan so far: of equal ones the first, whichever was made first. */
@@ -30,7 +30,7 @@ struct trial {
 };
 
 /* What goes between hosts that no link joins counts twice. Such hosts meet nobody who could shorten it, and
- * what has to go over a link that no edge uses takes a detour: of tries with about the same J those without
+ * what has to go over a link that no edge uses takes a detour: of starts with about the same J those without
  * move less when loads drift (ADR 18). */
 static enum lbm_err
 judge(const struct trial *t, struct lbm_plan *plan, struct objective *objective)
@@ -101,25 +101,25 @@ take_best(const struct trial *trial, const struct best *best, struct lbm_plan *o
 
 enum lbm_err
 lbm_plan_make_best(const struct lbm_graph *g, const struct lbm_hosts *h,
-                   const struct lbm_plan_options *options, unsigned tries, struct lbm_plan *out,
+                   const struct lbm_plan_options *options, unsigned starts, struct lbm_plan *out,
                    struct lbm_diag *diag)
 {
-    LBM_ASSERT(tries > 0);
+    LBM_ASSERT(starts > 0);
     enum lbm_err err;
     struct best best = {.is_held = ATOMIC_FLAG_INIT, .number = LBM_NONE};
-    struct trial *trial = lbm_alloc(tries, sizeof *trial);
-    void **context = lbm_alloc(tries, sizeof *context);
+    struct trial *trial = lbm_alloc(starts, sizeof *trial);
+    void **context = lbm_alloc(starts, sizeof *context);
     if (trial == NULL || context == NULL) {
         err = lbm_diag_set(diag, LBM_E_NOMEM, NULL, 0, "planning: %s", lbm_err_text(LBM_E_NOMEM));
     } else {
-        for (unsigned i = 0; i < tries; i++) {
+        for (unsigned i = 0; i < starts; i++) {
             trial[i] = (struct trial){.g = g, .h = h, .options = *options, .best = &best, .number = i};
             trial[i].options.seed += i * SEED_STEP;
             trial[i].options.parallel = NULL;
             trial[i].options.progress = NULL;
             context[i] = &trial[i];
         }
-        lbm_plan_parallel(options, run_trial, context, tries);
+        lbm_plan_parallel(options, run_trial, context, starts);
         err = take_best(trial, &best, out, diag);
     }
     free(trial);

@@ -9,7 +9,7 @@
 enum {
     PIVOTS = 30, /* of the coarsest level's coordinates */
     SWEEPS = 30,
-    PATIENCE = 100,
+    STALL_LIMIT = 100,
 };
 
 enum { RUN_MEMBERS_MAX = 8 /* of an evolution */ };

@@ -251,7 +251,7 @@ struct lbm_plan_task {
     uint64_t job;
     enum lbm_start start;
     uint64_t seed;
-    unsigned tries; /* from nothing: plans of which the best is taken, at least 1 */
+    unsigned starts; /* from nothing: plans of which the best is taken, at least 1 */
     double imbalance;
     uint32_t coordinator;          /* number of the planning host */
     const struct lbm_graph *graph; /* borrowed until PLANNED is delivered */

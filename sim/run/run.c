@@ -17,7 +17,7 @@ enum {
     ENTRY_US = 6000000,       /* for an entry of some kind */
     LOSS_US = 60000000,       /* at most, until a loss is in the log */
     AGAIN_US = 500000,        /* to see whether it is */
-    CALM_US = 4000000,        /* at most, before the first fault */
+    QUIESCENT_US = 4000000,   /* at most, before the first fault */
     WORK_US = 30000000,       /* after the faults, until every vertex is worked on */
     SETTLE_US = 120000000,    /* until all jobs have settled */
     SETTLE_HOP_US = 8000000,  /* the same, for each hop that load may have to go */
@@ -351,10 +351,10 @@ run_run(const struct run_options *options, struct run_result *result)
         uint32_t shape = lbm_rng_below(&s.rng, 9);
         if (s.directed_scenario == NULL || !s.directed_scenario->empty)
             run_submit(&s, coordinator, shape);
-        uint32_t calm_us = lbm_rng_below(&s.rng, 2) != 0 ? CALM_US : HASTE_US;
-        cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
+        uint32_t quiescent_us = lbm_rng_below(&s.rng, 2) != 0 ? QUIESCENT_US : HASTE_US;
+        cluster_run(s.cluster, lbm_rng_below(&s.rng, quiescent_us), NULL, NULL);
         run_run_applications(&s, 0);
-        cluster_run(s.cluster, lbm_rng_below(&s.rng, calm_us), NULL, NULL);
+        cluster_run(s.cluster, lbm_rng_below(&s.rng, quiescent_us), NULL, NULL);
     }
     if (is_well(&s))
         run_faults(&s);

@@ -14,7 +14,7 @@
 #include "lbmap.h"
 #include "tests/cluster/serving.h"
 
-enum { OPEN_US = 30000000, PATIENCE_US = 20000000, EDGES_MAX = 16, STRONG = 7 };
+enum { OPEN_US = 30000000, TIMEOUT_US = 20000000, EDGES_MAX = 16, STRONG = 7 };
 
 /* What an application has been told of a vertex. */
 struct known {
@@ -145,7 +145,7 @@ knows_lattice(const struct side *side, uint32_t width)
 static int
 hears(struct side *two, struct side *at, uint32_t u, uint32_t v, uint32_t wanted)
 {
-    int64_t end_us = serving_now_us() + PATIENCE_US;
+    int64_t end_us = serving_now_us() + TIMEOUT_US;
     while (serving_now_us() < end_us && weight(&at->known[u], v) != wanted)
         for (int i = 0; i < 2; i++)
             if (lbmap_dispatch(two[i].map, 20) != LBMAP_OK)
@@ -158,7 +158,7 @@ static int
 change(struct side *two, struct side *by, uint32_t u, uint32_t v, uint32_t bandwidth, int removed)
 {
     const struct lbmap_edge_change edge = {u, v, bandwidth};
-    int64_t end_us = serving_now_us() + PATIENCE_US;
+    int64_t end_us = serving_now_us() + TIMEOUT_US;
     enum lbmap_error error = LBMAP_E_BUSY;
     while (error == LBMAP_E_BUSY && serving_now_us() < end_us) {
         const struct lbmap_vertex_change vertex = {
@@ -175,7 +175,7 @@ change(struct side *two, struct side *by, uint32_t u, uint32_t v, uint32_t bandw
 static int
 run(struct side *two, uint32_t width)
 {
-    int64_t end_us = serving_now_us() + PATIENCE_US;
+    int64_t end_us = serving_now_us() + TIMEOUT_US;
     while (count_held(&two[0]) + count_held(&two[1]) < two[0].n && serving_now_us() < end_us)
         for (int i = 0; i < 2; i++)
             if (lbmap_dispatch(two[i].map, 20) != LBMAP_OK)

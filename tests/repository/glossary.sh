@@ -16,7 +16,7 @@ drift drop due early effect emit end engine enter entries entry error event exce
 fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha
 hand hash head heard hello here hold i id if index inherit init install internal jump known lag lapsed large last
 learn leave left limit list local locate look lossy map may mean measured member membership merged message met movable
-move mutant name named near nearest neighbour net new node note notice now number of offer on open other over owed
+move mutant name named near nearest neighbour net new node note notice now number of offer on open other outstanding over
 pack packed part pay payload peer pending persist persisted ping pinned place plan planned planning poll possible
 predicted present promote propose pump push put query reach read ready reason receive recover released remove removed
 repl reply req request reset rest restore result resume routable row running scheduler self send sent set share

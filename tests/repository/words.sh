@@ -41,6 +41,10 @@ homes?;coordinator;lib/node lib/wire client daemon docs README.md
 reclaim(s|ed)?;rejoin;all
 pulses?;load report;all
 outline(s|d)?;coarse graph;lib client daemon sim docs
+[a-z_]*patience[a-z_]*;timeout, stall limit;all
+owed;outstanding, due;lib
+under_way|meetings?;in flight, exchange;lib sim
+calm|is_silent|contest|climb|polish;quiescent, multistart, refine;lib sim
 '
 # An author; tables of the database, whose format stays; earlier spellings that commands take; fields of others' files.
 allowed='Ward & Pinkerton|session of its own|(TABLE|FROM|INTO) adopted|LBM_START_EARLIER|[{]"home", "coordinator"|`seq_id` and `home`'

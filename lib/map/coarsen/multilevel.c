@@ -78,7 +78,7 @@ run_uncoarsen(struct run *run, uint32_t from, uint32_t to)
         struct mapping m = run_mapping(run, l);
         map_prolong(run->levels.parent[l], m.g->n, m.part, run->work);
         memcpy(m.part, run->work, m.g->n * sizeof *m.part);
-        err = map_refine(&m, run->effort->rounds, PATIENCE, &run->rng);
+        err = map_refine(&m, run->effort->rounds, STALL_LIMIT, &run->rng);
     }
     return err;
 }
@@ -91,7 +91,7 @@ run_refine(struct run *run, uint32_t level, int vcycles)
     if (err == LBM_OK)
         err = map_swap(&m);
     if (err == LBM_OK)
-        err = map_refine(&m, run->effort->rounds_final, PATIENCE, &run->rng);
+        err = map_refine(&m, run->effort->rounds_final, STALL_LIMIT, &run->rng);
     for (int i = 0; i < vcycles && err == LBM_OK && !mapping_stopped(&m); i++)
         err = map_vcycle(&m, VCYCLE_PER_HOST * run->h->n, &run->rng);
     if (err == LBM_OK)
@@ -200,7 +200,7 @@ try_drawing(struct run *run)
     }
     err = map_flow(&m, &run->rng);
     if (err == LBM_OK)
-        err = map_refine(&m, run->effort->rounds_final, PATIENCE, &run->rng);
+        err = map_refine(&m, run->effort->rounds_final, STALL_LIMIT, &run->rng);
     struct objective drawn = err == LBM_OK ? mapping_objective(&m, run->load) : present;
     if (objective_less(&drawn, &present))
         memcpy(part, m.part, m.g->n * sizeof *part);

@@ -13,7 +13,7 @@ enum {
     ROUNDS_COARSE = 10, /* of refinement on every level but the finest */
     ROUNDS_FINE = 6,
     ROUNDS_QUICK = 2,
-    PATIENCE = 100,
+    STALL_LIMIT = 100,
 };
 
 /* Temperature that a finer level begins with, to that of the coarsest. */
@@ -36,7 +36,7 @@ refine_level(const struct cycle *c, const struct mapping *level, int finest, int
 {
     enum lbm_err err = coarsest && level->current == NULL ? map_swap(level) : LBM_OK;
     if (err == LBM_OK)
-        err = map_refine(level, finest ? ROUNDS_FINE : ROUNDS_COARSE, PATIENCE, c->rng);
+        err = map_refine(level, finest ? ROUNDS_FINE : ROUNDS_COARSE, STALL_LIMIT, c->rng);
     return err;
 }
 
@@ -49,7 +49,7 @@ anneal_level(const struct cycle *c, const struct mapping *level, int finest, int
         how.hot = how.hot * COOLER > how.cold ? how.hot * COOLER : how.cold;
     enum lbm_err err = map_anneal(level, &how, c->rng);
     if (err == LBM_OK && finest)
-        err = map_refine(level, level->quick ? ROUNDS_QUICK : ROUNDS_FINE, PATIENCE, c->rng);
+        err = map_refine(level, level->quick ? ROUNDS_QUICK : ROUNDS_FINE, STALL_LIMIT, c->rng);
     if (err == LBM_OK && finest)
         err = map_flow(level, c->rng);
     return err;

@@ -14,7 +14,7 @@ enum {
     COARSE_PER_GROUP = 60,
     UNITS_MAX = 12, /* of a group distance to one of H: means of few hosts are exact */
     ROUNDS = 6,
-    PATIENCE = 100,
+    STALL_LIMIT = 100,
     STAGE_FARTHER = 2,
     STAGE_PER_GROUP = 20, /* vertices of the coarsest level of an annealed V-cycle */
 };
@@ -119,7 +119,7 @@ divide(struct bisection *s)
             memcpy(part, s->work, level.g->n * sizeof *part);
         }
         if (err == LBM_OK)
-            err = map_refine(&level, ROUNDS, PATIENCE, s->rng);
+            err = map_refine(&level, ROUNDS, STALL_LIMIT, s->rng);
     }
     return err;
 }

@@ -13,7 +13,7 @@ enum {
     SMOOTHINGS = 200,     /* of the first diffusion */
     SMOOTHINGS_MORE = 60, /* of the others: less smooth is more varied */
     REFINEMENTS = 3,
-    PATIENCE = 100,
+    STALL_LIMIT = 100,
 };
 
 /* The group at hand. */
@@ -219,7 +219,7 @@ refine(struct bisector *b, const struct group *group, struct objective *objectiv
                             .member = group->member,
                             .n_members = group->n,
                             .limit = {m->limit[group->p], m->limit[group->q]},
-                            .patience = PATIENCE,
+                            .stall_limit = STALL_LIMIT,
                             .workspace = b->ws};
     count_loads(b, group, pair.load);
     enum lbm_err err = LBM_OK;

@@ -66,7 +66,7 @@ pin(struct run *run)
 
 /* Displacement at which the slowest mode of a lattice of n vertices is within a twentieth of a cell. */
 static double
-calm(const struct run *run)
+rest_distance(const struct run *run)
 {
     double n = run->g->n > 1 ? run->g->n : 2;
     return 0.25 * pow(n, -1.0 / run->h->m) / n;
@@ -112,7 +112,7 @@ diffuse(struct run *run)
         if (run->n_pinned == 0)
             renormalize(run);
         tell(run, "diffusion", 0.8 * sweeps / most);
-        if (displacement(run, before) < SWEEPS_CHUNK * calm(run))
+        if (displacement(run, before) < SWEEPS_CHUNK * rest_distance(run))
             break;
     }
     free(before);

@@ -28,7 +28,7 @@ start_on_sites(struct run *run, const struct lbm_hosts *h, double *x)
         err = map_start_regions(&m, x, &run->rng, &pool);
     for (uint32_t i = 0; i < pool.n && err == LBM_OK; i++) {
         memcpy(m.part, pool_part(&pool, i), m.g->n * sizeof *m.part);
-        err = map_refine(&m, run->effort->rounds, PATIENCE, &run->rng);
+        err = map_refine(&m, run->effort->rounds, STALL_LIMIT, &run->rng);
         pool_offer(&best, m.part, mapping_objective(&m, run->load));
     }
     if (err == LBM_OK)

@@ -18,7 +18,7 @@ enum {
     PLACEMENTS_QUICK = 4,
     BALANCE_ROUNDS_MAX = 150,
     BALANCE_ROUNDS_MIN = 15,
-    PATIENCE = 50,
+    STALL_LIMIT = 50,
 };
 
 /* Comparisons of a vertex with a site that balancing a power diagram may take: a tenth of a second or two. */
@@ -54,7 +54,7 @@ place(const struct mapping *m, const double *y, double *weight, struct lbm_rng *
     if (err == LBM_OK)
         err = map_swap(m);
     if (err == LBM_OK)
-        err = map_refine(m, 1, PATIENCE, rng);
+        err = map_refine(m, 1, STALL_LIMIT, rng);
     return err;
 }
 

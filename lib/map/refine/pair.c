@@ -266,14 +266,14 @@ shift(struct round *s)
         s->limit[0] = s->pair->load[0];
 }
 
-/* Move rows until `patience` moves in a row did not improve, then return to the best prefix. */
+/* Move rows until `stall_limit` moves in a row did not improve, then return to the best prefix. */
 static void
 refine(struct round *s)
 {
     struct standing best = stand(s);
     int64_t gain = s->gain;
     uint32_t kept = s->n_moved, v;
-    for (uint32_t misses = 0; misses < s->pair->patience && (v = choose(s)) != LBM_NONE;) {
+    for (uint32_t misses = 0; misses < s->pair->stall_limit && (v = choose(s)) != LBM_NONE;) {
         advance(s, v);
         struct standing now = stand(s);
         int better = improves(&now, &best);

@@ -19,7 +19,7 @@ struct host_pair {
 struct refiner {
     const struct mapping *m;
     struct lbm_rng *rng;
-    uint32_t patience;
+    uint32_t stall_limit;
     struct border border;
     uint8_t *fixed;  /* [n] pinned; NULL: none is */
     int64_t *eased;  /* [n] stay within the budget; NULL: the mapping's is right */
@@ -96,7 +96,7 @@ settle(struct refiner *r, struct host_pair hosts)
                             .load = {r->load[hosts.a], r->load[hosts.b]},
                             .limit = {m->limit[hosts.a], m->limit[hosts.b]},
                             .least = m->least != NULL ? least : NULL,
-                            .patience = r->patience,
+                            .stall_limit = r->stall_limit,
                             .current = m->current,
                             .stay = r->eased != NULL ? r->eased : m->stay,
                             .workspace = r->ws};
@@ -192,9 +192,9 @@ refiner_close(struct refiner *r)
 }
 
 enum lbm_err
-map_refine(const struct mapping *m, int rounds, uint32_t patience, struct lbm_rng *rng)
+map_refine(const struct mapping *m, int rounds, uint32_t stall_limit, struct lbm_rng *rng)
 {
-    struct refiner r = {.m = m, .rng = rng, .patience = patience};
+    struct refiner r = {.m = m, .rng = rng, .stall_limit = stall_limit};
     enum lbm_err err = refiner_open(&r, m);
     int64_t hop_bytes =
         (int64_t)lbm_map_hop_bytes(m->g, m->h, m->part) * (m->current != NULL ? LBM_PAIR_PRICE_PARTS : 1);

@@ -5,7 +5,7 @@
 
 #include "map/internal.h"
 
-enum { REMAP_PATIENCE = 100 /* of refinement */ };
+enum { REMAP_STALL_LIMIT = 100 /* of refinement */ };
 
 /* Temperatures. Nothing but a hot way finds other borders than those there are, where moves are nearly free;
  * where they are dear a warm one forgets less of where vertices are. */

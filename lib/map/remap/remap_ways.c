@@ -108,13 +108,13 @@ go(struct attempt *a)
     m->budget = r->budget / a->way->discount;
     enum lbm_err err = balance(a, a->way->jump);
     if (err == LBM_OK)
-        err = map_refine(m, r->effort->rounds, REMAP_PATIENCE, &a->rng);
+        err = map_refine(m, r->effort->rounds, REMAP_STALL_LIMIT, &a->rng);
     if (err == LBM_OK)
         err = remap_anneal(r, m, r->effort->cycles_way, a->way->is_hot ? r->hot : REMAP_WARM, &a->rng);
     m->stay = r->stay;
     m->budget = r->budget;
     if (err == LBM_OK && a->way->discount != 1)
-        err = map_refine(m, r->effort->rounds, REMAP_PATIENCE, &a->rng);
+        err = map_refine(m, r->effort->rounds, REMAP_STALL_LIMIT, &a->rng);
     if (err == LBM_OK)
         a->objective = mapping_objective(m, a->load);
     return err;

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 
-/* Periods and patience, microseconds. */
+/* Periods and timeouts, microseconds. */
 enum {
     PING_US = 500000,
     UNREACHABLE_US = 3 * PING_US + 100000, /* three pings missed: status calls the host unreachable */
@@ -89,7 +89,7 @@ enum {
     SOFT_HELD_MAX = 256,  /* lossy messages that wait for the disk: no more while it stalls */
     REPL_BATCHES = 8,     /* in flight to the backup */
     CHANGES_OVER = 256,   /* acknowledged changes leave the queue once they are more, and more than others */
-    HEALTH_MAX = 8,       /* Lifeguard's multiplier: at most so much more patience */
+    HEALTH_MAX = 8,       /* largest local health multiplier (Lifeguard) */
     ROTATING_PINGS = 4,   /* in a large cluster, besides neighbours and backups that many in turn */
     FOLLOW_VERTICES = 1024, /* in flight for a plan of a job that runs: applications let go of each */
     PIPELINE_BATCHES =
@@ -125,7 +125,7 @@ enum {
     MOVES_PER_EDGE = 4,      /* that many vertices may move to have one edge of mean weight less */
     ESCALATIONS = 25,              /* after that many rounds balance may cost anything */
     ESCALATION_RESTARTS = 4,          /* so often that begins again before something changes from outside */
-    CUT_PATIENCE_ROUNDS = 50,       /* moves without gain from a corner of a cut */
+    CUT_STALL_ROUNDS = 50,          /* moves without gain from a corner of a cut */
     PATIENT_SWEEPS = 20,     /* after that many sweeps a round must gain more and more */
 };
 
@@ -157,7 +157,7 @@ LBM_FITS(STATS_US < STATS_AGAIN_US, "moments are told at once, then seldom");
 LBM_FITS(OVERDUE_US > SUSPECT_US,
          "a host that is heard in turn is not unreachable sooner than one that is heard always");
 
-/* What is asked again is asked again before patience ends. */
+/* What is asked again is asked again before its timeout. */
 LBM_FITS(APPEND_RETRY_US < APPEND_AGAIN_US, "a proposal is repeated before it is made again");
 LBM_FITS(APPEND_RETRY_US < COMMAND_LATE_US, "an operator's command is repeated before it is void");
 LBM_FITS(OFFER_RETRY_US < PAIR_HANDOFF_US, "an offer is repeated before its round gives up");

@@ -79,8 +79,8 @@ lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host,
         err = lbm_vec_push(&rows, row);
     }
     /* Breadth first from the seeds. */
-    int64_t owed = lbm_exchange_netting_owed(&job->rounds, partner_host);
-    uint64_t load = lbm_local_load(job) + (owed > 0 ? (uint64_t)owed : 0);
+    int64_t outstanding = lbm_exchange_netting_outstanding(&job->rounds, partner_host);
+    uint64_t load = lbm_local_load(job) + (outstanding > 0 ? (uint64_t)outstanding : 0);
     size_t want = band_size(node, job, load, rows.n);
     for (size_t i = 0; err == LBM_OK && i < rows.n && rows.n < want; i++)
         for (uint64_t e = patch->g.offset[rows.at[i]]; e < patch->g.offset[rows.at[i] + 1] && rows.n < want;
@@ -93,7 +93,8 @@ lbm_exchange_band(struct lbm_node *node, struct job *job, uint32_t partner_host,
                 break;
         }
     uint64_t halves = 0;
-    int is_over = owed > 0 || load > lbm_local_limit(node, lbm_view_job(&node->view, job->id), node->host);
+    int is_over =
+        outstanding > 0 || load > lbm_local_limit(node, lbm_view_job(&node->view, job->id), node->host);
     for (size_t i = 0; err == LBM_OK && i < rows.n && halves < BAND_HALVES_MAX; i++) {
         uint32_t slot = patch->vertex[rows.at[i]];
         halves += shard->vertices.at[slot].degree;

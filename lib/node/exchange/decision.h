@@ -15,15 +15,15 @@ struct exchange {
     LBM_VEC(double) give_gain, take_gain; /* decrease of J by each of them, in the order of moves */
     enum lbm_move_reason give_reason, take_reason;
 };
-/* Decide what moves between this host and the partner, whose answer is `accept`. owed: what was netted to
- * it and is to move now, negative: by it; 0: what is due as both stand. */
+/* Decide what moves between this host and the partner, whose answer is `accept`. outstanding: what was netted
+ * to it and is to move now, negative: by it; 0: what is due as both stand. */
 enum lbm_err lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner,
-                                 const Lbm__PairAccept *accept, int64_t owed,
+                                 const Lbm__PairAccept *accept, int64_t outstanding,
                                  struct exchange *out) LBM_MUST_CHECK;
-/* Returns what this host owes a partner after a round that gave what fits: `owed`, or the share due if that
- * is worth a transfer. In: owed, work units; negative: is owed. */
+/* Returns what this host is to give a partner after a round that gave what fits: `outstanding`, or the share
+ * due if that is worth a transfer. In: outstanding, work units; negative: is to get. */
 int64_t lbm_exchange_net(struct lbm_node *node, struct job *job, uint32_t partner,
-                         const Lbm__PairAccept *accept, int64_t owed);
+                         const Lbm__PairAccept *accept, int64_t outstanding);
 /* A job that had settled and has many vertices. Where one is more than a host may have beyond its share, no
  * offer is better than another, small amounts add up to no vertex, and what is too much goes where it fits.
  */

@@ -358,11 +358,11 @@ escalated_price(struct lbm_node *node, struct job *job, const struct lbm_job_ent
         return 0;
     if (met->change_clock != job->rounds.change_clock) {
         met->change_clock = job->rounds.change_clock;
-        met->escalated = met->begun = 0;
+        met->escalated = met->restarts = 0;
     }
-    if (pair->shift == 0 && met->escalated != 0 && met->begun < ESCALATION_RESTARTS) {
+    if (pair->shift == 0 && met->escalated != 0 && met->restarts < ESCALATION_RESTARTS) {
         met->escalated = 0;
-        met->begun++;
+        met->restarts++;
     }
     if (pair->shift == 0 || is_late || met->escalated >= ESCALATIONS || !has_to_give(pair))
         return 0;
@@ -375,7 +375,7 @@ escalated_price(struct lbm_node *node, struct job *job, const struct lbm_job_ent
  */
 static enum lbm_err
 cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-             int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+             int is_netted, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
     int64_t *stay = lbm_alloc(pair->g->n, sizeof *stay);
     double price = pair->price / lbm_local_load_mean(node, entry);
@@ -384,8 +384,8 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     for (uint32_t i = 0; i < pair->n_members; i++)
         stay[pair->member[i]] = (int64_t)(price * lbm_graph_work(pair->g, pair->member[i]));
     pair->stay = stay;
-    pair->patience = CUT_PATIENCE_ROUNDS;
-    pair->escalation = is_owed ? 0 : escalated_price(node, job, entry, partner, pair);
+    pair->stall_limit = CUT_STALL_ROUNDS;
+    pair->escalation = is_netted ? 0 : escalated_price(node, job, entry, partner, pair);
     enum lbm_err err = lbm_pair_cut(pair, &node->rng, gain, moved, n_moved);
     free(stay);
     return err;
@@ -393,23 +393,23 @@ cut_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
 
 static enum lbm_err
 settle_boundary(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, uint32_t partner,
-                int is_owed, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
+                int is_netted, struct lbm_pair *pair, int64_t *gain, uint32_t *moved, uint32_t *n_moved)
 {
     return lbm_exchange_is_granular(node, job)
-               ? cut_boundary(node, job, entry, partner, is_owed, pair, gain, moved, n_moved)
+               ? cut_boundary(node, job, entry, partner, is_netted, pair, gain, moved, n_moved)
                : lbm_pair_refine(pair, &node->rng, gain, moved, n_moved);
 }
 
 int64_t
 lbm_exchange_net(struct lbm_node *node, struct job *job, uint32_t partner, const Lbm__PairAccept *accept,
-                 int64_t owed)
+                 int64_t outstanding)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     int64_t share = due_share(node, job, entry, partner, accept);
     uint64_t left[2] = {lbm_local_load(job) - (uint64_t)share, accept->load + (uint64_t)share};
     if (share == 0 || !is_worth_it(node, job, partner, accept, share, left, 0))
-        return owed;
-    int64_t sum = owed + share;
+        return outstanding;
+    int64_t sum = outstanding + share;
     uint64_t amount = (uint64_t)(sum > 0 ? sum : -sum);
     uint64_t least = sum > 0 ? job->shard.work_least : accept->least;
     uint64_t all = amount + (uint64_t)(sum > 0 ? lbm_exchange_netting_given(&job->rounds, partner) : 0);
@@ -417,22 +417,22 @@ lbm_exchange_net(struct lbm_node *node, struct job *job, uint32_t partner, const
     if (sum == 0 || (all <= free && amount >= least))
         return sum;
     lbm_exchange_netting_broken(node, &job->rounds, partner);
-    return owed;
+    return outstanding;
 }
 
 /* Loads before what was netted moves; what both are to have after it is no overload. */
 static void
-undo_netting(int64_t owed, uint64_t load[2], uint64_t limit[2])
+undo_netting(int64_t outstanding, uint64_t load[2], uint64_t limit[2])
 {
     for (int side = 0; side < 2; side++)
         limit[side] = load[side] > limit[side] ? load[side] : limit[side];
-    load[0] = owed > 0 || load[0] > (uint64_t)-owed ? load[0] + (uint64_t)owed : 0;
-    load[1] = owed < 0 || load[1] > (uint64_t)owed ? load[1] - (uint64_t)owed : 0;
+    load[0] = outstanding > 0 || load[0] > (uint64_t)-outstanding ? load[0] + (uint64_t)outstanding : 0;
+    load[1] = outstanding < 0 || load[1] > (uint64_t)outstanding ? load[1] - (uint64_t)outstanding : 0;
 }
 
 enum lbm_err
 lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_host,
-                    const Lbm__PairAccept *accept, int64_t owed, struct exchange *out)
+                    const Lbm__PairAccept *accept, int64_t outstanding, struct exchange *out)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     const Lbm__Records *band = accept->band;
@@ -456,13 +456,13 @@ lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_hos
             member[i] = shard->vertices.at[own_band.at[i]].row;
         for (uint32_t i = 0; i < band->n_vertex; i++)
             member[own_band.n + i] = joint.n_own + i;
-        int64_t share = owed != 0 ? owed : due_share(node, job, entry, partner_host, accept);
+        int64_t share = outstanding != 0 ? outstanding : due_share(node, job, entry, partner_host, accept);
         int swap = share < 0; /* the pair's first side is the one that gives */
         uint64_t load[2] = {lbm_local_load(job), accept->load};
         uint64_t limit[2] = {lbm_exchange_limit(node, job, node->host, load[0]),
                              lbm_exchange_limit(node, job, partner_host, load[1])};
-        if (owed != 0)
-            undo_netting(owed, load, limit);
+        if (outstanding != 0)
+            undo_netting(outstanding, load, limit);
         uint32_t room[2] = {lbm_migration_throttle_budget(node, job),
                             accept->room != 0 ? accept->room - 1 : UINT32_MAX};
         const uint32_t most[2] = {room[swap], room[!swap]};
@@ -476,19 +476,20 @@ lbm_exchange_decide(struct lbm_node *node, struct job *job, uint32_t partner_hos
                                 .load = {load[swap], load[!swap]},
                                 .limit = {limit[swap], limit[!swap]},
                                 .shift = (uint64_t)(share < 0 ? -share : share),
-                                .patience = 100,
+                                .stall_limit = 100,
                                 .price =
                                     move_price(node, job, entry, lbm_dist(&node->view.hosts, self, partner)),
                                 .most = most};
         int64_t gain = 0;
         uint32_t n_moved = 0;
-        err = settle_boundary(node, job, entry, partner_host, owed != 0, &pair, &gain, moved, &n_moved);
+        err =
+            settle_boundary(node, job, entry, partner_host, outstanding != 0, &pair, &gain, moved, &n_moved);
         uint64_t left[2] = {pair.load[swap], pair.load[!swap]};
-        int is_due = owed != 0 ? left[swap] < load[swap] && load[swap] - left[swap] <= pair.shift
-                               : is_worth_it(node, job, partner_host, accept, share, left, gain);
+        int is_due = outstanding != 0 ? left[swap] < load[swap] && load[swap] - left[swap] <= pair.shift
+                                      : is_worth_it(node, job, partner_host, accept, share, left, gain);
         if (err == LBM_OK && is_due)
             err = list_moves(node, &joint, shard, band, &pair, moved, n_moved, out);
-        int passes_on = owed != 0 || is_passed_on(node, job, partner_host, accept, share);
+        int passes_on = outstanding != 0 || is_passed_on(node, job, partner_host, accept, share);
         out->give_reason = reason_of(0, share, passes_on, load, left, limit);
         out->take_reason = reason_of(1, -share, passes_on, load, left, limit);
     }

@@ -206,7 +206,7 @@ send_words(struct lbm_node *node, struct job *job)
         word.job = job->id;
         word.topology = flow->run.topology;
         word.policy_view = flow->run.policy_view;
-        word.meeting = said->word.meeting;
+        word.exchange = said->word.exchange;
         word.load = said->word.load;
         word.counter = said->word.counter;
         word.has_changed = said->word.has_changed != 0;
@@ -273,7 +273,7 @@ lbm_exchange_flow_begin(struct lbm_node *node, struct job *job)
     flow->life = lbm_rng_next(&node->rng) | 1;
     flow->run = present_run(node, entry);
     flow->progress_us = node->now_us;
-    flow->begun_us = node->now_us;
+    flow->started_us = node->now_us;
     flow->tick_us = node->now_us + FLOW_SOON_US;
     go_on(node, job, start_numbers(node, job, entry));
     return 1;
@@ -332,7 +332,7 @@ lbm_exchange_flow_timer(struct lbm_node *node, struct job *job)
     }
     /* At first the others may not have come so far. */
     flow->tick_us =
-        node->now_us + (node->now_us - flow->begun_us < FLOW_REPEAT_US ? FLOW_SOON_US : FLOW_REPEAT_US);
+        node->now_us + (node->now_us - flow->started_us < FLOW_REPEAT_US ? FLOW_SOON_US : FLOW_REPEAT_US);
     enum lbm_err err = close_the_unreachable(node, job);
     go_on(node, job, err == LBM_OK ? lbm_flow_repeat(&flow->numbers) : err);
 }
@@ -373,7 +373,7 @@ lbm_exchange_on_flow(struct lbm_node *node, const Lbm__Peer *message)
         join(node, job);
     if (!is_same(run, flow->run) || node->failed != LBM_OK)
         return;
-    struct lbm_flow_word word = {.meeting = heard->meeting,
+    struct lbm_flow_word word = {.exchange = heard->exchange,
                                  .load = heard->load,
                                  .counter = heard->counter,
                                  .has_changed = heard->has_changed != 0,

@@ -14,14 +14,14 @@ void lbm_exchange_flow_stop(struct job *job); /* what has begun to move arrives 
 
 /* ---- netting.c ---- */
 
-/* Returns the work units that this host owes that one; negative: is owed. */
-int64_t lbm_exchange_netting_owed(const struct rounds *s, uint32_t host);
-/* Returns the work units owed to all hosts but one; what others owe does not count. */
+/* Returns the work units that this host owes that one; negative: is to get. */
+int64_t lbm_exchange_netting_outstanding(const struct rounds *s, uint32_t host);
+/* Returns the work units outstanding to all hosts but one; what others owe does not count. */
 int64_t lbm_exchange_netting_given(const struct rounds *s, uint32_t but);
-/* Nonzero if this host owes anybody anything, or is owed. */
+/* Nonzero if this host owes anybody anything, or is to get. */
 int lbm_exchange_netting_any(const struct rounds *s);
 /* Both have agreed on another amount, which is none when it has moved or is void. */
-void lbm_exchange_netting_set(struct lbm_node *node, struct rounds *s, uint32_t host, int64_t owed);
+void lbm_exchange_netting_set(struct lbm_node *node, struct rounds *s, uint32_t host, int64_t outstanding);
 /* Nothing of it could be given, or what is due is none that could: both exchange at once until they wake. */
 void lbm_exchange_netting_broken(struct lbm_node *node, struct rounds *s, uint32_t host);
 /* The same, found when it was to be given; if it happens again this host netted amounts nothing until it
@@ -31,9 +31,10 @@ void lbm_exchange_netting_begin(struct rounds *s);                        /* the
 void lbm_exchange_netting_sweep(struct lbm_node *node, struct rounds *s); /* a sweep is over */
 /* Both may agree on numbers first: they meet again soon. */
 int lbm_exchange_netting_possible(const struct lbm_node *node, const struct job *job, uint32_t host);
-/* Nonzero if what is owed to that host has not changed for NETTING_SWEEPS sweeps, so that it may be given. */
+/* Nonzero if what is to get to that host has not changed for NETTING_SWEEPS sweeps, so that it may be given.
+ */
 int lbm_exchange_netting_due(const struct rounds *s, uint32_t host);
-/* Returns what the round that a neighbour opens is about: refinement, or the transfer of what is owed. */
+/* Returns what the round that a neighbour opens is about: refinement, or the transfer of what is to get. */
 enum round_kind lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job,
                                            const struct early_open *open);
 /* The sender's debt, from a message. */
@@ -86,7 +87,7 @@ void lbm_exchange_round_next(struct lbm_node *node, struct job *job);
 /* Go to a place that a partner has reached already. The other partners hear of it, so that none waits for a
  * round that was passed over. */
 void lbm_exchange_round_jump(struct lbm_node *node, struct job *job, uint64_t sweep, uint32_t colour);
-/* A host that has settled takes part in one round: patience, what moves must gain, and what is heard of
+/* A host that has settled takes part in one round: timeouts, what moves must gain, and what is heard of
  * room elsewhere begin with it. The place of the round is set before. */
 void lbm_exchange_round_begin_visit(const struct lbm_node *node, struct rounds *s);
 /* End the round in progress, whatever it was to do, and go on. */

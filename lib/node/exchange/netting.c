@@ -23,10 +23,10 @@ netted_with(const struct rounds *s, uint32_t host)
 }
 
 int64_t
-lbm_exchange_netting_owed(const struct rounds *s, uint32_t host)
+lbm_exchange_netting_outstanding(const struct rounds *s, uint32_t host)
 {
     const struct netted *netted_amount = netted_with(s, host);
-    return netted_amount != NULL ? netted_amount->owed : 0;
+    return netted_amount != NULL ? netted_amount->outstanding : 0;
 }
 
 int64_t
@@ -34,8 +34,8 @@ lbm_exchange_netting_given(const struct rounds *s, uint32_t but)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < s->netted.n; i++)
-        if (s->netted.at[i].owed > 0 && s->netted.at[i].host != but)
-            sum += s->netted.at[i].owed;
+        if (s->netted.at[i].outstanding > 0 && s->netted.at[i].host != but)
+            sum += s->netted.at[i].outstanding;
     return sum;
 }
 
@@ -43,7 +43,7 @@ int
 lbm_exchange_netting_any(const struct rounds *s)
 {
     for (size_t i = 0; i < s->netted.n; i++)
-        if (s->netted.at[i].owed != 0)
+        if (s->netted.at[i].outstanding != 0)
             return 1;
     return 0;
 }
@@ -62,14 +62,14 @@ netted_add(struct lbm_node *node, struct rounds *s, uint32_t host)
 }
 
 void
-lbm_exchange_netting_set(struct lbm_node *node, struct rounds *s, uint32_t host, int64_t owed)
+lbm_exchange_netting_set(struct lbm_node *node, struct rounds *s, uint32_t host, int64_t outstanding)
 {
-    if (lbm_exchange_netting_owed(s, host) == owed)
+    if (lbm_exchange_netting_outstanding(s, host) == outstanding)
         return;
     struct netted *netted_amount = netted_add(node, s, host);
     if (netted_amount == NULL)
         return;
-    netted_amount->owed = owed;
+    netted_amount->outstanding = outstanding;
     netted_amount->sweep = s->sweep;
     lbm_termination_disturb(&s->termination);
 }
@@ -104,7 +104,7 @@ lbm_exchange_netting_sweep(struct lbm_node *node, struct rounds *s)
     for (size_t i = 0; i < s->netted.n; i++) {
         struct netted netted_amount = s->netted.at[i];
         if (lbm_exchange_round_colour(node, netted_amount.host) != LBM_NONE &&
-            (netted_amount.owed != 0 || netted_amount.broken))
+            (netted_amount.outstanding != 0 || netted_amount.broken))
             s->netted.at[kept++] = netted_amount;
     }
     s->netted.n = kept;
@@ -124,7 +124,7 @@ int
 lbm_exchange_netting_due(const struct rounds *s, uint32_t host)
 {
     const struct netted *netted_amount = netted_with(s, host);
-    return netted_amount != NULL && netted_amount->owed != 0 &&
+    return netted_amount != NULL && netted_amount->outstanding != 0 &&
            s->sweep >= netted_amount->sweep + NETTING_SWEEPS;
 }
 
@@ -133,13 +133,13 @@ lbm_exchange_netting_round(const struct lbm_node *node, const struct job *job, c
 {
     uint32_t host = open->host;
     const struct rounds *s = &job->rounds;
-    int64_t owed = lbm_exchange_netting_owed(s, host);
+    int64_t outstanding = lbm_exchange_netting_outstanding(s, host);
     uint64_t load = lbm_local_load(job);
     if (!open->numbers || !lbm_exchange_netting_possible(node, job, host))
         return ROUND_KIND_EXCHANGE;
-    if (owed != -open->owed)
+    if (outstanding != -open->outstanding)
         return ROUND_KIND_NUMBERS;
-    if (owed != 0)
+    if (outstanding != 0)
         return open->due && lbm_exchange_netting_due(s, host) ? ROUND_KIND_DELIVERY : ROUND_KIND_NUMBERS;
     int is_over = load > lbm_exchange_limit(node, job, node->host, load) ||
                   open->load > lbm_exchange_limit(node, job, host, open->load);

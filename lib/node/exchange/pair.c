@@ -114,10 +114,10 @@ lbm_exchange_pair_open(struct lbm_node *node, struct job *job)
     open.residual_load = residual.room;
     open.fingerprint = s->fingerprint = is_left_open(node, s, s->partner) ? 0 : fingerprint_of(node, job);
     open.change_clock = s->change_clock;
-    int64_t owed = lbm_exchange_netting_owed(s, s->partner);
+    int64_t outstanding = lbm_exchange_netting_outstanding(s, s->partner);
     open.numbers = lbm_exchange_netting_possible(node, job, s->partner) != 0;
-    open.gives = owed > 0 ? (uint64_t)owed : 0;
-    open.takes = owed < 0 ? (uint64_t)-owed : 0;
+    open.gives = outstanding > 0 ? (uint64_t)outstanding : 0;
+    open.takes = outstanding < 0 ? (uint64_t)-outstanding : 0;
     open.due = lbm_exchange_netting_due(s, s->partner) != 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_OPEN;
@@ -141,7 +141,7 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     s->round_kind = lbm_exchange_netting_round(node, job, open);
     if (s->round_kind == ROUND_KIND_EXCHANGE)
         lbm_exchange_netting_set(node, s, s->partner, 0);
-    int64_t owed = lbm_exchange_netting_owed(s, s->partner);
+    int64_t outstanding = lbm_exchange_netting_outstanding(s, s->partner);
     int same = s->round_kind == ROUND_KIND_EXCHANGE && is_unchanged(node, job);
     if (!same && s->round_kind != ROUND_KIND_NUMBERS &&
         lbm_exchange_band(node, job, s->partner, &band) != LBM_OK)
@@ -169,15 +169,15 @@ lbm_exchange_pair_answer(struct lbm_node *node, struct job *job, const struct ea
     if (s->round_kind == ROUND_KIND_NUMBERS) {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
         uint64_t given = (uint64_t)lbm_exchange_netting_given(s, s->partner),
-                 netted = owed > 0 ? (uint64_t)owed : 0;
+                 netted = outstanding > 0 ? (uint64_t)outstanding : 0;
         double over = fmax(0, (double)lbm_local_load(job) - lbm_local_target(node, entry, node->host));
         uint64_t all =
             lbm_exchange_movable(node, job, given + netted + (uint64_t)over + 1); /* more is not asked for */
         accept.free = all > given ? all - given : 0;
         accept.least = job->shard.work_least;
     }
-    accept.gives = owed > 0 ? (uint64_t)owed : 0;
-    accept.takes = owed < 0 ? (uint64_t)-owed : 0;
+    accept.gives = outstanding > 0 ? (uint64_t)outstanding : 0;
+    accept.takes = outstanding < 0 ? (uint64_t)-outstanding : 0;
     uint32_t room = lbm_migration_throttle_budget(node, job);
     accept.room = room < UINT32_MAX ? room + 1 : 0;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -228,7 +228,7 @@ lbm_exchange_on_pair_open(struct lbm_node *node, const Lbm__Peer *message)
                                  .change_clock = open->change_clock,
                                  .numbers = open->numbers != 0,
                                  .due = open->due != 0,
-                                 .owed = lbm_exchange_netting_heard(open->gives, open->takes),
+                                 .outstanding = lbm_exchange_netting_heard(open->gives, open->takes),
                                  .heard_us = node->now_us};
     int awaits = s->state == ROUND_AWAITED || (s->state == ROUND_OPENED && message->src < node->host);
     if (job->phase == LBM_PHASE_SETTLED) {
@@ -395,9 +395,9 @@ send_plan(struct lbm_node *node, struct job *job, const struct exchange *exchang
     plan.take_gain = exchange->take_gain.at;
     plan.take_reason = exchange->take_reason;
     plan.load = lbm_local_load(job);
-    int64_t owed = lbm_exchange_netting_owed(&job->rounds, job->rounds.partner);
-    plan.gives = owed > 0 ? (uint64_t)owed : 0;
-    plan.takes = owed < 0 ? (uint64_t)-owed : 0;
+    int64_t outstanding = lbm_exchange_netting_outstanding(&job->rounds, job->rounds.partner);
+    plan.gives = outstanding > 0 ? (uint64_t)outstanding : 0;
+    plan.takes = outstanding < 0 ? (uint64_t)-outstanding : 0;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_PAIR_PLAN;
     message.pair_plan = &plan;
@@ -452,12 +452,12 @@ agree(struct lbm_node *node, struct job *job, const Lbm__PairAccept *accept)
 {
     struct rounds *s = &job->rounds;
     const struct exchange nothing = {0};
-    int64_t before = lbm_exchange_netting_owed(s, s->partner), owed = 0;
+    int64_t before = lbm_exchange_netting_outstanding(s, s->partner), outstanding = 0;
     if (before == -lbm_exchange_netting_heard(accept->gives, accept->takes))
-        owed = lbm_exchange_net(node, job, s->partner, accept, before);
-    if (owed != before)
+        outstanding = lbm_exchange_net(node, job, s->partner, accept, before);
+    if (outstanding != before)
         wake(node, job);
-    lbm_exchange_netting_set(node, s, s->partner, owed);
+    lbm_exchange_netting_set(node, s, s->partner, outstanding);
     carry_out(node, job, &nothing, accept);
 }
 
@@ -489,13 +489,13 @@ lbm_exchange_on_pair_accept(struct lbm_node *node, const Lbm__Peer *message)
     }
     if (accept->round_kind != ROUND_KIND_DELIVERY)
         lbm_exchange_netting_set(node, s, message->src, 0);
-    int64_t owed = lbm_exchange_netting_owed(s, message->src);
-    int is_withheld = owed == 0 && node->raise->mapping_remap_withholds(node, job);
+    int64_t outstanding = lbm_exchange_netting_outstanding(s, message->src);
+    int is_withheld = outstanding == 0 && node->raise->mapping_remap_withholds(node, job);
     remember_open(node, s, message->src, is_withheld);
     if (is_withheld) {
         carry_out(node, job, &exchange, accept);
     } else if (!accept->same &&
-               lbm_exchange_decide(node, job, message->src, accept, owed, &exchange) != LBM_OK) {
+               lbm_exchange_decide(node, job, message->src, accept, outstanding, &exchange) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
     } else {
         size_t n_moved = exchange.give.n + exchange.take.n;
@@ -527,10 +527,10 @@ lbm_exchange_on_pair_plan(struct lbm_node *node, const Lbm__Peer *message)
     }
     lbm_exchange_settled_met(s, message->src);
     if (s->round_kind == ROUND_KIND_NUMBERS) {
-        int64_t owed = -lbm_exchange_netting_heard(plan->gives, plan->takes);
-        if (owed != lbm_exchange_netting_owed(s, s->partner))
+        int64_t outstanding = -lbm_exchange_netting_heard(plan->gives, plan->takes);
+        if (outstanding != lbm_exchange_netting_outstanding(s, s->partner))
             wake(node, job);
-        lbm_exchange_netting_set(node, s, s->partner, owed);
+        lbm_exchange_netting_set(node, s, s->partner, outstanding);
         pass_on(node, job);
         return;
     }

@@ -75,7 +75,7 @@ is_unavailable(const struct lbm_node *node, uint32_t partner)
 
 /* ---- one colour after the other --------------------------------------------------------------------- */
 
-/* Patience, and what moves must gain, count from here on. */
+/* Timeouts, and what moves must gain, count from here on. */
 static void
 begin_again(const struct lbm_node *node, struct rounds *s)
 {
@@ -123,7 +123,7 @@ is_held_up(const struct lbm_node *node, struct job *job)
 }
 
 /* What is too much stays when no vertex fits, or none may go because applications have refused, or room was
- * not where it was said to be for so long that patience ended. It is tried again while loads drift, or if
+ * not where it was said to be until its timeout. It is tried again while loads drift, or if
  * a vertex as light as the lightest there was would be a step in the right direction. */
 static void
 settle(struct lbm_node *node, struct job *job)
@@ -258,7 +258,7 @@ open_colour(struct lbm_node *node, struct job *job)
         if (!is_passed_over(node, s))
             break;
     }
-    s->begun_us = node->now_us;
+    s->started_us = node->now_us;
     s->deadline_us = node->now_us + lbm_membership_wait_us(node, s->partner);
     if (node->host < s->partner || is_settled(job, s, s->partner)) {
         s->state = ROUND_OPENED;
@@ -392,7 +392,7 @@ late(struct lbm_node *node, struct job *job)
     uint32_t partner = s->partner;
     int away = is_unavailable(node, partner);
     int waits = (s->state == ROUND_OPENED || s->state == ROUND_AWAITED) && !away &&
-                !lbm_membership_is_straggler(node, partner) && node->now_us - s->begun_us < PAIR_TIMEOUT_US;
+                !lbm_membership_is_straggler(node, partner) && node->now_us - s->started_us < PAIR_TIMEOUT_US;
     if (waits) {
         s->deadline_us = node->now_us + lbm_membership_wait_us(node, partner);
         if (s->state == ROUND_OPENED)
@@ -402,7 +402,7 @@ late(struct lbm_node *node, struct job *job)
         return;
     }
     if (s->state == ROUND_MOVING && !away &&
-        node->now_us - s->begun_us < PAIR_MOVING_US) { /* an application takes its time to let go */
+        node->now_us - s->started_us < PAIR_MOVING_US) { /* an application takes its time to let go */
         s->deadline_us = node->now_us + PAIR_HANDOFF_US;
         return;
     }
@@ -446,7 +446,7 @@ lbm_exchange_topology_changed(struct lbm_node *node, struct job *job, int all, i
         lbm_exchange_settled_number(&job->rounds);
     if (job->phase == LBM_PHASE_BALANCING || near)
         node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
-    if (!near) { /* patience and gains count from where they did */
+    if (!near) { /* timeouts and gains count from where they did */
         job->rounds.woken = woken;
         job->rounds.woken_us = woken_us;
     }

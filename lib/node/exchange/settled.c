@@ -28,7 +28,7 @@ lbm_exchange_settled_receive(struct lbm_node *node, struct job *job, struct earl
     s->sweep = visitor->sweep;
     s->colour = visitor->colour;
     s->partner = visitor->host;
-    s->begun_us = node->now_us;
+    s->started_us = node->now_us;
     lbm_exchange_round_begin_visit(node, s);
     visitor->set = 0;
     lbm_exchange_pair_answer(node, job, visitor);
@@ -158,7 +158,7 @@ visit(struct lbm_node *node, struct job *job)
     s->partner = host;
     s->colour = lbm_exchange_round_colour(node, host);
     s->state = ROUND_OPENED;
-    s->begun_us = node->now_us;
+    s->started_us = node->now_us;
     lbm_exchange_round_begin_visit(node, s);
     s->deadline_us = node->now_us + lbm_membership_wait_us(node, host);
     lbm_exchange_pair_open(node, job);

@@ -45,7 +45,7 @@ struct early_open {
     struct residual_hop residual;
     uint64_t fingerprint, change_clock;
     int numbers, due;
-    int64_t owed; /* by it to us */
+    int64_t outstanding; /* by it to us */
     int64_t heard_us;
     int settled; /* it opens nothing by itself */
 };
@@ -66,14 +66,14 @@ struct unchanged {
     uint64_t own, theirs; /* `fingerprint` of this host and of the other */
     uint32_t times;       /* in a row */
     int is_open; /* the last round decided nothing: whatever moved nothing before, the next one does */
-    uint32_t escalated, begun; /* and how often that began again */
+    uint32_t escalated, restarts; /* and how often that began again */
     uint64_t change_clock;
 };
 
 /* What this host is to give a neighbour; negative: what it is to get. */
 struct netted {
     uint32_t host;
-    int64_t owed;
+    int64_t outstanding;
     uint64_t sweep; /* in which it last changed */
     int broken;     /* nothing of it could be given: the next rounds with that host exchange at once */
 };
@@ -95,7 +95,7 @@ struct rounds {
     uint64_t sweep;
     uint32_t colour;
     uint32_t partner; /* host id */
-    int64_t begun_us;
+    int64_t started_us;
     int64_t deadline_us;
     int64_t retry_us;           /* ask again, or INT64_MAX */
     uint32_t n_met;             /* partners met in this sweep */
@@ -138,7 +138,7 @@ struct transfer_entry {
     uint32_t ordinal; /* among the entries of its link and direction, from 1 */
     int64_t units;    /* > 0: this host gives */
     int64_t left;     /* not chosen yet */
-    int begun;
+    int has_started;
     int over;
 };
 
@@ -170,7 +170,7 @@ struct flow_computation {
     int64_t tick_us;
     int64_t ask_us;
     int64_t progress_us; /* something was carried out or came */
-    int64_t begun_us;    /* the numbers, then the transfer */
+    int64_t started_us;  /* the numbers, then the transfer */
     uint64_t available;  /* work that may go and does not yet */
     int64_t batch;       /* pipelined: so much at least is chosen at a time, what a message carries */
     uint64_t seen;       /* version of the shard at the last progress */

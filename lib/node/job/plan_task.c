@@ -20,7 +20,7 @@ plan_whole(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_
     options.parallel = parallel;
     if (task->current != NULL)
         return lbm_job_plan_remap(task, &options, plan);
-    return lbm_plan_make_best(task->graph, task->hosts, &options, task->tries, plan, &diag);
+    return lbm_plan_make_best(task->graph, task->hosts, &options, task->starts, plan, &diag);
 }
 
 /* Pins and first coordinates only; each vertex goes to the host of its region.

@@ -13,19 +13,19 @@
 #include "node/records/records.h"
 
 /* A job is planned once and runs for long, and what later plans find depends on where they begin: so the
- * first one is the best of that many tries, as long as they have no more than that many vertices and ends of
+ * first one is the best of that many starts, as long as they have no more than that many vertices and ends of
  * edges together. So is the last plan of a coarse graph; the one before only says what comes together. */
-enum { TRIES = 8, TRIES_SIZE = 1 << 20 };
+enum { STARTS = 8, STARTS_SIZE = 1 << 20 };
 
 static unsigned
-count_tries(const struct job *job)
+count_starts(const struct job *job)
 {
     const struct coarse_plan *o = &job->coarse;
     uint64_t size = job->guest->n + lbm_graph_directions(job->guest);
     int is_start = o->state == COARSE_NONE || (o->state != COARSE_DRAWING && !o->again && o->planned > 0);
-    if (!is_start || size > TRIES_SIZE)
+    if (!is_start || size > STARTS_SIZE)
         return 1;
-    return size * TRIES <= TRIES_SIZE ? TRIES : (unsigned)(TRIES_SIZE / size);
+    return size * STARTS <= STARTS_SIZE ? STARTS : (unsigned)(STARTS_SIZE / size);
 }
 
 /* Pins of the guest name hosts; the plan wants their numbers. */
@@ -58,7 +58,7 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
     *effect.as.plan = (struct lbm_plan_task){.job = job->id,
                                              .start = start,
                                              .seed = entry->seed + (is_draw ? job->baseline.drawn : 0),
-                                             .tries = count_tries(job),
+                                             .starts = count_starts(job),
                                              .imbalance = entry->imbalance,
                                              .coordinator = lbm_view_number(&node->view, node->host),
                                              .graph = job->guest,

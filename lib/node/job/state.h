@@ -51,7 +51,7 @@ struct points {
 struct destination_queue {
     uint32_t host, first, n;
     uint32_t at;        /* where the search for those that may go goes on */
-    uint32_t under_way; /* OUT, to that host */
+    uint32_t in_flight; /* OUT, to that host */
     uint64_t bytes;     /* of their payloads, about */
 };
 

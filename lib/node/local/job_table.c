@@ -90,7 +90,7 @@ lbm_local_netting_sum(const struct rounds *s)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < s->netted.n; i++)
-        sum += s->netted.at[i].owed;
+        sum += s->netted.at[i].outstanding;
     return sum;
 }
 
@@ -102,8 +102,9 @@ lbm_local_load(const struct job *job)
         const struct lbm_vertex *vertex = &job->shard.vertices.at[job->releasing.at[i]];
         leaving += vertex->stage == LBM_STAGE_OWN && vertex->move_to != LBM_NONE ? vertex->work : 0;
     }
-    int64_t owed = lbm_local_netting_sum(&job->rounds);
-    uint64_t goes = leaving + (owed > 0 ? (uint64_t)owed : 0), comes = owed < 0 ? (uint64_t)-owed : 0;
+    int64_t outstanding = lbm_local_netting_sum(&job->rounds);
+    uint64_t goes = leaving + (outstanding > 0 ? (uint64_t)outstanding : 0),
+             comes = outstanding < 0 ? (uint64_t)-outstanding : 0;
     return job->shard.load + comes > goes ? job->shard.load + comes - goes : 0;
 }
 

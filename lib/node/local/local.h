@@ -35,12 +35,12 @@ uint32_t lbm_local_nearest_row(const struct lbm_node *node, const struct job *jo
 void lbm_local_place(const struct job *job, const double *raw, double *x);
 /* Changed edges are told at the end of this step. */
 void lbm_local_edges_soon(struct lbm_node *node, struct job *job);
-/* Returns the work units that this host owes all neighbours together; negative: is owed. */
+/* Returns the work units that this host owes all neighbours together; negative: is to get. */
 int64_t lbm_local_netting_sum(const struct rounds *s);
 /* Ghosts are to be sent at the end of this step, to some or to all neighbours. */
 void lbm_local_ghosts_due(struct job *job, enum ghosts_due what);
 /* Returns the work units owned, less what leaves as soon as the application lets go, and as if all that is
- * owed had moved. */
+ * outstanding had moved. */
 uint64_t lbm_local_load(const struct job *job);
 /* Nonzero if ownership follows regions while coordinates diffuse. */
 static inline int

@@ -37,9 +37,9 @@ static const double WORK_RATIO = 1.5; /* of a cluster, to the mean of all, at mo
 static int
 is_unavailable(const struct lbm_node *node, const struct job *job, uint32_t host)
 {
-    int64_t patience_us = job->coarse.again ? (int64_t)EXCLUDE_US * (1 + node->health) : COARSE_WAIT_US;
+    int64_t timeout_us = job->coarse.again ? (int64_t)EXCLUDE_US * (1 + node->health) : COARSE_WAIT_US;
     return lbm_view_number(&node->view, host) == LBM_NONE ||
-           lbm_membership_is_unreachable(node, host, patience_us);
+           lbm_membership_is_unreachable(node, host, timeout_us);
 }
 
 /* ---- answers of hosts ---------------------------------------------------------------------------------- */

@@ -199,7 +199,7 @@ lbm_mapping_remap_came(struct lbm_node *node, struct job *job, const struct lbm_
 /* Nonzero while vertices go as the window allows, or come. What comes is not quite what was predicted if
  * loads have changed since, or if its source keeps it. */
 static int
-is_under_way(struct lbm_node *node, struct job *job)
+has_in_flight(struct lbm_node *node, struct job *job)
 {
     struct coarse_plan *o = &job->coarse;
     if (lbm_migration_queue_pump(node, job) != 0 || job->releasing.n != 0 || job->shard.n_out != 0) {
@@ -217,7 +217,7 @@ follow(struct lbm_node *node, struct job *job)
     o->follow_us = node->now_us + MAPPING_TICK_US;
     if (node->now_us >= o->until_us)
         forget_targets(job);
-    else if (is_under_way(node, job))
+    else if (has_in_flight(node, job))
         return;
     o->follows = 0;
     if (job->phase == LBM_PHASE_SETTLED)

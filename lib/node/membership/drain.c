@@ -134,7 +134,7 @@ drain_job(struct lbm_node *node, struct job *job)
     free(is_next);
 }
 
-/* Nothing here that anybody could still need: no vertex, no answer owed, no source that may offer again. */
+/* Nothing here that anybody could still need: no vertex, no answer due, no source that may offer again. */
 static int
 is_empty(const struct lbm_node *node)
 {

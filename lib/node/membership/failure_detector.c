@@ -241,9 +241,9 @@ withhold(struct lbm_node *node, const struct lbm_member *member)
 static void
 judge(struct lbm_node *node, const struct lbm_member *member, struct peer *peer)
 {
-    int64_t patience_us = (int64_t)SUSPECT_US * (1 + node->health);
+    int64_t timeout_us = (int64_t)SUSPECT_US * (1 + node->health);
     int64_t heard_us = peer->heard_us > peer->since_us ? peer->heard_us : peer->since_us;
-    if (node->now_us - heard_us < patience_us)
+    if (node->now_us - heard_us < timeout_us)
         peer->suspect_us = 0;
     else if (peer->suspect_us == 0)
         peer->suspect_us = node->now_us;

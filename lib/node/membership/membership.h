@@ -65,7 +65,7 @@ int lbm_membership_is_large(const struct lbm_node *node);
 int lbm_membership_has_lost_backup(const struct lbm_node *node);
 /* The same of any host, or nothing is heard of it: exchange goes on without it. */
 int lbm_membership_is_unavailable(const struct lbm_node *node, uint32_t host);
-/* Nonzero if it has been absent for so long that the end of MAPPING does not wait for it. */
+/* Nonzero if it has been unreachable for so long that the end of MAPPING does not wait for it. */
 int lbm_membership_is_excluded(const struct lbm_node *node, uint32_t host);
 
 /* ---- straggler.c ---- */

@@ -11,10 +11,10 @@
 #include "node/membership/membership.h"
 
 enum {
-    USUAL_EACH = 8,                /* what is usual is looked at again after that many */
-    ECHO_US = 2 * PING_US,         /* a ping that came longer ago is not echoed: clocks differ */
-    TRIP_MOST_US = 10000000,       /* longer: something else happened */
-    OWED_MAX = 4 * ROTATING_PINGS, /* answers a round of pings */
+    USUAL_EACH = 8,                       /* what is usual is looked at again after that many */
+    ECHO_US = 2 * PING_US,                /* a ping that came longer ago is not echoed: clocks differ */
+    TRIP_MOST_US = 10000000,              /* longer: something else happened */
+    ANSWERS_DUE_MAX = 4 * ROTATING_PINGS, /* answers a round of pings */
 };
 
 static void
@@ -137,7 +137,8 @@ lbm_membership_network_heard(struct lbm_node *node, const Lbm__Peer *message)
         measured(node, trip, rtt_us);
     /* Pings in turn are answered, so that hosts that are no neighbours measure each other as well. */
     if (ping->echo_us == 0 && node->view.hop_us != 0 && node->view.members.n > LBM_VIEW_SMALL &&
-        node->network.owed.n < OWED_MAX && lbm_vec_push(&node->network.owed, message->src) != LBM_OK)
+        node->network.answers_due.n < ANSWERS_DUE_MAX &&
+        lbm_vec_push(&node->network.answers_due, message->src) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
@@ -145,9 +146,9 @@ enum lbm_err
 lbm_membership_network_pay(struct lbm_node *node, host_list *to)
 {
     enum lbm_err err = LBM_OK;
-    for (size_t i = 0; err == LBM_OK && i < node->network.owed.n; i++)
-        err = lbm_vec_push(to, node->network.owed.at[i]);
-    node->network.owed.n = 0;
+    for (size_t i = 0; err == LBM_OK && i < node->network.answers_due.n; i++)
+        err = lbm_vec_push(to, node->network.answers_due.at[i]);
+    node->network.answers_due.n = 0;
     return err;
 }
 
@@ -171,7 +172,7 @@ void
 lbm_membership_network_free(struct lbm_node *node)
 {
     lbm_vec_free(&node->network.trips);
-    lbm_vec_free(&node->network.owed);
+    lbm_vec_free(&node->network.answers_due);
     lbm_idmap_free(&node->network.trip_at);
 }
 

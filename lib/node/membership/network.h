@@ -29,12 +29,13 @@ struct network {
     struct lbm_coordinate here;
     LBM_VEC(struct round_trip) trips;
     struct lbm_idmap trip_at; /* host: its place in trips */
-    LBM_VEC(uint32_t) owed; /* hosts that measure with the next ping from here, which would not go to them */
-    int64_t begun_us;       /* when this host first looked for links; 0: it has not */
-    int64_t differ_us;      /* since when others are wanted than the log has; 0: they are not */
-    int64_t next_us;        /* no change is proposed before */
-    uint64_t mark;          /* of the hosts there were then */
-    uint32_t n_changes;     /* since hosts came or went, at most LASTS_DOUBLES */
+    LBM_VEC(uint32_t)
+    answers_due;        /* hosts that measure with the next ping from here, which would not go to them */
+    int64_t started_us; /* when this host first looked for links; 0: it has not */
+    int64_t differ_us;  /* since when others are wanted than the log has; 0: they are not */
+    int64_t next_us;    /* no change is proposed before */
+    uint64_t mark;      /* of the hosts there were then */
+    uint32_t n_changes; /* since hosts came or went, at most LASTS_DOUBLES */
 };
 
 struct client;
@@ -46,8 +47,7 @@ void lbm_membership_network_heard(struct lbm_node *node, const Lbm__Peer *messag
 /* Put this host's coordinate and the echo of the last round trip into a ping to `host`. */
 void lbm_membership_network_fill(struct lbm_node *node, uint32_t host, Lbm__Ping *ping);
 /* The round trips to a host, or NULL. */
-const struct round_trip *lbm_membership_network_trip(const struct lbm_node *node,
-                                                     uint32_t host);
+const struct round_trip *lbm_membership_network_trip(const struct lbm_node *node, uint32_t host);
 /* Returns the round-trip time to a host, us; 0: not known. */
 double lbm_membership_network_measured(const struct lbm_node *node, uint32_t host);
 /* Returns the round-trip time to a host that coordinates predict, us; 0: not known (Vivaldi). */

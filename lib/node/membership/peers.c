@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Peers of this host: who was heard when, who is unreachable, behind, absent or left out. */
+/* Peers of this host: who was heard when, who is unreachable, behind, overdue or excluded. */
 #include "node/core/core.h"
 #include "node/membership/internal.h"
 #include "node/membership/membership.h"

@@ -220,8 +220,8 @@ static int
 has_measured(struct lbm_node *node)
 {
     struct network *network = &node->network;
-    if (network->begun_us == 0)
-        network->begun_us = node->now_us;
+    if (network->started_us == 0)
+        network->started_us = node->now_us;
     int all = 1;
     for (size_t i = 0; i < node->watched.n; i++) {
         const struct round_trip *trip = lbm_membership_network_trip(node, node->watched.at[i]);
@@ -229,7 +229,7 @@ has_measured(struct lbm_node *node)
                (trip != NULL && trip->n >= FIRST_ENOUGH);
     }
     int is_small = node->view.members.n <= LBM_VIEW_SMALL;
-    return (all && is_small) || node->now_us - network->begun_us >= FIRST_US;
+    return (all && is_small) || node->now_us - network->started_us >= FIRST_US;
 }
 
 /* Another number when hosts come or go. */

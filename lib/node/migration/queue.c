@@ -51,7 +51,7 @@ make_lists(struct migration_queue *w, const uint32_t *count, uint32_t n_ids)
 static void
 goes_out(struct destination_queue *list, const struct lbm_vertex *vertex)
 {
-    list->under_way++;
+    list->in_flight++;
     list->bytes += vertex->payload_len;
 }
 
@@ -59,7 +59,7 @@ goes_out(struct destination_queue *list, const struct lbm_vertex *vertex)
 static int
 has_room(const struct destination_queue *list, uint32_t window)
 {
-    return list->under_way == 0 || (list->under_way < window && list->bytes < REQUEST_BYTES_MAX);
+    return list->in_flight == 0 || (list->in_flight < window && list->bytes < REQUEST_BYTES_MAX);
 }
 
 static void
@@ -99,9 +99,9 @@ void
 lbm_migration_queue_answered(struct job *job, const struct lbm_vertex *vertex)
 {
     struct destination_queue *list = list_of(&job->queue, vertex->peer);
-    if (list == NULL || list->under_way == 0)
+    if (list == NULL || list->in_flight == 0)
         return;
-    list->under_way--;
+    list->in_flight--;
     list->bytes -= list->bytes < vertex->payload_len ? list->bytes : vertex->payload_len;
 }
 

@@ -46,7 +46,7 @@ lbm_migration_transfer_start(struct lbm_node *node, struct job *job)
     const struct lbm_flow_computation *numbers = &flow->numbers;
     flow->entries.n = 0;
     flow->flow = 0;
-    flow->begun_us = flow->progress_us = node->now_us;
+    flow->started_us = flow->progress_us = node->now_us;
     flow->ask_us = node->now_us;
     const struct lbm_job_entry *job_entry = lbm_view_job(&node->view, job->id);
     flow->batch = (int64_t)fmin(LBM_BATCH_VERTICES_MAX * (double)job_entry->work / job_entry->vertices, 1e18);
@@ -220,7 +220,7 @@ all_came(const struct flow_computation *flow)
 static void
 begin_entry(struct lbm_node *node, struct job *job, struct transfer_entry *entry)
 {
-    entry->begun = 1;
+    entry->has_started = 1;
     job->flow.available -= (uint64_t)choose(node, job, job->flow.links.at[entry->link].host, entry->left);
     job->flow.links.at[entry->link].leaving++;
     entry->left = 0;
@@ -234,7 +234,7 @@ begin_plain(struct lbm_node *node, struct job *job)
         struct transfer_entry *entry = &flow->entries.at[i];
         if (entry->over)
             continue;
-        if (entry->units > 0 && !entry->begun)
+        if (entry->units > 0 && !entry->has_started)
             begin_entry(node, job, entry);
         return;
     }
@@ -246,7 +246,7 @@ begin_overlapped(struct lbm_node *node, struct job *job)
     struct flow_computation *flow = &job->flow;
     for (size_t i = 0; i < flow->entries.n && node->failed == LBM_OK; i++) {
         struct transfer_entry *entry = &flow->entries.at[i];
-        if (entry->over || entry->begun || entry->units < 0)
+        if (entry->over || entry->has_started || entry->units < 0)
             continue;
         if (flow->available < (uint64_t)entry->left && !all_came(flow))
             return;
@@ -271,7 +271,7 @@ begin_pipelined(struct lbm_node *node, struct job *job)
         if (!came && part < entry->left && part < flow->batch && link->leaving != 0)
             continue; /* the link has something to do: wait for a batch */
         int64_t chosen = there != 0 ? choose(node, job, link->host, part) : 0;
-        entry->begun = 1;
+        entry->has_started = 1;
         entry->left -= chosen;
         link->leaving += chosen != 0;
         if (chosen == 0 && came && (part == entry->left || there == 0))
@@ -297,7 +297,7 @@ finish_entries(struct lbm_node *node, struct job *job)
             if (entry->link != l || entry->over)
                 continue;
             if (entry->units > 0)
-                entry->over = link->is_lost || (entry->begun && entry->left <= 0 && link->leaving == 0);
+                entry->over = link->is_lost || (entry->has_started && entry->left <= 0 && link->leaving == 0);
             else
                 entry->over = link->is_lost || link->heard_done >= entry->ordinal;
             if (entry->over && entry->units > 0)
@@ -359,7 +359,7 @@ lbm_migration_transfer_timer(struct lbm_node *node, struct job *job)
         lbm_migration_queue_pump(node, job);
     }
     if (over || node->now_us - flow->progress_us >= TRANSFER_TIMEOUT_US) {
-        flow->transfer_us = flow->entries.n != 0 ? (uint64_t)(node->now_us - flow->begun_us) : 0;
+        flow->transfer_us = flow->entries.n != 0 ? (uint64_t)(node->now_us - flow->started_us) : 0;
         lbm_migration_transfer_stop(job);
         return 1;
     }

@@ -112,7 +112,7 @@ lbm_migration_throttle_price(const struct lbm_node *node, const struct job *job,
 /* ---- the budget ---------------------------------------------------------------------------------------- */
 
 static uint32_t
-under_way(const struct job *job)
+in_flight(const struct job *job)
 {
     uint32_t n = job->shard.n_out;
     for (size_t i = 0; i < job->releasing.n; i++) {
@@ -140,7 +140,7 @@ lbm_migration_throttle_budget(const struct lbm_node *node, struct job *job)
     const struct lbm_gates *gates = gates_of(node, job);
     uint32_t room = UINT32_MAX;
     if (gates->in_flight != 0) {
-        uint32_t n = under_way(job);
+        uint32_t n = in_flight(job);
         room = gates->in_flight > n ? gates->in_flight - n : 0;
     }
     if (gates->bytes_per_s != 0) {

@@ -26,7 +26,7 @@ struct lbm_vertex {
     uint8_t untold;     /* hosts of its neighbours have yet to hear of its last change */
     uint8_t in_round;   /* OUT because of the present exchange round */
     uint8_t fin;        /* whom it came from will not offer it again */
-    uint8_t fin_due;    /* OWN after a refusal: FIN is owed to `refuser` */
+    uint8_t fin_due;    /* OWN after a refusal: FIN is due to `refuser` */
     uint8_t answer_due; /* an offer waits for this record to be acked */
     uint8_t shares;     /* its last change is one of several that nobody may have in part */
     uint8_t awaited;    /* from before the stream's generation, and its backup has not got it yet */

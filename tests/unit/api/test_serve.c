@@ -24,7 +24,7 @@
 #include "wire/lease_page.h"
 #include "wire/wire.h"
 
-enum { PATIENCE_MS = 10000, SECOND = 1000000 };
+enum { TIMEOUT_MS = 10000, SECOND = 1000000 };
 
 /* ---- the application ----------------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ on_edges(void *context, uint32_t vertex, uint64_t token, const struct lbmap_edge
 static void
 expect_told(struct scene *scene, const char *what)
 {
-    int64_t end_us = daemon_now_us() + PATIENCE_MS * 1000;
+    int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
     while ((scene->told.at == NULL || strlen(scene->told.at) < strlen(what)) && daemon_now_us() < end_us)
         assert_int_equal(lbmap_dispatch(scene->map, 20), LBMAP_OK);
     assert_string_equal(scene->told.at != NULL ? scene->told.at : "", what);
@@ -92,7 +92,7 @@ static void
 expect_count(struct daemon *daemon, const size_t *count, size_t n)
 {
     const struct timespec pause = {0, 1000000};
-    int64_t end_us = daemon_now_us() + PATIENCE_MS * 1000;
+    int64_t end_us = daemon_now_us() + TIMEOUT_MS * 1000;
     size_t got = 0;
     while (got < n && daemon_now_us() < end_us) {
         pthread_mutex_lock(&daemon->lock);
@@ -247,7 +247,7 @@ many_are_returned_in_several_messages(void **state)
     enum { AT_ONCE = 4096, MANY = LBM_ROWS_MAX + AT_ONCE };
     for (uint32_t first = 100; first < 100 + MANY; first += AT_ONCE) {
         daemon_push_acquires(&scene->daemon, 1, first, AT_ONCE);
-        assert_int_equal(lbmap_dispatch(scene->map, PATIENCE_MS), LBMAP_OK);
+        assert_int_equal(lbmap_dispatch(scene->map, TIMEOUT_MS), LBMAP_OK);
     }
     lbm_lease_file_write(scene->daemon.page, daemon_now_us() + 60 * SECOND, 2, 1);
     assert_int_equal(lbmap_dispatch(scene->map, 0), LBMAP_OK);
@@ -267,7 +267,7 @@ a_cancelled_job_ends_the_service(void **state)
     pthread_mutex_lock(&scene->daemon.lock);
     daemon_respond(scene->daemon.connection, scene->daemon.attach_id, 1, &response);
     pthread_mutex_unlock(&scene->daemon.lock);
-    assert_int_equal(lbmap_dispatch(scene->map, PATIENCE_MS), LBMAP_E_NOTFOUND);
+    assert_int_equal(lbmap_dispatch(scene->map, TIMEOUT_MS), LBMAP_E_NOTFOUND);
     assert_string_equal(scene->told.at, "revoked 7 5; ");
     assert_string_equal(lbmap_message(scene->map), text);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
@@ -384,7 +384,7 @@ a_daemon_that_cuts_us_off_and_goes_on_takes_all(void **state)
     struct scene *scene = *state;
     const struct timespec pause = {0, 1000000};
     daemon_cut(&scene->daemon);
-    for (int i = 0; i < PATIENCE_MS && lbmap_lease_valid(scene->map) != LBMAP_LOST; i++)
+    for (int i = 0; i < TIMEOUT_MS && lbmap_lease_valid(scene->map) != LBMAP_LOST; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_LOST);
     expect_told(scene, "revoked 7 5; ");
@@ -492,7 +492,7 @@ a_late_checkpoint_costs_nothing_but_the_time(void **state)
     assert_int_equal(lbmap_set_timeout(scene->map, 50), LBMAP_OK);
     assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_E_TIMEOUT);
     assert_int_equal(lbmap_lease_valid(scene->map), LBMAP_WORK);
-    assert_int_equal(lbmap_set_timeout(scene->map, PATIENCE_MS), LBMAP_OK);
+    assert_int_equal(lbmap_set_timeout(scene->map, TIMEOUT_MS), LBMAP_OK);
     assert_int_equal(lbmap_checkpoint(scene->map, &good, 1), LBMAP_OK);
     expect_silence(scene);
     assert_int_equal(scene->daemon.n_attach, 1);

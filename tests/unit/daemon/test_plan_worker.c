@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "daemon/plan_worker.h"
 
-enum { PATIENCE_MS = 20000, UNPLANNABLE = 13 };
+enum { TIMEOUT_MS = 20000, UNPLANNABLE = 13 };
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* held by the test: planning waits */
 static pthread_mutex_t count_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -86,7 +86,7 @@ await_result(struct lbm_plan_worker *worker)
     struct lbm_plan_result result;
     while (!lbm_plan_worker_result(worker, &result)) {
         struct pollfd ready = {.fd = lbm_plan_worker_fd(worker), .events = POLLIN};
-        assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
+        assert_int_equal(poll(&ready, 1, TIMEOUT_MS), 1);
     }
     return result;
 }
@@ -152,7 +152,7 @@ results_nobody_took_are_freed(void **state)
     struct pollfd ready = {.fd = lbm_plan_worker_fd(worker), .events = POLLIN};
     (void)state;
     push(worker, 1);
-    assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
+    assert_int_equal(poll(&ready, 1, TIMEOUT_MS), 1);
     assert_true(lbm_plan_worker_stop(worker));
     assert_int_equal(plans_alive, 0);
 }

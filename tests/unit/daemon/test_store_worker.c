@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "daemon/store_worker.h"
 
-enum { PATIENCE_MS = 20000 };
+enum { TIMEOUT_MS = 20000 };
 
 struct fixture {
     char directory[64];
@@ -77,7 +77,7 @@ static enum lbm_err
 await_report(struct fixture *f, uint64_t *durable, struct lbm_diag *diag)
 {
     struct pollfd ready = {.fd = lbm_store_worker_fd(f->worker), .events = POLLIN};
-    assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
+    assert_int_equal(poll(&ready, 1, TIMEOUT_MS), 1);
     return lbm_store_worker_report(f->worker, durable, diag);
 }
 

@@ -5,24 +5,24 @@
 
 #include <event2/event.h>
 
-enum { PATIENCE_S = 60 }; /* for what takes milliseconds: other work may keep the machine busy */
+enum { TIMEOUT_S = 60 }; /* for what takes milliseconds: other work may keep the machine busy */
 
 static inline void
-patience_is_over(evutil_socket_t fd, short what, void *context)
+timeout_is_over(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
     (void)context;
-    fail_msg("nothing happened in %d s", PATIENCE_S);
+    fail_msg("nothing happened in %d s", TIMEOUT_S);
 }
 
 /* f: a fixture with the event_base `base`. */
 #define UNTIL(f, condition)                                                                                  \
     do {                                                                                                     \
-        const struct timeval patience = {.tv_sec = PATIENCE_S};                                              \
-        struct event *limit = evtimer_new((f)->base, patience_is_over, NULL);                                \
+        const struct timeval timeout = {.tv_sec = TIMEOUT_S};                                                \
+        struct event *limit = evtimer_new((f)->base, timeout_is_over, NULL);                                 \
         assert_non_null(limit);                                                                              \
-        event_add(limit, &patience);                                                                         \
+        event_add(limit, &timeout);                                                                          \
         while (!(condition))                                                                                 \
             event_base_loop((f)->base, EVLOOP_ONCE);                                                         \
         event_free(limit);                                                                                   \

@@ -31,7 +31,7 @@ trial_open(struct trial *t, unsigned i, uint32_t n, struct lbm_rng *rng)
                                 .a = a,
                                 .b = b,
                                 .member = t->member,
-                                .patience = 100};
+                                .stall_limit = 100};
     for (uint32_t v = 0; v < n; v++) {
         if (t->part[v] != a && t->part[v] != b)
             continue;

@@ -163,7 +163,7 @@ a_shift_goes_as_far_as_its_price(void **state)
                                 .load = {10 * WORK, 2 * WORK},
                                 .limit = {10 * WORK, cases[i].limit},
                                 .shift = cases[i].shift,
-                                .patience = 100,
+                                .stall_limit = 100,
                                 .stay = stay,
                                 .escalation = cases[i].escalation * STAY / WORK};
         assert_int_equal(lbm_pair_cut(&pair, &rng, &gain, moved, &n_moved), LBM_OK);
@@ -230,7 +230,7 @@ what_must_go_needs_no_boundary(void **state)
                             .load = {N},
                             .limit = {N - 4, 4},
                             .shift = 4,
-                            .patience = 100,
+                            .stall_limit = 100,
                             .stay = stay};
     assert_int_equal(lbm_pair_cut(&pair, &rng, &gain, moved, &n_moved), LBM_OK);
     assert_int_equal(n_moved, 4);

@@ -230,7 +230,7 @@ a_straight_boundary_stays_and_a_ragged_one_improves(void **state)
                             .n_members = 64,
                             .load = {32, 32},
                             .limit = {33, 33},
-                            .patience = 100};
+                            .stall_limit = 100};
     assert_int_equal(lbm_pair_refine(&pair, &rng, &gain, moved, &n_moved), LBM_OK);
     assert_int_equal(gain, 0);
     assert_int_equal(lbm_map_hop_bytes(&g, &h, part), 8);

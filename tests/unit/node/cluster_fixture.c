@@ -13,7 +13,7 @@
 #include "graph/generate.h"
 #include "map/map.h"
 
-const struct cluster_options scene_calm = {
+const struct cluster_options scene_without_faults = {
     .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};
 
 const Lbm__Response *

@@ -8,7 +8,7 @@
 #include "host/host.h"
 #include "sim/model/cluster.h"
 
-extern const struct cluster_options scene_calm;
+extern const struct cluster_options scene_without_faults;
 
 struct scene {
     struct lbm_hosts h;

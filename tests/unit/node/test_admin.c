@@ -14,7 +14,7 @@
 #include "graph/generate.h"
 #include "sim/model/cluster.h"
 
-enum { HOSTS = 4, PATIENCE_US = 60000000, ANYBODY = 1000 };
+enum { HOSTS = 4, TIMEOUT_US = 60000000, ANYBODY = 1000 };
 
 static const struct cluster_options calm = {
     .seed = 1, .delay_least_us = 100, .delay_most_us = 300, .sync_us = 2000, .limited_host = LBM_NONE};
@@ -57,7 +57,7 @@ static void
 expect_state(struct cluster *cluster, uint32_t host, const char *state)
 {
     struct target target = {host, state};
-    assert_true(cluster_run(cluster, PATIENCE_US, is_in_state, &target));
+    assert_true(cluster_run(cluster, TIMEOUT_US, is_in_state, &target));
 }
 
 static int
@@ -79,7 +79,7 @@ set_up(void **state)
     uint32_t n = HOSTS;
     assert_int_equal(lbm_hosts_generate("ring:4", &scene.h, &diag), LBM_OK);
     scene.cluster = cluster_new(&scene.h, &calm);
-    assert_true(cluster_run(scene.cluster, PATIENCE_US, is_in_sync, &n));
+    assert_true(cluster_run(scene.cluster, TIMEOUT_US, is_in_sync, &n));
     *state = &scene;
     return 0;
 }
@@ -123,7 +123,7 @@ static enum lbm_err
 answer(struct cluster *cluster, uint32_t at, uint32_t uid, Lbm__HostChange change)
 {
     ask(cluster, at, uid, &change);
-    assert_true(cluster_run(cluster, PATIENCE_US, is_answered, &at));
+    assert_true(cluster_run(cluster, TIMEOUT_US, is_answered, &at));
     assert_int_equal(cluster_reply(cluster, at, 0)->last, 1);
     return (enum lbm_err)cluster_reply(cluster, at, 0)->code;
 }
@@ -304,12 +304,12 @@ a_host_that_has_vertices_of_another_one_can_leave(void **state)
     for (uint32_t v = 0; v < g.n; v++)
         g.pin[v] = v % 7 == 0 ? 3 : LBM_NONE;
     assert_int_equal(cluster_submit(cluster, 1, name, &g, LBM_START_PLAN), LBM_OK);
-    assert_true(cluster_run(cluster, PATIENCE_US, has_settled, name));
+    assert_true(cluster_run(cluster, TIMEOUT_US, has_settled, name));
     for (uint32_t host = 3; host != 0; host--) {
         assert_int_equal(answer(cluster, host, 0, change_of(LBM__HOST_ACTION__HOST_LEAVE, host)), LBM_OK);
         assert_int_equal(answer(cluster, host, 0, change_of(LBM__HOST_ACTION__HOST_JOIN, host)), LBM_OK);
         expect_state(cluster, host, "ACTIVE");
-        assert_true(cluster_run(cluster, PATIENCE_US, has_settled, name));
+        assert_true(cluster_run(cluster, TIMEOUT_US, has_settled, name));
     }
     cluster_owners(cluster, g.n, owner, &doubles, &none);
     assert_int_equal(doubles + none, 0);

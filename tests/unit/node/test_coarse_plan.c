@@ -52,7 +52,7 @@ diffusion_comes_near_a_plan(void **state)
     static const char *const hosts[] = {"mesh:4x4", "torus:4x4"};
     for (int i = 0; i < 4; i++) {
         struct scene scene;
-        scene_new(&scene, hosts[i / 2], "airfoil:4000", &scene_calm);
+        scene_new(&scene, hosts[i / 2], "airfoil:4000", &scene_without_faults);
         assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, starts[i % 2]), LBM_OK);
         scene_expect_settled(&scene, 200);
         assert_true((double)reached(&scene) <= 1.10 * (double)planned(&scene));
@@ -64,7 +64,7 @@ static void
 expect_pins(enum lbm_start start)
 {
     struct scene scene;
-    scene_new(&scene, "mesh:3x3", "airfoil:1500", &scene_calm);
+    scene_new(&scene, "mesh:3x3", "airfoil:1500", &scene_without_faults);
     scene.g.pin = calloc(scene.g.n, sizeof *scene.g.pin);
     for (uint32_t v = 0; v < scene.g.n; v++)
         scene.g.pin[v] = v % 50 == 0 ? v / 50 % scene.h.n : LBM_NONE;
@@ -96,7 +96,7 @@ a_host_that_did_not_run_waits_for_the_plan(void **state)
     (void)state;
     for (int i = 0; i < MOMENTS; i++) {
         struct scene scene;
-        scene_new(&scene, "mesh:4x4", "airfoil:1500", &scene_calm);
+        scene_new(&scene, "mesh:4x4", "airfoil:1500", &scene_without_faults);
         assert_int_equal(cluster_submit(scene.cluster, COORDINATOR, "job", &scene.g, LBM_START_RANDOM),
                          LBM_OK);
         cluster_run(scene.cluster, 6000000 + i * 300000, NULL, NULL);
@@ -116,7 +116,7 @@ a_job_is_cancelled_while_it_is_planned(void **state)
     enum { COORDINATOR = 4, MOMENTS = 12 };
     (void)state;
     for (int i = 0; i < MOMENTS; i++) {
-        struct cluster_options options = scene_calm;
+        struct cluster_options options = scene_without_faults;
         struct scene scene;
         options.plan_us = 3000000;
         scene_new(&scene, "mesh:3x3", "airfoil:1500", &options);
@@ -146,7 +146,7 @@ crashes_do_not_hold_it_up(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
-        struct cluster_options options = scene_calm;
+        struct cluster_options options = scene_without_faults;
         options.seed = seed;
         struct scene scene;
         struct lbm_rng rng;
@@ -177,7 +177,7 @@ equal_vertices_settle_one_a_host(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct scene scene;
-        scene_new(&scene, "mesh:4x4", "lattice:4x4", &scene_calm);
+        scene_new(&scene, "mesh:4x4", "lattice:4x4", &scene_without_faults);
         scene.g.work = calloc(scene.g.n, sizeof *scene.g.work);
         for (uint32_t v = 0; v < scene.g.n; v++)
             scene.g.work[v] = 40;

@@ -43,7 +43,7 @@ boundaries_stay_short_while_loads_drift(void **state)
     struct loads loads = {.corner = USUAL};
     struct scene scene;
     (void)state;
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     for (int way = 1; way >= -1; way -= 2)
         for (int i = 1; i <= STEPS; i++) {
             loads.corner += way * USUAL / (double)STEPS;
@@ -65,7 +65,7 @@ a_job_that_awaits_a_plan_has_not_settled(void **state)
     struct scene scene;
     int n_uneven = 0;
     (void)state;
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     loads.corner = 2 * USUAL;
     for (int i = 0; i < LOOKS; i++) {
         cluster_run(scene.cluster, 50000, NULL, NULL);
@@ -90,7 +90,7 @@ nothing_moves_while_a_plan_is_made(void **state)
     struct loads loads = {.corner = USUAL};
     struct scene scene;
     (void)state;
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     scene_owners(&scene, before);
     loads.corner = 2 * USUAL;
     for (int i = 0; i < LOOKS; i++) {
@@ -146,7 +146,7 @@ note_asked(void *arg, const struct lbm_plan_task *task, struct lbm_plan *plan)
 static void
 scene_of_plans(struct scene *scene, struct loads *loads, struct asked *asked, int64_t plan_us)
 {
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     options.planned = note_asked;
     options.planned_arg = asked;
     options.plan_us = plan_us;
@@ -224,7 +224,7 @@ rounds_wait_for_what_a_plan_brings(void **state)
     static const uint32_t corner[] = {0, 1, 4, 5};
     uint64_t planned = 0;
     struct loads loads = {.corner = USUAL};
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     struct scene scene;
     (void)state;
     options.planned = count_planned;

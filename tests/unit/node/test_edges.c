@@ -74,7 +74,7 @@ both_ends_agree_within_a_fifth_of_a_second(void **state)
 {
     (void)state;
     struct scene scene;
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     options.sync_us = 30000;
     scene_new(&scene, "mesh:3x3", "lattice:30x30", &options);
     assert_int_equal(cluster_submit(scene.cluster, 0, name, &scene.g, LBM_START_PLAN), LBM_OK);

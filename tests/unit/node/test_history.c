@@ -71,7 +71,7 @@ expect_chain(struct scene *scene, uint32_t host, uint32_t vertex, uint32_t owner
 static void
 settle(struct scene *scene, const char *hosts, enum lbm_start start)
 {
-    scene_new(scene, hosts, "lattice:16x16", &scene_calm);
+    scene_new(scene, hosts, "lattice:16x16", &scene_without_faults);
     assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, start), LBM_OK);
     scene_expect_settled(scene, 120);
 }

@@ -92,7 +92,7 @@ parts_become_a_mapping(void **state)
     struct lbm_plan_options options;
     struct lbm_plan plan;
     struct lbm_diag diag;
-    scene_new(&scene, "mesh:3x3", "airfoil:2500", &scene_calm);
+    scene_new(&scene, "mesh:3x3", "airfoil:2500", &scene_without_faults);
     submit_parts(&scene, 9);
     assert_true(cluster_run(scene.cluster, 10000000, knows_job, NULL));
     scene_expect_settled(&scene, 60);
@@ -131,7 +131,7 @@ parts_without_neighbours_inside_diffuse(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:2x2", "lattice:20x20", &scene_calm);
+    scene_new(&scene, "mesh:2x2", "lattice:20x20", &scene_without_faults);
     scatter(&scene.g, 161);
     submit_parts(&scene, 3);
     assert_true(cluster_run(scene.cluster, 10000000, knows_job, NULL));
@@ -162,7 +162,7 @@ no_host_gets_much_of_what_diffuses(void **state)
     (void)state;
     struct scene scene;
     char job[] = "job";
-    scene_new(&scene, "mesh:4x4", "lattice:15x15x15", &scene_calm);
+    scene_new(&scene, "mesh:4x4", "lattice:15x15x15", &scene_without_faults);
     scatter(&scene.g, 1237);
     submit_parts(&scene, 16);
     assert_true(cluster_run(scene.cluster, 10000000, knows_job, NULL));
@@ -179,7 +179,7 @@ a_part_comes_once(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "chain:3", "lattice:8x8", &scene_calm);
+    scene_new(&scene, "chain:3", "lattice:8x8", &scene_without_faults);
     assert_int_equal(begin_part(&scene, 0, 2, 1), LBM_OK);
     assert_int_equal(begin_part(&scene, 0, 2, 2), LBM_E_STATE); /* host 1 reads it */
     assert_int_equal(begin_part(&scene, 1, 3, 2), LBM_E_STATE); /* of how many? */
@@ -200,7 +200,7 @@ crashes_leave_all_or_nothing(void **state)
     (void)state;
     int came = 0;
     for (uint64_t seed = 1; seed <= 24; seed++) {
-        struct cluster_options options = scene_calm;
+        struct cluster_options options = scene_without_faults;
         struct scene scene;
         options.seed = seed;
         options.sync_us = 20000;

@@ -41,7 +41,7 @@ static void
 vertices_follow_loads(void **state)
 {
     (void)state;
-    expect_following(&scene_calm);
+    expect_following(&scene_without_faults);
 }
 
 /* When loads have just changed no record is safe with the backup yet, and none of its vertices may move: that
@@ -50,7 +50,7 @@ static void
 vertices_follow_loads_on_slow_disks(void **state)
 {
     (void)state;
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     options.sync_us = 100000;
     expect_following(&options);
 }
@@ -88,7 +88,7 @@ loads_that_drift_are_followed(void **state)
     for (int noisy = 0; noisy < 2; noisy++) {
         struct loads loads = {.corner = USUAL, .noise = 0.05 * noisy};
         struct scene scene;
-        scene_of_applications(&scene, &loads, &scene_calm);
+        scene_of_applications(&scene, &loads, &scene_without_faults);
         for (int i = 1; i <= STEPS; i++) {
             loads.corner = USUAL + USUAL * i / (double)STEPS;
             cluster_run(scene.cluster, 5000000, NULL, NULL);
@@ -120,7 +120,7 @@ loads_that_do_not_scatter_are_known_at_once(void **state)
     struct loads loads = {.corner = USUAL};
     struct scene scene;
     (void)state;
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     assert_int_equal(load_of_hosts(&scene), scene.g.n * USUAL);
     loads.tenth = 1.08 * USUAL;
     cluster_run(scene.cluster, 3000000, NULL, NULL);
@@ -145,7 +145,7 @@ few_vertices_that_move_change_no_shares(void **state)
 {
     enum { DEAD = 5 };
     (void)state;
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     struct scene scene;
     options.imbalance = 0.3;
     options.evict_per_minute = 60;
@@ -195,7 +195,7 @@ vertices_follow_measured_capacity(void **state)
     uint32_t part[SIDE * SIDE], n[2] = {0};
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:4x4", "lattice:48x48", &scene_calm);
+    scene_new(&scene, "mesh:4x4", "lattice:48x48", &scene_without_faults);
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(&scene, 60);
     measure(&scene, HOST, 1, 10);
@@ -253,7 +253,7 @@ noise_moves_nothing(void **state)
     (void)state;
     struct loads loads = {.corner = USUAL, .noise = 0.1};
     struct scene scene;
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     uint64_t moved = scene_job(&scene, 0)->moved;
     for (uint32_t p = 0; p < HOSTS; p++)
         host[p] = p;
@@ -279,7 +279,7 @@ noise_moves_nothing_right_below_what_wakes(void **state)
     struct loads loads = {.corner = USUAL, .noise = 0.1};
     struct scene scene;
     (void)state;
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     scene_owners(&scene, owner);
     for (uint32_t v = 0; v < scene.g.n; v++)
         n += owner[v] == HOST;
@@ -310,7 +310,7 @@ a_guest_that_grows_a_little_is_counted(void **state)
     double whole = 0;
     char name[] = "job";
     (void)state;
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     cluster_follow_script(scene.cluster, name, scene.g.n);
     for (uint32_t i = 0; i < NEW; i++) {
         uint32_t v = scene.g.n + i, next_to = i * (scene.g.n / NEW);
@@ -340,7 +340,7 @@ hosts_tell_what_has_changed_since(void **state)
         host[p] = p;
         future[p] = UINT64_C(1) << 60;
     }
-    scene_of_applications(&scene, &loads, &scene_calm);
+    scene_of_applications(&scene, &loads, &scene_without_faults);
     n = ask_changes(&scene, NULL, NULL, 0, stamp);
     assert_in_range(n, scene.g.n, scene.g.n + 100);
     n = ask_changes(&scene, host, stamp, HOSTS, stamp);

@@ -17,7 +17,7 @@
 static struct cluster_options
 with(uint32_t policy, enum lbm_schedule schedule)
 {
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     options.policy = policy;
     options.schedule = 1 + (uint32_t)schedule;
     return options;
@@ -100,7 +100,7 @@ a_settled_job_takes_another_policy(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "ring:6", "lattice:18x18", &scene_calm);
+    scene_new(&scene, "ring:6", "lattice:18x18", &scene_without_faults);
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_COORDINATOR), LBM_OK);
     scene_expect_settled(&scene, 60);
     assert_string_equal(scene_job(&scene, 4)->policy, "none");
@@ -144,7 +144,7 @@ what_cannot_run_here_is_refused(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "ring:6", "lattice:8x8", &scene_calm);
+    scene_new(&scene, "ring:6", "lattice:8x8", &scene_without_faults);
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     assert_int_equal(change(&scene, 1, LBM_JOB_POLICY_FIRST + LBM_POLICY_OEM), LBM_E_UNSUPPORTED);
     assert_int_equal(change(&scene, 1, LBM_JOB_POLICY_FIRST + LBM_POLICY_CWA), LBM_E_UNSUPPORTED);
@@ -233,7 +233,7 @@ a_policy_of_a_later_version_is_kept_and_rounds_balance(void **state)
                  {LBM_JOB_POLICY_FIRST + LBM_POLICY_DIFFUSION, 99, "diffusion"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene;
-        scene_new(&scene, "ring:6", "lattice:18x18", &scene_calm);
+        scene_new(&scene, "ring:6", "lattice:18x18", &scene_without_faults);
         assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_OK);
         scene_expect_settled(&scene, 60);
         propose_policy(&scene, cases[i].policy, cases[i].schedule);

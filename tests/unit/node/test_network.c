@@ -18,7 +18,7 @@ enum { HOSTS = 8, FAR = 4, FAR_US = 9800 }; /* hosts from FAR on are 20 ms away,
 static struct cluster_options
 two_sites(void)
 {
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     options.sites_from = FAR;
     options.sites_us = FAR_US;
     return options;

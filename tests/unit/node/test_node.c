@@ -31,7 +31,7 @@ hosts_found_join_and_activate(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:3x3", "lattice:4x4", &scene_calm);
+    scene_new(&scene, "mesh:3x3", "lattice:4x4", &scene_without_faults);
     assert_true(cluster_now(scene.cluster) < 5000000);
     scene_free(&scene);
 }
@@ -41,7 +41,7 @@ a_single_host_settles_with_everything(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "chain:1", "lattice:8x8", &scene_calm);
+    scene_new(&scene, "chain:1", "lattice:8x8", &scene_without_faults);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(&scene, 30);
@@ -55,7 +55,7 @@ a_planned_job_settles_with_the_plans_quality(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:4x4", "lattice:32x32", &scene_calm);
+    scene_new(&scene, "mesh:4x4", "lattice:32x32", &scene_without_faults);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(&scene, 60);
@@ -69,7 +69,7 @@ static void
 expect_model_problem(enum lbm_start start)
 {
     struct scene scene;
-    scene_new(&scene, "mesh:4x4", "lattice:32x32", &scene_calm);
+    scene_new(&scene, "mesh:4x4", "lattice:32x32", &scene_without_faults);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 3, "job", &scene.g, start), LBM_OK);
     scene_expect_settled(&scene, 120);
@@ -96,7 +96,7 @@ static void
 lost_and_repeated_ghosts_do_not_break_it(void **state)
 {
     (void)state;
-    struct cluster_options bad = scene_calm;
+    struct cluster_options bad = scene_without_faults;
     bad.lose_soft = 0.3;
     bad.repeat_soft = 0.3;
     bad.delay_most_us = 20000;
@@ -115,7 +115,7 @@ guests_without_pins_are_renormalized(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:2x2", "lattice:8x8x4", &scene_calm);
+    scene_new(&scene, "mesh:2x2", "lattice:8x8x4", &scene_without_faults);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_RANDOM), LBM_OK);
     scene_expect_settled(&scene, 120);
@@ -130,7 +130,7 @@ crashes_lose_nothing(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct cluster_options options = scene_calm;
+        struct cluster_options options = scene_without_faults;
         options.seed = seed;
         options.sync_us = 8000;
         struct scene scene;
@@ -161,7 +161,7 @@ a_stopped_host_is_named_and_the_others_go_on(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "mesh:2x2", "lattice:16x16", &scene_calm);
+    scene_new(&scene, "mesh:2x2", "lattice:16x16", &scene_without_faults);
     uint64_t most;
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     cluster_run(scene.cluster, 300000, NULL, NULL);
@@ -187,7 +187,7 @@ static void
 a_host_that_joins_takes_its_share(void **state)
 {
     (void)state;
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     options.late = 1;
     struct scene scene;
     scene_new(&scene, "mesh:5x3", "lattice:30x30", &options);
@@ -210,7 +210,7 @@ a_vertex_that_fits_nowhere_is_not_passed_on(void **state)
     (void)state;
     enum { HEAVY = 40 };
     struct scene scene;
-    scene_new(&scene, "mesh:4x4", "lattice:4x4", &scene_calm);
+    scene_new(&scene, "mesh:4x4", "lattice:4x4", &scene_without_faults);
     scene.g.work = lbm_alloc(scene.g.n, sizeof *scene.g.work);
     assert_non_null(scene.g.work);
     for (uint32_t v = 0; v < scene.g.n; v++)
@@ -225,7 +225,7 @@ static void
 a_refused_vertex_stays_with_its_owner(void **state)
 {
     (void)state;
-    struct cluster_options options = scene_calm;
+    struct cluster_options options = scene_without_faults;
     options.vertices_max = 20;
     options.limited_host = 1;
     struct scene scene;
@@ -246,7 +246,7 @@ a_name_is_taken_once_and_free_after_cancel(void **state)
 {
     (void)state;
     struct scene scene;
-    scene_new(&scene, "chain:2", "lattice:4x4", &scene_calm);
+    scene_new(&scene, "chain:2", "lattice:4x4", &scene_without_faults);
     assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, LBM_START_PLAN), LBM_OK);
     assert_int_equal(cluster_submit(scene.cluster, 1, "job", &scene.g, LBM_START_PLAN), LBM_E_STATE);
     scene_expect_settled(&scene, 30);
@@ -278,7 +278,7 @@ the_same_seed_gives_the_same_run(void **state)
         struct lbm_diag diag;
         assert_int_equal(lbm_hosts_generate("ring:3", &h, &diag), LBM_OK);
         assert_int_equal(lbm_graph_generate("lattice:6x6", 1, &g, &diag), LBM_OK);
-        struct cluster *cluster = cluster_new(&h, &scene_calm);
+        struct cluster *cluster = cluster_new(&h, &scene_without_faults);
         cluster_trace(cluster, 1);
         struct scene scene = {.h = h, .cluster = cluster};
         assert_true(cluster_run(cluster, 20000000, scene_is_active, &scene));
@@ -330,7 +330,7 @@ no_two_hosts_say_that_they_own_a_vertex(void **state)
     struct scene scene;
     uint32_t least = UINT32_MAX, all = 0;
     char name[] = "job";
-    scene_new(&scene, "mesh:3x3", "lattice:30x30", &scene_calm);
+    scene_new(&scene, "mesh:3x3", "lattice:30x30", &scene_without_faults);
     assert_int_equal(cluster_submit(scene.cluster, 4, name, &scene.g, LBM_START_CENTRE), LBM_OK);
     for (int settled = 0, round = 0; !settled; round++) {
         uint32_t *claims = calloc(scene.g.n, sizeof *claims);
@@ -354,7 +354,7 @@ places_are_in_the_order_of_the_question(void **state)
     struct scene scene;
     char name[] = "job";
     uint32_t vertex[] = {63, 0, 63, 17, 0, 63}, part[64], doubles, none;
-    scene_new(&scene, "mesh:2x2", "lattice:8x8", &scene_calm);
+    scene_new(&scene, "mesh:2x2", "lattice:8x8", &scene_without_faults);
     assert_int_equal(cluster_submit(scene.cluster, 0, name, &scene.g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(&scene, 60);
     cluster_owners(scene.cluster, scene.g.n, part, &doubles, &none);

@@ -23,7 +23,7 @@ never(struct cluster *cluster, void *arg)
 static void
 settle(struct scene *scene)
 {
-    scene_new(scene, "mesh:2x2", "lattice:16x16", &scene_calm);
+    scene_new(scene, "mesh:2x2", "lattice:16x16", &scene_without_faults);
     assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(scene, 120);
 }

@@ -54,7 +54,7 @@ static double
 plan(const struct again *a, const uint32_t *current, uint32_t *part)
 {
     struct lbm_plan_task task = {.seed = 1,
-                                 .tries = 1,
+                                 .starts = 1,
                                  .imbalance = 0.03,
                                  .graph = &a->g,
                                  .hosts = &a->h,

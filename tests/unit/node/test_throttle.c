@@ -55,7 +55,7 @@ costs(void *arg, uint32_t vertex, int64_t now_us)
 static void
 settle(struct scene *scene, const char *hosts, double *corner)
 {
-    scene_new(scene, hosts, "lattice:32x32", &scene_calm);
+    scene_new(scene, hosts, "lattice:32x32", &scene_without_faults);
     assert_int_equal(cluster_submit(scene->cluster, 0, "job", &scene->g, LBM_START_PLAN), LBM_OK);
     scene_expect_settled(scene, 60);
     cluster_report_loads(scene->cluster, costs, corner);
