@@ -68,9 +68,23 @@ static const struct {
     [FAULT_PROMOTE] = {fault_promote, NULL},
 };
 
+/* Faults in which others may evict a host that is there. */
+static int
+ends_in_eviction(enum fault_kind kind)
+{
+    static const unsigned char does[FAULT_COUNT] = {
+        [FAULT_PARTITION] = 1, [FAULT_BRIDGE] = 1,  [FAULT_LAG] = 1,  [FAULT_EVICT_LIVE] = 1,
+        [FAULT_LEASH] = 1,     [FAULT_SUSPEND] = 1, [FAULT_STOP] = 1,
+    };
+    return does[kind];
+}
+
 int
 fault_begins(struct run *s, const struct fault *fault)
 {
+    /* Who lost its disk has yet to join again: its backup, evicted, would be a second loss. */
+    if (ends_in_eviction(fault->kind) && run_lacks_copies(s))
+        return 0;
     return actions[fault->kind].begins(s, fault);
 }
 
