@@ -44,41 +44,21 @@ static const int signal_numbers[] = {SIGKILL, SIGTERM, SIGSTOP, SIGCONT};
 
 static const struct lbm_option cluster_options[CLUSTER_OPTIONS] = {
     [CLUSTER_HOSTS] =
-        {.name = "hosts",
-         .letter = 'H',
-         .type = LBM_OPTION_TEXT,
-         .value = "SPEC",
-         .choices = lbm_host_forms,
-         .text = "up: host graph of the new cluster, one daemon a host; without it, start again what "
-                 "DIR holds and is not running"},
-    [CLUSTER_DIR] = {.name = "dir",
-                     .letter = 'd',
-                     .type = LBM_OPTION_TEXT,
-                     .value = "DIR",
-                     .required = 1,
-                     .text = "folder of the cluster; its name must be short, sockets go there"},
-    [CLUSTER_DAEMON] = {.name = "daemon",
-                        .type = LBM_OPTION_TEXT,
-                        .value = "FILE",
-                        .text = "up, add: the daemon to run; the one next to lbctl, or in PATH, if absent"},
-    [CLUSTER_LINK] = {.name = "link",
-                      .type = LBM_OPTION_TEXT,
-                      .value = "HOST[:COST],...",
-                      .text = "add: hosts the new one is linked to"},
-    [CLUSTER_CAPACITY] = {.name = "capacity",
-                          .type = LBM_OPTION_NUMBER,
-                          .value = "X",
-                          .min = LBM_DAEMON_CAPACITY_MIN,
-                          .max = LBM_DAEMON_CAPACITY_MAX,
-                          .fallback = "1",
-                          .text =
-                              "add: how much of the work the new one takes, against the others' capacities"},
-    [CLUSTER_SIGNAL] = {.name = "signal",
-                        .type = LBM_OPTION_CHOICE,
-                        .value = "SIGNAL",
-                        .fallback = "KILL",
-                        .choices = signals,
-                        .text = "kill: what the daemon gets"},
+        LBM_TEXT_OPTION("hosts", "SPEC",
+                        "up: host graph of the new cluster, one daemon a host; without it, start again what "
+                        "DIR holds and is not running",
+                        .letter = 'H', .choices = lbm_host_forms),
+    [CLUSTER_DIR] =
+        LBM_TEXT_OPTION("dir", "DIR", "folder of the cluster; its name must be short, sockets go there",
+                        .letter = 'd', .required = 1),
+    [CLUSTER_DAEMON] = LBM_TEXT_OPTION(
+        "daemon", "FILE", "up, add: the daemon to run; the one next to lbctl, or in PATH, if absent"),
+    [CLUSTER_LINK] = LBM_TEXT_OPTION("link", "HOST[:COST],...", "add: hosts the new one is linked to"),
+    [CLUSTER_CAPACITY] = LBM_NUMBER_OPTION(
+        "capacity", "X", LBM_DAEMON_CAPACITY_MIN, LBM_DAEMON_CAPACITY_MAX,
+        "add: how much of the work the new one takes, against the others' capacities", .fallback = "1"),
+    [CLUSTER_SIGNAL] =
+        LBM_CHOICE_OPTION("signal", "SIGNAL", signals, "kill: what the daemon gets", .fallback = "KILL"),
 };
 
 static const struct lbm_choice actions[] = {

@@ -18,22 +18,14 @@ enum {
 
 static const struct lbm_option options[] = {
     LBM_GUEST_OPTION_ROWS(CONVERT_GUEST),
-    [CONVERT_TO] = {.name = "to",
-                    .type = LBM_OPTION_CHOICE,
-                    .value = "FORMAT",
-                    .choices = lbm_graph_formats,
-                    .text = "format of OUT, of the same list [by the suffix; metis to standard output]"},
-    [CONVERT_LOSSY] = {.name = "lossy",
-                       .type = LBM_OPTION_FLAG,
-                       .text = "leave out what the format of OUT cannot hold, with a remark"},
-    [CONVERT_PARTS] =
-        {.name = "parts",
-         .type = LBM_OPTION_INTEGER,
-         .value = "N",
-         .min = 1,
-         .max = LBM_PARTS_MAX,
-         .text = "write N files OUT.0, OUT.1, ..., each with some of the vertices, for lbctl submit "
-                 "--parallel"},
+    [CONVERT_TO] =
+        LBM_CHOICE_OPTION("to", "FORMAT", lbm_graph_formats,
+                          "format of OUT, of the same list [by the suffix; metis to standard output]"),
+    [CONVERT_LOSSY] = LBM_FLAG_OPTION("lossy", "leave out what the format of OUT cannot hold, with a remark"),
+    [CONVERT_PARTS] = LBM_INTEGER_OPTION(
+        "parts", "N", 1, LBM_PARTS_MAX,
+        "write N files OUT.0, OUT.1, ..., each with some of the vertices, for lbctl submit "
+        "--parallel"),
 };
 
 enum { CONVERT_IN, CONVERT_OUT };

@@ -10,12 +10,8 @@
 enum { EVAL_HOSTS, EVAL_GUEST, EVAL_OPTIONS = EVAL_GUEST + LBM_GUEST_OPTIONS };
 
 static const struct lbm_option options[] = {
-    [EVAL_HOSTS] = {.name = "hosts",
-                    .type = LBM_OPTION_TEXT,
-                    .value = "SPEC",
-                    .required = 1,
-                    .choices = lbm_host_forms,
-                    .text = "the hosts and their links"},
+    [EVAL_HOSTS] = LBM_TEXT_OPTION("hosts", "SPEC", "the hosts and their links", .required = 1,
+                                   .choices = lbm_host_forms),
     LBM_GUEST_OPTION_ROWS(EVAL_GUEST),
 };
 

@@ -10,13 +10,8 @@
 enum { EVENTS_FROM, EVENTS_FOLLOW, EVENTS_OPTIONS };
 
 static const struct lbm_option events_options[EVENTS_OPTIONS] = {
-    [EVENTS_FROM] = {.name = "from",
-                     .type = LBM_OPTION_INTEGER,
-                     .value = "N",
-                     .min = 0,
-                     .max = LBM_OPTION_INTEGER_MAX,
-                     .fallback = "0",
-                     .text = "first number wanted"},
+    [EVENTS_FROM] =
+        LBM_INTEGER_OPTION("from", "N", 0, LBM_OPTION_INTEGER_MAX, "first number wanted", .fallback = "0"),
     [EVENTS_FOLLOW] = {.name = "follow", .letter = 'f', .text = "go on with new events until interrupted"},
 };
 

@@ -7,27 +7,18 @@
 enum { GEN_OUTPUT, GEN_SEED, GEN_FORMAT, GEN_OPTIONS };
 
 static const struct lbm_option options[] = {
-    [GEN_OUTPUT] = {.name = "output",
-                    .letter = 'o',
-                    .type = LBM_OPTION_TEXT,
-                    .value = "FILE",
-                    .required = 1,
-                    .text = "where the graph goes, \"-\" for standard output; compressed if it ends in .gz, "
-                            ".bz2, .xz, .zst"},
-    [GEN_SEED] = {.name = "seed",
-                  .type = LBM_OPTION_INTEGER,
-                  .value = "N",
-                  .min = 0.0,
-                  .max = LBM_OPTION_INTEGER_MAX,
-                  .fallback = "1",
-                  .text = "start of the random numbers; the same seed gives the same graph"},
-    [GEN_FORMAT] =
-        {.name = "format",
-         .type = LBM_OPTION_CHOICE,
-         .value = "FORMAT",
-         .choices = lbm_graph_formats,
-         .text = "how it is written [by the suffix; metis to standard output]; graphml, gml and pajek keep "
-                 "positions"},
+    [GEN_OUTPUT] =
+        LBM_TEXT_OPTION("output", "FILE",
+                        "where the graph goes, \"-\" for standard output; compressed if it ends in .gz, "
+                        ".bz2, .xz, .zst",
+                        .letter = 'o', .required = 1),
+    [GEN_SEED] = LBM_INTEGER_OPTION("seed", "N", 0, LBM_OPTION_INTEGER_MAX,
+                                    "start of the random numbers; the same seed gives the same graph",
+                                    .fallback = "1"),
+    [GEN_FORMAT] = LBM_CHOICE_OPTION(
+        "format", "FORMAT", lbm_graph_formats,
+        "how it is written [by the suffix; metis to standard output]; graphml, gml and pajek keep "
+        "positions"),
 };
 
 static const struct lbm_choice forms[] = {

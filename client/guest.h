@@ -17,25 +17,18 @@ enum {
 
 #define LBM_GUEST_OPTION_ROWS(first)                                                                         \
     [(first) +                                                                                               \
-        LBM_GUEST_FROM] = {.name = "from",                                                                   \
-                           .type = LBM_OPTION_CHOICE,                                                        \
-                           .value = "FORMAT",                                                                \
-                           .choices = lbm_graph_formats,                                                     \
-                           .text = "format of the guest graph [by the suffix; metis from "                   \
-                                   "standard input]"},                                                       \
-        [(first) + LBM_GUEST_SCALE] = {.name = "scale",                                                      \
-                                       .type = LBM_OPTION_TEXT,                                              \
-                                       .value = "auto|X[,Y]",                                                \
-                                       .text =                                                               \
-                                           "weights may be real, 0 or large: multiply them by X (those of "  \
-                                           "vertices by Y, if given), or by what fits, and round"},          \
-        [(first) + LBM_GUEST_SUM] = {.name = "sum",                                                          \
-                                     .type = LBM_OPTION_FLAG,                                                \
-                                     .text = "join copies and both directions of an edge by adding their "   \
-                                             "weights, and leave self-loops out"},                           \
-        [(first) + LBM_GUEST_UNWEIGHTED] = {.name = "unweighted",                                            \
-                                            .type = LBM_OPTION_FLAG,                                         \
-                                            .text = "every edge weighs 1, whatever the file says"},          \
+        LBM_GUEST_FROM] = LBM_CHOICE_OPTION("from", "FORMAT", lbm_graph_formats,                             \
+                                            "format of the guest graph [by the suffix; metis from "          \
+                                            "standard input]"),                                              \
+        [(first) + LBM_GUEST_SCALE] =                                                                        \
+            LBM_TEXT_OPTION("scale", "auto|X[,Y]",                                                           \
+                            "weights may be real, 0 or large: multiply them by X (those of "                 \
+                            "vertices by Y, if given), or by what fits, and round"),                         \
+        [(first) + LBM_GUEST_SUM] =                                                                          \
+            LBM_FLAG_OPTION("sum", "join copies and both directions of an edge by adding their "             \
+                                   "weights, and leave self-loops out"),                                     \
+        [(first) + LBM_GUEST_UNWEIGHTED] =                                                                   \
+            LBM_FLAG_OPTION("unweighted", "every edge weighs 1, whatever the file says"),                    \
         [(first) + LBM_GUEST_COMMON] = {                                                                     \
             .name = "common",                                                                                \
             .type = LBM_OPTION_INTEGER,                                                                      \

@@ -117,14 +117,9 @@ const struct lbm_command lbm_command_jobs = {
 enum { WAIT_TIMEOUT, WAIT_OPTIONS };
 
 static const struct lbm_option wait_options[WAIT_OPTIONS] = {
-    [WAIT_TIMEOUT] = {.name = "timeout",
-                      .type = LBM_OPTION_NUMBER,
-                      .value = "S",
-                      .min = 0.1,
-                      .max = 1e6,
-                      .fallback = "600",
-                      .unit = "seconds",
-                      .text = "give up after this time, with exit status 4"},
+    [WAIT_TIMEOUT] =
+        LBM_NUMBER_OPTION("timeout", "S", 0.1, 1e6, "give up after this time, with exit status 4",
+                          .fallback = "600", .unit = "seconds"),
 };
 
 /* How far a job is, in [0, 1], for a bar: a phase counts a quarter, inside it what can be counted. */

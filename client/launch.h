@@ -10,25 +10,16 @@
 enum { LBM_LAUNCH_NAMES, LBM_LAUNCH_SLOTS, LBM_LAUNCH_CORES, LBM_LAUNCH_OPTIONS };
 
 #define LBM_LAUNCH_OPTION_ROWS(first)                                                                        \
-    [(first) +                                                                                               \
-        LBM_LAUNCH_NAMES] = {.name = "names",                                                                \
-                             .type = LBM_OPTION_TEXT,                                                        \
-                             .value = "FILE",                                                                \
-                             .text = "names of the hosts, one a host, instead of their own"},                \
-        [(first) + LBM_LAUNCH_SLOTS] = {.name = "slots",                                                     \
-                                        .type = LBM_OPTION_INTEGER,                                          \
-                                        .value = "N",                                                        \
-                                        .min = 1,                                                            \
-                                        .max = LBM_LAUNCH_MAX,                                               \
-                                        .text = "for launchers: the ranks that a host takes; more are "      \
-                                                "refused [as a hostfile says]"},                             \
-        [(first) + LBM_LAUNCH_CORES] = {.name = "cores",                                                     \
-                                        .type = LBM_OPTION_INTEGER,                                          \
-                                        .value = "N",                                                        \
-                                        .min = 1,                                                            \
-                                        .max = LBM_LAUNCH_MAX,                                               \
-                                        .text = "for rankfile: the cores of a host, shared by its slots "    \
-                                                "[one a slot]"}
+    [(first) + LBM_LAUNCH_NAMES] =                                                                           \
+        LBM_TEXT_OPTION("names", "FILE", "names of the hosts, one a host, instead of their own"),            \
+               [(first) + LBM_LAUNCH_SLOTS] =                                                                \
+                   LBM_INTEGER_OPTION("slots", "N", 1, LBM_LAUNCH_MAX,                                       \
+                                      "for launchers: the ranks that a host takes; more are "                \
+                                      "refused [as a hostfile says]"),                                       \
+               [(first) + LBM_LAUNCH_CORES] =                                                                \
+                   LBM_INTEGER_OPTION("cores", "N", 1, LBM_LAUNCH_MAX,                                       \
+                                      "for rankfile: the cores of a host, shared by its slots "              \
+                                      "[one a slot]")
 
 enum { LBM_LAUNCH_MAX = 1 << 20 }; /* slots and cores of a host: more than any machine has */
 

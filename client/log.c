@@ -8,30 +8,15 @@
 enum { LOG_FROM, LOG_COUNT, LOG_FORCE, LOG_TIMEOUT, LOG_OPTIONS };
 
 static const struct lbm_option log_options[LOG_OPTIONS] = {
-    [LOG_FROM] = {.name = "from",
-                  .type = LBM_OPTION_INTEGER,
-                  .value = "N",
-                  .min = 0,
-                  .max = LBM_OPTION_INTEGER_MAX,
-                  .fallback = "0",
-                  .text = "show: first entry wanted; the last ones if 0"},
-    [LOG_COUNT] = {.name = "count",
-                   .type = LBM_OPTION_INTEGER,
-                   .value = "N",
-                   .min = 1,
-                   .max = LBM_LOG_LINES_MAX,
-                   .fallback = "20",
-                   .text = "show: number of entries"},
+    [LOG_FROM] = LBM_INTEGER_OPTION("from", "N", 0, LBM_OPTION_INTEGER_MAX,
+                                    "show: first entry wanted; the last ones if 0", .fallback = "0"),
+    [LOG_COUNT] =
+        LBM_INTEGER_OPTION("count", "N", 1, LBM_LOG_LINES_MAX, "show: number of entries", .fallback = "20"),
     [LOG_FORCE] =
         {.name = "force",
          .text = "promote: even if members that are unreachable do not answer; what they alone have is lost"},
-    [LOG_TIMEOUT] = {.name = "timeout",
-                     .type = LBM_OPTION_NUMBER,
-                     .value = "SECONDS",
-                     .min = 1,
-                     .max = 3600,
-                     .fallback = "20",
-                     .text = "promote: wait so long for the other hosts"},
+    [LOG_TIMEOUT] = LBM_NUMBER_OPTION("timeout", "SECONDS", 1, 3600,
+                                      "promote: wait so long for the other hosts", .fallback = "20"),
 };
 
 enum { LOG_SHOW, LOG_PROMOTE };

@@ -9,22 +9,17 @@
 #include "client/command.h"
 
 static const struct lbm_command *const commands[] = {
-    &lbm_command_plan,    &lbm_command_eval,   &lbm_command_gen,    &lbm_command_convert,
-    &lbm_command_cluster, &lbm_command_status, &lbm_command_hosts,  &lbm_command_jobs,
-    &lbm_command_submit,  &lbm_command_wait,   &lbm_command_map,    &lbm_command_locate,
-    &lbm_command_plot,    &lbm_command_cancel, &lbm_command_events, &lbm_command_explain,
-    &lbm_command_join,    &lbm_command_drain,  &lbm_command_leave,  &lbm_command_evict,
-    &lbm_command_set,     &lbm_command_log,    &lbm_command_trace,  &lbm_command_network,
-    NULL,
+    &lbm_command_plan,    &lbm_command_eval,   &lbm_command_gen,   &lbm_command_convert, &lbm_command_cluster,
+    &lbm_command_status,  &lbm_command_hosts,  &lbm_command_jobs,  &lbm_command_submit,  &lbm_command_wait,
+    &lbm_command_map,     &lbm_command_locate, &lbm_command_plot,  &lbm_command_cancel,  &lbm_command_events,
+    &lbm_command_explain, &lbm_command_join,   &lbm_command_drain, &lbm_command_leave,   &lbm_command_evict,
+    &lbm_command_set,     &lbm_command_log,    &lbm_command_trace, &lbm_command_network, NULL,
 };
 
 static const struct lbm_option options[] = {
-    [LBM_GLOBAL_SOCKET] = {.name = "socket",
-                           .letter = 's',
-                           .type = LBM_OPTION_TEXT,
-                           .value = "SOCKET",
-                           .fallback = LBM_RUNSTATEDIR "/lbmap/lbmapd.sock",
-                           .text = "control socket of the daemon; commands that need no daemon ignore it"},
+    [LBM_GLOBAL_SOCKET] = LBM_TEXT_OPTION(
+        "socket", "SOCKET", "control socket of the daemon; commands that need no daemon ignore it",
+        .letter = 's', .fallback = LBM_RUNSTATEDIR "/lbmap/lbmapd.sock"),
     [LBM_GLOBAL_JSON] = LBM_JSON_OPTION,
 };
 

@@ -67,19 +67,10 @@ write_map(const struct lbm_cli *client, struct lbm_daemon *daemon, const char *j
 enum { MAP_OUTPUT, MAP_FORMAT, MAP_LAUNCH, MAP_OPTIONS = MAP_LAUNCH + LBM_LAUNCH_OPTIONS };
 
 static const struct lbm_option map_options[MAP_OPTIONS] = {
-    [MAP_OUTPUT] = {.name = "output",
-                    .letter = 'o',
-                    .type = LBM_OPTION_TEXT,
-                    .value = "FILE",
-                    .fallback = "-",
-                    .text = "where to write it; - is standard output"},
-    [MAP_FORMAT] = {.name = "format",
-                    .letter = 'f',
-                    .type = LBM_OPTION_CHOICE,
-                    .value = "FORMAT",
-                    .fallback = "part",
-                    .choices = lbm_map_formats,
-                    .text = "how to write it:"},
+    [MAP_OUTPUT] = LBM_TEXT_OPTION("output", "FILE", "where to write it; - is standard output", .letter = 'o',
+                                   .fallback = "-"),
+    [MAP_FORMAT] = LBM_CHOICE_OPTION("format", "FORMAT", lbm_map_formats, "how to write it:", .letter = 'f',
+                                     .fallback = "part"),
     LBM_LAUNCH_OPTION_ROWS(MAP_LAUNCH),
 };
 
@@ -186,31 +177,14 @@ const struct lbm_command lbm_command_locate = {
 enum { PLOT_OUTPUT, PLOT_FRAMES, PLOT_EVERY, PLOT_TIMEOUT, PLOT_OPTIONS };
 
 static const struct lbm_option plot_options[PLOT_OPTIONS] = {
-    [PLOT_OUTPUT] = {.name = "output",
-                     .letter = 'o',
-                     .type = LBM_OPTION_TEXT,
-                     .value = "FILE",
-                     .text = "picture to write, .svg or .png"},
-    [PLOT_FRAMES] = {.name = "frames",
-                     .type = LBM_OPTION_TEXT,
-                     .value = "DIR",
-                     .text = "write numbered pictures into this folder until the job has settled"},
-    [PLOT_EVERY] = {.name = "every",
-                    .type = LBM_OPTION_NUMBER,
-                    .value = "S",
-                    .min = 0.01,
-                    .max = 3600,
-                    .fallback = "0.25",
-                    .unit = "seconds",
-                    .text = "time between frames"},
-    [PLOT_TIMEOUT] = {.name = "timeout",
-                      .type = LBM_OPTION_NUMBER,
-                      .value = "S",
-                      .min = 0.1,
-                      .max = 1e6,
-                      .fallback = "600",
-                      .unit = "seconds",
-                      .text = "stop the frames after this time, with exit status 4"},
+    [PLOT_OUTPUT] = LBM_TEXT_OPTION("output", "FILE", "picture to write, .svg or .png", .letter = 'o'),
+    [PLOT_FRAMES] = LBM_TEXT_OPTION("frames", "DIR",
+                                    "write numbered pictures into this folder until the job has settled"),
+    [PLOT_EVERY] = LBM_NUMBER_OPTION("every", "S", 0.01, 3600, "time between frames", .fallback = "0.25",
+                                     .unit = "seconds"),
+    [PLOT_TIMEOUT] =
+        LBM_NUMBER_OPTION("timeout", "S", 0.1, 1e6, "stop the frames after this time, with exit status 4",
+                          .fallback = "600", .unit = "seconds"),
 };
 
 static enum lbm_err

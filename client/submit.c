@@ -40,41 +40,20 @@ static const struct lbm_choice starts[] = {
 static const struct lbm_choice earlier_starts[] = LBM_START_EARLIER;
 
 static const struct lbm_option submit_options[SUBMIT_OPTIONS] = {
-    [SUBMIT_NAME] = {.name = "name",
-                     .letter = 'n',
-                     .type = LBM_OPTION_TEXT,
-                     .value = "NAME",
-                     .text = "name of the job; the file's name without its suffixes if absent"},
-    [SUBMIT_START] = {.name = "start",
-                      .type = LBM_OPTION_CHOICE,
-                      .value = "START",
-                      .fallback = "plan",
-                      .choices = starts,
-                      .earlier = earlier_starts,
-                      .text = "how its vertices start:"},
-    [SUBMIT_SEED] = {.name = "seed",
-                     .type = LBM_OPTION_INTEGER,
-                     .value = "N",
-                     .max = LBM_OPTION_INTEGER_MAX,
-                     .fallback = "1",
-                     .text = "of all random choices of the plan"},
-    [SUBMIT_IMBALANCE] = {.name = "imbalance",
-                          .type = LBM_OPTION_SHARE,
-                          .value = "X",
-                          .max = 1,
-                          .fallback = "0.03",
-                          .text = "load above its share that a host may carry: 0.03 or 3%"},
+    [SUBMIT_NAME] = LBM_TEXT_OPTION(
+        "name", "NAME", "name of the job; the file's name without its suffixes if absent", .letter = 'n'),
+    [SUBMIT_START] = LBM_CHOICE_OPTION(
+        "start", "START", starts, "how its vertices start:", .fallback = "plan", .earlier = earlier_starts),
+    [SUBMIT_SEED] = LBM_INTEGER_OPTION("seed", "N", 0, LBM_OPTION_INTEGER_MAX,
+                                       "of all random choices of the plan", .fallback = "1"),
+    [SUBMIT_IMBALANCE] = LBM_SHARE_OPTION(
+        "imbalance", "X", 0, 1, "load above its share that a host may carry: 0.03 or 3%", .fallback = "0.03"),
     [SUBMIT_POLICY] = LBM_JOB_POLICY_OPTION,
     [SUBMIT_SCHEDULE] = LBM_JOB_SCHEDULE_OPTION,
-    [SUBMIT_PIN] = {.name = "pin",
-                    .type = LBM_OPTION_TEXT,
-                    .value = "FILE",
-                    .text = "vertices that must stay on a host: lines \"vertex host\""},
-    [SUBMIT_PARALLEL] =
-        {.name = "parallel",
-         .type = LBM_OPTION_FLAG,
-         .text = "GRAPH is a part of a guest (lbctl convert --parts); others are submitted at other "
-                 "hosts, and no host gets the whole"},
+    [SUBMIT_PIN] = LBM_TEXT_OPTION("pin", "FILE", "vertices that must stay on a host: lines \"vertex host\""),
+    [SUBMIT_PARALLEL] = LBM_FLAG_OPTION(
+        "parallel", "GRAPH is a part of a guest (lbctl convert --parts); others are submitted at other "
+                    "hosts, and no host gets the whole"),
     LBM_GUEST_OPTION_ROWS(SUBMIT_GUEST),
 };
 

@@ -19,19 +19,10 @@ enum { COMPLETE_S = 30 /* for the guest to be complete: vertices may be on their
 static const struct lbm_operand trace_operands[] = {LBM_JOB_OPERAND};
 
 static const struct lbm_option trace_options[TRACE_OPTIONS] = {
-    [TRACE_OUTPUT] = {.name = "output",
-                      .letter = 'o',
-                      .type = LBM_OPTION_TEXT,
-                      .value = "FILE",
-                      .required = 1,
-                      .text = "where to write it, as it comes; - is standard output"},
-    [TRACE_SECONDS] = {.name = "seconds",
-                       .type = LBM_OPTION_NUMBER,
-                       .value = "S",
-                       .min = 0,
-                       .max = 1e8,
-                       .unit = "seconds",
-                       .text = "end after this time; without it, at Ctrl-C"},
+    [TRACE_OUTPUT] = LBM_TEXT_OPTION("output", "FILE", "where to write it, as it comes; - is standard output",
+                                     .letter = 'o', .required = 1),
+    [TRACE_SECONDS] = LBM_NUMBER_OPTION("seconds", "S", 0, 1e8, "end after this time; without it, at Ctrl-C",
+                                        .unit = "seconds"),
     [TRACE_EVERY] = {.name = "every",
                      .type = LBM_OPTION_NUMBER,
                      .value = "S",

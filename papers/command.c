@@ -13,25 +13,13 @@
 enum { TABLE_RUNS, TABLE_SEED, TABLE_JOBS, TABLE_FULL, TABLE_GRAPHS, TABLE_JSON, TABLE_OPTIONS };
 
 static const struct lbm_option options[] = {
-    [TABLE_RUNS] = {.name = "runs",
-                    .type = LBM_OPTION_INTEGER,
-                    .value = "N",
-                    .min = 1,
-                    .max = 1e6,
-                    .text = "repetitions of random experiments instead of each table's own"},
+    [TABLE_RUNS] = LBM_INTEGER_OPTION("runs", "N", 1, 1e6,
+                                      "repetitions of random experiments instead of each table's own"),
     [TABLE_SEED] = PAPERS_SEED_OPTION,
-    [TABLE_JOBS] = {.name = "jobs",
-                    .type = LBM_OPTION_INTEGER,
-                    .value = "N",
-                    .min = 1,
-                    .max = 64,
-                    .fallback = "2",
-                    .text = "number of tables at a time"},
+    [TABLE_JOBS] = LBM_INTEGER_OPTION("jobs", "N", 1, 64, "number of tables at a time", .fallback = "2"),
     [TABLE_FULL] = {.name = "full", .text = "more repetitions, and what takes minutes"},
-    [TABLE_GRAPHS] = {.name = "graphs",
-                      .type = LBM_OPTION_TEXT,
-                      .value = "DIR",
-                      .text = "folder of whitaker3, 3elt and uk (.graph.gz), for hei97-planar"},
+    [TABLE_GRAPHS] =
+        LBM_TEXT_OPTION("graphs", "DIR", "folder of whitaker3, 3elt and uk (.graph.gz), for hei97-planar"),
     [TABLE_JSON] = LBM_JSON_OPTION,
 };
 

@@ -36,28 +36,14 @@ static const struct lbm_choice orders[] = {
 };
 
 static const struct lbm_option options[] = {
-    [EMBED_HOSTS] = {.name = "hosts",
-                     .type = LBM_OPTION_TEXT,
-                     .value = "SPEC",
-                     .required = 1,
-                     .text = "the hosts whose regions are drawn, in the plane, as lbctl plan has them"},
-    [EMBED_FRAMES] = {.name = "frames",
-                      .type = LBM_OPTION_TEXT,
-                      .value = "DIR",
-                      .required = 1,
-                      .text = "where the files go; made if it is missing"},
-    [EMBED_START] = {.name = "start",
-                     .type = LBM_OPTION_CHOICE,
-                     .value = "START",
-                     .choices = starts,
-                     .fallback = "centre",
-                     .text = "where vertices begin that are not pinned:"},
-    [EMBED_ORDER] = {.name = "order",
-                     .type = LBM_OPTION_CHOICE,
-                     .value = "ORDER",
-                     .choices = orders,
-                     .fallback = "jacobi",
-                     .text = "in which they move:"},
+    [EMBED_HOSTS] = LBM_TEXT_OPTION("hosts", "SPEC",
+                                    "the hosts whose regions are drawn, in the plane, as lbctl plan has them",
+                                    .required = 1),
+    [EMBED_FRAMES] =
+        LBM_TEXT_OPTION("frames", "DIR", "where the files go; made if it is missing", .required = 1),
+    [EMBED_START] = LBM_CHOICE_OPTION("start", "START", starts,
+                                      "where vertices begin that are not pinned:", .fallback = "centre"),
+    [EMBED_ORDER] = LBM_CHOICE_OPTION("order", "ORDER", orders, "in which they move:", .fallback = "jacobi"),
     [EMBED_SEED] = PAPERS_SEED_OPTION,
 };
 

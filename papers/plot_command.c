@@ -12,11 +12,7 @@
 enum { PLOT_DIR, PLOT_FULL, PLOT_SEED, PLOT_OPTIONS };
 
 static const struct lbm_option options[] = {
-    [PLOT_DIR] = {.name = "dir",
-                  .type = LBM_OPTION_TEXT,
-                  .value = "DIR",
-                  .fallback = ".",
-                  .text = "where the files go; made if it is missing"},
+    [PLOT_DIR] = LBM_TEXT_OPTION("dir", "DIR", "where the files go; made if it is missing", .fallback = "."),
     [PLOT_FULL] = {.name = "full", .text = "more repetitions"},
     [PLOT_SEED] = PAPERS_SEED_OPTION,
 };

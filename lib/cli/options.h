@@ -46,6 +46,23 @@ struct lbm_option {
     const char *text;
 };
 
+/* Rows of a table of options. In: name, what --help calls the value, range or choices, text; then, as
+ * initializers, whatever else an option has: LBM_FLAG_OPTION("all", "every host", .letter = 'a'). */
+#define LBM_OPTION_OF(type_, name_, value_, text_, ...)                                                      \
+    {                                                                                                        \
+        .name = (name_), .type = LBM_OPTION_##type_, .value = value_, .text = text_, __VA_ARGS__             \
+    }
+#define LBM_FLAG_OPTION(name_, ...) LBM_OPTION_OF(FLAG, name_, NULL, __VA_ARGS__, )
+#define LBM_TEXT_OPTION(name_, value_, ...) LBM_OPTION_OF(TEXT, name_, value_, __VA_ARGS__, )
+#define LBM_CHOICE_OPTION(name_, value_, choices_, ...)                                                      \
+    LBM_OPTION_OF(CHOICE, name_, value_, __VA_ARGS__, .choices = choices_)
+#define LBM_INTEGER_OPTION(name_, value_, min_, max_, ...)                                                   \
+    LBM_OPTION_OF(INTEGER, name_, value_, __VA_ARGS__, .min = min_, .max = max_)
+#define LBM_NUMBER_OPTION(name_, value_, min_, max_, ...)                                                    \
+    LBM_OPTION_OF(NUMBER, name_, value_, __VA_ARGS__, .min = min_, .max = max_)
+#define LBM_SHARE_OPTION(name_, value_, min_, max_, ...)                                                     \
+    LBM_OPTION_OF(SHARE, name_, value_, __VA_ARGS__, .min = min_, .max = max_)
+
 struct lbm_operand {
     const char *name;
     int optional; /* only after those that are not */

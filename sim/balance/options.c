@@ -28,96 +28,48 @@ static const struct lbm_choice stops[] = {
 };
 
 const struct lbm_option balance_options[BALANCE_OPTIONS] = {
-    [BALANCE_HOSTS] = {.name = "hosts",
-                       .type = LBM_OPTION_TEXT,
-                       .value = "SPEC",
-                       .required = 1,
-                       .text = "the host graph, as lbctl plan has it; file:PATH and @cap=FILE too"},
+    [BALANCE_HOSTS] = LBM_TEXT_OPTION(
+        "hosts", "SPEC", "the host graph, as lbctl plan has it; file:PATH and @cap=FILE too", .required = 1),
     [BALANCE_INTEGER] = {.name = "integer", .text = "whole units"},
     [BALANCE_NONNEGATIVE] = {.name = "nonnegative",
                              .text = "auto leaves out what may take more from a host than there is"},
-    [BALANCE_PORTS] = {.name = "ports",
-                       .type = LBM_OPTION_CHOICE,
-                       .value = "PORTS",
-                       .choices = ports,
-                       .fallback = "one",
-                       .text = "what a host does at a time:"},
-    [BALANCE_BOUND] = {.name = "bound",
-                       .type = LBM_OPTION_NUMBER,
-                       .value = "B",
-                       .max = 1e15,
-                       .text = "of level: over the mean load, 0.01 unless told; of neighbours: in units, 1"},
+    [BALANCE_PORTS] =
+        LBM_CHOICE_OPTION("ports", "PORTS", ports, "what a host does at a time:", .fallback = "one"),
+    [BALANCE_BOUND] = LBM_NUMBER_OPTION(
+        "bound", "B", 0, 1e15, "of level: over the mean load, 0.01 unless told; of neighbours: in units, 1"),
     [BALANCE_SEED] = SIM_SEED_OPTION,
-    [BALANCE_TRANSFER] = {.name = "transfer",
-                          .type = LBM_OPTION_NUMBER,
-                          .value = "ROUNDS",
-                          .max = 1e9,
-                          .text =
-                              "the mean load takes as long over a link as that many rounds; 128 unless told, "
-                              "0: rounds alone count"},
+    [BALANCE_TRANSFER] =
+        LBM_NUMBER_OPTION("transfer", "ROUNDS", 0, 1e9,
+                          "the mean load takes as long over a link as that many rounds; 128 unless told, "
+                          "0: rounds alone count"),
     [BALANCE_JSON] = LBM_JSON_OPTION,
     [BALANCE_DAEMONS] = {.name = "daemons",
                          .text =
                              "auto takes what daemons can run, and loads of any fraction for whole units"},
-    [BALANCE_POLICY] = {.name = "policy",
-                        .type = LBM_OPTION_CHOICE,
-                        .value = "POLICY",
-                        .choices = policies,
-                        .fallback = "auto",
-                        .text = "how loads are balanced:"},
-    [BALANCE_LOADS] = {.name = "loads",
-                       .type = LBM_OPTION_TEXT,
-                       .value = "SPEC",
-                       .text =
-                           "uniform:MEAN, point:LOAD[,HOST], list:A,B,.. or file:PATH; uniform:1, of whole "
-                           "units uniform:128, unless told"},
-    [BALANCE_ALPHA] = {.name = "alpha",
-                       .type = LBM_OPTION_TEXT,
-                       .value = "A",
-                       .fallback = "optimal",
-                       .text =
-                           "of diffusion: optimal, safe, feasible, metropolis, optimized, a number from 0 to "
-                           "1, or file:PATH, lines of two hosts and the alpha of their link"},
-    [BALANCE_LAMBDA] = {.name = "lambda",
-                        .type = LBM_OPTION_NUMBER,
-                        .value = "L",
-                        .min = 1e-6,
-                        .max = 1,
-                        .text = "of gde; the best unless told"},
-    [BALANCE_CONSTANT] = {.name = "constant",
-                          .type = LBM_OPTION_NUMBER,
-                          .value = "C",
-                          .min = 0.01,
-                          .max = 100,
-                          .text = "of random-load; the best for the bound unless told"},
-    [BALANCE_LOW] = {.name = "low",
-                     .type = LBM_OPTION_INTEGER,
-                     .value = "D",
-                     .min = 0,
-                     .max = 32,
-                     .text = "of cwa: dimensions that OEM levels first (RJK03 section 5.5)"},
-    [BALANCE_STOP] = {.name = "stop",
-                      .type = LBM_OPTION_CHOICE,
-                      .value = "WHEN",
-                      .choices = stops,
-                      .text = "the end; level, of whole units quiet, unless told:"},
-    [BALANCE_STEPS] = {.name = "steps",
-                       .type = LBM_OPTION_INTEGER,
-                       .value = "N",
-                       .min = 1,
-                       .max = 1e9,
-                       .text = "at most that many; measured that many with --arrivals"},
-    [BALANCE_RUNS] = {.name = "runs",
-                      .type = LBM_OPTION_INTEGER,
-                      .value = "N",
-                      .min = 1,
-                      .max = 1e6,
-                      .fallback = "1",
-                      .text = "mean of that many runs, each with a seed of its own"},
-    [BALANCE_ARRIVALS] = {.name = "arrivals",
-                          .type = LBM_OPTION_TEXT,
-                          .value = "M,D,C",
-                          .text = "work arrives, mean M and deviation D, and C is done, each step"},
+    [BALANCE_POLICY] =
+        LBM_CHOICE_OPTION("policy", "POLICY", policies, "how loads are balanced:", .fallback = "auto"),
+    [BALANCE_LOADS] =
+        LBM_TEXT_OPTION("loads", "SPEC",
+                        "uniform:MEAN, point:LOAD[,HOST], list:A,B,.. or file:PATH; uniform:1, of whole "
+                        "units uniform:128, unless told"),
+    [BALANCE_ALPHA] =
+        LBM_TEXT_OPTION("alpha", "A",
+                        "of diffusion: optimal, safe, feasible, metropolis, optimized, a number from 0 to "
+                        "1, or file:PATH, lines of two hosts and the alpha of their link",
+                        .fallback = "optimal"),
+    [BALANCE_LAMBDA] = LBM_NUMBER_OPTION("lambda", "L", 1e-6, 1, "of gde; the best unless told"),
+    [BALANCE_CONSTANT] =
+        LBM_NUMBER_OPTION("constant", "C", 0.01, 100, "of random-load; the best for the bound unless told"),
+    [BALANCE_LOW] =
+        LBM_INTEGER_OPTION("low", "D", 0, 32, "of cwa: dimensions that OEM levels first (RJK03 section 5.5)"),
+    [BALANCE_STOP] =
+        LBM_CHOICE_OPTION("stop", "WHEN", stops, "the end; level, of whole units quiet, unless told:"),
+    [BALANCE_STEPS] =
+        LBM_INTEGER_OPTION("steps", "N", 1, 1e9, "at most that many; measured that many with --arrivals"),
+    [BALANCE_RUNS] = LBM_INTEGER_OPTION(
+        "runs", "N", 1, 1e6, "mean of that many runs, each with a seed of its own", .fallback = "1"),
+    [BALANCE_ARRIVALS] = LBM_TEXT_OPTION("arrivals", "M,D,C",
+                                         "work arrives, mean M and deviation D, and C is done, each step"),
     [BALANCE_SCHEDULE] = {.name = "schedule", .text = "predict the transfers of whole units in time"},
     [BALANCE_TRACE] = {.name = "trace", .text = "print every step"},
 };

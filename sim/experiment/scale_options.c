@@ -6,28 +6,15 @@
 enum { SCALE_HOSTS, SCALE_GUEST, SCALE_PERCENT, SCALE_MINUTES, SCALE_SEED, SCALE_JSON, SCALE_OPTIONS };
 
 static const struct lbm_option options[] = {
-    [SCALE_HOSTS] = {.name = "hosts",
-                     .type = LBM_OPTION_TEXT,
-                     .value = "SPEC",
-                     .fallback = "mesh:8x8",
-                     .text = "graph of all hosts that take part at some time, a topology of lbctl plan"},
-    [SCALE_GUEST] = {.name = "guest",
-                     .type = LBM_OPTION_TEXT,
-                     .value = "SPEC",
-                     .fallback = "lattice:250x250",
-                     .text = "graph of the job, as lbctl gen has it"},
-    [SCALE_PERCENT] = {.name = "churn",
-                       .type = LBM_OPTION_NUMBER,
-                       .value = "PERCENT",
-                       .max = 40,
-                       .fallback = "10",
-                       .text = "share of the hosts that join, and that leave"},
-    [SCALE_MINUTES] = {.name = "minutes",
-                       .type = LBM_OPTION_NUMBER,
-                       .value = "M",
-                       .max = 600,
-                       .fallback = "10",
-                       .text = "within that many virtual minutes"},
+    [SCALE_HOSTS] = LBM_TEXT_OPTION(
+        "hosts", "SPEC", "graph of all hosts that take part at some time, a topology of lbctl plan",
+        .fallback = "mesh:8x8"),
+    [SCALE_GUEST] = LBM_TEXT_OPTION("guest", "SPEC", "graph of the job, as lbctl gen has it",
+                                    .fallback = "lattice:250x250"),
+    [SCALE_PERCENT] = LBM_NUMBER_OPTION("churn", "PERCENT", 0, 40,
+                                        "share of the hosts that join, and that leave", .fallback = "10"),
+    [SCALE_MINUTES] =
+        LBM_NUMBER_OPTION("minutes", "M", 0, 600, "within that many virtual minutes", .fallback = "10"),
     [SCALE_SEED] = SIM_SEED_OPTION,
     [SCALE_JSON] = LBM_JSON_OPTION,
 };

@@ -13,24 +13,13 @@
 enum { IMPORT_OUTPUT, IMPORT_HOSTS, IMPORT_PHASE, IMPORT_OPTIONS };
 
 static const struct lbm_option options[] = {
-    [IMPORT_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .type = LBM_OPTION_TEXT,
-                       .value = "TRACE",
-                       .required = 1,
-                       .text = "where to write it; \"-\" is standard output; compressed if it ends in .gz"},
-    [IMPORT_HOSTS] = {.name = "hosts",
-                      .type = LBM_OPTION_TEXT,
-                      .value = "SPEC",
-                      .text = "the network of the ranks, as lbctl plan has it; complete unless told"},
-    [IMPORT_PHASE] = {.name = "phase",
-                      .type = LBM_OPTION_NUMBER,
-                      .value = "S",
-                      .min = 0.001,
-                      .max = 1e5,
-                      .fallback = "10",
-                      .unit = "seconds",
-                      .text = "from one phase to the next"},
+    [IMPORT_OUTPUT] = LBM_TEXT_OPTION(
+        "output", "TRACE", "where to write it; \"-\" is standard output; compressed if it ends in .gz",
+        .letter = 'o', .required = 1),
+    [IMPORT_HOSTS] = LBM_TEXT_OPTION("hosts", "SPEC",
+                                     "the network of the ranks, as lbctl plan has it; complete unless told"),
+    [IMPORT_PHASE] = LBM_NUMBER_OPTION("phase", "S", 0.001, 1e5, "from one phase to the next",
+                                       .fallback = "10", .unit = "seconds"),
 };
 
 enum { IMPORT_FORMAT, IMPORT_FILES };

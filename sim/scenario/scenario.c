@@ -22,10 +22,7 @@ enum { SCENARIO_TRACE, SCENARIO_TRACE_ALL, SCENARIO_BUG, SCENARIO_COMMANDS, SCEN
 static const struct lbm_option options[] = {
     [SCENARIO_TRACE] = {.name = "trace", .text = "print what happens, without what happens all the time"},
     [SCENARIO_TRACE_ALL] = {.name = "trace-all", .text = "print all of it"},
-    [SCENARIO_BUG] = {.name = "bug",
-                      .type = LBM_OPTION_TEXT,
-                      .value = "NAME",
-                      .text = "plant a mistake (sim/lbsim-bugs of the source tree)"},
+    [SCENARIO_BUG] = LBM_TEXT_OPTION("bug", "NAME", "plant a mistake (sim/lbsim-bugs of the source tree)"),
     [SCENARIO_COMMANDS] = {.name = "commands", .text = "print what can be said in a file"},
 };
 
