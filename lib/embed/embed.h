@@ -125,6 +125,31 @@ void lbm_levels_free(struct lbm_levels *levels);
 enum lbm_err lbm_embed_pivots(const struct lbm_graph *g, unsigned m, int pivots, int sweeps,
                               struct lbm_rng *rng, double *x) LBM_MUST_CHECK;
 
+/* The same start where nobody has the whole graph: each part of it sums up what its vertices have, sums add,
+ * and whoever has the sum of all can place his own vertices. Hops are distances to pivots, in edges. */
+enum {
+    LBM_PIVOTS = 30,
+    LBM_PIVOT_HOPS_MAX = 65534, /* more are taken for so many */
+    LBM_PIVOT_UNREACHED = 65535,
+    LBM_PIVOT_SUMS = 1 + LBM_PIVOTS + LBM_PIVOTS * (LBM_PIVOTS + 1) / 2
+};
+
+/* Where the row-centred squared distances of a vertex put it. */
+struct lbm_pivot_map {
+    unsigned m;
+    double mean[LBM_PIVOTS];
+    double axis[3][LBM_PIVOTS];
+};
+
+/* Add n vertices. In: hops [n * LBM_PIVOTS]; work [n], NULL: 1 each. In/out: sums. */
+void lbm_pivot_sums_add(uint32_t n, const uint16_t *hops, const uint32_t *work, double sums[LBM_PIVOT_SUMS]);
+/* In: sums of all vertices. Out: the map whose image has mean 1/2 and variance 1/12 on each axis; the same
+ * bytes for the same sums.  Errors: LBM_E_STATE: the distances span no m dimensions. */
+enum lbm_err lbm_pivot_sums_solve(const double sums[LBM_PIVOT_SUMS], unsigned m,
+                                  struct lbm_pivot_map *out) LBM_MUST_CHECK;
+/* Place one vertex. In: hops [LBM_PIVOTS]. Out: x [m]. */
+void lbm_pivot_place(const struct lbm_pivot_map *map, const uint16_t *hops, double *x);
+
 /* Carry coordinates from coarse to fine: x_fine[v] = x_coarse[parent[v]]. Of levels, whose parents are
  * numbered in order of their first vertices, x_fine may be x_coarse. */
 void lbm_embed_interpolate(const uint32_t *parent, uint32_t n_fine, unsigned m, const double *x_coarse,

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "embed/embed.h"
+#include "embed/main_axis.h"
 
 enum {
     POWER_ROUNDS = 300, /* of the power method: the axes need not be exact, sweeps follow */
@@ -142,11 +143,10 @@ dot(const double *a, const double *b, uint32_t n)
     return sum;
 }
 
-/* Main axis `which` of the symmetric matrix s [k * k], orthogonal to those before; axis [m * k]. */
-static void
-main_axis(const double *s, uint32_t k, unsigned which, double *axis, double *scratch, struct lbm_rng *rng)
+double
+lbm_main_axis(const double *s, uint32_t k, unsigned which, double *axis, double *scratch, struct lbm_rng *rng)
 {
-    double *own = &axis[(size_t)which * k];
+    double *own = &axis[(size_t)which * k], value = 0;
     for (uint32_t i = 0; i < k; i++)
         own[i] = lbm_rng_unit(rng) - 0.5;
     for (int round = 0; round < POWER_ROUNDS; round++) {
@@ -158,9 +158,11 @@ main_axis(const double *s, uint32_t k, unsigned which, double *axis, double *scr
                 scratch[i] -= along * axis[(size_t)b * k + i];
         }
         double length = sqrt(dot(scratch, scratch, k)) + 1e-300;
+        value = length;
         for (uint32_t i = 0; i < k; i++)
             own[i] = scratch[i] / length;
     }
+    return value;
 }
 
 static enum lbm_err
@@ -181,7 +183,7 @@ project(const struct lbm_graph *g, unsigned m, uint32_t k, const double *column,
         for (uint32_t j = 0; j < i; j++)
             s[(size_t)j * k + i] = s[(size_t)i * k + j];
     for (unsigned q = 0; err == LBM_OK && q < m; q++)
-        main_axis(s, k, q, axis, scratch, rng);
+        lbm_main_axis(s, k, q, axis, scratch, rng);
     for (uint32_t v = 0; err == LBM_OK && v < g->n; v++)
         for (unsigned q = 0; q < m; q++)
             x[(size_t)v * m + q] = dot(&column[(size_t)v * k], &axis[(size_t)q * k], k);

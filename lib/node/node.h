@@ -21,7 +21,8 @@
     X(CENTRE, 1, "centre", "all vertices at the centre of Omega, all diffusion distributed")                 \
     X(RANDOM, 2, "random", "vertices at random places of Omega, all diffusion distributed")                  \
     X(COORDINATOR, 3, "coordinator", "vertices stay on the submitting host until loads are exchanged")       \
-    X(COARSE, 4, "coarse", "hosts coarsen what they have, and a plan of that says where vertices go")
+    X(COARSE, 4, "coarse", "hosts coarsen what they have, and a plan of that says where vertices go")        \
+    X(DIFFUSE, 5, "diffuse", "no plan: coordinates diffuse, vertices follow regions, without a coordinator")
 /* Names of starts in earlier versions, and their names now. */
 #define LBM_START_EARLIER                                                                                    \
     {                                                                                                        \

@@ -176,6 +176,20 @@ static const struct lbm_wire_rule stats_rules[] = {
 };
 static const struct lbm_wire_table stats_table = TABLE(stats_rules, lbm__stats__descriptor);
 
+static const struct lbm_wire_rule sums_rules[] = {
+    {"stage", IN(1, LBM_SUMS_STAGE_MAX)},
+    {"value", UP_TO(LBM_SUMS_MAX)},
+    {"sample_work", UP_TO(LBM_SAMPLE_MAX), WEIGHT},
+    {"sample", POINTS("sample_work")},
+};
+static const struct lbm_wire_table sums_table = TABLE(sums_rules, lbm__sums__descriptor);
+
+static const struct lbm_wire_rule waves_rules[] = {
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"hops", UP_TO(LBM_FRAME_BYTES_MAX), IN(0, 65535)},
+};
+static const struct lbm_wire_table waves_table = TABLE(waves_rules, lbm__waves__descriptor);
+
 static const struct lbm_wire_rule normalization_rules[] = {
     {"affine", ONE_OF(0, 8, 15)}, {"host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"weight", SAME("host")},     {"fixed", FLAG},
@@ -474,6 +488,8 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"slice_begin", .nested = &slice_begin_table},
     {"slice_answer", .nested = &slice_answer_table},
     {"slice_ready", .nested = &slice_ready_table},
+    {"sums", .nested = &sums_table},
+    {"waves", .nested = &waves_table},
     {"map_query", .nested = &map_query_table},
     {"map_chunk", .nested = &map_chunk_table},
 };

@@ -338,7 +338,7 @@ course(struct scale *s)
         return 0;
     }
     phase_ends(s, SCALE_JOINING);
-    enum lbm_err err = cluster_submit(s->cluster, 0, "scale", &s->g, LBM_START_PLAN);
+    enum lbm_err err = cluster_submit(s->cluster, 0, "scale", &s->g, s->options->start);
     if (err != LBM_OK) {
         snprintf(s->result->why, sizeof s->result->why, "the job is not taken: %s", lbm_err_text(err));
         return 0;

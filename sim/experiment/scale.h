@@ -11,6 +11,7 @@ struct scale_options {
     double churn;              /* share of the hosts that joins, and of those that leave */
     double minutes;            /* in which they do */
     uint64_t seed;
+    enum lbm_start start;
     int json, quiet;
 };
 

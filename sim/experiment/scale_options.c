@@ -3,7 +3,23 @@
 #include "sim/command.h"
 #include "sim/experiment/scale.h"
 
-enum { SCALE_HOSTS, SCALE_GUEST, SCALE_PERCENT, SCALE_MINUTES, SCALE_SEED, SCALE_JSON, SCALE_OPTIONS };
+enum {
+    SCALE_HOSTS,
+    SCALE_GUEST,
+    SCALE_START,
+    SCALE_PERCENT,
+    SCALE_MINUTES,
+    SCALE_SEED,
+    SCALE_JSON,
+    SCALE_OPTIONS
+};
+
+static const struct lbm_choice starts[] = {
+#define START_CHOICE(id, number, name, text) {name, text},
+    LBM_START_LIST(START_CHOICE)
+#undef START_CHOICE
+        {NULL, NULL},
+};
 
 static const struct lbm_option options[] = {
     [SCALE_HOSTS] = LBM_TEXT_OPTION(
@@ -11,6 +27,7 @@ static const struct lbm_option options[] = {
         .fallback = "mesh:8x8"),
     [SCALE_GUEST] = LBM_TEXT_OPTION("guest", "SPEC", "graph of the job, as lbctl gen has it",
                                     .fallback = "lattice:250x250"),
+    [SCALE_START] = LBM_CHOICE_OPTION("start", "START", starts, "how the vertices start", .fallback = "plan"),
     [SCALE_PERCENT] = LBM_NUMBER_OPTION("churn", "PERCENT", 0, 40,
                                         "share of the hosts that join, and that leave", .fallback = "10"),
     [SCALE_MINUTES] =
@@ -25,6 +42,7 @@ run_scale(const struct lbm_cli *cli)
     const struct lbm_option_value *value = cli->value;
     const struct scale_options o = {.hosts = value[SCALE_HOSTS].text,
                                     .guest = value[SCALE_GUEST].text,
+                                    .start = (enum lbm_start)value[SCALE_START].integer,
                                     .churn = value[SCALE_PERCENT].number / 100,
                                     .minutes = value[SCALE_MINUTES].number,
                                     .seed = value[SCALE_SEED].integer,

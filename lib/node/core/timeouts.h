@@ -26,6 +26,9 @@ enum {
     STATS_AGAIN_US = 1000000,     /* so much later even if there is no frame of the last ones */
     READY_US = PING_US + 200000,  /* all ready for longer than a ping takes */
     REFUSED_US = 5000000,         /* before a refused vertex is offered again */
+    DIFFUSE_TICK_US = 5000,       /* without a coordinator */
+    SUMS_AGAIN_US = 1000000,      /* what others may not have heard of a stage is told again */
+    WAVES_QUIET_US = 150000,      /* no distance to a pivot has fallen: they are told */
     GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
     GHOSTS_ROW_US = 8,            /* for each row last told, or vertex of a large part whose owners change */
     GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
@@ -95,6 +98,7 @@ enum {
     PIPELINE_BATCHES =
         REPL_BATCHES,   /* in flight over all links that still give: the backup could not follow more */
     MAPPING_SWEEPS = 2, /* a tick */
+    DIFFUSE_SWEEPS = 2, /* the same without a coordinator */
     MAPPING_SWEEPS_MAX = 4000,   /* then it goes on with what there is */
     MAPPING_SWEEPS_LARGE = 1000, /* the same for a guest that would not come to rest before that: what is
                                   * near has come together, and the coarse graph is for the rest */

@@ -269,6 +269,7 @@ lbm_job_enter(struct lbm_node *node, struct job *job, enum lbm_phase phase)
             lbm_vec_free(&job->coarse.vertex);
             lbm_vec_free(&job->coarse.cluster);
             lbm_mapping_normalization_free(job);
+            lbm_mapping_diffuse_free(job);
             store_positions(node, job); /* the last ones: vertices stay in Omega where they are now */
         }
         lbm_migration_pinned_look(node, job);

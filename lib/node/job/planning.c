@@ -76,7 +76,8 @@ lbm_job_plan_begin(struct lbm_node *node, struct job *job, const struct lbm_job_
     struct lbm_diag diag;
     /* A coordinator by inheritance, or of a guest in parts, or applications have changed the guest: what is
      * there is mapped from there. */
-    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_COARSE) {
+    if (!lbm_shard_is_whole(&job->shard, entry->vertices) || lbm_job_start(entry) == LBM_START_COARSE ||
+        lbm_job_start(entry) == LBM_START_DIFFUSE) {
         lbm_local_free_guest(job);
         lbm_job_store_state(node, job, LBM_JOB_PLACED);
         lbm_job_enter(node, job, LBM_PHASE_PLACED);

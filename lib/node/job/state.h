@@ -9,6 +9,7 @@
 #include "node/job/ingest.h"
 #include "node/mapping/baseline.h"
 #include "node/mapping/coarse_plan.h"
+#include "node/mapping/diffuse.h"
 #include "node/node.h"
 #include "node/records/shard.h"
 #include "space/space.h"
@@ -107,6 +108,7 @@ struct job {
     uint64_t followed_seq; /* of the normalization that ownership last followed, unless it is fixed */
     struct coarse_plan coarse;
     struct baseline baseline; /* coordinator */
+    struct diffuse diffuse;
     int is_coarse_planned;    /* ownership went by a plan of the coarse graph, and follows regions no more */
 
     /* mapping */

@@ -42,9 +42,8 @@ lbm_mapping_coarse_free(struct coarse_plan *coarse)
 
 /* ---- clusters of one host ------------------------------------------------------------------------------ */
 
-/* The rows of a patch without their ghosts. Borrows work. Errors: LBM_E_NOMEM; to be freed all the same. */
-static enum lbm_err
-inner_graph(const struct lbm_shard *shard, struct lbm_graph *inner)
+enum lbm_err
+lbm_mapping_inner_graph(const struct lbm_shard *shard, struct lbm_graph *inner)
 {
     const struct lbm_graph *g = &shard->patch.g;
     uint64_t directions = lbm_graph_directions(g), at = 0;
@@ -153,7 +152,7 @@ lbm_mapping_coarse_cluster(const struct lbm_shard *shard, double share, uint32_t
     place->vertex.n = place->cluster.n = 0;
     if (n == 0)
         return LBM_OK;
-    enum lbm_err err = inner_graph(shard, &inner);
+    enum lbm_err err = lbm_mapping_inner_graph(shard, &inner);
     if (err == LBM_OK)
         err = lbm_levels_build(&inner, NULL, (uint32_t)(share * n) + 1, work_max, rng, &levels);
     const struct lbm_graph *top = err == LBM_OK ? &levels.graph[levels.n - 1] : NULL;

@@ -16,6 +16,45 @@ void lbm_mapping_coarse_begin(struct lbm_node *node, struct job *job, const stru
 void lbm_mapping_coarse_continue(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
 void lbm_mapping_coarse_end(struct job *job); /* there is a plan, or will be none */
 
+/* The rows of a shard's patch, which is valid, without their ghosts. Borrows work. Errors: LBM_E_NOMEM; to be
+ * freed all the same, work set to NULL before. */
+enum lbm_err lbm_mapping_inner_graph(const struct lbm_shard *shard, struct lbm_graph *inner) LBM_MUST_CHECK;
+
+/* ---- sums.c ---- */
+
+enum sums_state {
+    SUMS_WAITING,
+    SUMS_COMPLETE,
+    SUMS_PASSED /* all that are missing have gone on without this host */
+};
+
+/* Tell all members what this host adds to the sum of its stage. In: value [n]; sample [n_sample * m], raw;
+ * sample_work [n_sample]. The node fails if memory is short. */
+void lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const double *value,
+                           size_t n_sample, const double *sample, const uint32_t *sample_work);
+void lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job);
+/* Returns whether all members have told of this host's stage. */
+enum sums_state lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job);
+/* Returns what a host has told in a stage, borrowed; NULL: nothing that is known. */
+const struct sums_row *lbm_mapping_sums_row(const struct diffuse *d, uint32_t host, uint32_t stage);
+/* Free what was told in stages before that one, or all. */
+void lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage);
+void lbm_mapping_sums_free(struct diffuse *d);
+
+/* ---- waves.c ---- */
+
+/* Carry distances to the pivots on. Returns nonzero if none has changed for a while. */
+int lbm_mapping_waves_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void lbm_mapping_waves_tell_again(struct lbm_node *node, struct job *job);
+void lbm_mapping_waves_free(struct waves *w);
+
+/* ---- levels.c ---- */
+
+/* Some sweeps, from clusters down to vertices; is_flat: of vertices alone. Returns nonzero after the last. */
+int lbm_mapping_levels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                            int is_flat);
+void lbm_mapping_levels_free(struct diffuse_levels *l);
+
 /* ---- coarse_remap.c ---- */
 
 void lbm_mapping_remap_answers(struct lbm_node *node,

@@ -192,6 +192,10 @@ lbm_mapping_timer(struct lbm_node *node, struct job *job)
     if (node->now_us < job->tick_us)
         return;
     job->tick_us = node->now_us + MAPPING_TICK_US;
+    if (lbm_job_start(entry) == LBM_START_DIFFUSE) {
+        lbm_mapping_diffuse_timer(node, job, entry);
+        return;
+    }
     if (!lbm_local_follows_regions(job, entry))
         tick_planned(node, job);
     else if (lbm_job_start(entry) == LBM_START_COARSE)

@@ -38,6 +38,16 @@ void lbm_mapping_remap_timer(struct lbm_node *node, struct job *job, const struc
 void lbm_mapping_remap_came(struct lbm_node *node, struct job *job,
                             const struct lbm_vertex *vertex); /* by a plan */
 
+/* ---- diffuse.c, sums.c, waves.c ---- */
+
+/* Continue MAPPING without a coordinator: the next piece of the present stage. */
+void lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+void lbm_mapping_diffuse_free(struct job *job); /* all that the diffusion remembers */
+/* Sums: what a host adds to the sum of a stage. */
+void lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message);
+/* Waves: distances of a neighbour's boundary to the pivots. */
+void lbm_mapping_on_waves(struct lbm_node *node, const Lbm__Peer *message);
+
 /* ---- ghosts.c ---- */
 
 /* Send neighbours the positions of vertices on the boundary, when they are due. */

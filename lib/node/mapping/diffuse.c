@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* MAPPING without a coordinator, stage by stage. Waves from pivots give first coordinates; they diffuse; the
+ * regions of hosts are drawn in several rotations, of which the one with the least hop-bytes counts; records
+ * follow. Then, as often as it helps: each host coarsens what it holds, coordinates diffuse from clusters
+ * down to vertices, regions, records. A stage ends for a host when all have told what they add to its sum;
+ * from the same numbers all draw the same regions. Nobody knows more of the guest than what it holds. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+#include "node/migration/migration.h"
+#include "node/records/records.h"
+
+enum {
+    CYCLES = 2,         /* of levels, regions, records */
+    SAMPLE_ALL = 4096,  /* positions that regions are weighed with, of all hosts together */
+    WEIGH_ROUNDS = 200, /* of the adaptation of weights */
+    STAGE_WAVES = 1,
+    STAGE_FIRST = 2, /* the stages from here on come in threes: */
+    STAGES = 3,
+    STAGE_LAST = STAGE_FIRST + STAGES * (1 + CYCLES) - 1
+};
+
+enum stage_kind { KIND_WAVES, KIND_DIFFUSE, KIND_REGIONS, KIND_RECORDS };
+
+/* What a host adds in KIND_REGIONS. */
+enum { REGIONS_DIRECTIONS = DIFFUSE_ROTATIONS, REGIONS_ELSEWHERE, REGIONS_VALUES };
+
+/* Regions within that of what is due to them. */
+static const double EVEN = 0.01;
+/* Neighbours are gathered first where more than this part of the edges lead to other hosts. */
+static const double SCATTERED = 0.25;
+
+static enum stage_kind
+kind_of(uint32_t stage)
+{
+    return stage == STAGE_WAVES ? KIND_WAVES
+                                : (enum stage_kind)(KIND_DIFFUSE + (stage - STAGE_FIRST) % STAGES);
+}
+
+void
+lbm_mapping_diffuse_free(struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    lbm_mapping_sums_free(d);
+    lbm_mapping_waves_free(&d->waves);
+    lbm_mapping_levels_free(&d->levels);
+    for (int k = 0; k < DIFFUSE_ROTATIONS; k++)
+        free(d->weight[k]);
+    *d = (struct diffuse){0};
+}
+
+/* Add up what was told in this stage. Out: sum [n]. */
+static void
+total(const struct diffuse *d, size_t n, double *sum)
+{
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t i = 0; i < d->rows.n; i++)
+        for (size_t k = 0; d->rows.at[i].stage == d->stage && d->rows.at[i].n == n && k < n; k++)
+            sum[k] += d->rows.at[i].value[k];
+}
+
+/* ---- waves --------------------------------------------------------------------------------------------- */
+
+static void
+tell_waves(struct lbm_node *node, struct job *job)
+{
+    double sums[LBM_PIVOT_SUMS] = {0};
+    const struct lbm_patch *patch = &job->shard.patch;
+    lbm_pivot_sums_add(patch->g.n, job->diffuse.waves.hops, patch->g.work, sums);
+    lbm_mapping_sums_tell(node, job, LBM_PIVOT_SUMS, sums, 0, NULL, NULL);
+}
+
+/* A guest whose distances span no space begins at random places. */
+static void
+place_by_waves(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_patch *patch = &job->shard.patch;
+    const struct waves *w = &job->diffuse.waves;
+    double sums[LBM_PIVOT_SUMS];
+    struct lbm_pivot_map map;
+    unsigned m = job->shard.m;
+    total(&job->diffuse, LBM_PIVOT_SUMS, sums);
+    int is_placed = w->hops != NULL && w->version == job->shard.version && patch->valid &&
+                    lbm_pivot_sums_solve(sums, m, &map) == LBM_OK;
+    for (uint32_t v = 0; is_placed && v < w->n + w->n_ghosts; v++)
+        lbm_pivot_place(&map, &w->hops[(size_t)v * LBM_PIVOTS], &patch->x[(size_t)v * m]);
+    if (!is_placed)
+        lbm_start_random(patch->g.n, m, NULL, patch->x, &node->rng);
+    lbm_mapping_waves_free(&job->diffuse.waves);
+    lbm_local_ghosts_due(job, GHOSTS_ALL);
+}
+
+/* ---- places -------------------------------------------------------------------------------------------- */
+
+/* A vertex is in the sample by its id alone (Fibonacci hashing). */
+static int
+is_sampled(const struct lbm_job_entry *entry, uint32_t vertex)
+{
+    double part = (double)SAMPLE_ALL / (entry->vertices != 0 ? entry->vertices : 1);
+    return (double)(vertex * UINT32_C(2654435769)) < part * 4294967296.0;
+}
+
+static void
+tell_places(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    const struct lbm_patch *patch = &job->shard.patch;
+    unsigned m = job->shard.m;
+    struct lbm_moments moments = {0};
+    LBM_VEC(double) x = {0};
+    LBM_VEC(uint32_t) work = {0};
+    enum lbm_err err = LBM_OK;
+    lbm_moments_take(&moments, &patch->g, m, patch->x);
+    for (uint32_t row = 0; row < patch->g.n && work.n < LBM_SAMPLE_MAX && err == LBM_OK; row++) {
+        if (!is_sampled(entry, job->shard.vertices.at[patch->vertex[row]].id))
+            continue;
+        err = lbm_vec_push(&work, lbm_graph_work(&patch->g, row));
+        for (unsigned k = 0; k < m && err == LBM_OK; k++)
+            err = lbm_vec_push(&x, patch->x[(size_t)row * m + k]);
+    }
+    double value[1 + 3 + 6] = {moments.work};
+    memcpy(&value[1], moments.sum, m * sizeof(double));
+    memcpy(&value[1 + m], moments.prod, m * (m + 1) / 2 * sizeof(double));
+    if (err == LBM_OK)
+        lbm_mapping_sums_tell(node, job, 1 + m + m * (m + 1) / 2, value, work.n, x.at, work.at);
+    else
+        lbm_core_fail(node, err);
+    lbm_vec_free(&x);
+    lbm_vec_free(&work);
+}
+
+/* The normalization, turned by that many steps of a right angle in the plane. */
+static struct lbm_affine
+turned(const struct lbm_affine *whitened, int rotation)
+{
+    struct lbm_affine out = *whitened;
+    double angle = rotation * acos(-1) / 2 / DIFFUSE_ROTATIONS, c = cos(angle), s = sin(angle);
+    if (out.m != 2)
+        return out;
+    for (unsigned k = 0; k < 2; k++) {
+        out.matrix[k] = c * whitened->matrix[k] - s * whitened->matrix[2 + k];
+        out.matrix[2 + k] = s * whitened->matrix[k] + c * whitened->matrix[2 + k];
+    }
+    double x = whitened->shift[0] - 0.5, y = whitened->shift[1] - 0.5;
+    out.shift[0] = 0.5 + c * x - s * y;
+    out.shift[1] = 0.5 + s * x + c * y;
+    return out;
+}
+
+static int
+rotations(const struct job *job)
+{
+    return job->shard.m == 2 ? DIFFUSE_ROTATIONS : 1;
+}
+
+struct sample {
+    LBM_VEC(double) raw, x;
+    LBM_VEC(uint32_t) work;
+};
+
+static enum lbm_err
+join_samples(const struct job *job, struct sample *all)
+{
+    const struct diffuse *d = &job->diffuse;
+    unsigned m = job->shard.m;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        const struct sums_row *row = &d->rows.at[i];
+        if (row->stage != d->stage || row->n_sample == 0)
+            continue;
+        size_t n = (size_t)row->n_sample * m;
+        if (lbm_vec_reserve(&all->raw, n) != LBM_OK || lbm_vec_reserve(&all->work, row->n_sample) != LBM_OK)
+            return LBM_E_NOMEM;
+        memcpy(&all->raw.at[all->raw.n], row->sample, n * sizeof(double));
+        memcpy(&all->work.at[all->work.n], row->sample_work, row->n_sample * sizeof(uint32_t));
+        all->raw.n += n;
+        all->work.n += row->n_sample;
+    }
+    return lbm_vec_reserve(&all->x, all->raw.n);
+}
+
+/* Weights of the regions in each rotation. due [hosts]; host [sample] is scratch. */
+static enum lbm_err
+weigh(struct lbm_node *node, struct job *job, struct sample *all, const double *due, uint32_t *host)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct lbm_hosts *h = &node->view.hosts;
+    unsigned m = job->shard.m;
+    for (int k = 0; k < rotations(job); k++) {
+        struct lbm_affine map = turned(&d->whitened, k);
+        for (size_t i = 0; i < all->work.n; i++)
+            lbm_affine_apply(&map, &all->raw.at[i * m], &all->x.at[i * m]);
+        free(d->weight[k]);
+        d->weight[k] = lbm_alloc(h->n, sizeof(double));
+        if (d->weight[k] == NULL ||
+            lbm_regions_balance(h->n, m, 0, h->site, due, (uint32_t)all->work.n, all->x.at, all->work.at,
+                                EVEN, WEIGH_ROUNDS, d->weight[k], host) < 0)
+            return LBM_E_NOMEM;
+    }
+    d->n_weights = h->n;
+    return LBM_OK;
+}
+
+static void
+draw_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    unsigned m = job->shard.m;
+    double sum[1 + 3 + 6];
+    struct lbm_moments moments = {0};
+    struct sample all = {0};
+    total(d, 1 + m + m * (m + 1) / 2, sum);
+    moments.work = sum[0];
+    memcpy(moments.sum, &sum[1], m * sizeof(double));
+    memcpy(moments.prod, &sum[1 + m], m * (m + 1) / 2 * sizeof(double));
+    if (lbm_moments_whiten(&moments, m, &d->whitened) != LBM_OK)
+        lbm_affine_identity(&d->whitened, m);
+    double *due = lbm_alloc(node->view.hosts.n, sizeof *due);
+    enum lbm_err err = due == NULL ? LBM_E_NOMEM : join_samples(job, &all);
+    uint32_t *host = err == LBM_OK ? lbm_alloc(all.work.n, sizeof *host) : NULL;
+    if (err == LBM_OK && host == NULL)
+        err = LBM_E_NOMEM;
+    for (uint32_t p = 0; err == LBM_OK && p < node->view.hosts.n; p++)
+        due[p] = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
+    if (err == LBM_OK)
+        err = weigh(node, job, &all, due, host);
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+    lbm_vec_free(&all.raw);
+    lbm_vec_free(&all.x);
+    lbm_vec_free(&all.work);
+    free(due);
+    free(host);
+}
+
+/* ---- regions ------------------------------------------------------------------------------------------- */
+
+/* The number of the host that each row and ghost of the patch would go to. label [rows + ghosts]. */
+static void
+label(const struct lbm_node *node, const struct job *job, int rotation, uint32_t *label)
+{
+    const struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    const struct lbm_hosts *h = &node->view.hosts;
+    struct lbm_regions regions = {.n = h->n, .m = h->m, .site = h->site, .weight = d->weight[rotation]};
+    struct lbm_affine map = turned(&d->whitened, rotation);
+    double x[LBM_DIMENSIONS_MAX];
+    for (uint32_t i = 0; i < patch->g.n + patch->n_ghosts; i++) {
+        uint32_t pin = i < patch->g.n ? job->shard.vertices.at[patch->vertex[i]].pin : LBM_NONE;
+        lbm_affine_apply(&map, &patch->x[(size_t)i * job->shard.m], x);
+        label[i] = pin != LBM_NONE ? lbm_view_number(&node->view, pin) : LBM_NONE;
+        if (label[i] == LBM_NONE)
+            label[i] = lbm_regions_find(&regions, x, NULL);
+    }
+}
+
+/* What the labels cost, as far as this host's edges go: each edge counts at both ends. */
+static void
+tell_regions(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_patch *patch = &job->shard.patch;
+    const struct lbm_graph *g = &patch->g;
+    const struct lbm_hosts *h = &node->view.hosts;
+    double value[REGIONS_VALUES] = {0};
+    uint32_t *labels = lbm_alloc((size_t)g->n + patch->n_ghosts, sizeof *labels);
+    if (labels == NULL || lbm_shard_patch(&job->shard) != LBM_OK) {
+        free(labels);
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (int k = 0; k < rotations(job) && job->diffuse.n_weights == h->n; k++) {
+        label(node, job, k, labels);
+        for (uint32_t v = 0; v < g->n; v++)
+            if (lbm_hosts_route_from(&node->view.hosts, labels[v]) != LBM_OK) {
+                free(labels);
+                lbm_core_fail(node, LBM_E_NOMEM);
+                return;
+            }
+        for (uint32_t v = 0; v < g->n; v++)
+            for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+                value[k] += (double)lbm_graph_weight(g, e) * lbm_dist(h, labels[v], labels[g->target[e]]);
+    }
+    for (uint64_t e = 0; e < g->offset[g->n]; e++)
+        value[REGIONS_ELSEWHERE] += g->target[e] >= g->n;
+    value[REGIONS_DIRECTIONS] = (double)g->offset[g->n];
+    free(labels);
+    lbm_mapping_sums_tell(node, job, REGIONS_VALUES, value, 0, NULL, NULL);
+}
+
+/* All choose the same rotation, and whether records follow. */
+static void
+choose_regions(struct lbm_node *node, struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    double sum[REGIONS_VALUES];
+    int best = 0;
+    total(d, REGIONS_VALUES, sum);
+    for (int k = 1; k < rotations(job); k++)
+        best = sum[k] < sum[best] ? k : best;
+    uint32_t cycle = (d->stage - STAGE_FIRST) / STAGES;
+    int is_scattered = sum[REGIONS_ELSEWHERE] > SCATTERED * sum[REGIONS_DIRECTIONS];
+    d->moves = d->n_weights == node->view.hosts.n &&
+               (cycle == 0 ? is_scattered : !d->has_moved || sum[best] < d->hop_bytes);
+    if (cycle > 0 && cycle < CYCLES && !is_scattered && !d->has_moved)
+        d->moves = 0; /* it is all together: records go once, at the end */
+    lbm_core_note(node, LBM_NOTE_DEBUG, "job %016llx: hop-bytes %.0f in rotation %d, %.0f %% elsewhere%s",
+                  (unsigned long long)job->id, sum[best] / 2, best,
+                  100 * sum[REGIONS_ELSEWHERE] / fmax(sum[REGIONS_DIRECTIONS], 1),
+                  d->moves ? ": records follow" : "");
+    if (!d->moves)
+        return;
+    d->hop_bytes = sum[best];
+    d->has_moved = 1;
+    job->normalization = turned(&d->whitened, best);
+    job->normalization_fixed = 1;
+    job->normalization_seq = d->stage;
+    uint32_t n = node->view.hosts.n, *id = lbm_alloc(n, sizeof *id);
+    for (uint32_t p = 0; id != NULL && p < n; p++)
+        id[p] = lbm_view_host(&node->view, p);
+    if (id != NULL)
+        lbm_mapping_normalization_set_regions(node, job, n, id, d->weight[best]);
+    else
+        lbm_core_fail(node, LBM_E_NOMEM);
+    free(id);
+}
+
+/* ---- records ------------------------------------------------------------------------------------------- */
+
+static void
+send_records(struct lbm_node *node, struct job *job)
+{
+    const struct lbm_hosts *h = &node->view.hosts;
+    const struct lbm_patch *patch = &job->shard.patch;
+    double *weight = lbm_mapping_normalization_weights(node, job), x[LBM_DIMENSIONS_MAX];
+    struct lbm_regions regions = {.n = h->n, .m = job->shard.m, .site = h->site, .weight = weight};
+    enum lbm_err err = lbm_shard_patch(&job->shard);
+    for (uint32_t row = 0; err == LBM_OK && weight != NULL && row < patch->g.n; row++) {
+        struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
+        lbm_local_place(job, &patch->x[(size_t)row * job->shard.m], x);
+        uint32_t to = vertex->pin != LBM_NONE
+                          ? vertex->pin
+                          : lbm_view_host(&node->view, lbm_regions_find(&regions, x, NULL));
+        vertex->destination = to != node->host ? to : LBM_NONE;
+    }
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+    lbm_local_queue_changed(job);
+    lbm_local_ghosts_due(job, GHOSTS_ALL);
+    free(weight);
+}
+
+/* ---- stages -------------------------------------------------------------------------------------------- */
+
+/* Work on the stage. Returns nonzero once this host has told what it adds. */
+static int
+work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    int is_first = !d->has_begun;
+    d->has_begun = 1;
+    switch (kind_of(d->stage)) {
+    case KIND_WAVES:
+        if (!lbm_mapping_waves_tick(node, job, entry))
+            return 0;
+        tell_waves(node, job);
+        return 1;
+    case KIND_DIFFUSE:
+        if (d->levels.graph == NULL || d->levels.level != 0 || d->levels.sweeps != 0) {
+            (void)lbm_mapping_levels_tick(node, job, entry, d->stage == STAGE_FIRST);
+            return 0;
+        }
+        if (job->ghosts_due != GHOSTS_NONE)
+            return 0; /* what is told of hop-bytes counts on them */
+        tell_places(node, job, entry);
+        return 1;
+    case KIND_REGIONS:
+        tell_regions(node, job);
+        return 1;
+    case KIND_RECORDS:
+        if (is_first && d->moves)
+            send_records(node, job);
+        if (lbm_migration_queue_pump(node, job) != 0 || lbm_migration_waits(node, job))
+            return 0;
+        lbm_mapping_sums_tell(node, job, 0, NULL, 0, NULL, NULL);
+        return 1;
+    }
+    return 0;
+}
+
+static void
+conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    switch (kind_of(job->diffuse.stage)) {
+    case KIND_WAVES:
+        place_by_waves(node, job);
+        break;
+    case KIND_DIFFUSE:
+        draw_regions(node, job, entry);
+        break;
+    case KIND_REGIONS:
+        choose_regions(node, job);
+        break;
+    case KIND_RECORDS:
+        break;
+    }
+}
+
+/* The highest stage that anybody has told of. */
+static uint32_t
+highest(const struct diffuse *d)
+{
+    uint32_t stage = 0;
+    for (size_t i = 0; i < d->rows.n; i++)
+        stage = d->rows.at[i].stage > stage ? d->rows.at[i].stage : stage;
+    return stage;
+}
+
+static void
+go_to(struct job *job, uint32_t stage)
+{
+    struct diffuse *d = &job->diffuse;
+    d->stage = stage;
+    d->has_begun = d->is_told = 0;
+    lbm_mapping_levels_free(&d->levels);
+    lbm_mapping_sums_forget(d, stage - 1);
+}
+
+/* One step. Returns nonzero if another one can follow at once. */
+static int
+step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    if (lbm_shard_patch(&job->shard) != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return 0;
+    }
+    if (d->is_told && kind_of(d->stage) == KIND_WAVES && !lbm_mapping_waves_tick(node, job, entry))
+        d->is_told = 0; /* something has become shorter since */
+    if (!d->is_told && !work(node, job, entry))
+        return 0;
+    if (node->failed != LBM_OK)
+        return 0;
+    enum sums_state state = lbm_mapping_sums_state(node, job);
+    if (state == SUMS_PASSED) {
+        go_to(job, highest(d) > d->stage ? highest(d) : d->stage + 1);
+        return d->stage <= STAGE_LAST;
+    }
+    if (state == SUMS_COMPLETE) {
+        conclude(node, job, entry);
+        go_to(job, d->stage + 1);
+        return d->stage <= STAGE_LAST;
+    }
+    if (node->now_us >= d->told_us) {
+        if (kind_of(d->stage) == KIND_WAVES)
+            lbm_mapping_waves_tell_again(node, job);
+        lbm_mapping_sums_tell_again(node, job);
+    }
+    return 0;
+}
+
+void
+lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    job->tick_us = node->now_us + DIFFUSE_TICK_US;
+    if (!lbm_membership_is_routable(node))
+        return;
+    if (d->stage == 0)
+        go_to(job, highest(d) > STAGE_WAVES + 1 ? highest(d) : STAGE_WAVES);
+    while (d->stage <= STAGE_LAST && node->failed == LBM_OK && step(node, job, entry))
+        ;
+    if (d->stage <= STAGE_LAST)
+        return;
+    uint32_t waiting = lbm_migration_queue_pump(node, job);
+    int ready = waiting == 0 && !lbm_migration_waits(node, job);
+    if (job->ready != ready)
+        node->ping_us = node->now_us;
+    job->ready = ready;
+}

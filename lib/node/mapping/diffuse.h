@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Mapping without a coordinator: coordinates from sums and waves, levels of clusters, regions, then records
+ * (docs/architecture.md, "Diffusion").
+ *
+ * Owns: what a host remembers of a job's diffusion.  Never: makes a plan, or knows the guest of others. */
+#ifndef LBM_NODE_MAPPING_DIFFUSE_H
+#define LBM_NODE_MAPPING_DIFFUSE_H
+
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "embed/embed.h"
+
+enum { DIFFUSE_ROTATIONS = 6 };
+
+/* What one host has added to the sum of a stage. */
+struct sums_row {
+    uint32_t host, stage;
+    uint64_t stamp;
+    uint32_t n, n_sample;
+    double *value;         /* [n], owned */
+    double *sample;        /* [n_sample * m], owned */
+    uint32_t *sample_work; /* [n_sample], owned */
+};
+
+/* Distances of this host's vertices and their neighbours elsewhere to the pivots. */
+struct waves {
+    uint16_t *hops;          /* [(rows + ghosts) * LBM_PIVOTS] of the patch */
+    uint64_t *offset;        /* [ghosts + 1] rows next to each ghost: */
+    uint32_t *row;           /* [offset[ghosts]] */
+    uint8_t *is_queued;      /* [rows + ghosts] */
+    uint8_t *is_news;        /* [rows] neighbours' hosts have yet to hear */
+    LBM_VEC(uint32_t) queue; /* rows and ghosts from which distances are carried on, from `head` on */
+    size_t head;
+    uint32_t n, n_ghosts; /* of the patch that this was made for, */
+    uint64_t version;     /* and of the shard; n_ghosts and n void while hops is NULL */
+    int64_t changed_us;   /* when a distance last fell */
+    int has_news;
+};
+
+/* The patch and what it was coarsened to, inside this host. */
+struct diffuse_levels {
+    uint32_t n;              /* levels above the patch */
+    struct lbm_graph *graph; /* [n] rows: clusters; targets behind them are the patch's ghosts */
+    uint32_t **parent;       /* [n] cluster of each row of the level below */
+    double **x;              /* [n][(rows + ghosts) * m] */
+    uint64_t version;        /* of the shard */
+    uint32_t level;          /* sweeps go on there: n is the coarsest, 0 the patch */
+    uint32_t sweeps;         /* left on it */
+};
+
+struct diffuse {
+    uint32_t stage;  /* from 1; 0: not begun */
+    int has_begun;   /* the stage */
+    int is_told;     /* what this host adds to the stage's sum */
+    int64_t told_us; /* again then */
+    uint64_t stamp;
+    LBM_VEC(struct sums_row) rows; /* by host, then stage */
+    struct waves waves;
+    struct diffuse_levels levels;
+    struct lbm_affine whitened;        /* raw coordinates to Omega, before a rotation */
+    double *weight[DIFFUSE_ROTATIONS]; /* [hosts] of regions, owned */
+    uint32_t n_weights;                /* hosts of them */
+    double hop_bytes;                  /* of the labels that were best so far; 0: none */
+    int moves;                         /* records follow regions in the stage that begins */
+    int has_moved;
+};
+
+#endif

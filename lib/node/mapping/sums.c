@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sums over all hosts that nobody makes for others: each host tells all what it adds, and adds up what it has
+ * heard, in the order of hosts, so that all come to the same. A stage of the mapping is over for a host once
+ * it has heard of all that take part. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/membership/membership.h"
+
+static void
+free_row(struct sums_row *row)
+{
+    free(row->value);
+    free(row->sample);
+    free(row->sample_work);
+}
+
+void
+lbm_mapping_sums_free(struct diffuse *d)
+{
+    for (size_t i = 0; i < d->rows.n; i++)
+        free_row(&d->rows.at[i]);
+    lbm_vec_free(&d->rows);
+}
+
+void
+lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->rows.n; i++) {
+        if (d->rows.at[i].stage < stage)
+            free_row(&d->rows.at[i]);
+        else
+            d->rows.at[kept++] = d->rows.at[i];
+    }
+    d->rows.n = kept;
+}
+
+const struct sums_row *
+lbm_mapping_sums_row(const struct diffuse *d, uint32_t host, uint32_t stage)
+{
+    for (size_t i = 0; i < d->rows.n; i++)
+        if (d->rows.at[i].host == host && d->rows.at[i].stage == stage)
+            return &d->rows.at[i];
+    return NULL;
+}
+
+/* Take a row, in its place; it replaces an older one. */
+static void
+put_row(struct lbm_node *node, struct diffuse *d, struct sums_row row)
+{
+    size_t at = 0;
+    while (at < d->rows.n && (d->rows.at[at].host < row.host ||
+                              (d->rows.at[at].host == row.host && d->rows.at[at].stage < row.stage)))
+        at++;
+    if (at < d->rows.n && d->rows.at[at].host == row.host && d->rows.at[at].stage == row.stage) {
+        free_row(&d->rows.at[at]);
+        d->rows.at[at] = row;
+        return;
+    }
+    if (lbm_vec_push(&d->rows, row) != LBM_OK) {
+        free_row(&row);
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    memmove(&d->rows.at[at + 1], &d->rows.at[at], (d->rows.n - at - 1) * sizeof *d->rows.at);
+    d->rows.at[at] = row;
+}
+
+static void
+send_row(struct lbm_node *node, const struct job *job, uint32_t to, const struct sums_row *row)
+{
+    Lbm__Sums sums = LBM__SUMS__INIT;
+    sums.job = job->id;
+    sums.stage = row->stage;
+    sums.stamp = row->stamp;
+    sums.n_value = row->n;
+    sums.value = row->value;
+    sums.n_sample_work = row->n_sample;
+    sums.sample_work = row->sample_work;
+    sums.n_sample = (size_t)row->n_sample * job->shard.m;
+    sums.sample = row->sample;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_SUMS;
+    message.sums = &sums;
+    lbm_core_send_now(node, to, &message);
+}
+
+void
+lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const double *value, size_t n_sample,
+                      const double *sample, const uint32_t *sample_work)
+{
+    struct diffuse *d = &job->diffuse;
+    struct sums_row row = {.host = node->host,
+                           .stage = d->stage,
+                           .stamp = ++d->stamp,
+                           .n = (uint32_t)n,
+                           .n_sample = (uint32_t)n_sample,
+                           .value = lbm_copy(value, n, sizeof *value),
+                           .sample = lbm_copy(sample, n_sample * job->shard.m, sizeof *sample),
+                           .sample_work = lbm_copy(sample_work, n_sample, sizeof *sample_work)};
+    if ((n != 0 && row.value == NULL) || (n_sample != 0 && (row.sample == NULL || row.sample_work == NULL))) {
+        free_row(&row);
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    put_row(node, d, row);
+    d->is_told = 1;
+    d->told_us = node->now_us + SUMS_AGAIN_US;
+    for (size_t i = 0; i < node->view.members.n && node->failed == LBM_OK; i++)
+        if (node->view.members.at[i].host != node->host && lbm_view_takes_part(&node->view.members.at[i]))
+            send_row(node, job, node->view.members.at[i].host, &row);
+}
+
+void
+lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct sums_row *own = lbm_mapping_sums_row(d, node->host, d->stage);
+    d->told_us = node->now_us + SUMS_AGAIN_US;
+    for (size_t i = 0; own != NULL && i < node->view.members.n && node->failed == LBM_OK; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE)
+            send_row(node, job, member->host, own);
+    }
+}
+
+/* The highest stage that a host has told of. */
+static uint32_t
+stage_of(const struct diffuse *d, uint32_t host)
+{
+    uint32_t stage = 0;
+    for (size_t i = 0; i < d->rows.n; i++)
+        if (d->rows.at[i].host == host)
+            stage = d->rows.at[i].stage;
+    return stage;
+}
+
+enum sums_state
+lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
+{
+    const struct diffuse *d = &job->diffuse;
+    enum sums_state state = SUMS_COMPLETE;
+    for (size_t i = 0; i < node->view.members.n; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->state != LBM_MEMBER_ACTIVE || lbm_mapping_sums_row(d, member->host, d->stage) != NULL ||
+            (member->host != node->host && lbm_membership_is_excluded(node, member->host)))
+            continue;
+        const struct load_report *report = lbm_local_report_known(job, member->host);
+        int is_past =
+            stage_of(d, member->host) > d->stage || (report != NULL && report->phase >= LBM_PHASE_BALANCING);
+        if (!is_past)
+            return SUMS_WAITING;
+        state = SUMS_PASSED;
+    }
+    return state;
+}
+
+void
+lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Sums *sums = message->sums;
+    struct job *job = lbm_local_job(node, sums->job);
+    unsigned m = job != NULL ? job->shard.m : 0;
+    if (job == NULL || job->phase > LBM_PHASE_MAPPING || sums->n_sample != sums->n_sample_work * m)
+        return;
+    struct diffuse *d = &job->diffuse;
+    const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage),
+                          *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
+    if (sums->stage < d->stage) {
+        if (own != NULL && stage_of(d, message->src) < own->stage)
+            send_row(node, job, message->src, own); /* it has lost the thread */
+        return;
+    }
+    if (known != NULL && known->stamp >= sums->stamp)
+        return;
+    struct sums_row row = {.host = message->src,
+                           .stage = sums->stage,
+                           .stamp = sums->stamp,
+                           .n = (uint32_t)sums->n_value,
+                           .n_sample = (uint32_t)sums->n_sample_work,
+                           .value = lbm_copy(sums->value, sums->n_value, sizeof *sums->value),
+                           .sample = lbm_copy(sums->sample, sums->n_sample, sizeof *sums->sample),
+                           .sample_work =
+                               lbm_copy(sums->sample_work, sums->n_sample_work, sizeof *sums->sample_work)};
+    if (row.value == NULL || row.sample == NULL || row.sample_work == NULL) {
+        free_row(&row);
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    put_row(node, d, row);
+    job->tick_us = job->phase == LBM_PHASE_MAPPING ? node->now_us : job->tick_us;
+}
