@@ -4,6 +4,7 @@
  * follow. Then, as often as it helps: each host coarsens what it holds, coordinates diffuse from clusters
  * down to vertices, regions, records. A stage ends for a host when all have told what they add to its sum;
  * from the same numbers all draw the same regions. Nobody knows more of the guest than what it holds. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ lbm_mapping_diffuse_free(struct job *job)
     lbm_mapping_levels_free(&d->levels);
     for (int k = 0; k < DIFFUSE_ROTATIONS; k++)
         free(d->weight[k]);
+    free(d->label);
     *d = (struct diffuse){0};
 }
 
@@ -291,7 +293,62 @@ tell_regions(struct lbm_node *node, struct job *job)
     lbm_mapping_sums_tell(node, job, REGIONS_VALUES, value, 0, NULL, NULL);
 }
 
-/* All choose the same rotation, and whether records follow. */
+/* The best labels so far. */
+static void
+keep_labels(struct lbm_node *node, struct job *job, int rotation)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    free(d->label);
+    d->label = lbm_alloc((size_t)patch->g.n + patch->n_ghosts, sizeof *d->label);
+    if (d->label == NULL) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    label(node, job, rotation, d->label);
+    d->label_version = job->shard.version;
+    for (uint32_t i = 0; i < patch->g.n; i++)
+        d->label[i] = lbm_view_host(&node->view, d->label[i]);
+}
+
+/* Through which coordinates are looked at from now on. */
+static void
+normalize(struct lbm_node *node, struct job *job, int rotation)
+{
+    struct diffuse *d = &job->diffuse;
+    uint32_t n = node->view.hosts.n, *id = lbm_alloc(n, sizeof *id);
+    if (id == NULL) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t p = 0; p < n; p++)
+        id[p] = lbm_view_host(&node->view, p);
+    d->rotation = rotation;
+    job->normalization = turned(&d->whitened, rotation);
+    job->normalization_fixed = 1;
+    job->normalization_seq = d->stage;
+    lbm_mapping_normalization_set_regions(node, job, n, id, d->weight[rotation]);
+    free(id);
+}
+
+/* Coordinates themselves are renormalized before they diffuse on: what is left of them after many sweeps
+ * would be lost in rounding. All do so with the same map; what comes late from a neighbour is told again. */
+static void
+renormalize(struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    unsigned m = job->shard.m;
+    if (d->n_weights == 0)
+        return;
+    for (uint32_t i = 0; i < patch->g.n + patch->n_ghosts; i++)
+        lbm_affine_apply(&d->whitened, &patch->x[(size_t)i * m], &patch->x[(size_t)i * m]);
+    lbm_affine_identity(&d->whitened, m);
+    job->normalization = turned(&d->whitened, d->rotation);
+}
+
+/* All choose the same rotation, and whether records follow: at once if neighbours have yet to be gathered,
+ * else once, at the end. */
 static void
 choose_regions(struct lbm_node *node, struct job *job)
 {
@@ -302,30 +359,21 @@ choose_regions(struct lbm_node *node, struct job *job)
     for (int k = 1; k < rotations(job); k++)
         best = sum[k] < sum[best] ? k : best;
     uint32_t cycle = (d->stage - STAGE_FIRST) / STAGES;
-    int is_scattered = sum[REGIONS_ELSEWHERE] > SCATTERED * sum[REGIONS_DIRECTIONS];
-    d->moves = d->n_weights == node->view.hosts.n &&
-               (cycle == 0 ? is_scattered : !d->has_moved || sum[best] < d->hop_bytes);
-    if (cycle > 0 && cycle < CYCLES && !is_scattered && !d->has_moved)
-        d->moves = 0; /* it is all together: records go once, at the end */
-    lbm_core_note(node, LBM_NOTE_DEBUG, "job %016llx: hop-bytes %.0f in rotation %d, %.0f %% elsewhere%s",
-                  (unsigned long long)job->id, sum[best] / 2, best,
-                  100 * sum[REGIONS_ELSEWHERE] / fmax(sum[REGIONS_DIRECTIONS], 1),
+    int is_scattered = sum[REGIONS_ELSEWHERE] > SCATTERED * sum[REGIONS_DIRECTIONS],
+        is_drawn = d->n_weights == node->view.hosts.n,
+        is_better = is_drawn && (d->hop_bytes == 0 || sum[best] < d->hop_bytes);
+    if (is_better) {
+        d->hop_bytes = sum[best];
+        keep_labels(node, job, best);
+    }
+    if (is_drawn)
+        normalize(node, job, best);
+    d->moves = d->label != NULL && (d->has_moved ? is_better : is_scattered || cycle == CYCLES);
+    d->has_moved |= d->moves;
+    lbm_core_note(node, LBM_NOTE_DEBUG,
+                  "job %016" PRIx64 ": hop-bytes %.0f in rotation %d, %.0f %% elsewhere%s", job->id,
+                  sum[best] / 2, best, 100 * sum[REGIONS_ELSEWHERE] / fmax(sum[REGIONS_DIRECTIONS], 1),
                   d->moves ? ": records follow" : "");
-    if (!d->moves)
-        return;
-    d->hop_bytes = sum[best];
-    d->has_moved = 1;
-    job->normalization = turned(&d->whitened, best);
-    job->normalization_fixed = 1;
-    job->normalization_seq = d->stage;
-    uint32_t n = node->view.hosts.n, *id = lbm_alloc(n, sizeof *id);
-    for (uint32_t p = 0; id != NULL && p < n; p++)
-        id[p] = lbm_view_host(&node->view, p);
-    if (id != NULL)
-        lbm_mapping_normalization_set_regions(node, job, n, id, d->weight[best]);
-    else
-        lbm_core_fail(node, LBM_E_NOMEM);
-    free(id);
 }
 
 /* ---- records ------------------------------------------------------------------------------------------- */
@@ -333,24 +381,14 @@ choose_regions(struct lbm_node *node, struct job *job)
 static void
 send_records(struct lbm_node *node, struct job *job)
 {
-    const struct lbm_hosts *h = &node->view.hosts;
+    const struct diffuse *d = &job->diffuse;
     const struct lbm_patch *patch = &job->shard.patch;
-    double *weight = lbm_mapping_normalization_weights(node, job), x[LBM_DIMENSIONS_MAX];
-    struct lbm_regions regions = {.n = h->n, .m = job->shard.m, .site = h->site, .weight = weight};
-    enum lbm_err err = lbm_shard_patch(&job->shard);
-    for (uint32_t row = 0; err == LBM_OK && weight != NULL && row < patch->g.n; row++) {
+    for (uint32_t row = 0; d->label_version == job->shard.version && row < patch->g.n; row++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
-        lbm_local_place(job, &patch->x[(size_t)row * job->shard.m], x);
-        uint32_t to = vertex->pin != LBM_NONE
-                          ? vertex->pin
-                          : lbm_view_host(&node->view, lbm_regions_find(&regions, x, NULL));
-        vertex->destination = to != node->host ? to : LBM_NONE;
+        vertex->destination = d->label[row] != node->host ? d->label[row] : LBM_NONE;
     }
-    if (err != LBM_OK)
-        lbm_core_fail(node, err);
     lbm_local_queue_changed(job);
     lbm_local_ghosts_due(job, GHOSTS_ALL);
-    free(weight);
 }
 
 /* ---- stages -------------------------------------------------------------------------------------------- */
@@ -369,6 +407,8 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         tell_waves(node, job);
         return 1;
     case KIND_DIFFUSE:
+        if (is_first)
+            renormalize(job);
         if (d->levels.graph == NULL || d->levels.level != 0 || d->levels.sweeps != 0) {
             (void)lbm_mapping_levels_tick(node, job, entry, d->stage == STAGE_FIRST);
             return 0;
@@ -469,6 +509,8 @@ lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct l
     job->tick_us = node->now_us + DIFFUSE_TICK_US;
     if (!lbm_membership_is_routable(node))
         return;
+    if (job->heard_phase >= LBM_PHASE_BALANCING && d->stage <= STAGE_LAST)
+        go_to(job, STAGE_LAST + 1); /* the others have done without this host */
     if (d->stage == 0)
         go_to(job, highest(d) > STAGE_WAVES + 1 ? highest(d) : STAGE_WAVES);
     while (d->stage <= STAGE_LAST && node->failed == LBM_OK && step(node, job, entry))

@@ -62,6 +62,9 @@ struct diffuse {
     double *weight[DIFFUSE_ROTATIONS]; /* [hosts] of regions, owned */
     uint32_t n_weights;                /* hosts of them */
     double hop_bytes;                  /* of the labels that were best so far; 0: none */
+    uint32_t *label;                   /* [rows] host of each, owned; NULL: none, */
+    uint64_t label_version;            /* of the shard */
+    int rotation;                      /* of the regions that were drawn last */
     int moves;                         /* records follow regions in the stage that begins */
     int has_moved;
 };
