@@ -218,9 +218,10 @@ read_guest(const struct lbm_cli *client, struct lbm_graph_part *part, struct lbm
         return LBM_E_UNSUPPORTED;
     if (client->value[SUBMIT_PIN].given)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--pin", 0, "pins are not read with --parallel");
-    if (client->value[SUBMIT_START].given && start != LBM_START_COARSE && start != LBM_START_RANDOM)
+    if (client->value[SUBMIT_START].given && start != LBM_START_COARSE && start != LBM_START_RANDOM &&
+        start != LBM_START_DIFFUSE)
         return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--start", 0,
-                            "a guest in parts starts by its coarse graph, or at random places");
+                            "a guest in parts starts by its coarse graph, at random places, or by diffusion");
     return lbm_file_graph_part(client->operand[0], part, g, diag);
 }
 

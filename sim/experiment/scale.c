@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/check.h"
+#include "file/file.h"
 #include "graph/generate.h"
 #include "map/map.h"
 
@@ -377,7 +378,9 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
     *result = (struct scale_result){0};
     enum lbm_err err = lbm_hosts_generate(options->hosts, &s.h, diag);
     if (err == LBM_OK)
-        err = lbm_graph_generate(options->guest, options->seed, &s.g, diag);
+        err = strchr(options->guest, ':') != NULL
+                  ? lbm_graph_generate(options->guest, options->seed, &s.g, diag)
+                  : lbm_file_graph(options->guest, LBM_FORMAT_COUNT, NULL, &s.g, diag);
     if (err == LBM_OK && s.h.n < 2)
         err = lbm_diag_set(diag, LBM_E_RANGE, "--hosts", 0, "%.60s is one host alone", options->hosts);
     if (err == LBM_OK) {

@@ -242,7 +242,8 @@ propose(struct lbm_node *node, struct gathering *g, const struct part_sums *all)
     create.each_work = all->each_work;
     create.weight = all->weight / 2;
     /* Clusters of hosts whose vertices are strangers to one another would be as many as vertices. */
-    create.start = all->inner * LOCAL_PARTS < all->directions ? LBM_START_RANDOM : g->entry.start;
+    int are_strangers = all->inner * LOCAL_PARTS < all->directions;
+    create.start = are_strangers && g->entry.start == LBM_START_COARSE ? LBM_START_RANDOM : g->entry.start;
     create.seed = g->entry.seed;
     create.imbalance = g->entry.imbalance;
     create.owner = g->entry.owner;

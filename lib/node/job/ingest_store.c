@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A job begins at a host, with a whole guest (submit.c) or with a part of one (ingest_slice.c): what is stored of it
- * before the control log knows it. */
+/* A job begins at a host, with a whole guest (submit.c) or with a part of one (ingest_slice.c): what is
+ * stored of it before the control log knows it. */
 #include <stdlib.h>
 #include <string.h>
 

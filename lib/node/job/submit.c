@@ -70,8 +70,9 @@ refusal(struct lbm_node *node, const Lbm__SubmitBegin *begin)
     if (begin->part >= begin->parts || begin->rows == 0 || begin->first > begin->vertices ||
         begin->rows > begin->vertices - begin->first)
         return "that part is none of the guest";
-    if (begin->start != LBM_START_COARSE && begin->start != LBM_START_RANDOM)
-        return "a guest in parts starts by its coarse graph, or at random places";
+    if (begin->start != LBM_START_COARSE && begin->start != LBM_START_RANDOM &&
+        begin->start != LBM_START_DIFFUSE)
+        return "a guest in parts starts by its coarse graph, at random places, or by diffusion";
     return NULL;
 }
 

@@ -172,7 +172,8 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
     const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage),
                           *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
     if (sums->stage < d->stage) {
-        if (own != NULL && stage_of(d, message->src) < own->stage)
+        int has_begun_again = sums->stage + 1 < stage_of(d, message->src);
+        if (own != NULL && (has_begun_again || stage_of(d, message->src) < own->stage))
             send_row(node, job, message->src, own); /* it has lost the thread */
         return;
     }
