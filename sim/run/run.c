@@ -13,16 +13,18 @@
 enum {
     JOIN_US = 30000000,
     HASTE_US = 300000,
-    TRIGGER_US = 1500000,     /* for a trigger to come */
-    ENTRY_US = 6000000,       /* for an entry of some kind */
-    LOSS_US = 60000000,       /* at most, until a loss is in the log */
-    AGAIN_US = 500000,        /* to see whether it is */
-    QUIESCENT_US = 4000000,   /* at most, before the first fault */
-    WORK_US = 30000000,       /* after the faults, until every vertex is worked on */
-    SETTLE_US = 120000000,    /* until all jobs have settled */
-    SETTLE_HOP_US = 8000000,  /* the same, for each hop that load may have to go */
-    SETTLE_LINK_US = 4000000, /* the same, for each link of the host that has most */
-    STILL_US = 5000000,       /* for what may come after all */
+    TRIGGER_US = 1500000,             /* for a trigger to come */
+    ENTRY_US = 6000000,               /* for an entry of some kind */
+    LOSS_US = 60000000,               /* at most, until a loss is in the log */
+    AGAIN_US = 500000,                /* to see whether it is */
+    STARTS_FIRST = LBM_START_DIFFUSE, /* of a third of the jobs any start before that one; */
+    STARTS = 4,                       /* one in so many of the others diffuses */
+    QUIESCENT_US = 4000000,           /* at most, before the first fault */
+    WORK_US = 30000000,               /* after the faults, until every vertex is worked on */
+    SETTLE_US = 120000000,            /* until all jobs have settled */
+    SETTLE_HOP_US = 8000000,          /* the same, for each hop that load may have to go */
+    SETTLE_LINK_US = 4000000,         /* the same, for each link of the host that has most */
+    STILL_US = 5000000,               /* for what may come after all */
 };
 
 static const struct run *running;
@@ -71,7 +73,9 @@ run_submit(struct run *s, uint32_t host, uint32_t shape)
 {
     char name[LBM_NAME_MAX + 1];
     snprintf(name, sizeof name, "job%" PRIu32, s->jobs);
-    enum lbm_start start = shape % 3 != 0 ? LBM_START_PLAN : (enum lbm_start)(shape / 3 % LBM_START_COUNT);
+    enum lbm_start start = shape % 3 == 0            ? (enum lbm_start)(shape / 3 % STARTS_FIRST)
+                           : shape / 3 % STARTS == 0 ? LBM_START_DIFFUSE
+                                                     : LBM_START_PLAN;
     if (cluster_send_guest(s->cluster, host, name, &s->g[s->jobs], start) == LBM_OK)
         s->jobs++;
 }

@@ -150,15 +150,16 @@ next_connected(const struct lbm_node *node)
     return next != LBM_NONE ? next : first;
 }
 
-/* The leader. But a host that has yet to join may only know the address of the one it was told to ask, and
- * one that was away may not know where the leader is: what a follower has, the leader has. */
+/* The leader. But a host that has yet to join may only know the address of the one it was told to ask, which
+ * may be gone: to a host that lost its disk others connect. And one that was away may not know where the
+ * leader is: what a follower has, the leader has. */
 static uint32_t
 asked(const struct lbm_node *node)
 {
-    if (lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host)
-        return node->join_host;
-    uint32_t other = is_connected(node, node->leader_host) ? LBM_NONE : next_connected(node);
-    return other != LBM_NONE ? other : node->leader_host;
+    int is_stranger = lbm_view_member(&node->view, node->host) == NULL && node->join_host != node->host;
+    uint32_t first = is_stranger ? node->join_host : node->leader_host;
+    uint32_t other = is_connected(node, first) ? LBM_NONE : next_connected(node);
+    return other != LBM_NONE ? other : first;
 }
 
 /* Nonzero if none of the others is heard any more: they may have promoted another one. */
