@@ -29,8 +29,9 @@ enum {
 
 enum stage_kind { KIND_WAVES, KIND_DIFFUSE, KIND_REGIONS, KIND_RECORDS };
 
-/* What a host adds in KIND_REGIONS. */
-enum { REGIONS_DIRECTIONS = DIFFUSE_ROTATIONS, REGIONS_ELSEWHERE, REGIONS_VALUES };
+/* What a host adds in KIND_REGIONS: hop-bytes of each rotation first, the loads of hosts in each rotation
+ * behind the rest. */
+enum { REGIONS_DIRECTIONS = DIFFUSE_ROTATIONS, REGIONS_ELSEWHERE, REGIONS_LOADS };
 
 /* Regions within that of what is due to them. */
 static const double EVEN = 0.01;
@@ -219,8 +220,11 @@ draw_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     moments.work = sum[0];
     memcpy(moments.sum, &sum[1], m * sizeof(double));
     memcpy(moments.prod, &sum[1 + m], m * (m + 1) / 2 * sizeof(double));
-    if (lbm_moments_whiten(&moments, m, &d->whitened) != LBM_OK)
-        lbm_affine_identity(&d->whitened, m);
+    d->n_weights = 0;
+    if (lbm_moments_whiten(&moments, m, &d->whitened) != LBM_OK) {
+        lbm_affine_identity(&d->whitened, m); /* all in one place, or on a line: there is nothing to draw */
+        return;
+    }
     double *due = lbm_alloc(node->view.hosts.n, sizeof *due);
     enum lbm_err err = due == NULL ? LBM_E_NOMEM : join_samples(job, &all);
     uint32_t *host = err == LBM_OK ? lbm_alloc(all.work.n, sizeof *host) : NULL;
@@ -260,37 +264,66 @@ label(const struct lbm_node *node, const struct job *job, int rotation, uint32_t
     }
 }
 
-/* What the labels cost, as far as this host's edges go: each edge counts at both ends. */
+static size_t
+regions_values(const struct lbm_node *node, const struct job *job)
+{
+    return REGIONS_LOADS + (size_t)rotations(job) * node->view.hosts.n;
+}
+
+/* What labels cost, as far as this host's edges go: each edge counts at both ends; and the loads they give.
+ */
+static enum lbm_err
+weigh_labels(struct lbm_node *node, const struct job *job, const uint32_t *labels, double *hop_bytes,
+             double *load)
+{
+    const struct lbm_graph *g = &job->shard.patch.g;
+    struct lbm_hosts *h = &node->view.hosts;
+    for (uint32_t v = 0; v < g->n; v++) {
+        if (lbm_hosts_route_from(h, labels[v]) != LBM_OK)
+            return LBM_E_NOMEM;
+        load[labels[v]] += lbm_graph_work(g, v);
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+            *hop_bytes += (double)lbm_graph_weight(g, e) * lbm_dist(h, labels[v], labels[g->target[e]]);
+    }
+    return LBM_OK;
+}
+
 static void
 tell_regions(struct lbm_node *node, struct job *job)
 {
     const struct lbm_patch *patch = &job->shard.patch;
     const struct lbm_graph *g = &patch->g;
-    const struct lbm_hosts *h = &node->view.hosts;
-    double value[REGIONS_VALUES] = {0};
-    uint32_t *labels = lbm_alloc((size_t)g->n + patch->n_ghosts, sizeof *labels);
-    if (labels == NULL || lbm_shard_patch(&job->shard) != LBM_OK) {
-        free(labels);
-        lbm_core_fail(node, LBM_E_NOMEM);
-        return;
-    }
-    for (int k = 0; k < rotations(job) && job->diffuse.n_weights == h->n; k++) {
+    size_t n = regions_values(node, job);
+    double *value = lbm_alloc(n, sizeof *value);
+    uint32_t *labels = lbm_alloc((size_t)g->n + patch->n_ghosts, sizeof *labels),
+             n_hosts = node->view.hosts.n;
+    enum lbm_err err = labels == NULL || value == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (int k = 0; k < rotations(job) && job->diffuse.n_weights == n_hosts && err == LBM_OK; k++) {
         label(node, job, k, labels);
-        for (uint32_t v = 0; v < g->n; v++)
-            if (lbm_hosts_route_from(&node->view.hosts, labels[v]) != LBM_OK) {
-                free(labels);
-                lbm_core_fail(node, LBM_E_NOMEM);
-                return;
-            }
-        for (uint32_t v = 0; v < g->n; v++)
-            for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
-                value[k] += (double)lbm_graph_weight(g, e) * lbm_dist(h, labels[v], labels[g->target[e]]);
+        err = weigh_labels(node, job, labels, &value[k], &value[REGIONS_LOADS + (size_t)k * n_hosts]);
     }
-    for (uint64_t e = 0; e < g->offset[g->n]; e++)
+    for (uint64_t e = 0; e < g->offset[g->n] && err == LBM_OK; e++)
         value[REGIONS_ELSEWHERE] += g->target[e] >= g->n;
-    value[REGIONS_DIRECTIONS] = (double)g->offset[g->n];
+    if (err == LBM_OK) {
+        value[REGIONS_DIRECTIONS] = (double)g->offset[g->n];
+        lbm_mapping_sums_tell(node, job, n, value, 0, NULL, NULL);
+    } else {
+        lbm_core_fail(node, err);
+    }
     free(labels);
-    lbm_mapping_sums_tell(node, job, REGIONS_VALUES, value, 0, NULL, NULL);
+    free(value);
+}
+
+/* Hop-bytes, more where a host has too much. */
+static double
+cost(const struct lbm_node *node, const struct lbm_job_entry *entry, double hop_bytes, const double *load)
+{
+    double excess = 0;
+    for (uint32_t p = 0; p < node->view.hosts.n; p++) {
+        double target = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
+        excess = fmax(excess, load[p] / target - 1 - entry->imbalance);
+    }
+    return hop_bytes * (1 + excess);
 }
 
 /* The best labels so far. */
@@ -350,30 +383,40 @@ renormalize(struct job *job)
 /* All choose the same rotation, and whether records follow: at once if neighbours have yet to be gathered,
  * else once, at the end. */
 static void
-choose_regions(struct lbm_node *node, struct job *job)
+choose_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct diffuse *d = &job->diffuse;
-    double sum[REGIONS_VALUES];
+    uint32_t n_hosts = node->view.hosts.n;
+    size_t n = regions_values(node, job);
+    double *sum = lbm_alloc(n, sizeof *sum), least = 0;
     int best = 0;
-    total(d, REGIONS_VALUES, sum);
-    for (int k = 1; k < rotations(job); k++)
-        best = sum[k] < sum[best] ? k : best;
+    if (sum == NULL) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    total(d, n, sum);
+    for (int k = 0; k < rotations(job); k++) {
+        double own = cost(node, entry, sum[k], &sum[REGIONS_LOADS + (size_t)k * n_hosts]);
+        best = k == 0 || own < least ? k : best;
+        least = best == k ? own : least;
+    }
     uint32_t cycle = (d->stage - STAGE_FIRST) / STAGES;
     int is_scattered = sum[REGIONS_ELSEWHERE] > SCATTERED * sum[REGIONS_DIRECTIONS],
-        is_drawn = d->n_weights == node->view.hosts.n,
-        is_better = is_drawn && (d->hop_bytes == 0 || sum[best] < d->hop_bytes);
+        is_drawn = d->n_weights == n_hosts, is_better = is_drawn && (d->label == NULL || least < d->cost);
     if (is_better) {
-        d->hop_bytes = sum[best];
+        d->cost = least;
         keep_labels(node, job, best);
     }
     if (is_drawn)
         normalize(node, job, best);
     d->moves = d->label != NULL && (d->has_moved ? is_better : is_scattered || cycle == CYCLES);
     d->has_moved |= d->moves;
-    lbm_core_note(node, LBM_NOTE_DEBUG,
-                  "job %016" PRIx64 ": hop-bytes %.0f in rotation %d, %.0f %% elsewhere%s", job->id,
-                  sum[best] / 2, best, 100 * sum[REGIONS_ELSEWHERE] / fmax(sum[REGIONS_DIRECTIONS], 1),
-                  d->moves ? ": records follow" : "");
+    lbm_core_note(
+        node, LBM_NOTE_DEBUG,
+        "job %016" PRIx64 ": hop-bytes %.0f in rotation %d, %.0f with what is too much, %.0f %% elsewhere%s",
+        job->id, sum[best] / 2, best, least / 2,
+        100 * sum[REGIONS_ELSEWHERE] / fmax(sum[REGIONS_DIRECTIONS], 1), d->moves ? ": records follow" : "");
+    free(sum);
 }
 
 /* ---- records ------------------------------------------------------------------------------------------- */
@@ -442,7 +485,7 @@ conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
         draw_regions(node, job, entry);
         break;
     case KIND_REGIONS:
-        choose_regions(node, job);
+        choose_regions(node, job, entry);
         break;
     case KIND_RECORDS:
         break;

@@ -61,7 +61,7 @@ struct diffuse {
     struct lbm_affine whitened;        /* raw coordinates to Omega, before a rotation */
     double *weight[DIFFUSE_ROTATIONS]; /* [hosts] of regions, owned */
     uint32_t n_weights;                /* hosts of them */
-    double hop_bytes;                  /* of the labels that were best so far; 0: none */
+    double cost;                       /* of label */
     uint32_t *label;                   /* [rows] host of each, owned; NULL: none, */
     uint64_t label_version;            /* of the shard */
     int rotation;                      /* of the regions that were drawn last */

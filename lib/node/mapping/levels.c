@@ -19,6 +19,9 @@ enum {
     SWEEPS_FLAT = 30,      /* without levels */
 };
 
+/* Displacement in a sweep at which a level is at rest, in parts of Omega. */
+static const double AT_REST = 1e-5;
+
 void
 lbm_mapping_levels_free(struct diffuse_levels *l)
 {
@@ -178,7 +181,7 @@ place_rows(struct job *job)
 static enum lbm_err
 sweep(struct lbm_node *node, struct job *job, uint32_t sweeps)
 {
-    const struct diffuse_levels *l = &job->diffuse.levels;
+    struct diffuse_levels *l = &job->diffuse.levels;
     const struct lbm_graph *g = graph_at(job, l->level);
     const struct lbm_patch *patch = &job->shard.patch;
     const struct lbm_diffusion how = {.m = job->shard.m, .order = LBM_ORDER_BLOCK};
@@ -188,8 +191,11 @@ sweep(struct lbm_node *node, struct job *job, uint32_t sweeps)
     if (l->level != 0 && patch->n_ghosts != 0) /* neighbours elsewhere have moved on */
         memcpy(&x[(size_t)g->n * job->shard.m], &patch->x[(size_t)patch->g.n * job->shard.m],
                (size_t)patch->n_ghosts * job->shard.m * sizeof *x);
-    enum lbm_err err = lbm_diffuse(g, &how, (int)sweeps, x, &node->rng, NULL, NULL);
+    double largest = 0;
+    enum lbm_err err = lbm_diffuse(g, &how, (int)sweeps, x, &node->rng, NULL, &largest);
     job->sweeps += sweeps;
+    if (largest < AT_REST) /* what is left would soon be rounding */
+        l->sweeps = sweeps;
     return err;
 }
 
