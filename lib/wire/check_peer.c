@@ -190,6 +190,15 @@ static const struct lbm_wire_rule waves_rules[] = {
 };
 static const struct lbm_wire_table waves_table = TABLE(waves_rules, lbm__waves__descriptor);
 
+static const struct lbm_wire_rule labels_rules[] = {
+    {"stage", IN(1, LBM_SUMS_STAGE_MAX)},
+    {"vertex", UP_TO(LBM_ROWS_MAX), VERTEX},
+    {"label", SAME("vertex"), HOST},
+    {"host", UP_TO(LBM_HOSTS_MAX), HOST},
+    {"work", SAME("host")},
+};
+static const struct lbm_wire_table labels_table = TABLE(labels_rules, lbm__labels__descriptor);
+
 static const struct lbm_wire_rule normalization_rules[] = {
     {"affine", ONE_OF(0, 8, 15)}, {"host", UP_TO(LBM_HOSTS_MAX), HOST},
     {"weight", SAME("host")},     {"fixed", FLAG},
@@ -492,6 +501,7 @@ static const struct lbm_wire_rule peer_rules[] = {
     {"waves", .nested = &waves_table},
     {"map_query", .nested = &map_query_table},
     {"map_chunk", .nested = &map_chunk_table},
+    {"labels", .nested = &labels_table},
 };
 const struct lbm_wire_table lbm_wire_peer_table = {
     .type = &lbm__peer__descriptor,

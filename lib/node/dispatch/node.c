@@ -219,6 +219,7 @@ static const struct {
     {LBM__PEER__BODY_NORMALIZATION, LIVING, lbm_mapping_on_normalization},
     {LBM__PEER__BODY_SUMS, LIVING, lbm_mapping_on_sums},
     {LBM__PEER__BODY_WAVES, LIVING, lbm_mapping_on_waves},
+    {LBM__PEER__BODY_LABELS, LIVING, lbm_mapping_on_labels},
     {LBM__PEER__BODY_SLICE_BEGIN, LIVING, lbm_job_on_slice_begin},
     {LBM__PEER__BODY_SLICE_ANSWER, LIVING, lbm_job_on_slice_answer},
     {LBM__PEER__BODY_SLICE_READY, LIVING, lbm_job_on_slice_ready},

@@ -18,16 +18,22 @@
 #include "node/records/records.h"
 
 enum {
-    CYCLES = 2,         /* of levels, regions, records */
     SAMPLE_ALL = 4096,  /* positions that regions are weighed with, of all hosts together */
     WEIGH_ROUNDS = 200, /* of the adaptation of weights */
-    STAGE_WAVES = 1,
-    STAGE_FIRST = 2, /* the stages from here on come in threes: */
-    STAGES = 3,
-    STAGE_LAST = STAGE_FIRST + STAGES * (1 + CYCLES) - 1
 };
 
-enum stage_kind { KIND_WAVES, KIND_DIFFUSE, KIND_REGIONS, KIND_RECORDS };
+enum stage_kind { KIND_WAVES, KIND_PLACES, KIND_REGIONS, KIND_LABELS, KIND_RECORDS };
+
+/* Stages, numbered from 1. */
+static const enum stage_kind stages[] = {KIND_WAVES,   KIND_PLACES,  KIND_REGIONS, KIND_RECORDS, KIND_PLACES,
+                                         KIND_REGIONS, KIND_RECORDS, KIND_PLACES,  KIND_REGIONS, KIND_LABELS,
+                                         KIND_RECORDS, KIND_LABELS,  KIND_RECORDS};
+enum {
+    STAGE_WAVES = 1,
+    STAGE_FLAT = 2,   /* without levels */
+    STAGE_GATHER = 3, /* records follow at once, if neighbours are far from one another */
+    STAGE_LAST = sizeof stages / sizeof *stages
+};
 
 /* What a host adds in KIND_REGIONS: hop-bytes of each rotation first, the loads of hosts in each rotation
  * behind the rest. */
@@ -35,14 +41,15 @@ enum { REGIONS_DIRECTIONS = DIFFUSE_ROTATIONS, REGIONS_ELSEWHERE, REGIONS_LOADS 
 
 /* Regions within that of what is due to them. */
 static const double EVEN = 0.01;
+/* Temperatures that labels are annealed from, in mean edges. */
+static const double HOT = 2, WARM = 0.5;
 /* Neighbours are gathered first where more than this part of the edges lead to other hosts. */
 static const double SCATTERED = 0.25;
 
 static enum stage_kind
 kind_of(uint32_t stage)
 {
-    return stage == STAGE_WAVES ? KIND_WAVES
-                                : (enum stage_kind)(KIND_DIFFUSE + (stage - STAGE_FIRST) % STAGES);
+    return stages[stage - 1];
 }
 
 void
@@ -55,6 +62,7 @@ lbm_mapping_diffuse_free(struct job *job)
     for (int k = 0; k < DIFFUSE_ROTATIONS; k++)
         free(d->weight[k]);
     free(d->label);
+    lbm_mapping_labels_free(&d->labels);
     *d = (struct diffuse){0};
 }
 
@@ -400,7 +408,6 @@ choose_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entr
         best = k == 0 || own < least ? k : best;
         least = best == k ? own : least;
     }
-    uint32_t cycle = (d->stage - STAGE_FIRST) / STAGES;
     int is_scattered = sum[REGIONS_ELSEWHERE] > SCATTERED * sum[REGIONS_DIRECTIONS],
         is_drawn = d->n_weights == n_hosts, is_better = is_drawn && (d->label == NULL || least < d->cost);
     if (is_better) {
@@ -409,7 +416,8 @@ choose_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     }
     if (is_drawn)
         normalize(node, job, best);
-    d->moves = d->label != NULL && (d->has_moved ? is_better : is_scattered || cycle == CYCLES);
+    d->is_placed = is_better;
+    d->moves = d->label != NULL && (d->has_moved ? is_better : is_scattered && d->stage == STAGE_GATHER);
     d->has_moved |= d->moves;
     lbm_core_note(
         node, LBM_NOTE_DEBUG,
@@ -417,6 +425,88 @@ choose_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entr
         job->id, sum[best] / 2, best, least / 2,
         100 * sum[REGIONS_ELSEWHERE] / fmax(sum[REGIONS_DIRECTIONS], 1), d->moves ? ": records follow" : "");
     free(sum);
+}
+
+/* ---- labels -------------------------------------------------------------------------------------------- */
+
+/* Numbers of the hosts that rows and ghosts are to go to as it stands: the kept labels, or where they are. */
+static enum lbm_err
+begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    const struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    size_t n = (size_t)patch->g.n + patch->n_ghosts;
+    uint32_t *label = lbm_alloc(n, sizeof *label), self = lbm_view_number(&node->view, node->host);
+    int is_kept =
+        d->label != NULL && d->label_version == job->shard.version && (d->is_placed || !d->has_moved);
+    if (label == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = i < patch->g.n ? node->host : job->shard.ghosts.at[patch->ghost[i - patch->g.n]].host;
+        label[i] = is_kept && i >= patch->g.n ? d->label[i]
+                                              : lbm_view_number(&node->view, is_kept ? d->label[i] : at);
+        if (label[i] >= node->view.hosts.n)
+            label[i] = self; /* a host that is no member any more */
+    }
+    enum lbm_err err = lbm_mapping_labels_begin(node, job, entry, label);
+    free(label);
+    return err;
+}
+
+/* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; loads of both. */
+enum { LABELS_LOADS = 2 };
+
+static void
+tell_labels(struct lbm_node *node, struct job *job)
+{
+    const struct labels *l = &job->diffuse.labels;
+    size_t n = LABELS_LOADS + 2 * (size_t)l->n_hosts;
+    double *value = lbm_alloc(n, sizeof *value);
+    enum lbm_err err =
+        value == NULL ? LBM_E_NOMEM : weigh_labels(node, job, l->first, &value[0], &value[LABELS_LOADS]);
+    if (err == LBM_OK)
+        err = weigh_labels(node, job, l->label, &value[1], &value[LABELS_LOADS + l->n_hosts]);
+    if (err == LBM_OK)
+        lbm_mapping_sums_tell(node, job, n, value, 0, NULL, NULL);
+    else
+        lbm_core_fail(node, err);
+    free(value);
+}
+
+static void
+choose_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct labels *l = &d->labels;
+    const struct lbm_patch *patch = &job->shard.patch;
+    uint32_t n_hosts = l->n_hosts;
+    size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
+    double *sum = lbm_alloc(n, sizeof *sum);
+    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.version) {
+        free(sum);
+        return;
+    }
+    total(d, n, sum);
+    double before = cost(node, entry, sum[0], &sum[LABELS_LOADS]),
+           now = cost(node, entry, sum[1], &sum[LABELS_LOADS + n_hosts]);
+    int is_better = now < before;
+    lbm_core_note(node, LBM_NOTE_DEBUG,
+                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
+                  job->id, sum[0] / 2, sum[1] / 2, before / 2, now / 2);
+    free(sum);
+    free(d->label);
+    d->label =
+        lbm_copy(is_better ? l->label : l->first, (size_t)patch->g.n + patch->n_ghosts, sizeof *d->label);
+    if (d->label == NULL) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t i = 0; i < patch->g.n; i++)
+        d->label[i] = lbm_view_host(&node->view, d->label[i]);
+    d->label_version = job->shard.version;
+    d->cost = is_better ? now : before;
+    d->moves = 1;
+    d->has_moved = 1;
 }
 
 /* ---- records ------------------------------------------------------------------------------------------- */
@@ -449,11 +539,11 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
             return 0;
         tell_waves(node, job);
         return 1;
-    case KIND_DIFFUSE:
+    case KIND_PLACES:
         if (is_first)
             renormalize(job);
         if (d->levels.graph == NULL || d->levels.level != 0 || d->levels.sweeps != 0) {
-            (void)lbm_mapping_levels_tick(node, job, entry, d->stage == STAGE_FIRST);
+            (void)lbm_mapping_levels_tick(node, job, entry, d->stage == STAGE_FLAT);
             return 0;
         }
         if (job->ghosts_due != GHOSTS_NONE)
@@ -462,6 +552,16 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         return 1;
     case KIND_REGIONS:
         tell_regions(node, job);
+        return 1;
+    case KIND_LABELS:
+        if ((is_first || d->levels.version != job->shard.version) &&
+            begin_labels(node, job, entry) != LBM_OK) {
+            lbm_core_fail(node, LBM_E_NOMEM);
+            return 0;
+        }
+        if (!lbm_mapping_labels_tick(node, job, entry, d->stage == STAGE_LAST - 1 ? WARM : HOT))
+            return 0;
+        tell_labels(node, job);
         return 1;
     case KIND_RECORDS:
         if (is_first && d->moves)
@@ -481,11 +581,14 @@ conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *ent
     case KIND_WAVES:
         place_by_waves(node, job);
         break;
-    case KIND_DIFFUSE:
+    case KIND_PLACES:
         draw_regions(node, job, entry);
         break;
     case KIND_REGIONS:
         choose_regions(node, job, entry);
+        break;
+    case KIND_LABELS:
+        choose_labels(node, job, entry);
         break;
     case KIND_RECORDS:
         break;
@@ -509,6 +612,7 @@ go_to(struct job *job, uint32_t stage)
     d->stage = stage;
     d->has_begun = d->is_told = 0;
     lbm_mapping_levels_free(&d->levels);
+    lbm_mapping_labels_free(&d->labels);
     lbm_mapping_sums_forget(d, stage - 1);
 }
 

@@ -44,9 +44,28 @@ struct diffuse_levels {
     struct lbm_graph *graph; /* [n] rows: clusters; targets behind them are the patch's ghosts */
     uint32_t **parent;       /* [n] cluster of each row of the level below */
     double **x;              /* [n][(rows + ghosts) * m] */
+    uint32_t **pin;          /* [n] of clusters; NULL in it: none of that level has one */
     uint64_t version;        /* of the shard */
     uint32_t level;          /* sweeps go on there: n is the coarsest, 0 the patch */
     uint32_t sweeps;         /* left on it */
+};
+
+/* Labels: the hosts, by number, that clusters are to go to, annealed level by level. */
+struct labels {
+    uint32_t *label;        /* [rows of the level + ghosts] */
+    uint32_t *first;        /* [rows of the patch + ghosts] what they were to begin with */
+    uint32_t n_hosts;       /* that they are numbers of */
+    double *own;            /* [n_hosts] work of this host by label, */
+    double *before;         /* the same at the last exchange */
+    double *heard;          /* [n_hosts * n_hosts] of others, by their number; */
+    double *others;         /* [n_hosts] its sum without this host */
+    double *holders;        /* [n_hosts] how many hosts have any of a label */
+    uint32_t *told;         /* [rows of the patch] label that was told last */
+    uint32_t n_top;         /* clusters on the coarsest level */
+    uint32_t round, rounds; /* done on this level, and to do */
+    uint32_t ticks;         /* so many ago it began, or it ended */
+    int is_over;            /* all rounds are done */
+    uint64_t stamp;
 };
 
 struct diffuse {
@@ -58,6 +77,7 @@ struct diffuse {
     LBM_VEC(struct sums_row) rows; /* by host, then stage */
     struct waves waves;
     struct diffuse_levels levels;
+    struct labels labels;
     struct lbm_affine whitened;        /* raw coordinates to Omega, before a rotation */
     double *weight[DIFFUSE_ROTATIONS]; /* [hosts] of regions, owned */
     uint32_t n_weights;                /* hosts of them */
@@ -67,6 +87,7 @@ struct diffuse {
     int rotation;                      /* of the regions that were drawn last */
     int moves;                         /* records follow regions in the stage that begins */
     int has_moved;
+    int is_placed; /* label is that of the last regions */
 };
 
 #endif

@@ -54,6 +54,24 @@ void lbm_mapping_waves_free(struct waves *w);
 int lbm_mapping_levels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                             int is_flat);
 void lbm_mapping_levels_free(struct diffuse_levels *l);
+/* Coarsen what this host holds. In: is_flat: the patch alone; part [rows]: only vertices of the same part
+ * come together, or NULL. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_levels_build(struct lbm_node *node, struct job *job,
+                                      const struct lbm_job_entry *entry, int is_flat,
+                                      const uint32_t *part) LBM_MUST_CHECK;
+/* Returns the graph of a level, borrowed; 0: the patch. */
+const struct lbm_graph *lbm_mapping_levels_graph(const struct job *job, uint32_t level);
+
+/* ---- labels.c ---- */
+
+/* Anneal labels. In: temperature: to begin with. Returns nonzero once the last have been told. */
+int lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                            double temperature);
+/* Begin with these. In: label [rows + ghosts] numbers of hosts. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_labels_begin(struct lbm_node *node, struct job *job,
+                                      const struct lbm_job_entry *entry,
+                                      const uint32_t *label) LBM_MUST_CHECK;
+void lbm_mapping_labels_free(struct labels *l);
 
 /* ---- coarse_remap.c ---- */
 

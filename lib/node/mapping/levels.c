@@ -29,10 +29,12 @@ lbm_mapping_levels_free(struct diffuse_levels *l)
         lbm_graph_free(&l->graph[i]);
         free(l->parent[i]);
         free(l->x[i]);
+        free(l->pin[i]);
     }
     free(l->graph);
     free(l->parent);
     free(l->x);
+    free(l->pin);
     *l = (struct diffuse_levels){0};
 }
 
@@ -88,8 +90,8 @@ contract(const struct lbm_graph *below, const uint32_t *parent, uint32_t n, uint
     return err;
 }
 
-static const struct lbm_graph *
-graph_at(const struct job *job, uint32_t level)
+const struct lbm_graph *
+lbm_mapping_levels_graph(const struct job *job, uint32_t level)
 {
     return level == 0 ? &job->shard.patch.g : &job->diffuse.levels.graph[level - 1];
 }
@@ -104,7 +106,8 @@ x_at(struct job *job, uint32_t level)
 static void
 gather_places(struct job *job, uint32_t level)
 {
-    const struct lbm_graph *below = graph_at(job, level - 1), *g = graph_at(job, level);
+    const struct lbm_graph *below = lbm_mapping_levels_graph(job, level - 1),
+                           *g = lbm_mapping_levels_graph(job, level);
     const double *from = x_at(job, level - 1);
     double *x = x_at(job, level);
     unsigned m = job->shard.m;
@@ -116,9 +119,9 @@ gather_places(struct job *job, uint32_t level)
                 lbm_graph_work(g, job->diffuse.levels.parent[level - 1][v]);
 }
 
-/* In: is_flat: the patch alone. */
-static enum lbm_err
-build(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, int is_flat)
+enum lbm_err
+lbm_mapping_levels_build(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                         int is_flat, const uint32_t *part)
 {
     struct diffuse_levels *l = &job->diffuse.levels;
     const struct lbm_patch *patch = &job->shard.patch;
@@ -134,19 +137,22 @@ build(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
     is_flat |= patch->g.n == 0;
     enum lbm_err err = is_flat ? LBM_OK : lbm_mapping_inner_graph(&job->shard, &inner);
     if (err == LBM_OK && !is_flat)
-        err = lbm_levels_build(&inner, NULL, target < patch->g.n ? (uint32_t)target : patch->g.n,
+        err = lbm_levels_build(&inner, part, target < patch->g.n ? (uint32_t)target : patch->g.n,
                                work_max != 0 ? work_max : 1, &node->rng, &levels);
     uint32_t n = err == LBM_OK && !is_flat ? levels.n - 1 : 0;
     l->graph = lbm_alloc(n, sizeof *l->graph);
     l->parent = lbm_alloc(n, sizeof *l->parent);
     l->x = lbm_alloc(n, sizeof *l->x);
-    if (err == LBM_OK && (l->graph == NULL || l->parent == NULL || l->x == NULL))
+    l->pin = lbm_alloc(n, sizeof *l->pin);
+    if (err == LBM_OK && (l->pin == NULL || l->graph == NULL || l->parent == NULL || l->x == NULL))
         err = LBM_E_NOMEM;
     for (uint32_t i = 0; i < n && err == LBM_OK; i++) {
-        const struct lbm_graph *below = graph_at(job, i);
+        const struct lbm_graph *below = lbm_mapping_levels_graph(job, i);
         uint32_t clusters = levels.graph[i + 1].n;
         l->parent[i] = levels.parent[i];
         levels.parent[i] = NULL;
+        l->pin[i] = levels.graph[i + 1].pin;
+        levels.graph[i + 1].pin = NULL;
         l->n = i + 1;
         err = contract(below, l->parent[i], clusters, patch->n_ghosts, &l->graph[i]);
         l->x[i] = lbm_alloc(((size_t)clusters + patch->n_ghosts) * m, sizeof **l->x);
@@ -182,7 +188,7 @@ static enum lbm_err
 sweep(struct lbm_node *node, struct job *job, uint32_t sweeps)
 {
     struct diffuse_levels *l = &job->diffuse.levels;
-    const struct lbm_graph *g = graph_at(job, l->level);
+    const struct lbm_graph *g = lbm_mapping_levels_graph(job, l->level);
     const struct lbm_patch *patch = &job->shard.patch;
     const struct lbm_diffusion how = {.m = job->shard.m, .order = LBM_ORDER_BLOCK};
     double *x = x_at(job, l->level);
@@ -205,7 +211,7 @@ descend(struct job *job)
 {
     struct diffuse_levels *l = &job->diffuse.levels;
     unsigned m = job->shard.m;
-    uint32_t level = l->level--, n = graph_at(job, l->level)->n;
+    uint32_t level = l->level--, n = lbm_mapping_levels_graph(job, l->level)->n;
     const double *from = x_at(job, level);
     double *to = x_at(job, l->level);
     for (uint32_t v = 0; v < n; v++)
@@ -221,7 +227,7 @@ lbm_mapping_levels_tick(struct lbm_node *node, struct job *job, const struct lbm
     struct diffuse_levels *l = &job->diffuse.levels;
     enum lbm_err err = lbm_shard_patch(&job->shard);
     if (err == LBM_OK && (l->graph == NULL || l->version != job->shard.version))
-        err = build(node, job, entry, is_flat);
+        err = lbm_mapping_levels_build(node, job, entry, is_flat, NULL);
     uint32_t sweeps = l->sweeps < DIFFUSE_SWEEPS ? l->sweeps : DIFFUSE_SWEEPS;
     if (err == LBM_OK)
         err = sweep(node, job, sweeps);

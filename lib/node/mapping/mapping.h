@@ -45,6 +45,8 @@ void lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const str
 void lbm_mapping_diffuse_free(struct job *job); /* all that the diffusion remembers */
 /* Sums: what a host adds to the sum of a stage. */
 void lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message);
+/* Labels: where a neighbour's boundary is to go, and how much work a host has for whom. */
+void lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message);
 /* Waves: distances of a neighbour's boundary to the pivots. */
 void lbm_mapping_on_waves(struct lbm_node *node, const Lbm__Peer *message);
 

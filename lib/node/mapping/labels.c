@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Annealed labels (Metropolis et al. 1953, Kirkpatrick et al. 1983), by all hosts at once: each draws
+ * clusters of its own, and gives them labels of their neighbours, also if hop-bytes rise a little, less and
+ * less so. What it knows of others is late: labels of neighbours elsewhere, and how much work others have for
+ * whom. So too much at a host costs little, and what this host has just given counts for as many as may do
+ * the same. Coarse clusters first. Records stay where they are. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+
+enum {
+    ROUNDS = 150,       /* on the coarsest level, less the more clusters there are */
+    ROUNDS_ALONE = 600, /* the same where nobody else holds neighbours */
+    ROUNDS_LEAST = 8,
+    DRAWS_TICK = 40000, /* where nobody waits: some milliseconds */
+    ALL_TICKS = 64,     /* everything is told again this often */
+    LOADS_TICKS = 6,    /* what work is for whom, to all, */
+    LAST_TICKS = 6,     /* and waited for at the end */
+    LINK_BITS = 6,      /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
+};
+
+static const double COLDEST = 0.08; /* mean edges */
+static const double WARM = 0.5;     /* at most, below the coarsest level */
+/* Weight of work over a limit, in mean clusters z: STRICT (z^2 + z); where views are late, LENIENT. */
+static const double STRICT = 2, LENIENT = 0.3;
+
+void
+lbm_mapping_labels_free(struct labels *l)
+{
+    free(l->label);
+    free(l->own);
+    free(l->before);
+    free(l->heard);
+    free(l->others);
+    free(l->holders);
+    free(l->first);
+    free(l->told);
+    *l = (struct labels){0};
+}
+
+/* ---- loads --------------------------------------------------------------------------------------------- */
+
+static void
+add_up(const struct lbm_node *node, struct labels *l)
+{
+    uint32_t self = lbm_view_number(&node->view, node->host);
+    memset(l->others, 0, l->n_hosts * sizeof *l->others);
+    memset(l->holders, 0, l->n_hosts * sizeof *l->holders);
+    for (uint32_t p = 0; p < l->n_hosts; p++)
+        for (uint32_t q = 0; p != self && q < l->n_hosts; q++) {
+            l->others[q] += l->heard[(size_t)p * l->n_hosts + q];
+            l->holders[q] += l->heard[(size_t)p * l->n_hosts + q] > 0;
+        }
+}
+
+static void
+count_own(const struct job *job, struct labels *l, uint32_t level)
+{
+    const struct lbm_graph *g = lbm_mapping_levels_graph(job, level);
+    memset(l->own, 0, l->n_hosts * sizeof *l->own);
+    for (uint32_t v = 0; v < g->n; v++)
+        l->own[l->label[v]] += lbm_graph_work(g, v);
+}
+
+/* ---- begin --------------------------------------------------------------------------------------------- */
+
+static void
+begin_level(struct job *job)
+{
+    struct labels *l = &job->diffuse.labels;
+    const struct diffuse_levels *levels = &job->diffuse.levels;
+    const struct lbm_graph *g = lbm_mapping_levels_graph(job, levels->level);
+    uint32_t most = job->shard.patch.n_ghosts != 0 ? ROUNDS : ROUNDS_ALONE;
+    uint64_t rounds = (uint64_t)most * l->n_top / (g->n != 0 ? g->n : 1);
+    l->rounds = rounds > ROUNDS_LEAST ? (uint32_t)rounds : ROUNDS_LEAST;
+    l->round = 0;
+}
+
+/* Labels of clusters from those of what is in them, which are all the same. */
+static enum lbm_err
+lift(struct job *job, const uint32_t *label)
+{
+    struct labels *l = &job->diffuse.labels;
+    const struct diffuse_levels *levels = &job->diffuse.levels;
+    const struct lbm_patch *patch = &job->shard.patch;
+    const struct lbm_graph *top = lbm_mapping_levels_graph(job, levels->level);
+    l->label = lbm_alloc((size_t)patch->g.n + patch->n_ghosts, sizeof *l->label);
+    if (l->label == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t row = 0; row < patch->g.n; row++) {
+        uint32_t cluster = row;
+        for (uint32_t i = 0; i < levels->level; i++)
+            cluster = levels->parent[i][cluster];
+        l->label[cluster] = label[row];
+    }
+    memcpy(&l->label[top->n], &label[patch->g.n], patch->n_ghosts * sizeof *label);
+    return LBM_OK;
+}
+
+enum lbm_err
+lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                         const uint32_t *label)
+{
+    struct labels *l = &job->diffuse.labels;
+    const struct lbm_patch *patch = &job->shard.patch;
+    uint32_t n = node->view.hosts.n;
+    lbm_mapping_labels_free(l);
+    enum lbm_err err = lbm_mapping_levels_build(node, job, entry, 0, label);
+    if (err == LBM_OK)
+        err = lift(job, label);
+    l->n_hosts = n;
+    l->own = lbm_alloc(n, sizeof *l->own);
+    l->before = lbm_alloc(n, sizeof *l->before);
+    l->heard = lbm_alloc((size_t)n * n, sizeof *l->heard);
+    l->others = lbm_alloc(n, sizeof *l->others);
+    l->holders = lbm_alloc(n, sizeof *l->holders);
+    l->first = lbm_copy(label, (size_t)patch->g.n + patch->n_ghosts, sizeof *l->first);
+    l->told = lbm_copy(label, patch->g.n, sizeof *l->told);
+    if (err == LBM_OK && (l->own == NULL || l->before == NULL || l->heard == NULL || l->others == NULL ||
+                          l->holders == NULL || l->first == NULL || l->told == NULL))
+        err = LBM_E_NOMEM;
+    if (err != LBM_OK)
+        return err;
+    l->n_top = lbm_mapping_levels_graph(job, job->diffuse.levels.level)->n;
+    count_own(job, l, job->diffuse.levels.level);
+    memcpy(l->before, l->own, n * sizeof *l->before);
+    begin_level(job);
+    return LBM_OK;
+}
+
+/* ---- annealing ----------------------------------------------------------------------------------------- */
+
+struct anneal {
+    struct labels *l;
+    const struct lbm_graph *g;
+    struct lbm_hosts *h;
+    const uint32_t *pin; /* or NULL */
+    const double *limit; /* [hosts] */
+    double temperature, mean_edge, mean_work, strictness;
+    int is_late;
+};
+
+static double
+penalty(const struct anneal *a, uint32_t q, double more)
+{
+    const struct labels *l = a->l;
+    double own = l->own[q] + more, gained = own - l->before[q];
+    double load = l->others[q] + own + (a->is_late && gained > 0 ? sqrt(l->holders[q]) * gained : 0);
+    double z = (load - a->limit[q]) / a->mean_work;
+    return z > 0 ? a->strictness * (z * z + z) : 0;
+}
+
+/* Another label for a cluster; its own: none. */
+static uint32_t
+candidate(const struct anneal *a, uint32_t v, struct lbm_rng *rng)
+{
+    uint32_t degree = (uint32_t)(a->g->offset[v + 1] - a->g->offset[v]), p = a->l->label[v];
+    uint32_t links = a->h->offset[p + 1] - a->h->offset[p];
+    if (degree == 0 || lbm_rng_below(rng, 1u << LINK_BITS) == 0)
+        return links != 0 ? a->h->target[a->h->offset[p] + lbm_rng_below(rng, links)] : p;
+    return a->l->label[a->g->target[a->g->offset[v] + lbm_rng_below(rng, degree)]];
+}
+
+static enum lbm_err
+draw(const struct anneal *a, struct lbm_rng *rng)
+{
+    uint32_t v = lbm_rng_below(rng, a->g->n), p = a->l->label[v], q = candidate(a, v, rng);
+    if (q == p || (a->pin != NULL && a->pin[v] != LBM_NONE))
+        return LBM_OK;
+    if (lbm_hosts_route_from(a->h, p) != LBM_OK || lbm_hosts_route_from(a->h, q) != LBM_OK)
+        return LBM_E_NOMEM;
+    const uint32_t *here = lbm_dist_row(a->h, p), *there = lbm_dist_row(a->h, q);
+    double bytes = 0, work = lbm_graph_work(a->g, v);
+    for (uint64_t e = a->g->offset[v]; e < a->g->offset[v + 1]; e++) {
+        uint32_t r = a->l->label[a->g->target[e]];
+        bytes += (double)lbm_graph_weight(a->g, e) * ((double)there[r] - (double)here[r]);
+    }
+    double energy = bytes / a->mean_edge + penalty(a, q, work) - penalty(a, q, 0) + penalty(a, p, -work) -
+                    penalty(a, p, 0);
+    if (energy > 0 && lbm_rng_unit(rng) >= exp(-energy / a->temperature))
+        return LBM_OK;
+    a->l->label[v] = q;
+    a->l->own[p] -= work;
+    a->l->own[q] += work;
+    return LBM_OK;
+}
+
+static double
+mean_edge(const struct lbm_graph *g)
+{
+    double sum = 0;
+    for (uint64_t e = 0; e < g->offset[g->n]; e++)
+        sum += lbm_graph_weight(g, e);
+    return sum > 0 ? sum / (double)g->offset[g->n] : 1;
+}
+
+static double
+mean_work(const struct lbm_graph *g)
+{
+    double sum = 0;
+    for (uint32_t v = 0; v < g->n; v++)
+        sum += lbm_graph_work(g, v);
+    return sum > 0 ? sum / g->n : 1;
+}
+
+/* Some rounds on the present level: as many draws each as there are clusters. */
+static enum lbm_err
+anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, double hottest)
+{
+    struct labels *l = &job->diffuse.labels;
+    const struct diffuse_levels *levels = &job->diffuse.levels;
+    const struct lbm_graph *g = lbm_mapping_levels_graph(job, levels->level);
+    double *limit = lbm_alloc(l->n_hosts, sizeof *limit);
+    if (limit == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t p = 0; p < l->n_hosts; p++)
+        limit[p] = (1 + entry->imbalance) * lbm_local_target(node, entry, lbm_view_host(&node->view, p));
+    int is_late = job->shard.patch.n_ghosts != 0;
+    struct anneal a = {.l = l,
+                       .g = g,
+                       .h = &node->view.hosts,
+                       .pin = levels->level != 0 ? levels->pin[levels->level - 1] : NULL,
+                       .limit = limit,
+                       .mean_edge = mean_edge(g),
+                       .mean_work = mean_work(g),
+                       .strictness = is_late ? LENIENT : STRICT,
+                       .is_late = is_late};
+    double first = levels->level == levels->n || hottest < WARM ? hottest : WARM;
+    enum lbm_err err = LBM_OK;
+    uint32_t draws = 0;
+    do {
+        a.temperature = first * pow(COLDEST / first, l->rounds > 1 ? (double)l->round / (l->rounds - 1) : 1);
+        for (uint32_t i = 0; i < g->n && err == LBM_OK; i++)
+            err = draw(&a, &node->rng);
+        draws += g->n;
+        l->round++;
+    } while (!is_late && g->n != 0 && draws < DRAWS_TICK && l->round < l->rounds && err == LBM_OK);
+    free(limit);
+    return err;
+}
+
+/* On to the next finer level. */
+static enum lbm_err
+descend(struct job *job)
+{
+    struct labels *l = &job->diffuse.labels;
+    struct diffuse_levels *levels = &job->diffuse.levels;
+    const struct lbm_patch *patch = &job->shard.patch;
+    uint32_t n = lbm_mapping_levels_graph(job, levels->level)->n, *fine;
+    levels->level--;
+    uint32_t n_fine = lbm_mapping_levels_graph(job, levels->level)->n;
+    fine = lbm_alloc((size_t)n_fine + patch->n_ghosts, sizeof *fine);
+    if (fine == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t v = 0; v < n_fine; v++)
+        fine[v] = l->label[levels->parent[levels->level][v]];
+    memcpy(&fine[n_fine], &l->label[n], patch->n_ghosts * sizeof *fine);
+    free(l->label);
+    l->label = fine;
+    begin_level(job);
+    return LBM_OK;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------------- */
+
+struct label_batch {
+    uint32_t host, last_row;
+    LBM_VEC(uint32_t) vertex, label;
+};
+typedef LBM_VEC(struct label_batch) label_batches;
+
+static void
+send_labels(struct lbm_node *node, struct job *job, struct label_batch *batch, Lbm__Labels *labels)
+{
+    labels->n_vertex = labels->n_label = batch->vertex.n;
+    labels->vertex = batch->vertex.at;
+    labels->label = batch->label.at;
+    Lbm__Peer message = LBM__PEER__INIT;
+    message.body_case = LBM__PEER__BODY_LABELS;
+    message.labels = labels;
+    lbm_core_send_now(node, batch->host, &message);
+    (void)job;
+}
+
+static struct label_batch *
+batch_for(label_batches *batches, uint32_t host)
+{
+    for (size_t i = 0; i < batches->n; i++)
+        if (batches->at[i].host == host)
+            return &batches->at[i];
+    struct label_batch fresh = {.host = host, .last_row = LBM_NONE};
+    return lbm_vec_push(batches, fresh) == LBM_OK ? &batches->at[batches->n - 1] : NULL;
+}
+
+/* Labels of rows that have changed, or all, by the hosts of their neighbours. */
+static enum lbm_err
+gather(struct lbm_node *node, struct job *job, int all, label_batches *batches)
+{
+    struct labels *l = &job->diffuse.labels;
+    const struct diffuse_levels *levels = &job->diffuse.levels;
+    const struct lbm_patch *patch = &job->shard.patch;
+    for (uint32_t row = 0; row < patch->g.n; row++) {
+        uint32_t cluster = row;
+        for (uint32_t i = 0; i < levels->level; i++)
+            cluster = levels->parent[i][cluster];
+        if (!all && l->told[row] == l->label[cluster])
+            continue;
+        l->told[row] = l->label[cluster];
+        for (uint64_t e = patch->g.offset[row]; e < patch->g.offset[row + 1]; e++) {
+            if (patch->g.target[e] < patch->g.n)
+                continue;
+            uint32_t host = job->shard.ghosts.at[patch->ghost[patch->g.target[e] - patch->g.n]].host;
+            struct label_batch *batch =
+                host != LBM_NONE && host != node->host ? batch_for(batches, host) : NULL;
+            if (batch == NULL || batch->last_row == row || batch->vertex.n == LBM_ROWS_MAX)
+                continue;
+            batch->last_row = row;
+            if (lbm_vec_push(&batch->vertex, job->shard.vertices.at[patch->vertex[row]].id) != LBM_OK ||
+                lbm_vec_push(&batch->label, lbm_view_host(&node->view, l->told[row])) != LBM_OK)
+                return LBM_E_NOMEM;
+        }
+    }
+    return LBM_OK;
+}
+
+static void
+tell(struct lbm_node *node, struct job *job, int all, int loads)
+{
+    struct labels *l = &job->diffuse.labels;
+    label_batches batches = {0};
+    LBM_VEC(uint32_t) host = {0};
+    LBM_VEC(uint64_t) work = {0};
+    enum lbm_err err = gather(node, job, all, &batches);
+    for (uint32_t q = 0; q < l->n_hosts && err == LBM_OK; q++)
+        if (l->own[q] > 0 && (lbm_vec_push(&host, lbm_view_host(&node->view, q)) != LBM_OK ||
+                              lbm_vec_push(&work, (uint64_t)l->own[q]) != LBM_OK))
+            err = LBM_E_NOMEM;
+    for (size_t i = 0; loads && i < node->view.members.n && err == LBM_OK; i++) {
+        const struct lbm_member *member = &node->view.members.at[i];
+        if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE &&
+            batch_for(&batches, member->host) == NULL)
+            err = LBM_E_NOMEM;
+    }
+    Lbm__Labels labels = LBM__LABELS__INIT;
+    labels.job = job->id;
+    labels.stage = job->diffuse.stage;
+    labels.stamp = ++l->stamp;
+    labels.n_host = host.n;
+    labels.host = host.at;
+    labels.n_work = work.n;
+    labels.work = work.at;
+    for (size_t i = 0; i < batches.n; i++) {
+        if (err == LBM_OK)
+            send_labels(node, job, &batches.at[i], &labels);
+        lbm_vec_free(&batches.at[i].vertex);
+        lbm_vec_free(&batches.at[i].label);
+    }
+    memcpy(l->before, l->own, l->n_hosts * sizeof *l->before);
+    lbm_vec_free(&batches);
+    lbm_vec_free(&host);
+    lbm_vec_free(&work);
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+}
+
+int
+lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
+                        double temperature)
+{
+    struct labels *l = &job->diffuse.labels;
+    struct diffuse_levels *levels = &job->diffuse.levels;
+    uint32_t tick = l->ticks++;
+    if (l->is_over) {
+        if (tick == 1)
+            tell(node, job, 1, 1);
+        return tick >= LAST_TICKS;
+    }
+    enum lbm_err err = LBM_OK;
+    add_up(node, l);
+    if (tick >= LAST_TICKS || job->shard.patch.n_ghosts == 0) /* else what others have is not known yet */
+        err = anneal(node, job, entry, temperature);
+    if (err == LBM_OK && l->round >= l->rounds && levels->level != 0)
+        err = descend(job);
+    if (err != LBM_OK) {
+        lbm_core_fail(node, err);
+        return 0;
+    }
+    tell(node, job, tick % ALL_TICKS == 0, tick % LOADS_TICKS == 0);
+    if (l->round >= l->rounds && levels->level == 0) {
+        l->is_over = 1;
+        l->ticks = 1;
+    }
+    return 0;
+}
+
+void
+lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
+{
+    const Lbm__Labels *labels = message->labels;
+    struct job *job = lbm_local_job(node, labels->job);
+    if (job == NULL)
+        return;
+    struct labels *l = &job->diffuse.labels;
+    uint32_t src = lbm_view_number(&node->view, message->src);
+    if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
+        !job->shard.patch.valid || job->diffuse.levels.version != job->shard.version)
+        return;
+    memset(&l->heard[(size_t)src * l->n_hosts], 0, l->n_hosts * sizeof *l->heard);
+    for (size_t i = 0; i < labels->n_host; i++) {
+        uint32_t q = lbm_view_number(&node->view, labels->host[i]);
+        if (q < l->n_hosts)
+            l->heard[(size_t)src * l->n_hosts + q] = (double)labels->work[i];
+    }
+    uint32_t rows = lbm_mapping_levels_graph(job, job->diffuse.levels.level)->n, n = job->shard.patch.g.n;
+    for (size_t i = 0; i < labels->n_vertex; i++) {
+        const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, labels->vertex[i]);
+        uint32_t q = lbm_view_number(&node->view, labels->label[i]);
+        if (ghost != NULL && ghost->at != LBM_NONE && ghost->at >= n &&
+            ghost->at < n + job->shard.patch.n_ghosts && q < l->n_hosts)
+            l->label[rows + (ghost->at - n)] = q;
+    }
+}
