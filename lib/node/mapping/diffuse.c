@@ -97,7 +97,7 @@ place_by_waves(struct lbm_node *node, struct job *job)
     struct lbm_pivot_map map;
     unsigned m = job->shard.m;
     total(&job->diffuse, LBM_PIVOT_SUMS, sums);
-    int is_placed = w->hops != NULL && w->version == job->shard.version && patch->valid &&
+    int is_placed = w->hops != NULL && w->version == job->shard.built && patch->valid &&
                     lbm_pivot_sums_solve(sums, m, &map) == LBM_OK;
     for (uint32_t v = 0; is_placed && v < w->n + w->n_ghosts; v++)
         lbm_pivot_place(&map, &w->hops[(size_t)v * LBM_PIVOTS], &patch->x[(size_t)v * m]);
@@ -347,7 +347,7 @@ keep_labels(struct lbm_node *node, struct job *job, int rotation)
         return;
     }
     label(node, job, rotation, d->label);
-    d->label_version = job->shard.version;
+    d->label_version = job->shard.built;
     for (uint32_t i = 0; i < patch->g.n; i++)
         d->label[i] = lbm_view_host(&node->view, d->label[i]);
 }
@@ -438,7 +438,7 @@ begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     size_t n = (size_t)patch->g.n + patch->n_ghosts;
     uint32_t *label = lbm_alloc(n, sizeof *label), self = lbm_view_number(&node->view, node->host);
     int is_kept =
-        d->label != NULL && d->label_version == job->shard.version && (d->is_placed || !d->has_moved);
+        d->label != NULL && d->label_version == job->shard.built && (d->is_placed || !d->has_moved);
     if (label == NULL)
         return LBM_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
@@ -482,7 +482,7 @@ choose_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     uint32_t n_hosts = l->n_hosts;
     size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
     double *sum = lbm_alloc(n, sizeof *sum);
-    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.version) {
+    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
         free(sum);
         return;
     }
@@ -503,7 +503,7 @@ choose_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     }
     for (uint32_t i = 0; i < patch->g.n; i++)
         d->label[i] = lbm_view_host(&node->view, d->label[i]);
-    d->label_version = job->shard.version;
+    d->label_version = job->shard.built;
     d->cost = is_better ? now : before;
     d->moves = 1;
     d->has_moved = 1;
@@ -516,7 +516,7 @@ send_records(struct lbm_node *node, struct job *job)
 {
     const struct diffuse *d = &job->diffuse;
     const struct lbm_patch *patch = &job->shard.patch;
-    for (uint32_t row = 0; d->label_version == job->shard.version && row < patch->g.n; row++) {
+    for (uint32_t row = 0; d->label_version == job->shard.built && row < patch->g.n; row++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
         vertex->destination = d->label[row] != node->host ? d->label[row] : LBM_NONE;
     }
@@ -554,7 +554,7 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         tell_regions(node, job);
         return 1;
     case KIND_LABELS:
-        if ((is_first || d->levels.version != job->shard.version) &&
+        if ((is_first || d->levels.version != job->shard.built) &&
             begin_labels(node, job, entry) != LBM_OK) {
             lbm_core_fail(node, LBM_E_NOMEM);
             return 0;

@@ -33,7 +33,7 @@ struct waves {
     LBM_VEC(uint32_t) queue; /* rows and ghosts from which distances are carried on, from `head` on */
     size_t head;
     uint32_t n, n_ghosts; /* of the patch that this was made for, */
-    uint64_t version;     /* and of the shard; n_ghosts and n void while hops is NULL */
+    uint64_t version;     /* and how often that was built; void while hops is NULL */
     int64_t changed_us;   /* when a distance last fell */
     int has_news;
 };

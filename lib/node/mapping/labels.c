@@ -408,7 +408,7 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
     struct labels *l = &job->diffuse.labels;
     uint32_t src = lbm_view_number(&node->view, message->src);
     if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
-        !job->shard.patch.valid || job->diffuse.levels.version != job->shard.version)
+        !job->shard.patch.valid || job->diffuse.levels.version != job->shard.built)
         return;
     memset(&l->heard[(size_t)src * l->n_hosts], 0, l->n_hosts * sizeof *l->heard);
     for (size_t i = 0; i < labels->n_host; i++) {

@@ -133,7 +133,7 @@ lbm_mapping_levels_build(struct lbm_node *node, struct job *job, const struct lb
     uint64_t work_max = (uint64_t)ceil((double)lbm_local_load_whole(node, entry) /
                                        (node->view.hosts.n != 0 ? node->view.hosts.n : 1) / (CLUSTERS / 2.0));
     lbm_mapping_levels_free(l);
-    l->version = job->shard.version;
+    l->version = job->shard.built;
     is_flat |= patch->g.n == 0;
     enum lbm_err err = is_flat ? LBM_OK : lbm_mapping_inner_graph(&job->shard, &inner);
     if (err == LBM_OK && !is_flat)
@@ -226,7 +226,7 @@ lbm_mapping_levels_tick(struct lbm_node *node, struct job *job, const struct lbm
 {
     struct diffuse_levels *l = &job->diffuse.levels;
     enum lbm_err err = lbm_shard_patch(&job->shard);
-    if (err == LBM_OK && (l->graph == NULL || l->version != job->shard.version))
+    if (err == LBM_OK && (l->graph == NULL || l->version != job->shard.built))
         err = lbm_mapping_levels_build(node, job, entry, is_flat, NULL);
     uint32_t sweeps = l->sweeps < DIFFUSE_SWEEPS ? l->sweeps : DIFFUSE_SWEEPS;
     if (err == LBM_OK)

@@ -86,7 +86,7 @@ start(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         return LBM_E_NOMEM;
     w->n = patch->g.n;
     w->n_ghosts = patch->n_ghosts;
-    w->version = job->shard.version;
+    w->version = job->shard.built;
     w->changed_us = node->now_us;
     memset(w->hops, 0xff, n * LBM_PIVOTS * sizeof *w->hops);
     enum lbm_err err = turn_round(patch, w);
@@ -237,7 +237,7 @@ lbm_mapping_waves_tick(struct lbm_node *node, struct job *job, const struct lbm_
 {
     struct waves *w = &job->diffuse.waves;
     enum lbm_err err = lbm_shard_patch(&job->shard);
-    if (err == LBM_OK && (w->hops == NULL || w->version != job->shard.version))
+    if (err == LBM_OK && (w->hops == NULL || w->version != job->shard.built))
         err = start(node, job, entry);
     if (err == LBM_OK)
         err = carry_on(node, job);
@@ -254,7 +254,7 @@ void
 lbm_mapping_waves_tell_again(struct lbm_node *node, struct job *job)
 {
     const struct waves *w = &job->diffuse.waves;
-    if (w->hops != NULL && job->shard.patch.valid && w->version == job->shard.version)
+    if (w->hops != NULL && job->shard.patch.valid && w->version == job->shard.built)
         tell(node, job, 1);
 }
 
@@ -266,7 +266,7 @@ lbm_mapping_on_waves(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL || waves->n_hops != waves->n_vertex * LBM_PIVOTS)
         return;
     struct waves *w = &job->diffuse.waves;
-    if (w->hops == NULL || !job->shard.patch.valid || w->version != job->shard.version)
+    if (w->hops == NULL || !job->shard.patch.valid || w->version != job->shard.built)
         return; /* they come again */
     for (size_t i = 0; i < waves->n_vertex && node->failed == LBM_OK; i++) {
         const struct lbm_ghost *ghost = lbm_shard_ghost(&job->shard, waves->vertex[i]);

@@ -482,6 +482,7 @@ lbm_shard_patch(struct lbm_shard *shard)
         memcpy(&patch->x[(size_t)ghost->at * shard->m], ghost->x, shard->m * sizeof(double));
     }
     patch->valid = 1;
+    shard->built++;
     return LBM_OK;
 }
 

@@ -97,6 +97,7 @@ struct lbm_shard {
     uint64_t load;      /* sum of work, stage OWN */
     uint64_t load_out;  /* the same, stage OUT */
     uint64_t version;   /* changes with ownership, and with the places of neighbours elsewhere */
+    uint64_t built;     /* so often the patch was built: as long as that is the same, rows and ghosts are */
     uint64_t epoch_top; /* highest epoch of any record or neighbour so far, and of other hosts' as they say */
     uint32_t work_least; /* least work of any vertex that was ever here; LBM_NONE: there was none */
 };
