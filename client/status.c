@@ -23,6 +23,7 @@ static const struct lbm_column status_columns[] = {
     {"log_awaits_text", "control log waits for", LBM_COLUMN_TEXT, 0},
     {"vertices", "vertices here", LBM_COLUMN_COUNT, 0},
     {"handoffs", "vertices handed over", LBM_COLUMN_COUNT, 0},
+    {"plans", "plans made", LBM_COLUMN_COUNT, 0},
     {"backup", "copies go to host", LBM_COLUMN_COUNT, 0},
     {"lag", "changes on their way", LBM_COLUMN_COUNT, 0},
     {"applications", "applications", LBM_COLUMN_COUNT, 0},
@@ -73,14 +74,14 @@ take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
     (void)handle;
     if (s == NULL)
         return LBM_OK;
-    *object =
-        json_pack("{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
-                  (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
-                  "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "leader", (int)s->leader,
-                  "uptime_s", s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "vertices",
-                  (json_int_t)s->vertices, "handoffs", (json_int_t)s->handoffs, "messages_sent",
-                  (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received,
-                  "bytes_sent", (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
+    *object = json_pack(
+        "{s:i, s:s, s:s, s:I, s:s, s:I, s:i, s:f, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "host",
+        (int)s->host, "name", s->name, "version", s->version, "cluster", (json_int_t)s->cluster,
+        "cluster_name", s->cluster_name, "view", (json_int_t)s->view, "leader", (int)s->leader, "uptime_s",
+        s->uptime_s, "members", (int)s->members, "heard", (int)s->heard, "vertices", (json_int_t)s->vertices,
+        "handoffs", (json_int_t)s->handoffs, "plans", (json_int_t)s->plans, "messages_sent",
+        (json_int_t)s->messages_sent, "messages_received", (json_int_t)s->messages_received, "bytes_sent",
+        (json_int_t)s->bytes_sent, "bytes_received", (json_int_t)s->bytes_received);
     if (*object == NULL)
         return LBM_E_NOMEM;
     add_lease(*object, s);

@@ -129,7 +129,7 @@ enum lbm_err lbm_embed_pivots(const struct lbm_graph *g, unsigned m, int pivots,
  * and whoever has the sum of all can place his own vertices. Hops are distances to pivots, in edges. */
 enum {
     LBM_PIVOTS = 30,
-    LBM_PIVOT_HOPS_MAX = 65534, /* more are taken for so many */
+    LBM_PIVOT_HOPS_MAX = 65534, /* a larger distance counts as this one */
     LBM_PIVOT_UNREACHED = 65535,
     LBM_PIVOT_SUMS = 1 + LBM_PIVOTS + LBM_PIVOTS * (LBM_PIVOTS + 1) / 2
 };

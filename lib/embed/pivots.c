@@ -157,8 +157,8 @@ lbm_main_axis(const double *s, uint32_t k, unsigned which, double *axis, double 
             for (uint32_t i = 0; i < k; i++)
                 scratch[i] -= along * axis[(size_t)b * k + i];
         }
-        double length = sqrt(dot(scratch, scratch, k)) + 1e-300;
-        value = length;
+        value = sqrt(dot(scratch, scratch, k));
+        double length = value + 1e-300;
         for (uint32_t i = 0; i < k; i++)
             own[i] = scratch[i] / length;
     }

@@ -18,7 +18,7 @@ enum {
     LOSS_US = 60000000,               /* at most, until a loss is in the log */
     AGAIN_US = 500000,                /* to see whether it is */
     STARTS_FIRST = LBM_START_DIFFUSE, /* of a third of the jobs any start before that one; */
-    STARTS = 4,                       /* one in so many of the others diffuses */
+    STARTS = 4,                       /* one in STARTS of the others diffuses */
     QUIESCENT_US = 4000000,           /* at most, before the first fault */
     WORK_US = 30000000,               /* after the faults, until every vertex is worked on */
     SETTLE_US = 120000000,            /* until all jobs have settled */

@@ -416,7 +416,7 @@ struct lbm_node {
     uint64_t topology;  /* of the view, when jobs last took notice */
     uint32_t soft_held; /* lossy messages that wait for the disk, the last of them for this transaction: */
     uint64_t soft_after;
-    uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs;
+    uint64_t n_sent, n_received, bytes_sent, bytes_received, n_handoffs, n_plans;
 };
 
 #endif

@@ -66,6 +66,7 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
                                              .baseline = is_again ? lbm_mapping_baseline_of(job) : NULL,
                                              .is_draw = is_draw,
                                              .hosts = &job->plan_hosts};
+    node->n_plans++;
     job->planning = 1;
     job->drawing = is_draw;
 }

@@ -437,14 +437,16 @@ begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     const struct lbm_patch *patch = &job->shard.patch;
     size_t n = (size_t)patch->g.n + patch->n_ghosts;
     uint32_t *label = lbm_alloc(n, sizeof *label), self = lbm_view_number(&node->view, node->host);
-    int is_kept =
-        d->label != NULL && d->label_version == job->shard.built && (d->is_placed || !d->has_moved);
+    int is_kept = d->label != NULL && d->label_version == job->shard.built && (d->is_placed || !d->has_moved);
     if (label == NULL)
         return LBM_E_NOMEM;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = i < patch->g.n ? node->host : job->shard.ghosts.at[patch->ghost[i - patch->g.n]].host;
         label[i] = is_kept && i >= patch->g.n ? d->label[i]
                                               : lbm_view_number(&node->view, is_kept ? d->label[i] : at);
+        uint32_t pin = i < patch->g.n ? job->shard.vertices.at[patch->vertex[i]].pin : LBM_NONE;
+        if (pin != LBM_NONE)
+            label[i] = lbm_view_number(&node->view, pin);
         if (label[i] >= node->view.hosts.n)
             label[i] = self; /* a host that is no member any more */
     }
@@ -554,8 +556,7 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         tell_regions(node, job);
         return 1;
     case KIND_LABELS:
-        if ((is_first || d->levels.version != job->shard.built) &&
-            begin_labels(node, job, entry) != LBM_OK) {
+        if ((is_first || d->levels.version != job->shard.built) && begin_labels(node, job, entry) != LBM_OK) {
             lbm_core_fail(node, LBM_E_NOMEM);
             return 0;
         }

@@ -45,7 +45,7 @@ struct diffuse_levels {
     uint32_t **parent;       /* [n] cluster of each row of the level below */
     double **x;              /* [n][(rows + ghosts) * m] */
     uint32_t **pin;          /* [n] of clusters; NULL in it: none of that level has one */
-    uint64_t version;        /* of the shard */
+    uint64_t version;        /* shard.built */
     uint32_t level;          /* sweeps go on there: n is the coarsest, 0 the patch */
     uint32_t sweeps;         /* left on it */
 };
@@ -54,6 +54,7 @@ struct diffuse_levels {
 struct labels {
     uint32_t *label;        /* [rows of the level + ghosts] */
     uint32_t *first;        /* [rows of the patch + ghosts] what they were to begin with */
+    uint32_t *pin;          /* [rows of the patch] host that it must be on, or LBM_NONE */
     uint32_t n_hosts;       /* that they are numbers of */
     double *own;            /* [n_hosts] work of this host by label, */
     double *before;         /* the same at the last exchange */
@@ -63,7 +64,7 @@ struct labels {
     uint32_t *told;         /* [rows of the patch] label that was told last */
     uint32_t n_top;         /* clusters on the coarsest level */
     uint32_t round, rounds; /* done on this level, and to do */
-    uint32_t ticks;         /* so many ago it began, or it ended */
+    uint32_t ticks;         /* since it began, or since the last round */
     int is_over;            /* all rounds are done */
     uint64_t stamp;
 };
@@ -83,7 +84,7 @@ struct diffuse {
     uint32_t n_weights;                /* hosts of them */
     double cost;                       /* of label */
     uint32_t *label;                   /* [rows] host of each, owned; NULL: none, */
-    uint64_t label_version;            /* of the shard */
+    uint64_t label_version;            /* shard.built */
     int rotation;                      /* of the regions that were drawn last */
     int moves;                         /* records follow regions in the stage that begins */
     int has_moved;

@@ -32,6 +32,7 @@ enum sums_state {
  * sample_work [n_sample]. The node fails if memory is short. */
 void lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const double *value,
                            size_t n_sample, const double *sample, const uint32_t *sample_work);
+/* Tell all members again what this host has told of its stage. */
 void lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job);
 /* Returns whether all members have told of this host's stage. */
 enum sums_state lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job);
@@ -39,13 +40,16 @@ enum sums_state lbm_mapping_sums_state(const struct lbm_node *node, const struct
 const struct sums_row *lbm_mapping_sums_row(const struct diffuse *d, uint32_t host, uint32_t stage);
 /* Free what was told in stages before that one, or all. */
 void lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage);
+/* Free all that was told. */
 void lbm_mapping_sums_free(struct diffuse *d);
 
 /* ---- waves.c ---- */
 
 /* Carry distances to the pivots on. Returns nonzero if none has changed for a while. */
 int lbm_mapping_waves_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* Tell the hosts of neighbours all distances again. */
 void lbm_mapping_waves_tell_again(struct lbm_node *node, struct job *job);
+/* Free the distances. */
 void lbm_mapping_waves_free(struct waves *w);
 
 /* ---- levels.c ---- */
@@ -53,6 +57,7 @@ void lbm_mapping_waves_free(struct waves *w);
 /* Some sweeps, from clusters down to vertices; is_flat: of vertices alone. Returns nonzero after the last. */
 int lbm_mapping_levels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
                             int is_flat);
+/* Free the levels. */
 void lbm_mapping_levels_free(struct diffuse_levels *l);
 /* Coarsen what this host holds. In: is_flat: the patch alone; part [rows]: only vertices of the same part
  * come together, or NULL. Errors: LBM_E_NOMEM. */
@@ -71,6 +76,7 @@ int lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct
 enum lbm_err lbm_mapping_labels_begin(struct lbm_node *node, struct job *job,
                                       const struct lbm_job_entry *entry,
                                       const uint32_t *label) LBM_MUST_CHECK;
+/* Free the labels. */
 void lbm_mapping_labels_free(struct labels *l);
 
 /* ---- coarse_remap.c ---- */

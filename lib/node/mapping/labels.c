@@ -39,6 +39,7 @@ lbm_mapping_labels_free(struct labels *l)
     free(l->others);
     free(l->holders);
     free(l->first);
+    free(l->pin);
     free(l->told);
     *l = (struct labels){0};
 }
@@ -120,9 +121,12 @@ lbm_mapping_labels_begin(struct lbm_node *node, struct job *job, const struct lb
     l->others = lbm_alloc(n, sizeof *l->others);
     l->holders = lbm_alloc(n, sizeof *l->holders);
     l->first = lbm_copy(label, (size_t)patch->g.n + patch->n_ghosts, sizeof *l->first);
+    l->pin = lbm_alloc(patch->g.n, sizeof *l->pin);
+    for (uint32_t row = 0; l->pin != NULL && row < patch->g.n; row++)
+        l->pin[row] = job->shard.vertices.at[patch->vertex[row]].pin;
     l->told = lbm_copy(label, patch->g.n, sizeof *l->told);
     if (err == LBM_OK && (l->own == NULL || l->before == NULL || l->heard == NULL || l->others == NULL ||
-                          l->holders == NULL || l->first == NULL || l->told == NULL))
+                          l->holders == NULL || l->first == NULL || l->pin == NULL || l->told == NULL))
         err = LBM_E_NOMEM;
     if (err != LBM_OK)
         return err;
@@ -224,7 +228,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
     struct anneal a = {.l = l,
                        .g = g,
                        .h = &node->view.hosts,
-                       .pin = levels->level != 0 ? levels->pin[levels->level - 1] : NULL,
+                       .pin = levels->level != 0 ? levels->pin[levels->level - 1] : l->pin,
                        .limit = limit,
                        .mean_edge = mean_edge(g),
                        .mean_work = mean_work(g),

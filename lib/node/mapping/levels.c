@@ -15,7 +15,7 @@
 enum {
     CLUSTERS = 24,         /* that many on the coarsest level, of a share */
     SWEEPS_COARSEST = 150, /* half as many on each finer one, */
-    SWEEPS_LEAST = 8,      /* but so many */
+    SWEEPS_LEAST = 8,      /* at least */
     SWEEPS_FLAT = 30,      /* without levels */
 };
 

@@ -380,6 +380,82 @@ the_same_seed_gives_the_same_coordinates(void **state)
     lbm_graph_free(&g);
 }
 
+/* ---- pivots by sums -------------------------------------------------------------------------------------
+ */
+
+/* Hops of all vertices of a graph to the first LBM_PIVOTS of them. */
+static uint16_t *
+hops_of(const struct lbm_graph *g)
+{
+    uint16_t *hops = malloc((size_t)g->n * LBM_PIVOTS * sizeof *hops);
+    uint32_t *queue = calloc(g->n, sizeof *queue);
+    memset(hops, 0xff, (size_t)g->n * LBM_PIVOTS * sizeof *hops);
+    for (uint32_t k = 0; k < LBM_PIVOTS; k++) {
+        uint32_t head = 0, tail = 0;
+        hops[(size_t)k * 7 * LBM_PIVOTS + k] = 0;
+        queue[tail++] = k * 7;
+        while (head < tail) {
+            uint32_t v = queue[head++];
+            for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++) {
+                uint16_t *to = &hops[(size_t)g->target[e] * LBM_PIVOTS + k];
+                if (*to == LBM_PIVOT_UNREACHED) {
+                    *to = (uint16_t)(hops[(size_t)v * LBM_PIVOTS + k] + 1);
+                    queue[tail++] = g->target[e];
+                }
+            }
+        }
+    }
+    free(queue);
+    return hops;
+}
+
+/* Whoever has which part: the same map, up to rounding; its image has mean 1/2 and variance 1/12. */
+static void
+sums_of_parts_place_the_whole(void **state)
+{
+    (void)state;
+    struct lbm_graph g = embed_generate("lattice:20x20");
+    uint16_t *hops = hops_of(&g);
+    double all[LBM_PIVOT_SUMS] = {0}, two[LBM_PIVOT_SUMS] = {0}, sum[2] = {0}, square[2] = {0}, cross = 0;
+    struct lbm_pivot_map map;
+    lbm_pivot_sums_add(g.n, hops, NULL, all);
+    lbm_pivot_sums_add(150, hops, NULL, two);
+    lbm_pivot_sums_add(g.n - 150, &hops[150 * LBM_PIVOTS], NULL, two);
+    for (int i = 0; i < LBM_PIVOT_SUMS; i++)
+        assert_true(fabs(all[i] - two[i]) <= 1e-9 * (1 + fabs(all[i])));
+    assert_int_equal(lbm_pivot_sums_solve(two, 2, &map), LBM_OK);
+    for (uint32_t v = 0; v < g.n; v++) {
+        double x[2];
+        lbm_pivot_place(&map, &hops[(size_t)v * LBM_PIVOTS], x);
+        for (int k = 0; k < 2; k++) {
+            sum[k] += x[k];
+            square[k] += (x[k] - 0.5) * (x[k] - 0.5);
+        }
+        cross += (x[0] - 0.5) * (x[1] - 0.5);
+    }
+    for (int k = 0; k < 2; k++) {
+        assert_true(fabs(sum[k] / g.n - 0.5) < 1e-6);
+        assert_true(fabs(square[k] / g.n - 1.0 / 12) < 1e-6);
+    }
+    assert_true(fabs(cross / g.n) <
+                1e-2); /* the power method is not exact, and the axes of a square are a choice */
+    free(hops);
+    lbm_graph_free(&g);
+}
+
+static void
+distances_that_span_nothing_place_nothing(void **state)
+{
+    (void)state;
+    double sums[LBM_PIVOT_SUMS] = {0};
+    uint16_t hops[4 * LBM_PIVOTS];
+    struct lbm_pivot_map map;
+    assert_int_equal(lbm_pivot_sums_solve(sums, 2, &map), LBM_E_STATE); /* nobody has a vertex */
+    memset(hops, 0xff, sizeof hops);
+    lbm_pivot_sums_add(4, hops, NULL, sums);
+    assert_int_equal(lbm_pivot_sums_solve(sums, 2, &map), LBM_E_STATE); /* no pivot was reached */
+}
+
 int
 main(void)
 {
@@ -399,6 +475,8 @@ main(void)
         cmocka_unit_test(degenerate_guests_still_span_the_space),
         cmocka_unit_test(few_points_lie_on_the_diagonal),
         cmocka_unit_test(the_same_seed_gives_the_same_coordinates),
+        cmocka_unit_test(sums_of_parts_place_the_whole),
+        cmocka_unit_test(distances_that_span_nothing_place_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,35 @@ scene_owners(struct scene *scene, uint32_t *part)
 }
 
 uint64_t
+scene_planned(const struct scene *scene)
+{
+    struct lbm_plan_options options;
+    struct lbm_plan plan;
+    struct lbm_diag diag;
+    lbm_plan_defaults(&options);
+    assert_int_equal(lbm_plan_make(&scene->g, &scene->h, &options, &plan, &diag), LBM_OK);
+    uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, plan.part);
+    lbm_plan_free(&plan);
+    return hop_bytes;
+}
+
+uint64_t
+scene_hop_bytes(struct scene *scene)
+{
+    uint32_t *part = calloc(scene->g.n, sizeof *part);
+    uint64_t *limit = calloc(scene->h.n, sizeof *limit), *load = calloc(scene->h.n, sizeof *load);
+    scene_owners(scene, part);
+    assert_int_equal(lbm_map_limits(&scene->g, &scene->h, 0.03, limit), LBM_OK);
+    lbm_map_loads(&scene->g, scene->h.n, part, load);
+    assert_int_equal(lbm_map_excess(scene->h.n, load, limit), 0);
+    uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, part);
+    free(part);
+    free(limit);
+    free(load);
+    return hop_bytes;
+}
+
+uint64_t
 scene_largest_load(struct scene *scene)
 {
     uint32_t *part = calloc(scene->g.n, sizeof *part);

@@ -39,6 +39,9 @@ void scene_expect_settled(struct scene *scene, int seconds);
 const Lbm__JobEntry *scene_job(struct scene *scene, uint32_t host);
 /* part [g.n]: every vertex has one owner. */
 void scene_owners(struct scene *scene, uint32_t *part);
+/* J of a plan of the guest, made here; J of what is on the disks, within the bound of 3 %. */
+uint64_t scene_planned(const struct scene *scene);
+uint64_t scene_hop_bytes(struct scene *scene);
 uint64_t scene_largest_load(struct scene *scene);
 
 #endif

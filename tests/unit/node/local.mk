@@ -1,5 +1,6 @@
 # tests/unit/node
 unit_node_tests = tests/unit/node/test_admin tests/unit/node/test_coarse_plan tests/unit/node/test_coarse_remap \
+	tests/unit/node/test_diffuse \
 	tests/unit/node/test_edges tests/unit/node/test_ghosts tests/unit/node/test_handoff \
 	tests/unit/node/test_history tests/unit/node/test_ingest tests/unit/node/test_load \
 	tests/unit/node/test_load_policies tests/unit/node/test_log tests/unit/node/test_network \
@@ -56,6 +57,10 @@ tests_unit_node_test_coarse_plan_SOURCES = tests/unit/node/test_coarse_plan.c te
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_coarse_plan_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
 tests_unit_node_test_coarse_plan_LDADD = $(tests_unit_node_test_node_LDADD)
+tests_unit_node_test_diffuse_SOURCES = tests/unit/node/test_diffuse.c tests/unit/node/cluster_fixture.c \
+	tests/unit/node/cluster_fixture.h
+tests_unit_node_test_diffuse_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
+tests_unit_node_test_diffuse_LDADD = $(tests_unit_node_test_node_LDADD)
 tests_unit_node_test_network_SOURCES = tests/unit/node/test_network.c tests/unit/node/cluster_fixture.c \
 	tests/unit/node/cluster_fixture.h
 tests_unit_node_test_network_CFLAGS = $(tests_unit_node_test_node_CFLAGS)
@@ -106,7 +111,8 @@ $(tests_unit_node_test_view_OBJECTS) $(tests_unit_node_test_view_sites_OBJECTS) 
 	$(tests_unit_node_test_history_OBJECTS) $(tests_unit_node_test_record_packed_OBJECTS) \
 	$(tests_unit_node_test_query_OBJECTS) $(tests_unit_node_test_ingest_OBJECTS) \
 	$(tests_unit_node_test_edges_OBJECTS) $(tests_unit_node_test_remap_price_OBJECTS) \
-	$(tests_unit_node_test_coarse_plan_OBJECTS) $(tests_unit_node_test_network_OBJECTS) \
+	$(tests_unit_node_test_coarse_plan_OBJECTS) $(tests_unit_node_test_diffuse_OBJECTS) \
+	$(tests_unit_node_test_network_OBJECTS) \
 	$(tests_unit_node_test_throttle_OBJECTS) $(tests_unit_node_test_load_OBJECTS) \
 	$(tests_unit_node_test_coarse_remap_OBJECTS) $(tests_unit_node_test_admin_OBJECTS) \
 	$(tests_unit_node_test_log_OBJECTS) $(tests_unit_node_test_node_OBJECTS): $(pb_headers)

@@ -13,36 +13,6 @@
 #include "sim/model/cluster.h"
 #include "tests/unit/node/cluster_fixture.h"
 
-static uint64_t
-planned(const struct scene *scene)
-{
-    struct lbm_plan_options options;
-    struct lbm_plan plan;
-    struct lbm_diag diag;
-    lbm_plan_defaults(&options);
-    assert_int_equal(lbm_plan_make(&scene->g, &scene->h, &options, &plan, &diag), LBM_OK);
-    uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, plan.part);
-    lbm_plan_free(&plan);
-    return hop_bytes;
-}
-
-/* J of what is on the disks; within the bound of 3 %. */
-static uint64_t
-reached(struct scene *scene)
-{
-    uint32_t *part = calloc(scene->g.n, sizeof *part);
-    uint64_t *limit = calloc(scene->h.n, sizeof *limit), *load = calloc(scene->h.n, sizeof *load);
-    scene_owners(scene, part);
-    assert_int_equal(lbm_map_limits(&scene->g, &scene->h, 0.03, limit), LBM_OK);
-    lbm_map_loads(&scene->g, scene->h.n, part, load);
-    assert_int_equal(lbm_map_excess(scene->h.n, load, limit), 0);
-    uint64_t hop_bytes = lbm_map_hop_bytes(&scene->g, &scene->h, part);
-    free(part);
-    free(limit);
-    free(load);
-    return hop_bytes;
-}
-
 /* An irregular mesh, which diffusion alone maps at 1.3 to 1.9 times a plan's J. */
 static void
 diffusion_comes_near_a_plan(void **state)
@@ -55,7 +25,7 @@ diffusion_comes_near_a_plan(void **state)
         scene_new(&scene, hosts[i / 2], "airfoil:4000", &scene_without_faults);
         assert_int_equal(cluster_submit(scene.cluster, 5, "job", &scene.g, starts[i % 2]), LBM_OK);
         scene_expect_settled(&scene, 200);
-        assert_true((double)reached(&scene) <= 1.10 * (double)planned(&scene));
+        assert_true((double)scene_hop_bytes(&scene) <= 1.10 * (double)scene_planned(&scene));
         scene_free(&scene);
     }
 }
@@ -104,7 +74,8 @@ a_host_that_did_not_run_waits_for_the_plan(void **state)
         cluster_run(scene.cluster, 4500000, NULL, NULL);
         cluster_continue(scene.cluster, LATE);
         scene_expect_settled(&scene, 200);
-        assert_true((double)reached(&scene) <= 1.10 * (double)planned(&scene)); /* 1.34 without it */
+        assert_true((double)scene_hop_bytes(&scene) <=
+                    1.10 * (double)scene_planned(&scene)); /* 1.34 without it */
         scene_free(&scene);
     }
 }
@@ -164,7 +135,7 @@ crashes_do_not_hold_it_up(void **state)
                 cluster_restart(scene.cluster, host);
         }
         scene_expect_settled(&scene, 200);
-        reached(&scene);
+        scene_hop_bytes(&scene);
         scene_free(&scene);
     }
 }
