@@ -447,8 +447,8 @@ begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         uint32_t pin = i < patch->g.n ? job->shard.vertices.at[patch->vertex[i]].pin : LBM_NONE;
         if (pin != LBM_NONE)
             label[i] = lbm_view_number(&node->view, pin);
-        if (label[i] >= node->view.hosts.n)
-            label[i] = self; /* a host that is no member any more */
+        if (label[i] >= node->view.hosts.n) /* a host that is no member any more, or this one is not active */
+            label[i] = self < node->view.hosts.n ? self : 0;
     }
     enum lbm_err err = lbm_mapping_labels_begin(node, job, entry, label);
     free(label);
@@ -518,7 +518,8 @@ send_records(struct lbm_node *node, struct job *job)
 {
     const struct diffuse *d = &job->diffuse;
     const struct lbm_patch *patch = &job->shard.patch;
-    for (uint32_t row = 0; d->label_version == job->shard.built && row < patch->g.n; row++) {
+    for (uint32_t row = 0; d->label != NULL && d->label_version == job->shard.built && row < patch->g.n;
+         row++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
         vertex->destination = d->label[row] != node->host ? d->label[row] : LBM_NONE;
     }
@@ -612,6 +613,7 @@ go_to(struct job *job, uint32_t stage)
     struct diffuse *d = &job->diffuse;
     d->stage = stage;
     d->has_begun = d->is_told = 0;
+    d->moves = d->moves && stage <= STAGE_LAST && kind_of(stage) == KIND_RECORDS;
     lbm_mapping_levels_free(&d->levels);
     lbm_mapping_labels_free(&d->labels);
     lbm_mapping_sums_forget(d, stage - 1);
@@ -650,6 +652,25 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     return 0;
 }
 
+/* Numbers of hosts mean other hosts than before: what goes by them is void, and the stage begins again. */
+static void
+hosts_changed(const struct lbm_node *node, struct job *job)
+{
+    struct diffuse *d = &job->diffuse;
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (uint32_t p = 0; p < node->view.hosts.n; p++)
+        hash = (hash ^ lbm_view_host(&node->view, p)) * UINT64_C(1099511628211); /* FNV-1a */
+    if (hash == d->hosts)
+        return;
+    d->hosts = hash;
+    d->n_weights = 0;
+    free(d->label);
+    d->label = NULL;
+    lbm_mapping_levels_free(&d->levels);
+    lbm_mapping_labels_free(&d->labels);
+    d->has_begun = d->is_told = 0;
+}
+
 void
 lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -657,6 +678,7 @@ lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct l
     job->tick_us = node->now_us + DIFFUSE_TICK_US;
     if (!lbm_membership_is_routable(node))
         return;
+    hosts_changed(node, job);
     if (job->heard_phase >= LBM_PHASE_BALANCING && d->stage <= STAGE_LAST)
         go_to(job, STAGE_LAST + 1); /* the others have done without this host */
     if (d->stage == 0)
@@ -665,6 +687,8 @@ lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct l
         ;
     if (d->stage <= STAGE_LAST)
         return;
+    if (!d->is_told) /* for those that still wait, and may have missed something */
+        lbm_mapping_sums_tell(node, job, 0, NULL, 0, NULL, NULL);
     uint32_t waiting = lbm_migration_queue_pump(node, job);
     int ready = waiting == 0 && !lbm_migration_waits(node, job);
     if (job->ready != ready)

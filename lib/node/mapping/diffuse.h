@@ -75,6 +75,7 @@ struct diffuse {
     int is_told;     /* what this host adds to the stage's sum */
     int64_t told_us; /* again then */
     uint64_t stamp;
+    uint64_t hosts;                /* hash of the ids that numbers of hosts stand for */
     LBM_VEC(struct sums_row) rows; /* by host, then stage */
     struct waves waves;
     struct diffuse_levels levels;

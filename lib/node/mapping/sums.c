@@ -171,13 +171,13 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
     struct diffuse *d = &job->diffuse;
     const struct sums_row *known = lbm_mapping_sums_row(d, message->src, sums->stage),
                           *own = lbm_mapping_sums_row(d, node->host, stage_of(d, node->host));
-    if (sums->stage < d->stage) {
-        int has_begun_again = sums->stage + 1 < stage_of(d, message->src);
-        if (own != NULL && (has_begun_again || stage_of(d, message->src) < own->stage))
-            send_row(node, job, message->src, own); /* it has lost the thread */
+    int is_repeated = known != NULL && known->stamp >= sums->stamp;
+    if (sums->stage < d->stage) { /* it has lost the thread, or what it lacks got lost */
+        if (own != NULL && (own->stage > sums->stage || is_repeated))
+            send_row(node, job, message->src, own);
         return;
     }
-    if (known != NULL && known->stamp >= sums->stamp)
+    if (is_repeated)
         return;
     struct sums_row row = {.host = message->src,
                            .stage = sums->stage,
