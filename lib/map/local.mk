@@ -4,7 +4,7 @@ lib_map_libmap_a_SOURCES = lib/map/refine/anneal.c lib/map/initial/bisection_cut
 	lib/map/initial/bisection_cut.h lib/map/refine/border.c lib/map/refine/connect.c \
 	lib/map/initial/portfolio.c lib/map/remap/edge_remap.c lib/map/refine/memetic.c lib/map/finish.c \
 	lib/map/flow/flow.c lib/map/refine/gain_queue.c lib/map/refine/gain_queue.h lib/map/geometry.c \
-	lib/map/initial/harmonic.c lib/map/initial/heirich.c lib/map/initial/host_tree.c \
+	lib/map/initial/halve.c lib/map/initial/harmonic.c lib/map/initial/heirich.c lib/map/initial/host_tree.c \
 	lib/map/initial/host_tree.h lib/map/internal.h lib/map/map.h lib/map/objective.c \
 	lib/map/remap/migration.c lib/map/coarsen/multilevel.c lib/map/flow/flow_network.c \
 	lib/map/flow/flow_network.h lib/map/remap/orphans.c lib/map/packing.c lib/map/packing.h \

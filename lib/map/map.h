@@ -191,6 +191,12 @@ struct lbm_plan_options {
 
 void lbm_plan_defaults(struct lbm_plan_options *options);
 
+/* Halve the hosts and the guest with them, again and again, on a coarsened guest; no embedding, no annealing:
+ * a start. In: h with distances; imbalance as of a plan. Out: part [n]; loads are near the limits, pins are
+ * not looked at.  Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_map_halve(const struct lbm_graph *g, const struct lbm_hosts *h, double imbalance,
+                           uint64_t seed, uint32_t *part) LBM_MUST_CHECK;
+
 /* Carry out n tasks as options->parallel says. */
 void lbm_plan_parallel(const struct lbm_plan_options *options, void (*task)(void *context),
                        void *const *context, unsigned n);

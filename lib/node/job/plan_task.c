@@ -59,6 +59,22 @@ plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anc
     return LBM_OK;
 }
 
+/* Without a plan: hosts halve what they hold. */
+static enum lbm_err
+plan_halves(const struct lbm_plan_task *task, struct lbm_plan *plan)
+{
+    const struct lbm_graph *g = task->graph;
+    const struct lbm_hosts *h = task->hosts;
+    *plan = (struct lbm_plan){.n = g->n,
+                              .m = h->m,
+                              .part = lbm_alloc(g->n, sizeof *plan->part),
+                              .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x),
+                              .weight = lbm_alloc(h->n, sizeof *plan->weight)};
+    if (plan->part == NULL || plan->x == NULL || plan->weight == NULL)
+        return LBM_E_NOMEM;
+    return lbm_map_halve(g, h, task->imbalance, task->seed, plan->part);
+}
+
 enum lbm_err
 lbm_node_plan(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_plan **plan_out,
               uint8_t **anchored_out)
@@ -66,9 +82,10 @@ lbm_node_plan(const struct lbm_plan_task *task, lbm_parallel *parallel, struct l
     struct lbm_plan *plan = lbm_alloc(1, sizeof *plan);
     uint8_t *anchored = lbm_alloc(task->graph->n, 1);
     uint32_t n_pinned = 0;
-    enum lbm_err err = plan == NULL || anchored == NULL ? LBM_E_NOMEM
-                       : task->start == LBM_START_PLAN  ? plan_whole(task, parallel, plan)
-                                                        : plan_start(task, plan, anchored, &n_pinned);
+    enum lbm_err err = plan == NULL || anchored == NULL   ? LBM_E_NOMEM
+                       : task->start == LBM_START_DIFFUSE ? plan_halves(task, plan)
+                       : task->start == LBM_START_PLAN    ? plan_whole(task, parallel, plan)
+                                                          : plan_start(task, plan, anchored, &n_pinned);
     if (err != LBM_OK || n_pinned == 0) {
         free(anchored);
         anchored = NULL;

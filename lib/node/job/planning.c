@@ -66,7 +66,7 @@ lbm_job_plan_ask(struct lbm_node *node, struct job *job, const struct lbm_job_en
                                              .baseline = is_again ? lbm_mapping_baseline_of(job) : NULL,
                                              .is_draw = is_draw,
                                              .hosts = &job->plan_hosts};
-    node->n_plans++;
+    node->n_plans += start != LBM_START_DIFFUSE;
     job->planning = 1;
     job->drawing = is_draw;
 }
@@ -157,7 +157,9 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
         removed->planning = 0;
         lbm_job_forget_removed(node);
     }
-    if (job != NULL && job->drawing) {
+    if (job != NULL && job->diffuse.is_halving) {
+        lbm_mapping_diffuse_halved(node, job, event->as.planned.err, plan);
+    } else if (job != NULL && job->drawing) {
         lbm_mapping_baseline_drawn(node, job, entry, event->as.planned.err, plan);
     } else if (job != NULL && job->coarse.state == COARSE_PLANNING) {
         lbm_mapping_coarse_planned(node, job, entry, event->as.planned.err, plan);

@@ -62,8 +62,9 @@ lbm_mapping_diffuse_free(struct job *job)
     for (int k = 0; k < DIFFUSE_ROTATIONS; k++)
         free(d->weight[k]);
     free(d->label);
+    free(d->halved);
     lbm_mapping_labels_free(&d->labels);
-    *d = (struct diffuse){0};
+    *d = (struct diffuse){.is_halving = d->is_halving};
 }
 
 /* Add up what was told in this stage. Out: sum [n]. */
@@ -427,6 +428,75 @@ choose_regions(struct lbm_node *node, struct job *job, const struct lbm_job_entr
     free(sum);
 }
 
+/* ---- halves -------------------------------------------------------------------------------------------- */
+
+/* A host that holds the whole guest halves it, hosts and vertices, again and again: what no drawing shows
+ * (trees, circuits). Elsewhere, since it takes a while. */
+static void
+ask_for_halves(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct lbm_diag diag;
+    if (job->planning || entry->vertices < 2 || !lbm_shard_is_whole(&job->shard, entry->vertices))
+        return;
+    lbm_local_free_guest(job);
+    job->guest = lbm_alloc(1, sizeof *job->guest);
+    enum lbm_err err =
+        job->guest == NULL ? LBM_E_NOMEM : lbm_shard_whole(&job->shard, entry->vertices, job->guest);
+    if (err == LBM_OK)
+        err = lbm_view_build_hosts(&node->view, &job->plan_hosts, &diag);
+    for (uint32_t p = 0; err == LBM_OK && p < job->plan_hosts.n; p++)
+        err = lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p));
+    if (err != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    job->diffuse.is_halving = 1;
+    node->raise->job_plan_ask(node, job, entry, LBM_START_DIFFUSE);
+}
+
+void
+lbm_mapping_diffuse_halved(struct lbm_node *node, struct job *job, enum lbm_err err,
+                           const struct lbm_plan *plan)
+{
+    struct diffuse *d = &job->diffuse;
+    d->is_halving = 0;
+    free(d->halved);
+    d->halved = err == LBM_OK && plan != NULL ? lbm_alloc(plan->n, sizeof *d->halved) : NULL;
+    d->n_halved = d->halved != NULL ? plan->n : 0;
+    for (uint32_t v = 0; v < d->n_halved; v++)
+        d->halved[v] = job->plan_ids.at[plan->part[v]];
+    lbm_local_free_guest(job);
+    if (err == LBM_E_NOMEM)
+        lbm_core_fail(node, err);
+}
+
+/* Take the halves for labels if they cost less. In/out: label [rows], numbers. Errors: LBM_E_NOMEM. */
+static enum lbm_err
+consider_halves(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
+                uint32_t *label)
+{
+    const struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    uint32_t n = node->view.hosts.n, *halved = lbm_alloc(patch->g.n, sizeof *halved);
+    double *load = lbm_alloc(2 * (size_t)n, sizeof *load), bytes[2] = {0, 0};
+    enum lbm_err err = halved == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
+    for (uint32_t row = 0; err == LBM_OK && row < patch->g.n; row++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
+        uint32_t to =
+            vertex->id < d->n_halved ? lbm_view_number(&node->view, d->halved[vertex->id]) : LBM_NONE;
+        halved[row] = vertex->pin == LBM_NONE && to < n ? to : label[row];
+    }
+    if (err == LBM_OK)
+        err = weigh_labels(node, job, label, &bytes[0], load);
+    if (err == LBM_OK)
+        err = weigh_labels(node, job, halved, &bytes[1], &load[n]);
+    if (err == LBM_OK && cost(node, entry, bytes[1], &load[n]) < cost(node, entry, bytes[0], load))
+        memcpy(label, halved, patch->g.n * sizeof *label);
+    free(halved);
+    free(load);
+    return err;
+}
+
 /* ---- labels -------------------------------------------------------------------------------------------- */
 
 /* Numbers of the hosts that rows and ghosts are to go to as it stands: the kept labels, or where they are. */
@@ -450,7 +520,11 @@ begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         if (label[i] >= node->view.hosts.n) /* a host that is no member any more, or this one is not active */
             label[i] = self < node->view.hosts.n ? self : 0;
     }
-    enum lbm_err err = lbm_mapping_labels_begin(node, job, entry, label);
+    enum lbm_err err = LBM_OK;
+    if (d->halved != NULL && patch->n_ghosts == 0 && !d->has_moved)
+        err = consider_halves(node, job, entry, label);
+    if (err == LBM_OK)
+        err = lbm_mapping_labels_begin(node, job, entry, label);
     free(label);
     return err;
 }
@@ -545,6 +619,8 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     case KIND_PLACES:
         if (is_first)
             renormalize(job);
+        if (is_first && d->stage == STAGE_FLAT)
+            ask_for_halves(node, job, entry);
         if (d->levels.graph == NULL || d->levels.level != 0 || d->levels.sweeps != 0) {
             (void)lbm_mapping_levels_tick(node, job, entry, d->stage == STAGE_FLAT);
             return 0;
@@ -557,6 +633,10 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
         tell_regions(node, job);
         return 1;
     case KIND_LABELS:
+        if (d->is_halving) {
+            d->has_begun = 0;
+            return 0;
+        }
         if ((is_first || d->levels.version != job->shard.built) && begin_labels(node, job, entry) != LBM_OK) {
             lbm_core_fail(node, LBM_E_NOMEM);
             return 0;

@@ -89,6 +89,9 @@ struct diffuse {
     int rotation;                      /* of the regions that were drawn last */
     int moves;                         /* records follow regions in the stage that begins */
     int has_moved;
+    int is_halving;   /* this host holds all, and has asked for that to be halved */
+    uint32_t *halved; /* [n_halved] host by vertex, owned; NULL: not known */
+    uint32_t n_halved;
     int is_placed; /* label is that of the last regions */
 };
 

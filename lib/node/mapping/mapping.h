@@ -42,6 +42,10 @@ void lbm_mapping_remap_came(struct lbm_node *node, struct job *job,
 
 /* Continue MAPPING without a coordinator: the next piece of the present stage. */
 void lbm_mapping_diffuse_timer(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* What was asked for is halved, or failed with `err`. In: plan: part alone counts; borrowed, NULL on failure.
+ */
+void lbm_mapping_diffuse_halved(struct lbm_node *node, struct job *job, enum lbm_err err,
+                                const struct lbm_plan *plan);
 void lbm_mapping_diffuse_free(struct job *job); /* all that the diffusion remembers */
 /* Sums: what a host adds to the sum of a stage. */
 void lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message);
