@@ -20,6 +20,7 @@
 enum {
     SAMPLE_ALL = 4096,  /* positions that regions are weighed with, of all hosts together */
     WEIGH_ROUNDS = 200, /* of the adaptation of weights */
+    TRIES = 6,          /* of annealing, by a host that waits for nobody */
 };
 
 enum stage_kind { KIND_WAVES, KIND_PLACES, KIND_REGIONS, KIND_LABELS, KIND_RECORDS };
@@ -52,6 +53,15 @@ kind_of(uint32_t stage)
     return stages[stage - 1];
 }
 
+static void
+forget_tries(struct diffuse *d)
+{
+    free(d->origin);
+    free(d->best);
+    d->origin = d->best = NULL;
+    d->tries = 0;
+}
+
 void
 lbm_mapping_diffuse_free(struct job *job)
 {
@@ -63,6 +73,7 @@ lbm_mapping_diffuse_free(struct job *job)
         free(d->weight[k]);
     free(d->label);
     free(d->halved);
+    forget_tries(d);
     lbm_mapping_labels_free(&d->labels);
     *d = (struct diffuse){.is_halving = d->is_halving};
 }
@@ -529,6 +540,39 @@ begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
     return err;
 }
 
+/* A host whose neighbours are all here waits for nobody: it anneals several times, from the labels to begin
+ * with and from the best so far by turns, and keeps the best. Returns nonzero if it begins again. */
+static int
+try_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    if (patch->n_ghosts != 0 || patch->g.n == 0)
+        return 0;
+    double *load = lbm_alloc(node->view.hosts.n, sizeof *load), bytes = 0;
+    size_t n = patch->g.n;
+    enum lbm_err err = load == NULL ? LBM_E_NOMEM : weigh_labels(node, job, d->labels.label, &bytes, load);
+    double own = err == LBM_OK ? cost(node, entry, bytes, load) : 0;
+    free(load);
+    if (err == LBM_OK && d->origin == NULL) {
+        d->origin = lbm_copy(d->labels.first, n, sizeof *d->origin);
+        d->best = lbm_alloc(n, sizeof *d->best);
+        err = d->origin == NULL || d->best == NULL ? LBM_E_NOMEM : LBM_OK;
+    }
+    if (err == LBM_OK && (d->tries == 0 || own < d->best_cost)) {
+        memcpy(d->best, d->labels.label, n * sizeof *d->best);
+        d->best_cost = own;
+    }
+    int is_again = ++d->tries < TRIES;
+    if (err == LBM_OK)
+        err = lbm_mapping_labels_begin(node, job, entry, is_again && d->tries % 2 == 0 ? d->origin : d->best);
+    if (err == LBM_OK && !is_again) /* that is over: what was found, next to what there was */
+        err = lbm_mapping_labels_end(job, d->origin);
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+    return is_again;
+}
+
 /* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; loads of both. */
 enum { LABELS_LOADS = 2 };
 
@@ -641,7 +685,9 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
             lbm_core_fail(node, LBM_E_NOMEM);
             return 0;
         }
-        if (!lbm_mapping_labels_tick(node, job, entry, d->stage == STAGE_LAST - 1 ? WARM : HOT))
+        if (!lbm_mapping_labels_tick(node, job, entry,
+                                     d->stage == STAGE_LAST - 1 || d->tries % 2 != 0 ? WARM : HOT) ||
+            try_again(node, job, entry))
             return 0;
         tell_labels(node, job);
         return 1;
@@ -691,6 +737,7 @@ static void
 go_to(struct job *job, uint32_t stage)
 {
     struct diffuse *d = &job->diffuse;
+    forget_tries(d);
     d->stage = stage;
     d->has_begun = d->is_told = 0;
     d->moves = d->moves && stage <= STAGE_LAST && kind_of(stage) == KIND_RECORDS;

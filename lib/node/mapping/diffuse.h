@@ -89,6 +89,10 @@ struct diffuse {
     int rotation;                      /* of the regions that were drawn last */
     int moves;                         /* records follow regions in the stage that begins */
     int has_moved;
+    uint32_t tries;   /* of annealing, by a host whose neighbours are all here */
+    uint32_t *origin; /* [rows] labels that they begin with, owned; NULL: none yet */
+    uint32_t *best;   /* [rows] the best of them so far, owned; NULL: none yet, */
+    double best_cost; /* and its cost */
     int is_halving;   /* this host holds all, and has asked for that to be halved */
     uint32_t *halved; /* [n_halved] host by vertex, owned; NULL: not known */
     uint32_t n_halved;

@@ -78,6 +78,9 @@ enum lbm_err lbm_mapping_labels_begin(struct lbm_node *node, struct job *job,
                                       const uint32_t *label) LBM_MUST_CHECK;
 /* Free the labels. */
 void lbm_mapping_labels_free(struct labels *l);
+/* What there is is what was found, down to vertices. In: first [rows] labels that it is compared with.
+ * Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_labels_end(struct job *job, const uint32_t *first) LBM_MUST_CHECK;
 
 /* ---- coarse_remap.c ---- */
 

@@ -270,6 +270,19 @@ descend(struct job *job)
     return LBM_OK;
 }
 
+enum lbm_err
+lbm_mapping_labels_end(struct job *job, const uint32_t *first)
+{
+    struct labels *l = &job->diffuse.labels;
+    enum lbm_err err = LBM_OK;
+    while (job->diffuse.levels.level != 0 && err == LBM_OK)
+        err = descend(job);
+    if (err == LBM_OK)
+        memcpy(l->first, first, job->shard.patch.g.n * sizeof *first);
+    l->is_over = 1;
+    return err;
+}
+
 /* ---- telling ------------------------------------------------------------------------------------------- */
 
 struct label_batch {
