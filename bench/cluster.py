@@ -1,5 +1,5 @@
 # What benches of real clusters do with daemons, with lbctl and with applications.
-import json, mmap, os, shutil, signal, subprocess, tempfile, time
+import json, mmap, os, random, shutil, signal, subprocess, tempfile, time
 
 FRESH_PLANS = 15  # that a mapping is compared with: the median of five scatters by 3 %, and the worst of many steps counts
 
@@ -124,13 +124,33 @@ class Cluster:
         found = json.loads(self.ask(0, "jobs", "job", "--json"))
         return found[0] if isinstance(found, list) else found
 
-    def submit_parallel(self, n, path, seed):
-        """Each host reads its part."""
-        run(self.lbctl, "-q", "convert", path, self.scratch + "/part", "--parts", str(n))
+    def shuffled(self, path, seed):
+        """A file of the same guest with its vertices in another order; where each vertex is in it."""
+        whole = f"{self.scratch}/whole.graph"
+        run(self.lbctl, "-q", "convert", path, whole)
+        with open(whole) as lines:
+            header, *rows = lines.read().split("\n")
+        n = int(header.split()[0])
+        order = list(range(n))
+        random.Random(int(seed)).shuffle(order)
+        rows, mixed = [row.split() for row in rows[:n]], [""] * n
+        if len(header.split()) > 2 and set(header.split()[2]) != {"0"}:
+            raise SystemExit(f"{path}: only guests without weights are shuffled")
+        for v, at in enumerate(order):
+            mixed[at] = " ".join(str(order[int(u) - 1] + 1) for u in rows[v])
+        with open(f"{self.scratch}/mixed.graph", "w") as out:
+            out.write("\n".join([header] + mixed) + "\n")
+        return f"{self.scratch}/mixed.graph", order
+
+    def submit_parallel(self, n, path, seed, parts=None, *options):
+        """Each host reads its part; with fewer parts than the n hosts, every so many-th host."""
+        parts = parts or n
+        run(self.lbctl, "-q", "convert", path, self.scratch + "/part", "--parts", str(parts))
         readers = []
-        for host in range(n):
-            part = f"{self.scratch}/part.{host}"
-            command = self.at(host, "submit", "--parallel", part, "--name", "job", "--seed", seed)
+        for number in range(parts):
+            part = f"{self.scratch}/part.{number}"
+            command = self.at(number * (n // parts), "submit", "--parallel", part, "--name", "job", "--seed", seed,
+                              *options)
             readers.append(subprocess.Popen(command))
         if any([reader.wait() != 0 for reader in readers]):
             raise subprocess.CalledProcessError(1, "lbctl submit --parallel")

@@ -35,14 +35,22 @@ def settled(cluster, n, path, start, seed, patience):
     pids = [cluster.pid(host) for host in range(n)]
     idle = [cluster.memory_kb(host) for host in range(n)]
     begin, cpu = time.monotonic(), sum(cpu_s(pid) for pid in pids)
+    order = None
     if start == "parallel":
         cluster.submit_parallel(n, path, seed)
+    elif start == "diffuse-four":
+        cluster.submit_parallel(n, path, seed, 4, "--start", "diffuse")
+    elif start == "diffuse-random":
+        path, order = cluster.shuffled(path, seed)
+        cluster.submit_parallel(n, path, seed, n, "--start", "diffuse")
     else:
         cluster.ask(0, "submit", path, "--name", "job", "--seed", seed, "--start", start)
     cluster.settle(int(patience))
     took, cpu = time.monotonic() - begin, sum(cpu_s(pid) for pid in pids) - cpu
     moved = sum(json.loads(cluster.ask(host, "status", "--json"))["handoffs"] for host in range(n))
     part = [int(p) for p in cluster.ask(0, "map", "job").split()]
+    if order is not None:
+        part = [part[at] for at in order]
     return part, dict(seconds=round(took, 1), cpu_s=round(cpu, 1), handoffs=moved,
                       grown_kb=[cluster.memory_kb(host) - before for host, before in enumerate(idle)])
 

@@ -20,7 +20,7 @@
 enum {
     SAMPLE_ALL = 4096,  /* positions that regions are weighed with, of all hosts together */
     WEIGH_ROUNDS = 200, /* of the adaptation of weights */
-    TRIES = 6,          /* of annealing, by a host that waits for nobody */
+    TRIES = 8,          /* of annealing, by a host that waits for nobody */
 };
 
 enum stage_kind { KIND_WAVES, KIND_PLACES, KIND_REGIONS, KIND_LABELS, KIND_RECORDS };
@@ -481,31 +481,18 @@ lbm_mapping_diffuse_halved(struct lbm_node *node, struct job *job, enum lbm_err 
         lbm_core_fail(node, err);
 }
 
-/* Take the halves for labels if they cost less. In/out: label [rows], numbers. Errors: LBM_E_NOMEM. */
-static enum lbm_err
-consider_halves(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry,
-                uint32_t *label)
+/* The halves as labels; pinned vertices as they are. In/out: label [rows], numbers. */
+static void
+take_halves(const struct lbm_node *node, const struct job *job, uint32_t *label)
 {
     const struct diffuse *d = &job->diffuse;
     const struct lbm_patch *patch = &job->shard.patch;
-    uint32_t n = node->view.hosts.n, *halved = lbm_alloc(patch->g.n, sizeof *halved);
-    double *load = lbm_alloc(2 * (size_t)n, sizeof *load), bytes[2] = {0, 0};
-    enum lbm_err err = halved == NULL || load == NULL ? LBM_E_NOMEM : LBM_OK;
-    for (uint32_t row = 0; err == LBM_OK && row < patch->g.n; row++) {
+    for (uint32_t row = 0; row < patch->g.n; row++) {
         const struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
         uint32_t to =
             vertex->id < d->n_halved ? lbm_view_number(&node->view, d->halved[vertex->id]) : LBM_NONE;
-        halved[row] = vertex->pin == LBM_NONE && to < n ? to : label[row];
+        label[row] = vertex->pin == LBM_NONE && to < node->view.hosts.n ? to : label[row];
     }
-    if (err == LBM_OK)
-        err = weigh_labels(node, job, label, &bytes[0], load);
-    if (err == LBM_OK)
-        err = weigh_labels(node, job, halved, &bytes[1], &load[n]);
-    if (err == LBM_OK && cost(node, entry, bytes[1], &load[n]) < cost(node, entry, bytes[0], load))
-        memcpy(label, halved, patch->g.n * sizeof *label);
-    free(halved);
-    free(load);
-    return err;
 }
 
 /* ---- labels -------------------------------------------------------------------------------------------- */
@@ -531,17 +518,14 @@ begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         if (label[i] >= node->view.hosts.n) /* a host that is no member any more, or this one is not active */
             label[i] = self < node->view.hosts.n ? self : 0;
     }
-    enum lbm_err err = LBM_OK;
-    if (d->halved != NULL && patch->n_ghosts == 0 && !d->has_moved)
-        err = consider_halves(node, job, entry, label);
-    if (err == LBM_OK)
-        err = lbm_mapping_labels_begin(node, job, entry, label);
+    enum lbm_err err = lbm_mapping_labels_begin(node, job, entry, label);
     free(label);
     return err;
 }
 
 /* A host whose neighbours are all here waits for nobody: it anneals several times, from the labels to begin
- * with and from the best so far by turns, and keeps the best. Returns nonzero if it begins again. */
+ * with, from the best so far, from the halves, from the best again, and keeps the best. Which start leads
+ * further cannot be told by what it costs. Returns nonzero if it begins again. */
 static int
 try_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -564,8 +548,15 @@ try_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *en
         d->best_cost = own;
     }
     int is_again = ++d->tries < TRIES;
+    uint32_t *from =
+        err == LBM_OK ? lbm_copy(is_again && d->tries % 2 == 0 ? d->origin : d->best, n, sizeof *from) : NULL;
+    if (err == LBM_OK && from == NULL)
+        err = LBM_E_NOMEM;
+    if (err == LBM_OK && is_again && d->tries % 4 == 2 && !d->has_moved)
+        take_halves(node, job, from);
     if (err == LBM_OK)
-        err = lbm_mapping_labels_begin(node, job, entry, is_again && d->tries % 2 == 0 ? d->origin : d->best);
+        err = lbm_mapping_labels_begin(node, job, entry, from);
+    free(from);
     if (err == LBM_OK && !is_again) /* that is over: what was found, next to what there was */
         err = lbm_mapping_labels_end(job, d->origin);
     if (err != LBM_OK)
