@@ -25,8 +25,8 @@
     X(INSYNC_TOO_EARLY, 11, "in sync before the full copy")                                                  \
     X(KEEP_LEASE, 12, "the new backup counts its first lease as the old one's")                              \
     X(KEEP_ACKS, 13, "acknowledgements of the old backup count for the new one")                             \
-    X(SUCCESSOR_STAYS_INSYNC, 14, "a successor stays in sync although it inherits")                         \
-    X(SUCCESSOR_OF_SUCCESSOR_FORGOTTEN, 15, "an offer goes to a successor that is itself evicted")          \
+    X(SUCCESSOR_STAYS_INSYNC, 14, "a successor stays in sync although it inherits")                          \
+    X(SUCCESSOR_OF_SUCCESSOR_FORGOTTEN, 15, "an offer goes to a successor that is itself evicted")           \
     X(ANY_DESTINATION_INCARNATION, 16, "a returned host takes what was meant for its former self")           \
     X(INSYNC_BEFORE_TAKEOVER, 0, "in sync although something is still to be merged")                         \
     X(INSYNC_OF_OLD_BACKUP, 0, "the log takes in-sync of a former backup")                                   \
@@ -41,14 +41,14 @@
     X(IGNORE_ROLLED_BACK, 0, "a host goes on although its disk went back in time")                           \
     X(ACK_BEFORE_DURABLE, 0, "changes are acknowledged before they are durable")                             \
     X(FIN_TOO_EARLY, 20, "FIN is said before the end is with the backup")                                    \
-    X(FIN_BEFORE_TAKEOVER, 33, "FIN is said by a successor that may yet inherit an offer")                  \
+    X(FIN_BEFORE_TAKEOVER, 33, "FIN is said by a successor that may yet inherit an offer")                   \
     X(COLLECT_UNFINISHED, 22, "a tombstone goes before its source has finished")                             \
     X(LEAVE_WITH_INHERITANCE, 25, "a host leaves with something to merge")                                   \
     X(JOB_BEFORE_COPY, 0, "a job is in the log before its guest is with the backup")                         \
     X(MOVE_UNFINISHED, 19, "a vertex moves on before its source has finished")                               \
     X(FORGET_REFUSAL, 31, "a newer offer makes an unfinished refusal forgotten")                             \
     X(FIN_OF_NEWER_VIEW, 32, "FIN counts although its sender knows more of the members")                     \
-    X(STALE_WORD_OF_SUCCESSOR, 28, "in sync or leaving as said before the host inherited")                   \
+    X(STALE_WORD_OF_SUCCESSOR, 0, "in sync or leaving as said before the host inherited")                    \
     X(FIN_OF_OLDER_HANDOFF, 21, "FIN of an older handoff finishes a newer one")                              \
     X(TAKE_WHILE_LEAVING, 26, "a host takes something while its leaving is on its way")                      \
     X(INSYNC_BEFORE_MERGED, 0, "in sync before the backup has what was inherited")                           \
@@ -56,7 +56,7 @@
     X(LAPSED_GO_ON, 0, "an application whose lease has lapsed goes on when there is a new one")              \
     X(RELEASE_FORCED, 0, "a vertex that an application does not release goes out all the same")              \
     X(INHERIT_BEFORE_MERGE, 0, "an offer to whom a host inherits from is taken back before the merge")       \
-    X(SUCCESSOR_SPEAKS_EARLY, 17, "a successor is taken for who it inherits from before the log says so")   \
+    X(SUCCESSOR_SPEAKS_EARLY, 17, "a successor is taken for who it inherits from before the log says so")    \
     X(CHECKPOINT_OVERTAKEN, 0, "a checkpoint is confirmed without the changes that have overtaken it")       \
     X(LEAVE_OF_EARLIER_DRAIN, 0, "a host leaves by what it said before it was drained again")                \
     X(COMPARE_STORED, 0, "a disk that went back is compared with the stored copy alone")                     \
@@ -64,7 +64,7 @@
     X(EDGES_TOLD_ONCE, 0, "a changed edge is told once, whether that arrives or not")                        \
     X(EDGES_TOLD_UNACKED, 0, "a changed edge is told before the backup has it")                              \
     X(EDGES_HEARD_UNACKED, 0, "whoever hears of a changed edge says so before the backup has it")            \
-    X(EDGES_NOT_INHERITED, 0, "a successor does not tell the changed edges that it inherits")               \
+    X(EDGES_NOT_INHERITED, 0, "a successor does not tell the changed edges that it inherits")                \
     X(EDGES_OF_OLDER_CHANGE, 0, "the answer to an older change of an edge counts for the last one")          \
     X(EDGES_BOTH_RIGHT, 0, "of two ends that change an edge each stays with what it says")                   \
     X(EDGES_GIVEN_UP, 0, "an edge is given up before everybody was asked for its other end")                 \

@@ -383,7 +383,8 @@ inline rejoin(x)
     printf("rejoin %d\n", x);
 }
 
-#define INSYNC_VALID(h) (TAKES_PART(IN_VIEW(view, h)) && (M == 28 || !SUCCESSOR_TO_ANY(h)))
+/* Of a host that has yet to take over it counts for nothing, and taking over takes it back. */
+#define INSYNC_VALID(h) TAKES_PART(IN_VIEW(view, h))
 
 /* The backup has everything. Not before all inheritance is merged, nor while an application may still work
  * under a lease of the backup before. (Without an eviction to come nothing depends on it.) */

@@ -54,6 +54,7 @@ static const struct number frozen[] = {
     {"start", "RANDOM", 2},
     {"start", "COORDINATOR", 3},
     {"start", "COARSE", 4},
+    {"start", "DIFFUSE", 5},
     {"phase", "SUBMITTED", 0},
     {"phase", "PLACED", 1},
     {"phase", "MAPPING", 2},
