@@ -13,7 +13,7 @@ application applied apply arrived ask attach await batch begin behind bootstrap 
 chain changed charge check choose cluster compact compare confirm connected content continue cool cooled copy core
 count covered created deadline decide decided decision deferred deleted departed derive dial disk dispatch done drawn
 diffuse drift drop due early effect emit end engine enter entries entry error event excess exhausted explain external fail fetch
-fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha
+fill fin find finish finished fit flush fn follow for force forget free from gain gather give given gone granular ha halved
 hand hash head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
 learn leave left limit list local locate look lossy map may mean measured member membership merged message met movable
 move mutant name named near nearest neighbour net new node note notice now number of offer on open other outstanding over

@@ -518,6 +518,7 @@ begin_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry 
         if (label[i] >= node->view.hosts.n) /* a host that is no member any more, or this one is not active */
             label[i] = self < node->view.hosts.n ? self : 0;
     }
+    forget_tries(&job->diffuse);
     enum lbm_err err = lbm_mapping_labels_begin(node, job, entry, label);
     free(label);
     return err;
