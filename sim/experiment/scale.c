@@ -378,7 +378,7 @@ scale_run(const struct scale_options *options, struct scale_result *result, stru
     *result = (struct scale_result){0};
     enum lbm_err err = lbm_hosts_generate(options->hosts, &s.h, diag);
     if (err == LBM_OK)
-        err = strchr(options->guest, ':') != NULL
+        err = strchr(options->guest, ':') != NULL && strchr(options->guest, '/') == NULL
                   ? lbm_graph_generate(options->guest, options->seed, &s.g, diag)
                   : lbm_file_graph(options->guest, LBM_FORMAT_COUNT, NULL, &s.g, diag);
     if (err == LBM_OK && s.h.n < 2)

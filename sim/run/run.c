@@ -74,7 +74,7 @@ run_submit(struct run *s, uint32_t host, uint32_t shape)
     char name[LBM_NAME_MAX + 1];
     snprintf(name, sizeof name, "job%" PRIu32, s->jobs);
     enum lbm_start start = shape % 3 == 0            ? (enum lbm_start)(shape / 3 % STARTS_FIRST)
-                           : shape / 3 % STARTS == 0 ? LBM_START_DIFFUSE
+                           : shape / 3 % STARTS == 3 ? LBM_START_DIFFUSE
                                                      : LBM_START_PLAN;
     if (cluster_send_guest(s->cluster, host, name, &s->g[s->jobs], start) == LBM_OK)
         s->jobs++;

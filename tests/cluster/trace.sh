@@ -158,7 +158,7 @@ refused 2 "TRACE is missing" "$sim" replay
 refused 2 "one operand too many" "$sim" replay "$trace" "$trace"
 refused 2 "--policy: 'nonsense' is none of none, diffusion" "$sim" replay "$trace" --policy gde,nonsense
 refused 2 "'nonsense' is none of plain, overlapped, pipelined" "$sim" replay "$trace" --schedule nonsense
-refused 2 "'nonsense' is none of plan, centre, random, coordinator, coarse, trace" "$sim" replay "$trace" --start nonsense
+refused 2 "'nonsense' is none of plan, centre, random, coordinator, coarse, diffuse, trace" "$sim" replay "$trace" --start nonsense
 refused 2 "is not a number from 1e-06 to 1, or a percentage such as 3%" "$sim" replay "$trace" --imbalance 0
 refused 2 "'-1' is not a number from 0 to 1000000 seconds" "$sim" replay "$trace" --cooldown=-1
 refused 2 "is not a whole number" "$sim" replay "$trace" --in-flight 1.5

@@ -19,7 +19,7 @@ hash=$(sed -n 's/.* hash //p' "$scratch/b")
 refused scale <<'END'
 --hosts nonsense|nonsense: no such topology
 --hosts chain:1|--hosts: chain:1 is one host alone
---guest nonsense|nonsense: no such graph
+--guest nonsense:1|no such graph
 --churn 50|--churn: '50' is not a number from 0 to 40
 --churn x|--churn: 'x' is not a number
 --minutes=-1|--minutes: '-1' is not a number from 0 to 600
