@@ -25,7 +25,7 @@ static const struct lbm_option options[] = {
     [SCALE_HOSTS] = LBM_TEXT_OPTION(
         "hosts", "SPEC", "graph of all hosts that take part at some time, a topology of lbctl plan",
         .fallback = "mesh:8x8"),
-    [SCALE_GUEST] = LBM_TEXT_OPTION("guest", "SPEC", "graph of the job, as lbctl gen has it",
+    [SCALE_GUEST] = LBM_TEXT_OPTION("guest", "SPEC", "graph of the job, as lbctl gen has it, or a file",
                                     .fallback = "lattice:250x250"),
     [SCALE_START] = LBM_CHOICE_OPTION("start", "START", starts, "how the vertices start", .fallback = "plan"),
     [SCALE_PERCENT] = LBM_NUMBER_OPTION("churn", "PERCENT", 0, 40,

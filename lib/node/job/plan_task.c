@@ -23,6 +23,20 @@ plan_whole(const struct lbm_plan_task *task, lbm_parallel *parallel, struct lbm_
     return lbm_plan_make_best(task->graph, task->hosts, &options, task->starts, plan, &diag);
 }
 
+/* A plan whose arrays are all 0; to be freed on failure too. Errors: LBM_E_NOMEM. */
+static enum lbm_err
+make_empty(const struct lbm_plan_task *task, struct lbm_plan *plan)
+{
+    const struct lbm_graph *g = task->graph;
+    const struct lbm_hosts *h = task->hosts;
+    *plan = (struct lbm_plan){.n = g->n,
+                              .m = h->m,
+                              .part = lbm_alloc(g->n, sizeof *plan->part),
+                              .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x),
+                              .weight = lbm_alloc(h->n, sizeof *plan->weight)};
+    return plan->part == NULL || plan->x == NULL || plan->weight == NULL ? LBM_E_NOMEM : LBM_OK;
+}
+
 /* Pins and first coordinates only; each vertex goes to the host of its region.
  * Out: anchored [n], of which *n_pinned are set. */
 static enum lbm_err
@@ -31,17 +45,13 @@ plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anc
     const struct lbm_graph *g = task->graph;
     const struct lbm_hosts *h = task->hosts;
     struct lbm_rng rng;
-    *plan = (struct lbm_plan){.n = g->n,
-                              .m = h->m,
-                              .part = lbm_alloc(g->n, sizeof *plan->part),
-                              .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x),
-                              .weight = lbm_alloc(h->n, sizeof *plan->weight)};
     *n_pinned = 0;
-    if (plan->part == NULL || plan->x == NULL || plan->weight == NULL)
-        return LBM_E_NOMEM;
-    enum lbm_err err = h->m == 2 && task->start != LBM_START_COORDINATOR
-                           ? lbm_pin_outer_face(g, anchored, plan->x, n_pinned)
-                           : LBM_OK;
+    enum lbm_err err = make_empty(task, plan);
+    if (err != LBM_OK)
+        return err;
+    err = h->m == 2 && task->start != LBM_START_COORDINATOR
+              ? lbm_pin_outer_face(g, anchored, plan->x, n_pinned)
+              : LBM_OK;
     if (err != LBM_OK)
         return err;
     lbm_rng_seed(&rng, task->seed);
@@ -63,16 +73,9 @@ plan_start(const struct lbm_plan_task *task, struct lbm_plan *plan, uint8_t *anc
 static enum lbm_err
 plan_halves(const struct lbm_plan_task *task, struct lbm_plan *plan)
 {
-    const struct lbm_graph *g = task->graph;
-    const struct lbm_hosts *h = task->hosts;
-    *plan = (struct lbm_plan){.n = g->n,
-                              .m = h->m,
-                              .part = lbm_alloc(g->n, sizeof *plan->part),
-                              .x = lbm_alloc((size_t)g->n * h->m, sizeof *plan->x),
-                              .weight = lbm_alloc(h->n, sizeof *plan->weight)};
-    if (plan->part == NULL || plan->x == NULL || plan->weight == NULL)
-        return LBM_E_NOMEM;
-    return lbm_map_halve(g, h, task->imbalance, task->seed, plan->part);
+    enum lbm_err err = make_empty(task, plan);
+    return err == LBM_OK ? lbm_map_halve(task->graph, task->hosts, task->imbalance, task->seed, plan->part)
+                         : err;
 }
 
 enum lbm_err

@@ -594,6 +594,8 @@ choose_labels(struct lbm_node *node, struct job *job, const struct lbm_job_entry
     uint32_t n_hosts = l->n_hosts;
     size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
     double *sum = lbm_alloc(n, sizeof *sum);
+    if (sum == NULL)
+        lbm_core_fail(node, LBM_E_NOMEM);
     if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
         free(sum);
         return;

@@ -292,7 +292,7 @@ struct label_batch {
 typedef LBM_VEC(struct label_batch) label_batches;
 
 static void
-send_labels(struct lbm_node *node, struct job *job, struct label_batch *batch, Lbm__Labels *labels)
+send_labels(struct lbm_node *node, struct label_batch *batch, Lbm__Labels *labels)
 {
     labels->n_vertex = labels->n_label = batch->vertex.n;
     labels->vertex = batch->vertex.at;
@@ -301,7 +301,6 @@ send_labels(struct lbm_node *node, struct job *job, struct label_batch *batch, L
     message.body_case = LBM__PEER__BODY_LABELS;
     message.labels = labels;
     lbm_core_send_now(node, batch->host, &message);
-    (void)job;
 }
 
 static struct label_batch *
@@ -373,7 +372,7 @@ tell(struct lbm_node *node, struct job *job, int all, int loads)
     labels.work = work.at;
     for (size_t i = 0; i < batches.n; i++) {
         if (err == LBM_OK)
-            send_labels(node, job, &batches.at[i], &labels);
+            send_labels(node, &batches.at[i], &labels);
         lbm_vec_free(&batches.at[i].vertex);
         lbm_vec_free(&batches.at[i].label);
     }

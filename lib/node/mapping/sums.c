@@ -110,10 +110,7 @@ lbm_mapping_sums_tell(struct lbm_node *node, struct job *job, size_t n, const do
     }
     put_row(node, d, row);
     d->is_told = 1;
-    d->told_us = node->now_us + SUMS_AGAIN_US;
-    for (size_t i = 0; i < node->view.members.n && node->failed == LBM_OK; i++)
-        if (node->view.members.at[i].host != node->host && lbm_view_takes_part(&node->view.members.at[i]))
-            send_row(node, job, node->view.members.at[i].host, &row);
+    lbm_mapping_sums_tell_again(node, job);
 }
 
 void
@@ -124,7 +121,7 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
     d->told_us = node->now_us + SUMS_AGAIN_US;
     for (size_t i = 0; own != NULL && i < node->view.members.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && member->state == LBM_MEMBER_ACTIVE)
+        if (member->host != node->host && lbm_view_takes_part(member))
             send_row(node, job, member->host, own);
     }
 }

@@ -42,6 +42,9 @@ void scene_owners(struct scene *scene, uint32_t *part);
 /* J of a plan of the guest, made here; J of what is on the disks, within the bound of 3 %. */
 uint64_t scene_planned(const struct scene *scene);
 uint64_t scene_hop_bytes(struct scene *scene);
+/* In a cluster of its own: a job of which every fiftieth vertex is pinned settles with each where it must be.
+ */
+void scene_expect_pins(enum lbm_start start);
 uint64_t scene_largest_load(struct scene *scene);
 
 #endif

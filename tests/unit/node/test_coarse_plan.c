@@ -31,29 +31,11 @@ diffusion_comes_near_a_plan(void **state)
 }
 
 static void
-expect_pins(enum lbm_start start)
-{
-    struct scene scene;
-    scene_new(&scene, "mesh:3x3", "airfoil:1500", &scene_without_faults);
-    scene.g.pin = calloc(scene.g.n, sizeof *scene.g.pin);
-    for (uint32_t v = 0; v < scene.g.n; v++)
-        scene.g.pin[v] = v % 50 == 0 ? v / 50 % scene.h.n : LBM_NONE;
-    assert_int_equal(cluster_submit(scene.cluster, 0, "job", &scene.g, start), LBM_OK);
-    scene_expect_settled(&scene, 200);
-    uint32_t *part = calloc(scene.g.n, sizeof *part);
-    scene_owners(&scene, part);
-    for (uint32_t v = 0; v < scene.g.n; v += 50)
-        assert_int_equal(part[v], scene.g.pin[v]);
-    free(part);
-    scene_free(&scene);
-}
-
-static void
 pinned_vertices_go_where_they_must(void **state)
 {
     (void)state;
-    expect_pins(LBM_START_RANDOM);
-    expect_pins(LBM_START_COARSE);
+    scene_expect_pins(LBM_START_RANDOM);
+    scene_expect_pins(LBM_START_COARSE);
 }
 
 /* A host does not run for some seconds, as on a machine that has too much to do, so it has not heard its
