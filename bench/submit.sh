@@ -5,9 +5,9 @@
 #   bench/submit.sh [-g GUEST]... [-H HOSTS]... [-S START]... [-s SEED]... [-t SECONDS] [-j FILE] [BUILD_DIRECTORY]
 #
 # GUEST is a METIS file (.gz too) or what lbctl gen makes; lattice:64x64 and 4elt, wing_nodal and delaunay_n15 of ../shared/graphs
-# unless told, or two that are generated if those are absent. HOSTS are mesh:4x4 and torus:4x4, START plan, centre, random, parallel
-# (lbctl submit --parallel, a part for each host), diffuse, and the same from four parts (diffuse-four) and from 16 whose vertices are
-# strangers to one another (diffuse-random); SEED 1, SECONDS 300 (until a job has settled). -j writes JSON.
+# unless told, or two that are generated if those are absent. HOSTS are mesh:4x4 and torus:4x4, START plan, centre,
+# random, parallel (lbctl submit --parallel, a part for each host), diffuse, and the same from four parts
+# (diffuse-four) and from 16 whose vertices are strangers to one another (diffuse-random); SEED 1, SECONDS 300 (until a job has settled). -j writes JSON.
 #
 # J and loads are computed here from the guest and from what `lbctl map` gives.
 set -eu

@@ -7,7 +7,10 @@
 vertices=$(head -n 1 "$scratch/g.graph" | cut -d ' ' -f 1)
 "$lbctl" -q convert "$scratch/g.graph" "$scratch/part" --parts 4 || exit 99
 "$lbctl" -q plan "$scratch/g.graph" --hosts mesh:2x2 -o "$scratch/plan" || exit 99
-j() { "$lbctl" eval "$scratch/g.graph" "$1" --hosts mesh:2x2 --json | python3 -c 'import json, sys; q = json.load(sys.stdin); print(q["hop_bytes"], int(1e4 * q["imbalance"]))'; }
+j() { "$lbctl" eval "$scratch/g.graph" "$1" --hosts mesh:2x2 --json | python3 -c '
+import json, sys
+q = json.load(sys.stdin)
+print(q["hop_bytes"], int(1e4 * q["imbalance"]))'; }
 read -r best _ < <(j "$scratch/plan")
 start mesh:2x2
 ask() { "$lbctl" -s "$dir/h$1/lbmapd.sock" "${@:2}"; }
@@ -23,7 +26,8 @@ print(sum_)' "$1"; }
 # judge NAME: the mapping of a job that has settled.
 judge() {
     ask 1 -q map "$1" -o "$scratch/map"
-    [ "$(wc -l <"$scratch/map")" -eq "$vertices" ] && ok "$1: every vertex is somewhere" || bad "$(wc -l <"$scratch/map") of $vertices vertices"
+    rows=$(wc -l <"$scratch/map")
+    [ "$rows" -eq "$vertices" ] && ok "$1: every vertex is somewhere" || bad "$rows of $vertices vertices"
     read -r got uneven < <(j "$scratch/map")
     [ $((100 * got)) -le $((125 * best)) ] && ok "$1: J is $got, that of a plan $best" || bad "$1: J is $got, that of a plan $best"
     [ "$uneven" -le 330 ] && ok "$1: loads are within the bound" || bad "$1: imbalance $uneven / 10000"

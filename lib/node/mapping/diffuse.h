@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "embed/embed.h"
 
-enum { DIFFUSE_ROTATIONS = 6 };
+enum { DIFFUSE_ROTATIONS = 6, LBM_STAGE_GATHER = 3 /* the first regions */ };
 
 /* What one host has added to the sum of a stage. */
 struct sums_row {

@@ -43,6 +43,41 @@ void lbm_mapping_sums_forget(struct diffuse *d, uint32_t stage);
 /* Free all that was told. */
 void lbm_mapping_sums_free(struct diffuse *d);
 
+/* Add up what was told in this host's stage, as n values. Out: sum [n]. */
+void lbm_mapping_sums_total(const struct diffuse *d, size_t n, double *sum);
+
+/* ---- regions.c ---- */
+
+/* Tell moments of this host's places, and a sample of them. */
+void lbm_mapping_regions_tell_places(struct lbm_node *node, struct job *job,
+                                     const struct lbm_job_entry *entry);
+/* Places of all are told: the normalization, and weights of regions in each rotation. The node fails if
+ * memory is short; of places on a line there are no regions. */
+void lbm_mapping_regions_draw(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* Tell what the labels of each rotation cost. */
+void lbm_mapping_regions_tell(struct lbm_node *node, struct job *job);
+/* Costs of all are told: all choose the same rotation, and whether records follow: at once if neighbours have
+ * yet to be gathered (LBM_STAGE_GATHER), else once, at the end. */
+void lbm_mapping_regions_choose(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* Renormalize coordinates themselves, with the map that all have, before they diffuse on. */
+void lbm_mapping_regions_renormalize(struct job *job);
+
+/* ---- label_choice.c ---- */
+
+/* Ask for halves, if this host holds the whole guest. The node fails if memory is short. */
+void lbm_mapping_choice_halve(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* Begin to anneal the best labels so far, or those of where vertices are. Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_choice_begin(struct lbm_node *node, struct job *job,
+                                      const struct lbm_job_entry *entry) LBM_MUST_CHECK;
+/* Returns nonzero if this host waits for nobody, and anneals once more. */
+int lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* Tell what the labels cost, annealed and before. */
+void lbm_mapping_choice_tell(struct lbm_node *node, struct job *job);
+/* Costs of all are told: the better labels are the ones that records follow. */
+void lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry);
+/* Forget the tries of annealing. */
+void lbm_mapping_choice_forget(struct diffuse *d);
+
 /* ---- waves.c ---- */
 
 /* Carry distances to the pivots on. Returns nonzero if none has changed for a while. */
@@ -68,6 +103,14 @@ enum lbm_err lbm_mapping_levels_build(struct lbm_node *node, struct job *job,
 const struct lbm_graph *lbm_mapping_levels_graph(const struct job *job, uint32_t level);
 
 /* ---- labels.c ---- */
+
+/* What labels cost, as far as this host's edges go: each edge counts at both ends; and the loads they give.
+ * In: labels [rows + ghosts] numbers. In/out: hop_bytes; load [hosts].  Errors: LBM_E_NOMEM. */
+enum lbm_err lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *job, const uint32_t *labels,
+                                      double *hop_bytes, double *load) LBM_MUST_CHECK;
+/* Returns hop-bytes times what the fullest host has too much. In: load [hosts]. */
+double lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry,
+                               double hop_bytes, const double *load);
 
 /* Anneal labels. In: temperature: to begin with. Returns nonzero once the last have been told. */
 int lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,

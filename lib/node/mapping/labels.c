@@ -44,6 +44,39 @@ lbm_mapping_labels_free(struct labels *l)
     *l = (struct labels){0};
 }
 
+/* ---- what labels cost ---------------------------------------------------------------------------------- */
+
+/* What labels cost, as far as this host's edges go: each edge counts at both ends; and the loads they give.
+ */
+enum lbm_err
+lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *job, const uint32_t *labels,
+                         double *hop_bytes, double *load)
+{
+    const struct lbm_graph *g = &job->shard.patch.g;
+    struct lbm_hosts *h = &node->view.hosts;
+    for (uint32_t v = 0; v < g->n; v++) {
+        if (lbm_hosts_route_from(h, labels[v]) != LBM_OK)
+            return LBM_E_NOMEM;
+        load[labels[v]] += lbm_graph_work(g, v);
+        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
+            *hop_bytes += (double)lbm_graph_weight(g, e) * lbm_dist(h, labels[v], labels[g->target[e]]);
+    }
+    return LBM_OK;
+}
+
+/* Hop-bytes, more where a host has too much. */
+double
+lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry, double hop_bytes,
+                        const double *load)
+{
+    double excess = 0;
+    for (uint32_t p = 0; p < node->view.hosts.n; p++) {
+        double target = fmax(lbm_local_target(node, entry, lbm_view_host(&node->view, p)), 1);
+        excess = fmax(excess, load[p] / target - 1 - entry->imbalance);
+    }
+    return hop_bytes * (1 + excess);
+}
+
 /* ---- loads --------------------------------------------------------------------------------------------- */
 
 static void

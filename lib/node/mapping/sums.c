@@ -193,3 +193,12 @@ lbm_mapping_on_sums(struct lbm_node *node, const Lbm__Peer *message)
     put_row(node, d, row);
     job->tick_us = job->phase == LBM_PHASE_MAPPING ? node->now_us : job->tick_us;
 }
+
+void
+lbm_mapping_sums_total(const struct diffuse *d, size_t n, double *sum)
+{
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t i = 0; i < d->rows.n; i++)
+        for (size_t k = 0; d->rows.at[i].stage == d->stage && d->rows.at[i].n == n && k < n; k++)
+            sum[k] += d->rows.at[i].value[k];
+}

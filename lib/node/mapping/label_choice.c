@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which labels are annealed, and which are taken: those of regions, or where vertices are; on a host that
+ * holds all, the halves too, several times. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/core/core.h"
+#include "node/local/local.h"
+#include "node/mapping/internal.h"
+#include "node/mapping/mapping.h"
+#include "node/records/records.h"
+
+enum { TRIES = 8 /* of annealing, by a host that waits for nobody */ };
+
+void
+lbm_mapping_choice_forget(struct diffuse *d)
+{
+    free(d->origin);
+    free(d->best);
+    d->origin = d->best = NULL;
+    d->tries = 0;
+}
+
+/* ---- halves -------------------------------------------------------------------------------------------- */
+
+/* A host that holds the whole guest halves it, hosts and vertices, again and again: what no drawing shows
+ * (trees, circuits). Elsewhere, since it takes a while. */
+void
+lbm_mapping_choice_halve(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct lbm_diag diag;
+    if (job->planning || entry->vertices < 2 || !lbm_shard_is_whole(&job->shard, entry->vertices))
+        return;
+    lbm_local_free_guest(job);
+    job->guest = lbm_alloc(1, sizeof *job->guest);
+    enum lbm_err err =
+        job->guest == NULL ? LBM_E_NOMEM : lbm_shard_whole(&job->shard, entry->vertices, job->guest);
+    if (err == LBM_OK)
+        err = lbm_view_build_hosts(&node->view, &job->plan_hosts, &diag);
+    for (uint32_t p = 0; err == LBM_OK && p < job->plan_hosts.n; p++)
+        err = lbm_vec_push(&job->plan_ids, lbm_view_host(&node->view, p));
+    if (err != LBM_OK) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    job->diffuse.is_halving = 1;
+    node->raise->job_plan_ask(node, job, entry, LBM_START_DIFFUSE);
+}
+
+void
+lbm_mapping_diffuse_halved(struct lbm_node *node, struct job *job, enum lbm_err err,
+                           const struct lbm_plan *plan)
+{
+    struct diffuse *d = &job->diffuse;
+    d->is_halving = 0;
+    free(d->halved);
+    d->halved = err == LBM_OK && plan != NULL ? lbm_alloc(plan->n, sizeof *d->halved) : NULL;
+    d->n_halved = d->halved != NULL ? plan->n : 0;
+    for (uint32_t v = 0; v < d->n_halved; v++)
+        d->halved[v] = job->plan_ids.at[plan->part[v]];
+    lbm_local_free_guest(job);
+    if (err == LBM_E_NOMEM)
+        lbm_core_fail(node, err);
+}
+
+/* The halves as labels; pinned vertices as they are. In/out: label [rows], numbers. */
+static void
+take_halves(const struct lbm_node *node, const struct job *job, uint32_t *label)
+{
+    const struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    for (uint32_t row = 0; row < patch->g.n; row++) {
+        const struct lbm_vertex *vertex = &job->shard.vertices.at[patch->vertex[row]];
+        uint32_t to =
+            vertex->id < d->n_halved ? lbm_view_number(&node->view, d->halved[vertex->id]) : LBM_NONE;
+        label[row] = vertex->pin == LBM_NONE && to < node->view.hosts.n ? to : label[row];
+    }
+}
+
+/* ---- labels -------------------------------------------------------------------------------------------- */
+
+/* Numbers of the hosts that rows and ghosts are to go to as it stands: the kept labels, or where they are. */
+enum lbm_err
+lbm_mapping_choice_begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    const struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    size_t n = (size_t)patch->g.n + patch->n_ghosts;
+    uint32_t *label = lbm_alloc(n, sizeof *label), self = lbm_view_number(&node->view, node->host);
+    int is_kept = d->label != NULL && d->label_version == job->shard.built && (d->is_placed || !d->has_moved);
+    if (label == NULL)
+        return LBM_E_NOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = i < patch->g.n ? node->host : job->shard.ghosts.at[patch->ghost[i - patch->g.n]].host;
+        label[i] = is_kept && i >= patch->g.n ? d->label[i]
+                                              : lbm_view_number(&node->view, is_kept ? d->label[i] : at);
+        uint32_t pin = i < patch->g.n ? job->shard.vertices.at[patch->vertex[i]].pin : LBM_NONE;
+        if (pin != LBM_NONE)
+            label[i] = lbm_view_number(&node->view, pin);
+        if (label[i] >= node->view.hosts.n) /* a host that is no member any more, or this one is not active */
+            label[i] = self < node->view.hosts.n ? self : 0;
+    }
+    lbm_mapping_choice_forget(&job->diffuse);
+    enum lbm_err err = lbm_mapping_labels_begin(node, job, entry, label);
+    free(label);
+    return err;
+}
+
+/* A host whose neighbours are all here waits for nobody: it anneals several times, from the labels to begin
+ * with, from the best so far, from the halves, from the best again, and keeps the best. Which start leads
+ * further cannot be told by what it costs. Returns nonzero if it begins again. */
+int
+lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct lbm_patch *patch = &job->shard.patch;
+    if (patch->n_ghosts != 0 || patch->g.n == 0)
+        return 0;
+    double *load = lbm_alloc(node->view.hosts.n, sizeof *load), bytes = 0;
+    size_t n = patch->g.n;
+    enum lbm_err err =
+        load == NULL ? LBM_E_NOMEM : lbm_mapping_labels_weigh(node, job, d->labels.label, &bytes, load);
+    double own = err == LBM_OK ? lbm_mapping_labels_cost(node, entry, bytes, load) : 0;
+    free(load);
+    if (err == LBM_OK && d->origin == NULL) {
+        d->origin = lbm_copy(d->labels.first, n, sizeof *d->origin);
+        d->best = lbm_alloc(n, sizeof *d->best);
+        err = d->origin == NULL || d->best == NULL ? LBM_E_NOMEM : LBM_OK;
+    }
+    if (err == LBM_OK && (d->tries == 0 || own < d->best_cost)) {
+        memcpy(d->best, d->labels.label, n * sizeof *d->best);
+        d->best_cost = own;
+    }
+    int is_again = ++d->tries < TRIES;
+    uint32_t *from =
+        err == LBM_OK ? lbm_copy(is_again && d->tries % 2 == 0 ? d->origin : d->best, n, sizeof *from) : NULL;
+    if (err == LBM_OK && from == NULL)
+        err = LBM_E_NOMEM;
+    if (err == LBM_OK && is_again && d->tries % 4 == 2 && !d->has_moved)
+        take_halves(node, job, from);
+    if (err == LBM_OK)
+        err = lbm_mapping_labels_begin(node, job, entry, from);
+    free(from);
+    if (err == LBM_OK && !is_again) /* that is over: what was found, next to what there was */
+        err = lbm_mapping_labels_end(job, d->origin);
+    if (err != LBM_OK)
+        lbm_core_fail(node, err);
+    return is_again;
+}
+
+/* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; loads of both. */
+enum { LABELS_LOADS = 2 };
+
+void
+lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
+{
+    const struct labels *l = &job->diffuse.labels;
+    size_t n = LABELS_LOADS + 2 * (size_t)l->n_hosts;
+    double *value = lbm_alloc(n, sizeof *value);
+    enum lbm_err err = value == NULL
+                           ? LBM_E_NOMEM
+                           : lbm_mapping_labels_weigh(node, job, l->first, &value[0], &value[LABELS_LOADS]);
+    if (err == LBM_OK)
+        err = lbm_mapping_labels_weigh(node, job, l->label, &value[1], &value[LABELS_LOADS + l->n_hosts]);
+    if (err == LBM_OK)
+        lbm_mapping_sums_tell(node, job, n, value, 0, NULL, NULL);
+    else
+        lbm_core_fail(node, err);
+    free(value);
+}
+
+void
+lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
+{
+    struct diffuse *d = &job->diffuse;
+    const struct labels *l = &d->labels;
+    const struct lbm_patch *patch = &job->shard.patch;
+    uint32_t n_hosts = l->n_hosts;
+    size_t n = LABELS_LOADS + 2 * (size_t)n_hosts;
+    double *sum = lbm_alloc(n, sizeof *sum);
+    if (sum == NULL)
+        lbm_core_fail(node, LBM_E_NOMEM);
+    if (sum == NULL || n_hosts != node->view.hosts.n || d->levels.version != job->shard.built) {
+        free(sum);
+        return;
+    }
+    lbm_mapping_sums_total(d, n, sum);
+    double before = lbm_mapping_labels_cost(node, entry, sum[0], &sum[LABELS_LOADS]),
+           now = lbm_mapping_labels_cost(node, entry, sum[1], &sum[LABELS_LOADS + n_hosts]);
+    int is_better = now < before;
+    lbm_core_note(node, LBM_NOTE_DEBUG,
+                  "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
+                  job->id, sum[0] / 2, sum[1] / 2, before / 2, now / 2);
+    free(sum);
+    free(d->label);
+    d->label =
+        lbm_copy(is_better ? l->label : l->first, (size_t)patch->g.n + patch->n_ghosts, sizeof *d->label);
+    if (d->label == NULL) {
+        lbm_core_fail(node, LBM_E_NOMEM);
+        return;
+    }
+    for (uint32_t i = 0; i < patch->g.n; i++)
+        d->label[i] = lbm_view_host(&node->view, d->label[i]);
+    d->label_version = job->shard.built;
+    d->cost = is_better ? now : before;
+    d->moves = 1;
+    d->has_moved = 1;
+}
