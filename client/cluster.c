@@ -106,17 +106,17 @@ struct heard {
 };
 
 static enum lbm_err
-take_heard(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_heard(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct heard *heard = arg;
     (void)handle;
-    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
-        const Lbm__HostEntry *host = part->hosts->hosts[i];
+    for (size_t i = 0; chunk->hosts != NULL && i < chunk->hosts->n_hosts; i++) {
+        const Lbm__HostEntry *host = chunk->hosts->hosts[i];
         int left = strcmp(host->state, "LEFT") == 0;
-        int takes_part = strcmp(host->state, "ACTIVE") == 0 || strcmp(host->state, "DRAINING") == 0;
+        int participates = strcmp(host->state, "ACTIVE") == 0 || strcmp(host->state, "DRAINING") == 0;
         heard->known++;
         heard->heard += host->reachable;
-        heard->unready += !left && !(takes_part && host->reachable);
+        heard->unready += !left && !(participates && host->reachable);
         if (host->host == heard->added)
             heard->added_active = strcmp(host->state, "ACTIVE") == 0;
         if (host->host == heard->of) {

@@ -54,7 +54,7 @@ explain_failure(struct lbm_daemon *daemon, enum lbm_err err)
 }
 
 enum lbm_status
-lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part take, void *arg)
+lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_chunk take, void *arg)
 {
     enum lbm_err err = lbm_api_call(&daemon->handle, request, take, arg);
     return err == LBM_OK ? LBM_STATUS_DONE : explain_failure(daemon, err);
@@ -77,7 +77,7 @@ lbm_daemon_list(struct lbm_daemon *daemon, Lbm__Request *request, const struct l
 }
 
 enum lbm_status
-lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_part take, void *arg)
+lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_chunk take, void *arg)
 {
     char name[LBM_NAME_MAX + 1];
     snprintf(name, sizeof name, "%s", job);
@@ -113,13 +113,13 @@ host_list_free(struct host_list *list)
 }
 
 static enum lbm_err
-take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_hosts(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct host_list *list = arg;
     enum lbm_err err = LBM_OK;
     (void)handle;
-    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
-        const Lbm__HostEntry *host = part->hosts->hosts[i];
+    for (size_t i = 0; chunk->hosts != NULL && i < chunk->hosts->n_hosts; i++) {
+        const Lbm__HostEntry *host = chunk->hosts->hosts[i];
         if (strcmp(host->state, "ACTIVE") != 0)
             continue;
         list->m = (unsigned)host->n_site;
@@ -139,13 +139,13 @@ take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
 /* The daemon knows more of the host graph than links that were declared: also ways through hosts that have
  * gone. */
 static enum lbm_err
-take_links(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_links(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct host_list *list = arg;
     enum lbm_err err = LBM_OK;
     (void)handle;
-    for (size_t i = 0; part->network != NULL && i < part->network->n_hosts; i++) {
-        const Lbm__NetworkEntry *host = part->network->hosts[i];
+    for (size_t i = 0; chunk->network != NULL && i < chunk->network->n_hosts; i++) {
+        const Lbm__NetworkEntry *host = chunk->network->hosts[i];
         if (host->n_link_host != 0 && !list->has_graph) {
             list->link.n = 0;
             list->has_graph = 1;
@@ -239,7 +239,7 @@ lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h, uint32_t **ids)
 enum { MAP_ROWS = 1 << 17 };
 
 struct pieces {
-    lbm_api_part take;
+    lbm_api_chunk take;
     void *arg;
     uint32_t next;           /* the host that the next piece begins with; 0: there is none */
     int has_gaps;            /* a host did not answer */
@@ -248,10 +248,10 @@ struct pieces {
 };
 
 static enum lbm_err
-take_piece(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_piece(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct pieces *pieces = arg;
-    const Lbm__MapReply *reply = part->map;
+    const Lbm__MapReply *reply = chunk->map;
     pieces->next = reply != NULL ? reply->next : 0;
     pieces->has_gaps |= reply != NULL && reply->n_missing != 0;
     if (reply != NULL && reply->records != NULL &&
@@ -259,11 +259,11 @@ take_piece(struct lbmap *handle, const Lbm__Response *part, void *arg)
         (lbm_vec_push(&pieces->host, reply->host) != LBM_OK ||
          lbm_vec_push(&pieces->stamp, reply->stamp) != LBM_OK))
         return LBM_E_NOMEM;
-    return pieces->take(handle, part, pieces->arg);
+    return pieces->take(handle, chunk, pieces->arg);
 }
 
 enum lbm_status
-lbm_daemon_map(struct lbm_daemon *daemon, Lbm__MapRequest *map, lbm_api_part take, void *arg)
+lbm_daemon_map(struct lbm_daemon *daemon, Lbm__MapRequest *map, lbm_api_chunk take, void *arg)
 {
     struct pieces pieces = {.take = take, .arg = arg};
     enum lbm_status status;
@@ -354,10 +354,10 @@ take_rows(struct gathering *gathering, uint32_t host, const Lbm__Records *r)
 }
 
 static enum lbm_err
-take_map(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_map(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct gathering *gathering = arg;
-    const Lbm__MapReply *reply = part->map;
+    const Lbm__MapReply *reply = chunk->map;
     (void)handle;
     if (reply == NULL)
         return LBM_OK;

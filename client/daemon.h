@@ -35,7 +35,7 @@ void lbm_daemon_close(struct lbm_daemon *daemon);
 
 /* Ask; parts of the answer go to take (may be NULL). Prints why it failed.
  * Status: DONE, FAILED (the daemon refused), UNREACHABLE (it went away), TIMED_OUT. */
-enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_part take,
+enum lbm_status lbm_daemon_ask(struct lbm_daemon *daemon, Lbm__Request *request, lbm_api_chunk take,
                                void *arg);
 
 /* An answer as a table, a row for each entry. */
@@ -43,8 +43,8 @@ struct lbm_listing {
     const struct lbm_column *columns;
     size_t n; /* columns */
     const char *const
-        *texts;        /* fields for people, which --json leaves out, with a NULL at the end; or NULL */
-    lbm_api_part take; /* its argument is a JSON array of rows */
+        *texts;         /* fields for people, which --json leaves out, with a NULL at the end; or NULL */
+    lbm_api_chunk take; /* its argument is a JSON array of rows */
 };
 
 /* Ask, and print the answer. Status: as lbm_daemon_ask. */
@@ -52,7 +52,7 @@ enum lbm_status lbm_daemon_list(struct lbm_daemon *daemon, Lbm__Request *request
                                 const struct lbm_listing *listing);
 
 /* Ask for one job by name, or with an empty name for all. */
-enum lbm_status lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_part take, void *arg);
+enum lbm_status lbm_daemon_jobs(struct lbm_daemon *daemon, const char *job, lbm_api_chunk take, void *arg);
 
 /* The members as a host graph. ids [h->n] host ids in order; owned by the caller.
  * Only ACTIVE members count; status FAILED with a message if they are not connected. */
@@ -60,7 +60,8 @@ enum lbm_status lbm_daemon_hosts(struct lbm_daemon *daemon, struct lbm_hosts *h,
 
 /* Ask for a mapping: a large one in pieces, each when the one before has been read, and in the end for what
  * has changed meanwhile. The request is changed. Status: as lbm_daemon_ask. */
-enum lbm_status lbm_daemon_map(struct lbm_daemon *daemon, Lbm__MapRequest *map, lbm_api_part take, void *arg);
+enum lbm_status lbm_daemon_map(struct lbm_daemon *daemon, Lbm__MapRequest *map, lbm_api_chunk take,
+                               void *arg);
 
 /* A job's mapping gathered from all hosts. */
 struct lbm_job_map {

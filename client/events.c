@@ -36,12 +36,12 @@ struct listing {
 };
 
 static enum lbm_err
-take_events(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_events(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct listing *listing = arg;
     (void)handle;
-    for (size_t i = 0; part->events != NULL && i < part->events->n_events; i++) {
-        const Lbm__Event *event = part->events->events[i];
+    for (size_t i = 0; chunk->events != NULL && i < chunk->events->n_events; i++) {
+        const Lbm__Event *event = chunk->events->events[i];
         if (json_array_append_new(listing->rows,
                                   json_pack("{s:I, s:f, s:s, s:s}", "number", (json_int_t)event->number,
                                             "age_s", event->age_s, "level", level_name(event->level), "text",

@@ -102,9 +102,9 @@ list_moves(const Lbm__ExplainReply *reply, uint64_t *n_lost)
 }
 
 static enum lbm_err
-take_explanation(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_explanation(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
-    const Lbm__ExplainReply *reply = part->explain;
+    const Lbm__ExplainReply *reply = chunk->explain;
     json_t *answer = arg;
     uint64_t n_lost;
     (void)handle;

@@ -62,12 +62,12 @@ job_object(const Lbm__JobEntry *job)
 }
 
 static enum lbm_err
-take_jobs(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_jobs(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     json_t *rows = arg;
     (void)handle;
-    for (size_t i = 0; part->jobs != NULL && i < part->jobs->n_jobs; i++)
-        if (json_array_append_new(rows, job_object(part->jobs->jobs[i])) != 0)
+    for (size_t i = 0; chunk->jobs != NULL && i < chunk->jobs->n_jobs; i++)
+        if (json_array_append_new(rows, job_object(chunk->jobs->jobs[i])) != 0)
             return LBM_E_NOMEM;
     return LBM_OK;
 }

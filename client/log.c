@@ -36,14 +36,14 @@ static const struct lbm_column log_columns[] = {
 };
 
 static enum lbm_err
-take_lines(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_lines(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     json_t *rows = arg;
     (void)handle;
-    for (size_t i = 0; part->log != NULL && i < part->log->n_lines; i++)
+    for (size_t i = 0; chunk->log != NULL && i < chunk->log->n_lines; i++)
         if (json_array_append_new(rows,
-                                  json_pack("{s:I, s:s}", "index", (json_int_t)part->log->lines[i]->index,
-                                            "text", part->log->lines[i]->text)) != 0)
+                                  json_pack("{s:I, s:s}", "index", (json_int_t)chunk->log->lines[i]->index,
+                                            "text", chunk->log->lines[i]->text)) != 0)
             return LBM_E_NOMEM;
     return LBM_OK;
 }

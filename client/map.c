@@ -113,10 +113,10 @@ static const struct lbm_column locate_columns[] = {
 };
 
 static enum lbm_err
-take_places(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_places(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     json_t *rows = arg;
-    const Lbm__LocateReply *reply = part->locate;
+    const Lbm__LocateReply *reply = chunk->locate;
     (void)handle;
     for (size_t i = 0; reply != NULL && i < reply->n_vertex; i++) {
         json_t *host = reply->host[i] != LBM_NONE ? json_integer(reply->host[i]) : json_null();
@@ -188,11 +188,11 @@ static const struct lbm_option plot_options[PLOT_OPTIONS] = {
 };
 
 static enum lbm_err
-take_settled(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_settled(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     int *settled = arg;
     (void)handle;
-    *settled = part->jobs != NULL && part->jobs->n_jobs == 1 && part->jobs->jobs[0]->settled;
+    *settled = chunk->jobs != NULL && chunk->jobs->n_jobs == 1 && chunk->jobs->jobs[0]->settled;
     return LBM_OK;
 }
 

@@ -17,25 +17,25 @@ struct search {
 };
 
 static enum lbm_err
-take_own(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_own(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct search *search = arg;
     (void)handle;
-    if (part->status != NULL)
-        search->host = part->status->host;
+    if (chunk->status != NULL)
+        search->host = chunk->status->host;
     return LBM_OK;
 }
 
 static enum lbm_err
-take_named(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_named(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct search *search = arg;
     char *end;
     unsigned long id = strtoul(search->text, &end, 10);
     int is_number = search->text[0] >= '0' && search->text[0] <= '9' && *end == '\0';
     (void)handle;
-    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++) {
-        const Lbm__HostEntry *host = part->hosts->hosts[i];
+    for (size_t i = 0; chunk->hosts != NULL && i < chunk->hosts->n_hosts; i++) {
+        const Lbm__HostEntry *host = chunk->hosts->hosts[i];
         int is_id = is_number && host->host == id;
         if (is_id || (strcmp(host->name, search->text) == 0 && search->host == LBM_NONE))
             search->host = host->host;

@@ -54,12 +54,12 @@ entry_object(const Lbm__NetworkEntry *h)
 }
 
 static enum lbm_err
-take_network(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_network(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     json_t *rows = arg;
     (void)handle;
-    for (size_t i = 0; part->network != NULL && i < part->network->n_hosts; i++)
-        if (json_array_append_new(rows, entry_object(part->network->hosts[i])) != 0)
+    for (size_t i = 0; chunk->network != NULL && i < chunk->network->n_hosts; i++)
+        if (json_array_append_new(rows, entry_object(chunk->network->hosts[i])) != 0)
             return LBM_E_NOMEM;
     return LBM_OK;
 }

@@ -67,10 +67,10 @@ add_list(json_t *object, const char *key, const char *text_key, size_t n, const 
 }
 
 static enum lbm_err
-take_status(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_status(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     json_t **object = arg;
-    const Lbm__StatusReply *s = part->status;
+    const Lbm__StatusReply *s = chunk->status;
     (void)handle;
     if (s == NULL)
         return LBM_OK;
@@ -203,12 +203,12 @@ host_object(const Lbm__HostEntry *h)
 }
 
 static enum lbm_err
-take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_hosts(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     json_t *rows = arg;
     (void)handle;
-    for (size_t i = 0; part->hosts != NULL && i < part->hosts->n_hosts; i++)
-        if (json_array_append_new(rows, host_object(part->hosts->hosts[i])) != 0)
+    for (size_t i = 0; chunk->hosts != NULL && i < chunk->hosts->n_hosts; i++)
+        if (json_array_append_new(rows, host_object(chunk->hosts->hosts[i])) != 0)
             return LBM_E_NOMEM;
     return LBM_OK;
 }

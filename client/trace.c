@@ -137,19 +137,19 @@ close_output(struct recorder *r)
 /* ---- the beginning ------------------------------------------------------------------------------------- */
 
 static int
-takes_part(const struct lbm_seen_host *host)
+participates(const struct lbm_seen_host *host)
 {
     return strcmp(host->state, "ACTIVE") == 0 || strcmp(host->state, "DRAINING") == 0;
 }
 
 static enum lbm_err
-take_job(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_job(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct lbm_trace *trace = arg;
     (void)handle;
-    if (part->jobs == NULL || part->jobs->n_jobs != 1)
+    if (chunk->jobs == NULL || chunk->jobs->n_jobs != 1)
         return LBM_OK;
-    const Lbm__JobEntry *job = part->jobs->jobs[0];
+    const Lbm__JobEntry *job = chunk->jobs->jobs[0];
     snprintf(trace->job, sizeof trace->job, "%s", job->name);
     snprintf(trace->policy, sizeof trace->policy, "%s", job->policy_asked);
     trace->imbalance = job->imbalance_bound;
@@ -214,7 +214,7 @@ fill_head(struct recorder *r, struct lbm_diag *diag)
     struct lbm_trace *trace = &r->trace;
     struct lbm_gather *gather = &r->gather;
     for (size_t i = 0; i < gather->hosts.n; i++)
-        if ((takes_part(&gather->hosts.at[i]) || owns_some(gather, gather->hosts.at[i].is.id)) &&
+        if ((participates(&gather->hosts.at[i]) || owns_some(gather, gather->hosts.at[i].is.id)) &&
             copy_host(trace, &gather->hosts.at[i].is) != LBM_OK)
             return lbm_diag_set(diag, LBM_E_NOMEM, "", 0, "no memory for the hosts");
     trace->n_present = (uint32_t)trace->hosts.n;
@@ -256,7 +256,7 @@ add_first_states(struct lbm_trace *trace, const struct lbm_gather *gather)
         enum lbm_trace_event_kind kind = strcmp(host->state, "DRAINING") == 0  ? LBM_TRACE_DRAIN
                                          : strcmp(host->state, "EVICTED") == 0 ? LBM_TRACE_LOST
                                                                                : LBM_TRACE_LEFT;
-        if (strcmp(host->state, "ACTIVE") != 0 && (takes_part(host) || owns_some(gather, host->is.id)))
+        if (strcmp(host->state, "ACTIVE") != 0 && (participates(host) || owns_some(gather, host->is.id)))
             err = lbm_trace_event_add(trace, kind, host->is.id, 0, 0);
     }
     return err;
@@ -293,7 +293,7 @@ add_described(struct lbm_trace *trace, enum lbm_trace_event_kind kind, const str
 static enum lbm_err
 add_changes_of(struct lbm_trace *trace, const struct lbm_seen_host *was, const struct lbm_seen_host *is)
 {
-    int was_in = was != NULL && takes_part(was), is_in = takes_part(is);
+    int was_in = was != NULL && participates(was), is_in = participates(is);
     int drained = was_in && strcmp(was->state, "DRAINING") == 0;
     int drains = is_in && strcmp(is->state, "DRAINING") == 0;
     enum lbm_err err = LBM_OK;

@@ -37,12 +37,12 @@ add_host(struct lbm_gather *gather, const Lbm__HostEntry *entry)
 }
 
 static enum lbm_err
-take_hosts(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_hosts(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     enum lbm_err err = LBM_OK;
     (void)handle;
-    for (size_t i = 0; err == LBM_OK && part->hosts != NULL && i < part->hosts->n_hosts; i++)
-        err = add_host(arg, part->hosts->hosts[i]);
+    for (size_t i = 0; err == LBM_OK && chunk->hosts != NULL && i < chunk->hosts->n_hosts; i++)
+        err = add_host(arg, chunk->hosts->hosts[i]);
     return err;
 }
 
@@ -66,12 +66,12 @@ has_link(const struct lbm_trace_host *host, uint32_t to)
 
 /* Where a host that has left held others together the host graph has links that nobody declared. */
 static enum lbm_err
-take_ways(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_ways(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     enum lbm_err err = LBM_OK;
     (void)handle;
-    for (size_t i = 0; part->network != NULL && i < part->network->n_hosts; i++) {
-        const Lbm__NetworkEntry *entry = part->network->hosts[i];
+    for (size_t i = 0; chunk->network != NULL && i < chunk->network->n_hosts; i++) {
+        const Lbm__NetworkEntry *entry = chunk->network->hosts[i];
         struct lbm_trace_host *host = trace_host(arg, entry->host);
         for (size_t k = 0; host != NULL && k < entry->n_link_host; k++) {
             uint32_t cost = entry->link_cost[k] < LBM_LINK_COST_MAX ? entry->link_cost[k] : LBM_LINK_COST_MAX;
@@ -219,10 +219,10 @@ take_rows(struct lbm_gather *gather, uint32_t host, const Lbm__Records *r)
 }
 
 static enum lbm_err
-take_map(struct lbmap *handle, const Lbm__Response *part, void *arg)
+take_map(struct lbmap *handle, const Lbm__Response *chunk, void *arg)
 {
     struct lbm_gather *gather = arg;
-    const Lbm__MapReply *reply = part->map;
+    const Lbm__MapReply *reply = chunk->map;
     (void)handle;
     if (reply == NULL)
         return LBM_OK;

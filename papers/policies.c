@@ -34,7 +34,7 @@ static struct mean
 measure(struct table_run *t, const struct net *net, enum lbm_policy policy, uint32_t runs)
 {
     struct mean mean = {0.0, 0.0};
-    struct lbm_balance_options options = {.policy = policy, .stop = LBM_STOP_LEVEL, .bound = 0.01};
+    struct lbm_balance_options options = {.policy = policy, .stop = LBM_STOP_BALANCED, .bound = 0.01};
     double *load = lbm_alloc(net->hosts.n, sizeof *load);
     enum lbm_err err = load == NULL ? LBM_E_NOMEM : LBM_OK;
     for (uint32_t run = 0; run < runs && err == LBM_OK; run++) {
@@ -96,7 +96,7 @@ static void
 judge_mode(struct table_run *t, const struct net *net, enum lbm_policy policy, uint32_t steps)
 {
     struct lbm_balance_options options = {
-        .policy = policy, .stop = LBM_STOP_LEVEL, .bound = 1e-12, .steps_max = steps};
+        .policy = policy, .stop = LBM_STOP_BALANCED, .bound = 1e-12, .steps_max = steps};
     struct lbm_balance_result result;
     double load[16];
     for (uint32_t p = 0; p < 16; p++)

@@ -57,7 +57,7 @@ run_policy(struct table_run *t, struct cube *c, enum lbm_policy policy, uint32_t
            struct outcome *out)
 {
     struct lbm_balance_options options = {
-        .policy = policy, .integer = 1, .stop = LBM_STOP_QUIET, .low = low, .seed = t->options->seed};
+        .policy = policy, .integer = 1, .stop = LBM_STOP_QUIESCENT, .low = low, .seed = t->options->seed};
     struct lbm_rng rng;
     lbm_rng_stream(&rng, t->options->seed, c->d);
     *out = (struct outcome){0};

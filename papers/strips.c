@@ -96,7 +96,7 @@ enum lbm_err
 strips_remap(struct strips *s, double *carried, struct lbm_diag *diag)
 {
     const struct lbm_colouring *c = &s->net.network.colouring;
-    struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIET};
+    struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIESCENT};
     struct lbm_balance_result result;
     for (uint32_t p = 0; p < s->n; p++)
         s->load[p] = strips_load(s, p);

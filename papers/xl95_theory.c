@@ -353,7 +353,7 @@ static void
 judge_level_start(struct table_run *t, const struct net *net, uint32_t diameter, const char *spec,
                   double *load)
 {
-    struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIET};
+    struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIESCENT};
     struct lbm_balance_result result;
     for (uint32_t p = 0; p < net->hosts.n; p++)
         load[p] = 7.0;
@@ -371,7 +371,7 @@ judge_termination(struct table_run *t, const char *spec, uint32_t runs)
 {
     struct net net;
     double least = HUGE_VAL, most = -HUGE_VAL;
-    struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIET};
+    struct lbm_balance_options options = {.policy = LBM_POLICY_GDE, .integer = 1, .stop = LBM_STOP_QUIESCENT};
     if (!net_open(t, &net, "%s", spec))
         return;
     double *load = lbm_alloc(net.hosts.n, sizeof *load);

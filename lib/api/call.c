@@ -137,24 +137,24 @@ begin_body(struct lbmap *map)
     return map->body != NULL ? LBM_OK : lose(map, LBM_E_NOMEM, "no memory for the answer");
 }
 
-/* Out: *part owned by the caller. */
+/* Out: *chunk owned by the caller. */
 static enum lbm_err
-end_body(struct lbmap *map, Lbm__Response **part)
+end_body(struct lbmap *map, Lbm__Response **chunk)
 {
     struct lbm_diag diag = {0};
-    enum lbm_err err = lbm_wire_unpack_response(map->body, map->body_len, part, &diag);
+    enum lbm_err err = lbm_wire_unpack_response(map->body, map->body_len, chunk, &diag);
     free(map->body);
     map->body = NULL;
     map->got = 0;
     return err == LBM_OK ? LBM_OK : lose(map, err, diag.text);
 }
 
-/* The next part, or NULL if the time is over before it is complete: then the rest is read later.
- * Out: *part owned by the caller. */
+/* The next chunk, or NULL if the time is over before it is complete: then the rest is read later.
+ * Out: *chunk owned by the caller. */
 static enum lbm_err
-receive_part(struct lbmap *map, int64_t deadline_ms, Lbm__Response **part)
+receive_chunk(struct lbmap *map, int64_t deadline_ms, Lbm__Response **chunk)
 {
-    *part = NULL;
+    *chunk = NULL;
     for (int ready;;) {
         enum lbm_err err = wait_ready(map, POLLIN, deadline_ms, &ready);
         if (err != LBM_OK || !ready)
@@ -170,20 +170,20 @@ receive_part(struct lbmap *map, int64_t deadline_ms, Lbm__Response **part)
         if (map->got < want)
             continue;
         if (map->body != NULL)
-            return end_body(map, part);
+            return end_body(map, chunk);
         if ((err = begin_body(map)) != LBM_OK)
             return err;
     }
 }
 
-/* Nonzero if the part was no answer to the request in progress: it is dealt with. */
+/* Nonzero if the chunk was no answer to the request in progress: it is dealt with. */
 static int
-is_aside(struct lbmap *map, Lbm__Response *part)
+is_aside(struct lbmap *map, Lbm__Response *chunk)
 {
-    if (map->pushing != 0 && part->id == map->pushing)
-        map->push(map, part);
-    else if (part->id != 0 && part->id <= map->ignored)
-        lbm__response__free_unpacked(part, NULL);
+    if (map->pushing != 0 && chunk->id == map->pushing)
+        map->push(map, chunk);
+    else if (chunk->id != 0 && chunk->id <= map->ignored)
+        lbm__response__free_unpacked(chunk, NULL);
     else
         return 0;
     return 1;
@@ -200,33 +200,34 @@ late(struct lbmap *map)
 }
 
 static enum lbm_err
-receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_part take, void *arg)
+receive_answer(struct lbmap *map, int64_t deadline_ms, lbm_api_chunk take, void *arg)
 {
     enum lbm_err result = LBM_OK;
     for (int last = 0; !last;) {
-        Lbm__Response *part;
-        enum lbm_err err = receive_part(map, deadline_ms, &part);
+        Lbm__Response *chunk;
+        enum lbm_err err = receive_chunk(map, deadline_ms, &chunk);
         if (err != LBM_OK)
             return err;
-        if (part == NULL)
+        if (chunk == NULL)
             return late(map);
-        if (is_aside(map, part))
+        if (is_aside(map, chunk))
             continue;
-        last = part->last != 0;
-        if (part->id == 0 && part->code != LBM_OK) { /* of the connection: the daemon ends it, and says why */
-            enum lbm_err code = (enum lbm_err)part->code;
-            result = lose(map, code, part->text[0] != '\0' ? part->text : lbm_err_text(code));
+        last = chunk->last != 0;
+        if (chunk->id == 0 &&
+            chunk->code != LBM_OK) { /* of the connection: the daemon ends it, and says why */
+            enum lbm_err code = (enum lbm_err)chunk->code;
+            result = lose(map, code, chunk->text[0] != '\0' ? chunk->text : lbm_err_text(code));
             last = 1;
-        } else if (part->id != map->request) {
+        } else if (chunk->id != map->request) {
             result = lose(map, LBM_E_SYNTAX, "the daemon answered something that was not asked");
             last = 1;
-        } else if (part->code != LBM_OK) {
-            enum lbm_err code = (enum lbm_err)part->code;
-            result = lbm_api_fail(map, code, "%s", part->text[0] != '\0' ? part->text : lbm_err_text(code));
+        } else if (chunk->code != LBM_OK) {
+            enum lbm_err code = (enum lbm_err)chunk->code;
+            result = lbm_api_fail(map, code, "%s", chunk->text[0] != '\0' ? chunk->text : lbm_err_text(code));
         } else if (result == LBM_OK && take != NULL) {
-            result = take(map, part, arg);
+            result = take(map, chunk, arg);
         }
-        lbm__response__free_unpacked(part, NULL);
+        lbm__response__free_unpacked(chunk, NULL);
     }
     return result;
 }
@@ -256,7 +257,7 @@ send_request(struct lbmap *map, Lbm__Request *request, int64_t deadline_ms)
 enum { ANSWER_MS = 1000 };
 
 enum lbm_err
-lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take, void *arg)
+lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_chunk take, void *arg)
 {
     int64_t deadline_ms = lbm_api_now_ms() + map->timeout_ms;
     /* What is not ordered by then is void; its answer has the rest of the time to arrive. */
@@ -279,15 +280,15 @@ enum lbm_err
 lbm_api_listen(struct lbmap *map, int64_t timeout_ms)
 {
     int64_t deadline_ms = lbm_api_now_ms() + timeout_ms;
-    Lbm__Response *part;
+    Lbm__Response *chunk;
     enum lbm_err err = LBM_OK;
     for (int pushed = 0; !pushed && err == LBM_OK;) {
-        err = receive_part(map, deadline_ms, &part);
-        if (err != LBM_OK || part == NULL)
+        err = receive_chunk(map, deadline_ms, &chunk);
+        if (err != LBM_OK || chunk == NULL)
             return err;
-        pushed = part->id == map->pushing;
-        if (!is_aside(map, part)) {
-            lbm__response__free_unpacked(part, NULL);
+        pushed = chunk->id == map->pushing;
+        if (!is_aside(map, chunk)) {
+            lbm__response__free_unpacked(chunk, NULL);
             err = lose(map, LBM_E_SYNTAX, "the daemon answered something that was not asked");
         }
     }

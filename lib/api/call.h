@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* The handle behind lbmap.h, one question to the daemon with its answers, and what the daemon says unasked.
  *
- * Owns: the connection, its deadline, a frame that has come in part, the text of the last failure.
+ * Owns: the connection, its deadline, a frame that has come in chunk, the text of the last failure.
  * Never: reads or writes after the connection failed; the stream of answers would be out of step. */
 #ifndef LBM_API_CALL_H
 #define LBM_API_CALL_H
@@ -16,15 +16,15 @@ struct lbmap;
 struct lbm_service;
 struct lbm_sketch;
 
-/* Takes a part that the daemon sends unasked; owns it from here. */
-typedef void (*lbm_api_push)(struct lbmap *map, Lbm__Response *part);
+/* Takes a chunk that the daemon sends unasked; owns it from here. */
+typedef void (*lbm_api_push)(struct lbmap *map, Lbm__Response *chunk);
 
 struct lbmap {
     int fd;           /* -1: the connection failed */
     int ended_here;   /* fd -1: it was this side that closed it; the daemon goes on without us */
     char path[108];   /* of the socket, as connected */
     uint64_t ignored; /* answers to requests up to this one are not waited for any more */
-    uint64_t pushing; /* request whose parts are unasked for; 0: none */
+    uint64_t pushing; /* request whose chunks are unasked for; 0: none */
     lbm_api_push push;
     struct lbm_service *service; /* of lbmap_serve, or NULL */
     struct lbm_sketch *talk;     /* of lbmap_count, or NULL */
@@ -51,21 +51,21 @@ enum lbm_err lbm_api_connect(struct lbmap *map, const char *path) LBM_MUST_CHECK
 
 void lbm_api_disconnect(struct lbmap *map); /* does nothing if there is no connection */
 
-/* Takes one part of an answer. A failure is the call's result, but the rest of the answer is still read. */
-typedef enum lbm_err (*lbm_api_part)(struct lbmap *map, const Lbm__Response *part, void *arg);
+/* Takes one chunk of an answer. A failure is the call's result, but the rest of the answer is still read. */
+typedef enum lbm_err (*lbm_api_chunk)(struct lbmap *map, const Lbm__Response *chunk, void *arg);
 
-/* Send the request (its id is filled in), hand every part of the answer to take.
+/* Send the request (its id is filled in), hand every chunk of the answer to take.
  * Errors: what the daemon answered, with its text; LBM_E_TIMEOUT, LBM_E_IO, LBM_E_SYNTAX and LBM_E_LIMIT
  *         close the connection, but a handle that serves a job survives LBM_E_TIMEOUT; LBM_E_STATE if it was
  * closed before; what take returned. */
-enum lbm_err lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_part take,
+enum lbm_err lbm_api_call(struct lbmap *map, Lbm__Request *request, lbm_api_chunk take,
                           void *arg) LBM_MUST_CHECK;
 
 /* Send the request and do not wait for its answer, nor for that of an earlier one.
  * Errors: as lbm_api_call but for what the daemon answers. */
 enum lbm_err lbm_api_tell(struct lbmap *map, Lbm__Request *request) LBM_MUST_CHECK;
 
-/* Take what comes unasked within that time, 0: what has come; returns after the first part.
+/* Take what comes unasked within that time, 0: what has come; returns after the first chunk.
  * Errors: as lbm_api_call, LBM_E_TIMEOUT excepted. */
 enum lbm_err lbm_api_listen(struct lbmap *map, int64_t timeout_ms) LBM_MUST_CHECK;
 

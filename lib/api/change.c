@@ -15,13 +15,13 @@ struct ids {
 };
 
 static enum lbm_err
-take_ids(struct lbmap *map, const Lbm__Response *part, void *arg)
+take_ids(struct lbmap *map, const Lbm__Response *chunk, void *arg)
 {
     struct ids *ids = arg;
-    if (part->what_case != LBM__RESPONSE__WHAT_IDS || part->ids->n_vertex != ids->n)
+    if (chunk->what_case != LBM__RESPONSE__WHAT_IDS || chunk->ids->n_vertex != ids->n)
         return lbm_api_fail(map, LBM_E_SYNTAX, "the daemon gave other ids than were asked for");
     for (size_t i = 0; i < ids->n; i++)
-        ids->vertex[i] = part->ids->vertex[i];
+        ids->vertex[i] = chunk->ids->vertex[i];
     ids->got = ids->n;
     return LBM_OK;
 }

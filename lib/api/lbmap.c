@@ -41,12 +41,12 @@ lbmap_strerror(enum lbmap_error error)
 }
 
 static enum lbm_err
-take_status(struct lbmap *map, const Lbm__Response *part, void *arg)
+take_status(struct lbmap *map, const Lbm__Response *chunk, void *arg)
 {
     (void)arg;
-    if (part->what_case != LBM__RESPONSE__WHAT_STATUS)
+    if (chunk->what_case != LBM__RESPONSE__WHAT_STATUS)
         return lbm_api_fail(map, LBM_E_SYNTAX, "the daemon did not answer with its status");
-    map->host = part->status->host;
+    map->host = chunk->status->host;
     return LBM_OK;
 }
 
@@ -113,13 +113,13 @@ lbmap_vertices(const struct lbmap *map)
 }
 
 static enum lbm_err
-take_job(struct lbmap *map, const Lbm__Response *part, void *arg)
+take_job(struct lbmap *map, const Lbm__Response *chunk, void *arg)
 {
     const char *name = arg;
-    for (size_t i = 0; part->what_case == LBM__RESPONSE__WHAT_JOBS && i < part->jobs->n_jobs; i++)
-        if (strcmp(part->jobs->jobs[i]->name, name) == 0) {
+    for (size_t i = 0; chunk->what_case == LBM__RESPONSE__WHAT_JOBS && i < chunk->jobs->n_jobs; i++)
+        if (strcmp(chunk->jobs->jobs[i]->name, name) == 0) {
             strcpy(map->job, name);
-            map->vertices = part->jobs->jobs[i]->vertices;
+            map->vertices = chunk->jobs->jobs[i]->vertices;
             return LBM_OK;
         }
     return lbm_api_fail(map, LBM_E_NOTFOUND, "no job is called %s", name);
@@ -153,15 +153,15 @@ require_job(struct lbmap *map)
 
 typedef LBM_VEC(struct lbmap_vertex) vertex_list;
 
-/* The rows of this host, of whatever parts they come in. */
+/* The rows of this host, of whatever chunks they come in. */
 static enum lbm_err
-take_own_rows(struct lbmap *map, const Lbm__Response *part, void *arg)
+take_own_rows(struct lbmap *map, const Lbm__Response *chunk, void *arg)
 {
     vertex_list *list = arg;
-    if (part->what_case != LBM__RESPONSE__WHAT_MAP)
+    if (chunk->what_case != LBM__RESPONSE__WHAT_MAP)
         return lbm_api_fail(map, LBM_E_SYNTAX, "the daemon did not answer with a mapping");
-    const Lbm__Records *rows = part->map->records;
-    size_t n = part->map->host == map->host ? lbm_records_count(rows) : 0;
+    const Lbm__Records *rows = chunk->map->records;
+    size_t n = chunk->map->host == map->host ? lbm_records_count(rows) : 0;
     if (lbm_vec_reserve(list, n) != LBM_OK)
         return lbm_api_fail(map, LBM_E_NOMEM, "no memory for %zu vertices", list->n + n);
     for (size_t i = 0; i < n; i++)
@@ -214,12 +214,12 @@ struct places {
 
 /* Answers come in the order of the question. */
 static enum lbm_err
-take_places(struct lbmap *map, const Lbm__Response *part, void *arg)
+take_places(struct lbmap *map, const Lbm__Response *chunk, void *arg)
 {
     struct places *places = arg;
-    if (part->what_case != LBM__RESPONSE__WHAT_LOCATE)
+    if (chunk->what_case != LBM__RESPONSE__WHAT_LOCATE)
         return lbm_api_fail(map, LBM_E_SYNTAX, "the daemon did not answer with places");
-    const Lbm__LocateReply *reply = part->locate;
+    const Lbm__LocateReply *reply = chunk->locate;
     for (size_t i = 0; i < reply->n_vertex; i++, places->done++) {
         if (places->done == places->n || places->vertex[places->done] != reply->vertex[i])
             return lbm_api_fail(map, LBM_E_SYNTAX, "the daemon answered for another vertex");

@@ -193,13 +193,13 @@ settle_losses(struct lbmap *map)
 /* ---- attaching ----------------------------------------------------------------------------------------- */
 
 static void
-take_push(struct lbmap *map, Lbm__Response *part)
+take_push(struct lbmap *map, Lbm__Response *chunk)
 {
     struct lbm_service *s = map->service;
-    if (lbm_vec_push(&s->pushed, part) == LBM_OK)
+    if (lbm_vec_push(&s->pushed, chunk) == LBM_OK)
         return;
-    lbm__response__free_unpacked(part, NULL);
-    s->short_of_memory = 1; /* a part is missing: what the daemon thinks we hold is not what we know */
+    lbm__response__free_unpacked(chunk, NULL);
+    s->short_of_memory = 1; /* a chunk is missing: what the daemon thinks we hold is not what we know */
 }
 
 /* If the daemon refuses to be served, its reason. */
@@ -208,10 +208,10 @@ find_refusal(struct lbmap *map)
 {
     struct lbm_service *s = map->service;
     for (size_t i = 0; i < s->pushed.n; i++) {
-        const Lbm__Response *part = s->pushed.at[i];
-        if (part->code != LBM_OK) {
-            enum lbm_err code = (enum lbm_err)part->code;
-            return lbm_api_fail(map, code, "%s", part->text[0] != '\0' ? part->text : lbm_err_text(code));
+        const Lbm__Response *chunk = s->pushed.at[i];
+        if (chunk->code != LBM_OK) {
+            enum lbm_err code = (enum lbm_err)chunk->code;
+            return lbm_api_fail(map, code, "%s", chunk->text[0] != '\0' ? chunk->text : lbm_err_text(code));
         }
     }
     return LBM_OK;
@@ -401,13 +401,13 @@ handle_pushed(struct lbmap *map)
     struct lbm_service *s = map->service;
     enum lbm_err err = find_refusal(map);
     for (size_t i = 0; err == LBM_OK && i < s->pushed.n; i++) {
-        const Lbm__Response *part = s->pushed.at[i];
-        if (part->what_case == LBM__RESPONSE__WHAT_ACQUIRE)
-            acquire(map, part->acquire);
-        else if (part->what_case == LBM__RESPONSE__WHAT_RELEASE)
-            release(map, part->release);
-        else if (part->what_case == LBM__RESPONSE__WHAT_NEIGHBOURS)
-            tell_edges(s, part->neighbours);
+        const Lbm__Response *chunk = s->pushed.at[i];
+        if (chunk->what_case == LBM__RESPONSE__WHAT_ACQUIRE)
+            acquire(map, chunk->acquire);
+        else if (chunk->what_case == LBM__RESPONSE__WHAT_RELEASE)
+            release(map, chunk->release);
+        else if (chunk->what_case == LBM__RESPONSE__WHAT_NEIGHBOURS)
+            tell_edges(s, chunk->neighbours);
     }
     drop_pushed(s);
     if (err != LBM_OK)

@@ -33,7 +33,7 @@ static const enum lbm_policy order[] = {
 static double
 bound_of(const struct lbm_balance_options *o)
 {
-    return o->stop == LBM_STOP_LEVEL && o->bound > 0.0 ? o->bound : BOUND;
+    return o->stop == LBM_STOP_BALANCED && o->bound > 0.0 ? o->bound : BOUND;
 }
 
 /* ---- from the spectrum --------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ add_size(struct lbm_flow_size *sum, const struct lbm_flow_size *size, double sca
 /* Nonzero if whole units have come to rest: nothing moved in a sweep, or, of random pairs, no link is left
  * whose ends differ by more than they may. */
 static int
-is_quiet(const struct lbm_balancer *b, const struct trials *t, double moved)
+is_quiescent(const struct lbm_balancer *b, const struct trials *t, double moved)
 {
     if (b->rule.policy != LBM_POLICY_RANDOM_MATCHING)
         return moved == 0.0;
@@ -131,7 +131,7 @@ trial(struct lbm_balancer *b, const struct trials *t, double limit)
             t->total[i] += t->flow[i];
         steps += 1.0;
         if (b->integer && fmod(steps, sweep) == 0.0) {
-            if (is_quiet(b, t, moved))
+            if (is_quiescent(b, t, moved))
                 break;
             moved = 0.0;
         }

@@ -50,7 +50,7 @@ explain_failure(const struct ending *e, char *out, size_t size)
                  1.0 / r->rule.alpha, r->steps);
     else if (r->rule.alpha > 0.0)
         explain_diffusion(e, out, size);
-    else if (e->options->integer && r->rule.lambda > 0.0 && e->options->stop != LBM_STOP_QUIET)
+    else if (e->options->integer && r->rule.lambda > 0.0 && e->options->stop != LBM_STOP_QUIESCENT)
         snprintf(out, size,
                  "whole units: XL95 (6) leaves linked hosts a difference of 1%s, their sum along a path of "
                  "links is above the bound",
@@ -76,18 +76,19 @@ explain_success(const struct ending *e, char *out, size_t size)
     if (r->rule.policy == LBM_POLICY_OEM)
         snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 Theorem 1)", (d + 1) / 2);
     else if (r->rule.policy == LBM_POLICY_CWA)
-        snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 section 5); all loads were collected first",
+        snprintf(out, size,
+                 "one sweep; loads differ by at most %u (RJK03 section 5); all loads were collected first",
                  lbm_cwa_difference(e->net, &r->rule));
     else if (lbm_policies[r->rule.policy].hypercube)
         snprintf(out, size, "one sweep; loads differ by at most %u (RJK03 section 2)", d);
-    else if (r->rule.policy == LBM_POLICY_EDGE_REMAP && e->options->stop == LBM_STOP_QUIET)
+    else if (r->rule.policy == LBM_POLICY_EDGE_REMAP && e->options->stop == LBM_STOP_QUIESCENT)
         snprintf(out, size, "every host is within one unit of its share (HEI97 section 9)");
-    else if (r->rule.policy == LBM_POLICY_RANDOM_MATCHING && e->options->stop == LBM_STOP_QUIET)
+    else if (r->rule.policy == LBM_POLICY_RANDOM_MATCHING && e->options->stop == LBM_STOP_QUIESCENT)
         snprintf(out, size, "no pair of linked hosts would give anything (%s)", name);
-    else if (r->rule.policy == LBM_POLICY_WHOLE_DIFFUSION && e->options->stop == LBM_STOP_QUIET)
+    else if (r->rule.policy == LBM_POLICY_WHOLE_DIFFUSION && e->options->stop == LBM_STOP_QUIESCENT)
         snprintf(out, size, "nothing moves (%s); linked hosts may differ by less than 1 / alpha = %.4g units",
                  name, 1.0 / r->rule.alpha);
-    else if (e->options->stop == LBM_STOP_QUIET)
+    else if (e->options->stop == LBM_STOP_QUIESCENT)
         snprintf(out, size, "a sweep in which nothing moves (XL95)%s",
                  r->rule.lambda < 0.5 ? "; for lambda < 1/2 linked hosts may still differ by more than 1"
                                       : "");

@@ -94,9 +94,9 @@ enum lbm_alpha {
 };
 
 enum lbm_stop {
-    LBM_STOP_LEVEL,      /* SAN: no host further from its balanced load than bound times the mean load */
+    LBM_STOP_BALANCED,   /* SAN: no host further from its balanced load than bound times the mean load */
     LBM_STOP_NEIGHBOURS, /* XL95 section 5: no two linked hosts differ by more than bound */
-    LBM_STOP_QUIET,      /* XL95: a sweep in which nothing moves; that sweep counts */
+    LBM_STOP_QUIESCENT,  /* XL95: a sweep in which nothing moves; that sweep counts */
 };
 
 /* A step that was done. */
@@ -228,7 +228,8 @@ struct lbm_balance_result {
     double spread;            /* largest load less the least, at equal shares */
     double collection;        /* rounds to collect all loads before the first step, counted in rounds: cwa */
     double largest_negative;  /* the most a load fell below 0 on the way, work units */
-    uint64_t detected; /* exchange until quiet: the sweep after which every host knows (XL95); 0: not asked */
+    uint64_t
+        detected; /* exchange until quiescent: the sweep after which every host knows (XL95); 0: not asked */
     int settled;
     char why[1024]; /* how it ended, or why it does not settle, naming the theorem; why auto chose */
 };

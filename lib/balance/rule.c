@@ -243,7 +243,7 @@ random_load_lambda(const struct lbm_network *net, const struct lbm_balance_optio
         d += dims[k] > 1;
         longest = dims[k] > longest ? dims[k] : longest;
     }
-    double bound = o->stop == LBM_STOP_LEVEL && o->bound > 0.0 ? o->bound : BOUND_UNSAID;
+    double bound = o->stop == LBM_STOP_BALANCED && o->bound > 0.0 ? o->bound : BOUND_UNSAID;
     return d == 0 ? 0.5 : lbm_random_load_lambda(d, longest, bound, o->constant);
 }
 

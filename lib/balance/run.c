@@ -66,10 +66,10 @@ struct run {
     double *total_flow; /* [n_links] */
     double mean;
     double moved_in_sweep;
-    struct lbm_termination *counter; /* [n] while quiet is waited for, else NULL */
+    struct lbm_termination *counter; /* [n] while quiescence is waited for, else NULL */
     uint32_t *heard;                 /* [n] counters as the sweep began */
     uint32_t diameter;
-    uint64_t quiet; /* the sweep in which nothing moved, steps; 0: not yet */
+    uint64_t quiescent; /* the sweep in which nothing moved, steps; 0: not yet */
 };
 
 static void
@@ -144,16 +144,16 @@ step(struct run *run)
     }
 }
 
-/* A sweep has ended. Nonzero if it was quiet, and every host knows it where that is asked. */
+/* A sweep has ended. Nonzero if it was quiescent, and every host knows it where that is asked. */
 static int
 sweep_is_last(struct run *run)
 {
-    int quiet = run->moved_in_sweep == 0.0;
+    int quiescent = run->moved_in_sweep == 0.0;
     run->moved_in_sweep = 0.0;
-    if (quiet && run->quiet == 0)
-        run->quiet = run->result->steps;
+    if (quiescent && run->quiescent == 0)
+        run->quiescent = run->result->steps;
     if (run->counter == NULL)
-        return quiet;
+        return quiescent;
     int know = all_know(run);
     if (know)
         run->result->detected = run->result->steps / lbm_balancer_sweep(run->balancer);
@@ -187,12 +187,12 @@ is_settled(struct run *run)
     uint32_t sweep = lbm_balancer_sweep(run->balancer);
     if (lbm_policies[run->result->rule.policy].hypercube)
         return steps >= sweep;
-    if (run->result->rule.policy == LBM_POLICY_EDGE_REMAP && o->stop == LBM_STOP_QUIET)
+    if (run->result->rule.policy == LBM_POLICY_EDGE_REMAP && o->stop == LBM_STOP_QUIESCENT)
         return within_one_unit(run);
-    if (run->result->rule.policy == LBM_POLICY_RANDOM_MATCHING && o->stop == LBM_STOP_QUIET)
+    if (run->result->rule.policy == LBM_POLICY_RANDOM_MATCHING && o->stop == LBM_STOP_QUIESCENT)
         return no_link_would_carry(run);
     switch (o->stop) {
-    case LBM_STOP_LEVEL:
+    case LBM_STOP_BALANCED:
         return largest_error(run->net, run->load, run->mean) <=
                LBM_MUTANT(STOP_LEVEL, 1.0, 2.0) * o->bound * run->mean;
     case LBM_STOP_NEIGHBOURS:
@@ -221,10 +221,10 @@ finish(struct run *run)
     struct lbm_balance_result *r = run->result;
     size_t used = strlen(r->why); /* auto has said why it chose */
     uint32_t sweep = lbm_balancer_sweep(run->balancer);
-    if (run->counter != NULL && run->quiet != 0) {
-        r->rounds -= (double)(r->steps - run->quiet); /* what the counters took is told apart */
-        r->messages -= 2 * run->net->colouring.n_links * ((r->steps - run->quiet) / sweep);
-        r->steps = run->quiet;
+    if (run->counter != NULL && run->quiescent != 0) {
+        r->rounds -= (double)(r->steps - run->quiescent); /* what the counters took is told apart */
+        r->messages -= 2 * run->net->colouring.n_links * ((r->steps - run->quiescent) / sweep);
+        r->steps = run->quiescent;
     }
     r->sweeps = (double)r->steps / sweep;
     if (r->steps > 0)
@@ -279,7 +279,8 @@ check_loads(const struct run *run, struct lbm_diag *diag)
     if (run->options->integer && sum >= UNITS_MOST)
         return lbm_diag_set(diag, LBM_E_RANGE, "loads", 0, "together 2^53 units or more");
     const struct lbm_balance_options *o = run->options;
-    if (!(o->bound >= 0.0) || (o->bound == 0.0 && !o->integer) || (o->stop == LBM_STOP_QUIET && !o->integer))
+    if (!(o->bound >= 0.0) || (o->bound == 0.0 && !o->integer) ||
+        (o->stop == LBM_STOP_QUIESCENT && !o->integer))
         return lbm_diag_set(
             diag, LBM_E_RANGE, "bound", 0,
             "loads of any fraction need a bound above 0 to stop at, of the deviation or of the "
@@ -292,7 +293,7 @@ make_counters(struct run *run)
 {
     const struct lbm_hosts *h = run->net->h;
     const struct lbm_rule *rule = &run->result->rule;
-    if (run->options->stop != LBM_STOP_QUIET || rule->lambda == 0.0 ||
+    if (run->options->stop != LBM_STOP_QUIESCENT || rule->lambda == 0.0 ||
         rule->policy == LBM_POLICY_RANDOM_MATCHING || h->n < 2)
         return LBM_OK;
     run->counter = lbm_alloc(h->n, sizeof *run->counter);

@@ -30,7 +30,7 @@ put_row(struct lbm_store *store, const struct lbm_persist_op *op, const struct l
 enum lbm_err
 lbm_store_apply_replica(struct lbm_store *store, const struct lbm_persist_op *op, struct lbm_diag *diag)
 {
-    const uint64_t position[4] = {op->as.replica.owner, op->as.replica.incarnation, op->as.replica.generation,
+    const uint64_t position[4] = {op->as.replica.owner, op->as.replica.incarnation, op->as.replica.repl_epoch,
                                   op->as.replica.seq};
     enum lbm_err err = LBM_OK;
     if (op->as.replica.fresh)
@@ -41,7 +41,7 @@ lbm_store_apply_replica(struct lbm_store *store, const struct lbm_persist_op *op
     }
     for (size_t i = 0; err == LBM_OK && i < op->as.replica.n; i++)
         err = put_row(store, op, &op->as.replica.row[i], diag);
-    return err == LBM_OK ? lbm_store_exec_checked(store, LBM_SQL_STREAM_PUT, position, 4, diag) : err;
+    return err == LBM_OK ? lbm_store_exec_checked(store, LBM_SQL_REPLICA_LOG_PUT, position, 4, diag) : err;
 }
 
 enum lbm_err
@@ -51,5 +51,5 @@ lbm_store_apply_replica_drop(struct lbm_store *store, const struct lbm_persist_o
     if (op->job != 0)
         return lbm_store_exec_bound(store, LBM_SQL_REPLICA_DROP_JOB, key, 3, diag);
     enum lbm_err err = lbm_store_exec_bound(store, LBM_SQL_REPLICA_DROP, key, 2, diag);
-    return err == LBM_OK ? lbm_store_exec_bound(store, LBM_SQL_STREAM_DROP, key, 2, diag) : err;
+    return err == LBM_OK ? lbm_store_exec_bound(store, LBM_SQL_REPLICA_LOG_DROP, key, 2, diag) : err;
 }

@@ -58,10 +58,11 @@
     X(REPLICA_DELETE, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2 AND job = ?3 AND v = ?4")   \
     X(REPLICA_DROP, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2")                             \
     X(REPLICA_DROP_JOB, "DELETE FROM replica WHERE owner = ?1 AND incarnation = ?2 AND job = ?3")            \
-    X(STREAM_PUT,                                                                                            \
+    X(REPLICA_LOG_PUT,                                                                                       \
       "INSERT OR REPLACE INTO stream(owner, incarnation, generation, seq, crc) VALUES(?1, ?2, ?3, ?4, ?5)")  \
-    X(STREAM_GET, "SELECT owner, incarnation, generation, seq, crc FROM stream ORDER BY owner, incarnation") \
-    X(STREAM_DROP, "DELETE FROM stream WHERE owner = ?1 AND incarnation = ?2")                               \
+    X(REPLICA_LOG_GET,                                                                                       \
+      "SELECT owner, incarnation, generation, seq, crc FROM stream ORDER BY owner, incarnation")             \
+    X(REPLICA_LOG_DROP, "DELETE FROM stream WHERE owner = ?1 AND incarnation = ?2")                          \
     X(TAKEN_OVER_PUT, "INSERT OR REPLACE INTO adopted(host, incarnation, crc) VALUES(?1, ?2, ?3)")           \
     X(TAKEN_OVER_GET, "SELECT host, incarnation, crc FROM adopted ORDER BY host, incarnation")
 
@@ -195,7 +196,7 @@ enum lbm_err lbm_store_exec_bound(struct lbm_store *store, enum lbm_sql id, cons
 /* The same with the checksum of the numbers as one more. */
 enum lbm_err lbm_store_exec_checked(struct lbm_store *store, enum lbm_sql id, const uint64_t *columns, int n,
                                     struct lbm_diag *diag) LBM_MUST_CHECK;
-/* The stream of records has come this far, in the transaction in flight. */
+/* The replication log of records has come this far, in the transaction in flight. */
 void lbm_store_saw_seq(struct lbm_store *store, uint64_t seq);
 
 #endif

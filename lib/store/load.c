@@ -95,14 +95,15 @@ take_takeover(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recover
 }
 
 static enum lbm_err
-take_stream(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out, struct lbm_diag *diag)
+take_replica_log(const struct lbm_store *store, sqlite3_stmt *s, struct lbm_recovered *out,
+                 struct lbm_diag *diag)
 {
     uint64_t columns[4];
     if (!take_checked(s, 4, columns))
         return lbm_store_damaged(store->path, diag, "damaged: the position of a replica");
     struct lbm_recovered_replica replica = {.owner = (uint32_t)columns[0],
                                             .incarnation = columns[1],
-                                            .generation = columns[2],
+                                            .repl_epoch = columns[2],
                                             .seq = columns[3]};
     return lbm_vec_push(&out->replicas, replica) == LBM_OK
                ? LBM_OK
@@ -249,7 +250,7 @@ read_all(struct lbm_store *store, int keep_rows, struct lbm_recovered *out, stru
     } whole[] = {
         {LBM_SQL_SELF_GET, take_self},           {LBM_SQL_PROGRESS_GET, take_progress},
         {LBM_SQL_TERM_GET, take_term},           {LBM_SQL_SNAPSHOT_GET, take_snapshot},
-        {LBM_SQL_LOG_GET, take_entry},           {LBM_SQL_STREAM_GET, take_stream},
+        {LBM_SQL_LOG_GET, take_entry},           {LBM_SQL_REPLICA_LOG_GET, take_replica_log},
         {LBM_SQL_TAKEN_OVER_GET, take_takeover},
     };
     enum lbm_err err = LBM_OK;

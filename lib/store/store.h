@@ -5,8 +5,8 @@
  * The byte layout is in docs/formats.md, section "Database".
  * Never: decides what is stored; retries a failed write.
  *
- * One thread at a time uses a store. Readers of other processes (sqlite3, tests/cluster/owners.sh) may look while
- * it is open. */
+ * One thread at a time uses a store. Readers of other processes (sqlite3, tests/cluster/owners.sh) may look
+ * while it is open. */
 #ifndef LBM_STORE_STORE_H
 #define LBM_STORE_STORE_H
 

@@ -422,7 +422,7 @@ static const struct lbm_wire_rule log_snapshot_rules[] = {
     {"index", IN(1, INT64_MAX)},
     {"offset", IN(0, LBM_SNAPSHOT_BYTES_MAX)},
     {"total", IN(1, LBM_SNAPSHOT_BYTES_MAX)},
-    {"part", IN(1, LBM_BATCH_BYTES_MAX)},
+    {"data", IN(1, LBM_BATCH_BYTES_MAX)},
 };
 static const struct lbm_wire_table log_snapshot_table =
     TABLE(log_snapshot_rules, lbm__log_snapshot__descriptor);

@@ -21,11 +21,14 @@ static const struct lbm_choice ports[] = {
 };
 
 static const struct lbm_choice stops[] = {
-    [LBM_STOP_LEVEL] = {"level", "no host is further from its share than a part of the mean"},
+    [LBM_STOP_BALANCED] = {"balanced", "no host is further from its share than a part of the mean"},
     [LBM_STOP_NEIGHBOURS] = {"neighbours", "no two linked hosts are further apart than some units"},
-    [LBM_STOP_QUIET] = {"quiet", "nothing moves in a sweep"},
+    [LBM_STOP_QUIESCENT] = {"quiescent", "nothing moves in a sweep"},
     {NULL, NULL},
 };
+
+static const struct lbm_choice earlier_stops[] = {
+    {"level", "balanced"}, {"quiet", "quiescent"}, {NULL, NULL}};
 
 const struct lbm_option balance_options[BALANCE_OPTIONS] = {
     [BALANCE_HOSTS] = LBM_TEXT_OPTION(
@@ -35,8 +38,9 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
                              .text = "auto leaves out what may take more from a host than there is"},
     [BALANCE_PORTS] =
         LBM_CHOICE_OPTION("ports", "PORTS", ports, "what a host does at a time:", .fallback = "one"),
-    [BALANCE_BOUND] = LBM_NUMBER_OPTION(
-        "bound", "B", 0, 1e15, "of level: over the mean load, 0.01 unless told; of neighbours: in units, 1"),
+    [BALANCE_BOUND] =
+        LBM_NUMBER_OPTION("bound", "B", 0, 1e15,
+                          "of balanced: over the mean load, 0.01 unless told; of neighbours: in units, 1"),
     [BALANCE_SEED] = SIM_SEED_OPTION,
     [BALANCE_TRANSFER] =
         LBM_NUMBER_OPTION("transfer", "ROUNDS", 0, 1e9,
@@ -62,8 +66,9 @@ const struct lbm_option balance_options[BALANCE_OPTIONS] = {
         LBM_NUMBER_OPTION("constant", "C", 0.01, 100, "of random-load; the best for the bound unless told"),
     [BALANCE_LOW] =
         LBM_INTEGER_OPTION("low", "D", 0, 32, "of cwa: dimensions that OEM levels first (RJK03 section 5.5)"),
-    [BALANCE_STOP] =
-        LBM_CHOICE_OPTION("stop", "WHEN", stops, "the end; level, of whole units quiet, unless told:"),
+    [BALANCE_STOP] = LBM_CHOICE_OPTION(
+        "stop", "WHEN", stops,
+        "the end; balanced, of whole units quiescent, unless told:", .earlier = earlier_stops),
     [BALANCE_STEPS] =
         LBM_INTEGER_OPTION("steps", "N", 1, 1e9, "at most that many; measured that many with --arrivals"),
     [BALANCE_RUNS] = LBM_INTEGER_OPTION(
@@ -141,10 +146,10 @@ read_run(const struct lbm_option_value *value, struct lbm_balance_options *run)
         run->transfer = value[BALANCE_TRANSFER].number > 0.0 ? value[BALANCE_TRANSFER].number : -1.0;
     if (value[BALANCE_POLICY].given)
         run->policy = (enum lbm_policy)value[BALANCE_POLICY].integer;
-    run->stop = run->integer ? LBM_STOP_QUIET : LBM_STOP_LEVEL;
+    run->stop = run->integer ? LBM_STOP_QUIESCENT : LBM_STOP_BALANCED;
     if (value[BALANCE_STOP].given)
         run->stop = (enum lbm_stop)value[BALANCE_STOP].integer;
-    run->bound = run->stop == LBM_STOP_LEVEL ? 0.01 : 1.0;
+    run->bound = run->stop == LBM_STOP_BALANCED ? 0.01 : 1.0;
     if (value[BALANCE_BOUND].given)
         run->bound = value[BALANCE_BOUND].number;
     if (value[BALANCE_LAMBDA].given) {

@@ -17,7 +17,7 @@ struct copy {
     uint32_t disk;
     uint32_t owner; /* LBM_NONE: the host's own */
     uint64_t incarnation;
-    uint64_t generation; /* of a replica */
+    uint64_t repl_epoch; /* of a replica */
     uint64_t epoch;
     enum lbm_stage stage;
     int is_removal; /* MOV to no host: nobody has taken it for it */

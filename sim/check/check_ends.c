@@ -21,7 +21,7 @@ may_be_offered(const struct check *check, const struct copy *copy, uint64_t inde
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;
     return copy->owner == LBM_NONE ||
-           (member->backup == copy->disk && member->backup_view == copy->generation);
+           (member->backup == copy->disk && member->backup_view == copy->repl_epoch);
 }
 
 void
@@ -31,7 +31,7 @@ check_end(struct check *check, const struct disk *disk, const struct guest *gues
     const struct lbm_member *self = lbm_view_member(&check->view, disk->place);
     uint64_t index = disk->snapshot_index + disk->log.n;
     if (check->has_loss || !guest->logged || guest->deleted || self == NULL ||
-        self->incarnation != disk->incarnation || !lbm_view_takes_part(self))
+        self->incarnation != disk->incarnation || !lbm_view_participates(self))
         return;
     for (size_t i = 0; i < truth->copies.n; i++) {
         const struct copy *copy = &truth->copies.at[i];

@@ -32,7 +32,7 @@ outlives(const struct check *check, const struct copy *copy, uint32_t lost)
     if (member == NULL || member->incarnation != copy->incarnation)
         return 0;
     return copy->owner == LBM_NONE ||
-           (member->backup == copy->disk && member->backup_view == copy->generation);
+           (member->backup == copy->disk && member->backup_view == copy->repl_epoch);
 }
 
 static int
@@ -50,7 +50,7 @@ check_losses(struct check *check, const struct guest *guest, uint32_t vertex)
     const struct truth *truth = &guest->vertex[vertex];
     for (size_t i = 0; i < check->view.members.n && !check->has_loss && check_is_there(truth); i++) {
         const struct lbm_member *member = &check->view.members.at[i];
-        if (lbm_view_takes_part(member) && lbm_view_in_sync(&check->view, member) &&
+        if (lbm_view_participates(member) && lbm_view_in_sync(&check->view, member) &&
             member->backup != LBM_NONE && !vertex_outlives(check, truth, member->host))
             check_violated(check, "I10",
                            "if host %" PRIu32 ", which is in sync with host %" PRIu32
@@ -69,7 +69,7 @@ check_owners(struct check *check, const struct guest *guest, uint32_t vertex)
         const struct copy *copy = &truth->copies.at[i];
         const struct lbm_member *member = lbm_view_member(&check->view, copy->disk);
         if (copy->owner != LBM_NONE || copy->stage != LBM_STAGE_OWN || member == NULL ||
-            !lbm_view_takes_part(member) || member->incarnation != copy->incarnation)
+            !lbm_view_participates(member) || member->incarnation != copy->incarnation)
             continue;
         if (owner != LBM_NONE)
             check_violated(check, "I12", "hosts %" PRIu32 " and %" PRIu32 " both own vertex %" PRIu32, owner,

@@ -168,7 +168,7 @@ note_life(struct check *check, struct guest *guest, const struct disk *disk,
     if (replica != NULL && row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE)
         truth->is_removed = 1; /* who inherits knows, whatever becomes of the owner */
     if (replica != NULL ||
-        (self != NULL && (self->incarnation != disk->incarnation || !lbm_view_takes_part(self))))
+        (self != NULL && (self->incarnation != disk->incarnation || !lbm_view_participates(self))))
         return; /* what a host does that has departed and does not know it, is nobody's concern */
     if (row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE)
         truth->is_removed = 1;
@@ -249,7 +249,7 @@ check_record(void *arg, const struct disk *disk, const struct disk_replica *repl
     struct copy copy = {.disk = disk->place,
                         .owner = replica != NULL ? replica->owner : LBM_NONE,
                         .incarnation = replica != NULL ? replica->incarnation : disk->incarnation,
-                        .generation = replica != NULL ? replica->generation : 0,
+                        .repl_epoch = replica != NULL ? replica->repl_epoch : 0,
                         .epoch = row->epoch,
                         .stage = row->stage,
                         .is_removal = row->stage == LBM_STAGE_MOV && row->peer == LBM_NONE};
@@ -343,7 +343,7 @@ tells_of_it(const struct check *check, const struct copy *copy)
     if (!copy->is_removal)
         return is_held(copy->stage);
     return copy->owner != LBM_NONE ||
-           (self != NULL && self->incarnation == copy->incarnation && lbm_view_takes_part(self));
+           (self != NULL && self->incarnation == copy->incarnation && lbm_view_participates(self));
 }
 
 /* I3: somewhere there is a record of the vertex that is held, and newer than any that was let go of. */

@@ -98,8 +98,8 @@ struct replay_state {
     uint8_t *is_new;  /* [g.n] has not been anywhere yet: where it is first is no move */
     uint64_t *load;   /* [h.n] scratch */
     double *capacity; /* [h.n] */
-    uint8_t *takes_part; /* [h.n] and is not about to leave */
-    uint64_t hop_bytes;  /* of part, if is_known */
+    uint8_t *participates; /* [h.n] and is not about to leave */
+    uint64_t hop_bytes;    /* of part, if is_known */
     int is_known;
 };
 

@@ -24,15 +24,15 @@ replay_state_make(const struct lbm_trace *trace, const struct replay_place *plac
     out->is_new = lbm_alloc(trace->n, 1);
     out->load = lbm_alloc(n, sizeof *out->load);
     out->capacity = lbm_copy(place->h.capacity, n, sizeof *out->capacity);
-    out->takes_part = lbm_alloc(n, 1);
+    out->participates = lbm_alloc(n, 1);
     if (out->part == NULL || out->is_new == NULL || out->load == NULL || out->capacity == NULL ||
-        out->takes_part == NULL) {
+        out->participates == NULL) {
         replay_state_free(out);
         return LBM_E_NOMEM;
     }
     for (uint32_t v = 0; v < trace->g.n; v++)
         out->part[v] = place->number[trace->owner[v]];
-    memset(out->takes_part, 1, place->n_first);
+    memset(out->participates, 1, place->n_first);
     return LBM_OK;
 }
 
@@ -44,7 +44,7 @@ replay_state_free(struct replay_state *state)
     free(state->is_new);
     free(state->load);
     free(state->capacity);
-    free(state->takes_part);
+    free(state->participates);
 }
 
 void
@@ -70,15 +70,15 @@ replay_state_event(struct replay_state *state, const struct lbm_trace_event *eve
     case LBM_TRACE_HOST:
         host = &state->trace->hosts.at[event->a];
         state->capacity[place->number[host->id]] = host->capacity;
-        state->takes_part[place->number[host->id]] |= event->kind == LBM_TRACE_JOIN;
+        state->participates[place->number[host->id]] |= event->kind == LBM_TRACE_JOIN;
         break;
     case LBM_TRACE_BACK:
-        state->takes_part[place->number[event->a]] = 1;
+        state->participates[place->number[event->a]] = 1;
         break;
     case LBM_TRACE_DRAIN:
     case LBM_TRACE_LEFT:
     case LBM_TRACE_LOST:
-        state->takes_part[place->number[event->a]] = 0;
+        state->participates[place->number[event->a]] = 0;
         break;
     case LBM_TRACE_EDGE: /* replay_state_edges */
     case LBM_TRACE_OWN:
@@ -117,7 +117,7 @@ capacity_of_all(const struct replay_state *state)
 {
     double all = 0;
     for (uint32_t p = 0; p < state->place->h.n; p++)
-        all += state->takes_part[p] ? state->capacity[p] : 0;
+        all += state->participates[p] ? state->capacity[p] : 0;
     return all;
 }
 
@@ -126,7 +126,7 @@ imbalance_of(struct replay_state *state)
 {
     double whole = (double)find_loads(state), all = capacity_of_all(state), most = 0;
     for (uint32_t p = 0; p < state->place->h.n && all > 0; p++)
-        if (state->takes_part[p])
+        if (state->participates[p])
             most = fmax(most, (double)state->load[p] * all / (whole * state->capacity[p]) - 1);
     return most;
 }
@@ -147,7 +147,7 @@ work_over(struct replay_state *state)
     double whole = (double)find_loads(state), all = capacity_of_all(state);
     uint64_t over = 0;
     for (uint32_t p = 0; p < state->place->h.n; p++) {
-        double target = state->takes_part[p] && all > 0 ? whole * state->capacity[p] / all : 0;
+        double target = state->participates[p] && all > 0 ? whole * state->capacity[p] / all : 0;
         double slack = target > 0 ? fmax(state->bound * target, whole / state->n_there) : 0;
         uint64_t limit = (uint64_t)(target + slack);
         over += state->load[p] > limit ? state->load[p] - limit : 0;

@@ -53,7 +53,7 @@ static uint32_t
 teller(const struct replay_run *c)
 {
     uint32_t p = 0;
-    while (p + 1 < c->place->h.n && (!cluster_is_up(c->cluster, p) || !c->state.takes_part[p]))
+    while (p + 1 < c->place->h.n && (!cluster_is_up(c->cluster, p) || !c->state.participates[p]))
         p++;
     return cluster_is_up(c->cluster, p) ? p : 0;
 }

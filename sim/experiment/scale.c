@@ -205,10 +205,10 @@ see_off(struct scale *s)
     uint32_t open = 0;
     for (size_t i = 0; reply != NULL && i < reply->n_hosts; i++) {
         const Lbm__HostEntry *entry = reply->hosts[i];
-        int takes_part = is_in(entry, "ACTIVE") || is_in(entry, "DRAINING") || is_in(entry, "JOINING");
-        int is_open = takes_part ? !is_in(entry, "ACTIVE") || !entry->insync
-                                 : is_in(entry, "EVICTED") && !entry->taken_over;
-        open += is_open || (takes_part && s->went[entry->host]);
+        int participates = is_in(entry, "ACTIVE") || is_in(entry, "DRAINING") || is_in(entry, "JOINING");
+        int is_open = participates ? !is_in(entry, "ACTIVE") || !entry->insync
+                                   : is_in(entry, "EVICTED") && !entry->taken_over;
+        open += is_open || (participates && s->went[entry->host]);
         if (is_in(entry, "LEFT") && s->fate[entry->host] == LEAVES &&
             cluster_is_up(s->cluster, entry->host)) {
             cluster_kill(s->cluster, entry->host, CRASH_ALL);

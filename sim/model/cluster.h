@@ -289,7 +289,7 @@ int cluster_job_lives(const struct cluster *cluster, const char *name);
 
 /* Nonzero if over all disks each vertex of every job that was not deleted has exactly one owner, and
  * nothing is left of those that were; else *why says what is wrong. For a cluster at rest. */
-int cluster_quiet(const struct cluster *cluster, const char **why);
+int cluster_quiescent(const struct cluster *cluster, const char **why);
 
 /* Owners as the disks say: part[v] = the host whose row is OWN, LBM_NONE if none; *doubles counts vertices
  * with more than one OWN row, *none those without. */

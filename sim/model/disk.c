@@ -199,9 +199,9 @@ apply_replica(struct disk *disk, const struct lbm_persist_op *op)
     }
     if (op->as.replica.fresh)
         remove_rows(disk, replica, 0);
-    else if (replica->generation == op->as.replica.generation && op->as.replica.seq < replica->seq)
+    else if (replica->repl_epoch == op->as.replica.repl_epoch && op->as.replica.seq < replica->seq)
         wrong = "the position of a replica falls";
-    replica->generation = op->as.replica.generation;
+    replica->repl_epoch = op->as.replica.repl_epoch;
     replica->seq = op->as.replica.seq;
     for (size_t i = 0; i < op->as.replica.n && wrong == NULL; i++) {
         struct lbm_row row = row_copy(&op->as.replica.row[i]);

@@ -23,7 +23,7 @@ struct row_set {
 /* What the host keeps for another one. */
 struct disk_replica {
     uint32_t owner;
-    uint64_t incarnation, generation, seq;
+    uint64_t incarnation, repl_epoch, seq;
     struct row_set rows;
 };
 

@@ -64,7 +64,7 @@ disk_recover(const struct disk *disk, struct lbm_recovered *out)
         const struct disk_replica *from = &disk->replicas.at[i];
         struct lbm_recovered_replica to = {.owner = from->owner,
                                            .incarnation = from->incarnation,
-                                           .generation = from->generation,
+                                           .repl_epoch = from->repl_epoch,
                                            .seq = from->seq};
         COPY_ROWS(&from->rows, &to.rows);
         LBM_ASSERT(lbm_vec_push(&out->replicas, to) == LBM_OK);

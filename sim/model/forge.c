@@ -76,7 +76,7 @@ log_number(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint32_t what)
     entries.from = entries.last = UINT64_MAX / 2;
     entries.term = what % 2 != 0 ? UINT64_MAX : 0;
     entries.leader = as->src;
-    ack.generation = c->forgery.generation;
+    ack.repl_epoch = c->forgery.repl_epoch;
     ack.seq = UINT64_MAX / 2;
     if (what % 3 == 0) {
         message.body_case = LBM__PEER__BODY_LOG_POLL;
@@ -92,7 +92,7 @@ log_number(struct cluster *c, uint32_t host, const Lbm__Peer *as, uint32_t what)
     step(c, host, &event);
 }
 
-/* A ping arrives, or an acknowledgement, whose generation is the present one. Nonzero if a forgery took its
+/* A ping arrives, or an acknowledgement, whose epoch is the present one. Nonzero if a forgery took its
  * place. */
 int
 forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer *message)
@@ -101,7 +101,7 @@ forgery_arrives(struct cluster *c, uint32_t host, uint32_t from, const Lbm__Peer
     if (!f->is_due || f->from != from || f->to != host)
         return 0;
     if (message->body_case == LBM__PEER__BODY_REPL_ACK)
-        f->generation = message->repl_ack->generation;
+        f->repl_epoch = message->repl_ack->repl_epoch;
     if (message->body_case != LBM__PEER__BODY_PING)
         return 0;
     f->is_due = 0;

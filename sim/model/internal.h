@@ -137,7 +137,7 @@ struct model_log {
 struct forgery {
     int is_due;
     uint32_t from, to, what;
-    uint64_t generation; /* of the copy that `to` keeps with `from`, if it does */
+    uint64_t repl_epoch; /* of the copy that `to` keeps with `from`, if it does */
 };
 
 struct cluster {

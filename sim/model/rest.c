@@ -49,7 +49,7 @@ copies_of_members(const struct cluster *c, const struct truth *truth)
     uint32_t n = 0;
     for (size_t i = 0; i < truth->copies.n; i++) {
         const struct lbm_member *member = lbm_view_member(&c->check.view, truth->copies.at[i].disk);
-        n += member == NULL || lbm_view_takes_part(member);
+        n += member == NULL || lbm_view_participates(member);
     }
     return n;
 }
@@ -79,7 +79,7 @@ owned_row(const struct cluster *c, uint64_t job, uint32_t vertex)
     for (uint32_t p = 0; p < c->n; p++) {
         const struct lbm_member *member = lbm_view_member(&c->check.view, p);
         const struct lbm_row *row = rows_get(&c->disk[p].rows, job, vertex);
-        if (row != NULL && row->stage == LBM_STAGE_OWN && member != NULL && lbm_view_takes_part(member))
+        if (row != NULL && row->stage == LBM_STAGE_OWN && member != NULL && lbm_view_participates(member))
             return row;
     }
     return NULL;
@@ -132,7 +132,7 @@ edges_as_told(const struct cluster *c)
 }
 
 int
-cluster_quiet(const struct cluster *c, const char **why)
+cluster_quiescent(const struct cluster *c, const char **why)
 {
     *why = NULL;
     for (size_t i = 0; i < c->check.guests.n && *why == NULL; i++) {

@@ -93,9 +93,9 @@ trace_ops(struct cluster *c, uint32_t host, const struct lbm_persist *persist)
             continue;
         if (op->kind == LBM_PERSIST_REPLICA)
             trace(c, host,
-                  "disk #%" PRIu64 " replica of %" PRIu32 ".%" PRIu64 " generation %" PRIu64 " seq %" PRIu64
+                  "disk #%" PRIu64 " replica of %" PRIu32 ".%" PRIu64 " epoch %" PRIu64 " seq %" PRIu64
                   ": %zu records, %zu gone%s",
-                  persist->id, op->as.replica.owner, op->as.replica.incarnation, op->as.replica.generation,
+                  persist->id, op->as.replica.owner, op->as.replica.incarnation, op->as.replica.repl_epoch,
                   op->as.replica.seq, op->as.replica.n, op->as.replica.n_gone,
                   op->as.replica.fresh ? ", fresh" : "");
         else if (op->kind == LBM_PERSIST_ROW_DELETE)

@@ -132,9 +132,9 @@ static int
 is_recovering(struct run *s)
 {
     int64_t now = cluster_now(s->cluster);
-    if (now >= s->quiet_until_us && now < s->loss_us + LOSS_US && run_has_undead(s))
-        s->quiet_until_us = now + AGAIN_US;
-    return now < s->quiet_until_us;
+    if (now >= s->no_fault_until_us && now < s->loss_us + LOSS_US && run_has_undead(s))
+        s->no_fault_until_us = now + AGAIN_US;
+    return now < s->no_fault_until_us;
 }
 
 /* A fault is due: see who it happens to, and wait for its trigger. */
@@ -193,7 +193,7 @@ faults_due(struct run *s, int64_t start)
             continue;
         }
         if (f->at_us <= now && s->happened[i] == 0 && is_recovering(s)) {
-            next = s->quiet_until_us - start < next ? s->quiet_until_us - start : next;
+            next = s->no_fault_until_us - start < next ? s->no_fault_until_us - start : next;
             continue;
         }
         if (f->at_us <= now && s->happened[i] == 0)
@@ -269,7 +269,7 @@ all_settled(struct cluster *cluster, void *arg)
     char name[LBM_NAME_MAX + 1];
     run_find_head(s); /* applications may work on for a while after the last fault */
     run_run_applications(s, 1);
-    if (cluster_idle_vertices(cluster) != 0 || !cluster_quiet(cluster, &why))
+    if (cluster_idle_vertices(cluster) != 0 || !cluster_quiescent(cluster, &why))
         return 0;
     for (uint32_t p = 0; p < s->h.n; p++)
         for (uint32_t i = 0; i < s->jobs && cluster_is_up(cluster, p) && run_is_active(s, p); i++) {
@@ -330,7 +330,7 @@ run_come_to_rest(struct run *s)
     if (is_well(s) && !cluster_run(s->cluster, settle_us(s), all_settled, s) && is_well(s)) {
         snprintf(text, sizeof text, "no rest within %d s after the faults: %" PRIu32 " vertices idle, %s",
                  (int)(settle_us(s) / 1000000), cluster_idle_vertices(s->cluster),
-                 cluster_quiet(s->cluster, &why) ? "each has one owner" : why);
+                 cluster_quiescent(s->cluster, &why) ? "each has one owner" : why);
         fails(s, "I8", text);
         cluster_trace_idle(s->cluster);
         tell_jobs(s);

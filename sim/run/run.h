@@ -36,19 +36,19 @@ struct run {
     struct cluster_options cluster_options;
     struct cluster *cluster;
     struct lbm_graph g[RUN_JOBS_MAX];
-    uint32_t jobs;          /* submitted so far: names job0, job1 ... */
-    uint8_t *dead;          /* [h.n] lost for good */
-    uint8_t *down;          /* [h.n] how many faults keep it down */
-    uint8_t *emptied;       /* [h.n] its disk is a new one, and it has not started since */
-    uint64_t *lost;         /* [h.n] last incarnation that lost its disk; 0: none */
-    int64_t loss_us;        /* of the last loss of a disk; 0: none */
-    int disk_lost;          /* one was, or went back in time */
-    int64_t quiet_until_us; /* no fault begins before: a loss has yet to be seen by all */
-    int headless;           /* who ordered the control log is dead, or a promise is waited for of who is */
-    int64_t asked_us;       /* when a host was told to order it for no such reason; 0: never */
-    int64_t passed_over_us; /* when an operator last looked whether a leader waits for the dead */
-    int64_t promoted_us;    /* when an operator last tried to */
-    uint32_t promoted;      /* and with whom; LBM_NONE: nobody */
+    uint32_t jobs;             /* submitted so far: names job0, job1 ... */
+    uint8_t *dead;             /* [h.n] lost for good */
+    uint8_t *down;             /* [h.n] how many faults keep it down */
+    uint8_t *emptied;          /* [h.n] its disk is a new one, and it has not started since */
+    uint64_t *lost;            /* [h.n] last incarnation that lost its disk; 0: none */
+    int64_t loss_us;           /* of the last loss of a disk; 0: none */
+    int disk_lost;             /* one was, or went back in time */
+    int64_t no_fault_until_us; /* no fault begins before: a loss has yet to be seen by all */
+    int headless;              /* who ordered the control log is dead, or a promise is waited for of who is */
+    int64_t asked_us;          /* when a host was told to order it for no such reason; 0: never */
+    int64_t passed_over_us;    /* when an operator last looked whether a leader waits for the dead */
+    int64_t promoted_us;       /* when an operator last tried to */
+    uint32_t promoted;         /* and with whom; LBM_NONE: nobody */
     uint32_t victim, victims_backup; /* of a directed run */
     uint32_t other;                  /* somebody else; the same in all steps of a directed scenario */
     const struct directed_scenario *directed_scenario; /* its steps; NULL: none */

@@ -73,7 +73,7 @@ void
 run_lost(struct run *s)
 {
     s->loss_us = cluster_now(s->cluster);
-    s->quiet_until_us = s->loss_us + RENEWAL_US;
+    s->no_fault_until_us = s->loss_us + RENEWAL_US;
 }
 
 void
@@ -182,7 +182,7 @@ run_may_lose(struct run *s)
 int
 run_may_evict(const struct run *s)
 {
-    return !s->disk_lost && cluster_now(s->cluster) >= s->quiet_until_us;
+    return !s->disk_lost && cluster_now(s->cluster) >= s->no_fault_until_us;
 }
 
 /* ---- the control log ----------------------------------------------------------------------------------- */

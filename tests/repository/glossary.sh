@@ -17,7 +17,7 @@ fill fin find finish finished fit flush fn follow for force forget free from gai
 hand hash head heard hello here hold i id if index inherit init inner install internal jump known lag lapsed large last
 learn leave left limit list local locate look lossy map may mean measured member membership merged message met movable
 move mutant name named near nearest neighbour net new node note notice now number of offer on open other outstanding over
-pack packed part pay payload peer pending persist persisted ping pinned place plan planned planning poll possible
+pack packed part participate pay payload peer pending persist persisted ping pinned place plan planned planning poll possible
 predicted present promote propose pump push put query reach read ready reason receive recover released remove removed
 renormalize repl reply req request reset rest restore result resume routable row running scheduler self send sent set share
 skipped slow soon source spare stage start stat state step stop store stored stranger stream submit sum suspicion

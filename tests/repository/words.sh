@@ -45,9 +45,13 @@ outline(s|d)?;coarse graph;lib client daemon sim docs
 owed;outstanding, due;lib
 under_way|meetings?;in flight, exchange;lib sim
 calm|is_silent|contest|climb|polish;quiescent, multistart, refine;lib sim
+streams?|generations?;replication log, epoch;lib/node lib/wire lib/store sim/model sim/check
+[a-z_]*quiet[a-z_]*;quiescent, balanced;lib/node lib/balance lib/wire sim/model
+[*&]part|part->[a-z_]+|_parts?_[a-z_]+;chunk of an answer, block of a partition;lib/api lib/node/client lib/node/log
+takes_part;participates;lib sim
 '
 # An author; tables of the database, whose format stays; earlier spellings that commands take; fields of others' files.
-allowed='Ward & Pinkerton|session of its own|(TABLE|FROM|INTO) adopted|LBM_START_EARLIER|[{]"home", "coordinator"|`seq_id` and `home`'
+allowed='Ward & Pinkerton|session of its own|(TABLE|FROM|INTO) adopted|(TABLE|FROM|INTO) stream|TABLE stream[(]|owner, incarnation, generation|owner INTEGER|rng_stream|random stream|LBM_START_EARLIER|[{]"home", "coordinator"|`seq_id` and `home`'
 
 # Print every place below $1 with a word that is held.
 check() {

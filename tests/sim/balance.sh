@@ -123,7 +123,7 @@ balance --hosts ring:8 --arrivals 1,1,1|arrivals: a mean of 1 with a deviation o
 balance --hosts ring:8 --arrivals 1,1|--arrivals: '1,1' is not MEAN,DEVIATION,SERVICE
 balance --hosts ring:8 --arrivals 1,1,1,1|--arrivals: '1,1,1,1' is more than MEAN,DEVIATION,SERVICE
 balance --hosts ring:8 --arrivals 1,x,1|--arrivals: 'x' is not a number
-balance --hosts ring:8 --stop quiet|need a bound above 0 to stop at
+balance --hosts ring:8 --stop quiescent|need a bound above 0 to stop at
 balance --hosts file:/nonexistent|/nonexistent: cannot be opened
 balance --hosts ring:8 --loads file:/nonexistent|/nonexistent: cannot be opened
 advise|--hosts SPEC is missing

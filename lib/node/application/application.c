@@ -468,7 +468,7 @@ lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t requ
                              checkpoint->n_vertex - n_kept, checkpoint->n_vertex);
         return;
     }
-    struct checkpoint waiting = {client, request, node->stream.seq};
+    struct checkpoint waiting = {client, request, node->replication.seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
@@ -491,7 +491,7 @@ lbm_application_changes_acked(struct lbm_node *node)
     size_t waiting = 0;
     for (size_t i = 0; i < node->checkpoints.n; i++) {
         const struct checkpoint *checkpoint = &node->checkpoints.at[i];
-        if (checkpoint->seq <= node->stream.acked || LBM_BUG(CHECKPOINT_UNACKED)) {
+        if (checkpoint->seq <= node->replication.acked || LBM_BUG(CHECKPOINT_UNACKED)) {
             Lbm__Response response = LBM__RESPONSE__INIT;
             lbm_core_reply_stored(node, checkpoint->client, checkpoint->request, 1, &response);
         } else {

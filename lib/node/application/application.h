@@ -23,7 +23,7 @@ void lbm_application_checkpoint(struct lbm_node *node, uint64_t client, uint64_t
 /* The backup gets the changes after `after` up to `seq`, without those that later changes up to `last`
  * overtake: checkpoints among them wait for `last`. */
 void lbm_application_changes_sent(struct lbm_node *node, uint64_t after, uint64_t seq, uint64_t last);
-void lbm_application_changes_acked(struct lbm_node *node); /* the stream has moved on */
+void lbm_application_changes_acked(struct lbm_node *node); /* the replication log has moved on */
 void lbm_application_reset(struct lbm_node *node);         /* this incarnation is over */
 /* The connection of an application ended: its vertices stop running once the lease is over. */
 void lbm_application_gone(struct lbm_node *node, uint64_t client);

@@ -313,7 +313,7 @@ carry_out(struct plan *plan)
     plan->job->rounds.has_changed = 1;
     if (c->n_end != 0)
         lbm_migration_throttle_look_again(node, plan->job);
-    uint64_t seq = LBM_BUG(CHANGE_UNACKED) ? 0 : node->stream.seq;
+    uint64_t seq = LBM_BUG(CHANGE_UNACKED) ? 0 : node->replication.seq;
     const struct checkpoint waiting = {plan->client, plan->request, seq};
     if (lbm_vec_push(&node->checkpoints, waiting) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);

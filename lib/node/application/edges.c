@@ -219,7 +219,7 @@ everybody_is_heard(const struct lbm_node *node)
             return 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (lbm_view_takes_part(member) && lbm_membership_is_overdue(node, member))
+        if (lbm_view_participates(member) && lbm_membership_is_overdue(node, member))
             return 0;
     }
     return lbm_local_takeovers_done(node);
@@ -249,7 +249,7 @@ listener(const struct lbm_node *node, const struct job *job, const struct lbm_ha
     if (own != NULL && (own->stage == LBM_STAGE_OWN || own->stage == LBM_STAGE_OUT || was_removed))
         return node->host;
     const struct lbm_member *member = lbm_view_member(&node->view, news->host);
-    if (member == NULL || member->host == node->host || !lbm_view_takes_part(member))
+    if (member == NULL || member->host == node->host || !lbm_view_participates(member))
         return LBM_NONE;
     return member->host;
 }
@@ -584,7 +584,7 @@ lbm_application_edges_acked(struct lbm_node *node)
     LBM_VEC(struct edge_answer) batch = {0};
     for (size_t first = 0; first < node->edge_answers.n && node->failed == LBM_OK;) {
         const struct edge_answer next = node->edge_answers.at[first];
-        if (next.seq > node->stream.acked && !lbm_local_is_alone(node)) {
+        if (next.seq > node->replication.acked && !lbm_local_is_alone(node)) {
             first++;
             continue;
         }
@@ -593,7 +593,7 @@ lbm_application_edges_acked(struct lbm_node *node)
         for (size_t i = first; i < node->edge_answers.n; i++) {
             const struct edge_answer answer = node->edge_answers.at[i];
             if (batch.n == TOLD_MAX || !goes_with(&answer, &next) ||
-                (answer.seq > node->stream.acked && !lbm_local_is_alone(node)))
+                (answer.seq > node->replication.acked && !lbm_local_is_alone(node)))
                 node->edge_answers.at[kept++] = answer;
             else if (lbm_vec_push(&batch, answer) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);

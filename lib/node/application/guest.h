@@ -51,7 +51,7 @@ enum lbm_err lbm_application_edge_note(struct lbm_vertex *vertex, uint32_t to, u
 void lbm_application_edges_timer(struct lbm_node *node, struct job *job);
 /* Time, us, at which lbm_application_edges_timer has something to do; INT64_MAX: none. */
 int64_t lbm_application_edges_deadline(const struct job *job);
-void lbm_application_edges_acked(struct lbm_node *node); /* the stream has moved on */
+void lbm_application_edges_acked(struct lbm_node *node); /* the replication log has moved on */
 /* Somebody says that `host` has a vertex; or LBM_NONE: that `from`, which says so, has not. */
 void lbm_application_edges_learn(struct job *job, uint32_t id, uint32_t host, uint32_t from);
 /* Edges: a neighbour says what its end of edges is now. Answered with EdgesDone or Moved. */

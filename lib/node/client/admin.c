@@ -241,7 +241,7 @@ change_join(struct lbm_node *node, const struct client *client, const struct lbm
         command->what_case = LBM__COMMAND__WHAT_ACTIVATE;
         command->activate = &activate;
         lbm_client_propose(node, client, command);
-    } else if (lbm_view_takes_part(member)) {
+    } else if (lbm_view_participates(member)) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_STATE,
                              "host %" PRIu32 " takes part: it is %s", member->host,
                              lbm_member_state_name(member->state));

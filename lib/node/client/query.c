@@ -15,16 +15,16 @@
 #include "node/records/record_batch.h"
 #include "node/records/records.h"
 
-/* One part: far below a frame whatever the degrees. */
+/* One chunk: far below a frame whatever the degrees. */
 enum {
-    PART_ROWS_MAX = 8192,
-    PART_HALVES_MAX = 131072,
+    CHUNK_ROWS_MAX = 8192,
+    CHUNK_HALVES_MAX = 131072,
     AT_ONCE_MAX = 8, /* of one client: every one may ask all hosts for all that they have */
 };
-_Static_assert(PART_ROWS_MAX <= LBM_ROWS_MAX, "the wire takes as many rows");
-_Static_assert(PART_HALVES_MAX * 16u + PART_ROWS_MAX * 64u <= LBM_FRAME_BYTES_MAX,
-               "a part of a mapping fits a frame");
-_Static_assert(PART_HALVES_MAX >= LBM_DEGREE_MAX, "the vertex of most neighbours fits a part");
+_Static_assert(CHUNK_ROWS_MAX <= LBM_ROWS_MAX, "the wire takes as many rows");
+_Static_assert(CHUNK_HALVES_MAX * 16u + CHUNK_ROWS_MAX * 64u <= LBM_FRAME_BYTES_MAX,
+               "a chunk of a mapping fits a frame");
+_Static_assert(CHUNK_HALVES_MAX >= LBM_DEGREE_MAX, "the vertex of most neighbours fits a chunk");
 
 /* What a host says at once: vertices, and such as the guest has not any more. */
 struct rows {
@@ -32,7 +32,7 @@ struct rows {
     LBM_VEC(uint32_t) removed;
 };
 
-typedef void (*part_sink)(struct lbm_node *node, void *arg, const struct rows *rows, int last);
+typedef void (*chunk_sink)(struct lbm_node *node, void *arg, const struct rows *rows, int last);
 
 /* Which of the vertices held here are wanted, and what of them. */
 struct wanted {
@@ -64,8 +64,8 @@ was_removed(const struct wanted *wanted, const struct lbm_vertex *vertex)
 }
 
 static void
-give_part(struct lbm_node *node, struct columns *columns, struct rows *rows, part_sink sink, void *arg,
-          int last)
+give_chunk(struct lbm_node *node, struct columns *columns, struct rows *rows, chunk_sink sink, void *arg,
+           int last)
 {
     lbm_records_batch_message(columns);
     rows->records = &columns->message;
@@ -76,9 +76,10 @@ give_part(struct lbm_node *node, struct columns *columns, struct rows *rows, par
     rows->removed.n = 0;
 }
 
-/* Give the wanted vertices to the sink part by part. */
+/* Give the wanted vertices to the sink chunk by chunk. */
 static void
-for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wanted, part_sink sink, void *arg)
+for_each_chunk(struct lbm_node *node, struct job *job, const struct wanted *wanted, chunk_sink sink,
+               void *arg)
 {
     struct columns columns;
     struct rows rows = {0};
@@ -92,8 +93,8 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
             continue;
         if (was_removed(wanted, vertex) && lbm_vec_push(&rows.removed, vertex->id) != LBM_OK)
             lbm_core_fail(node, LBM_E_NOMEM);
-        if (rows.removed.n == PART_ROWS_MAX)
-            give_part(node, &columns, &rows, sink, arg, 0);
+        if (rows.removed.n == CHUNK_ROWS_MAX)
+            give_chunk(node, &columns, &rows, sink, arg, 0);
         if (!is_wanted(wanted, vertex))
             continue;
         lbm_records_batch_add(node, &columns, job, vertex, vertex->epoch,
@@ -101,10 +102,10 @@ for_each_part(struct lbm_node *node, struct job *job, const struct wanted *wante
         unsigned m = job->shard.m;
         if (node->failed == LBM_OK)
             lbm_local_place(job, vertex->x, &columns.position.at[columns.position.n - m]);
-        if (columns.vertex.n == PART_ROWS_MAX || columns.neighbour.n >= PART_HALVES_MAX)
-            give_part(node, &columns, &rows, sink, arg, 0);
+        if (columns.vertex.n == CHUNK_ROWS_MAX || columns.neighbour.n >= CHUNK_HALVES_MAX)
+            give_chunk(node, &columns, &rows, sink, arg, 0);
     }
-    give_part(node, &columns, &rows, sink, arg, 1);
+    give_chunk(node, &columns, &rows, sink, arg, 1);
     lbm_records_batch_free(&columns);
     lbm_vec_free(&rows.removed);
 }
@@ -119,27 +120,27 @@ struct query_reply {
 };
 
 static void
-send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
+send_chunk(struct lbm_node *node, void *arg, const struct rows *rows, int last)
 {
     const struct query_reply *to = arg;
-    Lbm__MapChunk part = LBM__MAP_CHUNK__INIT;
-    part.job = to->job;
-    part.query = to->query;
-    part.last = last != 0;
-    part.records = rows->records;
-    part.n_removed = rows->removed.n;
-    part.removed = rows->removed.at;
-    part.stamp = node->stream.seq;
+    Lbm__MapChunk chunk = LBM__MAP_CHUNK__INIT;
+    chunk.job = to->job;
+    chunk.query = to->query;
+    chunk.last = last != 0;
+    chunk.records = rows->records;
+    chunk.n_removed = rows->removed.n;
+    chunk.removed = rows->removed.at;
+    chunk.stamp = node->replication.seq;
     Lbm__Move moves[LBM_MOVES_TOLD_MAX], *list[LBM_MOVES_TOLD_MAX];
     const struct job *job = lbm_local_job(node, to->job);
-    part.n_moves =
+    chunk.n_moves =
         last && to->moves && job != NULL ? lbm_migration_moves_find(node, job, to->vertex, moves) : 0;
-    for (size_t i = 0; i < part.n_moves; i++)
+    for (size_t i = 0; i < chunk.n_moves; i++)
         list[i] = &moves[i];
-    part.moves = list;
+    chunk.moves = list;
     Lbm__Peer message = LBM__PEER__INIT;
     message.body_case = LBM__PEER__BODY_MAP_CHUNK;
-    message.map_chunk = &part;
+    message.map_chunk = &chunk;
     lbm_core_send(node, to->to, &message);
 }
 
@@ -147,7 +148,7 @@ send_part(struct lbm_node *node, void *arg, const struct rows *rows, int last)
 static uint64_t
 since_here(const struct lbm_node *node, uint64_t since)
 {
-    return since <= node->stream.seq ? since : 0;
+    return since <= node->replication.seq ? since : 0;
 }
 
 void
@@ -165,9 +166,9 @@ lbm_client_on_map_query(struct lbm_node *node, const Lbm__Peer *message)
     Lbm__Records none = LBM__RECORDS__INIT;
     const struct rows nothing = {.records = &none};
     if (job == NULL)
-        send_part(node, &to, &nothing, 1);
+        send_chunk(node, &to, &nothing, 1);
     else
-        for_each_part(node, job, &wanted, send_part, &to);
+        for_each_chunk(node, job, &wanted, send_chunk, &to);
 }
 
 /* ---- the asking host ---------------------------------------------------------------------------------- */
@@ -196,8 +197,8 @@ lbm_client_query_gone(struct lbm_node *node, uint64_t client)
 
 /* Rows of one host: on to the client, or into the places asked for (the highest epoch wins). */
 static void
-take_part(struct lbm_node *node, struct collection *collection, uint32_t host, Lbm__Records *records,
-          size_t n_removed, uint32_t *removed, uint64_t stamp)
+take_chunk(struct lbm_node *node, struct collection *collection, uint32_t host, Lbm__Records *records,
+           size_t n_removed, uint32_t *removed, uint64_t stamp)
 {
     if (!collection->locate) {
         const struct lbm_job_entry *entry = lbm_view_job(&node->view, collection->job);
@@ -359,21 +360,21 @@ finish(struct lbm_node *node, size_t at)
 void
 lbm_client_on_map_chunk(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__MapChunk *part = message->map_chunk;
+    const Lbm__MapChunk *chunk = message->map_chunk;
     for (size_t i = 0; i < node->collections.n; i++) {
         struct collection *collection = node->collections.at[i];
-        if (collection->query != part->query || collection->job != part->job)
+        if (collection->query != chunk->query || collection->job != chunk->job)
             continue;
-        if (part->records != NULL)
-            take_part(node, collection, message->src, part->records, part->n_removed, part->removed,
-                      part->stamp);
+        if (chunk->records != NULL)
+            take_chunk(node, collection, message->src, chunk->records, chunk->n_removed, chunk->removed,
+                       chunk->stamp);
         if (collection->explain)
-            take_moves(node, collection, part->n_moves, part->moves);
-        for (size_t k = 0; part->last && k < collection->awaited.n; k++)
+            take_moves(node, collection, chunk->n_moves, chunk->moves);
+        for (size_t k = 0; chunk->last && k < collection->awaited.n; k++)
             if (collection->awaited.at[k] == message->src)
                 collection->awaited.at[k] = collection->awaited.at[--collection->awaited.n];
         collection->heard_us = node->now_us;
-        collection->deadline_us = node->now_us + COLLECT_US; /* as long as parts keep coming */
+        collection->deadline_us = node->now_us + COLLECT_US; /* as long as chunks keep coming */
         if (collection->awaited.n == 0)
             finish(node, i);
         return;
@@ -384,7 +385,8 @@ static void
 take_own(struct lbm_node *node, void *arg, const struct rows *rows, int last)
 {
     (void)last;
-    take_part(node, arg, node->host, rows->records, rows->removed.n, rows->removed.at, node->stream.seq);
+    take_chunk(node, arg, node->host, rows->records, rows->removed.n, rows->removed.at,
+               node->replication.seq);
 }
 
 static uint64_t
@@ -410,7 +412,7 @@ page_end(const struct lbm_node *node, const struct lbm_job_entry *entry, uint32_
     size_t n = 0, n_max = (size_t)((double)rows * (double)node->view.members.n / entry->vertices);
     for (size_t i = 0; rows != 0 && i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host >= from && lbm_view_takes_part(member) && n++ > 0 && n > n_max)
+        if (member->host >= from && lbm_view_participates(member) && n++ > 0 && n > n_max)
             return member->host;
     }
     return 0;
@@ -434,7 +436,8 @@ ask_all(struct lbm_node *node, struct collection *collection, int edges, const L
     message.map_query = &query;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host == node->host || !lbm_view_takes_part(member) || !is_asked(collection, member->host))
+        if (member->host == node->host || !lbm_view_participates(member) ||
+            !is_asked(collection, member->host))
             continue;
         query.since = since_of(map, member->host);
         lbm_core_send(node, member->host, &message);
@@ -489,7 +492,7 @@ run(struct lbm_node *node, struct collection *collection, const struct wanted *w
     if (!wanted->owned)
         ask_all(node, collection, wanted->edges, map);
     if (job != NULL && node->failed == LBM_OK && is_asked(collection, node->host))
-        for_each_part(node, job, wanted, take_own, collection);
+        for_each_chunk(node, job, wanted, take_own, collection);
     if (collection->awaited.n == 0)
         finish(node, node->collections.n - 1);
 }

@@ -49,7 +49,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
     status.unreachable = unreachable;
     status.members = 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
-        if (!lbm_view_takes_part(&node->view.members.at[i]))
+        if (!lbm_view_participates(&node->view.members.at[i]))
             continue;
         status.members++;
         if (lbm_membership_is_unreachable(node, node->view.members.at[i].host, UNREACHABLE_US))
@@ -68,7 +68,7 @@ answer_status(struct lbm_node *node, const struct client *client, const Lbm__Req
                      : until_us > node->now_us ? (double)(until_us - node->now_us) / 1e6
                                                : 0;
     status.applications = (uint32_t)node->applications.n;
-    status.backup = node->stream.backup;
+    status.backup = node->replication.backup;
     status.lag = lbm_local_replication_lag(node);
     if (node->promotion.round == PROMOTION_CONFIRM) {
         status.n_awaited = node->promotion.awaited.n;
@@ -214,9 +214,9 @@ fold_load_report(const struct lbm_node *node, const struct lbm_job_entry *entry,
     out->imbalance = imbalance > out->imbalance ? imbalance : out->imbalance;
     if (is_missing)
         out->missing[out->n_missing++] = load_report->host;
-    int takes_part =
+    int participates =
         !is_missing && (target > 0 || load_report->vertices != 0); /* who leaves is done when empty */
-    *least = takes_part && load_report->phase < *least ? load_report->phase : *least;
+    *least = participates && load_report->phase < *least ? load_report->phase : *least;
 }
 
 static void
@@ -241,7 +241,7 @@ fill_job(struct lbm_node *node, struct lbm_job_entry *entry, Lbm__JobEntry *out,
     for (size_t i = 0; i < n; i++) {
         uint32_t host = node->view.members.at[i].host;
         struct load_report load_report = {.host = host};
-        if (!lbm_view_takes_part(&node->view.members.at[i]))
+        if (!lbm_view_participates(&node->view.members.at[i]))
             continue;
         if (host == node->host)
             load_report = own_load_report(node, job);

@@ -53,7 +53,7 @@ struct lbm_row {
     uint32_t pin;
     int anchored; /* nonzero: does not move in Omega */
     double position[3];
-    uint64_t seq; /* of its last change in the host's stream (protocol.md section 1, REPL), or 0 */
+    uint64_t seq; /* of its last change in the host's replication log (protocol.md section 1, REPL), or 0 */
     uint64_t source_incarnation;
     uint32_t source; /* whom the vertex came from, or was refused to; LBM_NONE: it began here */
     int fin;         /* nonzero: the source will not offer it again */
@@ -93,7 +93,7 @@ LBM_NUMBERS_FIT(LBM_JOB_STATE_LIST, LBM_JOB_STATE_COUNT);
     X(PLAN, "positions, anchors and targets (peer of OWN rows) of a whole guest")                            \
     X(POSITIONS, "positions of some rows, soft")                                                             \
     X(ROW_DELETE, "the finished record of a vertex goes")                                                    \
-    X(REPLICA, "changes of another host's records, and how far its stream is here")                          \
+    X(REPLICA, "changes of another host's records, and how far its replication log is here")                 \
     X(REPLICA_DROP, "a host's replica, or one job of it, goes")                                              \
     X(TAKEN_OVER, "the replica of this host was merged; in one transaction with the merge")                  \
     X(RESET, "all but the control log is archived and removed; a new incarnation begins")                    \
@@ -139,7 +139,7 @@ struct lbm_persist_op {
         struct {
             uint32_t owner;
             uint64_t incarnation;
-            uint64_t generation;
+            uint64_t repl_epoch;
             uint64_t seq;
             int fresh;           /* nonzero: what was there of this owner and incarnation goes first */
             struct lbm_row *row; /* [n], owned, and so is what they own; job is that of the operation */
@@ -207,7 +207,7 @@ struct lbm_recovered_entry {
 struct lbm_recovered_replica {
     uint32_t owner;
     uint64_t incarnation;
-    uint64_t generation;
+    uint64_t repl_epoch;
     uint64_t seq;
     LBM_VEC(struct lbm_row) rows; /* by job, vertex */
 };

@@ -42,9 +42,9 @@ struct change {
 };
 
 /* This host's records on their way to its backup. */
-struct stream {
+struct replication_log {
     uint32_t backup;     /* LBM_NONE: nobody; then every record counts as acked */
-    uint64_t generation; /* view at which it became the backup */
+    uint64_t repl_epoch; /* view at which it became the backup */
     uint64_t seq;        /* of the last change */
     uint64_t acked;      /* the backup holds all up to here */
     uint64_t sent;
@@ -53,7 +53,7 @@ struct stream {
     size_t head;
     size_t next;        /* index of the first change not sent */
     uint64_t merged;    /* of the last record that was inherited */
-    uint64_t uncovered; /* records from before the generation that the backup has not got yet */
+    uint64_t uncovered; /* records from before the epoch that the backup has not got yet */
     uint64_t in_flight; /* bytes of those that are sent and not acknowledged */
     int64_t retry_us;   /* when to send again what is not acknowledged; INT64_MAX: nothing is out */
     int64_t insync_us;  /* last proposed */
@@ -91,7 +91,7 @@ struct stored_position {
 struct replica {
     uint32_t owner;
     uint64_t incarnation;
-    uint64_t generation;
+    uint64_t repl_epoch;
     uint64_t seq;
     int64_t granted_us;                    /* until when a lease granted here may last */
     LBM_VEC(struct stored_position) marks; /* of transactions that may not be durable yet, in order */
@@ -321,7 +321,7 @@ struct lbm_node {
     uint32_t evict_per_minute;
     double evict_share;
 
-    struct stream stream;
+    struct replication_log replication;
     struct lease lease;
     LBM_VEC(struct replica *) replicas;
     LBM_VEC(struct lbm_recovered_takeover) takeovers; /* merged already */
@@ -357,8 +357,8 @@ struct lbm_node {
     uint64_t snapshot_index;   /* of the last snapshot */
     struct lbm_view *incoming; /* a newer view that is being stored, with this transaction: */
     uint64_t incoming_id;
-    LBM_VEC(uint8_t) parts;   /* of a snapshot that is coming in */
-    uint64_t parts_index;     /* of that snapshot */
+    LBM_VEC(uint8_t) incoming_snapshot; /* of a snapshot that is coming in */
+    uint64_t incoming_snapshot_index;   /* of that snapshot */
     LBM_VEC(uint64_t) chains; /* engine local: of each entry of the copy, the hash of all up to it */
     uint64_t base_chain;      /* of the entries up to log_base */
     uint64_t term;            /* engine local: leader and leader_host are those of this term */

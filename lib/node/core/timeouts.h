@@ -28,7 +28,7 @@ enum {
     REFUSED_US = 5000000,         /* before a refused vertex is offered again */
     DIFFUSE_TICK_US = 5000,       /* without a coordinator */
     SUMS_AGAIN_US = 1000000,      /* what others may not have heard of a stage is told again */
-    WAVES_QUIET_US = 150000,      /* no distance to a pivot has fallen: they are told */
+    WAVES_SETTLE_US = 150000,      /* no distance to a pivot has fallen: they are told */
     GHOSTS_SOON_US = 5000,        /* changes within this time travel together */
     GHOSTS_ROW_US = 8,            /* for each row last told, or vertex of a large part whose owners change */
     GHOSTS_AGAIN_US = 2000000,    /* repeat unchanged ghosts: heals what a broken connection lost */
@@ -124,7 +124,7 @@ enum {
     PROPOSALS_MAX = 4,       /* waiting for the log before this host proposes nothing more by itself */
     OVERLOADS_MAX = 6,       /* so often, after twice the time each */
     REACH_AGAIN = 2,         /* links around a woken host that must be stable before it settles again */
-    QUIET_TIMES = 2,         /* nothing moved so often (once settled: once): not tried again as it is */
+    UNMOVED_TIMES = 2,         /* nothing moved so often (once settled: once): not tried again as it is */
     PATIENT_SHARES = 200,    /* after that many sweeps a share moves only what makes the excess less */
     MOVES_PER_EDGE = 4,      /* that many vertices may move to have one edge of mean weight less */
     ESCALATIONS = 25,              /* after that many rounds balance may cost anything */

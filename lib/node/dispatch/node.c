@@ -121,7 +121,7 @@ lbm_node_free(struct lbm_node *node)
     lbm_vec_free(&node->doubted);
     lbm_vec_free(&node->met);
     lbm_replication_replicas_free(node);
-    lbm_vec_free(&node->stream.changes);
+    lbm_vec_free(&node->replication.changes);
     lbm_vec_free(&node->takeovers);
     lbm_vec_free(&node->due);
     lbm_vec_free(&node->applications);
@@ -133,7 +133,7 @@ lbm_node_free(struct lbm_node *node)
     if (node->incoming != NULL)
         lbm_view_free(node->incoming);
     free(node->incoming);
-    lbm_vec_free(&node->parts);
+    lbm_vec_free(&node->incoming_snapshot);
     lbm_vec_free(&node->chains);
     lbm_vec_free(&node->promotion.awaited);
     if (node->open != NULL)

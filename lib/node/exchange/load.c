@@ -64,7 +64,7 @@ lbm_exchange_load_present(const struct lbm_node *node, const struct job *job)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         const struct load_report *load_report = lbm_local_report_known(job, member->host);
-        if (member->host != node->host && lbm_view_takes_part(member) && load_report != NULL)
+        if (member->host != node->host && lbm_view_participates(member) && load_report != NULL)
             n += load_report->vertices;
     }
     return n;
@@ -92,7 +92,7 @@ sum_of_loads(const struct lbm_node *node, const struct job *job, uint64_t *count
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         const struct load_report *load_report = lbm_local_report_known(job, member->host);
-        if (!lbm_view_takes_part(member))
+        if (!lbm_view_participates(member))
             continue;
         if (member->host == node->host)
             sum += job->shard.load + job->shard.load_out;

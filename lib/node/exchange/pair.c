@@ -49,7 +49,7 @@ fingerprint_of(const struct lbm_node *node, struct job *job)
                         job->unfinished.n,
                         job->releasing.n,
                         (uint64_t)lbm_local_netting_sum(&job->rounds),
-                        lbm_local_replication_lag(node) != 0 ? node->stream.acked : UINT64_MAX,
+                        lbm_local_replication_lag(node) != 0 ? node->replication.acked : UINT64_MAX,
                         lbm_migration_throttle_cooled(node, job)};
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof state / sizeof *state; i++)
@@ -63,7 +63,7 @@ is_unchanged(struct lbm_node *node, struct job *job)
 {
     struct rounds *s = &job->rounds;
     const struct unchanged *unchanged = lbm_exchange_pair_unchanged(node, s, s->partner);
-    uint32_t times = job->was_settled ? 1 : QUIET_TIMES;
+    uint32_t times = job->was_settled ? 1 : UNMOVED_TIMES;
     return unchanged != NULL && s->fingerprint != 0 && s->fingerprint_heard != 0 &&
            unchanged->own == s->fingerprint && unchanged->theirs == s->fingerprint_heard &&
            unchanged->times >= times;

@@ -51,7 +51,7 @@ choose(const struct lbm_hosts *h, enum lbm_policy policy, struct lbm_job_policy 
         .policy = policy,
         .ports = LBM_PORTS_ALL, /* words are small and go to all neighbours at once */
         .integer = policy == LBM_POLICY_AUTO || lbm_policy_is_integer(policy),
-        .stop = LBM_STOP_QUIET,
+        .stop = LBM_STOP_QUIESCENT,
         .daemons = 1,
     };
     if (policy != LBM_POLICY_AUTO) {

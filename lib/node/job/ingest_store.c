@@ -43,7 +43,7 @@ lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint3
     const struct lbm_graph *g = job->guest;
     struct lbm_persist_op guest = {.kind = LBM_PERSIST_GUEST, .job = job->id};
     guest.as.guest.graph = g;
-    guest.as.guest.seq = node->stream.seq + 1;
+    guest.as.guest.seq = node->replication.seq + 1;
     guest.as.guest.first = first;
     guest.as.guest.whole = whole;
     lbm_core_persist(node, guest);
@@ -58,10 +58,10 @@ lbm_job_store_rows(struct lbm_node *node, struct job *job, uint32_t first, uint3
             lbm_row_free(&row);
             return LBM_E_NOMEM;
         }
-        node->stream.seq = row.seq;
+        node->replication.seq = row.seq;
         lbm_replication_push(node, row.seq, job->id, row.vertex);
     }
-    job->pending_seq = node->stream.seq;
+    job->pending_seq = node->replication.seq;
     job->guest_id = node->persist_id;
     lbm_core_persist_flush(node);
     return LBM_OK;

@@ -8,9 +8,9 @@ int
 lbm_local_is_alive(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (node->stream.rolled_back || node->resetting || node->diverged)
+    if (node->replication.rolled_back || node->resetting || node->diverged)
         return 0;
-    return self == NULL || (self->incarnation == node->incarnation && lbm_view_takes_part(self));
+    return self == NULL || (self->incarnation == node->incarnation && lbm_view_participates(self));
 }
 
 /* A host that has not heard the log's end may have been given a backup that it does not know of. */
@@ -19,7 +19,7 @@ lbm_local_is_alone(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
     return node->caught_up && self != NULL && self->incarnation == node->incarnation &&
-           self->backup == LBM_NONE && node->stream.backup == LBM_NONE;
+           self->backup == LBM_NONE && node->replication.backup == LBM_NONE;
 }
 
 int
@@ -60,7 +60,7 @@ lbm_local_lease_holds(const struct lbm_node *node)
 uint64_t
 lbm_local_replication_lag(const struct lbm_node *node)
 {
-    return node->stream.backup == LBM_NONE ? 0 : node->stream.changes.n - node->stream.head;
+    return node->replication.backup == LBM_NONE ? 0 : node->replication.changes.n - node->replication.head;
 }
 
 struct application *

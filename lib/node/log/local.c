@@ -169,7 +169,7 @@ is_cut_off(const struct lbm_node *node)
     uint32_t n = 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host == node->host || !lbm_view_takes_part(member))
+        if (member->host == node->host || !lbm_view_participates(member))
             continue;
         if (!lbm_membership_is_unreachable(node, member->host, UNREACHABLE_US))
             return 0;

@@ -181,34 +181,34 @@ lbm_log_snapshot_persisted(struct lbm_node *node)
                   node->view.index);
 }
 
-/* The parts of one snapshot come over one connection, so in order; a repeated answer begins again. */
+/* The chunks of one snapshot come over one connection, so in order; a repeated answer begins again. */
 void
 lbm_log_on_snapshot(struct lbm_node *node, const Lbm__Peer *message)
 {
-    const Lbm__LogSnapshot *part = message->log_snapshot;
+    const Lbm__LogSnapshot *chunk = message->log_snapshot;
     if (node->engine != LBM_LOG_ENGINE_LOCAL ||
         (node->leader && !lbm_log_confirm_takes_from(node, message->src)) ||
         (!lbm_log_is_source(node, message->src) && message->src != node->fetch_host) ||
-        part->index <= lbm_log_last(node) ||
-        !lbm_local_within_reach(node, message->src, "log index", part->index, lbm_log_last(node),
+        chunk->index <= lbm_log_last(node) ||
+        !lbm_local_within_reach(node, message->src, "log index", chunk->index, lbm_log_last(node),
                                 LBM_INDEX_STEP))
         return;
-    if (part->offset == 0) {
-        node->parts.n = 0;
-        node->parts_index = part->index;
+    if (chunk->offset == 0) {
+        node->incoming_snapshot.n = 0;
+        node->incoming_snapshot_index = chunk->index;
     }
-    if (part->index != node->parts_index || part->offset != node->parts.n)
+    if (chunk->index != node->incoming_snapshot_index || chunk->offset != node->incoming_snapshot.n)
         return;
-    if (lbm_vec_reserve(&node->parts, part->part.len) != LBM_OK) {
+    if (lbm_vec_reserve(&node->incoming_snapshot, chunk->data.len) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
-    memcpy(&node->parts.at[node->parts.n], part->part.data, part->part.len);
-    node->parts.n += part->part.len;
-    if (node->parts.n < part->total)
+    memcpy(&node->incoming_snapshot.at[node->incoming_snapshot.n], chunk->data.data, chunk->data.len);
+    node->incoming_snapshot.n += chunk->data.len;
+    if (node->incoming_snapshot.n < chunk->total)
         return;
-    lbm_log_snapshot_install(node, node->parts.at, node->parts.n);
-    lbm_vec_free(&node->parts);
+    lbm_log_snapshot_install(node, node->incoming_snapshot.at, node->incoming_snapshot.n);
+    lbm_vec_free(&node->incoming_snapshot);
 }
 
 /* ---- for others ---------------------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ compacts_for_all(const struct lbm_node *node)
     if (node->engine != LBM_LOG_ENGINE_EXTERNAL)
         return 0;
     for (size_t i = 0; i < node->view.members.n; i++)
-        if (lbm_view_takes_part(&node->view.members.at[i]))
+        if (lbm_view_participates(&node->view.members.at[i]))
             return node->view.members.at[i].host == node->host;
     return 0;
 }
@@ -237,15 +237,15 @@ lbm_log_snapshot_send(struct lbm_node *node, uint32_t host)
     else if (err != LBM_OK)
         lbm_core_fail(node, err);
     for (size_t at = 0; err == LBM_OK && at < len; at += LBM_BATCH_BYTES_MAX) {
-        Lbm__LogSnapshot part = LBM__LOG_SNAPSHOT__INIT;
-        part.index = node->view.index;
-        part.offset = at;
-        part.total = len;
-        part.part.data = bytes + at;
-        part.part.len = len - at < LBM_BATCH_BYTES_MAX ? len - at : LBM_BATCH_BYTES_MAX;
+        Lbm__LogSnapshot chunk = LBM__LOG_SNAPSHOT__INIT;
+        chunk.index = node->view.index;
+        chunk.offset = at;
+        chunk.total = len;
+        chunk.data.data = bytes + at;
+        chunk.data.len = len - at < LBM_BATCH_BYTES_MAX ? len - at : LBM_BATCH_BYTES_MAX;
         Lbm__Peer message = LBM__PEER__INIT;
         message.body_case = LBM__PEER__BODY_LOG_SNAPSHOT;
-        message.log_snapshot = &part;
+        message.log_snapshot = &chunk;
         lbm_core_send(node, host, &message);
     }
     free(bytes);

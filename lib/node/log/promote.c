@@ -142,7 +142,7 @@ lbm_log_promote_begin_round(struct lbm_node *node, enum promotion_round round)
     p->awaited.n = 0;
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host == node->host || !lbm_view_takes_part(member))
+        if (member->host == node->host || !lbm_view_participates(member))
             continue;
         if (lbm_vec_push(&p->awaited, member->host) != LBM_OK) {
             lbm_core_fail(node, LBM_E_NOMEM);
@@ -285,7 +285,7 @@ static int
 can_lead(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    return self != NULL && lbm_view_takes_part(self) && lbm_local_is_alive(node);
+    return self != NULL && lbm_view_participates(self) && lbm_local_is_alive(node);
 }
 
 /* Nonzero if an operator may promote this host. */

@@ -190,7 +190,7 @@ teller_to(const struct lbm_node *node, const struct lbm_ghost *ghost, int *is_lo
     uint32_t successor = LBM_NONE;
     uint64_t incarnation;
     *is_lost = member == NULL;
-    if (member == NULL || lbm_view_takes_part(member))
+    if (member == NULL || lbm_view_participates(member))
         return ghost->host != node->host ? ghost->host : LBM_NONE;
     int known = lbm_view_successor(&node->view, member->host, member->incarnation, &successor, &incarnation);
     *is_lost = known && (successor == LBM_NONE || successor == node->host);
@@ -338,7 +338,8 @@ lbm_mapping_ghosts_ask(struct lbm_node *node, struct job *job, size_t n, uint32_
         where.n_vertex = n - at < LBM_BATCH_VERTICES_MAX ? n - at : LBM_BATCH_VERTICES_MAX;
         where.vertex = vertex + at;
         for (size_t i = 0; i < node->view.members.n; i++)
-            if (node->view.members.at[i].host != node->host && lbm_view_takes_part(&node->view.members.at[i]))
+            if (node->view.members.at[i].host != node->host &&
+                lbm_view_participates(&node->view.members.at[i]))
                 lbm_core_send_lossy(node, node->view.members.at[i].host, &message);
     }
 }

@@ -121,7 +121,7 @@ lbm_mapping_sums_tell_again(struct lbm_node *node, struct job *job)
     d->told_us = node->now_us + SUMS_AGAIN_US;
     for (size_t i = 0; own != NULL && i < node->view.members.n && node->failed == LBM_OK; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
-        if (member->host != node->host && lbm_view_takes_part(member))
+        if (member->host != node->host && lbm_view_participates(member))
             send_row(node, job, member->host, own);
     }
 }

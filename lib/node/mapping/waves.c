@@ -247,7 +247,7 @@ lbm_mapping_waves_tick(struct lbm_node *node, struct job *job, const struct lbm_
     }
     if (w->has_news)
         tell(node, job, 0);
-    return w->queue.n == 0 && node->now_us - w->changed_us >= WAVES_QUIET_US;
+    return w->queue.n == 0 && node->now_us - w->changed_us >= WAVES_SETTLE_US;
 }
 
 void

@@ -171,7 +171,7 @@ static int
 wants_other_backup(const struct lbm_node *node)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self == NULL || !lbm_local_is_alive(node) || !node->caught_up || !node->stream.compared)
+    if (self == NULL || !lbm_local_is_alive(node) || !node->caught_up || !node->replication.compared)
         return 0;
     const struct lbm_member *backup = lbm_view_member(&node->view, self->backup);
     return backup != NULL && backup->state == LBM_MEMBER_DRAINING &&
@@ -205,7 +205,7 @@ others_are_heard(const struct lbm_node *node)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         const struct peer *peer = lbm_membership_peer_known(node, member->host);
-        if (member->host != node->host && lbm_view_takes_part(member) &&
+        if (member->host != node->host && lbm_view_participates(member) &&
             (peer == NULL || peer->heard_us <= node->draining_us))
             return 0;
     }

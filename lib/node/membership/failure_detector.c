@@ -118,7 +118,7 @@ static void
 look_at(struct lbm_node *node, struct peer *peer)
 {
     const struct lbm_member *member = lbm_view_member(&node->view, peer->host);
-    if (member != NULL && lbm_view_takes_part(member) && member->incarnation == peer->incarnation)
+    if (member != NULL && lbm_view_participates(member) && member->incarnation == peer->incarnation)
         return;
     forget_suspectors(peer);
     peer->incarnation = member != NULL ? member->incarnation : 0;

@@ -34,7 +34,7 @@ lbm_membership_on_hello(struct lbm_node *node, const Lbm__Peer *message)
                       "host %" PRIu32 " (%.60s) speaks protocol %" PRIu32 ", this is %d", message->src,
                       hello->name, hello->protocol, LBM_PROTOCOL_VERSION);
     const struct lbm_member *member = lbm_view_member(&node->view, message->src);
-    if (member == NULL || !lbm_view_takes_part(member))
+    if (member == NULL || !lbm_view_participates(member))
         lbm_core_dial(node, message->src, hello->address);
 }
 
@@ -117,7 +117,7 @@ append_activate(struct lbm_node *node)
 static void
 recognize(struct lbm_node *node, const struct lbm_member *self)
 {
-    if (self->incarnation <= node->incarnation || node->stream.seq != 0)
+    if (self->incarnation <= node->incarnation || node->replication.seq != 0)
         return;
     node->incarnation = self->incarnation;
     struct lbm_persist_op op = {.kind = LBM_PERSIST_SELF};
@@ -135,7 +135,7 @@ advance(struct lbm_node *node)
         node->appends.n != 0 || node->log_waits.n != 0 || node->held != 0)
         return;
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (self != NULL && lbm_view_takes_part(self))
+    if (self != NULL && lbm_view_participates(self))
         recognize(node, self);
     if (lbm_view_departed(&node->view, node->host, node->incarnation) != NULL)
         return; /* takeover.c knows what follows */
@@ -161,8 +161,8 @@ static void
 dial_member(struct lbm_node *node, const struct lbm_member *member)
 {
     struct peer *peer = member->host != node->host ? lbm_membership_peer_of(node, member->host) : NULL;
-    uint64_t address = peer != NULL && lbm_view_takes_part(member) ? address_hash(member->address) : 0;
-    if (peer == NULL || !lbm_view_takes_part(member) || (peer->dialled && peer->address == address))
+    uint64_t address = peer != NULL && lbm_view_participates(member) ? address_hash(member->address) : 0;
+    if (peer == NULL || !lbm_view_participates(member) || (peer->dialled && peer->address == address))
         return;
     peer->dialled = 1;
     peer->address = address;
@@ -302,7 +302,7 @@ send_pings(struct lbm_node *node)
         lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t i = 0; node->failed == LBM_OK && i < to.n; i++) {
         const struct lbm_member *member = lbm_view_member(&node->view, to.at[i]);
-        if (member != NULL && member->host != node->host && lbm_view_takes_part(member) &&
+        if (member != NULL && member->host != node->host && lbm_view_participates(member) &&
             (i == 0 || to.at[i - 1] != to.at[i])) {
             lbm_membership_network_fill(node, member->host, &ping);
             lbm_core_send_lossy(node, member->host, &message);

@@ -245,7 +245,7 @@ lbm_membership_answer_network(struct lbm_node *node, const struct client *client
     if (entries == NULL || list == NULL)
         lbm_core_fail(node, LBM_E_NOMEM);
     for (size_t i = 0; i < n_members && node->failed == LBM_OK; i++)
-        if (lbm_view_takes_part(&node->view.members.at[i])) {
+        if (lbm_view_participates(&node->view.members.at[i])) {
             fill_entry(node, &node->view.members.at[i], &entries[n]);
             list[n] = &entries[n];
             n++;

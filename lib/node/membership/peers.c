@@ -61,8 +61,8 @@ lbm_membership_is_large(const struct lbm_node *node)
 int
 lbm_membership_has_lost_backup(const struct lbm_node *node)
 {
-    return node->stream.backup != LBM_NONE &&
-           lbm_membership_is_unreachable(node, node->stream.backup, UNREACHABLE_US);
+    return node->replication.backup != LBM_NONE &&
+           lbm_membership_is_unreachable(node, node->replication.backup, UNREACHABLE_US);
 }
 
 int
@@ -102,7 +102,7 @@ int
 lbm_membership_is_watched(const struct lbm_node *node, const struct lbm_member *member)
 {
     const struct lbm_member *self = lbm_view_member(&node->view, node->host);
-    if (member->host == node->host || !lbm_view_takes_part(member))
+    if (member->host == node->host || !lbm_view_participates(member))
         return 0;
     return node->view.members.n <= LBM_VIEW_SMALL || member->backup == node->host ||
            (self != NULL && self->backup == member->host) || are_linked(node, member);

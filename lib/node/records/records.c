@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every change of a vertex record: a higher rank, the next place in the stream to the backup, stored in the
- * transaction of this step (protocol.md sections 3 and 6). */
+/* Every change of a vertex record: a higher rank, the next place in the replication log to the backup, stored
+ * in the transaction of this step (protocol.md sections 3 and 6). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ lbm_records_moved_to(const struct lbm_node *node, const struct lbm_vertex *verte
 int
 lbm_records_is_acked(const struct lbm_node *node, const struct lbm_vertex *vertex)
 {
-    return lbm_local_is_alone(node) || vertex->seq <= node->stream.acked;
+    return lbm_local_is_alone(node) || vertex->seq <= node->replication.acked;
 }
 
 /* What a vertex costs is no reason to keep it: the record that says OUT tells it too, and nothing is offered
@@ -104,13 +104,13 @@ changed(struct lbm_node *node, struct job *job, struct lbm_vertex *vertex)
 {
     LBM_ASSERT(!lbm_records_is_undecided(node, vertex)); /* or its backup would get a part of a change */
     vertex->shares = 0;
-    store(node, job, vertex, ++node->stream.seq);
+    store(node, job, vertex, ++node->replication.seq);
 }
 
 void
 lbm_records_change_together(struct lbm_node *node, struct job *job, const uint32_t *slots, size_t n)
 {
-    uint64_t seq = ++node->stream.seq;
+    uint64_t seq = ++node->replication.seq;
     for (size_t i = 0; i < n && node->failed == LBM_OK; i++) {
         struct lbm_vertex *vertex = &job->shard.vertices.at[slots[i]];
         LBM_ASSERT(!lbm_records_is_undecided(node, vertex));
@@ -225,10 +225,10 @@ lbm_records_forget(struct lbm_node *node, struct job *job, struct lbm_vertex *ve
     LBM_ASSERT(lbm_transition_allows(LBM_TRANSITION_COLLECT, vertex->stage));
     struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW_DELETE, .job = job->id};
     op.as.gone.vertex = vertex->id;
-    op.as.gone.seq = ++node->stream.seq;
-    node->raise->replication_push(node, node->stream.seq, job->id, vertex->id);
+    op.as.gone.seq = ++node->replication.seq;
+    node->raise->replication_push(node, node->replication.seq, job->id, vertex->id);
     lbm_core_persist(node, op);
-    uint64_t seq = node->stream.seq;
+    uint64_t seq = node->replication.seq;
     node->raise->replication_covered(node, vertex);
     lbm_shard_forget(&job->shard, vertex);
     vertex->seq = seq;
@@ -239,9 +239,9 @@ lbm_records_drop_job(struct lbm_node *node, uint64_t job)
 {
     struct lbm_persist_op op = {.kind = LBM_PERSIST_ROW_DELETE, .job = job};
     op.as.gone.vertex = LBM_NONE;
-    op.as.gone.seq = ++node->stream.seq;
+    op.as.gone.seq = ++node->replication.seq;
     lbm_core_persist(node, op);
-    node->raise->replication_push(node, node->stream.seq, job, LBM_NONE);
+    node->raise->replication_push(node, node->replication.seq, job, LBM_NONE);
 }
 
 void

@@ -11,8 +11,8 @@
 
 /* Effect: store the record of a vertex and send it to the backup. On shortage of memory: lbm_core_fail. */
 void lbm_records_persist_vertex(struct lbm_node *node, struct job *job, const struct lbm_vertex *vertex);
-/* Every change of a record goes through these: they keep rank, give the change its place in the stream,
- * and store it. Pointers to vertices stay valid except over record_put. */
+/* Every change of a record goes through these: they keep rank, give the change its place in the replication
+ * log, and store it. Pointers to vertices stay valid except over record_put. */
 
 /* A record from elsewhere: stage and epoch become those of the transition, counted from row->epoch. Takes
  * what row owns. NULL: memory is short. */

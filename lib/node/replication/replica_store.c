@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The backup's side of replication: what this host keeps of others, how far their streams have come, and the
- * leases it grants (protocol.md sections 4 and 5). An acknowledgement leaves only after what it acknowledges
- * is durable. */
+/* The backup's side of replication: what this host keeps of others, how far their replication logs have come,
+ * and the leases it grants (protocol.md sections 4 and 5). An acknowledgement leaves only after what it
+ * acknowledges is durable. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ lbm_replication_replicas_start(struct lbm_node *node, struct lbm_recovered *reco
         struct replica *replica = replica_add(node, old->owner, old->incarnation);
         if (replica == NULL)
             break;
-        replica->generation = old->generation;
+        replica->repl_epoch = old->repl_epoch;
         replica->seq = replica->stored = old->seq;
         for (size_t k = 0; k < old->rows.n && node->failed == LBM_OK; k++) {
             struct replica_job *held = job_in(replica, old->rows.at[k].job);
@@ -209,18 +209,19 @@ was_deleted(const struct lbm_node *node, uint64_t job)
     return found;
 }
 
-/* ---- the stream arrives -------------------------------------------------------------------------------- */
+/* ---- the replication log arrives
+ * -------------------------------------------------------------------------------- */
 
-/* The member that a message claims as its owner, if this host is its backup in that generation. */
+/* The member that a message claims as its owner, if this host is its backup in that epoch. */
 static const struct lbm_member *
-primary_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
+primary_of(const struct lbm_node *node, const Lbm__Peer *message, uint64_t repl_epoch)
 {
     const struct lbm_member *owner = lbm_view_member(&node->view, message->src);
     if (owner == NULL || owner->incarnation != message->src_incarnation || !lbm_local_is_alive(node))
         return NULL;
-    if (!lbm_view_takes_part(owner))
+    if (!lbm_view_participates(owner))
         return message->body_case == LBM__PEER__BODY_REPL && LBM_BUG(REPLICATE_FOR_EVICTED) ? owner : NULL;
-    return owner->backup == node->host && owner->backup_view == generation ? owner : NULL;
+    return owner->backup == node->host && owner->backup_view == repl_epoch ? owner : NULL;
 }
 
 /* A tombstone that the owner has collected may still be here when an inheritance brings it an older one of
@@ -302,14 +303,14 @@ take_rows(struct lbm_node *node, struct replica *replica, const Lbm__Repl *repl,
     return repl->n_gone != 0 && op->as.replica.gone == NULL ? LBM_E_NOMEM : LBM_OK;
 }
 
-/* The position of a stream moves on, in the transaction of this step. */
+/* The position of a replication log moves on, in the transaction of this step. */
 static void
 store_position(struct lbm_node *node, struct replica *replica, struct lbm_persist_op op)
 {
     op.kind = LBM_PERSIST_REPLICA;
     op.as.replica.owner = replica->owner;
     op.as.replica.incarnation = replica->incarnation;
-    op.as.replica.generation = replica->generation;
+    op.as.replica.repl_epoch = replica->repl_epoch;
     op.as.replica.seq = replica->seq;
     lbm_core_persist(node, op);
     struct stored_position mark = {node->persist_id, replica->seq};
@@ -317,7 +318,7 @@ store_position(struct lbm_node *node, struct replica *replica, struct lbm_persis
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
-/* How far the stream is on the disk for certain. */
+/* How far the replication log is on the disk for certain. */
 static uint64_t
 stored_position(const struct lbm_node *node, struct replica *replica)
 {
@@ -330,12 +331,12 @@ stored_position(const struct lbm_node *node, struct replica *replica)
     return replica->stored;
 }
 
-/* A generation that this host has nothing of yet: what was held of an earlier one is void. */
+/* An epoch that this host has nothing of yet: what was held of an earlier one is void. */
 static void
-begin_generation(struct lbm_node *node, struct replica *replica, uint64_t generation)
+begin_repl_epoch(struct lbm_node *node, struct replica *replica, uint64_t repl_epoch)
 {
     free_rows(replica);
-    replica->generation = generation;
+    replica->repl_epoch = repl_epoch;
     replica->seq = replica->stored = 0;
     replica->marks.n = 0;
     struct lbm_persist_op op = {0};
@@ -344,13 +345,13 @@ begin_generation(struct lbm_node *node, struct replica *replica, uint64_t genera
 }
 
 static struct replica *
-replica_for(struct lbm_node *node, const Lbm__Peer *message, uint64_t generation)
+replica_for(struct lbm_node *node, const Lbm__Peer *message, uint64_t repl_epoch)
 {
     struct replica *replica = lbm_replication_replica_of(node, message->src, message->src_incarnation);
     if (replica == NULL)
         replica = replica_add(node, message->src, message->src_incarnation);
-    if (replica != NULL && replica->generation != generation)
-        begin_generation(node, replica, generation);
+    if (replica != NULL && replica->repl_epoch != repl_epoch)
+        begin_repl_epoch(node, replica, repl_epoch);
     return replica;
 }
 
@@ -359,13 +360,13 @@ lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Repl *repl = message->repl;
     unsigned m = node->view.m;
-    if (primary_of(node, message, repl->generation) == NULL ||
+    if (primary_of(node, message, repl->repl_epoch) == NULL ||
         (repl->records != NULL &&
          (repl->records->n_position != repl->records->n_vertex * m ||
           !lbm_records_payload_fits(repl->records->n_payload_len, repl->records->payload_len,
                                     &repl->records->payload))))
         return;
-    struct replica *replica = replica_for(node, message, repl->generation);
+    struct replica *replica = replica_for(node, message, repl->repl_epoch);
     if (replica == NULL)
         return;
     int follows = repl->after <= replica->seq; /* records repeated are the same or newer */
@@ -384,7 +385,7 @@ lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message)
         store_position(node, replica, op);
     }
     Lbm__ReplAck ack = LBM__REPL_ACK__INIT;
-    ack.generation = replica->generation;
+    ack.repl_epoch = replica->repl_epoch;
     ack.seq = replica->seq;
     Lbm__Peer answer = LBM__PEER__INIT;
     answer.body_case = LBM__PEER__BODY_REPL_ACK;
@@ -413,16 +414,16 @@ void
 lbm_replication_on_lease_req(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__LeaseReq *request = message->lease_req;
-    if (primary_of(node, message, request->generation) == NULL)
+    if (primary_of(node, message, request->repl_epoch) == NULL)
         return;
     const struct replica *before = lbm_replication_replica_of(node, message->src, message->src_incarnation);
-    int begins = before == NULL || before->generation != request->generation;
-    struct replica *replica = replica_for(node, message, request->generation);
+    int begins = before == NULL || before->repl_epoch != request->repl_epoch;
+    struct replica *replica = replica_for(node, message, request->repl_epoch);
     if (replica == NULL)
         return;
     Lbm__Lease lease = LBM__LEASE__INIT;
     lease.sent_us = request->sent_us;
-    lease.generation = replica->generation;
+    lease.repl_epoch = replica->repl_epoch;
     lease.seq = stored_position(node, replica);
     /* What is not on this disk yet counts too: it is of a life that has gone on further than that disk. */
     lease.rolled_back = (LBM_BUG(COMPARE_STORED) ? lease.seq : replica->seq) > request->seq;

@@ -21,7 +21,7 @@ void lbm_replication_on_lease_req(struct lbm_node *node, const Lbm__Peer *messag
 /* Repl: records of a primary. Answered with ReplAck once they are durable. */
 void lbm_replication_on_repl(struct lbm_node *node, const Lbm__Peer *message);
 
-/* ---- stream.c ---- */
+/* ---- replication_log.c ---- */
 
 /* Begin the replication log where the database ends; applications of the daemon before are fenced by its
  * lease. */

@@ -135,7 +135,7 @@ merge(struct lbm_node *node, const struct lbm_departed *gone)
     }
     if (replica != NULL && node->failed == LBM_OK)
         lbm_replication_replica_drop(node, replica);
-    node->stream.merged = node->stream.seq;
+    node->replication.merged = node->replication.seq;
     if (!LBM_BUG(TAKEOVER_IN_TWO))
         lbm_core_persist(node, op);
     lbm_core_persist_flush(node);
@@ -177,7 +177,7 @@ take_over_all(struct lbm_node *node)
         if (!lbm_local_inherits(node, gone) ||
             (node->now_us < lease_over_us(node, gone) && !LBM_BUG(SUCCESSOR_DOES_NOT_WAIT)))
             continue;
-        if (!node->stream.known && !lbm_local_is_alone(node))
+        if (!node->replication.known && !lbm_local_is_alone(node))
             continue; /* the backup has yet to say that this disk is not from the past */
         if (gone->taken_over || LBM_BUG(TAKE_OVER_WITHOUT_LOG))
             merge(node, gone);
@@ -213,8 +213,8 @@ reset(struct lbm_node *node, uint64_t incarnation)
     node->id_waits.n = 0;
     lbm_application_lease_lapsed(node);
     uint64_t cleared = node->persist_id;
-    lbm_vec_free(&node->stream.changes);
-    node->stream = (struct stream){.backup = LBM_NONE, .retry_us = INT64_MAX};
+    lbm_vec_free(&node->replication.changes);
+    node->replication = (struct replication_log){.backup = LBM_NONE, .retry_us = INT64_MAX};
     node->lease.until_us = 0;
     node->incarnation = incarnation;
     node->resetting = 1;
@@ -275,7 +275,7 @@ give_up(struct lbm_node *node)
                   "the database is older than what host %" PRIu32
                   " holds of it: this host gives up what it has and "
                   "joins again, empty",
-                  node->stream.backup);
+                  node->replication.backup);
     Lbm__Evict evict = LBM__EVICT__INIT;
     evict.host = node->host;
     evict.incarnation = node->incarnation;
@@ -299,9 +299,9 @@ holds_something(const struct lbm_node *node)
 static int64_t
 rejoin_us(const struct lbm_node *node)
 {
-    if (node->stream.rolled_back)
+    if (node->replication.rolled_back)
         return INT64_MAX;
-    return node->evicted_us + (node->stream.compared ? 1 : 3) * (int64_t)REJOIN_US;
+    return node->evicted_us + (node->replication.compared ? 1 : 3) * (int64_t)REJOIN_US;
 }
 
 static void
@@ -343,7 +343,7 @@ lbm_replication_takeover_timer(struct lbm_node *node)
         return;
     }
     node->evicted_us = 0;
-    if (node->stream.rolled_back)
+    if (node->replication.rolled_back)
         give_up(node);
     else if (lbm_local_is_alive(node))
         take_over_all(node);
@@ -358,11 +358,12 @@ lbm_replication_takeover_deadline(const struct lbm_node *node)
         return when;
     if (gone != NULL && gone->evicted && !gone->taken_over && node->evicted_us != 0)
         when = rejoin_us(node);
-    if (gone == NULL && node->stream.rolled_back)
+    if (gone == NULL && node->replication.rolled_back)
         when = node->propose_us;
     for (size_t i = 0; lbm_local_is_alive(node) && i < node->view.departed.n; i++) {
         const struct lbm_departed *inherited = &node->view.departed.at[i];
-        int waits = lbm_local_inherits(node, inherited) && (node->stream.known || lbm_local_is_alone(node));
+        int waits =
+            lbm_local_inherits(node, inherited) && (node->replication.known || lbm_local_is_alone(node));
         int64_t over_us = waits ? lease_over_us(node, inherited) : INT64_MAX;
         when = over_us < when ? over_us : when;
     }

@@ -32,7 +32,7 @@ uint32_t lbm_view_name_hash(const char *name);
 
 /* Nonzero if a member in that state runs vertices or hands them over. */
 static inline int
-lbm_state_takes_part(enum lbm_member_state state)
+lbm_state_participates(enum lbm_member_state state)
 {
     return state == LBM_MEMBER_JOINING || state == LBM_MEMBER_ACTIVE || state == LBM_MEMBER_DRAINING;
 }

@@ -70,7 +70,8 @@ set_backup(struct lbm_view *view, struct lbm_member *owner, uint32_t backup)
     return lbm_view_touch(view, owner->host);
 }
 
-/* Give a member the fittest backup there is. Its stream begins again: nothing is known to be there. */
+/* Give a member the fittest backup there is. Its replication log begins again: nothing is known to be there.
+ */
 static enum lbm_err
 give_backup(struct lbm_view *view, struct lbm_member *owner)
 {
@@ -80,7 +81,7 @@ give_backup(struct lbm_view *view, struct lbm_member *owner)
         return LBM_E_NOMEM;
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
-        if (host == owner->host || place->member == LBM_NONE || !lbm_state_takes_part(place->state))
+        if (host == owner->host || place->member == LBM_NONE || !lbm_state_participates(place->state))
             continue;
         struct unfitness fit = cheap_unfitness(view, owner, place);
         int order = best != LBM_NONE ? compare_fitness(&fit, &least, 0, BY_LINK) : -1;
@@ -104,7 +105,7 @@ give_backups(struct lbm_view *view, uint32_t lost)
 {
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
-        if (place->member != LBM_NONE && place->backup == lost && lbm_state_takes_part(place->state) &&
+        if (place->member != LBM_NONE && place->backup == lost && lbm_state_participates(place->state) &&
             give_backup(view, &view->members.at[place->member]) != LBM_OK)
             return LBM_E_NOMEM;
     }
@@ -200,10 +201,10 @@ refuse_join(const struct lbm_view *view, const Lbm__Join *join, char *refusal)
     if (strcmp(known->name, join->name) != 0)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host id %" PRIu32 " belongs to %s; choose another id",
                  known->host, known->name);
-    else if (lbm_view_takes_part(known) && known->incarnation != join->incarnation)
+    else if (lbm_view_participates(known) && known->incarnation != join->incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " takes part as incarnation %" PRIu64,
                  known->host, known->incarnation);
-    else if (!lbm_view_takes_part(known) && join->incarnation <= known->incarnation)
+    else if (!lbm_view_participates(known) && join->incarnation <= known->incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "incarnation %" PRIu64 " of host %" PRIu32 " has gone for good",
                  join->incarnation, known->host);
     else if (gone != NULL && gone->evicted && !gone->taken_over)
@@ -249,7 +250,7 @@ lbm_view_apply_join(struct lbm_view *view, const Lbm__Command *command, char *re
         return LBM_E_NOMEM;
     if (member == NULL && lbm_view_add_member(view, join->host, join->name, &member) != LBM_OK)
         return LBM_E_NOMEM;
-    int begins = member->incarnation != join->incarnation || !lbm_view_takes_part(member);
+    int begins = member->incarnation != join->incarnation || !lbm_view_participates(member);
     if (take_announcement(member, join) != LBM_OK || lbm_view_number_active(view, member) != LBM_OK ||
         lbm_view_touch(view, join->host) != LBM_OK)
         return LBM_E_NOMEM;
@@ -312,7 +313,7 @@ lbm_view_apply_set(struct lbm_view *view, const Lbm__Command *command, char *ref
     struct lbm_member *member = named(view, set->host, set->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
-    if (!lbm_view_takes_part(member))
+    if (!lbm_view_participates(member))
         refuse_state(member, refusal);
     else if (set->n_site != 0 && set->n_site != view->m)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "a site has %u coordinates here, not %zu", view->m, set->n_site);
@@ -409,7 +410,7 @@ lbm_view_has_other_backup(const struct lbm_view *view, const struct lbm_member *
 {
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
-        if (host != member->host && place->member != LBM_NONE && lbm_state_takes_part(place->state) &&
+        if (host != member->host && place->member != LBM_NONE && lbm_state_participates(place->state) &&
             place->state != LBM_MEMBER_DRAINING)
             return 1;
     }
@@ -423,7 +424,7 @@ primary_of_one_that_leaves(const struct lbm_view *view, const struct lbm_member 
     for (uint32_t host = 0; host < view->place.n; host++) {
         const struct lbm_host_place *place = &view->place.at[host];
         if (place->member != LBM_NONE && place->backup == member->host &&
-            lbm_state_takes_part(place->state) &&
+            lbm_state_participates(place->state) &&
             lbm_view_has_other_backup(view, &view->members.at[place->member]))
             return host;
     }
@@ -438,7 +439,7 @@ lbm_view_apply_change_backup(struct lbm_view *view, const Lbm__Command *command,
     if (member == NULL)
         return LBM_OK;
     const struct lbm_member *backup = lbm_view_member(view, member->backup);
-    if (!lbm_view_takes_part(member))
+    if (!lbm_view_participates(member))
         refuse_state(member, refusal);
     else if (backup == NULL || member->backup_view != change->view || backup->state != LBM_MEMBER_DRAINING)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " has a backup that does not drain",
@@ -521,12 +522,12 @@ lbm_view_apply_evict(struct lbm_view *view, const Lbm__Command *command, char *r
     if (member == NULL)
         return LBM_OK;
     struct lbm_member *successor = lbm_view_member_of(view, member->backup);
-    if (!lbm_view_takes_part(member))
+    if (!lbm_view_participates(member))
         refuse_state(member, refusal);
     else if (!view->external && view->leader == member->host)
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
                  "host %" PRIu32 " orders the control log; promote another one first", member->host);
-    else if (successor == NULL || !lbm_view_takes_part(successor))
+    else if (successor == NULL || !lbm_view_participates(successor))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "nobody could take over from host %" PRIu32, member->host);
     else if (!lbm_view_in_sync(view, member) && !evict->lost && !LBM_BUG(EVICT_WITHOUT_INSYNC))
         snprintf(refusal, LBM_DIAG_TEXT_MAX,
@@ -563,7 +564,7 @@ lbm_view_apply_take_over(struct lbm_view *view, const Lbm__Command *command, cha
         successor != NULL ? departed_of(view, take_over->host, take_over->incarnation, refusal) : NULL;
     if (gone == NULL)
         return LBM_OK;
-    if (!lbm_view_takes_part(successor))
+    if (!lbm_view_participates(successor))
         refuse_state(successor, refusal);
     else if (gone->taken_over || gone->successor != take_over->successor ||
              gone->successor_incarnation != take_over->successor_incarnation)
@@ -610,7 +611,7 @@ lbm_view_apply_in_sync(struct lbm_view *view, const Lbm__Command *command, char 
     struct lbm_member *member = named(view, in_sync->host, in_sync->incarnation, refusal);
     if (member == NULL)
         return LBM_OK;
-    if (!lbm_view_takes_part(member))
+    if (!lbm_view_participates(member))
         refuse_state(member, refusal);
     else if ((member->backup != in_sync->backup || member->backup_view != in_sync->view) &&
              !LBM_BUG(INSYNC_OF_OLD_BACKUP))

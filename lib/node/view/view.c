@@ -95,9 +95,9 @@ lbm_member_state_name(enum lbm_member_state state)
 }
 
 int
-lbm_view_takes_part(const struct lbm_member *member)
+lbm_view_participates(const struct lbm_member *member)
 {
-    return lbm_state_takes_part(member->state);
+    return lbm_state_participates(member->state);
 }
 
 const struct lbm_departed *
@@ -367,7 +367,7 @@ apply_allot_ids(struct lbm_view *view, const Lbm__Command *command, char *refusa
             entry = &view->jobs.at[i];
     if (entry == NULL)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "there is no such job");
-    else if (member == NULL || !lbm_view_takes_part(member) || member->incarnation != allot->incarnation)
+    else if (member == NULL || !lbm_view_participates(member) || member->incarnation != allot->incarnation)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member", allot->host);
     else if (allot->count == 0 || allot->count > LBM_VERTICES_MAX - entry->ids)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "job %s has had its %" PRIu32 " vertices", entry->name,
@@ -383,7 +383,7 @@ apply_promote(struct lbm_view *view, const Lbm__Command *command, char *refusal)
     const struct lbm_member *member = lbm_view_member(view, command->promote->host);
     if (view->external)
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "no daemon orders this log");
-    else if (member == NULL || !lbm_view_takes_part(member))
+    else if (member == NULL || !lbm_view_participates(member))
         snprintf(refusal, LBM_DIAG_TEXT_MAX, "host %" PRIu32 " is no member", command->promote->host);
     else
         view->leader = command->promote->host;

@@ -35,7 +35,7 @@ struct lbm_member {
     enum lbm_member_state state;
     uint64_t incarnation;
     uint32_t backup;      /* who keeps its replica, or LBM_NONE: nobody could */
-    uint64_t backup_view; /* index at which it was given that backup: generation of the stream to it */
+    uint64_t backup_view; /* index at which it was given that backup: epoch of the replication log to it */
     int insync;           /* nonzero: the backup holds a full copy; see lbm_view_in_sync() */
     uint64_t drained;     /* DRAINING: index of the entry since which it is */
     uint64_t since;       /* index at which it first joined; 0: before a snapshot */
@@ -215,7 +215,7 @@ int lbm_view_successor(const struct lbm_view *view, uint32_t host, uint64_t inca
 
 /* Nonzero if that host, of the incarnation the view knows, is a member that takes part: JOINING, ACTIVE or
  * DRAINING. */
-int lbm_view_takes_part(const struct lbm_member *member);
+int lbm_view_participates(const struct lbm_member *member);
 
 /* Nonzero if the backup of that member holds all that it answers for: a full copy of the member, which has no
  * evicted host to take over. Only then it can be evicted without a loss. */

@@ -63,7 +63,7 @@ field_usual(enum lbm_policy policy, int integer)
 {
     return (struct lbm_balance_options){.policy = policy,
                                         .integer = integer,
-                                        .stop = integer ? LBM_STOP_QUIET : LBM_STOP_LEVEL,
+                                        .stop = integer ? LBM_STOP_QUIESCENT : LBM_STOP_BALANCED,
                                         .bound = 0.01,
                                         .seed = 3};
 }

@@ -212,7 +212,7 @@ whole_units_end_as_on_all_loads_at_once(void **state)
         fleet_start(&f, load, 0);
         fleet_run(&f);
         struct lbm_balance_options options = {
-            .policy = policy, .rule = &f.rule, .integer = 1, .stop = LBM_STOP_QUIET};
+            .policy = policy, .rule = &f.rule, .integer = 1, .stop = LBM_STOP_QUIESCENT};
         struct lbm_balance_result result;
         assert_int_equal(lbm_balance_run(&f.net, &options, all, flow, &result, NULL), LBM_OK);
         check_flows(&f, load);

@@ -63,7 +63,7 @@ trace_send(struct alone *b, const struct lbm_effect *effect)
         b->seq = message->repl->seq;
     if (message->body_case == LBM__PEER__BODY_LEASE_REQ) {
         b->asked_us = message->lease_req->sent_us;
-        b->generation = message->lease_req->generation;
+        b->repl_epoch = message->lease_req->repl_epoch;
     }
     if (message->body_case == LBM__PEER__BODY_PAIR_OPEN)
         b->sweep = message->pair_open->sweep;
@@ -277,7 +277,7 @@ backup_answers(struct alone *b)
     if (b->asked_us != 0) {
         Lbm__Lease lease = LBM__LEASE__INIT;
         lease.sent_us = b->asked_us;
-        lease.generation = b->generation;
+        lease.repl_epoch = b->repl_epoch;
         lease.seq = b->held;
         lease.lease_us = 8 * SECOND;
         message.body_case = LBM__PEER__BODY_LEASE;
@@ -287,7 +287,7 @@ backup_answers(struct alone *b)
     }
     if (b->seq != 0) {
         Lbm__ReplAck ack = LBM__REPL_ACK__INIT;
-        ack.generation = b->generation;
+        ack.repl_epoch = b->repl_epoch;
         ack.seq = b->held = b->seq;
         message.body_case = LBM__PEER__BODY_REPL_ACK;
         message.repl_ack = &ack;

@@ -232,14 +232,14 @@ ask_changes(struct scene *scene, uint32_t since_host[], uint64_t since[], size_t
     request.what_case = LBM__REQUEST__WHAT_MAP;
     request.map = &map;
     assert_non_null(cluster_ask(scene->cluster, 2, 0, &request));
-    const Lbm__Response *part;
-    for (size_t i = 0; (part = cluster_reply(scene->cluster, 2, i)) != NULL; i++) {
-        assert_int_equal(part->code, LBM_OK);
-        if (part->map->records == NULL)
+    const Lbm__Response *chunk;
+    for (size_t i = 0; (chunk = cluster_reply(scene->cluster, 2, i)) != NULL; i++) {
+        assert_int_equal(chunk->code, LBM_OK);
+        if (chunk->map->records == NULL)
             continue;
-        n += (uint32_t)part->map->records->n_vertex;
-        assert_true(part->map->stamp > 0);
-        stamp[part->map->host] = part->map->stamp;
+        n += (uint32_t)chunk->map->records->n_vertex;
+        assert_true(chunk->map->stamp > 0);
+        stamp[chunk->map->host] = chunk->map->stamp;
     }
     return n;
 }

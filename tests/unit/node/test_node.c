@@ -305,18 +305,18 @@ count_claims(struct scene *scene, uint32_t *claims)
     for (uint32_t p = 0; p < scene->h.n; p++) {
         Lbm__MapRequest map = LBM__MAP_REQUEST__INIT;
         Lbm__Request request = LBM__REQUEST__INIT;
-        const Lbm__Response *part;
+        const Lbm__Response *chunk;
         map.job = name;
         map.owned = 1;
         request.what_case = LBM__REQUEST__WHAT_MAP;
         request.map = &map;
         cluster_request(scene->cluster, p, 0, &request);
-        for (size_t i = 0; (part = cluster_reply(scene->cluster, p, i)) != NULL; i++) {
-            assert_int_equal(part->code, LBM_OK);
-            assert_int_equal(part->map->host, p);
-            assert_int_equal(part->last, cluster_reply(scene->cluster, p, i + 1) == NULL);
-            for (size_t k = 0; part->map->records != NULL && k < part->map->records->n_vertex; k++, all++)
-                claims[part->map->records->vertex[k]]++;
+        for (size_t i = 0; (chunk = cluster_reply(scene->cluster, p, i)) != NULL; i++) {
+            assert_int_equal(chunk->code, LBM_OK);
+            assert_int_equal(chunk->map->host, p);
+            assert_int_equal(chunk->last, cluster_reply(scene->cluster, p, i + 1) == NULL);
+            for (size_t k = 0; chunk->map->records != NULL && k < chunk->map->records->n_vertex; k++, all++)
+                claims[chunk->map->records->vertex[k]]++;
         }
     }
     return all;

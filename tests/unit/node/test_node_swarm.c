@@ -269,7 +269,7 @@ run_run(uint64_t seed)
     cluster_run(s.cluster, STILL_US, NULL, NULL);
     if (!cluster_run(s.cluster, REST_US, at_rest, &s)) /* a cancel may have been in progress */
         fail_run("the rest does not last");
-    if (!cluster_quiet(s.cluster, &why))
+    if (!cluster_quiescent(s.cluster, &why))
         fail_run(why);
     cluster_free(s.cluster);
     lbm_hosts_free(&s.h);

@@ -92,9 +92,9 @@ ask_for_a_piece(struct scene *scene, uint32_t from, uint32_t rows, uint32_t *cou
     assert_non_null(last);
     assert_int_equal(last->code, LBM_OK);
     assert_int_equal(last->map->n_missing, 0);
-    const Lbm__Response *part;
-    for (size_t i = 0; (part = cluster_reply(scene->cluster, 0, i)) != last; i++)
-        count[part->map->host] += (uint32_t)part->map->records->n_vertex;
+    const Lbm__Response *chunk;
+    for (size_t i = 0; (chunk = cluster_reply(scene->cluster, 0, i)) != last; i++)
+        count[chunk->map->host] += (uint32_t)chunk->map->records->n_vertex;
     return last->map->next;
 }
 

@@ -76,7 +76,7 @@ draw_member(struct random_command *r, const struct lbm_view *view, uint32_t host
     r->join = (Lbm__Join)LBM__JOIN__INIT;
     r->join.host = host;
     r->join.incarnation = incarnation_of(view, host, rng);
-    if (member != NULL && !lbm_view_takes_part(member))
+    if (member != NULL && !lbm_view_participates(member))
         r->join.incarnation = member->incarnation + 1;
     r->join.name = r->name;
     r->join.address = r->address;

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/sim/disk_fixture.h"
 #include "graph/generate.h"
+#include "tests/unit/sim/disk_fixture.h"
 
 const char *
 disks_apply(struct disks *s, uint32_t host, const struct lbm_persist_op *op)
@@ -122,7 +122,7 @@ disks_put_replica(struct disks *s, uint32_t host, uint32_t owner, struct lbm_row
     struct lbm_persist_op op = {.kind = LBM_PERSIST_REPLICA, .job = DISKS_JOB};
     op.as.replica.owner = owner;
     op.as.replica.incarnation = 1;
-    op.as.replica.generation = 4;
+    op.as.replica.repl_epoch = 4;
     op.as.replica.seq = 9;
     op.as.replica.fresh = fresh;
     op.as.replica.row = row;

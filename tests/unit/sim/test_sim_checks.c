@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/sim/disk_fixture.h"
 #include "sim/model/internal.h"
+#include "tests/unit/sim/disk_fixture.h"
 
 enum { SECOND = 1000000 };
 
@@ -109,7 +109,8 @@ a_ghost_from_the_future_is_seen(void **state)
     disks_end(&s);
 }
 
-/* The log says that the two hosts are in sync with one another, by the stream that put_replica speaks of. */
+/* The log says that the two hosts are in sync with one another, by the replication log that put_replica
+ * speaks of. */
 static void
 both_in_sync(struct disks *s)
 {
@@ -194,7 +195,7 @@ a_vertex_that_moves_on_before_its_source_is_done_is_seen(void **state)
 }
 
 static void
-a_replica_of_an_earlier_stream_does_not_count(void **state)
+a_replica_of_an_earlier_log_does_not_count(void **state)
 {
     (void)state;
     struct disks s;
@@ -354,7 +355,7 @@ main(void)
         cmocka_unit_test(a_loss_that_nobody_would_survive_is_seen),
         cmocka_unit_test(two_that_own_a_vertex_are_seen),
         cmocka_unit_test(a_vertex_that_moves_on_before_its_source_is_done_is_seen),
-        cmocka_unit_test(a_replica_of_an_earlier_stream_does_not_count),
+        cmocka_unit_test(a_replica_of_an_earlier_log_does_not_count),
         cmocka_unit_test(a_word_about_what_no_other_disk_has_is_seen),
         cmocka_unit_test(two_that_work_on_a_vertex_are_seen),
         cmocka_unit_test(an_successor_that_does_not_wait_for_the_end_of_a_lease_is_seen),

@@ -54,7 +54,7 @@ add_replica(struct lbm_persist *persist, uint64_t id)
     struct lbm_persist_op *op = model_op(persist, LBM_PERSIST_REPLICA, 1);
     op->as.replica.owner = 3;
     op->as.replica.incarnation = 2;
-    op->as.replica.generation = 7;
+    op->as.replica.repl_epoch = 7;
     op->as.replica.seq = id;
     op->as.replica.fresh = id % 3 == 0;
     assert_non_null(op->as.replica.row = lbm_copy(&row, 1, sizeof row));

@@ -32,7 +32,7 @@ void
 lbm_replication_push(struct lbm_node *node, uint64_t seq, uint64_t job, uint32_t vertex)
 {
     struct change change = {seq, job, vertex, 0};
-    if (lbm_vec_push(&node->stream.changes, change) != LBM_OK)
+    if (lbm_vec_push(&node->replication.changes, change) != LBM_OK)
         lbm_core_fail(node, LBM_E_NOMEM);
 }
 
@@ -48,7 +48,7 @@ by_seq(const void *a, const void *b)
 static void
 gather(struct lbm_node *node)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     s->changes.n = s->head = s->next = 0;
     s->uncovered = s->in_flight = 0;
     for (size_t j = 0; j < node->jobs.n; j++) {
@@ -99,7 +99,7 @@ content_bytes(const struct lbm_vertex *vertex)
 /* The end of those that have the number of this one: nobody may have a part of them
  * (lbm_records_change_together). */
 static size_t
-together_end(const struct stream *s, size_t from)
+together_end(const struct replication_log *s, size_t from)
 {
     size_t end = from + 1;
     while (end < s->changes.n && s->changes.at[end].seq == s->changes.at[from].seq)
@@ -113,7 +113,7 @@ batch_fits(const struct lbm_node *node, const struct repl_batch *batch, size_t f
 {
     size_t n = batch->columns.vertex.n + batch->gone.n, bytes = batch->bytes;
     for (size_t i = from; n != 0 && i < end; i++) {
-        const struct change *change = &node->stream.changes.at[i];
+        const struct change *change = &node->replication.changes.at[i];
         struct job *job;
         const struct lbm_vertex *vertex = vertex_of(node, change, &job);
         if (change->vertex == LBM_NONE)
@@ -141,13 +141,13 @@ batch_add(struct lbm_node *node, struct repl_batch *batch, struct change *change
         batch->message.job = change->job;
         change->bytes = (uint32_t)content_bytes(vertex);
         batch->bytes += change->bytes;
-        node->stream.in_flight += change->bytes;
+        node->replication.in_flight += change->bytes;
         if (vertex->stage == LBM_STAGE_NONE) {
             if (lbm_vec_push(&batch->gone, change->vertex) != LBM_OK)
                 lbm_core_fail(node, LBM_E_NOMEM);
         } else {
             lbm_records_batch_add_replica(node, &batch->columns, job, vertex,
-                                          vertex->covered == node->stream.generation);
+                                          vertex->covered == node->replication.repl_epoch);
         }
     }
     /* A change that a later one has overtaken needs no row: the later one brings the record. */
@@ -156,7 +156,7 @@ batch_add(struct lbm_node *node, struct repl_batch *batch, struct change *change
 
 /* What is not acknowledged goes once more. */
 static void
-send_again(struct stream *s)
+send_again(struct replication_log *s)
 {
     s->next = s->head;
     s->in_flight = 0;
@@ -166,10 +166,10 @@ send_again(struct stream *s)
 static int
 send_batch(struct lbm_node *node)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     struct repl_batch batch = {.message = LBM__REPL__INIT};
     lbm_records_batch_init(&batch.columns);
-    batch.message.generation = s->generation;
+    batch.message.repl_epoch = s->repl_epoch;
     batch.message.after = s->sent;
     size_t from = s->next;
     while (s->next < s->changes.n && node->failed == LBM_OK && !batch.message.drop_job) {
@@ -205,7 +205,7 @@ send_batch(struct lbm_node *node)
 static void
 pump(struct lbm_node *node)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     if (!s->known || s->backup == LBM_NONE)
         return;
     while (s->next - s->head < REPL_BATCHES * LBM_BATCH_VERTICES_MAX &&
@@ -219,8 +219,8 @@ pump(struct lbm_node *node)
 void
 lbm_replication_covered(struct lbm_node *node, struct lbm_vertex *vertex)
 {
-    LBM_ASSERT(!vertex->awaited || node->stream.uncovered != 0);
-    node->stream.uncovered -= vertex->awaited;
+    LBM_ASSERT(!vertex->awaited || node->replication.uncovered != 0);
+    node->replication.uncovered -= vertex->awaited;
     vertex->awaited = 0;
 }
 
@@ -242,17 +242,17 @@ acknowledged(struct lbm_node *node, const struct change *change)
         lbm_shard_vacate(&job->shard, vertex);
         return;
     }
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     lbm_replication_covered(node, vertex);
     vertex->shares = 0;
-    vertex->covered = vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT ? s->generation : 0;
+    vertex->covered = vertex->stage == LBM_STAGE_OWN || vertex->stage == LBM_STAGE_OUT ? s->repl_epoch : 0;
     lbm_migration_acked(node, job, vertex);
 }
 
 static void
 advance(struct lbm_node *node, uint64_t seq)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     s->acked = seq;
     while (s->head < s->changes.n && s->changes.at[s->head].seq <= seq && node->failed == LBM_OK) {
         struct change change = s->changes.at[s->head];
@@ -273,11 +273,11 @@ advance(struct lbm_node *node, uint64_t seq)
     lbm_application_edges_acked(node);
 }
 
-/* The backup holds everything up to seq of this generation. */
+/* The backup holds everything up to seq of this epoch. */
 static void
 heard_position(struct lbm_node *node, uint64_t seq)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     if (!lbm_local_within_reach(node, s->backup, "position", seq, s->seq, LBM_POSITION_STEP))
         return;
     if (seq > s->seq && !LBM_BUG(IGNORE_ROLLED_BACK)) {
@@ -299,9 +299,9 @@ heard_position(struct lbm_node *node, uint64_t seq)
 void
 lbm_replication_on_repl_ack(struct lbm_node *node, const Lbm__Peer *message)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     const Lbm__ReplAck *ack = message->repl_ack;
-    if (message->src != s->backup || ack->generation != s->generation)
+    if (message->src != s->backup || ack->repl_epoch != s->repl_epoch)
         return;
     int is_stalled = ack->seq == s->acked && s->head < s->next;
     if (ack->seq >= s->acked)
@@ -348,10 +348,10 @@ lbm_replication_lease_tell(struct lbm_node *node)
 static void
 ask(struct lbm_node *node)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     Lbm__LeaseReq request = LBM__LEASE_REQ__INIT;
     request.sent_us = (uint64_t)node->now_us;
-    request.generation = s->generation;
+    request.repl_epoch = s->repl_epoch;
     /* Changes of this life must not hide that a disk went back: they would get the numbers of lost ones. */
     request.seq = s->compared ? s->seq : s->start_seq;
     Lbm__Peer message = LBM__PEER__INIT;
@@ -366,7 +366,7 @@ ask(struct lbm_node *node)
 
 /* Nonzero if the backup is yet to acknowledge that the job's records are void. */
 static int
-is_being_dropped(const struct stream *s, uint64_t job)
+is_being_dropped(const struct replication_log *s, uint64_t job)
 {
     for (size_t i = s->head; i < s->changes.n; i++)
         if (s->changes.at[i].job == job && s->changes.at[i].vertex == LBM_NONE)
@@ -380,12 +380,12 @@ is_being_dropped(const struct stream *s, uint64_t job)
 static void
 drop_unknown(struct lbm_node *node, const Lbm__Lease *lease)
 {
-    if (!node->caught_up || node->stream.rolled_back)
+    if (!node->caught_up || node->replication.rolled_back)
         return;
     for (size_t i = 0; i < lease->n_unknown; i++)
         if (lbm_local_job(node, lease->unknown[i]) == NULL &&
             lbm_view_job(&node->view, lease->unknown[i]) == NULL &&
-            !is_being_dropped(&node->stream, lease->unknown[i]))
+            !is_being_dropped(&node->replication, lease->unknown[i]))
             lbm_records_drop_job(node, lease->unknown[i]);
 }
 
@@ -393,8 +393,8 @@ void
 lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
 {
     const Lbm__Lease *lease = message->lease;
-    struct stream *s = &node->stream;
-    if (message->src != s->backup || lease->generation != s->generation ||
+    struct replication_log *s = &node->replication;
+    if (message->src != s->backup || lease->repl_epoch != s->repl_epoch ||
         (int64_t)lease->sent_us > node->now_us)
         return;
     if (lease->rolled_back && !LBM_BUG(IGNORE_ROLLED_BACK)) {
@@ -428,7 +428,7 @@ lbm_replication_on_lease(struct lbm_node *node, const Lbm__Peer *message)
 void
 lbm_replication_start(struct lbm_node *node, const struct lbm_recovered *recovered)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     s->backup = LBM_NONE;
     s->seq = s->start_seq = recovered->seq;
     s->retry_us = INT64_MAX;
@@ -464,7 +464,7 @@ withdraw(struct lbm_node *node)
 static void
 mark_shared(struct lbm_node *node)
 {
-    const struct stream *s = &node->stream;
+    const struct replication_log *s = &node->replication;
     for (size_t i = s->head; i < s->changes.n;) {
         size_t end = together_end(s, i);
         for (size_t k = i; end - i > 1 && k < end; k++) {
@@ -481,15 +481,15 @@ mark_shared(struct lbm_node *node)
 void
 lbm_replication_view_changed(struct lbm_node *node)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     const struct lbm_member *self = self_of(node);
-    if (self == NULL || self->incarnation != node->incarnation || !lbm_view_takes_part(self))
+    if (self == NULL || self->incarnation != node->incarnation || !lbm_view_participates(self))
         return;
-    if (self->backup == s->backup && self->backup_view == s->generation)
+    if (self->backup == s->backup && self->backup_view == s->repl_epoch)
         return;
-    int is_first = s->generation == 0; /* nothing was granted yet in this life */
+    int is_first = s->repl_epoch == 0; /* nothing was granted yet in this life */
     s->backup = self->backup;
-    s->generation = self->backup_view;
+    s->repl_epoch = self->backup_view;
     s->known = 0;
     if (s->acked != 0 && !LBM_BUG(KEEP_ACKS))
         s->acked = 0;
@@ -505,9 +505,9 @@ lbm_replication_view_changed(struct lbm_node *node)
 void
 lbm_replication_connected(struct lbm_node *node, uint32_t host)
 {
-    if (host != node->stream.backup)
+    if (host != node->replication.backup)
         return;
-    node->stream.known = 0;
+    node->replication.known = 0;
     node->lease.ask_us = node->now_us;
 }
 
@@ -515,10 +515,10 @@ lbm_replication_connected(struct lbm_node *node, uint32_t host)
 static void
 propose_insync(struct lbm_node *node)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     const struct lbm_member *self = self_of(node);
     int is_full = s->uncovered == 0 && (s->acked >= s->merged || LBM_BUG(INSYNC_BEFORE_MERGED));
-    if (self == NULL || self->insync || !s->known || self->backup_view != s->generation ||
+    if (self == NULL || self->insync || !s->known || self->backup_view != s->repl_epoch ||
         node->now_us < s->insync_us || node->appends.n >= PROPOSALS_MAX ||
         (!is_full && !LBM_BUG(INSYNC_TOO_EARLY)) ||
         (!lbm_local_takeovers_done(node) && !LBM_BUG(INSYNC_BEFORE_TAKEOVER)))
@@ -533,7 +533,7 @@ propose_insync(struct lbm_node *node)
     in_sync.host = node->host;
     in_sync.incarnation = node->incarnation;
     in_sync.backup = s->backup;
-    in_sync.view = s->generation;
+    in_sync.view = s->repl_epoch;
     in_sync.known = node->view.index;
     Lbm__Command command = LBM__COMMAND__INIT;
     command.what_case = LBM__COMMAND__WHAT_IN_SYNC;
@@ -544,7 +544,7 @@ propose_insync(struct lbm_node *node)
 void
 lbm_replication_timer(struct lbm_node *node)
 {
-    struct stream *s = &node->stream;
+    struct replication_log *s = &node->replication;
     struct lease *l = &node->lease;
     if (l->fence_us != 0 && node->now_us >= l->fence_us) { /* nobody came back for what he held */
         l->fence_us = 0;
@@ -584,7 +584,7 @@ lbm_replication_timer(struct lbm_node *node)
 int64_t
 lbm_replication_deadline(const struct lbm_node *node)
 {
-    const struct stream *s = &node->stream;
+    const struct replication_log *s = &node->replication;
     const struct lease *l = &node->lease;
     int64_t when = INT64_MAX;
     if (l->fence_us != 0)
