@@ -20,6 +20,8 @@ lbm_migration_is_finished(const struct lbm_node *node, const struct job *job, ui
     const struct lbm_vertex *own = lbm_records_of(job, vertex);
     if (!lbm_local_takeovers_done(node) && !LBM_BUG(FIN_BEFORE_TAKEOVER))
         return 0; /* it may inherit an offer */
+    if (!node->replication.compared && !lbm_local_is_alone(node))
+        return 0; /* its disk may have lost that the vertex is on its way out; the backup has not told yet */
     if (own == NULL)
         return 1;
     int is_past = own->epoch >= epoch || own->stage == LBM_STAGE_MOV || own->stage == LBM_STAGE_REF;
