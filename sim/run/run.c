@@ -17,6 +17,7 @@ enum {
     ENTRY_US = 6000000,               /* for an entry of some kind */
     LOSS_US = 60000000,               /* at most, until a loss is in the log */
     AGAIN_US = 500000,                /* to see whether it is */
+    HELD_US = 3000000,                /* to renew replicas once messages come through */
     STARTS_FIRST = LBM_START_DIFFUSE, /* of a third of the jobs any start before that one; */
     STARTS = 4,                       /* one in STARTS of the others diffuses */
     QUIESCENT_US = 4000000,           /* at most, before the first fault */
@@ -125,14 +126,27 @@ tell(struct run *s, uint32_t i, const char *what)
     s->options.line(s->options.line_arg, line);
 }
 
+/* Messages have been held back since a loss, or before: replicas may not have been renewed. */
+static int
+is_held(const struct run *s, int64_t start)
+{
+    for (uint32_t i = 0; i < s->n_faults; i++)
+        if (s->fault[i].kind == FAULT_HOLD && s->happened[i] == 1 && start + s->fault[i].at_us < s->loss_us)
+            return 1;
+    return 0;
+}
+
 /* A disk that went back in time has made replicas old without anybody knowing: until they are renewed,
  * nothing else may go wrong. Nor while a loss has not reached the log, which takes an operator when who
  * ordered it is lost. */
 static int
-is_recovering(struct run *s)
+is_recovering(struct run *s, int64_t start)
 {
     int64_t now = cluster_now(s->cluster);
-    if (now >= s->no_fault_until_us && now < s->loss_us + LOSS_US && run_has_undead(s))
+    int may_last = now >= s->no_fault_until_us && now < s->loss_us + LOSS_US;
+    if (may_last && is_held(s, start))
+        s->no_fault_until_us = now + HELD_US;
+    else if (may_last && run_has_undead(s))
         s->no_fault_until_us = now + AGAIN_US;
     return now < s->no_fault_until_us;
 }
@@ -192,7 +206,7 @@ faults_due(struct run *s, int64_t start)
             next = s->happened[i] == 0 && f->at_us < next ? f->at_us : next;
             continue;
         }
-        if (f->at_us <= now && s->happened[i] == 0 && is_recovering(s)) {
+        if (f->at_us <= now && s->happened[i] == 0 && is_recovering(s, start)) {
             next = s->no_fault_until_us - start < next ? s->no_fault_until_us - start : next;
             continue;
         }

@@ -20,17 +20,21 @@
 enum stage_kind { KIND_WAVES, KIND_PLACES, KIND_REGIONS, KIND_LABELS, KIND_RECORDS };
 
 /* Stages, numbered from 1. */
-static const enum stage_kind stages[] = {KIND_WAVES,   KIND_PLACES,  KIND_REGIONS, KIND_RECORDS, KIND_PLACES,
-                                         KIND_REGIONS, KIND_RECORDS, KIND_PLACES,  KIND_REGIONS, KIND_LABELS,
+static const enum stage_kind stages[] = {KIND_WAVES,   KIND_PLACES,  KIND_REGIONS, KIND_RECORDS,
+                                         KIND_PLACES,  KIND_REGIONS, KIND_RECORDS, KIND_PLACES,
+                                         KIND_REGIONS, KIND_LABELS,  KIND_RECORDS, KIND_LABELS,
                                          KIND_RECORDS, KIND_LABELS,  KIND_RECORDS};
 enum {
     STAGE_WAVES = 1,
-    STAGE_FLAT = 2, /* without levels */
+    STAGE_FLAT = 2,    /* without levels */
+    STAGE_LABELS = 10, /* the first */
     STAGE_LAST = sizeof stages / sizeof *stages
 };
 
-/* Temperatures that labels are annealed from, in mean edges. */
-static const double HOT = 2, WARM = 0.5;
+/* Temperatures that labels are annealed from, in mean edges: one cycle after the other; again, by a host that
+ * waits for nobody. */
+static const double HOT[] = {2, 1, 0.5}, WARM = 0.5;
+_Static_assert(STAGE_LABELS + 2 * (sizeof HOT / sizeof *HOT) == STAGE_LAST + 1, "each cycle has one");
 
 static enum stage_kind
 kind_of(uint32_t stage)
@@ -143,7 +147,7 @@ work(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
             return 0;
         }
         if (!lbm_mapping_labels_tick(node, job, entry,
-                                     d->stage == STAGE_LAST - 1 || d->tries % 2 != 0 ? WARM : HOT) ||
+                                     d->tries % 2 != 0 ? WARM : HOT[(d->stage - STAGE_LABELS) / 2]) ||
             lbm_mapping_choice_again(node, job, entry))
             return 0;
         lbm_mapping_choice_tell(node, job);

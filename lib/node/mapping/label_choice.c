@@ -110,7 +110,7 @@ lbm_mapping_choice_begin(struct lbm_node *node, struct job *job, const struct lb
 
 /* A host whose neighbours are all here waits for nobody: it anneals several times, from the labels to begin
  * with, from the best so far, from the halves, from the best again, and keeps the best. Which start leads
- * further cannot be told by what it costs. Returns nonzero if it begins again. */
+ * further cannot be told by what it costs. Returns nonzero if it begins again, or fails. */
 int
 lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
@@ -147,7 +147,7 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
         err = lbm_mapping_labels_end(job, d->origin);
     if (err != LBM_OK)
         lbm_core_fail(node, err);
-    return is_again;
+    return is_again || err != LBM_OK;
 }
 
 /* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; loads of both. */

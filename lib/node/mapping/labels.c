@@ -14,14 +14,15 @@
 #include "node/mapping/mapping.h"
 
 enum {
-    ROUNDS = 150,       /* on the coarsest level, less the more clusters there are */
-    ROUNDS_ALONE = 600, /* the same where nobody else holds neighbours */
-    ROUNDS_LEAST = 8,
-    DRAWS_TICK = 40000, /* where nobody waits: some milliseconds */
-    ALL_TICKS = 64,     /* everything is told again this often */
-    LOADS_TICKS = 6,    /* what work is for whom, to all, */
-    LAST_TICKS = 6,     /* and waited for at the end */
-    LINK_BITS = 6,      /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
+    ROUNDS = 600, /* on the coarsest level, less the more clusters there are, */
+    ROUNDS_LEAST = 24,
+    ROUNDS_LEAST_ALONE = 8, /* where nobody else holds neighbours */
+    ROUNDS_TICK = 3,        /* on views that stay the same */
+    DRAWS_TICK = 40000,     /* where nobody waits: some milliseconds */
+    ALL_TICKS = 64,         /* everything is told again this often */
+    LOADS_TICKS = 2,        /* what work is for whom, to all */
+    LAST_TICKS = 6,         /* and at the end all that is waited for */
+    LINK_BITS = 6, /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
 };
 
 static const double COLDEST = 0.08; /* mean edges */
@@ -109,9 +110,9 @@ begin_level(struct job *job)
     struct labels *l = &job->diffuse.labels;
     const struct diffuse_levels *levels = &job->diffuse.levels;
     const struct lbm_graph *g = lbm_mapping_levels_graph(job, levels->level);
-    uint32_t most = job->shard.patch.n_ghosts != 0 ? ROUNDS : ROUNDS_ALONE;
-    uint64_t rounds = (uint64_t)most * l->n_top / (g->n != 0 ? g->n : 1);
-    l->rounds = rounds > ROUNDS_LEAST ? (uint32_t)rounds : ROUNDS_LEAST;
+    uint32_t least = job->shard.patch.n_ghosts != 0 ? ROUNDS_LEAST : ROUNDS_LEAST_ALONE;
+    uint64_t rounds = (uint64_t)ROUNDS * l->n_top / (g->n != 0 ? g->n : 1);
+    l->rounds = rounds > least ? (uint32_t)rounds : least;
     l->round = 0;
 }
 
@@ -227,13 +228,17 @@ draw(const struct anneal *a, struct lbm_rng *rng)
     return LBM_OK;
 }
 
+/* Between clusters: of neighbours elsewhere only single vertices are known. */
 static double
 mean_edge(const struct lbm_graph *g)
 {
-    double sum = 0;
+    double sum = 0, n = 0;
     for (uint64_t e = 0; e < g->offset[g->n]; e++)
-        sum += lbm_graph_weight(g, e);
-    return sum > 0 ? sum / (double)g->offset[g->n] : 1;
+        if (g->target[e] < g->n) {
+            sum += lbm_graph_weight(g, e);
+            n++;
+        }
+    return sum > 0 ? sum / n : 1;
 }
 
 static double
@@ -245,7 +250,8 @@ mean_work(const struct lbm_graph *g)
     return sum > 0 ? sum / g->n : 1;
 }
 
-/* Some rounds on the present level: as many draws each as there are clusters. */
+/* Some rounds on the present level: as many draws each as there are clusters. Where nobody waits as many as a
+ * tick has time for. */
 static enum lbm_err
 anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, double hottest)
 {
@@ -269,14 +275,15 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
                        .is_late = is_late};
     double first = levels->level == levels->n || hottest < WARM ? hottest : WARM;
     enum lbm_err err = LBM_OK;
-    uint32_t draws = 0;
-    do {
+    uint32_t rounds = l->rounds - l->round, most = ROUNDS_TICK;
+    if (!is_late)
+        most = g->n != 0 ? DRAWS_TICK / g->n + 1 : 1;
+    for (uint32_t k = 0; k < most && k < rounds && err == LBM_OK; k++) {
         a.temperature = first * pow(COLDEST / first, l->rounds > 1 ? (double)l->round / (l->rounds - 1) : 1);
         for (uint32_t i = 0; i < g->n && err == LBM_OK; i++)
             err = draw(&a, &node->rng);
-        draws += g->n;
         l->round++;
-    } while (!is_late && g->n != 0 && draws < DRAWS_TICK && l->round < l->rounds && err == LBM_OK);
+    }
     free(limit);
     return err;
 }

@@ -139,7 +139,7 @@ void
 lbm_shard_forget(struct lbm_shard *shard, struct lbm_vertex *vertex)
 {
     LBM_ASSERT(vertex->stage == LBM_STAGE_MOV || vertex->stage == LBM_STAGE_REF);
-    lbm_shard_touch(shard);
+    shard->version++; /* the patch has no such vertices */
     account(shard, vertex, 0);
     free(vertex->half);
     free(vertex->payload);
