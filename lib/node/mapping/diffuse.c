@@ -207,6 +207,13 @@ go_to(struct job *job, uint32_t stage)
     lbm_mapping_sums_forget(d, stage - 1);
 }
 
+/* The stage after this one. What one host has annealed by itself needs one cycle more, not two. */
+static uint32_t
+next_of(const struct diffuse *d)
+{
+    return d->stage + (d->stage == STAGE_LABELS + 1 && d->was_alone ? 3 : 1);
+}
+
 /* One step. Returns nonzero if another one can follow at once. */
 static int
 step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
@@ -229,7 +236,7 @@ step(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
     }
     if (state == SUMS_COMPLETE) {
         conclude(node, job, entry);
-        go_to(job, d->stage + 1);
+        go_to(job, next_of(d));
         return d->stage <= STAGE_LAST;
     }
     if (node->now_us >= d->told_us) {

@@ -89,6 +89,7 @@ struct diffuse {
     int rotation;                      /* of the regions that were drawn last */
     int moves;                         /* records follow regions in the stage that begins */
     int has_moved;
+    int was_alone;    /* one host held all when labels were last annealed */
     uint32_t tries;   /* of annealing, by a host whose neighbours are all here */
     uint32_t *origin; /* [rows] labels that they begin with, owned; NULL: none yet */
     uint32_t *best;   /* [rows] the best of them so far, owned; NULL: none yet, */

@@ -150,8 +150,9 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
     return is_again || err != LBM_OK;
 }
 
-/* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; loads of both. */
-enum { LABELS_LOADS = 2 };
+/* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; whether others hold
+ * neighbours; loads of both. */
+enum { LABELS_SHARED = 2, LABELS_LOADS };
 
 void
 lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
@@ -164,10 +165,12 @@ lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
                            : lbm_mapping_labels_weigh(node, job, l->first, &value[0], &value[LABELS_LOADS]);
     if (err == LBM_OK)
         err = lbm_mapping_labels_weigh(node, job, l->label, &value[1], &value[LABELS_LOADS + l->n_hosts]);
-    if (err == LBM_OK)
+    if (err == LBM_OK) {
+        value[LABELS_SHARED] = job->shard.patch.n_ghosts != 0;
         lbm_mapping_sums_tell(node, job, n, value, 0, NULL, NULL);
-    else
+    } else {
         lbm_core_fail(node, err);
+    }
     free(value);
 }
 
@@ -190,6 +193,7 @@ lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm
     double before = lbm_mapping_labels_cost(node, entry, sum[0], &sum[LABELS_LOADS]),
            now = lbm_mapping_labels_cost(node, entry, sum[1], &sum[LABELS_LOADS + n_hosts]);
     int is_better = now < before;
+    d->was_alone = sum[LABELS_SHARED] == 0;
     lbm_core_note(node, LBM_NOTE_DEBUG,
                   "job %016" PRIx64 ": hop-bytes %.0f, annealed %.0f (%.0f, %.0f with what is too much)",
                   job->id, sum[0] / 2, sum[1] / 2, before / 2, now / 2);

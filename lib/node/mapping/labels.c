@@ -16,13 +16,14 @@
 enum {
     ROUNDS = 600, /* on the coarsest level, less the more clusters there are, */
     ROUNDS_LEAST = 24,
-    ROUNDS_LEAST_ALONE = 8, /* where nobody else holds neighbours */
-    ROUNDS_TICK = 3,        /* on views that stay the same */
-    DRAWS_TICK = 40000,     /* where nobody waits: some milliseconds */
-    ALL_TICKS = 64,         /* everything is told again this often */
-    LOADS_TICKS = 2,        /* what work is for whom, to all */
-    LAST_TICKS = 6,         /* and at the end all that is waited for */
-    LINK_BITS = 6, /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
+    ROUNDS_ALONE = 1200, /* the same where nobody else holds neighbours */
+    ROUNDS_ALONE_LEAST = 8,
+    ROUNDS_TICK = 3,    /* on views that stay the same */
+    DRAWS_TICK = 40000, /* where nobody waits: some milliseconds */
+    ALL_TICKS = 64,     /* everything is told again this often */
+    LOADS_TICKS = 2,    /* what work is for whom, to all */
+    LAST_TICKS = 6,     /* and at the end all that is waited for */
+    LINK_BITS = 6,      /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
 };
 
 static const double COLDEST = 0.08; /* mean edges */
@@ -110,8 +111,9 @@ begin_level(struct job *job)
     struct labels *l = &job->diffuse.labels;
     const struct diffuse_levels *levels = &job->diffuse.levels;
     const struct lbm_graph *g = lbm_mapping_levels_graph(job, levels->level);
-    uint32_t least = job->shard.patch.n_ghosts != 0 ? ROUNDS_LEAST : ROUNDS_LEAST_ALONE;
-    uint64_t rounds = (uint64_t)ROUNDS * l->n_top / (g->n != 0 ? g->n : 1);
+    int is_alone = job->shard.patch.n_ghosts == 0;
+    uint32_t most = is_alone ? ROUNDS_ALONE : ROUNDS, least = is_alone ? ROUNDS_ALONE_LEAST : ROUNDS_LEAST;
+    uint64_t rounds = (uint64_t)most * l->n_top / (g->n != 0 ? g->n : 1);
     l->rounds = rounds > least ? (uint32_t)rounds : least;
     l->round = 0;
 }

@@ -1,13 +1,15 @@
 # tests/unit/node
-unit_node_tests = tests/unit/node/test_admin tests/unit/node/test_coarse_plan tests/unit/node/test_coarse_remap \
-	tests/unit/node/test_diffuse \
-	tests/unit/node/test_edges tests/unit/node/test_ghosts tests/unit/node/test_handoff \
-	tests/unit/node/test_history tests/unit/node/test_ingest tests/unit/node/test_load \
-	tests/unit/node/test_load_policies tests/unit/node/test_log tests/unit/node/test_network \
-	tests/unit/node/test_node tests/unit/node/test_node_swarm tests/unit/node/test_query \
-	tests/unit/node/test_record_packed tests/unit/node/test_remap_price tests/unit/node/test_rounds \
-	tests/unit/node/test_shard tests/unit/node/test_throttle tests/unit/node/test_view \
-	tests/unit/node/test_view_cache tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
+unit_node_short_tests = tests/unit/node/test_admin tests/unit/node/test_coarse_plan \
+	tests/unit/node/test_coarse_remap tests/unit/node/test_diffuse tests/unit/node/test_edges \
+	tests/unit/node/test_ghosts tests/unit/node/test_handoff tests/unit/node/test_history \
+	tests/unit/node/test_ingest tests/unit/node/test_log tests/unit/node/test_network \
+	tests/unit/node/test_node tests/unit/node/test_query tests/unit/node/test_record_packed \
+	tests/unit/node/test_remap_price tests/unit/node/test_rounds tests/unit/node/test_shard \
+	tests/unit/node/test_throttle tests/unit/node/test_view tests/unit/node/test_view_cache \
+	tests/unit/node/test_view_sites tests/unit/node/test_view_snapshot
+# Minutes under sanitizers: scripts/nightly runs them there.
+unit_node_long_tests = tests/unit/node/test_load tests/unit/node/test_load_policies tests/unit/node/test_node_swarm
+unit_node_tests = $(unit_node_short_tests) $(unit_node_long_tests)
 check_PROGRAMS += $(unit_node_tests)
 TESTS += $(unit_node_tests)
 tests_unit_node_test_view_SOURCES = tests/unit/node/test_view.c tests/unit/node/view_fixture.c \
