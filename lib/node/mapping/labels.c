@@ -19,7 +19,7 @@ enum {
     ROUNDS_ALONE = 1200, /* the same where nobody else holds neighbours */
     ROUNDS_ALONE_LEAST = 8,
     ROUNDS_TICK = 3,    /* on views that stay the same */
-    DRAWS_TICK = 40000, /* where nobody waits: some milliseconds */
+    DRAWS_TICK = 40000, /* some milliseconds */
     ALL_TICKS = 64,     /* everything is told again this often */
     LOADS_TICKS = 2,    /* what work is for whom, to all */
     LAST_TICKS = 6,     /* and at the end all that is waited for */
@@ -230,17 +230,18 @@ draw(const struct anneal *a, struct lbm_rng *rng)
     return LBM_OK;
 }
 
-/* Between clusters: of neighbours elsewhere only single vertices are known. */
+/* Between clusters: of neighbours elsewhere only single vertices are known. They count if there is nothing
+ * else. */
 static double
 mean_edge(const struct lbm_graph *g)
 {
-    double sum = 0, n = 0;
-    for (uint64_t e = 0; e < g->offset[g->n]; e++)
-        if (g->target[e] < g->n) {
-            sum += lbm_graph_weight(g, e);
-            n++;
-        }
-    return sum > 0 ? sum / n : 1;
+    double sum[2] = {0, 0}, n[2] = {0, 0};
+    for (uint64_t e = 0; e < g->offset[g->n]; e++) {
+        int is_elsewhere = g->target[e] >= g->n;
+        sum[is_elsewhere] += lbm_graph_weight(g, e);
+        n[is_elsewhere]++;
+    }
+    return sum[0] > 0 ? sum[0] / n[0] : sum[1] > 0 ? sum[1] / n[1] : 1;
 }
 
 static double
@@ -252,8 +253,8 @@ mean_work(const struct lbm_graph *g)
     return sum > 0 ? sum / g->n : 1;
 }
 
-/* Some rounds on the present level: as many draws each as there are clusters. Where nobody waits as many as a
- * tick has time for. */
+/* Some rounds on the present level, of as many draws as there are clusters: as many as a tick has time for,
+ * and few where others have yet to hear of them. */
 static enum lbm_err
 anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry, double hottest)
 {
@@ -277,9 +278,9 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
                        .is_late = is_late};
     double first = levels->level == levels->n || hottest < WARM ? hottest : WARM;
     enum lbm_err err = LBM_OK;
-    uint32_t rounds = l->rounds - l->round, most = ROUNDS_TICK;
-    if (!is_late)
-        most = g->n != 0 ? DRAWS_TICK / g->n + 1 : 1;
+    uint32_t rounds = l->rounds - l->round, most = g->n != 0 ? DRAWS_TICK / g->n + 1 : 1;
+    if (is_late && most > ROUNDS_TICK)
+        most = ROUNDS_TICK;
     for (uint32_t k = 0; k < most && k < rounds && err == LBM_OK; k++) {
         a.temperature = first * pow(COLDEST / first, l->rounds > 1 ? (double)l->round / (l->rounds - 1) : 1);
         for (uint32_t i = 0; i < g->n && err == LBM_OK; i++)
