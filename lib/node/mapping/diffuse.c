@@ -207,11 +207,11 @@ go_to(struct job *job, uint32_t stage)
     lbm_mapping_sums_forget(d, stage - 1);
 }
 
-/* The stage after this one. What one host has annealed by itself needs one cycle more, not two. */
+/* The stage after this one. What one host has annealed by itself gains little from more. */
 static uint32_t
 next_of(const struct diffuse *d)
 {
-    return d->stage + (d->stage == STAGE_LABELS + 1 && d->was_alone ? 3 : 1);
+    return d->stage == STAGE_LABELS + 1 && d->was_alone ? STAGE_LAST + 1 : d->stage + 1;
 }
 
 /* One step. Returns nonzero if another one can follow at once. */

@@ -18,12 +18,12 @@ enum {
     ROUNDS_LEAST = 24,
     ROUNDS_ALONE = 1200, /* the same where nobody else holds neighbours */
     ROUNDS_ALONE_LEAST = 8,
-    ROUNDS_TICK = 3,    /* on views that stay the same */
-    DRAWS_TICK = 40000, /* some milliseconds */
-    ALL_TICKS = 64,     /* everything is told again this often */
-    LOADS_TICKS = 2,    /* what work is for whom, to all */
-    LAST_TICKS = 6,     /* and at the end all that is waited for */
-    LINK_BITS = 6,      /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
+    ROUNDS_TICK = 3,     /* on views that stay the same */
+    DRAWS_TICK = 100000, /* some ten milliseconds */
+    ALL_TICKS = 64,      /* everything is told again this often */
+    LOADS_TICKS = 2,     /* what work is for whom, to all */
+    LAST_TICKS = 6,      /* and at the end all that is waited for */
+    LINK_BITS = 6,       /* one draw in 2^6 tries a host linked to the label, not the label of a neighbour */
 };
 
 static const double COLDEST = 0.08; /* mean edges */
