@@ -133,6 +133,9 @@ void cluster_restart(struct cluster *cluster, uint32_t host);
 /* When it starts next it says that its capacity is this one. */
 void cluster_configure(struct cluster *cluster, uint32_t host, double capacity);
 int cluster_is_up(const struct cluster *cluster, uint32_t host);
+/* Nonzero if a host is up again since less than that, after it was down for at least as long: others may be
+ * about to evict it all the same. */
+int cluster_is_just_back(const struct cluster *cluster, uint32_t host, int64_t down_us, int64_t up_us);
 /* Stop and continue a process: events wait meanwhile. Suspend and resume a machine: applications too. */
 void cluster_stop(struct cluster *cluster, uint32_t host);
 void cluster_continue(struct cluster *cluster, uint32_t host);

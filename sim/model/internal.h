@@ -62,6 +62,7 @@ struct machine {
     uint64_t life;
     double capacity; /* that its configuration says, 0: as the host graph has it */
     int stopped, suspended;
+    int64_t ended_us, begun_us; /* when its last life ended, and this one began; 0: there was none before */
     struct sim_clock clock;
     uint64_t durable;     /* id */
     int64_t sync_free_us; /* the disk is busy until then */

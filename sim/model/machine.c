@@ -242,6 +242,7 @@ cluster_restart(struct cluster *c, uint32_t host)
     trace(c, host, "start");
     new_node(c, host);
     m->life++;
+    m->begun_us = c->now_us;
     m->durable = 0;
     m->sync_free_us = c->now_us;
     m->follows = 0;
@@ -266,6 +267,14 @@ int
 cluster_is_up(const struct cluster *c, uint32_t host)
 {
     return c->machine[host].node != NULL;
+}
+
+int
+cluster_is_just_back(const struct cluster *c, uint32_t host, int64_t down_us, int64_t up_us)
+{
+    const struct machine *m = &c->machine[host];
+    return m->node != NULL && m->ended_us != 0 && m->begun_us - m->ended_us >= down_us &&
+           c->now_us - m->begun_us < up_us;
 }
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */
@@ -300,6 +309,7 @@ process_ends(struct cluster *c, uint32_t host, enum crash crash)
     }
     machine_free_node(m);
     m->life++;
+    m->ended_us = c->now_us;
     m->stopped = 0;
     m->allocations_left = 0;
     wake_later(c, host);

@@ -8,6 +8,8 @@ enum {
     AFTER_LOSS_US = 5000000, /* between two losses of a disk, at least */
     RENEWAL_US = 8000000,    /* until a loss is in the log, or replicas are renewed */
     PROMOTE_AGAIN_US = 4000000,
+    SUSPECTED_US = 3000000, /* a host that is down for so long may be evicted, also if it is back */
+    BACK_US = 5000000,      /* since less than that */
 };
 
 static const Lbm__HostsReply *
@@ -157,7 +159,7 @@ has_leader(struct run *s)
 
 /* Two must be left to suspect the one that is lost; a host with a new disk has taken part again since, or the
  * copies that others had on the old one would be lost with them; and an eviction that was just appended to
- * the external log, of which no host knows yet, is a loss already. */
+ * the external log, of which no host knows yet, is a loss already, as is one that may be on its way. */
 int
 run_may_lose(struct run *s)
 {
@@ -172,6 +174,7 @@ run_may_lose(struct run *s)
         if (s->dead[p])
             continue;
         if (!cluster_is_up(s->cluster, p) || cluster_is_stopped(s->cluster, p) ||
+            cluster_is_just_back(s->cluster, p, SUSPECTED_US, BACK_US) ||
             !is_repaired(s, hosts_as_seen_by(s, p)))
             return 0;
         n += (uint32_t)run_is_active(s, p);
