@@ -562,8 +562,12 @@ slots_of_vertices_that_are_forgotten_are_used_again(void **state)
     give(&shard, GONE, 1);
     struct lbm_vertex *gone = lbm_shard_vertex(&shard, GONE);
     uint32_t slot = (uint32_t)(gone - shard.vertices.at);
+    assert_int_equal(lbm_shard_patch(&shard), LBM_OK);
+    uint64_t built = shard.built;
     lbm_shard_forget(&shard, gone);
     assert_ptr_equal(lbm_shard_vertex(&shard, GONE), gone); /* others have to hear of that */
+    assert_int_equal(lbm_shard_patch(&shard), LBM_OK);
+    assert_true(shard.built == built); /* rows and ghosts are what they were */
     lbm_shard_vacate(&shard, gone);
     lbm_shard_vacate(&shard, gone); /* no more than once */
     assert_null(lbm_shard_vertex(&shard, GONE));
