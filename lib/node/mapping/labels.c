@@ -182,6 +182,7 @@ struct anneal {
     const uint32_t *pin; /* or NULL */
     const double *limit; /* [hosts] */
     double temperature, mean_edge, mean_work, strictness;
+    uint32_t self; /* number of this host */
     int is_late;
 };
 
@@ -220,6 +221,7 @@ draw(const struct anneal *a, struct lbm_rng *rng)
         uint32_t r = a->l->label[a->g->target[e]];
         bytes += (double)lbm_graph_weight(a->g, e) * ((double)there[r] - (double)here[r]);
     }
+    bytes += a->l->price * work * ((q != a->self) - (p != a->self));
     double energy = bytes / a->mean_edge + penalty(a, q, work) - penalty(a, q, 0) + penalty(a, p, -work) -
                     penalty(a, p, 0);
     if (energy > 0 && lbm_rng_unit(rng) >= exp(-energy / a->temperature))
@@ -275,6 +277,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
                        .mean_edge = mean_edge(g),
                        .mean_work = mean_work(g),
                        .strictness = is_late ? LENIENT : STRICT,
+                       .self = lbm_view_number(&node->view, node->host),
                        .is_late = is_late};
     double first = levels->level == levels->n || hottest < WARM ? hottest : WARM;
     enum lbm_err err = LBM_OK;
@@ -465,6 +468,9 @@ lbm_mapping_on_labels(struct lbm_node *node, const Lbm__Peer *message)
     if (job == NULL)
         return;
     struct labels *l = &job->diffuse.labels;
+    if (!lbm_local_within_reach(node, message->src, "stage", labels->stage, job->diffuse.stage, LBM_STAGE_STEP))
+        return;
+    lbm_mapping_remap_hear(node, job, labels->stage);
     uint32_t src = lbm_view_number(&node->view, message->src);
     if (l->label == NULL || labels->stage != job->diffuse.stage || src == LBM_NONE || src >= l->n_hosts ||
         !job->shard.patch.valid || job->diffuse.levels.version != job->shard.built)
