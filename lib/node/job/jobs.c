@@ -308,8 +308,8 @@ all_ready(const struct lbm_node *node, const struct job *job)
             lbm_membership_is_excluded(node, member->host))
             continue;
         const struct load_report *load_report = lbm_local_report_known(job, member->host);
-        int is_there = load_report != NULL &&
-                       (load_report->phase >= LBM_PHASE_BALANCING || load_report->ready);
+        int is_there =
+            load_report != NULL && (load_report->phase >= LBM_PHASE_BALANCING || load_report->ready);
         if (!is_there)
             return 0;
     }

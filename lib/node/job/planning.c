@@ -165,8 +165,7 @@ lbm_job_on_planned(struct lbm_node *node, const struct lbm_event *event)
             put_planned(node, job, v, plan, event->as.planned.anchored);
         lbm_mapping_normalization_set_regions(node, job, job->plan_ids.n, job->plan_ids.at, plan->weight);
         job->normalization_seq = 1;
-        job->normalization_fixed =
-            !lbm_local_follows_regions(entry) || event->as.planned.anchored != NULL;
+        job->normalization_fixed = !lbm_local_follows_regions(entry) || event->as.planned.anchored != NULL;
         job->shard.patch.valid = 0;
         if (node->failed == LBM_OK)
             store_plan(node, job, plan, event->as.planned.anchored);

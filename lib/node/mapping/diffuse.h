@@ -11,7 +11,11 @@
 #include "base/mem.h"
 #include "embed/embed.h"
 
-enum { DIFFUSE_ROTATIONS = 6, LBM_STAGE_GATHER = 3 /* the first regions */, LBM_STAGE_REMAP = 32 /* of a job that runs: the first time */ };
+enum {
+    DIFFUSE_ROTATIONS = 6,
+    LBM_STAGE_GATHER = 3 /* the first regions */,
+    LBM_STAGE_REMAP = 32 /* of a job that runs: the first time */
+};
 
 /* What one host has added to the sum of a stage. */
 struct sums_row {

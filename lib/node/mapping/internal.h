@@ -63,6 +63,8 @@ void lbm_mapping_choice_tell(struct lbm_node *node, struct job *job);
 struct choice_cost {
     double before, now; /* with what is too much */
     int is_better;      /* now than before */
+    int is_more_even;   /* the same of loads */
+    uint64_t work;      /* of all vertices; 0: some were told by nobody, or twice */
     int is_shared;      /* some host has neighbours elsewhere */
     double load_here;   /* work that those of now give this host */
 };
@@ -110,6 +112,10 @@ const struct lbm_graph *lbm_mapping_levels_graph(const struct job *job, uint32_t
  * In: labels [rows + ghosts] numbers. In/out: hop_bytes; load [hosts].  Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_labels_weigh(struct lbm_node *node, const struct job *job, const uint32_t *labels,
                                       double *hop_bytes, double *load) LBM_MUST_CHECK;
+/* Returns what the fullest host has beyond its bound, in parts of its target; 0: none has. In: load [hosts].
+ */
+double lbm_mapping_labels_excess(const struct lbm_node *node, const struct lbm_job_entry *entry,
+                                 const double *load);
 /* Returns hop-bytes times what the fullest host has too much. In: load [hosts]. */
 double lbm_mapping_labels_cost(const struct lbm_node *node, const struct lbm_job_entry *entry,
                                double hop_bytes, const double *load);

@@ -151,8 +151,8 @@ lbm_mapping_choice_again(struct lbm_node *node, struct job *job, const struct lb
 }
 
 /* What a host adds in KIND_LABELS: hop-bytes of the labels to begin with, of those now; whether others hold
- * neighbours; loads of both. */
-enum { LABELS_SHARED = 2, LABELS_LOADS };
+ * neighbours; how many vertices it has; loads of both. */
+enum { LABELS_SHARED = 2, LABELS_COUNT, LABELS_LOADS };
 
 void
 lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
@@ -167,6 +167,7 @@ lbm_mapping_choice_tell(struct lbm_node *node, struct job *job)
         err = lbm_mapping_labels_weigh(node, job, l->label, &value[1], &value[LABELS_LOADS + l->n_hosts]);
     if (err == LBM_OK) {
         value[LABELS_SHARED] = job->shard.patch.n_ghosts != 0;
+        value[LABELS_COUNT] = job->shard.patch.g.n;
         lbm_mapping_sums_tell(node, job, n, value, 0, NULL, NULL);
     } else {
         lbm_core_fail(node, err);
@@ -192,6 +193,11 @@ lbm_mapping_choice_compare(struct lbm_node *node, const struct job *job, const s
     out->before = lbm_mapping_labels_cost(node, entry, sum[0], &sum[LABELS_LOADS]);
     out->now = lbm_mapping_labels_cost(node, entry, sum[1], &sum[LABELS_LOADS + n_hosts]);
     out->is_better = out->now < out->before;
+    out->is_more_even = lbm_mapping_labels_excess(node, entry, &sum[LABELS_LOADS + n_hosts]) <
+                        lbm_mapping_labels_excess(node, entry, &sum[LABELS_LOADS]);
+    out->work = 0;
+    for (uint32_t p = 0; p < n_hosts && sum[LABELS_COUNT] == lbm_local_load_count(node, entry); p++)
+        out->work += (uint64_t)sum[LABELS_LOADS + p];
     out->is_shared = sum[LABELS_SHARED] != 0;
     out->load_here = self < n_hosts ? sum[LABELS_LOADS + n_hosts + self] : 0;
     lbm_core_note(node, LBM_NOTE_DEBUG,
@@ -212,8 +218,8 @@ lbm_mapping_choice_take(struct lbm_node *node, struct job *job, const struct lbm
         return;
     d->was_alone = !cost.is_shared;
     free(d->label);
-    d->label =
-        lbm_copy(cost.is_better ? l->label : l->first, (size_t)patch->g.n + patch->n_ghosts, sizeof *d->label);
+    d->label = lbm_copy(cost.is_better ? l->label : l->first, (size_t)patch->g.n + patch->n_ghosts,
+                        sizeof *d->label);
     if (d->label == NULL) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;

@@ -2,9 +2,9 @@
 /* A job that runs and has settled is mapped again where loads have become uneven by much. Rounds of pairs
  * make them even as well, but neither of a pair sees what a third host would give: after some such changes
  * boundaries are long. So hosts anneal the labels of what they hold, all at once and from where it is; a
- * vertex that is to move has a price. Records follow the labels if those cost less. Rounds wait for that a
- * little while, and do what is left; nobody waits for long, and what has gone elsewhere meanwhile stays
- * there. No host plans for others (ADR 30). */
+ * vertex that is to move has a price. Records follow the labels if loads are more even then. Rounds wait for
+ * that a little while, and do what is left; nobody waits for long, and what has gone elsewhere meanwhile
+ * stays there. No host plans for others (ADR 30). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,12 +20,13 @@ enum {
     EXCESS_PARTS = 200, /* of all work, so much beyond the limits: less is left to rounds */
     EACH_LEAST = 4,     /* vertices a host */
     LOOK_US = 100000,
-    HEAR_US = 1100000,   /* a host that has too much hears within that time whether others have */
-    GATHER_US = 1250000, /* within that all have told what changed, if they report once a second */
-    HOLD_US = 2000000,   /* rounds wait so long for labels to be annealed, */
-    ANSWER_US = 5000000, /* and then for what comes of it */
-    CARRY_US = 10000000, /* what cannot go for so long stays */
-    COME_US = 500000,    /* and nobody waits for what has not come for so long */
+    HEAR_US = 1100000,     /* a host that has too much hears within that time whether others have */
+    GATHER_US = 1250000,   /* within that all have told what changed, if they report once a second */
+    HOLD_US = 2000000,     /* rounds wait so long for labels to be annealed, */
+    ANSWER_US = 5000000,   /* and then for what comes of it */
+    ANNEAL_TICK_US = 2000, /* between rounds of annealing: a message gets there in that time */
+    CARRY_US = 10000000,   /* what cannot go for so long stays */
+    COME_US = 500000,      /* and nobody waits for what has not come for so long */
 };
 _Static_assert(HEAR_US > 2 * PING_US, "a ping there and one back have told whether others have too much");
 _Static_assert(HEAR_US < GATHER_US && GATHER_US < HOLD_US, "rounds wait until all have heard, and begun");
@@ -33,7 +34,7 @@ _Static_assert(COME_US < CARRY_US, "a part of the wait is shorter than the whole
 
 /* What a unit of work costs that moves: that part of what it costs lbctl plan --current, less where more than
  * UPHEAVAL of all work has to move anyway: a mapping is nearly made again then. */
-static const double COST = 0.15, UPHEAVAL = 0.06;
+static const double COST = 0.12, UPHEAVAL = 0.06;
 /* The temperature that labels are annealed from, in mean edges. */
 static const double HOT = 1;
 
@@ -135,7 +136,8 @@ lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job)
 static double
 price(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
-    double n = fmax(1, lbm_local_load_count(node, entry)), work = fmax(1, (double)lbm_local_load_whole(node, entry)),
+    double n = fmax(1, lbm_local_load_count(node, entry)),
+           work = fmax(1, (double)lbm_local_load_whole(node, entry)),
            must = (double)excess_of_all(node, job, entry) / work,
            part = must > UPHEAVAL ? UPHEAVAL / must * (UPHEAVAL / must) : 1;
     return part * COST * 6 * (double)entry->weight / work * sqrt(fmin(1, node->view.hosts.n / n));
@@ -234,8 +236,11 @@ static void
 conclude(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry)
 {
     struct choice_cost cost;
-    if (job->flow.state == FLOW_NONE && lbm_mapping_choice_compare(node, job, entry, &cost) && cost.is_better)
-        follow_labels(node, job, cost.load_here);
+    if (lbm_mapping_choice_compare(node, job, entry, &cost)) {
+        job->whole = cost.work != 0 ? cost.work : job->whole;
+        if (job->flow.state == FLOW_NONE && (cost.is_better || cost.is_more_even))
+            follow_labels(node, job, cost.load_here);
+    }
     stop(job);
     if (!job->remap.follows && job->phase == LBM_PHASE_SETTLED)
         node->raise->job_enter(node, job, LBM_PHASE_BALANCING);
@@ -246,7 +251,7 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
 {
     struct remap *r = &job->remap;
     struct diffuse *d = &job->diffuse;
-    r->tick_us = node->now_us + DIFFUSE_TICK_US;
+    r->tick_us = node->now_us + ANNEAL_TICK_US;
     if (node->now_us >= r->until_us || lbm_view_number(&node->view, node->host) == LBM_NONE ||
         d->labels.n_hosts != node->view.hosts.n) {
         stop(job);
