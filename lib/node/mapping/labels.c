@@ -31,9 +31,9 @@ struct cooling {
     double coldest;                /* mean edges */
     double strictness;             /* of work over a limit, in mean clusters z: strictness (z^2 + z) */
 };
-static const struct cooling together = {600, 24, 3, 1, 0.08, 0.3},
-                            alone = {1200, 8, UINT32_MAX, 1, 0.08, 2}, /* nobody else holds neighbours */
-    running = {300, 250, 1, 2, 0.1, 1}; /* few vertices are to move, to where they stay */
+static const struct cooling together = {600, 24, 3, 1, 0.08, 0.3};
+static const struct cooling alone = {1200, 8, UINT32_MAX, 1, 0.08, 2}; /* nobody else holds neighbours */
+static const struct cooling running = {300, 250, 1, 2, 0.1, 2}; /* few vertices move, to where they stay */
 
 void
 lbm_mapping_labels_free(struct labels *l)
