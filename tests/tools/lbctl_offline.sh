@@ -94,6 +94,37 @@ holds grep -qE '^lbctl [0-9]+\.[0-9]+' out
 expect 0 '' conv --help
 holds grep -q '^usage: lbctl convert ' out
 
+# ---- network: links that Omega does not show ----------------------------------------------------------
+
+while read -r spec hidden links; do
+    expect 0 '' network --hosts "$spec"
+    if [ "$hidden" -eq 0 ]; then
+        holds grep -qx "Omega shows all $links links" out
+    else
+        holds grep -q "^Omega does not show $hidden of $links links" out
+    fi
+    expect 0 '' network --hosts "$spec" --json
+    holds [ "$(grep -c '"in_omega": false' out)" -eq "$((2 * hidden))" ]
+    holds [ "$(grep -c '"in_omega": true' out)" -eq "$((2 * (links - hidden)))" ]
+done <<'SPECS'
+mesh:4x4 0 24
+mesh:3x3x3 0 54
+chain:5 0 4
+ring:16 0 16
+star:9 0 8
+torus:4x4 8 32
+hypercube:4 8 32
+torus:4x4x4 48 192
+complete:8 18 28
+hier:4:4/1:10 32 48
+SPECS
+expect 0 '' network --hosts torus:4x4
+holds grep -qE '^ 0 .* 3 12$' out
+expect 0 '' network --hosts chain:1
+holds [ "$(wc -l <out)" -eq 2 ]
+expect 2 "no-such-spec" network --hosts no-such-spec:3
+expect 2 'no operand is wanted' network --hosts chain:3 x
+
 # ---- gen, convert ------------------------------------------------------------------------------------
 
 expect 0 '' gen lattice:8x8 -o a.graph
