@@ -356,6 +356,21 @@ expect 0 '' plan -q tri.graphml --hosts torus:3x3 --pin pins -o pinned.part
 holds [ "$(sed -n '1p;18p;500p' pinned.part | tr '\n' ' ')" = '8 3 0 ' ]
 expect 0 '' plan -q a.graph --hosts mesh:2x2 --method heirich -o heirich.part
 expect 0 '' eval a.graph heirich.part --hosts mesh:2x2
+expect 0 '' gen tri:300 -o order.graph
+for variant in '' '--order permutation' '--order replacement' '--order jacobi' '--order ids' '--rule circles' '--rule angles'; do
+    # shellcheck disable=SC2086
+    expect 0 '' plan -q order.graph --hosts mesh:2x2 --method heirich $variant --format svg --draw omega -o "variant$variant.svg"
+done
+holds [ "$(cat variant*.svg | grep -c '^<svg')" -eq 7 ]
+for variant in replacement jacobi ids; do # 300 vertices are one block: that order is a permutation
+    holds [ "$(cmp -s variant.svg "variant--order $variant.svg"; echo $?)" -ne 0 ]
+done
+holds [ "$(cmp -s variant.svg "variant--rule circles.svg"; echo $?)" -ne 0 ]
+holds [ "$(cmp -s variant.svg "variant--rule angles.svg"; echo $?)" -ne 0 ]
+expect 2 '--order: .*give --method heirich too' plan order.graph --hosts mesh:2x2 --order ids
+expect 2 '--rule: .*give --method heirich too' plan order.graph --hosts mesh:2x2 --rule circles
+expect 2 '--rule: .*in the plane alone' plan order.graph --hosts mesh:2x2x2 --method heirich --rule angles
+expect 2 '--rule: .squares. is none of mean, circles, angles' plan order.graph --hosts mesh:2x2 --rule squares
 for effort in fast normal best; do
     expect 0 '' plan -q tri.graphml --hosts torus:3x3 --effort $effort --seed 5 -o $effort.part
     expect 0 '' plan -q tri.graphml --hosts torus:3x3 --effort $effort --seed 5 -o two.part
