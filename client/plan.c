@@ -177,9 +177,9 @@ read_present(struct plan_run *run, struct lbm_diag *diag)
     if (value[PLAN_MIGRATION_COST].given && !value[PLAN_CURRENT].given)
         return lbm_diag_set(diag, LBM_E_SYNTAX, "--migration-cost", 0,
                             "it is a matter of a present mapping; give --current MAP too");
-    if (value[PLAN_CURRENT].given && value[PLAN_METHOD].integer != LBM_METHOD_LBMAP)
-        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--current", 0,
-                            "only the method lbmap starts from a mapping");
+    if (value[PLAN_MIGRATION_COST].given && value[PLAN_METHOD].integer != LBM_METHOD_LBMAP)
+        return lbm_diag_set(diag, LBM_E_UNSUPPORTED, "--migration-cost", 0,
+                            "only the method lbmap weighs what moves against what it saves");
     if (value[PLAN_WITHOUT].given)
         err = lbm_remap_without(&run->remap, value[PLAN_WITHOUT].text, &run->h, diag);
     if (err == LBM_OK)

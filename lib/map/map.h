@@ -174,7 +174,7 @@ struct lbm_plan_options {
     enum lbm_order order;
     enum lbm_diffusion_rule rule;
     /* Remap: where the vertices are now, host ids or LBM_NONE where that host is gone; NULL: a fresh plan.
-     * Of the method lbmap; [n], borrowed. */
+     * [n], borrowed. The method heirich balances it by fig. 9 alone, whatever that moves. */
     const uint32_t *current;
     double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
                               more moves than 1.4 times what equal loads ask for */

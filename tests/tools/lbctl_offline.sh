@@ -334,7 +334,17 @@ printf '5 2\n' >pins
 expect 2 'vertex 5 is pinned to host 2, which is gone' plan a.graph --hosts mesh:2x2 --without 2 --pin pins
 expect 2 'give --current MAP too' plan a.graph --hosts mesh:2x2 --migration-cost 1
 expect 2 'migration-cost: .* from 0 to' plan a.graph --hosts mesh:2x2 --current a.part --migration-cost=-1
-expect 2 'only the method lbmap' plan a.graph --hosts mesh:2x2 --current a.part --method heirich
+expect 2 'only the method lbmap' plan a.graph --hosts mesh:2x2 --current a.part --method heirich --migration-cost 1
+# HEI97 fig. 9 from a mapping: it levels loads by edges of the guest, moves what that takes, and no more where they are level.
+expect 0 '' gen lattice:16x16 -o fig9.graph
+expect 0 '' plan -q fig9.graph --hosts mesh:2x2 -o level.part
+awk 'NR <= 32 { print 3; next } { print }' level.part >uneven.part
+expect 0 '' plan fig9.graph --hosts mesh:2x2 --current level.part --method heirich --json
+same_figure out moved_vertices 0
+expect 0 '' plan fig9.graph --hosts mesh:2x2 --current uneven.part --method heirich --json
+holds awk -v u="$(figure out imbalance)" 'BEGIN { exit !(u <= 1 / 64) }' # a vertex of 64
+holds [ "$(figure out moved_vertices)" -ge 24 ]
+expect 0 '' plan fig9.graph --hosts mesh:2x2 --current level.part --without 3 --method heirich --json
 expect 2 'a.part:' plan a.graph --hosts mesh:1x2 --current a.part
 expect 2 'gone' plan a.graph --hosts mesh:2x2 --current gone
 

@@ -196,6 +196,17 @@ assign(struct run *run)
     }
 }
 
+/* Begin with the present mapping; pinned vertices and those whose host is gone are where their regions have
+ * them. */
+static void
+take_current(struct run *run)
+{
+    const uint32_t *current = run->options->current;
+    for (uint32_t v = 0; current != NULL && v < run->g->n; v++)
+        if (current[v] != LBM_NONE && (run->g->pin == NULL || run->g->pin[v] == LBM_NONE))
+            run->plan->part[v] = current[v];
+}
+
 /* ---- fig. 9 ----------------------------------------------------------------------------------------- */
 
 static enum lbm_err
@@ -247,6 +258,7 @@ map_plan_heirich(const struct problem *problem, struct lbm_plan *plan)
     tell(&run, "balance", 0.9);
     if (err == LBM_OK) {
         assign(&run);
+        take_current(&run);
         err = balance(&run);
     }
     struct mapping m = {.g = g, .h = h, .limit = problem->limit, .least = problem->least, .part = plan->part};
