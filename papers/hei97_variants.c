@@ -102,7 +102,7 @@ imbalance(const struct trial *r, int renormalized)
     if (renormalized) {
         lbm_moments_take(&moments, &r->g, 2, r->x);
         if (lbm_moments_whiten(&moments, 2, &map) != LBM_OK)
-            return NAN;
+            return (double)NAN;
     }
     for (uint32_t v = 0; v < r->g.n; v++) {
         double x[2];
