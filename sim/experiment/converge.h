@@ -12,7 +12,8 @@ struct converge_options {
     uint32_t side;     /* of the lattice */
     double cells;      /* the largest error that is good enough */
     uint64_t seed;
-    int follow; /* nonzero: records follow regions, as in a job; else each vertex is where it will lie in the end */
+    int follow; /* nonzero: records follow regions, as in a job; else each vertex is where it will lie in the
+                   end */
 };
 
 struct converge_result {
