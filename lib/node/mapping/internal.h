@@ -133,6 +133,11 @@ void lbm_mapping_labels_free(struct labels *l);
  * Errors: LBM_E_NOMEM. */
 enum lbm_err lbm_mapping_labels_end(struct job *job, const uint32_t *first) LBM_MUST_CHECK;
 
+/* ---- diffuse.c ---- */
+
+/* Returns a hash of the ids that numbers of hosts stand for. */
+uint64_t lbm_mapping_hosts_hash(const struct lbm_node *node);
+
 /* ---- remap.c ---- */
 
 /* Another host anneals the labels of a job that runs: this one joins in. */

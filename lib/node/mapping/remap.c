@@ -61,7 +61,7 @@ static int
 may_anneal(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = (uint32_t)node->view.active.n;
-    return job->drifts && job->flow.state == FLOW_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
+    return job->flow.state == FLOW_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
            lbm_local_load_count(node, entry) / n_hosts >= EACH_LEAST && lbm_membership_is_routable(node) &&
            lbm_migration_throttle_price(node, job, 1) <= 0;
 }
@@ -187,6 +187,7 @@ begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
     struct remap *r = &job->remap;
     job->diffuse.stage = stage;
     job->diffuse.is_told = 0;
+    job->diffuse.hosts = lbm_mapping_hosts_hash(node);
     lbm_mapping_sums_forget(&job->diffuse, stage);
     r->is_spent = r->anneals = 1;
     r->tick_us = node->now_us;
@@ -252,11 +253,13 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
     struct remap *r = &job->remap;
     struct diffuse *d = &job->diffuse;
     r->tick_us = node->now_us + ANNEAL_TICK_US;
-    if (node->now_us >= r->until_us || lbm_view_number(&node->view, node->host) == LBM_NONE ||
-        d->labels.n_hosts != node->view.hosts.n) {
-        stop(job);
+    int is_routable = lbm_membership_is_routable(node);
+    if (node->now_us >= r->until_us || (is_routable && d->hosts != lbm_mapping_hosts_hash(node))) {
+        stop(job); /* numbers of hosts mean others than before, or somebody does not tell */
         return;
     }
+    if (!is_routable)
+        return;
     if (lbm_shard_patch(&job->shard) != LBM_OK) {
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
