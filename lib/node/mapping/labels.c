@@ -27,13 +27,12 @@ static const double WARM = 0.5; /* mean edges: at most, below the coarsest level
 struct cooling {
     uint32_t rounds, rounds_least; /* on the coarsest level, less the more clusters there are, at least */
     uint32_t rounds_tick;          /* on views that stay the same */
-    uint32_t step;                 /* levels at a time; the finest one is always annealed */
     double coldest;                /* mean edges */
     double strictness;             /* of work over a limit, in mean clusters z: strictness (z^2 + z) */
 };
-static const struct cooling together = {600, 24, 3, 1, 0.08, 0.3};
-static const struct cooling alone = {1200, 8, UINT32_MAX, 1, 0.08, 2}; /* nobody else holds neighbours */
-static const struct cooling running = {300, 250, 1, 2, 0.1, 2}; /* few vertices move, to where they stay */
+static const struct cooling together = {600, 24, 3, 0.08, 0.3};
+static const struct cooling alone = {1200, 8, LBM_ROWS_MAX, 0.08, 2}; /* nobody else holds neighbours */
+static const struct cooling running = {300, 250, 1, 0.1, 2}; /* few vertices move, to where they stay */
 
 void
 lbm_mapping_labels_free(struct labels *l)
@@ -300,7 +299,8 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
     double first = levels->level == levels->n || hottest < WARM ? hottest : WARM;
     enum lbm_err err = LBM_OK;
     uint32_t rounds = l->rounds - l->round, most = g->n != 0 ? DRAWS_TICK / g->n + 1 : 1;
-    most = most < cooling->rounds_tick ? most : cooling->rounds_tick;
+    uint32_t rounds_tick = cooling->rounds_tick * (l->behind != 0 ? l->behind : 1);
+    most = most < rounds_tick ? most : rounds_tick;
     for (uint32_t k = 0; k < most && k < rounds && err == LBM_OK; k++) {
         a.temperature =
             first * pow(cooling->coldest / first, l->rounds > 1 ? (double)l->round / (l->rounds - 1) : 1);
@@ -464,8 +464,7 @@ lbm_mapping_labels_tick(struct lbm_node *node, struct job *job, const struct lbm
     add_up(node, l);
     if (tick >= LAST_TICKS || job->shard.patch.n_ghosts == 0) /* else what others have is not known yet */
         err = anneal(node, job, entry, temperature);
-    for (uint32_t k = 0, done = l->round >= l->rounds, step = cooling_of(job)->step;
-         done && levels->level != 0 && (k == 0 || levels->level % step != 0) && err == LBM_OK; k++)
+    if (err == LBM_OK && l->round >= l->rounds && levels->level != 0)
         err = descend(job);
     if (err != LBM_OK) {
         lbm_core_fail(node, err);

@@ -24,7 +24,8 @@ enum {
     GATHER_US = 1250000,   /* within that all have told what changed, if they report once a second */
     HOLD_US = 2000000,     /* rounds wait so long for labels to be annealed, */
     ANSWER_US = 5000000,   /* and then for what comes of it */
-    ANNEAL_TICK_US = 2000, /* between rounds of annealing: a message gets there in that time */
+    ANNEAL_TICK_US = 1000, /* between rounds of annealing: a message gets there in that time */
+    BEHIND_MAX = 8,        /* rounds that a slow host makes up for at a time */
     CARRY_US = 10000000,   /* what cannot go for so long stays */
     COME_US = 500000,      /* and nobody waits for what has not come for so long */
 };
@@ -34,7 +35,7 @@ _Static_assert(COME_US < CARRY_US, "a part of the wait is shorter than the whole
 
 /* What a unit of work costs that moves: that part of what it costs lbctl plan --current, less where more than
  * UPHEAVAL of all work has to move anyway: a mapping is nearly made again then. */
-static const double COST = 0.12, UPHEAVAL = 0.06;
+static const double COST = 0.15, UPHEAVAL = 0.06;
 /* The temperature that labels are annealed from, in mean edges. */
 static const double HOT = 1;
 
@@ -252,6 +253,8 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
 {
     struct remap *r = &job->remap;
     struct diffuse *d = &job->diffuse;
+    int64_t behind = 1 + (node->now_us - r->tick_us) / ANNEAL_TICK_US;
+    d->labels.behind = behind < BEHIND_MAX ? (uint32_t)behind : BEHIND_MAX;
     r->tick_us = node->now_us + ANNEAL_TICK_US;
     int is_routable = lbm_membership_is_routable(node);
     if (node->now_us >= r->until_us || (is_routable && d->hosts != lbm_mapping_hosts_hash(node))) {
