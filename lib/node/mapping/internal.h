@@ -141,6 +141,6 @@ uint64_t lbm_mapping_hosts_hash(const struct lbm_node *node);
 /* ---- remap.c ---- */
 
 /* Another host anneals the labels of a job that runs: this one joins in. */
-void lbm_mapping_remap_join(struct lbm_node *node, struct job *job, uint32_t stage);
+void lbm_mapping_remap_begin(struct lbm_node *node, struct job *job, uint32_t stage);
 
 #endif

@@ -198,7 +198,7 @@ begin(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry,
 }
 
 void
-lbm_mapping_remap_join(struct lbm_node *node, struct job *job, uint32_t stage)
+lbm_mapping_remap_begin(struct lbm_node *node, struct job *job, uint32_t stage)
 {
     const struct lbm_job_entry *entry = lbm_view_job(&node->view, job->id);
     if (job->phase >= LBM_PHASE_BALANCING && stage >= LBM_STAGE_REMAP && stage > job->diffuse.stage &&
