@@ -64,6 +64,7 @@ may_anneal(struct lbm_node *node, const struct job *job, const struct lbm_job_en
     uint32_t n_hosts = (uint32_t)node->view.active.n;
     return job->flow.state == FLOW_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
            lbm_local_load_count(node, entry) / n_hosts >= EACH_LEAST && lbm_membership_is_routable(node) &&
+           lbm_view_number(&node->view, node->host) != LBM_NONE && /* a host that drains has none */
            lbm_migration_throttle_price(node, job, 1) <= 0;
 }
 
@@ -257,7 +258,8 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
     d->labels.behind = behind < BEHIND_MAX ? (uint32_t)behind : BEHIND_MAX;
     r->tick_us = node->now_us + ANNEAL_TICK_US;
     int is_routable = lbm_membership_is_routable(node);
-    if (node->now_us >= r->until_us || (is_routable && d->hosts != lbm_mapping_hosts_hash(node))) {
+    if (node->now_us >= r->until_us || lbm_view_number(&node->view, node->host) == LBM_NONE ||
+        (is_routable && d->hosts != lbm_mapping_hosts_hash(node))) {
         stop(job); /* numbers of hosts mean others than before, or somebody does not tell */
         return;
     }
