@@ -26,7 +26,7 @@ together() {
     return "$status"
 }
 
-refused 2 "starts by its coarse graph" "$lbctl" -s "$dir/h0/lbmapd.sock" submit --parallel "$scratch/part.0" --start centre
+refused 2 "starts by diffusion" "$lbctl" -s "$dir/h0/lbmapd.sock" submit --parallel "$scratch/part.0" --start centre
 expect "four hosts read a part each" together job "$scratch/part"
 expect "the job settles" settles 0 job
 ask 0 -q map job -o "$scratch/map"
