@@ -3,7 +3,7 @@
 check_PROGRAMS += docs/examples/owned docs/examples/steps tests/cluster/drifter tests/cluster/linker \
 	tests/cluster/refiner tests/cluster/talker tests/cluster/worker
 cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/api.sh tests/cluster/chaos.sh \
-	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh tests/cluster/diffuse_faults.sh \
+	tests/cluster/cluster.sh tests/cluster/crash.sh tests/cluster/diffuse.sh \
 	tests/cluster/daemon.sh tests/cluster/delay.sh tests/cluster/disk.sh tests/cluster/etcd.sh \
 	tests/cluster/explain.sh tests/cluster/heavy.sh tests/cluster/hog.sh tests/cluster/join.sh \
 	tests/cluster/kills.sh tests/cluster/kth.sh tests/cluster/leader.sh tests/cluster/leaver.sh \
@@ -14,7 +14,7 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/ap
 	tests/cluster/trace.sh
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
-dist_check_SCRIPTS += tests/cluster/field_lib.sh tests/cluster/history_check.sh tests/cluster/owners.sh
+dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh tests/cluster/history_check.sh tests/cluster/owners.sh
 EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delayer.py \
 	tests/cluster/etcd_gate.py tests/cluster/slow_cable.py
 tests_cluster_worker_SOURCES = tests/cluster/worker.c tests/cluster/serving.c tests/cluster/serving.h
