@@ -34,10 +34,6 @@ uint64_t lbm_map_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h,
 /* The part of J of edges between hosts that no link joins. */
 uint64_t lbm_map_unlinked_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h,
                                     const uint32_t *part);
-/* Each host's part of J: half of what the edges of its vertices cost. Out: hop_bytes [h->n], together J. */
-void lbm_map_host_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
-                            double *hop_bytes);
-
 /* Pieces in which hosts have components of the guest, beyond one of each for each host.
  * In: part [n], each < h->n.  Out: *extra.  Errors: LBM_E_NOMEM.  Cost: O(n + m). */
 enum lbm_err lbm_map_pieces(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
@@ -178,12 +174,6 @@ struct lbm_plan_options {
     const uint32_t *current;
     double migration_cost; /* hop-bytes that moving a unit of work must save, >= 0; a tenth of that while no
                               more moves than 1.4 times what equal loads ask for */
-    uint32_t draws_max; /* remap: draws of each annealing on a level at most; 0: as many as the effort has */
-    unsigned ways_max;  /* remap: ways to balance that compete at most; 0: all */
-    /* Remap: parts of migration_cost, in (0, 1], for vertices that are on each host; NULL: 1. [hosts],
-     * borrowed.
-     */
-    const double *host_cost;
     /* Asked between stages and rounds; nonzero stops early with the best so far. NULL: never. */
     int (*stop)(void *arg);
     /* Told what runs, done in [0, 1]. NULL: nothing is told. */
@@ -267,5 +257,7 @@ enum lbm_err lbm_map_migration(const struct lbm_graph *g, uint32_t n_hosts, cons
  * times the square root of hosts over vertices. For meshes that is about eight times J for each unit of work,
  * so that a part of the work that moves weighs as eight times that part of J. */
 double lbm_map_migration_cost(const struct lbm_graph *g, uint32_t n_hosts);
+/* The same by sums alone. In: weight of all edges, each once; work of all n vertices. */
+double lbm_map_migration_cost_of(double weight, double work, uint32_t n, uint32_t n_hosts);
 
 #endif

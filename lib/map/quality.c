@@ -128,18 +128,6 @@ lbm_map_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const ui
     return sum;
 }
 
-void
-lbm_map_host_hop_bytes(const struct lbm_graph *g, const struct lbm_hosts *h, const uint32_t *part,
-                       double *hop_bytes)
-{
-    for (uint32_t p = 0; p < h->n; p++)
-        hop_bytes[p] = 0;
-    for (uint32_t v = 0; v < g->n; v++)
-        for (uint64_t e = g->offset[v]; e < g->offset[v + 1]; e++)
-            hop_bytes[part[v]] +=
-                (double)lbm_graph_weight(g, e) * lbm_dist(h, part[v], part[g->target[e]]) / 2;
-}
-
 static int
 is_linked(const struct lbm_hosts *h, uint32_t p, uint32_t q)
 {

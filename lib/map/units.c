@@ -43,12 +43,19 @@ sum_of(const uint32_t *number, uint64_t n, uint32_t unit)
 }
 
 double
+lbm_map_migration_cost_of(double weight, double work, uint32_t n, uint32_t n_hosts)
+{
+    double border = n_hosts < n ? sqrt((double)n_hosts / n) : 1;
+    return work > 0 ? 6 * weight / work * border : 0;
+}
+
+double
 lbm_map_migration_cost(const struct lbm_graph *g, uint32_t n_hosts)
 {
     uint64_t directions = lbm_graph_directions(g);
     uint32_t weight_unit = common_divisor(g->weight, directions), work_unit = common_divisor(g->work, g->n);
     double weight = sum_of(g->weight, directions, weight_unit), work = sum_of(g->work, g->n, work_unit);
-    double border = n_hosts < g->n ? sqrt((double)n_hosts / g->n) : 1;
     /* Rounded before the units come in: problem_open finds the same number again in its own. */
-    return work > 0 ? (double)(float)(6 * weight / 2 / work * border) * weight_unit / work_unit : 0;
+    return (double)(float)lbm_map_migration_cost_of(weight / 2, work, g->n, n_hosts) * weight_unit /
+           work_unit;
 }

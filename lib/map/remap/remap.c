@@ -47,10 +47,8 @@ remap_anneal(const struct remap *r, const struct mapping *m, int cycles, double 
 {
     struct cooling cooling = {.hot = hot, .cold = COLD, .draws = (uint64_t)r->effort->draws_vertex * m->g->n};
     enum lbm_err err = LBM_OK;
-    uint32_t given = m->options->draws_max, most = r->effort->draws_max;
-    most = given != 0 && given < most ? given : most;
-    if (cooling.draws > most)
-        cooling.draws = most;
+    if (cooling.draws > r->effort->draws_max)
+        cooling.draws = r->effort->draws_max;
     for (int i = 0; i < cycles && err == LBM_OK && !mapping_stopped(m); i++)
         err = map_vcycle_annealed(m, ANNEAL_PER_HOST * m->h->n, &cooling, rng);
     return err;
@@ -136,7 +134,6 @@ set_prices(struct remap *r, const struct problem *problem)
 {
     const struct lbm_graph *g = r->m.g;
     const uint32_t *current = problem->options.current, *work = problem->price_work;
-    const double *host_cost = problem->options.host_cost;
     const struct lbm_hosts *h = r->m.h;
     double weight = 0, farthest = 1, all = 0;
     double price = problem->options.migration_cost * LBM_PAIR_PRICE_PARTS;
@@ -148,10 +145,8 @@ set_prices(struct remap *r, const struct problem *problem)
         all += work != NULL ? work[v] : 1;
     if (2 * weight * farthest * LBM_PAIR_PRICE_PARTS + 2 * price * all > 0x1p62)
         return LBM_E_LIMIT;
-    for (uint32_t v = 0; v < g->n; v++) {
-        double part = host_cost != NULL && current[v] != LBM_NONE ? host_cost[current[v]] : 1;
-        r->stay[v] = (int64_t)llround(part * price * (work != NULL ? work[v] : 1));
-    }
+    for (uint32_t v = 0; v < g->n; v++)
+        r->stay[v] = (int64_t)llround(price * (work != NULL ? work[v] : 1));
     r->budget = r->m.budget = (int64_t)(price * budget_work(r, current) / problem->fineness);
     return LBM_OK;
 }

@@ -154,9 +154,7 @@ remap_compete(const struct remap *r, struct pool *pool)
     void *context[WAYS];
     lbm_map_loads(m->g, m->h->n, m->part, r->load);
     int is_even = mapping_excess(m, r->load) == 0;
-    unsigned most = m->options->ways_max, n = most != 0 && most < WAYS ? most : WAYS;
-    if (is_even && n > 2)
-        n = 2;
+    unsigned n = is_even ? 2 : WAYS;
     if (m->current == NULL || m->h->n > HOSTS_JUMPS_MAX)
         n = 1;
     if (is_even)
