@@ -10,7 +10,6 @@
 /* What a part is like, which no other host needs to see it for. */
 struct part_sums {
     uint64_t directions; /* neighbours of its rows */
-    uint64_t inner;      /* of these, those of the part itself */
     uint64_t work;
     uint32_t each_work; /* of every vertex, if all have the same; else 0 */
     uint64_t weight;    /* over directions */

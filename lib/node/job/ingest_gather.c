@@ -193,7 +193,6 @@ is_no_guest(const struct gathering *g, struct part_sums *all, char why[LBM_DIAG_
                             part->number, part->first, next);
         next += part->rows;
         all->directions += part->sums.directions;
-        all->inner += part->sums.inner;
         all->work += part->sums.work;
         all->each_work = i == 0 || part->sums.each_work == all->each_work ? part->sums.each_work : 0;
         all->weight += part->sums.weight;
@@ -306,7 +305,6 @@ lbm_job_ingest_ready(struct lbm_node *node, uint32_t host, const Lbm__SliceReady
         if (part->host == host && !part->is_ready) {
             part->is_ready = 1;
             part->sums = (struct part_sums){.directions = ready->directions,
-                                            .inner = ready->inner,
                                             .work = ready->work,
                                             .each_work = ready->each_work,
                                             .weight = ready->weight,

@@ -189,7 +189,6 @@ sum_up(struct job *job)
             const struct lbm_half *half = &vertex->half[k];
             uint64_t hash = edge_hash(job->id, vertex->id, half->to, half->weight);
             sums->directions++;
-            sums->inner += lbm_shard_vertex(&job->shard, half->to) != NULL;
             sums->weight += half->weight;
             sums->balance += vertex->id < half->to ? hash : -hash;
         }
@@ -204,7 +203,6 @@ tell(struct lbm_node *node, struct job *job)
     Lbm__SliceReady ready = LBM__SLICE_READY__INIT;
     ready.job = job->id;
     ready.directions = sums->directions;
-    ready.inner = sums->inner;
     ready.work = sums->work;
     ready.each_work = sums->each_work;
     ready.weight = sums->weight;

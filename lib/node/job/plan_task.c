@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a plan task computes, in whatever thread: a plan, or a start that
- * diffusion goes on from. Knows nothing of the node. */
+/* What a plan task computes, in whatever thread: a plan, or a start that diffusion goes on from. Knows
+ * nothing of the node. */
 #include <stdlib.h>
 
 #include "base/mem.h"

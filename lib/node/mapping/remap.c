@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "map/map.h"
 #include "node/core/core.h"
 #include "node/local/local.h"
 #include "node/mapping/internal.h"
@@ -134,15 +135,16 @@ lbm_mapping_remap_withholds(struct lbm_node *node, struct job *job)
 
 /* ---- annealing ----------------------------------------------------------------------------------------- */
 
-/* What a unit of work costs that moves, in hop-bytes (map.h, lbm_map_migration_cost). */
+/* What a unit of work costs that moves, in hop-bytes. */
 static double
 price(const struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
-    double n = fmax(1, lbm_local_load_count(node, entry)),
-           work = fmax(1, (double)lbm_local_load_whole(node, entry)),
+    double work = fmax(1, (double)lbm_local_load_whole(node, entry)),
            must = (double)excess_of_all(node, job, entry) / work,
            part = must > UPHEAVAL ? UPHEAVAL / must * (UPHEAVAL / must) : 1;
-    return part * COST * 6 * (double)entry->weight / work * sqrt(fmin(1, node->view.hosts.n / n));
+    return part * COST *
+           lbm_map_migration_cost_of((double)entry->weight, work, lbm_local_load_count(node, entry),
+                                     node->view.hosts.n);
 }
 
 /* Which vertices labels are of (FNV-1a). */
@@ -215,6 +217,7 @@ follow_labels(struct lbm_node *node, struct job *job, double load)
     const struct labels *l = &job->diffuse.labels;
     const struct lbm_patch *patch = &job->shard.patch;
     uint32_t self = lbm_view_number(&node->view, node->host);
+    LBM_ASSERT(l->is_over && job->diffuse.levels.level == 0); /* labels are those of rows */
     double comes = load - l->own[self];
     r->comes = comes > 0 ? (uint64_t)comes : 0;
     r->came_us = r->follow_us = node->now_us;
@@ -268,15 +271,25 @@ anneal(struct lbm_node *node, struct job *job, const struct lbm_job_entry *entry
         lbm_core_fail(node, LBM_E_NOMEM);
         return;
     }
-    if (d->levels.version != job->shard.built && r->patch == hash_patch(&job->shard))
+    if (d->levels.version != job->shard.built && r->patch == hash_patch(&job->shard)) {
         d->levels.version = job->shard.built; /* the same vertices, of other work */
-    else if (d->levels.version != job->shard.built)
+    } else if (d->levels.version != job->shard.built) {
+        if (d->is_told) {
+            stop(job); /* what was told is of other vertices */
+            return;
+        }
         begin_labels(node, job, entry);
+    }
     if (node->failed == LBM_OK && !d->is_told && lbm_mapping_labels_tick(node, job, entry, HOT))
         lbm_mapping_choice_tell(node, job);
-    if (node->failed == LBM_OK && d->is_told && lbm_mapping_sums_state(node, job) != SUMS_WAITING)
+    if (node->failed != LBM_OK || !d->is_told)
+        return;
+    enum sums_state state = lbm_mapping_sums_state(node, job);
+    if (state == SUMS_COMPLETE)
         conclude(node, job, entry);
-    else if (d->is_told && node->now_us >= d->told_us)
+    else if (state == SUMS_PASSED)
+        stop(job);
+    else if (node->now_us >= d->told_us)
         lbm_mapping_sums_tell_again(node, job);
 }
 
