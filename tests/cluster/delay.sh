@@ -8,8 +8,7 @@ for tool in python3 sqlite3; do
 done
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
-delayer=
-trap 'kill -KILL $delayer 2>/dev/null; finish' EXIT
+. "$tests/delay_lib.sh"
 
 # part PHASE LEAST MOST: hosts that take part are in that phase, and host 0 has that many vertices.
 part() {
@@ -24,9 +23,6 @@ step() {
     until_true 60 "$4" part SETTLED "$2" "$3" || return
     took=$((($(now_us) - begin) / 1000))
     ok "$4: after $took ms"
-}
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
 start mesh:2x3
@@ -81,22 +77,7 @@ until_true 60 "all have settled" has_settled
 step 1 140 160 "host 0 gives it back"
 until_true 60 "it settles" has_settled
 
-# address HOST: where it listens.
-address() {
-    ask 0 hosts --json | tr -d ' \n' | grep -o "\"host\":$1,[^}]*\"address\":\"[^\"]*\"" |
-        sed 's/.*"\([^"]*\)"$/\1/'
-}
-ports=("$(free_port)" "$(free_port)")
-: >"$scratch/delayer"
-python3 "$tests/delayer.py" 200 \
-    "1:${ports[0]}:$(address 1)" "4:${ports[1]}:$(address 4)" >"$scratch/delayer" 2>&1 &
-delayer=$!
-disown
-until_true 10 "the link's delay is ready" grep -q listens "$scratch/delayer"
-expect "what host 4 says to host 1 takes 200 ms" ask 0 set 1 --address "127.0.0.1:${ports[0]}"
-expect "and back" ask 0 set 4 --address "127.0.0.1:${ports[1]}"
-until_true 10 "host 4 comes to host 1 by the slow link" grep -qx 'host 4 connects, 200 ms' "$scratch/delayer"
-until_true 10 "and host 1 to host 4" grep -qx 'host 1 connects, 200 ms' "$scratch/delayer"
+slow_link 200 1 4
 sleep 5
 step 3 220 355 "host 0 has its share next to a slow link"
 at_most "$took" "$((2 * without + 5000))" || bad "it took $took ms, and $without ms without a slow link"

@@ -14,24 +14,16 @@ for tool in python3 sqlite3; do
 done
 . "${top_srcdir:?run by make check}/tests/cluster/cluster_lib.sh"
 . "$tests/field_lib.sh"
+. "$tests/delay_lib.sh"
 lbsim=$top_builddir/sim/lbsim
 vertices=${FAULTS_VERTICES:-3000} after=${FAULTS_AFTER:-0.3} bound=${FAULTS_BOUND:-250}
 spec=mesh:2x3 victim=5 # a corner: the others stay linked
-delayer=
-trap 'kill -KILL $delayer 2>/dev/null; finish' EXIT
 
 "$lbctl" -q gen "airfoil:$vertices" -o "$scratch/g.graph" || exit 99
 vertices=$(head -n 1 "$scratch/g.graph" | cut -d ' ' -f 1)
 plan() { "$lbctl" plan "$scratch/g.graph" --hosts "$spec" "$@" --json | figure hop_bytes /dev/stdin; }
 whole=$(plan) left=$(plan --without "$victim")
 
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-address() {
-    ask 0 hosts --json | tr -d ' \n' | grep -o "\"host\":$1,[^}]*\"address\":\"[^\"]*\"" |
-        sed 's/.*"\([^"]*\)"$/\1/'
-}
 fresh_cluster() { # a cluster that knows of no fault
     "$lbctl" -q cluster down --dir "$dir" >/dev/null 2>&1
     rm -rf "$dir"
@@ -107,16 +99,7 @@ map "a host is killed" "$left" 5 "$lbctl" -q cluster kill "$victim" --dir "$dir"
 compare "a host is killed"
 
 fresh_cluster
-ports=("$(free_port)" "$(free_port)")
-: >"$scratch/delayer"
-python3 "$tests/delayer.py" 500 "1:${ports[0]}:$(address 1)" "3:${ports[1]}:$(address 3)" >"$scratch/delayer" 2>&1 &
-delayer=$!
-disown
-until_true 10 "the link's delay is ready" grep -q listens "$scratch/delayer"
-expect "what host 3 says to host 1 takes 500 ms" ask 0 set 1 --address "127.0.0.1:${ports[0]}"
-expect "and back" ask 0 set 3 --address "127.0.0.1:${ports[1]}"
-until_true 10 "host 3 comes to host 1 by the slow link" grep -qx 'host 3 connects, 500 ms' "$scratch/delayer"
-until_true 10 "and host 1 to host 3" grep -qx 'host 1 connects, 500 ms' "$scratch/delayer"
+slow_link 500 1 3
 sleep 1
 map "a link takes 500 ms" "$whole" 6
 compare "a link takes 500 ms"

@@ -14,8 +14,10 @@ cluster_scripts = tests/cluster/adapt.sh tests/cluster/drift.sh tests/cluster/ap
 	tests/cluster/trace.sh
 dist_check_SCRIPTS += $(cluster_scripts)
 TESTS += $(cluster_scripts)
-dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh tests/cluster/history_check.sh tests/cluster/owners.sh
-EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delayer.py \
+dist_check_SCRIPTS += tests/cluster/diffuse_faults.sh tests/cluster/field_lib.sh \
+	tests/cluster/history_check.sh tests/cluster/owners.sh
+EXTRA_DIST += tests/cluster/cable_lib.sh tests/cluster/cluster_lib.sh tests/cluster/delay_lib.sh \
+	tests/cluster/delayer.py \
 	tests/cluster/etcd_gate.py tests/cluster/slow_cable.py
 tests_cluster_worker_SOURCES = tests/cluster/worker.c tests/cluster/serving.c tests/cluster/serving.h
 tests_cluster_worker_LDADD = liblbmap.la
