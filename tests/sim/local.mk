@@ -1,6 +1,7 @@
 # tests/sim
 # lbsim: seeds, races told step by step, experiments.
-sim_scripts = tests/sim/balance.sh tests/sim/change.sh tests/sim/converge.sh tests/sim/drift.sh tests/sim/races.sh tests/sim/scale.sh \
+sim_scripts = tests/sim/balance.sh tests/sim/change.sh tests/sim/converge.sh tests/sim/drift.sh tests/sim/races.sh \
+	tests/sim/scale.sh \
 	tests/sim/seeds.sh tests/sim/vt.sh
 dist_check_SCRIPTS += $(sim_scripts)
 TESTS += $(sim_scripts)
