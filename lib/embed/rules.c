@@ -10,7 +10,8 @@
  * Angles: "averaging the angles of incident edges at each vertex": seen from a neighbour, the edge to v has
  * the mean of the angles of the edges on both sides of it. v goes to the mean of the places that its
  * neighbours so name, each at the distance that it has, or all at one distance. With the former nothing holds
- * the scale, and the iteration diverges; with the latter it converges (docs/papers.md). */
+ * the scale, and the iteration diverges; with the latter a lattice comes to rest, from where the mean rests,
+ * other guests drift on, and from random places all stay folded (docs/papers.md). */
 #include "embed/rules.h"
 
 #include <math.h>
