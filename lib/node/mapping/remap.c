@@ -57,13 +57,14 @@ excess_of_all(const struct lbm_node *node, const struct job *job, const struct l
     return excess;
 }
 
-/* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Where
- * each move has to pay for itself labels would make too many. */
+/* Hosts of a large cluster know little of one another, and changes there stay where they are (ADR 8). Hosts
+ * that come and go are a matter of rounds, which pass over those that are silent (ADR 12). Where each move
+ * has to pay for itself labels would make too many. */
 static int
 may_anneal(struct lbm_node *node, const struct job *job, const struct lbm_job_entry *entry)
 {
     uint32_t n_hosts = (uint32_t)node->view.active.n;
-    return job->flow.state == FLOW_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
+    return job->drifts && job->flow.state == FLOW_NONE && n_hosts > 2 && n_hosts <= LBM_VIEW_SMALL &&
            lbm_local_load_count(node, entry) / n_hosts >= EACH_LEAST && lbm_membership_is_routable(node) &&
            lbm_view_number(&node->view, node->host) != LBM_NONE && /* a host that drains has none */
            lbm_migration_throttle_price(node, job, 1) <= 0;

@@ -145,7 +145,8 @@ lbm_mapping_sums_state(const struct lbm_node *node, const struct job *job)
     for (size_t i = 0; i < node->view.members.n; i++) {
         const struct lbm_member *member = &node->view.members.at[i];
         if (member->state != LBM_MEMBER_ACTIVE || lbm_mapping_sums_row(d, member->host, d->stage) != NULL ||
-            (member->host != node->host && lbm_membership_is_excluded(node, member->host)))
+            (member->host != node->host && lbm_membership_is_excluded(node, member->host)) ||
+            (d->stage >= LBM_STAGE_REMAP && lbm_membership_is_straggler(node, member->host)))
             continue;
         const struct load_report *report = lbm_local_report_known(job, member->host);
         int is_past = stage_of(d, member->host) > d->stage ||
