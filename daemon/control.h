@@ -29,18 +29,20 @@ struct lbm_control;
 struct lbm_control_handler {
     void *context;
     /* A validated request, borrowed. client: number of the connection, never used twice. */
-    void (*request)(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request);
+    void (*request)(void *context, uint64_t client, uint32_t uid, enum lbm_access access,
+                    const Lbm__Request *request);
     /* It has read all that was sent to it, LBM_CLIENT_MUCH or more since this was last said. */
     void (*read)(void *context, uint64_t client);
     /* It has ended the connection; or this side has, so long ago that it works on nothing any more. */
     void (*gone)(void *context, uint64_t client);
 };
 
-/* Bind, with mode 0660, and listen. A socket file nobody listens at is replaced.
- * In:      path of the socket; admins next to root and this process's user, copied
- * Errors:  LBM_E_BUSY another process listens there; LBM_E_EXISTS something else is there; LBM_E_DENIED,
- *          LBM_E_IO, LBM_E_NOMEM. */
-enum lbm_err lbm_control_new(struct event_base *base, const char *path, const struct lbm_uids_setting *admins,
+/* Bind, with the mode of lbm_access_socket_mode, and listen. A socket file nobody listens at is replaced.
+ * Clients without any access are told so and turned away. In:      path of the socket; rights, copied Errors:
+ * LBM_E_BUSY another process listens there; LBM_E_EXISTS something else is there; LBM_E_DENIED, LBM_E_IO,
+ * LBM_E_NOMEM. */
+enum lbm_err lbm_control_new(struct event_base *base, const char *path,
+                             const struct lbm_rights_setting *rights,
                              const struct lbm_control_handler *handler, struct lbm_control **out,
                              struct lbm_diag *diag) LBM_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 # daemon
 # Everything but the loop is a library, so that each part is tested on its own.
 noinst_LIBRARIES += daemon/libdaemon.a
-daemon_libdaemon_a_SOURCES = daemon/address.c daemon/address.h daemon/control.c daemon/control.h \
+daemon_libdaemon_a_SOURCES = daemon/access.c daemon/access.h daemon/address.c daemon/address.h daemon/control.c daemon/control.h \
 	daemon/control_socket.c daemon/control_socket.h daemon/etcd.c daemon/etcd.h daemon/etcd_message.c \
 	daemon/etcd_message.h daemon/frames.c daemon/frames.h daemon/http.c daemon/http.h daemon/inbound.c \
 	daemon/inbound.h daemon/lease_page.c daemon/lease_page.h daemon/listener.c daemon/listener.h \

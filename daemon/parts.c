@@ -74,7 +74,7 @@ open_sockets(struct loop *loop, uint64_t seed, const struct lbm_inbound_handler 
     if (err == LBM_OK)
         err = lbm_outgoing_new(loop->base, seed, outgoing, &loop->outgoing, diag);
     if (err == LBM_OK)
-        err = lbm_control_new(loop->base, s->control, &s->admins, control, &loop->control, diag);
+        err = lbm_control_new(loop->base, s->control, &s->rights, control, &loop->control, diag);
     return err;
 }
 

@@ -168,6 +168,15 @@ enum lbm_log_result {
     LBM_LOG_UNKNOWN,  /* no answer: it may have happened */
 };
 
+/* What a client may do, by who it is on this machine: each includes what stands before it. The shell says
+ * which; which request needs which is in client/rights.c. */
+enum lbm_access {
+    LBM_ACCESS_NONE,   /* nothing: it is turned away */
+    LBM_ACCESS_READ,   /* look at hosts, jobs, mappings and the log; never at payloads */
+    LBM_ACCESS_SUBMIT, /* submit jobs, which are its own from then on */
+    LBM_ACCESS_ADMIN,  /* change hosts and everybody's jobs */
+};
+
 struct lbm_bytes {
     uint8_t *at;
     size_t len;
@@ -197,7 +206,7 @@ struct lbm_event {
         struct {
             uint64_t client; /* one connection */
             uint32_t uid;
-            int admin;                   /* nonzero: may change things */
+            enum lbm_access access;
             const Lbm__Request *request; /* borrowed, validated */
         } request;
         uint64_t client; /* CLIENT_GONE, CLIENT_READ */

@@ -205,8 +205,12 @@ void cluster_log_loses(struct cluster *cluster, double share); /* of its answers
 
 /* ---- clients (clients.c) ------------------------------------------------------------------------------- */
 
-/* Send a request as uid; the replies to it collect until the next request of that host. */
+/* Send a request as uid; the replies to it collect until the next request of that host. User 0 is an
+ * administrator, others may submit. */
 void cluster_request(struct cluster *cluster, uint32_t host, uint32_t uid, Lbm__Request *request);
+/* The same of a client that may do that much. */
+void cluster_request_as(struct cluster *cluster, uint32_t host, uint32_t uid, enum lbm_access access,
+                        Lbm__Request *request);
 /* The i-th reply since, or NULL. */
 const Lbm__Response *cluster_reply(struct cluster *cluster, uint32_t host, size_t i);
 /* Ask and wait (virtual seconds) for the last reply. NULL: none came. */

