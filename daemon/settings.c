@@ -120,6 +120,8 @@ const struct lbm_setting lbm_settings_table[] = {
      AT(rights.submit)},
     {"groups.admin", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
      "May also change hosts and others' jobs; nobody if absent, see admins.", AT(rights.admin)},
+    {"sandbox", LBM_SETTING_BOOLEAN, 0, 0, 0, "true", "",
+     "Allow the daemon the system calls that it needs, and no other.", AT(sandbox)},
     {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",
      "File the process id is written to while the daemon runs; none if absent.", AT(pid_file)},
 };

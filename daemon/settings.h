@@ -121,6 +121,7 @@ struct lbm_settings {
     } evict;
     enum lbm_note_level log;
     struct lbm_rights_setting rights;
+    int sandbox;
     char pid_file[PATH_MAX]; /* empty: none */
 };
 

@@ -100,6 +100,24 @@ for what in status hosts jobs network "log show" events "cancel a" "drain 1" "su
 done
 closed $stranger $stranger "a stranger"
 
+# What every thread of a daemon has given up; a build with sanitizers has no list of system calls.
+calls=2
+grep -q '^LBM_CFLAGS = .*-fsanitize' "$top_builddir/Makefile" && calls=0
+# confined USER: a daemon of that user.
+confined() {
+    local pid line
+    pid=$(cat "$dir/h0/lbmapd.pid")
+    for line in "CapEff 0000000000000000" "CapPrm 0000000000000000" "CapInh 0000000000000000" "CapAmb 0000000000000000" \
+        "NoNewPrivs 1" "Seccomp $calls"; do
+        if [ "$(cat "/proc/$pid"/task/*/status | awk -v name="${line% *}:" '$1 == name { print $2 }' | sort -u)" = "${line#* }" ]; then
+            ok "all threads of user $1's daemon: $line"
+        else
+            bad "a thread of user $1's daemon is not $line"
+        fi
+    done
+}
+confined $host_user
+
 denied "user $reader may not submit jobs" $reader $readers 0 submit "$guest" --name r
 expect "alice submits" ask_as $alice $submitters 0 submit "$guest" --name a
 expect "bob submits" ask_as $bob $submitters 1 submit "$guest" --name b
@@ -150,4 +168,11 @@ expect "bob's job is there" ask_as $alice $submitters 0 jobs b
 expect "an administrator of the group changes a host" ask_as $admin $admins 0 set 1 --capacity 2
 expect "and cancels bob's job" ask_as $admin $admins 0 cancel b
 alive "the end of the test"
+expect "the cluster ends" down
+
+# ---- root's own
+expect "root starts a cluster" "$lbctl" -q cluster up --hosts chain:2 --dir "$scratch/root" --daemon "$daemon"
+dir=$scratch/root
+confined 0
+expect "root asks" "$lbctl" -s "$(sock 0)" status
 exit "$failed"
