@@ -39,6 +39,8 @@ open_node(struct loop *loop, uint64_t seed, struct lbm_diag *diag)
         .schedule = s->schedule,
         .evict_per_minute = s->evict.per_minute,
         .evict_share = s->evict.percent / 100,
+        .operators = s->operators.at,
+        .n_operators = s->operators.n,
         .leader = s->founder,
         .cluster_name = s->cluster,
         .leader_host = s->join.host,

@@ -120,6 +120,11 @@ const struct lbm_setting lbm_settings_table[] = {
      AT(rights.submit)},
     {"groups.admin", LBM_SETTING_UNIX_GROUP, 0, 0, 0, NULL, "",
      "May also change hosts and others' jobs; nobody if absent, see admins.", AT(rights.admin)},
+    {"operators", LBM_SETTING_HOSTS, 0, 0, LBM_HOSTS_MAX - 1, NULL, "",
+     "Hosts at which the cluster listens to administrators, and that may order its control log; all members "
+     "if absent. "
+     "The same on all hosts.",
+     AT(operators)},
     {"sandbox", LBM_SETTING_BOOLEAN, 0, 0, 0, "true", "",
      "Allow the daemon the system calls that it needs, and no other.", AT(sandbox)},
     {"pid_file", LBM_SETTING_PATH, 0, 0, 0, NULL, "",

@@ -396,6 +396,25 @@ read_uids(const struct reading *r, void *field)
     return LBM_OK;
 }
 
+static enum lbm_err
+read_hosts(const struct reading *r, void *field)
+{
+    struct lbm_operators_setting *hosts = field;
+    int n = config_setting_length(r->value);
+    if (!config_setting_is_array(r->value) && !(config_setting_is_list(r->value) && n == 0))
+        return refuse_kind(r);
+    if (n > LBM_OPERATORS_MAX)
+        return REFUSE(r, LBM_E_LIMIT, "has %d entries, at most %d are possible", n, LBM_OPERATORS_MAX);
+    for (int i = 0; i < n; i++) {
+        const config_setting_t *host = config_setting_get_elem(r->value, (unsigned)i);
+        enum lbm_err err = is_integer(host) ? in_range(r, number_of(host)) : refuse_kind(r);
+        if (err != LBM_OK)
+            return err;
+        hosts->at[hosts->n++] = (uint32_t)number_of(host);
+    }
+    return LBM_OK;
+}
+
 /* A name is looked up now, and never again. */
 static enum lbm_err
 read_unix_group(const struct reading *r, void *field)
@@ -440,6 +459,7 @@ static enum lbm_err (*const readers[LBM_SETTING_KIND_COUNT])(const struct readin
     [LBM_SETTING_ENGINE] = read_engine,     [LBM_SETTING_TEXT] = read_text,
     [LBM_SETTING_URLS] = read_urls,         [LBM_SETTING_POLICY] = read_policy,
     [LBM_SETTING_SCHEDULE] = read_schedule, [LBM_SETTING_UNIX_GROUP] = read_unix_group,
+    [LBM_SETTING_HOSTS] = read_hosts,
 };
 
 /* ---- the walk ------------------------------------------------------------------------------------------ */

@@ -120,11 +120,13 @@ struct lbm_node_config {
     const double *site;         /* [m] in the unit box, or NULL: chosen near the hosts it is linked to */
     const char *failure_domain; /* hosts of one domain may fail together; NULL: one of its own */
     enum lbm_log_engine engine;
-    uint32_t log_compact_min; /* entries of the control log between snapshots; 0: as is usual */
-    uint32_t large_members;   /* with more a cluster is large: much in it can wait; 0: as is usual */
-    int leader;               /* engine local, nonzero: orders the control log; engine external: may found */
-    const char *cluster_name; /* leader only */
-    uint32_t leader_host;     /* else: whom to ask */
+    uint32_t log_compact_min;  /* entries of the control log between snapshots; 0: as is usual */
+    uint32_t large_members;    /* with more a cluster is large: much in it can wait; 0: as is usual */
+    int leader;                /* engine local, nonzero: orders the control log; engine external: may found */
+    const char *cluster_name;  /* leader only */
+    const uint32_t *operators; /* engine local: hosts at which operators are listened to, and that may lead */
+    size_t n_operators;        /* at most LBM_OPERATORS_MAX; 0: all members */
+    uint32_t leader_host;      /* else: whom to ask */
     const char *leader_address;
     uint32_t vertices_max;     /* refuse offers beyond that many vertices; 0: no limit */
     uint32_t policy;           /* of jobs that ask for none, enum lbm_job_policy_code; 0: none */

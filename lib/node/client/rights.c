@@ -9,6 +9,7 @@
 
 #include "node/client/internal.h"
 #include "node/core/core.h"
+#include "node/log/log.h"
 #include "node/view/view.h"
 
 /* What a request needs beyond enum lbm_access. */
@@ -98,6 +99,29 @@ refuse(struct lbm_node *node, const struct client *client, const struct right *r
                          right->action, lack);
 }
 
+/* Nonzero if the leader would refuse that of this host (log/propose_right.c): the client has been told. */
+static int
+is_elsewhere(struct lbm_node *node, const struct client *client, const struct right *right,
+             const Lbm__Request *request)
+{
+    if (lbm_log_is_operator(node, node->host) || (right->need != ADMINISTERS && right->need != OWNS) ||
+        request->what_case == LBM__REQUEST__WHAT_ATTACH)
+        return 0;
+    const struct lbm_job_entry *entry =
+        right->need == OWNS ? lbm_view_job_named(&node->view, right->job(request)) : NULL;
+    int is_own = right->need == OWNS ? entry == NULL || entry->coordinator == node->host
+                                     : request->what_case == LBM__REQUEST__WHAT_HOST_CHANGE &&
+                                           request->host_change->host == node->host;
+    if (is_own)
+        return 0;
+    lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
+                         "user %" PRIu32 " may not %s at host %" PRIu32
+                         ": the cluster does not listen to operators there; ask at a host that operators in "
+                         "lbmapd.conf(5) names",
+                         client->uid, right->action, node->host);
+    return 1;
+}
+
 int
 lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Request *request)
 {
@@ -106,14 +130,14 @@ lbm_client_may(struct lbm_node *node, const struct client *client, const Lbm__Re
     if (right == NULL)
         right = &unknown;
     if (client->access >= enough(right->need))
-        return 1;
+        return !is_elsewhere(node, client, right, request);
     if (right->need != OWNS || client->access == LBM_ACCESS_NONE) {
         refuse(node, client, right);
         return 0;
     }
     const struct lbm_job_entry *entry = lbm_view_job_named(&node->view, right->job(request));
     if (entry == NULL || entry->owner == client->uid) /* the answer says that there is none */
-        return 1;
+        return !is_elsewhere(node, client, right, request);
     lbm_core_reply_error(node, client->id, client->request, LBM_E_DENIED,
                          "user %" PRIu32 " may not %s job %s: it belongs to user %" PRIu32
                          "; ask its owner, or an administrator",

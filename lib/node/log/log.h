@@ -97,4 +97,9 @@ void lbm_log_withdraw(struct lbm_node *node, uint64_t token);
 /* Propose an entry that is withdrawn when `suspect` is heard again. */
 void lbm_log_append_suspicion(struct lbm_node *node, const Lbm__Command *command, uint32_t suspect);
 
+/* ---- propose_right.c ---- */
+
+/* Nonzero if the cluster listens to operators at that host, which may then lead too. */
+int lbm_log_is_operator(const struct lbm_node *node, uint32_t host);
+
 #endif
